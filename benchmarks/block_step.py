@@ -1,11 +1,11 @@
-"""Times a training step and inference of stacked HOT blocks: modewise against plain PyTorch, in one run.
+"""Benchmark of a training step and inference of stacked HOT layers: modewise against plain PyTorch, in one run.
 
-The plain model (plain_hot.py) runs eagerly and under torch.compile, modewise as the program bin/block_step, in
-turns, so that a busy machine disturbs all alike. A training step is forward, mean of squares, backward and AdamW.
-Prints a Markdown table of medians and of ratios against the plain model, with the rate of the products, its share of
-the CPU's peak (of all threads), and `bound`: the time of the bare products at the rate of our tile. Memory is what two
-training steps of a process of their own take at one time beyond what it had before them. With --against, another build
-of modewise is the peer instead. With --recompute, modewise trains as with train.recompute = true, and that peer does not.
+The plain model (plain_hot.py) runs eagerly and under torch.compile, modewise as the program bin/block_step, alternating,
+so that other load affects all alike. A training step is forward, mean of squares, backward and AdamW. Prints a Markdown
+table of medians and of ratios against the plain model, with the rate of the matrix products, its fraction of the CPU's
+peak (all threads), and `bound`: the time of the products alone at the rate of the GEMM micro-kernel. Memory is the peak
+of two training steps in a separate process, minus the memory before them. With --against, another build of modewise is
+the peer instead. With --recompute, modewise trains with train.recompute = true and that peer without.
 
     python benchmarks/block_step.py [--build build] [--threads N] [--rounds R] [--shapes 21x24 ...] [--processor-time]
                                     [--against OTHER/build] [--recompute]
@@ -34,8 +34,8 @@ WIDTH, HIDDEN, HEADS, DROPOUT = 128, 512, 8, 0.1
 
 
 def products(name, work):
-    """Floating point operations of the products of a step: maps, those on pooled queries and keys, scores, mode products
-    and feed-forward; a training step has two more of each."""
+    """FLOPs of the matrix products of a step: linear layers, also on pooled queries and keys, scores, mode products and
+    feed-forward; a training step has two more of each."""
     batch, sizes, blocks, _ = SHAPES[name]
     tokens = batch * math.prod(sizes)
     attention = 2 * tokens * WIDTH**2 + sum(2 * batch * n * WIDTH**2 + batch * n * n * WIDTH + tokens * n * WIDTH for n in sizes)
@@ -83,14 +83,14 @@ def seconds(action, repeats, clock=time.perf_counter):
 
 
 def plain_bytes(name, precision, threads):
-    """What two eager training steps take beyond the memory before them. For a process of its own."""
+    """Peak memory of two eager training steps beyond the memory before them. Run in a separate process."""
     import torch
 
     torch.set_num_threads(threads)
     train = plain_steps(name, precision, False)["train"]
     status = lambda line: next(int(text.split()[1]) << 10 for text in open("/proc/self/status") if text.startswith(line))
     with open("/proc/self/clear_refs", "w") as peak:
-        peak.write("5")  # the peak begins anew
+        peak.write("5")  # resets the peak
     before = status("VmRSS")
     seconds(train, 2)
     return status("VmHWM") - before
@@ -115,15 +115,15 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, help="steps timed in each round")
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
-    parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
-    parser.add_argument("--against", type=pathlib.Path, help="a build folder of modewise to compare with, in place of PyTorch")
-    parser.add_argument("--processor-time", action="store_true", help="time of one thread on its processor, for a machine that does other work")
-    parser.add_argument("--recompute", action="store_true", help="modewise keeps few activations and computes the others again")
+    parser.add_argument("--no-compile", action="store_true", help="skip torch.compile")
+    parser.add_argument("--against", type=pathlib.Path, help="build folder of modewise to compare with instead of PyTorch")
+    parser.add_argument("--processor-time", action="store_true", help="measure the CPU time of one thread, for a busy machine")
+    parser.add_argument("--recompute", action="store_true", help="recompute activations in modewise")
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
         parser.error("--processor-time is that of one thread: --threads 1")
 
-    info = machine.told(options.build, "--rates")
+    info = machine.build_info(options.build, "--rates")
     measured = f"{options.threads} threads, medians of {options.rounds * options.repeats} steps"
     if options.against:
         print(f"{machine.line(info)}; {measured}; before: {options.against}\n")
@@ -145,7 +145,7 @@ def plain_peers(name, precision, options):
     """{"eager" …: {work: action}}, warm and compiled."""
     import torch
 
-    torch._dynamo.reset()  # past its limit of recompilations it would quietly run eagerly
+    torch._dynamo.reset()  # beyond the recompilation limit it silently runs eagerly
     peers = {"eager": plain_steps(name, precision, False)}
     if not options.no_compile:
         peers["compile"] = plain_steps(name, precision, True)

@@ -1,10 +1,10 @@
-"""Decoders of the same sizes for the benchmarks of language models: transformers' Llama, and modewise's in a form of attention."""
+"""Decoders of equal size for the language model benchmarks: transformers' Llama, and modewise's with an attention type."""
 
 FOLD = [0, 32, 32]
 
 
 def llama(sizes, **options):
-    """With SDPA and random weights. `sizes`: width, layers, heads, hidden, vocabulary."""
+    """Llama with SDPA and random weights. `sizes`: width, layers, heads, hidden, vocabulary."""
     import transformers
 
     config = transformers.LlamaConfig(
@@ -15,7 +15,7 @@ def llama(sizes, **options):
 
 
 def modewise(sizes, form, context):
-    """`form`: full, or causal with FOLD, one slot and a window of 64."""
+    """`form`: full, or causal (summary attention) with FOLD, one summary token per block and a window of 64."""
     from modewise.models.language import LanguageModel
 
     attention = {"form": form, "fold": FOLD if form == "causal" else [], "window": 64, "sinks": 0, "density": 0.1, "slots": 1,

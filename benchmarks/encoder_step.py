@@ -1,8 +1,8 @@
-"""Times an encoder layer over long sequences: attention along the modes of a fold against torch's full attention (SDPA), in one run.
+"""Benchmark of an encoder layer on long sequences: axial attention over a fold against torch's full attention (SDPA), in one run.
 
-Bidirectional, heads of width 64, one sequence, forward and backward with gradients of everything. "attention" is softmax(q kT) v alone;
-"step" the whole layer with its four maps, a feed-forward of four times the width and two norms, by the same operators on all sides; "free"
-is that layer with v in place of the attention, the bound of what a faster one could give. Kinds take turns; medians, as Markdown.
+Bidirectional, heads of width 64, one sequence, forward and backward with all gradients. "attention" is softmax(q kT) v alone; "step" the
+whole layer with its four projections, a feed-forward network of four times the width and two norms, with the same operators for all kinds;
+"free" is that layer with v in place of the attention, the lower bound. Kinds alternate; medians, as Markdown.
 
     python benchmarks/encoder_step.py [--build build] [--threads N] [--lengths 512 4096] [--widths 128 256 768]
 """
@@ -37,7 +37,7 @@ def attention_of(kind, tokens):
 
 
 def layer_of(kind, tokens, width):
-    """(tensors, call): the layer's input and weights, and the layer."""
+    """(tensors, call): the layer's input and weights, and the layer function."""
     import torch
 
     ops, attend = torch.ops.modewise, attention_of(kind, tokens)
@@ -62,7 +62,7 @@ def bare_of(kind, tokens, width):
 
 
 def medians(cases, rounds):
-    """Seconds of each case's step; all take turns."""
+    """Median seconds of each case's step; cases alternate."""
     times = {name: [] for name in cases}
     for turn in range(rounds + 1):
         for name, (tensors, call) in cases.items():
@@ -87,7 +87,7 @@ def main():
 
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
-    torch.ones(16).exp()  # libtorch chooses kernels for the CPU now, before our library asks it for those of AVX2
+    torch.ones(16).exp()  # libtorch selects its kernels now, before our library switches it to AVX2
     torch.ops.load_library(str(options.build / "lib" / "libmodewise_ops.so"))
     print("| tokens, fold | width | attention: SDPA ms | tensor ms | ratio | step: SDPA ms | tensor ms | ratio | ratio with free attention |")
     print("|---|---|---|---|---|---|---|---|---|")

@@ -1,10 +1,10 @@
-"""Times greedy generation by a decoder of 110 M parameters: modewise's program and its language model in Python against
-transformers' Llama, in one run.
+"""Benchmark of greedy generation by a decoder of 110 M parameters: modewise's program and its language model in Python
+against transformers' Llama, in one run.
 
-One text, a token at a time from a cache, behind a prompt of 16 tokens, by random weights of the same sizes (width 768, 12 layers, 12
-heads, 32,000 tokens, tied). Each token reads every weight once: "bound" is the time of reading as many bytes at the rate at which
-torch sums up a tensor of that size and type, measured in the same process. Kinds take turns, each a process of its own; medians
-of milliseconds a token, as Markdown.
+One sequence, token by token with a KV cache, after a prompt of 16 tokens, with random weights of equal size (width 768, 12 layers, 12
+heads, vocabulary 32,000, tied). Each token reads every weight once: "bound" is the time to read as many bytes at the rate at which
+torch sums a tensor of that size and dtype, measured in the same process. Kinds alternate, each in a separate process; medians of
+milliseconds per token, as Markdown.
 
     python benchmarks/generation.py [--build build] [--threads N] [--tokens 64]
 """
@@ -22,8 +22,8 @@ import time
 import decoders
 
 SIZES = {"width": 768, "layers": 12, "heads": 12, "hidden": 2048, "vocabulary": 32000}
-KINDS = {"llama": "Llama, SDPA", "program": "`modewise generate`, full", "program-causal": "causal 0·32·32", "full": "Python, full",
-         "causal": "causal 0·32·32"}  # fmt: skip
+KINDS = {"llama": "Llama, SDPA", "program": "`modewise generate`, full", "program-causal": "summary 0·32·32", "full": "Python, full",
+         "causal": "summary 0·32·32"}  # fmt: skip
 PRECISIONS = ("float32", "bf16")
 PROMPT = 16
 
@@ -47,7 +47,7 @@ def own(kind, dtype):
 
 
 def tokenizer_of(vocabulary):
-    """A tokenizer.json that gives a text its bytes, and names every token."""
+    """A byte-level tokenizer.json with a name for every token."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in plain]
     letters = [chr(byte) if byte in plain else chr(256 + others.index(byte)) for byte in range(256)]
@@ -58,7 +58,7 @@ def tokenizer_of(vocabulary):
 
 
 def run_program(options):
-    """Seconds a token of the program, on a file of the peer's weights."""
+    """Seconds per token of the program, with the peer's weights."""
     with tempfile.TemporaryDirectory() as folder:
         model, _ = peer(torch_type(options.precision))
         model.save_pretrained(folder)
@@ -66,10 +66,10 @@ def run_program(options):
         del model
         tokenizer = pathlib.Path(folder) / "tokenizer.json"
         tokenizer.write_text(json.dumps(tokenizer_of(SIZES["vocabulary"])))
-        command = [options.build / "bin" / "modewise", "generate", folder, "--prompt", "x" * PROMPT, "--past-marks", "--json", "--tokens",
+        command = [options.build / "bin" / "modewise", "generate", folder, "--prompt", "x" * PROMPT, "--ignore-eos", "--json", "--tokens",
                    str(options.tokens), "--temperature", "0", "--threads", str(options.threads), "--precision", options.precision]  # fmt: skip
         if options.case == "program-causal":
-            command += ["--attention", "causal", "--fold", "0,32,32", "--window", "64"]
+            command += ["--attention", "summary", "--fold", "0,32,32", "--window", "64"]
         said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return {"seconds": [said["seconds"] / said["tokens"]], "bound": bound}
 
@@ -81,7 +81,7 @@ def torch_type(precision):
 
 
 def seconds_to_read(parameters):
-    """Of as many bytes as the parameters have."""
+    """Seconds to read as many bytes as the parameters have."""
     import torch
 
     bytes_read = sum(p.numel() * p.element_size() for p in parameters)
@@ -95,7 +95,7 @@ def seconds_to_read(parameters):
 
 
 def case(options):
-    """Runs in the child: one kind and precision."""
+    """Child process: one kind and precision."""
     import torch
 
     torch.set_num_threads(options.threads)

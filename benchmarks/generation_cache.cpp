@@ -29,7 +29,7 @@ Options parse(int argc, char** argv) {
   Options options;
   CLI::App app("measures the caches of generation");
   app.add_option("--fold", options.fold, "n_1 … n_m; the text is as long as it holds");
-  app.add_option("--slots", options.slots);
+  app.add_option("--summary-tokens", options.slots);
   app.add_option("--heads", options.heads);
   app.add_option("--width", options.width, "of a head");
   app.add_option("--steps", options.steps, "that are timed, the last ones of the text");

@@ -1,7 +1,7 @@
-"""Times a training step of a decoder: modewise's language model against transformers' Llama with SDPA, in one run.
+"""Benchmark of a training step of a decoder: modewise's language model against transformers' Llama with SDPA, in one run.
 
-Both have the same sizes (width 512, 8 layers, 8 heads, tied embedding, one text), run from Python and take one step of torch's fused
-AdamW on the loss of the next token. Kinds take turns, each a process of its own; medians of seconds, as Markdown.
+Both have equal sizes (width 512, 8 layers, 8 heads, tied embedding, one sequence), run from Python and take one step of torch's fused
+AdamW on the next-token loss. Kinds alternate, each in a separate process; medians of seconds, as Markdown.
 
     python benchmarks/language_step.py [--build build] [--threads N] [--tokens 2048] [--processor-time]
 """
@@ -53,7 +53,7 @@ def own(kind, tokens):
 
 
 def case(options):
-    """Runs in the child: one kind."""
+    """Child process: one kind."""
     import torch
 
     torch.set_num_threads(options.threads)
@@ -88,7 +88,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=2048)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3, help="steps timed in each round")
-    parser.add_argument("--processor-time", action="store_true", help="time of one thread on its processor, for a machine that does other work")
+    parser.add_argument("--processor-time", action="store_true", help="measure the CPU time of one thread, for a busy machine")
     parser.add_argument("--case", choices=KINDS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
@@ -102,7 +102,7 @@ def main():
     median = {kind: statistics.median(values) for kind, values in times.items()}
     print(f"{options.threads} threads, {options.tokens} tokens, medians of {options.rounds * options.repeats} steps\n")
     print("| decoder | step s | of Llama's speed |\n|---|---|---|")
-    names = {"llama": "transformers' Llama, SDPA", "full": "modewise, full", "causal": "modewise, causal " + "·".join(map(str, decoders.FOLD))}
+    names = {"llama": "transformers' Llama, SDPA", "full": "modewise, full", "causal": "modewise, summary " + "·".join(map(str, decoders.FOLD))}
     for kind, seconds in median.items():
         print(f"| {names[kind]} | {seconds:.3f} | {median['llama'] / seconds:.2f}× |")
     return 0

@@ -1,10 +1,10 @@
-"""Predicts a scene of 10,000 × 10,000 pixels × 6 bands (uint8) and says how much memory that took.
+"""Benchmark of segmenting a scene of 10,000 × 10,000 pixels × 6 bands (uint8): time and peak memory.
 
   python benchmarks/large_scene.py [--side 10000] [--model hot] [--folder FOLDER]
 
-Makes a small scene with its mask and a large one (synthetic: smooth classes with their own spectra, tiled deflate
-GeoTIFF in EPSG:32633), trains a few steps on the small one, runs `modewise predict` on the large one as a process of
-its own, and compares transform and coordinate reference system by rasterio. $MODEWISE_BUILD says where the program is.
+Generates a small scene with its mask and a large one (synthetic: smooth classes with distinct spectra, tiled deflate
+GeoTIFF in EPSG:32633), trains a few steps on the small one, runs `modewise predict` on the large one in a separate
+process, and checks transform and coordinate reference system by rasterio. $MODEWISE_BUILD: build folder of the program.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ BANDS, CLASSES = 6, 5
 
 
 def block(row, rows, side, random):
-    """Bands [BANDS, rows, side] and classes [rows, side] of the rows from `row` on."""
+    """Bands [BANDS, rows, side] and classes [rows, side] of rows from `row` on."""
     y, x = np.mgrid[row:row + rows, 0:side].astype(np.float32)
     field = np.sin(x / 61) + np.sin(y / 47) + np.sin((x + y) / 83)
     label = np.clip((field + 3) / 6 * CLASSES, 0, CLASSES - 1).astype(np.uint8)
@@ -67,13 +67,13 @@ def main():
     run, out = folder / f"run-{options.model}", folder / f"map-{options.model}.tif"
     threads = ["--threads", str(options.threads), "-q"]
     subprocess.run([PROGRAM, "train", "segment", "--data", small, "--masks", mask, "--model", options.model, "--out", run,
-                    "--exist-ok", "--set", "train.epochs=3", "--set", "output.report=false", *threads], check=True,
+                    "--overwrite", "--set", "train.epochs=3", "--set", "output.report=false", *threads], check=True,
                    stdout=subprocess.DEVNULL)
     started = time.monotonic()
     with open(folder / "predict.json", "w") as answer:
-        process = subprocess.Popen([PROGRAM, "predict", run, "--data", large, "--out", out, "--force", "--json", *threads],
+        process = subprocess.Popen([PROGRAM, "predict", run, "--data", large, "--out", out, "--overwrite", "--json", *threads],
                                    stdout=answer)
-        _, status, usage = os.wait4(process.pid, 0)  # of this process alone
+        _, status, usage = os.wait4(process.pid, 0)  # usage of this process only
     assert status == 0, status
     seconds = time.monotonic() - started
     counts = [c["pixels"] for c in json.loads((folder / "predict.json").read_text())["classes"]]

@@ -1,8 +1,8 @@
-"""Times causal attention of long sequences: tensor attention against torch's scaled_dot_product_attention, in one run.
+"""Benchmark of causal attention on long sequences: summary attention against torch's scaled_dot_product_attention, in one run.
 
-8 heads of width 64, rotary codes applied by ours and left out by the peer. Each case is a process of its own, so that
-its peak memory can be read; ours and the peer's take turns. Prints a Markdown table of medians, the memory taken beyond
-the inputs, ratios, and the powers of the number of tokens with which time and memory of ours grow.
+8 heads of width 64, with a rotary embedding in ours and without in the peer. Each case runs in a separate process, so that
+its peak memory can be read; ours and the peer alternate. Prints a Markdown table of medians, the memory beyond the
+inputs, ratios, and the exponents with which our time and memory grow in the number of tokens.
 
     python benchmarks/long_attention.py [--build build] [--threads N] [--lengths 1024 4096 ...]
 """
@@ -20,11 +20,11 @@ import time
 import machine
 
 HEADS, WIDTH = 8, 64
-CHUNK = 32  # tokens in the finest block, blocks in the next, and so on
+CHUNK = 32  # tokens per innermost block, blocks per block of the next level, and so on
 
 
 def fold_of(tokens):
-    """Modes of 32, as many as keep the first one at 32 or less."""
+    """Fold of modes of 32, so many that the first one is at most 32."""
     fold = [CHUNK]
     while math.prod(fold) * CHUNK < tokens:
         fold.append(CHUNK)
@@ -37,7 +37,7 @@ def peak_bytes():
 
 
 def case(options):
-    """Runs in the child: one kernel, length and precision."""
+    """Child process: one kernel, length and precision."""
     import torch
 
     torch.set_num_threads(options.threads)
@@ -51,7 +51,7 @@ def case(options):
     else:
         torch.ops.load_library(str(options.build / "lib" / "libmodewise_ops.so"))
         fold = fold_of(options.tokens)
-        latents = torch.zeros(len(fold) - 1, HEADS, options.slots, WIDTH, dtype=dtype, requires_grad=options.work == "train")
+        latents = torch.zeros(len(fold) - 1, HEADS, options.summary_tokens, WIDTH, dtype=dtype, requires_grad=options.work == "train")
         frequencies = 10000.0 ** (-torch.arange(0, WIDTH, 2, dtype=torch.float64) / WIDTH)[None]
         call = lambda: torch.ops.modewise.tensor_attention(q, k, v, latents, frequencies, fold=fold, window=options.window)
 
@@ -65,11 +65,11 @@ def case(options):
                 call()
 
     with open("/proc/self/clear_refs", "w") as peak:
-        peak.write("5")  # the peak begins anew
+        peak.write("5")  # resets the peak
     before = peak_bytes()
     step()
     taken = peak_bytes() - before
-    step()  # glibc finds no room for an aligned block where one of the same size was freed: the heap grows once more
+    step()  # glibc cannot reuse a freed block of equal size for an aligned one: the heap grows once more
     times = []
     for _ in range(options.repeats):
         start = time.perf_counter()
@@ -81,9 +81,9 @@ def case(options):
 def run(options, kernel, tokens, precision, work, slots=1):
     repeats = 1 if kernel == "sdpa" and tokens > 16384 else options.repeats
     command = [sys.executable, __file__, "--case", "--build", str(options.build), "--threads", str(options.threads),
-               "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--slots", str(slots),
+               "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--summary-tokens", str(slots),
                "--window", str(options.window), "--repeats", str(repeats)]
-    # Freed memory is kept for the next step by both, as the program does (core/heap.h): else fresh pages are what is timed.
+    # Both retain freed memory for the next step, like the program (core/allocator.h): otherwise page faults dominate.
     kept = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**26)}
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **kept}).stdout)
 
@@ -97,17 +97,17 @@ def power(points):
 
 def table(options, precision, work):
     print(f"\n{precision}, {'forward and backward' if work == 'train' else 'forward'}\n")
-    print("| tokens | fold | SDPA s | MiB | " + " | ".join(f"{s} slot{'s' * (s > 1)} s | MiB | × SDPA" for s in options.slots_list) + " |")
-    print("|---" * (4 + 3 * len(options.slots_list)) + "|")
-    grown = {slots: [] for slots in options.slots_list}
+    print("| tokens | fold | SDPA s | MiB | " + " | ".join(f"{s} summary token{'s' * (s > 1)} s | MiB | × SDPA" for s in options.summary_tokens_list) + " |")
+    print("|---" * (4 + 3 * len(options.summary_tokens_list)) + "|")
+    grown = {slots: [] for slots in options.summary_tokens_list}
     for tokens in options.lengths:
         if work == "train" and tokens * HEADS * WIDTH * (36 if precision == "float32" else 26) > options.memory * 2**30:
-            print(f"| {tokens:,} | | more memory than --memory {options.memory} GiB" + " | " * (1 + 3 * len(options.slots_list)) + "|")
+            print(f"| {tokens:,} | | more memory than --memory {options.memory} GiB" + " | " * (1 + 3 * len(options.summary_tokens_list)) + "|")
             continue
         peer = run(options, "sdpa", tokens, precision, work) if tokens <= options.longest_peer else None
         cells = [f"{tokens:,}", "·".join(map(str, fold_of(tokens))).replace("0", "n", 1)]
         cells += [f"{peer['seconds']:.4g}", f"{peer['bytes'] / 2**20:.0f}"] if peer else ["", ""]
-        for slots in options.slots_list:
+        for slots in options.summary_tokens_list:
             ours = run(options, "tensor", tokens, precision, work, slots)
             grown[slots].append((tokens, ours))
             cells += [f"{ours['seconds']:.4g}", f"{ours['bytes'] / 2**20:.0f}",
@@ -116,7 +116,7 @@ def table(options, precision, work):
     for slots, points in grown.items():
         long = [p for p in points if p[0] >= 4096]
         if len(long) > 1:
-            print(f"\n{slots} slots, from {long[0][0]:,} tokens on: time grows as tokens to the power "
+            print(f"\n{slots} summary tokens, from {long[0][0]:,} tokens on: time grows as tokens to the power "
                   f"{power([(n, r['seconds']) for n, r in long]):.2f}, memory {power([(n, r['bytes']) for n, r in long]):.2f}")
 
 
@@ -125,22 +125,22 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "build")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--lengths", nargs="+", type=int, default=[512, 1024, 4096, 16384, 32768, 131072, 1048576])
-    parser.add_argument("--longest-peer", type=int, default=32768, help="tokens beyond which SDPA is not run")
+    parser.add_argument("--longest-peer", type=int, default=32768, help="maximum number of tokens for SDPA")
     parser.add_argument("--window", type=int, default=64)
-    parser.add_argument("--slots-list", nargs="+", type=int, default=[1, 4])
+    parser.add_argument("--summary-tokens-list", "--slots-list", nargs="+", type=int, default=[1, 4])
     parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
     parser.add_argument("--works", nargs="+", default=["forward", "train"])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--memory", type=int, default=12, help="GiB that a training case may take")
+    parser.add_argument("--memory", type=int, default=12, help="memory limit of a training case in GiB")
     parser.add_argument("--case", action="store_true", help=argparse.SUPPRESS)
     for name in ("kernel", "precision", "work"):
         parser.add_argument(f"--{name}", help=argparse.SUPPRESS)
-    for name in ("tokens", "slots"):
+    for name in ("tokens", "summary-tokens"):
         parser.add_argument(f"--{name}", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case:
         return case(options)
-    print(f"{machine.line(machine.told(options.build))}; {HEADS} heads of {WIDTH}, window {options.window}, {options.threads} threads, "
+    print(f"{machine.line(machine.build_info(options.build))}; {HEADS} heads of {WIDTH}, window {options.window}, {options.threads} threads, "
           f"medians of {options.repeats} runs")
     for precision in options.precisions:
         for work in options.works:

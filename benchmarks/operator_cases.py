@@ -1,8 +1,8 @@
-"""Operators beside what a user of PyTorch would write for them: what operator_errors.py measures.
+"""Operators and their plain PyTorch equivalents, the cases of operator_errors.py.
 
-A case makes, from random numbers, the tensors that it is about (by name), the operator as a function of them and the plain form:
-torch's own function where there is one, else the formula that the tests compare with (tests/python/ops_formulas.py and
-ops_sequence_formulas.py). Sizes are those of small models.
+A case draws its tensors (by name) and returns the operator and the plain version as functions of them: torch's own function where there
+is one, else the reference formula of the tests (tests/python/ops_formulas.py and ops_sequence_formulas.py). Sizes are those of small
+models.
 """
 
 import math
@@ -18,12 +18,12 @@ import ops_sequence_formulas as sequence_formulas
 
 ops = torch.ops.modewise
 CASES = {}
-FLOAT32_ONLY = {"adam_step", "update_moments", "summary_join"}  # what they change is float32 in any training
-STARTS = {"language_loss"}  # where a backward pass begins: the gradient from above is 1
+FLOAT32_ONLY = {"adam_step", "update_moments", "summary_join"}  # their in-place arguments are always float32 in training
+STARTS = {"language_loss"}  # losses: the incoming gradient is 1
 
 
 class Draw:
-    """Random tensors of one seed, all of float32; weights(out, in) keeps the size of what it is multiplied with."""
+    """Random float32 tensors of one seed; weights(out, in) are scaled to preserve the variance of the input."""
 
     def __init__(self, seed):
         self.generator = torch.Generator().manual_seed(seed)
@@ -53,7 +53,7 @@ def heads_first(t):
     return t.transpose(1, 2)
 
 
-# ---- products
+# ---- matrix products
 
 def linear_case(rows, depth, out):
     def make(draw):
@@ -121,9 +121,9 @@ DROPPED = 0.1, 1, 2, 16  # rate, seed, step, site
 
 
 def dropped(x):
-    """x with the operator's own choice of elements: they do not depend on the type."""
+    """Dropout of x with the operator's own mask, which does not depend on the dtype."""
     kept = ops.dropout_add(None, torch.ones(x.shape, dtype=torch.float64), *DROPPED) > 0
-    return x * kept.to(x.dtype).div(1 - DROPPED[0])  # as torch's dropout has it
+    return x * kept.to(x.dtype).div(1 - DROPPED[0])  # as in torch's dropout
 
 
 @case("dropout_add")
@@ -152,7 +152,7 @@ def swiglu(draw):
 
 @case("sum_of_squares")
 def sum_of_squares(draw):
-    """Of 64 tensors: one number a seed says little."""
+    """Of 64 tensors, because one number per seed is not enough."""
     return ({"x": draw(64, 5000)}, lambda x: torch.stack([ops.sum_of_squares(row) for row in x]),
             lambda x: torch.stack([row.float().square().sum() if row.dtype == torch.bfloat16 else row.square().sum() for row in x]))
 
@@ -172,7 +172,7 @@ def masked_moments(draw):
 
 
 def changed(op, places):
-    """The operator, which changes its arguments at `places`, as a function that gives those."""
+    """An in-place operator on its arguments at `places` as a function that returns them."""
     def call(*args):
         args = [arg.clone() if i in places else arg for i, arg in enumerate(args)]
         op(*args)
@@ -215,7 +215,7 @@ def rotary(draw):
 
 
 def plain_scores(x, qw, qb, kw, kb, qnw, qnb, knw, knb, heads):
-    """S_i of the released order: project every token, pool, norm; scores as they come."""
+    """S_i in the released order: project every token, pool, norm; then the scores."""
     out = []
     for mode in range(x.dim() - 2):
         others, d, sides = [i + 1 for i in range(x.dim() - 2) if i != mode], x.size(-1), []
@@ -286,7 +286,7 @@ def dot_product_attention(draw):
 
 
 def plain_causal(q, k, v, latents):
-    """Fold n·4·5 and window 10: tokens and the summaries of whole blocks as one list of keys, some of them masked."""
+    """Fold n·4·5 and window 10: tokens and summary tokens of complete blocks as one masked list of keys."""
     q, k, v, n = *map(heads_first, (q, k, v)), q.size(1)
     token, keys, values, masks = torch.arange(n)[:, None], [k], [v], []
     masks.append((torch.arange(n) <= token) & (torch.arange(n) > token - 10))
@@ -302,10 +302,10 @@ def plain_causal(q, k, v, latents):
     return heads_first(out)
 
 
-@case("tensor_attention, causal")
+@case("tensor_attention, summary")
 def tensor_attention(draw):
     tensors = {**{n: draw(2, 90, 2, 32) for n in "qkv"}, "latents": draw(2, 2, 2, 32)}
-    return tensors, lambda *t: ops.tensor_attention(*t, form="causal", fold=[0, 4, 5], window=10), plain_causal
+    return tensors, lambda *t: ops.tensor_attention(*t, form="summary", fold=[0, 4, 5], window=10), plain_causal
 
 
 for form, options, kept in (("window", dict(window=24), lambda n: torch.ones(n, n, dtype=torch.bool).tril().triu(-23)),
@@ -346,8 +346,8 @@ def nystroem_attention(draw):
 
 
 def plain_hashed(q, v, normal, chunk):
-    """One round of two buckets: softmax over the tokens of the own bucket in the own chunk and the one before, as products of
-    whole matrices with a mask."""
+    """One round of two buckets: masked softmax over full matrices, with the tokens of the same bucket in the same chunk and
+    the previous one."""
     x, n = heads_first(q), q.size(1)
     keys = x / (x.square().sum(-1, keepdim=True) + 1e-6 * x.size(-1)).sqrt()
     bucket = torch.einsum("bhnd,hd->bhn", x, normal.to(x.dtype)) < 0
@@ -360,7 +360,7 @@ def plain_hashed(q, v, normal, chunk):
 
 @case("hashed_attention")
 def hashed_attention(draw):
-    """Two buckets, and queries so far from their border that no rounding moves one."""
+    """Two buckets, and queries so far from their boundary that rounding changes no bucket."""
     normal = F.normalize(draw(1, 2, 16, 1), dim=2)
     q = draw(2, 64, 2, 16)
     along = torch.einsum("bnhd,hd->bnh", q, normal[0, :, :, 0]).unsqueeze(-1)
@@ -388,7 +388,7 @@ def factor_synthesizer(draw):
 
 @case("summary_step")
 def summary_step(draw):
-    """Of what it gives alone: a token attends to its window and to two levels of summaries."""
+    """Only its result: a token attends to its window and to two levels of summary tokens."""
     names = ("q", "k", "v", "turned", "ring_keys", "ring_values", "first_keys", "first_values", "keys_1", "values_1", "keys_2", "values_2")
     rows = (1, 1, 1, 1, 32, 32, 2, 2, 24, 24, 16, 16)
 
@@ -406,7 +406,7 @@ def summary_step(draw):
 
 @case("summary_join")
 def summary_join(draw):
-    """Tokens join a summary in their turn, as a text is read or written: so do those of the plain form."""
+    """Tokens update the partial blocks in order, in the plain version too."""
     def plain(keys, values, latents, *sums):
         for token in range(keys.size(1)):
             sums = sequence_formulas.joined(keys[:, token : token + 1], values[:, token : token + 1], latents, *sums)
@@ -426,7 +426,7 @@ def losses(draw):
 
 @case("language_loss")
 def language_loss(draw):
-    """Of 16 texts."""
+    """Of 16 sequences."""
     tensors, targets = losses(draw)
     logits = lambda hidden, head: F.linear(hidden, head).float() if hidden.dtype == torch.bfloat16 else F.linear(hidden, head)
     return (tensors, lambda hidden, head: torch.stack([ops.language_loss(h, head, t) for h, t in zip(hidden, targets)]),

@@ -1,8 +1,8 @@
-"""Errors of the operators against float64, beside those of plain PyTorch at the same type, for results and gradients.
+"""Errors of the operators and of plain PyTorch in the same dtype against float64, for results and gradients.
 
-Tensors are rounded to the type first, so that float64 (plain PyTorch on the same numbers) sees what both saw. An error is the root
-mean square of the differences over that of the exact values; over all seeds, and of several results or gradients the one whose
-ratio is the highest, by its name. Prints a Markdown table; * marks what is above --limit.
+Tensors are rounded to the dtype first, so that the float64 reference (plain PyTorch) has the same inputs. An error is the RMS of the
+differences over the RMS of the exact values, over all seeds; of several results or gradients the one with the highest ratio is
+printed by name. Prints a Markdown table; * marks ratios above --limit.
 
     python benchmarks/operator_errors.py [--build build] [--seeds 5] [--only linear ...] [--limit 1.05] [--every]
 """
@@ -19,7 +19,7 @@ TYPES = ("float32", "bf16")
 
 
 def squares(values, exact):
-    """Mean squares of the differences and of what is exact."""
+    """Mean squares of the differences and of the exact values."""
     return (values.double() - exact).square().mean().item(), exact.square().mean().item()
 
 
@@ -52,7 +52,7 @@ def measure(make, name, dtype, seeds):
         tensors = {key: t.to(dtype) for key, t in tensors.items()}
         above = {}
 
-        def weights_of(i, out):  # the same of each, and rounded to the narrow type
+        def weights_of(i, out):  # the same for each, rounded to the narrow dtype
             if i not in above:
                 above[i] = (torch.ones(out.shape) if name in STARTS else draw(*out.shape)).to(dtype)
             return above[i]
@@ -78,7 +78,7 @@ def ratio(errors):
 
 
 def worst(sums, kind):
-    """(name, errors) of the highest ratio; values that are 0 but for rounding have no relative error."""
+    """(name, errors) of the highest ratio; values that are 0 up to rounding have no relative error."""
     of_kind = {name: errors for (k, name), errors in sums.items() if k == kind}
     largest = max((errors[2] for errors in of_kind.values()), default=0)
     real = {name: errors for name, errors in of_kind.items() if errors[2] > 1e-20 * largest}
@@ -96,9 +96,9 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1] / "build")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", nargs="+", default=[""], help="operators whose names begin so")
+    parser.add_argument("--only", nargs="+", default=[""], help="prefixes of the operators to run")
     parser.add_argument("--limit", type=float, default=1.05)
-    parser.add_argument("--every", action="store_true", help="a row for each result and gradient")
+    parser.add_argument("--every", action="store_true", help="print a row for each result and gradient")
     options = parser.parse_args()
 
     import torch
@@ -108,7 +108,7 @@ def main():
     from operator_cases import CASES, FLOAT32_ONLY
 
     torch.set_num_threads(options.threads)
-    print(f"{machine.line(machine.told(options.build))}; torch {torch.__version__}, {options.seeds} seeds\n")
+    print(f"{machine.line(machine.build_info(options.build))}; torch {torch.__version__}, {options.seeds} seeds\n")
     print("| operator | of | float32 modewise | torch | ratio | of | bf16 modewise | torch | ratio |\n" + "|---" * 9 + "|")
     above = []
     for name, make in CASES.items():

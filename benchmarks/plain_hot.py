@@ -1,7 +1,7 @@
-"""The higher-order transformer written plainly in PyTorch: what modewise is timed against.
+"""Higher-order transformer in plain PyTorch, the baseline of the benchmarks.
 
 It follows the released layout (queries and keys projected on the full tensor and pooled by sum, one pair of
-norms, rotary code, separate factors a mode, SwiGLU, pre-norm) with nothing clever and nothing slow on purpose.
+norms, rotary embedding, separate factors per mode, SwiGLU, pre-norm), neither tuned nor deliberately slow.
 """
 
 import torch
@@ -70,7 +70,7 @@ class Block(nn.Module):
 
 
 class Stack(nn.Module):
-    """`blocks` blocks on [B, N_1, ..., N_k, D]."""
+    """Stack of `blocks` layers on [B, N_1, ..., N_k, D]."""
 
     def __init__(self, blocks, width, hidden, modes, heads, rotary_modes, dropout=0.1):
         super().__init__()

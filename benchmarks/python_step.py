@@ -1,7 +1,7 @@
-"""Times a training step of stacked HOT blocks that Python drives (modewise.nn, modewise.ops.adam_step) beside the same step of
-the program (bin/block_step), in turns.
+"""Benchmark of a training step of stacked HOT layers from Python (modewise.nn, modewise.ops.adam_step) against the same step of
+the program (bin/block_step), alternating.
 
-Both keep freed memory. Prints a Markdown table of medians and of what Python's step takes in addition.
+Both retain freed memory. Prints a Markdown table of medians and of the overhead of Python.
 
     python benchmarks/python_step.py [--build build] [--threads N] [--rounds R] [--repeats N] [--shapes 21x24 ...] [--processor-time]
 """
@@ -18,7 +18,7 @@ import time
 import machine
 from block_step import DROPOUT, HEADS, HIDDEN, SHAPES, WIDTH, modewise_step, seconds
 
-# glibc's settings for what modewise::keep_freed_memory asks for in the program.
+# glibc settings equivalent to modewise::keep_freed_memory of the program.
 KEEPING = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_TOP_PAD_": str(64 << 20)}
 
 
@@ -73,14 +73,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=5, help="steps timed in each round")
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
-    parser.add_argument("--processor-time", action="store_true", help="time of one thread on its processor, for a machine that does other work")
+    parser.add_argument("--processor-time", action="store_true", help="measure the CPU time of one thread, for a busy machine")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
         parser.error("--processor-time is that of one thread: --threads 1")
     if options.child:
         return child(options)
-    told = machine.line(machine.told(options.build))
+    told = machine.line(machine.build_info(options.build))
     print(f"{told}; {options.threads} threads, float32, medians of {options.rounds * options.repeats} steps\n")
     print("| blocks on | program ms | Python ms | more |\n|---|---|---|---|")
     for name in options.shapes:

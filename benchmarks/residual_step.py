@@ -1,8 +1,8 @@
-"""Times a training step and inference of ResNet-18 on volumes: modewise against plain PyTorch, in one run.
+"""Benchmark of a training step and inference of ResNet-18 on volumes: modewise against plain PyTorch, in one run.
 
 The network of MedMNIST's baselines in three dimensions (a first convolution of kernel 3 and stride 1, no pooling before the
-last mean), float32. PyTorch runs eagerly with both layouts of its tensors, channels first and channels last, modewise as the
-program bin/residual_step, in turns. A training step is forward, cross entropy, backward and AdamW. Medians and ratios, as
+last mean), float32. PyTorch runs eagerly with both memory formats, channels first and channels last, modewise as the program
+bin/residual_step, alternating. A training step is forward, cross entropy, backward and AdamW. Medians and ratios, as
 Markdown.
 
     python benchmarks/residual_step.py [--build build] [--threads N] [--batch 8] [--size 28] [--width 64] [--processor-time]
@@ -80,11 +80,11 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1] / "build")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--size", type=int, default=28, help="voxels an axis")
+    parser.add_argument("--size", type=int, default=28, help="voxels per axis")
     parser.add_argument("--width", type=int, default=64, help="channels of the first stage")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--repeats", type=int, default=1, help="steps timed in each round")
-    parser.add_argument("--processor-time", action="store_true", help="time of one thread on its processor, for a machine that does other work")
+    parser.add_argument("--processor-time", action="store_true", help="measure the CPU time of one thread, for a busy machine")
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
         parser.error("--processor-time is that of one thread: --threads 1")
@@ -99,12 +99,12 @@ def main():
             for work, action in actions.items():
                 start = clock()
                 action()
-                if turn > 0:  # the first warms up
+                if turn > 0:  # the first is a warm-up
                     times.setdefault((work, layout), []).append(clock() - start)
         if turn > 0:
             for work, seconds in modewise_step(options).items():
                 times.setdefault((work, "modewise"), []).extend(seconds)
-    print(f"{machine.line(machine.told(options.build))}; torch {torch.__version__}, {options.threads} threads, batch {options.batch}, "
+    print(f"{machine.line(machine.build_info(options.build))}; torch {torch.__version__}, {options.threads} threads, batch {options.batch}, "
           f"{options.size}³ voxels, width {options.width}, medians of {options.rounds * options.repeats} steps\n")  # fmt: skip
     print("| work | channels first s | channels last s | modewise s | against the faster |\n|---|---|---|---|---|")
     for work in ("train", "inference"):

@@ -107,7 +107,7 @@ data::SeriesCollection simulated(int64_t steps, int64_t batch) {
 
 std::vector<std::string> settings_of(const Options& options, std::vector<std::string> own) {
   std::vector<std::string> all = {"model.width=128", "model.hidden=256",      "model.heads=8",
-                                  "model.blocks=3",  "model.patch.length=16", "model.patch.stride=8"};
+                                  "model.layers=3",  "model.patch.length=16", "model.patch.stride=8"};
   all.insert(all.end(), options.settings.begin(), options.settings.end());
   if (own.front() == "model.name=tcn") all.clear();
   all.insert(all.end(), own.begin(), own.end());
@@ -117,9 +117,9 @@ std::vector<std::string> settings_of(const Options& options, std::vector<std::st
 void run(const Options& options) {
   if (options.threads > 0) at::set_num_threads(options.threads);
   const std::map<std::string, std::vector<std::string>> models = {
-      {"patchtst full", {"model.attention.form=full"}},
-      {"patchtst axial", {"model.attention.form=axial"}},
-      {"patchtst causal", {"model.attention.form=causal"}},
+      {"patchtst full", {"model.attention.type=full"}},
+      {"patchtst axial", {"model.attention.type=axial"}},
+      {"patchtst causal", {"model.attention.type=summary"}},
       {"tcn", {"model.name=tcn"}},
   };
   for (const int64_t steps : options.steps) {

@@ -1,8 +1,8 @@
-"""Times the forms of synthesizer against plain PyTorch writings of them, eager and compiled, in one run.
+"""Benchmark of the synthesizer types against plain PyTorch versions, eager and compiled, in one run.
 
-Feature maps H x W x C, one head; a step is forward, or forward and backward with gradients of everything. Ours and the peers take
-turns; Markdown tables of medians and of ratios (above 1: ours is faster). With --memory each case is a process of its own, whose
-peak memory beyond the inputs is printed.
+Feature maps H x W x C, one head; a step is forward, or forward and backward with all gradients. Ours and the peers alternate;
+Markdown tables of medians and of ratios (above 1: ours is faster). With --memory each case runs in a separate process, whose peak
+memory beyond the inputs is printed.
 
     python benchmarks/synthesizers.py [--build build] [--threads N] [--rounds R] [--maps 8x8x64 ...] [--memory]
 """
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-MAPS = {"8x8x64": 128, "16x16x64": 32, "32x32x64": 4, "7x17x63": 33}  # batch
+MAPS = {"8x8x64": 128, "16x16x64": 32, "32x32x64": 4, "7x17x63": 33}  # map: batch size
 
 
 def balanced(n):
@@ -113,7 +113,7 @@ def load(options):
     import torch
 
     torch.set_num_threads(options.threads)
-    torch.ones(16).exp()  # libtorch chooses kernels for the CPU now, before our library asks it for those of AVX2
+    torch.ones(16).exp()  # libtorch selects its kernels now, before our library switches it to AVX2
     torch.ops.load_library(str(options.build / "lib" / "libmodewise_ops.so"))
     return torch
 
@@ -142,7 +142,7 @@ def time_form(options, form, name, train):
 
 
 def memory_case(options):
-    """In the child: bytes beyond the inputs of one training step, after one of a small map that starts threads and libraries."""
+    """Child process: bytes beyond the inputs of one training step, after a small map as warm-up of threads and libraries."""
     load(options)
     form, name, kind = options.case
 

@@ -1,12 +1,12 @@
-"""Times whole trainings of three recipes of experiments/, by the program and by the same training written plainly in PyTorch.
+"""Benchmark of whole trainings of three recipes of experiments/: the program against the same training in plain PyTorch.
 
     weather    experiments/forecasting/weather.toml: two epochs of hot, eight evaluations of all validation windows
-    adrenal    experiments/volume_classification/adrenal.toml: 40 epochs of hot, turned and shifted volumes, averaged weights, bfloat16
-    language   experiments/language_modeling/forms.toml, full attention: 800 steps of a decoder; transformers' Llama is the peer, and
-               the program's causal form stands beside
+    adrenal    experiments/volume_classification/adrenal.toml: 40 epochs of hot, rotated and shifted volumes, averaged weights, bfloat16
+    language   experiments/language_modeling/forms.toml, full attention: 800 steps of a decoder; transformers' Llama is the peer;
+               the program's summary attention is timed too
 
-From the files to the last evaluation: seconds of the process (PyTorch's imports left out, as it has them once a session), and the
-figure of the validation part, by which both choose. Test parts are not read. One run each, in turns. --against OTHER/build times
+From reading the files to the last evaluation: seconds of the process (without PyTorch's imports, which a session has once), and the
+metric of the validation split, by which both select. Test splits are not read. One run each, alternating. --against OTHER/build times
 another build of modewise too. As Markdown.
 
     python benchmarks/whole_training.py DATA [--only weather adrenal language] [--build build] [--against build] [--threads N] [--seed 0]
@@ -34,7 +34,7 @@ RECIPES = pathlib.Path(__file__).resolve().parents[1] / "experiments"
 
 
 def make_optimizer(model, rate, decay, steps, warmup=0, least=0.0, betas=(0.9, 0.999)):
-    """AdamW without decay of biases and norms; a linear rise over the first steps, then a cosine to `least` of the rate."""
+    """AdamW without weight decay of biases and norms; linear warm-up, then cosine decay to the fraction `least` of the rate."""
     parameters = list(model.parameters())
     groups = [{"params": [p for p in parameters if p.dim() >= 2], "weight_decay": decay},
               {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0}]  # fmt: skip
@@ -57,7 +57,7 @@ def take_step(model, loss, optimizer, schedule):
 
 
 class PlainForecaster(nn.Module):
-    """past [B, N, 96] -> [B, N, 96]: patches of 16, every 8, of the window in its own units; blocks; a linear head."""
+    """past [B, N, 96] -> [B, N, 96]: patches of 16 with stride 8 of the normalised window; layers; a linear head."""
 
     def __init__(self, variables):
         super().__init__()
@@ -110,7 +110,7 @@ def plain_weather(data):
 
 
 class PlainClassifier(nn.Module):
-    """volumes [B, 1, 28, 28, 28] -> [B, 2]: two convolutions, blocks on 7 × 7 × 7 tokens, a learned weighting a head."""
+    """volumes [B, 1, 28, 28, 28] -> [B, 2]: two convolutions, layers on 7 × 7 × 7 tokens, learned attention pooling per head."""
 
     def __init__(self):
         super().__init__()
@@ -127,7 +127,7 @@ class PlainClassifier(nn.Module):
 
 
 def turned(volumes, most, shift):
-    """Turned by up to `most` degrees about each axis and moved by up to `shift` voxels, the nearest voxel taken."""
+    """Random rotation by up to `most` degrees about each axis and shift by up to `shift` voxels, with nearest interpolation."""
     angles = math.radians(most) * (2 * torch.rand(len(volumes), 3) - 1)
     matrix = torch.eye(3).expand(len(volumes), 3, 3)
     for axis in range(3):
@@ -189,18 +189,18 @@ def plain_language(data):
 
 
 LANGUAGE = ["train.max_steps=800", "train.batch_size=8", "model.dropout=0"]
-FULL = [*LANGUAGE, "model.attention.form=full", "model.attention.fold=[]"]
-# task, recipe, data, settings; the figure in metrics.json, its factor and name; the peer
+FULL = [*LANGUAGE, "model.attention.type=full", "model.attention.fold=[]"]
+# task, recipe, data, settings; the metric in metrics.json, its factor and name; the peer
 TRAININGS = {
     "weather": ("forecast", "forecasting/weather.toml", "forecasting/weather.csv", [], ("best", "val_mae"), 1, "MAE", plain_weather),
-    "adrenal": ("classify", "volumes/adrenal.toml", "medmnist/adrenalmnist3d.npz", [], ("best", "val_auc"), 100, "AUC in percent", plain_adrenal),
-    "language": ("language", "language/shakespeare.toml", "language/tinyshakespeare.txt", FULL, ("validation", "loss"), 1, "nats a byte", plain_language),
-    "language, causal": ("language", "language/shakespeare.toml", "language/tinyshakespeare.txt", LANGUAGE, ("validation", "loss"), 1, "nats a byte", None),
+    "adrenal": ("classify-volumes", "volume_classification/adrenal.toml", "medmnist/adrenalmnist3d.npz", [], ("best", "val_auc"), 100, "AUC in percent", plain_adrenal),
+    "language": ("language", "language_modeling/shakespeare.toml", "language/tinyshakespeare.txt", FULL, ("validation", "loss"), 1, "nats per byte", plain_language),
+    "language, summary": ("language", "language_modeling/shakespeare.toml", "language/tinyshakespeare.txt", LANGUAGE, ("validation", "loss"), 1, "nats per byte", None),
 }  # fmt: skip
 
 
 def by_program(build, name, options):
-    """Seconds and figure of the program."""
+    """Seconds and metric of the program."""
     task, recipe, data, settings, (part, figure), factor, _, _ = TRAININGS[name]
     with tempfile.TemporaryDirectory() as folder:
         command = [build / "bin" / "modewise", "train", task, "--config", RECIPES / recipe, "--data", options.data / data, "--out", f"{folder}/run",
@@ -230,8 +230,8 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    print(f"{machine.line(machine.told(options.build))}; torch {torch.__version__}, {options.threads} threads, seed {options.seed}\n")
-    print("| training | validation | PyTorch s: figure | modewise s: figure | of PyTorch's speed | the other build s: figure | of its speed |")
+    print(f"{machine.line(machine.build_info(options.build))}; torch {torch.__version__}, {options.threads} threads, seed {options.seed}\n")
+    print("| training | validation metric | PyTorch s: metric | modewise s: metric | speed over PyTorch | other build s: metric | speed over other build |")
     print("|---|---|---|---|---|---|---|")
     for name in options.only:
         peer = by_pytorch(name, options) if TRAININGS[name][-1] else None

@@ -98,9 +98,9 @@ void add_caption(Program& program) {
       "modewise caption runs/captions_train2017-transformer-dense photo.jpg", caption);
   command->add_option("run,--run", options.run, "run folder")->required();
   command->add_option("pictures", options.images, "PNG and JPEG files, and folders of them")->required();
-  add_positive(*command, "--beams", options.beams, "beginnings kept in the search; the run's own without");
+  add_positive(*command, "--beam-size", options.beams, "beginnings kept in the search; the run's own without");
   command->add_option("--out", options.out, ".json to write: captions as COCO's results");
-  command->add_flag("--force", options.force, "overwrite that file");
+  command->add_flag("--overwrite", options.force, "overwrite that file");
   command->add_flag("--allow-size", options.allow_size, "decode pictures of any size");
 }
 

@@ -48,7 +48,7 @@ void add_config(Program& program) {
       *config, "show", "Every setting as TOML: the defaults, or what a file, a run and --set make of them.",
       "modewise config show --model dlinear > dlinear.toml", show_config);
   command->add_option("task", options.task, "the task whose settings to show; forecast without it")
-      ->check(CLI::IsMember(tasks::task_names()));
+      ->check(known_task({}));
   options.config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
   command->add_option("--run", options.run, "a run's settings");
   command->add_flag("--help-text", options.help_text, "what each setting means");

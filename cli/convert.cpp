@@ -63,7 +63,7 @@ void add_convert(Program& program) {
   add_positive(*command, "--shard-gigabytes", options.shard_gigabytes, "a file's tensors at most");
   command->add_option("--llama2c-version", options.version, "of file.bin: 0 (legacy) or 1 (ak42)")
       ->check(CLI::IsMember({0, 1}));
-  command->add_flag("--force", options.force, "overwrite the file");
+  command->add_flag("--overwrite", options.force, "overwrite the file");
 }
 
 }  // namespace modewise::cli

@@ -20,7 +20,7 @@ void write_results(const Program& program, const CostOptions& options,
   const fs::path out = options.out;
   fs::create_directories(out);
   require(options.force || !fs::exists(out / "cost.json"), ErrorKind::cannot_create,
-          "{} holds costs already: --force overwrites them", out.string());
+          "{} holds costs already: --overwrite overwrites them", out.string());
   write_file_atomically(out / "cost.json", cost_json(entries).dump(1) + "\n");
   write_file_atomically(out / "cost.csv", cost_table(entries).to_csv());
   report::HtmlPage page("What attention costs", "By formula, and measured where asked");
@@ -118,7 +118,7 @@ void add_cost(Program& program) {
       ->delimiter(',');
   command->add_option("--width", encoder.width, "D")->check(CLI::Range(1, 65536));
   command->add_option("--hidden", encoder.hidden, "of the feed-forward")->check(CLI::Range(1, 1 << 20));
-  command->add_option("--blocks", encoder.blocks, "blocks")->check(CLI::Range(1, 1000));
+  command->add_option("--blocks", encoder.blocks, "transformer layers")->check(CLI::Range(1, 1000));
   command->add_option("--heads", encoder.heads, "heads")->check(CLI::Range(1, 65536));
   command->add_option("--feed-forward", encoder.feed_forward, "swiglu, gelu or none")
       ->check(CLI::IsMember({"swiglu", "gelu", "none"}));
@@ -131,7 +131,7 @@ void add_cost(Program& program) {
   add_positive(*command, "--repeats", options.repeats, "most runs of each measurement");
   add_positive(*command, "--seconds", options.seconds, "a measurement that would take longer is left out");
   command->add_option("--out", options.out, "folder for JSON, CSV, HTML report and SVG figures");
-  command->add_flag("--force", options.force, "overwrite what is there");
+  command->add_flag("--overwrite", options.force, "overwrite what is there");
 }
 
 }  // namespace modewise::cli

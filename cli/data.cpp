@@ -56,7 +56,7 @@ void add_passkeys(Program& program, CLI::App& data) {
   command->add_option("--length", options.length, "bytes of the longest")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   command->add_option("--seed", options.seed, "of the numbers and places")->check(non_negative_number());
-  command->add_flag("--force", options.force, "overwrite the file");
+  command->add_flag("--overwrite", options.force, "overwrite the file");
 }
 
 }  // namespace
@@ -70,10 +70,8 @@ void add_data(Program& program) {
                                            "of volumes and scenes; and its splits.",
                                            "modewise data show ETTh1.csv", show_data);
   command->add_option("file", options.file, "CSV, numeric text, NPY, NPZ, NIfTI, GeoTIFF, or a folder");
-  std::vector<std::string> names = tasks::task_names();
-  names.insert(names.begin(), "auto");
   command->add_option("--task", options.task, "for which task to look at it; auto goes by the file")
-      ->check(CLI::IsMember(names));
+      ->check(known_task({"auto"}));
   options.config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
   add_passkeys(program, *data);
 }

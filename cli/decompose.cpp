@@ -248,7 +248,7 @@ void add_decompose(Program& program) {
       ->check(CLI::IsMember({"auto", "endoftext", "blank", "none"}));
   command->add_option("--out", options.out,
                       "folder for JSON, CSV, matrix (NPY), factors (NPZ), HTML report and SVG figures");
-  command->add_flag("--force", options.force, "overwrite what is there");
+  command->add_flag("--overwrite", options.force, "overwrite what is there");
 }
 
 std::string DecomposedThing::facts_text() const {
@@ -262,7 +262,7 @@ void make_decomposition_folder(const fs::path& folder, bool force) {
   fs::create_directories(folder, error);
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder.string(), error.message());
   require(force || !fs::exists(folder / "decomposition.json"), ErrorKind::cannot_create,
-          "{} holds a decomposition already: --force overwrites it", folder.string());
+          "{} holds a decomposition already: --overwrite overwrites it", folder.string());
 }
 
 void write_decompositions(const fs::path& folder, const DecomposedThing& thing, const report::Table& table,

@@ -28,11 +28,11 @@ void add_explain(Program& program) {
   command->add_option("--split", options.options.split, "test, validation or train")
       ->check(CLI::IsMember({"test", "validation", "train"}));
   add_positive(*command, "--samples", options.options.samples, "samples to look at");
-  command->add_option("--singles", options.options.singles, "of them, shown one by one")
+  command->add_option("--num-examples", options.options.singles, "of them, shown one by one")
       ->check(non_negative_number());
-  add_positive(*command, "--places", options.options.places, "most places of a mode taken away in turn");
+  add_positive(*command, "--max-positions", options.options.places, "most places of a mode taken away in turn");
   command->add_option("--out", options.out, "folder; RUN/explain without it");
-  command->add_flag("--force", options.force, "overwrite what is there");
+  command->add_flag("--overwrite", options.force, "overwrite what is there");
 }
 
 }  // namespace modewise::cli

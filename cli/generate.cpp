@@ -105,7 +105,7 @@ void add_generate(Program& program) {
   command->add_option("--seed", sampling.seed, "of the choices")->capture_default_str();
   command->add_option("--stop", options.generation.stop, "end before this text; may be given several times")
       ->type_name(kAnyBytes);
-  command->add_flag("--past-marks", options.ignore_eos,
+  command->add_flag("--ignore-eos", options.ignore_eos,
                     "go on where the model marks the end of a text, or the beginning of the next");
   command->add_flag("--echo", options.echo, "the prompt first");
 }

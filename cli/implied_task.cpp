@@ -33,6 +33,9 @@ std::vector<std::string> with_task(std::vector<std::string> command_line) {
   const auto asks = [&](const char* option) {
     return std::find(command_line.begin(), command_line.end(), option) != command_line.end();
   };
+  if (command_line.size() >= 3 && command_line[1] == "train")
+    for (const tasks::TaskSpec* kind : tasks::task_specs())
+      if (command_line[2] == kind->name) command_line[2] = kind->command;
   if (!bare || asks("-h") || asks("--help")) return command_line;
   const std::optional<std::string> run = value_of(command_line, "--resume"),
                                    data = value_of(command_line, "--data");
@@ -42,8 +45,8 @@ std::vector<std::string> with_task(std::vector<std::string> command_line) {
     require(std::filesystem::exists(*data), ErrorKind::no_input, "there is no file or folder {}", *data);
   const tasks::TaskSpec& kind = run ? task_to_resume(*run) : tasks::task_of_data(*data);
   if (!run && !asks("-q") && !asks("--quiet"))
-    spdlog::info("{} is taken as data of 'modewise train {}'", *data, kind.name);
-  command_line.insert(command_line.begin() + 2, kind.name);
+    spdlog::info("{} is taken as data of 'modewise train {}'", *data, kind.command);
+  command_line.insert(command_line.begin() + 2, kind.command);
   return command_line;
 }
 

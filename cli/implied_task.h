@@ -6,9 +6,9 @@
 
 namespace modewise::cli {
 
-/// Of `train --data X …` and `train --resume RUN`, whose task is left out: the same with the task that X
-/// looks like, or that RUN is of, named. Other command lines stay as they are. Errors of a run that cannot be
-/// opened.
+/// Adds the task to `train --data X …` (the task that X looks like) and `train --resume RUN` (the task of
+/// RUN), and turns a task's name into its command (`train volume_classification`). Other command lines come
+/// back as they are. Throws when a run cannot be opened.
 std::vector<std::string> with_task(std::vector<std::string> command_line);
 
 }  // namespace modewise::cli

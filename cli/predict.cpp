@@ -22,12 +22,12 @@ void add_predict(Program& program) {
       "--data", options.data,
       "new data: a file with the run's columns, which forecasts follow, volumes, a scene or a folder");
   command->add_option("--future", options.future,
-                      "forecasts with data.known: a file with those columns for the rows to come");
+                      "forecasts with data.future_covariates: a file with those columns for the rows to come");
   command->add_option("--out", options.out,
                       "file.csv or file.npz; CSV on stdout without it; map.tif or a folder for class maps");
   add_positive(*command, "--steps", options.steps,
                "forecasts: rows ahead, at most the run's horizon; all of it without");
-  command->add_flag("--force", options.force, "overwrite the file");
+  command->add_flag("--overwrite", options.force, "overwrite the file");
   command->add_flag_callback(
       "--spreadsheet-safe", [&asked = options] { asked.csv_reader = report::CsvReader::spreadsheet; },
       "CSV: an apostrophe before names that a spreadsheet would run as a formula (= + - @)");

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "cli/implied_task.h"
+#include "modewise/core/aliases.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/escaped_text.h"
@@ -29,6 +30,7 @@
 #include "modewise/core/utf8.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/failure.h"
+#include "modewise/tasks/task_registry.h"
 #include "modewise/train/loop/task.h"
 #include "modewise/train/distributed/workers.h"
 
@@ -196,7 +198,7 @@ void Program::require_process() const {
 }
 
 int Program::parse_and_run() {
-  command_line_ = with_task(std::move(command_line_));
+  command_line_ = with_task(current_command_line(std::move(command_line_)));
   try {
     app_.parse(static_cast<int>(command_line_.size()), [this] {
       static std::vector<const char*> arguments;
@@ -250,6 +252,17 @@ int Program::run() {
 
 CLI::Validator positive_number() {
   return number_from(std::numeric_limits<double>::min(), "a positive number", "POSITIVE");
+}
+
+CLI::Validator known_task(std::vector<std::string> others) {
+  std::vector<std::string> commands = tasks::task_commands();
+  others.insert(others.end(), commands.begin(), commands.end());
+  std::string name = fmt::format("{{{}}}", fmt::join(others, ","));
+  const auto check = [others](const std::string& text) {
+    if (std::find(others.begin(), others.end(), text) == others.end()) tasks::task_named(text);
+    return std::string();
+  };
+  return {check, name};
 }
 
 CLI::Validator non_negative_number() {

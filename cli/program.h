@@ -94,6 +94,8 @@ inline constexpr const char* kAnyBytes = "BYTES";
 /// In place of CLI11's PositiveNumber and NonNegativeNumber, whose messages print all digits of the largest
 /// double.
 CLI::Validator positive_number();
+/// The command or the name of a task, or one of `others`.
+CLI::Validator known_task(std::vector<std::string> others);
 CLI::Validator non_negative_number();
 template <class Value>
 CLI::Option* add_positive(CLI::App& command, const std::string& flag, Value& value, const std::string& help) {

@@ -44,7 +44,7 @@ void add_report(Program& program) {
   command->add_option("runs,--run", options.runs, "run folders")->required();
   command->add_option("--out", options.out, "HTML file; RUN/report.html without it");
   command->add_option("--data", options.data, "where the data of a single run lies now");
-  command->add_flag("--force", options.force, "overwrite the file");
+  command->add_flag("--overwrite", options.force, "overwrite the file");
 }
 
 }  // namespace modewise::cli

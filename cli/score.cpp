@@ -65,7 +65,7 @@ void add_score(Program& program) {
           R"(annotations of COCO's form: {"images": […], "annotations": [{"image_id": 1, "caption": "…"}]})")
       ->required();
   command->add_option("--per-image", options.per_image, ".csv to write: the scores of each image");
-  command->add_flag("--force", options.force, "overwrite that file");
+  command->add_flag("--overwrite", options.force, "overwrite that file");
 }
 
 }  // namespace modewise::cli

@@ -87,7 +87,7 @@ void submit_to_slurm(const Program& program, const SweepCommandOptions& options,
   add("--out", job.folder);
   add("--jobs", "1");
   add("--threads", std::to_string(job.threads));
-  add("--lease", std::to_string(options.lease));
+  add("--claim-timeout", std::to_string(options.lease));
   const std::string printed = sweep::submit(job);
   program.print(
       tasks::Result({{"sweep", plan.name}, {"runs", job.runs}, {"slurm", printed}},
@@ -97,7 +97,7 @@ void submit_to_slurm(const Program& program, const SweepCommandOptions& options,
 std::vector<sweep::SweepTask> sweep_tasks() {
   std::vector<sweep::SweepTask> all;
   for (const tasks::TaskSpec* kind : tasks::task_specs()) {
-    sweep::SweepTask task{kind->name, {}};
+    sweep::SweepTask task{kind->name, kind->command, {}};
     for (const tasks::ValidationFigure& figure : kind->validation)
       task.metrics.push_back({figure.path, figure.name, figure.best, figure.decimals, figure.factor});
     all.push_back(std::move(task));
@@ -155,7 +155,7 @@ void add_sweep(Program& program) {
       ->allow_extra_args(false);
   command->add_option("--only", options.only, "start this run alone; may be repeated")
       ->allow_extra_args(false);
-  add_positive(*command, "--lease", options.lease,
+  add_positive(*command, "--claim-timeout", options.lease,
                "seconds without a sign of life after which another sweep's run is taken over");
   command->add_option("--seeds", options.overrides.seeds, "instead of the sweep's")->delimiter(',');
   command->add_option("--set", options.overrides.settings, "one key for all runs, as in --set train.epochs=5")

@@ -174,7 +174,7 @@ void add_tokenize(Program& program) {
   command
       ->add_option("--separator", options.text.separator, "between documents: auto, endoftext, blank, none")
       ->check(CLI::IsMember({"auto", "endoftext", "blank", "none"}));
-  command->add_flag("--force", options.force, "overwrite the file");
+  command->add_flag("--overwrite", options.force, "overwrite the file");
 }
 
 }  // namespace modewise::cli

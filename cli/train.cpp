@@ -72,7 +72,7 @@ void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptio
 
 void add_run_options(CLI::App& command, TrainOptions& options) {
   command.add_option("--out,--run", options.job.out, "run folder to make; runs/DATA-MODEL without it");
-  command.add_flag("--exist-ok", options.job.exist_ok, "start anew in a folder that holds a run");
+  command.add_flag("--overwrite", options.job.exist_ok, "start anew in a folder that holds a run");
   command.add_option("--track", options.track, "recorded at each evaluation: stable_rank (train.track)")
       ->delimiter(',');
   command.add_flag("--tensorboard", options.tensorboard,
@@ -81,12 +81,12 @@ void add_run_options(CLI::App& command, TrainOptions& options) {
                    "leave the test part unread, to choose among settings by validation (train.test); "
                    "evaluate RUN reads it when all is chosen");
   command.add_option("--resume", options.job.resume, "run folder to go on with; needs nothing else");
-  command.add_flag("--override", options.job.accept_changes, "with --resume: accept changed settings");
+  command.add_flag("--allow-config-changes", options.job.accept_changes, "with --resume: accept changed settings");
 }
 
 void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kind) {
   const auto [command, options] = program.add_command<TrainOptions>(
-      parent, kind.name, kind.summary, kind.example,
+      parent, kind.command, kind.summary, kind.example,
       [&kind](const Program& run_by, const TrainOptions& given) { train(run_by, kind, given); });
   std::vector<tasks::ShortOption> short_options = kind.options;
   for (tasks::ShortOption& one : short_options) one.help += fmt::format(" ({})", one.key);

@@ -121,7 +121,7 @@ double seconds_of(const std::string& text) {
 }
 
 void train_auto(const Program& program, const tasks::TaskSpec& kind, const AutoOptions& options) {
-  require(kind.candidates != nullptr, ErrorKind::usage, "'modewise train {}' has no --model auto", kind.name);
+  require(kind.candidates != nullptr, ErrorKind::usage, "'modewise train {}' has no --model auto", kind.command);
   const sweep::SearchRequest request = request_of(program, kind, options);
   const std::string stem = tasks::run_stem_of(fs::path(request.data).stem().string(), "auto");
   const train::RunFolder folder = options.out.empty()
@@ -134,7 +134,7 @@ void train_auto(const Program& program, const tasks::TaskSpec& kind, const AutoO
 bool resume_auto(const Program& program, const tasks::TaskSpec& kind, const std::string& run) {
   if (!sweep::holds_search(run)) return false;
   const sweep::SearchRequest request = sweep::read_search(run);
-  require(request.task == kind.name, ErrorKind::usage, "{} holds a search of the task '{}', not of '{}'", run,
+  require(&tasks::task_named(request.task) == &kind, ErrorKind::usage, "{} holds a search of the task '{}', not of '{}'", run,
           request.task, kind.name);
   const train::FolderLock lock(run);
   conclude(program, kind, request, searched(request, run), run);

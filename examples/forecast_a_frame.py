@@ -1,4 +1,4 @@
-"""Trains a forecaster on a pandas frame and forecasts the next hours with their intervals."""
+"""Trains a forecaster on a pandas frame and forecasts the next hours with prediction intervals."""
 
 import tempfile
 
@@ -17,6 +17,6 @@ with tempfile.TemporaryDirectory() as folder:
     forecast = forecaster.fit(frame).predict()
     print(forecast.index[0], "to", forecast.index[-1])
     print(list(forecast.columns[:6]))
-    to_come = 50 + 10 * np.sin(2 * np.pi * np.arange(600, 612) / 24)
-    inside = forecast["load_q0.025"].lt(to_come) & forecast["load_q0.975"].gt(to_come)
-    print(f"the 95 % interval holds the load without its noise in {inside.sum()} of 12 hours")
+    future = 50 + 10 * np.sin(2 * np.pi * np.arange(600, 612) / 24)
+    inside = forecast["load_q0.025"].lt(future) & forecast["load_q0.975"].gt(future)
+    print(f"the 95 % interval covers the load without noise in {inside.sum()} of 12 hours")

@@ -25,11 +25,11 @@ import zlib
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TINY = "model.width=16 model.hidden=16 model.heads=2 model.blocks=1"
+TINY = "model.width=16 model.hidden=16 model.heads=2 model.layers=1"
 WINDOWS = "--data series.csv forecast.lookback=24 forecast.horizon=8 train.batch_size=16"
 TEXT = "model.width=32 model.layers=2 model.heads=2 model.context=64 train.batch_size=4"
-ENCODER = "--tokenizer bytes model.width=16 model.layers=2 model.heads=2 model.positions=48 train.batch_size=8"
-CAPTIONS = ("--data captions.json --pictures pictures --size 16 model.encoder.widths=[8,16] model.encoder.heads=2 model.decoder.width=16"
+ENCODER = "--tokenizer bytes model.width=16 model.layers=2 model.heads=2 model.max_positions=48 train.batch_size=8"
+CAPTIONS = ("--data captions.json --images pictures --size 16 model.encoder.widths=[8,16] model.encoder.heads=2 model.decoder.width=16"
             " model.max_words=9 train.batch_size=8")  # fmt: skip
 
 # What follows `modewise train`; a word such as model.width=16 gets --set before it.
@@ -37,19 +37,19 @@ TRAININGS = {
     "forecast-hot": f"forecast --model hot {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4",
     "forecast-transformer": f"forecast --model transformer {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4",
     "forecast-dlinear": f"forecast --model dlinear {WINDOWS}",
-    "forecast-tide": f"forecast --model tide {WINDOWS} model.width=16 model.hidden=16 data.known=c data.calendar=auto",
-    "forecast-known": f"forecast --model hot {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4 data.known=c data.calendar=auto",
+    "forecast-tide": f"forecast --model tide {WINDOWS} model.width=16 model.hidden=16 data.future_covariates=c data.calendar=auto",
+    "forecast-known": f"forecast --model hot {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4 data.future_covariates=c data.calendar=auto",
     "volumes-hot": f"classify --data boxes.npz {TINY} train.batch_size=16",
     "volumes-resnet18": "classify --data boxes.npz --model resnet18 model.resnet.width=4 train.batch_size=16",
     "scenes-hot": f"segment --data scene.npy --masks scene_mask.npy data.window=16 {TINY} train.batch_size=4",
     "scenes-unet": "segment --data scene.npy --masks scene_mask.npy data.window=32 --model unet model.unet.width=4 train.batch_size=4",
     "series-causal": f"series --data ramps --attention causal {TINY} model.patch.length=4 model.patch.stride=2 data.length=24 train.batch_size=8",
     "series-tcn": "series --data ramps --model tcn model.convolution.width=8 train.batch_size=8",
-    "language-causal": f"language --data story.txt {TEXT} model.attention.fold=0,4,8 model.attention.slots=2 model.dropout=0.1",
+    "language-causal": f"language --data story.txt {TEXT} model.attention.fold=0,4,8 model.attention.summary_tokens=2 model.dropout=0.1",
     "language-full": f"language --data story.txt --attention full {TEXT}",
     "pictures-tensor": "pictures --data shapes --attention tensor model.cnn.widths=[4,8] train.batch_size=12 augment.crop=1",
     "text-classes": f"text --data SST-2 {ENCODER}",
-    "text-masked": f"text --data story.txt --objective masked {ENCODER}",
+    "text-masked": f"text --data story.txt --objective masked_lm {ENCODER}",
     "captions-transformer": f"captions {CAPTIONS} model.decoder.heads=2 model.decoder.layers=1",
     "captions-lstm": f"captions {CAPTIONS} --model lstm",
 }

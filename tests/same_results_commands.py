@@ -2,7 +2,7 @@
 
 # What {name} stands for in COMMANDS.
 SETTINGS = {
-    "tiny": "model.width=16 model.hidden=16 model.heads=2 model.blocks=1",
+    "tiny": "model.width=16 model.hidden=16 model.heads=2 model.layers=1",
     "windows": "forecast.lookback=24 forecast.horizon=8 forecast.train_stride=4 train.epochs=2 train.batch_size=16",
     "patches": "model.patch.length=8 model.patch.stride=4",
     "demo": "data.simulate=lorenz96 forecast.lookback=24 forecast.horizon=12 train.max_steps=20",
@@ -10,10 +10,10 @@ SETTINGS = {
     "scenes": "data.window=32 train.epochs=2 train.batch_size=4",
     "text": "model.width=32 model.layers=2 model.heads=2 model.context=64 train.batch_size=4 train.max_steps=6"
             " train.schedule.warmup_steps=2 language.length_windows=2 language.length_stride=16",
-    "fold": "model.attention.fold=0,4,8 model.attention.slots=2",
+    "fold": "model.attention.fold=0,4,8 model.attention.summary_tokens=2",
     "recall": "data.recall.length=64 data.recall.pairs=2,4 data.recall.samples=64 data.recall.held_back=16",
     "cases": "train.epochs=3 train.batch_size=8 train.optimizer.learning_rate=0.005",
-    "encoder": "--tokenizer bytes model.width=16 model.layers=2 model.heads=2 model.positions=48 train.max_steps=6 train.batch_size=8"
+    "encoder": "--tokenizer bytes model.width=16 model.layers=2 model.heads=2 model.max_positions=48 train.max_steps=6 train.batch_size=8"
                " train.schedule.warmup_steps=2",
     "steps": "model.patch.length=4 model.patch.stride=2 data.length=24",
     "plain": "output.report=false",
@@ -54,28 +54,28 @@ for transformer spatial temporal: train forecast --data series.csv --out f/* --m
 for patchtst itransformer tide: train forecast --data series.csv --out f/* --model * {windows} {tiny}
 for dlinear nlinear rlinear seasonal: train forecast --data series.csv --out f/* --model * -vv {windows} {plain} train.epochs=4
 for model.attention.combine=sum model.attention.combine=mean model.attention.kernel=linear model.attention.kernel=none \
-  model.attention.share_modes=true model.attention.attend_modes=1 model.position.code=learned model.position.code=sincos \
+  model.attention.share_modes=true model.attention.attend_modes=1 model.position.encoding=learned model.position.encoding=sincos \
   model.window.cycle=24 model.window.affine=true model.head.time=attention model.head.skip=individual model.precision=bf16 \
   model.feed_forward=gelu model.preset=release forecast.loss=quantile forecast.loss=huber forecast.horizons=4,8 \
   calibration.method=none train.ema_decay=0.9 train.optimizer.name=adam train.schedule.name=one_cycle train.schedule.name=step \
-  train.schedule.name=type1 train.accumulate=2 train.evaluations_per_epoch=2 data.knock_out=0.1: \
+  train.schedule.name=type1 train.accumulate=2 train.evaluations_per_epoch=2 data.missing_fraction=0.1: \
   train forecast --data series.csv --out f/set/* --json {windows} {tiny} {patches} {plain} *
 for logistic seasonal: train forecast --out f/simulated/* data.simulate=* data.simulate_rows=400 {windows} {tiny} {patches} {plain}
 for stations grid.npy numbers.txt: train forecast --data * --out f/* {windows} {tiny} {patches}
 for 1 2: train forecast --data series.csv --model repeat --seed * -q {windows}
 train forecast --data series.csv --out f/cut {windows} {tiny} {patches} {plain} train.max_steps=3
-train forecast --resume f/cut --override train.max_steps=0
-train forecast --data series.csv --out f/cut --exist-ok --model repeat {windows} {plain}
+train forecast --resume f/cut --allow-config-changes train.max_steps=0
+train forecast --data series.csv --out f/cut --overwrite --model repeat {windows} {plain}
 
-train classify --data boxes.npz --out c/hot --track stable_rank {volumes} {tiny}
-train classify --data boxes.npz --out c/hot2 --seed 1 --no-test --json {volumes} {tiny}
-for transformer divided pooling-attention: train classify --data boxes.npz --out c/* --model * --json {volumes} {tiny} {plain}
-train classify --data boxes.npz --out c/resnet18 --model resnet18 {volumes} model.resnet.width=4
-train classify --data boxes.npz --out c/varied {volumes} {tiny} {plain} augment.flips=0 augment.rotate=10 augment.noise=0.1 \
-  augment.erase=0.2 augment.contrast=0.1 augment.scale=0.1 classify.mixup=0.3 classify.mirrors=1 classify.class_weights=balanced
-for model.attention.combine=sum model.attention.kernel=linear model.patch.embedding=relu_norm model.position.code=sincos: \
-  train classify --data boxes.npz --out c/set/* {volumes} {tiny} {plain} *
-train classify --data scans --out c/scans {volumes} {tiny} model.patch.size=2
+train classify-volumes --data boxes.npz --out c/hot --track stable_rank {volumes} {tiny}
+train classify-volumes --data boxes.npz --out c/hot2 --seed 1 --no-test --json {volumes} {tiny}
+for transformer divided pooling-attention: train classify-volumes --data boxes.npz --out c/* --model * --json {volumes} {tiny} {plain}
+train classify-volumes --data boxes.npz --out c/resnet18 --model resnet18 {volumes} model.resnet.width=4
+train classify-volumes --data boxes.npz --out c/varied {volumes} {tiny} {plain} augment.flip_axes=0 augment.rotate=10 augment.noise=0.1 \
+  augment.erase=0.2 augment.contrast=0.1 augment.scale=0.1 classify.mixup=0.3 classify.flip_axes=1 classify.class_weights=balanced
+for model.attention.combine=sum model.attention.kernel=linear model.patch.embedding=relu_norm model.position.encoding=sincos: \
+  train classify-volumes --data boxes.npz --out c/set/* {volumes} {tiny} {plain} *
+train classify-volumes --data scans --out c/scans {volumes} {tiny} model.patch.size=2
 
 train segment --data scene.tif --masks scene_mask.tif --out g/hot --track stable_rank {scenes} {tiny} data.classes=nlcd
 train segment --data scene.tif --masks scene_mask.tif --out g/transformer --model transformer --no-test --json {scenes} {tiny}
@@ -106,21 +106,21 @@ train language --data recall --init l/recall --out l/longer --json {recall} {pla
 train language --init model --tokenizer bytes --attention window --window 16 --data story.txt --out l/continued {plain} \
   train.max_steps=2 train.batch_size=4
 train language --data story.txt --out l/cut {text} {fold} {plain} train.max_steps=3
-train language --resume l/cut --override train.max_steps=6
+train language --resume l/cut --allow-config-changes train.max_steps=6
 
-train series --train ramps/R_TRAIN.ts --test ramps/R_TEST.ts --out s/full --track stable_rank {cases} {tiny} {steps}
-train series --data ramps --out s/full2 --seed 2 --no-test --json {cases} {tiny} {steps}
-for axial causal: train series --data ramps --out s/* --attention * {cases} {tiny} {steps} {plain}
-for nearest dlinear: train series --data ramps --out s/* --model * {cases}
-for tcn resnet: train series --data ramps --out s/* --model * {cases} {plain} model.convolution.width=8
-train series --data motifs --out s/motifs --attention pooled {cases} {tiny} data.motifs.steps=64 data.motifs.cases=40
-for tslib paper: train series --data ramps --out s/* --protocol * {cases} {tiny} {steps} {plain} vary.noise=0.1 vary.shift=2 \
-  vary.erase=0.2 series.mixup=0.2 model.patch.channels=independent
+train classify-series --train ramps/R_TRAIN.ts --test ramps/R_TEST.ts --out s/full --track stable_rank {cases} {tiny} {steps}
+train classify-series --data ramps --out s/full2 --seed 2 --no-test --json {cases} {tiny} {steps}
+for axial causal: train classify-series --data ramps --out s/* --attention * {cases} {tiny} {steps} {plain}
+for nearest dlinear: train classify-series --data ramps --out s/* --model * {cases}
+for tcn resnet: train classify-series --data ramps --out s/* --model * {cases} {plain} model.convolution.width=8
+train classify-series --data motifs --out s/motifs --attention pooled {cases} {tiny} data.motifs.steps=64 data.motifs.samples=40
+for tslib paper: train classify-series --data ramps --out s/* --protocol * {cases} {tiny} {steps} {plain} augment.noise=0.1 augment.shift=2 \
+  augment.erase=0.2 classify.mixup=0.2 model.patch.channels=independent
 
 train text --data SST-2 --out e/classes --track stable_rank {encoder}
 train text --data SST-2 --out e/classes2 --seed 2 --no-test --json {encoder} text.layer_decay=0.8 text.class_weights=balanced
-train text --data STS-B --out e/numbers --objective regress {encoder}
-train text --data story.txt --out e/hidden --objective masked {encoder} masking.whole_words=true
+train text --data STS-B --out e/numbers --objective regression {encoder}
+train text --data story.txt --out e/hidden --objective masked_lm {encoder} masking.whole_words=true
 train text --data SST-2 --from e/hidden --length 96 --out e/longer {plain} text.longer=stretch train.max_steps=2 data.dev=both
 for e/classes e/classes2 e/numbers e/hidden: evaluate *
 predict e/classes --data asked.txt --json
@@ -128,9 +128,9 @@ predict e/numbers --json
 ! predict e/numbers --data asked.txt
 predict e/classes --data asked.txt --out e/classes.csv
 for e/classes e/numbers e/hidden: report *
-for e/classes e/numbers e/hidden: explain * --singles 1 --json
+for e/classes e/numbers e/hidden: explain * --num-examples 1 --json
 compare e/classes e/classes2 e/numbers e/hidden
-for SST-2 STS-B+text.objective=regress story.txt+text.objective=masked+--set+tokenizer=bytes: data show --task text *
+for SST-2 STS-B+text.objective=regression story.txt+text.objective=masked_lm+--set+tokenizer=bytes: data show --task text *
 
 for forecast+--resume+f/hot classify+--resume+c/hot segment+--resume+g/hot language+--resume+l/causal series+--resume+s/full: train *
 for f/hot c/hot g/hot l/causal s/full: config show --run *
@@ -161,7 +161,7 @@ for c/hot+c/hot2+c/resnet18 g/hot+g/unet l/causal+l/full s/full+s/full2+s/dlinea
 for f/hot+f/hot2 c/hot+c/hot2: compare * --json
 for f/hot f/transformer f/dlinear f/grid.npy c/hot c/resnet18 c/transformer g/hot g/unet g/set/model.time=mode s/full s/axial s/dlinear: \
   explain * --samples 3
-for f/hot c/hot g/hot s/full: explain * --json --samples 2 --singles 1 --places 2 --split validation --out explained/*
+for f/hot c/hot g/hot s/full: explain * --json --samples 2 --num-examples 1 --max-positions 2 --split validation --out explained/*
 evaluate l/causal --data held.txt --tokens 300 --lengths 32,64 --convention sliding,halves,rolling,stream,spread --stride 16 \
   --windows 2 --report l/evaluated.html
 for linear ntk yarn: evaluate l/full --data held.txt --tokens 300 --lengths 128 --convention rolling --rope * --json
@@ -171,7 +171,7 @@ evaluate l/recall --lengths 64,128 --json
 evaluate l/keys.jsonl --passkey --lengths 300,600 --trials 1
 generate l/causal --prompt "a rope" --tokens 20 --temperature 0
 generate l/causal --prompt-file held.txt --tokens 20 --seed 7 --top-k 20 --top-p 0.9 --temperature 0.8 --json
-generate model --tokenizer bytes --tokens 20 --past-marks --echo --prompt-file - < given.toml
+generate model --tokenizer bytes --tokens 20 --ignore-eos --echo --prompt-file - < given.toml
 generate model --tokenizer bytes --prompt plain --tokens 20 --attention causal --fold 4,4 --precision bf16 -q
 convert model l/folder --tokenizer bytes --shard-gigabytes 0.00003
 convert model l/half --tokenizer bytes --dtype bfloat16 --json
@@ -217,13 +217,13 @@ for train.epoch=3 forecast.horizon=0 forecast.horizon=5000 model.name=hott model
 ! train forecast --data series.csv --out e/diverged --model dlinear {windows} train.optimizer.learning_rate=1e30 train.clip_norm=0
 ! train forecast --data series.csv --out f/hot {windows}
 ! train forecast --resume f/hot train.batch_size=8
-! train classify --resume f/hot
-! train classify --data scans --model resnet18
+! train classify-volumes --resume f/hot
+! train classify-volumes --data scans --model resnet18
 ! train segment --data scene.tif
 ! train segment --data scene.tif --masks scene_mask.tif data.window=30
 ! train language --data story.txt --attention pooled
 ! train language --data given.toml --out e/short
-! train series --train ramps/R_TRAIN.ts --test none.ts
+! train classify-series --train ramps/R_TRAIN.ts --test none.ts
 ! --color always evaluate none
 ! evaluate f/hot --split some
 ! evaluate f/hot --data grid.npy

@@ -1,5 +1,5 @@
-// A block of modewise inside a model of libtorch, trained to tell of each cell of a table how far the mean of
-// its row lies above the mean of its column: what no cell knows by itself.
+// A modewise block inside a libtorch model. The model learns, for each cell of a table, the mean of its row
+// minus the mean of its column, which depends on other cells.
 
 #include <torch/torch.h>
 
@@ -11,7 +11,7 @@ namespace nn = modewise::nn;
 
 class TableModel : public torch::nn::Module {
  public:
-  explicit TableModel(int64_t width) : embed_(1, width), tell_(width, 1) {
+  explicit TableModel(int64_t width) : embed_(1, width), head_(width, 1) {
     nn::Initializer weights(7);
     modewise::ops::KroneckerAttentionOptions options;
     options.heads = 4;
@@ -21,16 +21,16 @@ class TableModel : public torch::nn::Module {
     block_ = std::make_shared<nn::Block>(weights, width, attention, network, 0.0, 0.0);
     register_module("embed", embed_);
     register_module("block", block_);
-    register_module("tell", tell_);
+    register_module("head", head_);
   }
 
   /// tables [B, N_1, N_2] -> [B, N_1, N_2]
   torch::Tensor forward(const torch::Tensor& tables) {
-    return tell_(block_->forward(embed_(tables.unsqueeze(-1)), {})).squeeze(-1);
+    return head_(block_->forward(embed_(tables.unsqueeze(-1)), {})).squeeze(-1);
   }
 
  private:
-  torch::nn::Linear embed_, tell_;
+  torch::nn::Linear embed_, head_;
   std::shared_ptr<nn::Block> block_;
 };
 

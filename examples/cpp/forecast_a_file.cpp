@@ -1,4 +1,4 @@
-// Trains a forecaster on a CSV file, as `modewise train forecast` does, and says how well it forecasts.
+// Trains a forecaster on a CSV file, as `modewise train forecast` does, and prints its validation error.
 //   forecast_a_file FOLDER: writes FOLDER/load.csv and the run FOLDER/run
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Two series of 600 hours that repeat every day, and noise.
+/// Two series of 600 hours with a daily cycle and noise.
 void write_series(const std::filesystem::path& path) {
   constexpr double kPi = 3.14159265358979323846;
   std::mt19937 random(1);
@@ -42,7 +42,7 @@ int forecast(const std::filesystem::path& folder) {
                          "train.max_steps=40"};
   request.out = folder / "run";
   const modewise::tasks::Result result =
-      modewise::tasks::run_job(modewise::tasks::kind_of("forecast"), request);
+      modewise::tasks::run_job(modewise::tasks::task_named("forecasting"), request);
 
   std::printf("validation MSE %.17g after step %lld\n", result.json.at("best").at("val_mse").get<double>(),
               static_cast<long long>(result.json.at("best_step").get<int64_t>()));

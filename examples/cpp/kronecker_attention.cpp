@@ -1,4 +1,4 @@
-// Kronecker attention of a token tensor, beside the formula with the full matrix written out.
+// Kronecker attention of a token tensor, compared with the formula that forms the full matrix.
 
 #include "modewise/ops/attention/kronecker_attention.h"
 

@@ -1,19 +1,19 @@
-"""`modewise train forecast --model auto` on whole tables, and how what it chose compares with each of its candidates on test rows.
+"""`modewise train forecast --model auto` on whole tables, and the test errors of its choice and of each candidate.
 
     python experiments/forecasting/auto.py unseen --out runs/auto [--budget 5m] [--only co2 sunspots]
     python experiments/forecasting/auto.py known --data ../shared/data --out runs/auto
     python experiments/forecasting/auto.py published --data ../shared/data --out runs/published --budget 30m [--only etth1-96 ...]
 
-The choice is made with --no-test; only then are the test rows read, by the run that was chosen and by the best run that each candidate
-made. Prints a Markdown table: a row a set, in the order of the list. What is there already is not made again.
+The choice is made with --no-test; the test rows are read afterwards, by the chosen run and by the best run of each candidate. Prints a
+Markdown table with a row per data set, in the order of the list. Existing results are not computed again.
 
-`known`: ETTh1, ETTm1, Weather, Exchange, Beijing air, ERA5 (recipes of this project were made on them), and made series of 30, 144 and 1,000 rows.
-`unseen`: tables that pip packages hold, on which nothing was tried before the list was written down (2026-11-24): as files the ones of
-vega_datasets and co2 and sunspots of statsmodels; elnino and macrodata of statsmodels, whose dates stand in years and columns, as tables
+`known`: ETTh1, ETTm1, Weather, Exchange, Beijing air, ERA5 (recipes of this project were made on them), and simulated series of 30, 144 and 1,000 rows.
+`unseen`: tables that pip packages hold, on which nothing was tried before the list was written down (2026-11-24): the files of
+vega_datasets and co2 and sunspots of statsmodels; elnino and macrodata of statsmodels, whose dates are in separate columns, as tables
 with a date. `pip install statsmodels vega_datasets pandas`.
 
-`published`: ETTh1, ETTm1, Weather and Exchange as papers take them: a lookback of 96, horizons 96, 192, 336 and 720, ETT's 12, 4 and 4
-months; also prints the mean over the horizons beside the lowest published (all test windows; docs/results.md has the sources).
+`published`: ETTh1, ETTm1, Weather and Exchange with the papers' protocol: a lookback of 96, horizons 96, 192, 336 and 720, ETT's 12, 4 and 4
+months; also prints the mean over the horizons and the lowest published one (all test windows; docs/results.md has the sources).
 """
 
 import argparse
@@ -74,7 +74,7 @@ def write_unseen(name, path):
 
 
 def input_of(name, data, out):
-    """Options that name the table, which is written where it is not there, and what it is asked for."""
+    """Options for the table, which is written if it does not exist, and its settings."""
     table, _, horizon = name.rpartition("-")
     if table in PUBLISHED:
         settings = [f"data.split={SPLITS.get(table, 'auto')}", "forecast.lookback=96", f"forecast.horizon={horizon}", *SETTINGS.get(table, [])]
@@ -95,7 +95,7 @@ def set_options(settings):
 
 
 def test_errors(run):
-    """MSE and MAE on the test rows, which are read where they were not yet."""
+    """MSE and MAE on the test rows, evaluated if they were not yet."""
     metrics = run / "metrics.json"
     if "test" not in json.loads(metrics.read_text()):
         subprocess.run([PROGRAM, "evaluate", run, "-q"], check=True, stdout=subprocess.DEVNULL)
@@ -104,7 +104,7 @@ def test_errors(run):
 
 
 def search(options, run, arguments):
-    """Seconds until the first leaderboard, and in all."""
+    """Seconds until the first leaderboard, and in total."""
     begin, first = time.monotonic(), None
     command = [PROGRAM, "train", "forecast", *options, "--model", "auto", "--budget", arguments.budget, "--no-test", "--out", run]
     for option in ("jobs", "threads"):
@@ -125,7 +125,7 @@ def figures_of(name, options, run, arguments):
     times = run / "times.json"
     if not times.exists():
         times.write_text(json.dumps(search(options, run, arguments)))
-    members = {}  # each candidate's best run stands first
+    members = {}  # each candidate's best run comes first
     for row in json.loads((run / "auto" / "leaderboard.json").read_text()):
         if row["/best/val_mse"] is not None and row["name"] not in members:
             members[row["name"]] = run / row["run"]
@@ -152,7 +152,7 @@ def row_of(figures):
 
 
 def mean_ratios(all_figures):
-    """Geometric means over the sets of the test MSE over that of the best candidate there, and the largest, of those tried on all."""
+    """Ratio of the test MSE to that of the best candidate: geometric mean and maximum over the sets, for candidates tried on all."""
     ratios = {}
     for figures in all_figures:
         singles = singles_of(figures)
@@ -164,7 +164,7 @@ def mean_ratios(all_figures):
 
 
 def print_published(all_figures):
-    """The mean over the horizons, of the tables of which all are there."""
+    """The mean over the horizons, for tables with all horizons."""
     print("\n| set | auto, mean over 96, 192, 336, 720: MSE / MAE | lowest published MSE |\n|---|---|---|")
     for table, (error, model) in PUBLISHED.items():
         errors = [figures["test"] for figures in all_figures if figures["set"].rpartition("-")[0] == table]
@@ -179,7 +179,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data", help="folder of the known files")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the runs")
     parser.add_argument("--budget", default="5m")
-    parser.add_argument("--jobs", type=int, help="trainings at once")
+    parser.add_argument("--jobs", type=int, help="concurrent trainings")
     parser.add_argument("--threads", type=int, help="of each training")
     parser.add_argument("--only", nargs="+", default=[], help="of the list")
     parser.add_argument("--set", action="append", default=[], help="a setting of every candidate")

@@ -1,12 +1,12 @@
-"""A HOT forecaster of modewise.nn on ETTh1, trained by a plain PyTorch loop under torch.compile, beside the program's training of the
-same recipe (experiments/forecasting/etth1.toml), by validation errors. The test part is not read.
+"""A HOT forecaster of modewise.nn on ETTh1, trained by a plain PyTorch loop under torch.compile, compared with the program's training of
+the same recipe (experiments/forecasting/etth1.toml) by validation errors. The test split is not read.
 
     python experiments/python/hot_by_hand.py ETTh1.csv [--out runs/hot-by-hand] [--seeds 1 2 3] [--threads 1] [--eager] [--own-start]
 
-For each seed both begin with the program's first weights, so that they differ in the order of the windows and in dropout alone; with
---own-start the loop begins with weights that torch draws, as far from them as those of another seed. The loop's weights go into a
-file that the program opens (train forecast --init FILE with 0 epochs makes a run of it), and the program's run is opened as a
-module here. Prints a Markdown table of both sides' errors by both judges.
+For each seed both start from the program's initial weights, so that they differ only in the order of the windows and in dropout; with
+--own-start the loop starts from weights that torch draws, as different as those of another seed. The program opens the loop's weights
+from a file (train forecast --init FILE with 0 epochs makes a run of it), and this script opens the program's run as a module. Prints a
+Markdown table of the errors of both, evaluated by both.
 """
 
 import argparse
@@ -35,14 +35,14 @@ BATCH, EPOCHS, RATE, PATIENCE = 64, 10, 1e-3, 4
 
 
 def scaled_rows(path):
-    """[rows, 7] in units of the training part's deviation."""
+    """[rows, 7] in units of the training split's standard deviation."""
     values = pandas.read_csv(path).iloc[:, 1:].to_numpy(np.float64)
     training = values[slice(*TRAINING)]
     return torch.from_numpy((values - training.mean(0)) / training.std(0)).float()
 
 
 def first_rows(part):
-    """First rows of the windows whose horizons lie in a part; a validation window may look back into training."""
+    """First rows of the windows whose horizons lie in a split; a validation window may look back into training."""
     begin = part[0] if part[0] == 0 else part[0] - LOOKBACK
     return torch.arange(begin, part[1] - LOOKBACK - HORIZON + 1)
 
@@ -67,7 +67,7 @@ def make_model(rows):
 
 @torch.no_grad()
 def validation_errors(model, rows):
-    """MSE and MAE over all windows of the validation part."""
+    """MSE and MAE over all windows of the validation split."""
     model.eval()
     squares = absolutes = count = 0.0
     for firsts in first_rows(VALIDATION).split(256):
@@ -81,7 +81,7 @@ def validation_errors(model, rows):
 
 
 def train_by_hand(rows, seed, eager, start):
-    """The model with the weights of the best validation MAE; `start`: its first weights, None for those that torch draws."""
+    """The model with the weights of the best validation MAE; `start`: its initial weights, or None for torch's."""
     torch.manual_seed(seed)
     model = make_model(rows)
     if start is not None:
@@ -119,7 +119,7 @@ def train_by_hand(rows, seed, eager, start):
 def train_by_program(out, data, seed, **settings):
     """The folder of a run of the recipe, and its best validation errors."""
     settings = {"data.path": str(data), "train.seed": seed, "train.test": False, "output.report": False, **settings}
-    tasks.train("forecast", settings, config=RECIPE, out=out, exist_ok=True, verbosity=-1)
+    tasks.train("forecasting", settings, config=RECIPE, out=out, exist_ok=True, verbosity=-1)
     best = json.loads((out / "metrics.json").read_text())["best"]
     return best["val_mse"], best["val_mae"]
 
@@ -131,12 +131,12 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--eager", action="store_true", help="without torch.compile")
-    parser.add_argument("--own-start", action="store_true", help="first weights of the loop that torch draws")
+    parser.add_argument("--own-start", action="store_true", help="initial weights of the loop from torch's generator")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     options.out.mkdir(parents=True, exist_ok=True)
     rows = scaled_rows(options.data)
-    print("| validation MSE, MAE | seed | judged here | judged by the program |\n|---|---|---|---|")
+    print("| validation MSE, MAE | seed | evaluated here | evaluated by the program |\n|---|---|---|---|")
     figures = {"loop": [], "program": []}
     for seed in options.seeds:
         file = options.out / f"loop-{seed}.safetensors"
@@ -149,8 +149,8 @@ def main():
         safetensors.torch.save_file(model.state_dict(), file)
         opened = train_by_program(options.out / f"loop-{seed}", options.data, seed, init=str(file), **{"train.epochs": 0})
         run = options.out / f"program-{seed}"
-        told = train_by_program(run, options.data, seed)
-        pairs = {"loop": (validation_errors(model, rows), opened), "program": (validation_errors(modewise.load(run).module, rows), told)}
+        trained = train_by_program(run, options.data, seed)
+        pairs = {"loop": (validation_errors(model, rows), opened), "program": (validation_errors(modewise.load(run).module, rows), trained)}
         for name, (here, there) in pairs.items():
             print(f"| {name} | {seed} | {here[0]:.4f}, {here[1]:.4f} | {there[0]:.4f}, {there[1]:.4f} |", flush=True)
             figures[name].append(here)

@@ -1,6 +1,6 @@
-"""What an ensemble of the trainings of five splits is worth on small sets: `--model auto` on made sets of 60 training cases,
-judged on 600 fresh cases each. The run that it chooses stands beside the single training that the mean over the splits
-names best.
+"""Ensembles of the trainings of five splits on small data sets: `--model auto` on simulated sets of 60 training samples,
+evaluated on 600 new samples each. Compares the run that it chooses with one training of the candidate that is best by the mean over
+the splits.
 
     python experiments/series_classification/small_sets.py --program build/bin/modewise --sets 6 --budget 40s --work /tmp/small-sets
 """
@@ -16,7 +16,7 @@ CLASSES = ("one", "two", "three")
 
 
 def write_set(folder: pathlib.Path, seed: int) -> None:
-    """Noise of 3 variables and 60 steps; one variable of a case holds its class's wave, 20 steps of it, somewhere."""
+    """Noise of 3 variables and 60 steps; one variable of a sample contains its class's wave of 20 steps at a random position."""
     rng = np.random.default_rng(seed)
     folder.mkdir(parents=True, exist_ok=True)
     waves = rng.normal(size=(len(CLASSES), 20)).cumsum(1)
@@ -24,10 +24,10 @@ def write_set(folder: pathlib.Path, seed: int) -> None:
     for part, count in (("TRAIN", 60), ("TEST", 600)):
         lines = ["@problemName Waves", "@dimensions 3", f"@classLabel true {' '.join(CLASSES)}", "@data"]
         for i in range(count):
-            case = rng.normal(size=(3, 60))
+            sample = rng.normal(size=(3, 60))
             at = rng.integers(0, 41)
-            case[rng.integers(0, 3), at : at + 20] += 1.2 * waves[i % 3]
-            lines.append(":".join(",".join(f"{x:.4f}" for x in one) for one in case) + f":{CLASSES[i % 3]}")
+            sample[rng.integers(0, 3), at : at + 20] += 1.2 * waves[i % 3]
+            lines.append(":".join(",".join(f"{x:.4f}" for x in one) for one in sample) + f":{CLASSES[i % 3]}")
         (folder / f"Waves_{part}.ts").write_text("\n".join(lines) + "\n")
 
 
@@ -47,12 +47,12 @@ def main() -> None:
     for seed in range(1, options.sets + 1):
         data, run = options.work / f"set{seed}", options.work / f"run{seed}"
         write_set(data, seed)
-        said("train", "series", "--data", data, "--model", "auto", "--budget", options.budget, "--no-test", "--out", run)
+        said("train", "classify-series", "--data", data, "--model", "auto", "--budget", options.budget, "--no-test", "--out", run)
         board = json.loads((run / "auto" / "leaderboard.json").read_text())
         name = next(row["name"] for row in board if row["stage"] == "splits")
         stage = next(row["stage"] for row in board if row["name"] == name and row["stage"] != "splits")
-        judged = [said("evaluate", of) for of in (run / "auto" / stage / "runs" / name, run)]
-        figures.append([one[figure] for one in judged for figure in ("accuracy", "loss")])
+        evaluated = [said("evaluate", of) for of in (run / "auto" / stage / "runs" / name, run)]
+        figures.append([one[figure] for one in evaluated for figure in ("accuracy", "loss")])
         metrics = json.loads((run / "metrics.json").read_text())
         chosen = next(row["name"] for row in board)
         one = figures[-1]

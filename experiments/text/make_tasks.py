@@ -1,15 +1,15 @@
-"""Makes three tasks, the documents of a pre-training and a tokenizer from novels: plain text files, a novel each, whose
+"""Makes three tasks, documents for pre-training and a tokenizer from novels: plain text files, one per novel, whose
 chapters begin with lines such as "CHAPTER IV".
 
     python experiments/text/make_tasks.py NOVEL.txt NOVEL.txt … --out FOLDER
 
-FOLDER/source: of which novel a passage of 40 words is. FOLDER/order: whether in a passage of up to 80 words those of one
-sentence were shuffled. FOLDER/next: whether the second passage follows the first or stands in another chapter of any of the
-novels, each of up to 80 words. Each holds train.jsonl, validation.jsonl and test.jsonl, from chapters of their own: of ten chapters in order seven
-go to training, one to validation (at most 1,000 samples, drawn), two to the test (5,500). FOLDER/documents has the chapters of training and validation
+FOLDER/source: from which novel a passage of 40 words comes. FOLDER/order: whether the words of one sentence in a passage of up to 80
+words were shuffled. FOLDER/next: whether the second passage follows the first or comes from another chapter of any of the
+novels, each of up to 80 words. Each holds train.jsonl, validation.jsonl and test.jsonl, from different chapters: of ten consecutive chapters seven
+go to training, one to validation (at most 1,000 random samples), two to the test (5,500). FOLDER/documents has the chapters of training and validation
 (<|endoftext|> between them), FOLDER/tokenizer a WordPiece vocabulary of the training chapters.
 
-Everything is a function of the files and --seed, but for the order of the vocabulary, which `tokenizers` leaves open.
+Everything is a function of the files and --seed, except the order of the vocabulary, which `tokenizers` does not fix.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def chapters(path):
     begin, end = text.find("*** START"), text.find("*** END")
     text = text[text.find("\n", begin) if begin >= 0 else 0 : end if end >= 0 else len(text)]
     parts = [" ".join(part.split()) for part in CHAPTER.split(text)[1:]]
-    return [part for part in parts if len(part) > 1000]  # not those of the table of contents
+    return [part for part in parts if len(part) > 1000]  # without the table of contents
 
 
 def dealt(path):
@@ -48,7 +48,7 @@ def sentences(chapter):
 
 
 def plain_words(sentence):
-    """Its words in small letters without marks, which would tell where it began and ended."""
+    """Its words in lower case without punctuation, which would show where it began and ended."""
     return re.findall(r"[^\W_]+(?:[’'][^\W_]+)*", sentence.lower())
 
 
@@ -61,7 +61,7 @@ def source(novels, part, rng):
 
 
 def passage(found, begin, words):
-    """Sentences from `begin` on, as long as they come to so many words at most; one at least."""
+    """Sentences from `begin` on with at most `words` words in total; at least one."""
     end, count = begin + 1, len(found[begin].split())
     while end < len(found) and count + len(found[end].split()) <= words:
         count += len(found[end].split())

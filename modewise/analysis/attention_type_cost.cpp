@@ -9,7 +9,7 @@
 namespace modewise::analysis {
 namespace {
 
-/// Multiply-adds of one sample, value and output projections left out.
+/// Multiply-adds of one sample, without value and output projections.
 class AttentionMultiplyAdds {
  public:
   AttentionMultiplyAdds(const nn::SynthesizerShape& shape, const nn::AttentionTypeOptions& options)
@@ -28,7 +28,7 @@ class AttentionMultiplyAdds {
     const double mixing = n_ * m_ * d_;
     static const std::map<std::string, std::function<double(const AttentionMultiplyAdds&)>> logits = {
         {"dense", &AttentionMultiplyAdds::dense},
-        {"tensor", [](const auto& self) { return self.tensor(2); }},
+        {"stt", [](const auto& self) { return self.tensor(2); }},
         {"tensor-height", [](const auto& self) { return self.tensor(0); }},
         {"tensor-width", [](const auto& self) { return self.tensor(1); }},
         {"additive",
@@ -53,7 +53,7 @@ class AttentionMultiplyAdds {
                                   : std::max(std::floor(m_ / 4), 1.0);
   }
   double dense() const { return n_ * d_ * d_ + n_ * m_ * (d_ + heads_); }
-  /// X times a vector along `reduced`, the rows' matrix times that, and the products with the columns'
+  /// X times a vector along `reduced`, the product with the rows' matrix, and the products with the columns'
   /// matrix.
   double tensor(int reduced) const {
     const auto last = static_cast<double>(shape_.last());
@@ -61,7 +61,7 @@ class AttentionMultiplyAdds {
     const double rows = sizes[reduced == 0 ? 1 : 0], columns = sizes[reduced == 2 ? 1 : 2];
     return heads_ * (n_ * d_ + n_ * rows * columns + n_ * n_ * columns);
   }
-  /// Queries and keys of pooled tokens, scores and product of each mode.
+  /// Queries and keys of pooled tokens, scores and mode product of each mode.
   double kronecker() const {
     double sum = 0;
     for (const int64_t size : shape_.sizes) {
@@ -102,7 +102,7 @@ void add_attention(CostAccount& account, const std::string& name, const nn::Synt
   const std::string form(nn::find_attention_entry(name)->name);
   account.add("scores and mixing", learned_numbers(form, shape, options),
               AttentionMultiplyAdds(shape, options).of(form));
-  // Values, the mixed values and what the logits are made from; their matrix is made again.
+  // Values, mixed values and inputs of the logits; the logits are recomputed in the backward pass.
   account.keep((2 * m + 3 * n) * static_cast<double>(shape.width));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a form of nn/attention_zoo.h costs, by formula.
+// Cost of the attention types of nn/attention/attention_registry.h, by formula.
 
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace modewise::analysis {
 
-/// One layer of it over `shape`, value and output projections included, as part of `account`. Weights that
-/// are the same for all samples are counted as if there were one sample.
+/// Adds one attention layer over `shape`, value and output projections included, to `account`. Attention
+/// weights shared by all samples are counted as for one sample.
 void add_attention(CostAccount& account, const std::string& name, const nn::SynthesizerShape& shape,
                        const nn::AttentionTypeOptions& options = {});
 

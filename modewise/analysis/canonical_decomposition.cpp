@@ -41,7 +41,7 @@ at::Tensor random_columns(int64_t rows, int64_t columns, const RandomStream& str
   return out / std::sqrt(static_cast<double>(rows));
 }
 
-/// Rows of the Khatri-Rao product of all factors but `left_out`, first mode slowest: [rest, R].
+/// Khatri-Rao product of all factors but `left_out`, first mode slowest: [rest, R].
 at::Tensor khatri_rao(const Factors& factors, size_t left_out) {
   at::Tensor out;
   for (size_t i = 0; i < factors.size(); ++i) {
@@ -51,7 +51,7 @@ at::Tensor khatri_rao(const Factors& factors, size_t left_out) {
   return out;
 }
 
-/// Lengths of the columns shared equally among the modes: no factor overflows while another vanishes.
+/// Rescales the factors to equal column norms in all modes, so that none overflows while another vanishes.
 void balance(Factors& factors) {
   at::Tensor product;
   std::vector<at::Tensor> lengths;
@@ -64,7 +64,7 @@ void balance(Factors& factors) {
   for (size_t i = 0; i < factors.size(); ++i) factors[i] = factors[i] / lengths[i] * share;
 }
 
-/// What one start came to.
+/// ALS result of one start.
 struct Fit {
   Factors factors;
   double error = 1;
@@ -82,7 +82,7 @@ class AlternatingLeastSquares {
     constexpr int64_t kFirstSearch = 5, kSearchEvery = 3;
     Fit best;
     Factors before = factors;
-    double last = 2, root = 2;  // a line search goes iteration^(1/root) steps ahead (Bro 1998)
+    double last = 2, root = 2;  // line search extrapolates by iteration^(1/root) (Bro 1998)
     int64_t quiet = 0;
     for (int64_t iteration = 1; iteration <= options.iterations; ++iteration) {
       double error = sweep(factors);
@@ -106,7 +106,7 @@ class AlternatingLeastSquares {
       }
       quiet = last - error < options.tolerance * last ? quiet + 1 : 0;
       last = std::min(error, last);
-      if (quiet >= 3 || error < 1e-8) break;  // below that the error is rounding, see `error`
+      if (quiet >= 3 || error < 1e-8) break;  // smaller errors are rounding, see `error`
       before = factors;
     }
     return best;
@@ -127,13 +127,13 @@ class AlternatingLeastSquares {
   static at::Tensor solved(const at::Tensor& projected, const at::Tensor& gram) {
     const auto [lower, info] = at::linalg_cholesky_ex(gram);
     const at::Tensor diagonal = lower.diagonal();
-    // Columns that are nearly alike leave a Gram matrix that is singular to rounding.
+    // Nearly equal columns make the Gram matrix numerically singular.
     const bool sound = info.item<int>() == 0 && number(diagonal.min()) > 1e-6 * number(diagonal.max());
     if (sound) return at::cholesky_solve(projected.t(), lower).t().contiguous();
     return at::matmul(projected, at::linalg_pinv(gram, 1e-13, /*hermitian=*/true));
   }
 
-  /// From ‖T‖² − 2 ⟨T, X⟩ + ‖X‖², which costs nothing more but knows errors below about 1e-8 no longer.
+  /// From ‖T‖² − 2 ⟨T, X⟩ + ‖X‖²: no extra cost, but inaccurate below about 1e-8.
   double error(const at::Tensor& projected, const at::Tensor& gram, const at::Tensor& factor) const {
     const double inner = number((projected * factor).sum());
     const double own = number((gram * at::matmul(factor.t(), factor)).sum());
@@ -162,7 +162,7 @@ class AlternatingLeastSquares {
   std::vector<at::Tensor> unfoldings_;
 };
 
-/// The leading left singular vectors of every unfolding, random columns where there are too few.
+/// Leading left singular vectors of every unfolding, filled up with random columns.
 Factors singular_start(const at::Tensor& tensor, int64_t rank, uint64_t seed) {
   Factors out;
   for (int64_t mode = 0; mode < tensor.dim(); ++mode) {
@@ -185,27 +185,27 @@ Factors random_start(const at::Tensor& tensor, int64_t rank, uint64_t seed, int6
     out.push_back(random_columns(
         tensor.size(mode), rank,
         {seed, RandomSite::decomposition, static_cast<uint64_t>(start * tensor.dim() + mode)}));
-  // Attention has no negative entries: every other start has none either.
+  // Attention matrices are nonnegative: every other start is too.
   if (start % 2 == 0)
     for (at::Tensor& factor : out) factor = factor.abs();
   return out;
 }
 
-/// A smaller decomposition, with leading singular vectors of what it leaves.
+/// A smaller decomposition, extended by leading singular vectors of its residual.
 Factors grown_start(const at::Tensor& tensor, int64_t rank, uint64_t seed,
                     const CanonicalDecomposition& smaller) {
   const int64_t more = rank - smaller.weights.size(0);
   const double order = static_cast<double>(tensor.dim());
   Factors out = singular_start(tensor - reconstructed(smaller), more, seed);
   const at::Tensor share = smaller.weights.pow(1 / order);
-  // The new columns begin small: the first sweep chooses their size.
+  // New columns are initially small: the first sweep scales them.
   const double scale =
       std::pow(std::max(smaller.error, 1e-8) * number(smaller.weights.max()), 1 / order) * 0.1;
   for (size_t i = 0; i < out.size(); ++i) out[i] = at::cat({smaller.factors[i] * share, out[i] * scale}, 1);
   return out;
 }
 
-/// Columns of length 1, weights falling; every factor but the last has its largest entry positive.
+/// Unit columns, descending weights; in every factor but the last, each column's largest entry is positive.
 CanonicalDecomposition normalized(const at::Tensor& tensor, Fit fit, int64_t start) {
   CanonicalDecomposition out;
   for (at::Tensor& factor : fit.factors) {
@@ -242,17 +242,17 @@ CanonicalDecomposition by_singular_values(const at::Tensor& matrix, int64_t rank
   return normalized(matrix, std::move(fit), -1);
 }
 
-/// Calls `work` for each of `indices`, side by side; each call runs on one thread.
+/// Calls `work` for each of `indices` in parallel, each call single-threaded.
 template <class Work>
 void for_each(const std::vector<size_t>& indices, const Work& work) {
   at::parallel_for(0, std::ssize(indices), 1, [&](int64_t begin, int64_t end) {
-    const at::NoGradGuard no_grad;  // of this thread
+    const at::NoGradGuard no_grad;  // thread-local
     const OneThread one_thread;
     for (int64_t i = begin; i < end; ++i) work(indices[static_cast<size_t>(i)]);
   });
 }
 
-/// Local minima are many and close together; where a sweep is cheap, many starts are tried.
+/// Local minima are many and close together: the cheaper a sweep, the more starts.
 int64_t start_count(const at::Tensor& tensor, int64_t rank, const CanonicalOptions& options) {
   if (options.starts > 0) return options.starts;
   return std::clamp<int64_t>(int64_t{12'000'000} / (tensor.numel() * rank), 8, 96);
@@ -317,7 +317,7 @@ CanonicalDecomposition canonical_decomposition(const at::Tensor& tensor, int64_t
                                                const CanonicalDecomposition* smaller) {
   require(
       tensor.dim() >= 1 && tensor.numel() > 0 && rank >= 1, ErrorKind::internal,
-      "canonical_decomposition: a tensor with elements and a rank of at least 1 are needed, got [{}] and {}",
+      "canonical_decomposition: expected a non-empty tensor and a rank of at least 1, got [{}] and {}",
       fmt::join(tensor.sizes(), ", "), rank);
   const at::NoGradGuard no_grad;
   const at::Tensor values = tensor.to(at::kDouble).contiguous();
@@ -331,7 +331,7 @@ CanonicalDecomposition canonical_decomposition(const at::Tensor& tensor, int64_t
     return zero;
   }
   if (values.dim() >= 3) {
-    // Terms beyond a decomposition that is exact already would only divide zero among them.
+    // An exact decomposition needs no further terms.
     if (smaller != nullptr && smaller->error < 1e-12) return *smaller;
     return by_least_squares(values, rank, options, smaller);
   }

@@ -28,10 +28,10 @@ void add_caption_encoder(CostAccount& account, const CaptionModelConfig& config,
   const models::CaptionEncoderConfig& encoder = config.encoder;
   const int64_t width = config.decoder.width;
   int64_t channels = shape.features;
-  account.layer("trunk");
+  account.layer("backbone");
   if (shape.features == 0) {
     channels = shape.channels;
-    CaptionModelConfig part = config;  // whose trunk ends here: its cells
+    CaptionModelConfig part = config;  // truncated after this convolution, for its feature map
     part.encoder.widths.clear();
     for (const int64_t next : encoder.widths) {
       part.encoder.widths.push_back(next);

@@ -1,5 +1,5 @@
 #pragma once
-// What captioners cost, by formula from their options and sizes (cost.h says what counts).
+// Cost of captioners, by formula from their options and sizes (conventions in cost.h).
 
 #include "modewise/analysis/cost.h"
 #include "modewise/models/captioning/captioner.h"
@@ -7,7 +7,7 @@
 
 namespace modewise::analysis {
 
-/// A picture and one caption of max_words words. Config error as models::validate.
+/// Cost of one image and one caption of max_words words. Config errors as models::validate.
 ModelCost caption_cost(const models::CaptionModelConfig& config, const models::CaptionShape& shape);
 
 }  // namespace modewise::analysis

@@ -37,7 +37,7 @@ double multiply_adds_in(const std::vector<CostPart>& parts) {
                          [](double sum, const CostPart& part) { return sum + part.multiply_adds; });
 }
 
-/// The attention of one block.
+/// Cost of one block's attention.
 class AttentionCost {
  public:
   AttentionCost(CostAccount& account, const models::EncoderConfig& config, const models::TokenShape& tokens)
@@ -76,7 +76,7 @@ class AttentionCost {
     account_.keep(tokens_ * d * (3 + static_cast<double>(modes.size())));
   }
 
-  /// Every token attends `reach` others.
+  /// Every token attends to `reach` tokens.
   void tokens(double reach) {
     values_and_output();
     norms();
@@ -204,9 +204,9 @@ void add_codes(CostAccount& account, const models::EncoderConfig& config, const 
     if (std::find(ordered.begin(), ordered.end(), mode) != ordered.end())
       places *= size;
     else if (config.position.identity)
-      account.add("codes", size * config.width, 0);
+      account.add("position embeddings", size * config.width, 0);
   }
-  account.add("codes", places * config.width, 0);
+  account.add("position embeddings", places * config.width, 0);
 }
 
 void add_blocks(CostAccount& account, const models::EncoderConfig& config, const std::string& mechanism,

@@ -1,10 +1,10 @@
 #pragma once
-// What a model costs, by formula from its options and sizes, without building it: the parts that all models
-// of tokens share, and a volume model of any size.
+// Cost model: parameters, multiply-adds and activation memory by formula from options and sizes, without
+// building the model. Parts shared by all token models, and a volume model of any size.
 //
-// A multiply-add is one product and one sum, as papers' "GFLOPS" count them: of matrix products, and one for
-// each element of a normalisation's scale and of a gate. Softmax, rotary codes, additions alone and dropout
-// count nothing. N tokens of N_1 × … × N_k, width D, H heads of width d, feed-forward M.
+// A multiply-add (MAC) is one product and one sum, as papers' "GFLOPS" count them: those of matrix products,
+// plus one per element of a normalisation's scale and of a gate. Softmax, rotary embedding, plain additions
+// and dropout are not counted. N tokens of N_1 × … × N_k, width D, H heads of width d, feed-forward M.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ struct CostPart {
   double multiply_adds = 0;  // forward pass of one sample
 };
 
-/// One block, or what stands before ("embedding") or behind ("head") them.
+/// One block, or the layers before ("embedding") or after ("head") the blocks.
 struct LayerCost {
   std::string name;
   std::vector<CostPart> parts;
@@ -33,35 +33,34 @@ struct LayerCost {
 
 struct ModelCost {
   std::vector<int64_t> tokens;  // N_1 … N_k; empty for models without tokens
-  std::vector<CostPart> parts;  // of all layers together
-  /// Elements of the activations that a training step keeps of one sample for its backward pass, × their
-  /// width.
+  std::vector<CostPart> parts;  // summed over all layers
+  /// Bytes of activations that a training step keeps per sample for the backward pass.
   double activation_bytes = 0;
   std::vector<LayerCost> layers;
-  /// Of the n² weights of full attention over n tokens, what a layer computes; 1 too where nobody asked.
+  /// Fraction of the n² weights of full attention that a layer computes; 1 if not computed.
   double weight_share = 1;
 
   int64_t parameters() const;
   double multiply_adds() const;
-  /// Of the parts whose name is one of these.
+  /// Multiply-adds of the parts with one of these names.
   double multiply_adds_of(const std::vector<std::string>& names) const;
 };
 
-/// Where queries and keys of Kronecker attention are projected: on pooled tokens (ours; the same function) or
-/// on all of them, as the released code does.
+/// Where queries and keys of Kronecker attention are projected: on pooled tokens (here; the same function) or
+/// on all tokens, as in the released code.
 enum class Projection { pooled, full };
 
-/// Collects parts layer by layer; equal names add up.
+/// Collects parts layer by layer; parts of equal names are summed.
 class CostAccount {
  public:
   explicit CostAccount(double bytes = 4) : bytes_(bytes) {}
-  /// What follows belongs to the layer `name`.
+  /// Starts the layer `name`: following parts belong to it.
   void layer(const std::string& name);
   void add(const std::string& name, int64_t parameters, double multiply_adds);
-  /// A linear map of `rows` rows.
+  /// Adds a linear layer applied to `rows` rows.
   void linear(const std::string& name, int64_t in, int64_t out, double rows, bool bias = true);
   void norm(int64_t width, double rows);
-  /// Elements kept for the backward pass.
+  /// Adds elements kept for the backward pass.
   void keep(double elements);
   ModelCost cost(std::vector<int64_t> tokens) &&;
 
@@ -70,18 +69,17 @@ class CostAccount {
   ModelCost cost_;
 };
 
-/// Adds parameters and multiply-adds of another model's parts, those of equal names together: what stands in
-/// one beside others and is not trained.
+/// Adds parameters and multiply-adds of another model's parts, by name: for frozen members of an ensemble.
 void add_parts(ModelCost& cost, const ModelCost& other);
 
-/// The position codes and blocks of models::TokenEncoder with attention `mechanism` (hot, transformer,
+/// Adds position embeddings and blocks of models::TokenEncoder with attention `mechanism` (hot, transformer,
 /// spatial, temporal, divided, pooling).
 void add_codes(CostAccount& account, const models::EncoderConfig& config, const models::TokenShape& tokens);
 void add_blocks(CostAccount& account, const models::EncoderConfig& config, const std::string& mechanism,
                 const models::TokenShape& tokens, Projection projection);
 
-/// A classifier of volumes (grids of any order) cut into patches: linear map of a patch with batch
-/// normalisation, blocks, mean over tokens, LayerNorm, linear head; the released code's volume model.
+/// The released code's volume classifier (grids of any order): linear patch embedding with batch
+/// normalisation, blocks, mean over tokens, LayerNorm, linear head.
 struct VisionModel {
   std::vector<int64_t> size = {28, 28, 28};
   int64_t patch = 4, channels = 1, classes = 2;

@@ -26,7 +26,7 @@ std::vector<double> doubles(const at::Tensor& values) {
   return {plain.const_data_ptr<double>(), plain.const_data_ptr<double>() + plain.numel()};
 }
 
-/// Values over the largest, and the information of the first 1, 2, 3 … terms, when those are orthogonal.
+/// Values relative to the largest, and the information of the first 1, 2, 3 … terms, for orthogonal terms.
 void fill_from_orthogonal(Spectrum& spectrum, const std::vector<double>& values) {
   double all = 0, kept = 0;
   for (const double v : values) all += v * v;
@@ -65,16 +65,16 @@ Spectrum tensor_spectrum(const at::Tensor& matrix, const std::vector<int64_t>& m
   return out;
 }
 
-/// float64, as many rows and columns as the modes make.
+/// Checks the matrix against the modes and converts it to float64.
 at::Tensor checked_matrix(const at::Tensor& input, const std::vector<int64_t>& modes) {
   at::Tensor matrix = input.to(at::kDouble).contiguous();
-  rearranged(matrix, modes, modes);  // says what does not fit
+  rearranged(matrix, modes, modes);  // throws if sizes do not match
   require(at::isfinite(matrix).all().item<bool>(), ErrorKind::data,
-          "the matrix has values that are not finite");
+          "the matrix has non-finite values");
   return matrix;
 }
 
-/// Foldings of order 2, 3 … whose last is `modes`, then `more`, each once.
+/// Foldings of order 2, 3 … up to `modes`, then `more`, without duplicates.
 std::vector<std::vector<int64_t>> spaces_of(int64_t tokens, const std::vector<int64_t>& modes,
                                             const std::vector<std::vector<int64_t>>& more) {
   std::vector<std::vector<int64_t>> all, out;
@@ -84,7 +84,7 @@ std::vector<std::vector<int64_t>> spaces_of(int64_t tokens, const std::vector<in
   for (const std::vector<int64_t>& space : all) {
     require(std::accumulate(space.begin(), space.end(), int64_t{1}, std::multiplies<>()) == tokens &&
                 space.size() > 1,
-            ErrorKind::usage, "the space {} does not fold {} rows", space_name(space), tokens);
+            ErrorKind::usage, "the sizes {} do not multiply to {} rows", space_name(space), tokens);
     if (std::find(out.begin(), out.end(), space) == out.end()) out.push_back(space);
   }
   return out;
@@ -127,7 +127,7 @@ report::LineChart form_chart(const DecompositionStudy& study, bool against_param
     curve.label = form.name;
     for (const FormError& one : *form.errors) {
       const auto x = static_cast<double>(against_parameters ? one.parameters : one.rank);
-      if (!curve.x.empty() && x <= curve.x.back()) continue;  // ranks that the sizes cut
+      if (!curve.x.empty() && x <= curve.x.back()) continue;  // ranks limited by the sizes
       curve.x.push_back(x);
       curve.y.push_back(one.error);
     }
@@ -152,7 +152,7 @@ std::vector<int64_t> ranks_up_to(int64_t largest) {
 std::vector<int64_t> merged_modes(const std::vector<int64_t>& modes, int64_t order) {
   const auto k = static_cast<unsigned>(modes.size());
   std::vector<int64_t> best;
-  for (unsigned cuts = 0; cuts < (1u << (k - 1)); ++cuts) {  // bit i: a new group begins behind mode i
+  for (unsigned cuts = 0; cuts < (1u << (k - 1)); ++cuts) {  // bit i: a new group begins after mode i
     std::vector<int64_t> groups = {modes.front()};
     for (unsigned i = 1; i < k; ++i) {
       if ((cuts >> (i - 1) & 1) != 0)
@@ -222,11 +222,11 @@ DecompositionStudy study_decomposition(const at::Tensor& input, const std::vecto
 
 report::Table spectra_table(const std::vector<Spectrum>& spectra) {
   report::Table table({{"space"},
-                       {"numbers a term"},
+                       {"parameters per term"},
                        {"terms for 90 %"},
-                       {"numbers for 90 %"},
+                       {"parameters for 90 %"},
                        {"terms for 99 %"},
-                       {"numbers for 99 %"}});
+                       {"parameters for 99 %"}});
   for (const Spectrum& space : spectra) {
     std::vector<Cell> cells = {space.name, space.term_parameters};
     for (const double share : {0.9, 0.99}) {
@@ -302,10 +302,10 @@ std::vector<report::CaptionedFigure> study_figures(const DecompositionStudy& stu
   report::LineChart spectrum, information;
   spectrum.title = "Singular values";
   spectrum.x = {"term", report::AxisScale::log, {}, {}};
-  spectrum.y = {"of the largest", report::AxisScale::linear, 0, 1};
+  spectrum.y = {"relative to the largest", report::AxisScale::linear, 0, 1};
   information.title = "Information against parameters";
   information.x = {"parameters", report::AxisScale::log, {}, {}};
-  information.y = {"share of ‖A‖²", report::AxisScale::linear, 0, 1};
+  information.y = {"fraction of ‖A‖²", report::AxisScale::linear, 0, 1};
   for (const Spectrum& space : study.spectra) {
     report::LineSeries values, kept;
     values.label = kept.label = space.name + (space.modes.empty() ? " space" : "");
@@ -323,9 +323,9 @@ std::vector<report::CaptionedFigure> study_figures(const DecompositionStudy& stu
   return {{form_chart(study, false), ""},
           {form_chart(study, true), ""},
           {spectrum,
-           "Vector space: the matrix's singular values. Tensor spaces: weights of its Kronecker terms."},
+           "Vector space: singular values of the matrix. Tensor spaces: weights of its Kronecker terms."},
           {information,
-           "1 − squared relative error; a term takes 2N numbers in vector space, Σ N_i² in a tensor space."}};
+           "1 − squared relative error; a term has 2N parameters in vector space, Σ N_i² in a tensor space."}};
 }
 
 }  // namespace modewise::analysis

@@ -23,21 +23,22 @@ void add_window(CostAccount& account, const models::WindowConfig& window, const 
   if (window.cycle > 0) account.add("window", window.cycle * shape.series_count(), 0);
 }
 
-/// Numbers a step that are known ahead, over the places along whose modes they differ.
+/// Number of series positions with their own future covariates.
 double known_places(const ForecastShape& shape) {
   return static_cast<double>(std::accumulate(shape.series.begin(), shape.series.begin() + shape.known_modes,
                                              int64_t{1}, std::multiplies<>()));
 }
 
-/// What is taken off the window and put back on the forecast (nn/future_covariate_effect.h).
+/// Effect of future covariates, subtracted from the window and added to the forecast
+/// (nn/embedding/future_covariate_effect.h).
 void add_future_covariate_effect(CostAccount& account, const ForecasterConfig& config, const ForecastShape& shape) {
   if (shape.known == 0) return;
   const auto steps = static_cast<double>(shape.lookback + shape.horizon);
   const int64_t terms = shape.known + config.known.width, series = shape.series_count();
-  account.layer("known");
+  account.layer("future covariates");
   if (config.known.width > 0)
-    account.linear("known", shape.known, config.known.width, known_places(shape) * steps);
-  account.add("known", series * terms, static_cast<double>(series * terms) * steps);
+    account.linear("future covariates", shape.known, config.known.width, known_places(shape) * steps);
+  account.add("future covariates", series * terms, static_cast<double>(series * terms) * steps);
   account.keep(known_places(shape) * steps * static_cast<double>(terms));
 }
 
@@ -74,7 +75,7 @@ double bytes_of(const ForecasterConfig& config) {
   return config.precision == "bf16" ? 2 : 4;
 }
 
-/// The token models: hot, transformer, spatial, temporal.
+/// Token models: hot, transformer, spatial, temporal.
 ForecasterCost token_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection projection) {
   const models::TokenShape tokens = tokens_of(config, shape);
   double count = 1;
@@ -106,7 +107,7 @@ ForecasterCost linear_cost(const ForecasterConfig& config, const ForecastShape& 
   return std::move(account).cost({});
 }
 
-/// Ordinary transformer layers over `tokens` tokens a row, `rows` rows a sample.
+/// Standard transformer layers over `tokens` tokens per row, `rows` rows per sample.
 void add_layers(CostAccount& account, const ForecasterConfig& config, double rows, double tokens) {
   const int64_t width = config.width;
   const double all = rows * tokens, d = static_cast<double>(width);
@@ -131,7 +132,7 @@ ForecasterCost patchtst_cost(const ForecasterConfig& config, const ForecastShape
   const int64_t patches = (shape.lookback - config.patch.length) / config.patch.stride + 2;
   const auto series = static_cast<double>(shape.series_count()), p = static_cast<double>(patches);
   account.linear("embedding", config.patch.length, config.width, series * p);
-  account.add("codes", patches * config.width, 0);
+  account.add("position embeddings", patches * config.width, 0);
   account.keep(series * p * static_cast<double>(config.patch.length + config.width));
   add_layers(account, config, series, p);
   account.layer("head");
@@ -170,7 +171,7 @@ ForecasterCost tide_cost(const ForecasterConfig& config, const ForecastShape& sh
   add_window(account, config.window, shape);
   const double steps = static_cast<double>(lookback + horizon);
   if (known > 0)
-    block("known", shape.known, config.hidden, known, known_places(shape) * steps, config.tide.norm);
+    block("future covariates", shape.known, config.hidden, known, known_places(shape) * steps, config.tide.norm);
   int64_t in = (shape.missing ? 2 : 1) * lookback + known * (lookback + horizon);
   for (int64_t i = 0; i < 2 * config.blocks; ++i, in = width) {
     account.layer("block " + std::to_string(i + 1));
@@ -185,7 +186,7 @@ ForecasterCost tide_cost(const ForecasterConfig& config, const ForecastShape& sh
   return std::move(account).cost({});
 }
 
-/// The parts of all members; nothing is kept for a backward pass.
+/// Sum of all members; frozen, so no activations are kept.
 ForecasterCost ensemble_cost(const ForecasterConfig& config, const ForecastShape& shape,
                              Projection projection) {
   ForecasterCost out;
@@ -209,7 +210,7 @@ ForecasterCost forecaster_cost(const ForecasterConfig& config, const ForecastSha
   if (name == "tide") return tide_cost(config, shape);
   if (name == "patchtst") return patchtst_cost(config, shape);
   if (name == "itransformer") return itransformer_cost(config, shape);
-  if (!models::is_token_model(name)) return {};  // nothing that is trained
+  if (!models::is_token_model(name)) return {};  // no trained parameters
   return token_cost(config, shape, projection);
 }
 

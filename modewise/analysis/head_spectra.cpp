@@ -22,7 +22,7 @@ struct Quartiles {
   double lower, middle, upper;
 };
 
-/// By linear interpolation between neighbours, as numpy's.
+/// Quartiles by linear interpolation, as NumPy.
 Quartiles quartiles_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto at = [&](double share) {
@@ -35,7 +35,7 @@ Quartiles quartiles_of(std::vector<double> values) {
   return {at(0.25), at(0.5), at(0.75)};
 }
 
-/// Whole numbers without decimals, the middle between two with one.
+/// Integers without decimals, halves with one.
 Cell count_cell(double value) {
   const auto whole = static_cast<int64_t>(value);
   return static_cast<double>(whole) == value ? Cell(whole) : Cell(value, 1);
@@ -76,7 +76,7 @@ void add_median(report::Table& table, const std::vector<HeadSpectra>& heads) {
 
 using Curve = std::vector<double>;
 
-/// Median and middle half of the curves at each x. A curve that ends earlier keeps its last value.
+/// Median and interquartile range of the curves at each x. Shorter curves are extended by their last value.
 report::LineSeries middle_of(const std::vector<const Curve*>& curves, const Curve& x) {
   report::LineSeries out;
   out.x = x;
@@ -93,7 +93,7 @@ report::LineSeries middle_of(const std::vector<const Curve*>& curves, const Curv
   return out;
 }
 
-/// Both curves of one space.
+/// Spectrum and information curves of one space.
 struct Curves {
   report::LineSeries values, kept;
 };
@@ -127,7 +127,7 @@ at::Tensor random_attention_like(const at::Tensor& matrix, uint64_t seed) {
 report::Table heads_table(const std::vector<HeadSpectra>& heads, const HeadSpectra& random) {
   std::vector<report::Column> columns = {{"layer"}, {"head"}, {"stable rank"}};
   for (const Spectrum& space : heads.front().spectra)
-    for (const char* what : {"90 %", "numbers", "99 %", "numbers"})
+    for (const char* what : {"90 %", "parameters", "99 %", "parameters"})
       columns.push_back({what[0] == '9' ? fmt::format("{}: {}", space.name, what) : what});
   report::Table table(columns);
   for (const HeadSpectra& one : heads) add_head(table, {one.layer + 1, one.head + 1}, one);
@@ -164,10 +164,10 @@ std::vector<report::CaptionedFigure> heads_figures(const std::vector<HeadSpectra
   report::LineChart spectrum, information;
   spectrum.title = "Singular values";
   spectrum.x = {"term", report::AxisScale::log, {}, {}};
-  spectrum.y = {"of the largest", report::AxisScale::linear, 0, 1};
+  spectrum.y = {"relative to the largest", report::AxisScale::linear, 0, 1};
   information.title = "Information against parameters";
   information.x = {"parameters", report::AxisScale::log, {}, {}};
-  information.y = {"share of ‖A‖²", report::AxisScale::linear, 0, 1};
+  information.y = {"fraction of ‖A‖²", report::AxisScale::linear, 0, 1};
   for (size_t s = 0; s < random.spectra.size(); ++s) {
     for (const bool drawn : {false, true}) {
       Curves curves = curves_of(drawn ? std::vector{random} : heads, s);
@@ -180,7 +180,7 @@ std::vector<report::CaptionedFigure> heads_figures(const std::vector<HeadSpectra
       information.series.push_back(std::move(curves.kept));
     }
   }
-  return {{spectrum, "Median over the heads with the middle half of them; dashed: a random matrix."},
+  return {{spectrum, "Median and interquartile range over the heads; dashed: a random matrix."},
           {information, "The same; 1 − squared relative error."}};
 }
 

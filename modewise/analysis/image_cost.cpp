@@ -14,7 +14,7 @@ double element_bytes(const models::ModelChoice& config) {
   return config.precision == "bf16" ? 2 : 4;
 }
 
-/// Convolutions, each behind batch normalisation, over a grid that strides make smaller.
+/// Convolutions with batch normalisation over a grid that strides downsample.
 class ConvolutionCost {
  public:
   ConvolutionCost(CostAccount& account, std::vector<int64_t> size)
@@ -25,7 +25,7 @@ class ConvolutionCost {
     for (const int64_t n : size_) product *= static_cast<double>(n);
     return product;
   }
-  /// Padded so that a grid of n places has ⌈n / stride⌉ afterwards.
+  /// Adds a padded convolution: a grid of n cells becomes ⌈n / stride⌉.
   void add(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, const char* name = "convolutions") {
     int64_t taps = 1;
     for (int64_t& n : size_) {
@@ -39,7 +39,7 @@ class ConvolutionCost {
   void shrink() {
     for (int64_t& n : size_) n = (n + 1) / 2;
   }
-  /// By a pooling that leaves out an odd last place.
+  /// Pooling by 2 that drops an odd last cell.
   void pool() {
     for (int64_t& n : size_) n /= 2;
   }
@@ -47,8 +47,8 @@ class ConvolutionCost {
   void enlarge() {
     for (int64_t& n : size_) n *= 2;
   }
-  /// Two convolutions of kernel 3, or three of 1, 3 and 1 to four times the width, and what makes the
-  /// shortcut fit. Returns the channels behind it.
+  /// Adds a residual block: two convolutions of kernel 3, or a bottleneck (1, 3, 1) to four times the width,
+  /// and the shortcut's projection. Returns the output channels.
   int64_t residual(int64_t in, int64_t width, int64_t stride, bool bottleneck) {
     const int64_t out = bottleneck ? 4 * width : width;
     if (bottleneck) add(in, width, 1);
@@ -120,7 +120,7 @@ ModelCost vision_transformer_cost(const models::VisionModelConfig& given, const 
   CostAccount account(element_bytes(config));
   account.layer("embedding");
   add_patches(account, "linear", patch, shape.channels, config.width, static_cast<double>(count));
-  account.add("codes", (2 + count) * config.width, 0);
+  account.add("position embeddings", (2 + count) * config.width, 0);
   const models::TokenShape tokens = {.sizes = {1 + count}, .ordered_modes = {0}};
   add_blocks(account, config, "transformer", tokens, Projection::pooled);
   account.layer("head");
@@ -153,7 +153,7 @@ ModelCost convolution_network_cost(const models::VisionModelConfig& config, cons
   ConvolutionCost grid(account, shape.size);
   int64_t width = shape.channels;
   for (const int64_t next : config.cnn.widths) {
-    account.layer("convolution of " + std::to_string(next));
+    account.layer("convolution, " + std::to_string(next) + " channels");
     grid.add(width, next, config.cnn.kernel);
     grid.pool();
     width = next;

@@ -1,6 +1,6 @@
 #pragma once
-// What classifiers of volumes and segmenters of images cost, by formula from their options and sizes (cost.h
-// says what counts).
+// Cost of image and volume classifiers and of segmenters, by formula from their options and sizes
+// (conventions in cost.h).
 
 #include "modewise/analysis/cost.h"
 #include "modewise/models/vision/config.h"
@@ -10,9 +10,9 @@
 
 namespace modewise::analysis {
 
-/// A volume through one of grid_models(). Config error as models::validate.
+/// Cost of one image or volume through one of grid_models(). Config errors as models::validate.
 ModelCost grid_classifier_cost(const models::VisionModelConfig& config, const models::VisionShape& shape);
-/// A window through one of segmenters(). Config error as models::validate.
+/// Cost of one window through one of segmenters(). Config errors as models::validate.
 ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SegmentationShape& shape);
 
 }  // namespace modewise::analysis

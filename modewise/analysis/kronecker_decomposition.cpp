@@ -42,7 +42,7 @@ at::Tensor rearranged(const at::Tensor& matrix, const std::vector<int64_t>& rows
           "rearranged: {} row modes, {} column modes", rows.size(), columns.size());
   require(
       matrix.dim() == 2 && matrix.size(0) == element_count(rows) && matrix.size(1) == element_count(columns),
-      ErrorKind::data, "a matrix of {} × {} is needed for modes {}, got {}", element_count(rows),
+      ErrorKind::data, "expected a matrix of {} × {} for modes {}, got {}", element_count(rows),
       element_count(columns), fmt::join(rows, " × "), fmt::join(matrix.sizes(), " × "));
   const auto k = static_cast<int64_t>(rows.size());
   std::vector<int64_t> split = rows, order, merged;
@@ -108,8 +108,8 @@ KroneckerDecomposition exact_kronecker_decomposition(const at::Tensor& matrix,
   const auto kept = static_cast<size_t>(std::max_element(modes.begin(), modes.end()) - modes.begin());
   const int64_t rank = exact_rank(modes);
   KroneckerDecomposition out;
-  // Term r is one index of every other mode: their factors are unit matrices, the kept mode's is the fibre
-  // there.
+  // Term r is one index of the other modes: their factors are unit matrices, the kept mode's factor is the
+  // fibre at that index.
   const at::Tensor fibres = unfolded(tensor, static_cast<int64_t>(kept)).t();  // [R, N²]
   const at::Tensor length = at::linalg_vector_norm(fibres, 2, at::IntArrayRef{1});
   const at::Tensor order = length.argsort(/*stable=*/true, /*dim=*/0, /*descending=*/true);

@@ -5,7 +5,7 @@
 namespace modewise::analysis {
 namespace {
 
-/// [B, heads] -> the mean over B, one sample after another so that it has the same bits everywhere.
+/// [B, heads] -> the mean over B, summed in sample order so that the bits do not depend on threads.
 std::vector<double> mean_over_samples(const at::Tensor& ranks) {
   const int64_t samples = ranks.size(0), heads = ranks.size(1);
   const double* values = ranks.const_data_ptr<double>();

@@ -1,7 +1,7 @@
 #pragma once
-// Stable ranks of a model's attention, layer by layer and head by head: of each mode's matrix, of the product
-// and the sum that they make over all tokens, and of attention between all tokens (Higher-Order Transformers,
-// section 5.4.1).
+// Stable ranks of a model's attention per layer and head: of each mode's matrix, of their Kronecker product
+// and Kronecker sum over all tokens, and of full attention matrices (Higher-Order Transformers, section
+// 5.4.1).
 
 #include <ATen/core/Tensor.h>
 
@@ -12,7 +12,7 @@
 
 namespace modewise::analysis {
 
-/// Means over the samples; one number a head.
+/// Means over the samples, one value per head.
 struct LayerRanks {
   std::vector<int64_t> modes;                // token modes that have a matrix
   std::vector<std::vector<double>> by_mode;  // [modes][heads]
@@ -20,7 +20,7 @@ struct LayerRanks {
   std::vector<double> full;                  // [heads]; empty without a matrix over all tokens
 };
 
-/// One entry a layer of factors, or of matrices over all tokens.
+/// One entry per layer with factors or full matrices.
 std::vector<LayerRanks> layer_ranks(const models::AttentionView& attention);
 
 }  // namespace modewise::analysis

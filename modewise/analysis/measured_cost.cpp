@@ -25,7 +25,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Hears of every allocation of torch while its guard lives.
+/// Allocation listener: tracks libtorch's current and peak memory while its guard lives.
 class AllocationMeter : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void*, int64_t size, size_t, size_t, c10::Device) override {
@@ -98,7 +98,7 @@ MeasuredCost measure_encoder(const models::EncoderConfig& config, const std::str
   MeasuredCost out;
   const auto samples = static_cast<double>(batch);
   encoder.eval();
-  out.inference_bytes = static_cast<double>(max_bytes(infer)) / samples;  // warms up, too
+  out.inference_bytes = static_cast<double>(max_bytes(infer)) / samples;  // also the warm-up run
   const Timing inference = timed(infer, repeats, seconds);
   encoder.train();
   out.training_bytes = static_cast<double>(max_bytes(train)) / samples;

@@ -1,5 +1,5 @@
 #pragma once
-// What an ensemble of classifiers costs: the parts of all members; nothing is kept for a backward pass.
+// Cost of an ensemble of classifiers: the sum of its members, which are frozen, so no activations are kept.
 
 #include "modewise/analysis/cost.h"
 #include "modewise/models/class_ensemble.h"

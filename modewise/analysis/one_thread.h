@@ -1,13 +1,13 @@
 #pragma once
-// Linear algebra libraries cut their work by threads and then round differently. What must have the same bits
-// everywhere and is small runs on one.
+// Scope guard for single-threaded linear algebra: libraries split work by threads and then round differently,
+// so small computations that must be bit-reproducible run on one thread.
 
 #include <ATen/Parallel.h>
 
 namespace modewise::analysis {
 
-/// One thread for what torch does, until the end of the scope. Inside a parallel region, where there is only
-/// one anyway, it does nothing.
+/// Sets libtorch to one thread until the end of the scope. No effect inside a parallel region, which is
+/// single-threaded anyway.
 class OneThread {
  public:
   OneThread() : before_(at::in_parallel_region() ? 0 : at::get_num_threads()) {

@@ -22,7 +22,7 @@ namespace {
 
 using report::Cell;
 
-/// Normal numbers of any shape, `first` of the stream and those that follow.
+/// Standard normal numbers of any shape, from number `first` of the stream.
 at::Tensor normals(at::IntArrayRef shape, const RandomStream& stream, uint64_t first = 0) {
   const at::Tensor out = at::empty(shape, at::kDouble);
   auto* values = out.mutable_data_ptr<double>();
@@ -115,7 +115,7 @@ report::Table projection_table(const ProjectionStudy& study) {
     columns.push_back({fmt::format("{}: median error", space_name(space))});
     columns.push_back({fmt::format("below {:g}, %", study.epsilon)});
   }
-  columns.push_back({"largest singular values: median error"});
+  columns.push_back({"truncated SVD: median error"});
   report::Table table(columns);
   for (size_t i = 0; i < study.rows.size(); ++i) {
     std::vector<Cell> cells = {study.rows[i]};

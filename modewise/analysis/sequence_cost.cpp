@@ -38,7 +38,7 @@ ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const m
   CostAccount account(half_bytes(config.precision));
   account.layer("embedding");
   account.linear("embedding", channels * config.patch.length, width, count);
-  account.add("codes", (tokens + (groups > 1 ? groups : 0)) * width, 0);
+  account.add("position embeddings", (tokens + (groups > 1 ? groups : 0)) * width, 0);
   for (int64_t block = 0; block < config.blocks; ++block) {
     account.layer("block " + std::to_string(block + 1));
     add_sequence_attention(account, options, tokens, rows);
@@ -70,7 +70,7 @@ ModelCost temporal_cost(const models::SeriesModelConfig& config, const models::S
     const auto first = static_cast<double>(steps.first), second = static_cast<double>(steps.second);
     for (const auto& [from, places] : {std::pair(in, first), std::pair(c.width, second)}) {
       account.linear("convolutions", c.kernel * from, c.width, places);
-      account.add("convolutions", c.width, 0);  // the lengths of the weights
+      account.add("convolutions", c.width, 0);  // norms of the weights (weight normalisation)
       account.keep(places * static_cast<double>(2 * c.width));
     }
     if (in != c.width) account.linear("convolutions", in, c.width, second);
@@ -108,17 +108,17 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
   CostAccount account;
   const int64_t values = shape.variables * shape.length;
   if (config.name == "nearest") {
-    account.add("distances", 0, static_cast<double>(shape.training_cases * values));
+    account.add("distances", 0, static_cast<double>(shape.training_samples * values));
   } else if (config.name == "minirocket") {
     const int64_t features = config.rocket.features / models::kRocketKernels * models::kRocketKernels;
     account.add("features", 0, static_cast<double>(features * shape.length));
     account.add("linear", 0, static_cast<double>(features * shape.classes));
   } else if (config.name == "shapelet-forest") {
-    // A shapelet of the mean length along one variable, at each node on a path of a balanced tree: the sums
-    // of products, or the product of two spectra and its transform.
+    // A shapelet of mean length along one variable at each node on a path of a balanced tree: sums of
+    // products, or the product of two spectra and its Fourier transform.
     const auto steps = static_cast<double>(shape.length);
     const double length = (config.forest.shortest + config.forest.longest) / 2 * steps,
-                 depth = std::log2(static_cast<double>(std::max<int64_t>(shape.training_cases, 2)));
+                 depth = std::log2(static_cast<double>(std::max<int64_t>(shape.training_samples, 2)));
     const auto transform = static_cast<double>(models::transform_steps(
         static_cast<size_t>(std::max(length, 1.0)), static_cast<size_t>(shape.length)));
     const double products =

@@ -1,6 +1,6 @@
 #pragma once
-// What language models, classifiers of series and attention of sequences cost, by formula from their options
-// and sizes (cost.h says what counts).
+// Cost of language models, series classifiers and sequence attention, by formula from their options and sizes
+// (conventions in cost.h).
 
 #include <cstdint>
 
@@ -12,14 +12,14 @@
 
 namespace modewise::analysis {
 
-/// A layer's attention over `samples` sequences of n tokens.
+/// Adds one attention layer over `samples` sequences of n tokens.
 void add_sequence_attention(CostAccount& account, const nn::SequenceAttentionOptions& options, int64_t n,
                             double samples);
-/// A case through one of series_models(). Config error as models::validate.
+/// Cost of one series through one of series_models(). Config errors as models::validate.
 ModelCost series_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape);
-/// One layer's attention over a sequence of n tokens, of the form that the options name.
+/// Cost of one attention layer over a sequence of n tokens, of the type in `options`.
 ModelCost sequence_cost(const nn::SequenceAttentionOptions& options, int64_t n);
-/// A text of config.context tokens through a language model, read out at each.
+/// Cost of config.context tokens through a language model, with logits for each token.
 ModelCost language_cost(const models::LanguageModelConfig& config);
 
 }  // namespace modewise::analysis

@@ -25,8 +25,8 @@ void add(Vector& y, double factor, const Vector& x) {
   for (size_t i = 0; i < y.size(); ++i) y[i] += factor * x[i];
 }
 
-/// Makes `x` orthogonal to `basis` (twice is enough: Parlett), divides it by its length and returns that; a
-/// length that is rounding beside `scale` counts as 0.
+/// Orthogonalizes `x` against `basis` (twice is enough: Parlett), normalizes it and returns its norm; a norm
+/// negligible relative to `scale` counts as 0.
 double orthonormalize(Vector& x, const std::vector<Vector>& basis, double scale) {
   for (int pass = 0; pass < 2; ++pass)
     for (const Vector& b : basis) add(x, -dot(b, x), b);
@@ -36,8 +36,8 @@ double orthonormalize(Vector& x, const std::vector<Vector>& basis, double scale)
   return length;
 }
 
-/// The largest eigenvalue of the symmetric tridiagonal matrix with diagonal 0 and these off-diagonals, which
-/// is the largest singular value of the bidiagonal matrix with their entries, by bisection on Sturm's count.
+/// Largest eigenvalue of the symmetric tridiagonal matrix with diagonal 0 and these off-diagonals (= largest
+/// singular value of the bidiagonal matrix with these entries), by bisection on the Sturm count.
 double largest_eigenvalue(const Vector& off_diagonal) {
   double low = 0, high = 0, before = 0;
   for (const double e : off_diagonal) {
@@ -64,7 +64,7 @@ double largest_eigenvalue(const Vector& off_diagonal) {
 }  // namespace
 
 double spectral_norm(const LinearMap& map, int64_t max_steps) {
-  constexpr int kWindow = 8;  // steps without growth that end the search
+  constexpr int kWindow = 8;  // stops after this many steps without growth
   if (map.rows == 0 || map.columns == 0) return 0;
   const int64_t steps = std::min({map.rows, map.columns, max_steps});
   std::vector<Vector> left, right;

@@ -25,7 +25,7 @@ double squared_norm(const double* values, int64_t count) {
   return sum;
 }
 
-/// y += A x along one mode of x seen as [outer, n, inner], A [m, n] at (row, column) strides.
+/// y += A x along one mode of x, viewed as [outer, n, inner]; A [m, n] with (row, column) strides.
 void add_mode_product(const double* a, int64_t row_stride, int64_t column_stride, int64_t m, int64_t n,
                       int64_t outer, int64_t inner, const double* x, double* y) {
   for (int64_t o = 0; o < outer; ++o)
@@ -64,7 +64,7 @@ double matrix_norm(const double* a, int64_t rows, int64_t columns) {
   return spectral_norm({rows, columns, map(false), map(true)});
 }
 
-/// Whatever is asked of each sample and head: fills [...] by `value(index)`, in parallel.
+/// Fills a tensor of shape `leading` (samples and heads) with `value(index)`, in parallel.
 template <class Value>
 at::Tensor for_each_matrix(at::IntArrayRef leading, const Value& value) {
   const at::Tensor out = at::empty(leading, at::kDouble);
@@ -75,7 +75,7 @@ at::Tensor for_each_matrix(at::IntArrayRef leading, const Value& value) {
   return out;
 }
 
-/// The matrices of one ModeFactors as raw numbers.
+/// Raw pointers to the matrices of one ModeFactors.
 class Sum {
  public:
   explicit Sum(const ModeFactors& factors) : sizes_(factors.sizes), modes_(factors.modes) {
@@ -86,7 +86,7 @@ class Sum {
   /// ‖⊕ S_i‖_F² = Σ_i (N/N_i) ‖S_i‖_F² + Σ_{i≠l} (N/(N_i N_l)) tr S_i tr S_l.
   double frobenius_squared(int64_t index) const {
     const auto all = static_cast<double>(tokens_);
-    double sum = 0, traces = 0;  // traces: of S_i / N_i, summed so far
+    double sum = 0, traces = 0;  // traces: running sum of tr S_i / N_i
     for (size_t i = 0; i < modes_.size(); ++i) {
       const double* a = matrix(i, index);
       const int64_t n = size(i);
@@ -132,7 +132,7 @@ class Sum {
   int64_t tokens_;
 };
 
-/// The leading shape all matrices share.
+/// The common leading shape of all matrices.
 at::IntArrayRef check(const char* what, const ModeFactors& factors) {
   require(!factors.matrices.empty() && factors.matrices.size() == factors.modes.size(), ErrorKind::internal,
           "{}: {} matrices for {} modes", what, factors.matrices.size(), factors.modes.size());

@@ -16,7 +16,7 @@
 namespace modewise::analysis {
 namespace {
 
-/// tensor ×_mode matrix, [M, d_mode].
+/// Mode product tensor ×_mode matrix, matrix [M, d_mode].
 at::Tensor multiplied(const at::Tensor& tensor, const at::Tensor& matrix, int64_t mode) {
   std::vector<int64_t> sizes = tensor.movedim(mode, 0).sizes().vec();
   sizes.front() = matrix.size(0);
@@ -37,7 +37,7 @@ at::Tensor core_of(const at::Tensor& tensor, const std::vector<at::Tensor>& fact
   return core;
 }
 
-/// min(rank, d_i), and no more than the other ranks let be reached.
+/// min(rank, d_i), limited by the product of the other ranks.
 std::vector<int64_t> ranks_of(const at::Tensor& tensor, int64_t rank) {
   std::vector<int64_t> ranks;
   for (const int64_t size : tensor.sizes()) ranks.push_back(std::min(size, rank));

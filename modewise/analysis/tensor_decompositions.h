@@ -1,7 +1,7 @@
 #pragma once
-// The factorisations that the paper weighs against sums of Kronecker products (Higher-Order Transformers,
-// appendix A.2, equations 19 and 20): Tucker by higher-order SVD and orthogonal iteration (De Lathauwer et
-// al. 2000), and tensor trains by successive SVDs (Oseledets 2011).
+// Tucker and tensor-train decompositions, which the paper compares with Kronecker decompositions
+// (Higher-Order Transformers, appendix A.2, equations 19 and 20): Tucker by higher-order SVD and orthogonal
+// iteration (De Lathauwer et al. 2000), tensor trains by successive SVDs (Oseledets 2011).
 
 #include <ATen/core/Tensor.h>
 
@@ -13,12 +13,12 @@ namespace modewise::analysis {
 struct TuckerDecomposition {
   at::Tensor core;                  // [r_1 … r_k] float64
   std::vector<at::Tensor> factors;  // [d_i, r_i], orthonormal columns
-  double error = 0;                 // relative, as relative_error
+  double error = 0;                 // relative_error of the approximation
   int64_t parameters() const;       // Π r_i + Σ d_i r_i
 };
 
-/// Each r_i is min(rank, d_i, Π of the other r). `iterations` sweeps of orthogonal iteration at most; 0 is
-/// the higher-order SVD alone.
+/// Each r_i is min(rank, d_i, Π of the other r). At most `iterations` sweeps of orthogonal iteration (HOOI);
+/// 0: higher-order SVD only.
 TuckerDecomposition tucker_decomposition(const at::Tensor& tensor, int64_t rank, int64_t iterations = 50);
 at::Tensor reconstructed(const TuckerDecomposition& decomposition);
 
@@ -28,7 +28,7 @@ struct TensorTrain {
   int64_t parameters() const;  // Σ r_{i−1} d_i r_i
 };
 
-/// Ranks of at most `rank`.
+/// Tensor-train decomposition with ranks of at most `rank`.
 TensorTrain tensor_train(const at::Tensor& tensor, int64_t rank);
 at::Tensor reconstructed(const TensorTrain& train);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What encoders of text cost, by formula from their options and sizes (cost.h says what counts).
+// Cost of text encoders, by formula from their options and sizes (conventions in cost.h).
 
 #include <cstdint>
 
@@ -9,11 +9,11 @@
 namespace modewise::analysis {
 
 struct TextReadout {
-  int64_t classes = 0;  // of the first token; 0: none
-  double masked = 0;    // share of the tokens whose words are told
+  int64_t classes = 0;  // classification head on the first token; 0: none
+  double masked = 0;    // fraction of the tokens with a masked-token prediction
 };
 
-/// A text of n tokens. Config error as TextModelConfig::validate.
+/// Cost of a text of n tokens. Config errors as TextModelConfig::validate.
 ModelCost text_cost(const models::TextModelConfig& config, int64_t tokens, const TextReadout& readout);
 
 }  // namespace modewise::analysis

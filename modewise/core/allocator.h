@@ -1,11 +1,11 @@
 #pragma once
-// Keeps memory that was freed for the next allocation of its size. The C library hands large blocks back to
-// the system at once; a training step then has the system clear the same pages again and again.
+// malloc settings: freed blocks stay in the process for later allocations. By default the C library returns
+// large blocks to the system at once, and a training step then has the same pages cleared again and again.
 
 namespace modewise {
 
-/// To be called once, before other threads start. Freed memory stays with the process from then on. Does
-/// nothing where the C library has no such switch.
+/// Call once, before other threads start. Freed memory then stays with the process. No effect where the C
+/// library has no such setting.
 void keep_freed_memory();
 
 }  // namespace modewise

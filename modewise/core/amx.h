@@ -1,11 +1,11 @@
 #pragma once
-// Whether this process may use the tile registers of AMX, and how they are set up.
+// AMX tile registers: permission and configuration.
 
 #include <cstdint>
 
 namespace modewise {
 
-/// What `ldtilecfg` reads: eight tiles of 16 rows of 64 bytes.
+/// The operand of `ldtilecfg`: eight tiles of 16 rows of 64 bytes.
 struct alignas(64) AmxShapes {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
   uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
@@ -13,8 +13,8 @@ struct alignas(64) AmxShapes {
 };
 static_assert(sizeof(AmxShapes) == 64);
 
-/// True where the CPU has tiles of bfloat16 and the system grants their registers to this process, of which
-/// it is asked once. Linux refuses where a thread's alternative signal stack is too small for them.
+/// True where the CPU has bfloat16 tiles and the system grants this process their registers (asked once per
+/// process). Linux refuses where a thread's alternative signal stack is too small for them.
 bool amx_granted();
 
 }  // namespace modewise

@@ -13,7 +13,7 @@
 namespace modewise {
 namespace {
 
-/// The value behind "key : " in /proc/cpuinfo, "" where there is none.
+/// The value of "key : value" in /proc/cpuinfo; "" if absent.
 std::string cpuinfo(const std::string& key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

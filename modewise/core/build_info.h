@@ -1,5 +1,5 @@
 #pragma once
-// What this program is and what it runs on; printed by `info`, kept in every run's manifest.
+// Build and machine information; printed by `info`, saved in every run's manifest.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -15,7 +15,7 @@ struct MachineInfo {
   int cores = 0;
   double memory_gib = 0;
   std::vector<std::string>
-      instruction_sets;  // of those kernels care about: avx2, fma, avx512f, avx512_bf16, amx_bf16
+      instruction_sets;  // those that kernels use: avx2, fma, avx512f, avx512_bf16, amx_bf16
 };
 
 BuildInfo build_info();

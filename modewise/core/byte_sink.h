@@ -1,5 +1,5 @@
 #pragma once
-// Bytes that are made part by part, so that what is large never lies in memory as a whole.
+// Streamed bytes: large content is produced in parts and never lies in memory as a whole.
 
 #include <cstddef>
 #include <functional>
@@ -7,9 +7,9 @@
 
 namespace modewise {
 
-/// Takes the next bytes; they need not outlive the call.
+/// Receives the next bytes; they are valid during the call only.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
-/// Gives all its bytes to a sink, the same ones at each call.
+/// Writes all its bytes to a sink; every call gives the same bytes.
 using ByteSource = std::function<void(const ByteSink&)>;
 
 }  // namespace modewise

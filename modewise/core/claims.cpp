@@ -32,7 +32,7 @@ std::string first_line_of(const fs::path& file) {
   }
 }
 
-/// Where process numbers mean the same: one start of one system, and one namespace of it. "" if not known.
+/// The scope in which a PID is unique: boot id and PID namespace. "" if unknown.
 std::string this_machine() {
   std::error_code error;
   const fs::path processes = fs::read_symlink("/proc/self/ns/pid", error);
@@ -45,11 +45,11 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-/// Ticks from the system's start to the process's, which tell apart processes that got the same number; ""
-/// when there is none.
+/// Start time of a process in ticks since boot, which tells apart processes with the same PID; "" if there is
+/// no such process.
 std::string start_of(int64_t process) {
   const std::string line = first_line_of("/proc/" + std::to_string(process) + "/stat");
-  size_t at = line.rfind(')');  // the name before it may hold spaces
+  size_t at = line.rfind(')');  // the process name before it may contain spaces
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
   return at == std::string::npos ? "" : line.substr(at + 1, line.find(' ', at + 1) - at - 1);
 }
@@ -59,8 +59,8 @@ std::string new_token() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
 }
 
-/// The file's text; none when there is no file. A heartbeat that takes the file's place while it is read
-/// makes it stale on NFS: then it is read again.
+/// The file's text; nullopt if there is no file. On NFS a heartbeat that replaces the file during the read
+/// makes it stale: the read is repeated.
 std::optional<std::string> content_of(const fs::path& file) {
   for (int attempt = 1;; ++attempt) {
     try {
@@ -79,7 +79,7 @@ nlohmann::json parsed(const std::string& content, const fs::path& file) {
     if (json.is_object()) return json;
   } catch (const Error&) {
   }
-  return nlohmann::json::object();  // damaged: its lease alone says whether it is dead
+  return nlohmann::json::object();  // damaged: only the timeout decides whether it is dead
 }
 
 template <class Value>
@@ -92,7 +92,7 @@ Value field(const nlohmann::json& json, const char* name, Value otherwise) {
     return at->is_number_integer() ? at->template get<Value>() : otherwise;
 }
 
-/// "" when there is no file, or no token in it.
+/// The token in the file; "" if there is no file or no token.
 std::string token_in(const fs::path& file) {
   return field<std::string>(parsed(content_of(file).value_or(""), file), "token", "");
 }
@@ -122,7 +122,7 @@ Claim::~Claim() {
     const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
     const fs::path file = file_of(folder_, name_);
     if (token_in(file) == token_) fs::remove(file);
-  } catch (const std::exception&) {  // it ends by its lease
+  } catch (const std::exception&) {  // the claim expires by its timeout
   }
 }
 
@@ -189,13 +189,13 @@ void require_own_claim() {
   const fs::path file(text.substr(blank + 1));
   const std::optional<std::string> content = content_of(file);
   require(content.has_value(), ErrorKind::cannot_create,
-          "the claim on this work was given back by the program that started it: there is no {}, so nothing "
+          "the claim on this work was released by the program that started it: {} does not exist, so nothing "
           "is saved",
           file.string());
   require(field<std::string>(parsed(*content, file), "token", "") == text.substr(0, blank),
           ErrorKind::cannot_create,
-          "this work was taken over by another process, since its owner gave no sign of life: {} is no "
-          "longer ours, so nothing is saved",
+          "this work was taken over by another process after a missed heartbeat: the claim {} has another "
+          "owner, so nothing is saved",
           file.string());
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// Pieces of work that several programs, also of several machines, share through one folder: who holds the
-// claim on a piece does it. A claim is a lease. Its file is rewritten by the owner's heartbeat; one that has
-// not changed for a while, by the clock of whoever looks (clocks of machines are never compared), is dead,
-// and so is at once one whose process has ended on this machine. A dead claim is taken over. Whoever was
-// thought dead and was only slow finds another's token in the file: every write to a run asks first
+// Work claims: several programs, also on several machines, share pieces of work through one folder; the
+// holder of a claim does the piece. A claim is a lease. The owner's heartbeat rewrites its file. A claim is
+// dead when its file has not changed for the claim timeout, by the observer's own clock (clocks of machines
+// are never compared), or at once when its process on this machine has ended. A dead claim is taken over. A
+// slow owner that was taken for dead finds another token in the file: every write to a run checks it first
 // (require_own_claim in OutputFile, MetricLog, EventFile and RunFolder::lock).
 
 #include <chrono>
@@ -17,17 +17,17 @@
 
 namespace modewise {
 
-/// A piece of work that is ours. Given back when it is destroyed.
+/// A claim that this process holds. The destructor releases it.
 class Claim {
  public:
   ~Claim();
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  /// A heartbeat; false when another has taken the piece over. Errors: io, cannot_create where it cannot be
-  /// written; the claim is ours until its lease ends all the same, so the next one may be tried.
+  /// Rewrites the claim file; false when another process has taken the claim over. Errors: io, cannot_create
+  /// if the file cannot be written; the claim still holds until its timeout, so the caller may retry.
   bool heartbeat();
-  /// The owner before was dead.
+  /// Whether the previous owner was dead.
   bool taken_over() const { return taken_over_; }
   /// "TOKEN FILE", for the environment variable kClaimVariable of a process that does the work.
   std::string ticket() const;
@@ -46,19 +46,19 @@ class Claims {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The claims in `folder`, which is made; a claim without a heartbeat for `lease`, by the clock `now`, is
-  /// dead.
+  /// The claims in `folder`, which is created; a claim without a heartbeat for `lease`, by the clock `now`,
+  /// is dead.
   Claims(std::filesystem::path folder, std::chrono::milliseconds lease,
          std::function<Clock::time_point()> now = Clock::now);
 
-  /// False where the file system has no locks: two programs that take a claim in the same moment may then
-  /// both believe that it is theirs. `reason_unguarded` is what the system said.
+  /// False where the file system has no locks: two programs that take a claim at the same moment may then
+  /// both hold it. `reason_unguarded` is the system's error message.
   bool guarded() const { return reason_unguarded_.empty(); }
   const std::string& reason_unguarded() const { return reason_unguarded_; }
   std::chrono::milliseconds lease() const { return lease_; }
-  /// The claim on `name` (a file name), unless it is another's and not known to be dead.
+  /// The claim on `name` (a file name); null while another owner holds it and is not known to be dead.
   std::unique_ptr<Claim> take(const std::string& name);
-  /// Who holds it, as "host, process 12"; "" when nobody does.
+  /// The owner, as "host, process 12"; "" if there is none.
   std::string owner(const std::string& name) const;
 
  private:
@@ -75,11 +75,11 @@ class Claims {
   std::map<std::string, Seen> seen_;
 };
 
-/// Names the claim under which a process works.
+/// Environment variable with the ticket of the claim under which a process works.
 inline constexpr const char* kClaimVariable = "MODEWISE_CLAIM";
 
-/// Throws cannot_create when the claim of kClaimVariable is another's by now, or given back; no_input or io
-/// when it cannot be read. Nothing without that variable.
+/// Throws cannot_create when the claim of kClaimVariable was taken over or released; no_input or io when it
+/// cannot be read. No effect without that variable.
 void require_own_claim();
 
 }  // namespace modewise

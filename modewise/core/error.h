@@ -1,6 +1,6 @@
 #pragma once
-// The one exception type of modewise outside the operators (those raise c10 errors, so that Python sees
-// them too). A message is one sentence: what was wanted, what came, and where (file, line or offset).
+// The one exception type of modewise outside the operators (those raise c10 errors, so that Python sees them
+// too). A message is one sentence: expected, found, and where (file, line or offset).
 
 #include <fmt/format.h>
 
@@ -10,14 +10,14 @@
 
 namespace modewise {
 
-/// Why something failed; the program's exit code follows from it (sysexits).
+/// Category of a failure; it gives the program's exit code (sysexits).
 enum class ErrorKind {
   general = 1,
   usage = 2,
   data = 65,      // the input's content is wrong
-  no_input = 66,  // the input is not there or cannot be read
+  no_input = 66,  // the input is missing or cannot be read
   internal = 70,
-  cannot_create = 73,  // the output exists or its folder does not
+  cannot_create = 73,  // the output exists already, or its folder is missing
   io = 74,             // a read or write failed
   config = 78,
 };

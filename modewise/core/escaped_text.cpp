@@ -9,8 +9,8 @@
 namespace modewise {
 namespace {
 
-/// Calls `keep(part)` for each stretch that is printed as it is, and `escape(code_point, valid)` for each
-/// character (`valid`) or byte of no character that is not.
+/// Calls `keep(part)` for each run of safe text, and `escape(code_point, valid)` for each unsafe character
+/// (`valid`) and each byte that is not UTF-8.
 template <class Keep, class Escape>
 void visit_unsafe(std::string_view text, const Keep& keep, const Escape& escape) {
   size_t kept = 0;

@@ -1,7 +1,7 @@
 #pragma once
 // Escapes for all text that leaves the program: terminal, logs, error sentences, CSV, scripts, JSON. Names
-// and messages may hold what a user's file or folder holds; printed raw, ESC sequences control the terminal
-// and bidirectional characters reorder what is read. HTML has an escape of its own (report/markup.h).
+// and messages may contain text of users' files and folders; printed raw, ESC sequences control the terminal
+// and bidirectional characters reorder the text. HTML has its own escape (report/markup.h).
 
 #include <cstddef>
 #include <string>

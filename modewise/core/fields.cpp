@@ -10,6 +10,7 @@
 #include <sstream>
 #include <type_traits>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/integer_bounds.h"
@@ -56,7 +57,7 @@ std::string text_of(const T& value) {
   }
 }
 
-/// Empty when `value` obeys `rule`, else what is wanted.
+/// Empty when `value` obeys `rule`, else the expected value in words.
 template <class T>
 std::string broken_rule(const T& value, const Rule& rule) {
   if constexpr (is_list<T>::value) {
@@ -104,9 +105,8 @@ bool read_node(const toml::node& node, T& out) {
   }
 }
 
-/// Reads the text of one TOML value into `out`; false when it is none of that type, or more than one. As the
-/// only member of an inline table it ends where its line does: what stands behind it is wrong and not left
-/// out.
+/// Parses the text of one TOML value into `out`; false when it has another type or there are several values.
+/// The inline table makes text after the value a parse error instead of ignoring it.
 template <class T>
 bool read_text(const std::string& text, T& out) {
   try {
@@ -118,7 +118,7 @@ bool read_text(const std::string& text, T& out) {
   }
 }
 
-/// What a user gave, fit for an error's one line.
+/// User input on one line, for an error message.
 std::string in_one_line(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
@@ -136,11 +136,14 @@ std::string Fields::value_text(const Field& field) {
 }
 
 Field& Fields::find(std::string_view path, const std::string& place, bool usage) {
+  const auto field_at = [&](const std::string& name) {
+    return std::find_if(list_.begin(), list_.end(), [&](const Field& field) { return field.path == name; });
+  };
+  const std::string current =
+      current_key(std::string(path), [&](const std::string& name) { return field_at(name) != list_.end(); });
+  if (!current.empty()) return *field_at(current);
   std::vector<std::string> names;
-  for (Field& field : list_) {
-    if (field.path == path) return field;
-    names.push_back(field.path);
-  }
+  for (const Field& field : list_) names.push_back(field.path);
   fail(usage ? ErrorKind::usage : ErrorKind::config, "{}: unknown key '{}'{}", place, path,
        nearest_name_hint(path, names));
 }
@@ -164,7 +167,7 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
       if (const toml::table* nested = node.as_table()) {
         const bool known = std::any_of(list_.begin(), list_.end(),
                                        [&](const Field& f) { return f.path.starts_with(path + "."); });
-        if (!known) find(path, place, false);
+        if (!known && !is_renamed_group(path)) find(path, place, false);
         self(self, *nested, path + ".", only);
         continue;
       }
@@ -175,6 +178,7 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
             using T = std::remove_pointer_t<decltype(value)>;
             require(read_node(node, *value), ErrorKind::config, "{}: {} must be {}", place, path,
                     type_name<T>());
+            if constexpr (std::is_same_v<T, std::string>) *value = current_value(field.path, *value, field.rule.one_of);
             const std::string wanted = broken_rule(*value, field.rule);
             require(wanted.empty(), ErrorKind::config, "{}: {} must be {}, got {}", place, path, wanted,
                     text_of(*value));
@@ -199,7 +203,7 @@ void Fields::set(std::string_view assignment) {
       [&](auto* value) {
         using T = std::remove_pointer_t<decltype(value)>;
         if constexpr (std::is_same_v<T, std::string>) {
-          *value = raw;
+          *value = current_value(field.path, raw, field.rule.one_of);
         } else {
           // The value is read as TOML; a bare list may omit brackets, and bare words in it may omit quotes.
           std::string text = raw;

@@ -1,6 +1,6 @@
 #pragma once
-// The fields of a config struct, listed once. Defaults, TOML files, `--set a.b=c`, help, validation and the
-// saved file all come from that list.
+// Config fields: one list for each config struct. Defaults, TOML files, `--set a.b=c`, help, validation and
+// the saved file all come from it.
 //
 //   struct OptimizerConfig {
 //     std::string name = "adamw";
@@ -21,13 +21,13 @@
 
 namespace modewise {
 
-/// What a value must obey. For lists the rule holds for each element. An integer without a maximum of its own
-/// obeys that of core/integer_bounds.h.
+/// Constraints on a value; for lists, on each element. An integer without its own maximum has that of
+/// core/integer_bounds.h.
 struct Rule {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string> one_of = {};
-  /// Whether a text is a path, which make_paths_absolute() changes; null: never.
+  /// Whether a string is a path, for make_paths_absolute(); null: never.
   bool (*is_path)(const std::string&) = nullptr;
 };
 
@@ -43,7 +43,7 @@ struct Field {
   Value value;       // points into the config struct
   std::string help;
   Rule rule;
-  std::function<void()> after;  // run when the value was set, for fields that set others
+  std::function<void()> after;  // called after the value was set, for fields that set others
 };
 
 class Fields {
@@ -52,8 +52,8 @@ class Fields {
   void add(std::string_view name, T& value, std::string_view help, Rule rule = {}) {
     list_.push_back({prefix_ + std::string(name), &value, std::string(help), std::move(rule), {}});
   }
-  /// A field that sets others, such as a preset: `after` runs when it was set. In a file it takes effect
-  /// before the plain fields, so that those win wherever they stand.
+  /// A field that sets others, such as a preset: `after` runs once it is set. In a file it applies before the
+  /// plain fields, so that they override it in any order.
   template <class T>
   void add_preset(std::string_view name, T& value, std::string_view help, Rule rule,
                   std::function<void()> after) {
@@ -77,9 +77,9 @@ class Fields {
   void load_toml(std::string_view text, const std::string& source);
   /// Applies one `a.b=value` (`--set`); lists are written `[1, 2]` or `1,2`. Errors are usage errors.
   void set(std::string_view assignment);
-  /// So that a run finds its data from any folder; "" stays "".
+  /// Makes all paths absolute, so that a run finds its data from any working directory; "" stays "".
   void make_paths_absolute();
-  /// Checks every rule; called by the loaders, and to be called after values were set from code.
+  /// Checks every rule. The loaders call it; call it after setting values from code.
   void validate(const std::string& source) const;
   /// The whole config as TOML, `[group]` by group; `with_help` puts each field's help above it.
   std::string to_toml(bool with_help = false) const;

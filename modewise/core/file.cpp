@@ -14,7 +14,7 @@ namespace modewise {
 namespace fs = std::filesystem;
 namespace {
 
-/// Limit in bytes for a device or pipe, which may never end (/dev/zero).
+/// Limit in bytes for a device or pipe, which may be endless (/dev/zero).
 constexpr size_t kMaxStreamBytes = size_t{1} << 30;
 
 class Descriptor {

@@ -1,5 +1,5 @@
 #pragma once
-// Files written so that a reader sees the old content or the new, never a part: temporary name in the same
+// Atomic file writes: readers see the old content or the new, never a part. Temporary name in the same
 // folder, fsync, rename, fsync of the folder.
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace modewise {
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-/// Writes and syncs `bytes`, for files of a folder that is renamed as a whole afterwards.
+/// Writes and fsyncs `bytes`, for files of a folder that is renamed as a whole afterwards.
 void write_file_synced(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void sync_directory(const std::filesystem::path& path);
 

@@ -14,7 +14,7 @@
 namespace modewise {
 namespace {
 
-/// Whether this errno of flock says that the file system has no locks.
+/// Whether this errno of flock means that the file system has no locks.
 bool has_no_locks(int error) {
   return error == ENOLCK || error == EBADF || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
 }
@@ -69,8 +69,8 @@ FileLock::State FileLock::lock(Mode mode) {
   return State::held;
 }
 
-/// Whether the locked file is the one of that name still: its holder before may have removed it between our
-/// open and our lock.
+/// Whether the locked file still has that name: the previous holder may have removed it between our open and
+/// our lock.
 bool FileLock::has_its_name() const {
   struct stat ours {
   }, named{};

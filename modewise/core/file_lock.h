@@ -1,8 +1,8 @@
 #pragma once
-// A lock on a file or folder among processes. The system drops it when its holder ends, however it ends.
+// Lock on a file or folder between processes (flock). The system releases it when the holder ends.
 //
-// The descriptor that is locked is open for writing: NFS gives an exclusive lock on nothing else. A folder
-// cannot be opened for writing, so its lock is one on the file .lock in it, which is removed with the lock.
+// The locked descriptor is open for writing: NFS grants exclusive locks on nothing else. A folder cannot be
+// opened for writing, so its lock is a lock on the file .lock in it, which is removed with the lock.
 
 #include <filesystem>
 #include <string>
@@ -14,27 +14,27 @@ class FileLock {
  public:
   enum class State {
     held,
-    taken,       // another process has it
+    taken,       // another process holds it
     unsupported  // the file system has no locks
   };
   enum class Mode {
-    wait,    // until nobody else has it
-    attempt  // or be `taken`
+    wait,    // until the lock is free
+    attempt  // do not wait: the state may be `taken`
   };
-  /// The file in a folder that of_folder locks.
+  /// Name of the lock file in a folder (of_folder).
   static constexpr std::string_view kFolderFile = ".lock";
 
   /// Locks a folder. Errors: no_input when there is no such folder, those of of_file.
   static FileLock of_folder(const std::filesystem::path& folder, Mode mode);
-  /// Locks a file, which is made where there is none. Errors: cannot_create when it cannot be opened; io when
-  /// the system fails to lock it for another reason than that the file system has no locks.
+  /// Locks a file and creates it if missing. Errors: cannot_create when it cannot be opened; io when locking
+  /// fails for any reason but a file system without locks.
   static FileLock of_file(const std::filesystem::path& file, Mode mode);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
   State state() const { return state_; }
-  /// The system's message where the file system has no locks: "No locks available".
+  /// The system's message if the file system has no locks: "No locks available".
   const std::string& reason() const { return reason_; }
 
  private:

@@ -34,7 +34,7 @@ void sync_file(const fs::path& path) {
   ::close(descriptor);
 }
 
-/// The name without the ending of a temporary; empty when `name` has none.
+/// The name without the suffix of a temporary; empty if it has none.
 std::string_view name_of_temporary(std::string_view name) {
   const size_t ending = kTemporaryMark.size() + kTemporaryDigits;
   if (name.size() <= ending) return {};
@@ -88,7 +88,7 @@ void copy_durably(const fs::path& from, const fs::path& to) {
 
 const fs::path& require_utf8(const fs::path& path) {
   require(find_invalid_utf8(path.native()) == std::string::npos, ErrorKind::data,
-          "the name {} is not UTF-8, in which configs and results are written: rename it",
+          "the name {} is not UTF-8, the encoding of configs and results: rename it",
           quote_for_message(path.native(), 4096));
   return path;
 }

@@ -13,7 +13,7 @@ namespace modewise {
 /// 32 hexadecimal digits.
 std::string content_hash(std::span<const std::byte> bytes);
 
-/// The same hash of bytes that come part by part, however they are cut.
+/// The same hash of streamed bytes; it does not depend on how they are split.
 class ContentHash {
  public:
   ContentHash();

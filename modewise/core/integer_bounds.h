@@ -1,13 +1,13 @@
 #pragma once
-// How large the integers of a config may be.
+// Bounds for integers of a config.
 
 #include <cstdint>
 
 namespace modewise {
 
-/// The largest integer of a field without a bound of its own: a product of two still fits into 64 bits.
+/// Maximum of a field without its own bound: a product of two still fits into 64 bits.
 constexpr int64_t kMaxInteger = (int64_t{1} << 31) - 1;
-/// Rule::max of fields that nothing is counted with, such as seeds: all that 64 bits hold.
+/// Rule::max of fields that are not counts, such as seeds: any 64-bit integer.
 constexpr double kAnyInteger = 0x1p63;
 
 }  // namespace modewise

@@ -16,7 +16,7 @@
 namespace modewise {
 namespace {
 
-/// The flag %* of a pattern: the message, escaped.
+/// The pattern flag %*: the message, escaped.
 class EscapedMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,

@@ -1,6 +1,6 @@
 #pragma once
 // Logs go to stderr (and to a run's log.txt); results never do. Use spdlog::info and friends. A message is
-// one line: what it holds of users' files is escaped (core/escaped_text.h), line breaks too.
+// one line: text from users' files is escaped (core/escaped_text.h), line breaks included.
 
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ enum class LogLevel { info, warning, error };
 /// Logs each line of `text` as a message.
 void log_lines(LogLevel level, std::string_view text);
 
-/// Whether stderr is a terminal that can take a live bar.
+/// Whether stderr is a terminal that can show a live progress bar.
 bool stderr_is_terminal();
 
 }  // namespace modewise

@@ -10,7 +10,7 @@
 namespace modewise {
 namespace {
 
-/// The first number of a file of the system; −1 when there is none ("max").
+/// The first number in a system file; −1 if there is none ("max").
 int64_t system_number(const std::filesystem::path& path) {
   std::ifstream file(path);
   int64_t value = -1;

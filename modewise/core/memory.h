@@ -1,5 +1,5 @@
 #pragma once
-// How much memory is left, so that what cannot fit is refused before it is tried.
+// Available memory, so that work that cannot fit is refused before it starts.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,12 +7,12 @@
 
 namespace modewise {
 
-/// Bytes that this process may still take without swapping: the smaller of what the system reports as
-/// available and what its control group allows. Very large where neither says.
+/// Bytes that this process may still allocate without swapping: the smaller of the system's available memory
+/// and what the control group allows. Very large if neither is known.
 int64_t available_memory();
 
-/// Bytes that a control group (version 2, by its folder) leaves: its limit less what is used, without the
-/// pages of files, which the system gives back when they are needed. Very large where there is no limit.
+/// Free bytes of a control group (version 2, by its folder): its limit minus its usage without the page
+/// cache, which the system reclaims on demand. Very large if there is no limit.
 int64_t free_in_group(const std::filesystem::path& group);
 
 /// "1.5 GiB"

@@ -1,5 +1,5 @@
 #pragma once
-// Positions of names in a list, found by hash: a linear search for each of many names is quadratic.
+// Hash index of the names in a list: a linear search for each of many names is quadratic.
 
 #include <cstddef>
 #include <functional>
@@ -19,14 +19,14 @@ class NameIndex {
     for (size_t i = 0; i < names.size(); ++i) positions_.try_emplace(names[i], i);
   }
 
-  /// Where `name` stands, the first of equal ones; nothing where it does not.
+  /// Position of `name`, the first of equal ones; nullopt if absent.
   std::optional<size_t> find(std::string_view name) const {
     const auto found = positions_.find(name);
     return found == positions_.end() ? std::nullopt : std::optional(found->second);
   }
   bool contains(std::string_view name) const { return positions_.contains(name); }
 
-  /// Gives a new name the next position; the position, and whether the name was new.
+  /// Gives a new name the next position. Returns the position, and whether the name was new.
   std::pair<size_t, bool> add(std::string_view name) {
     const auto found = positions_.find(name);
     if (found != positions_.end()) return {found->second, false};

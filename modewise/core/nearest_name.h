@@ -1,5 +1,5 @@
 #pragma once
-// The hint in "unknown key 'lerning_rate', did you mean 'learning_rate'?".
+// "Did you mean" hints: "unknown key 'lerning_rate', did you mean 'learning_rate'?".
 
 #include <span>
 #include <string>
@@ -10,10 +10,10 @@ namespace modewise {
 /// Levenshtein distance in bytes.
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// " (did you mean 'x'?)" for the nearest of `names` when it is near enough, else "".
+/// " (did you mean 'x'?)" for the nearest of `names` if it is near enough, else "".
 std::string nearest_name_hint(std::string_view name, std::span<const std::string> names);
 
-/// "a, b, c" for a sentence; of a long list the first 20 and how many there are.
+/// "a, b, c" for a sentence; a long list is cut to its first 20 names and the count.
 std::string listed_names(std::span<const std::string> names);
 
 }  // namespace modewise

@@ -24,8 +24,8 @@ namespace {
 constexpr mode_t kNewFileMode = 0644;
 constexpr size_t kGathered = size_t{1} << 16;
 
-/// The link of /proc/PID/fd to which `path` leads; empty where it leads to none. What the descriptor has open
-/// may be a plain file.
+/// The link in /proc/PID/fd to which `path` resolves; empty if there is none. The descriptor may have a plain
+/// file open.
 fs::path descriptor_link(const fs::path& path) {
   for (fs::path place = path;; place = place.parent_path() / fs::read_symlink(place)) {
     if (!fs::is_symlink(place)) return {};
@@ -38,16 +38,16 @@ fs::path descriptor_link(const fs::path& path) {
 int open_stream(const fs::path& path) {
   const fs::path link = descriptor_link(path);
   std::error_code error;
-  // An own descriptor is shared, so that what is written to it later stands behind.
+  // An own descriptor is shared, so that later writes to it append.
   if (!link.empty() && fs::equivalent(link.parent_path(), "/proc/self/fd", error))
     return ::fcntl(std::stoi(link.filename().string()), F_DUPFD_CLOEXEC, 0);
   return ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 }
 
-/// For a pipe that another process has made non-blocking, as stdout may be.
+/// Waits for a pipe that another process has made non-blocking, as stdout may be.
 void wait_until_writable(int descriptor) {
   pollfd one = {descriptor, POLLOUT, 0};
-  ::poll(&one, 1, -1);  // a signal or an error lets write tell
+  ::poll(&one, 1, -1);  // after a signal or an error, write reports it
 }
 
 }  // namespace
@@ -71,10 +71,10 @@ void OutputFile::open_beside() {
   descriptor_ = open_new_file(temporary, replaces ? old.st_mode & 0777 : kNewFileMode);
   unfinished_ = temporary;
   if (!replaces) return;
-  // Another's file stays theirs where this user may give files away; elsewhere it becomes this user's.
+  // The owner stays if this user may give files away; otherwise the file becomes this user's.
   if (old.st_uid != ::geteuid() || old.st_gid != ::getegid())
     static_cast<void>(::fchown(descriptor_, old.st_uid, old.st_gid) == 0);
-  static_cast<void>(::fchmod(descriptor_, old.st_mode & 0777) == 0);  // what the umask took away
+  static_cast<void>(::fchmod(descriptor_, old.st_mode & 0777) == 0);  // bits that the umask removed
 }
 
 OutputFile::~OutputFile() {
@@ -104,7 +104,7 @@ void OutputFile::finish() {
     return;
   }
   require_call(::rename(unfinished_.c_str(), path_.c_str()) == 0, ErrorKind::io,
-               "cannot rename a temporary to", path_.native());
+               "cannot rename the temporary file to", path_.native());
   unfinished_.clear();
   sync_directory(path_.parent_path());
 }
@@ -115,7 +115,8 @@ void OutputFile::flush() {
 }
 
 void OutputFile::close() {
-  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0 || errno == EINTR;  // closed all the same
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0 ||
+                      errno == EINTR;  // the descriptor is closed in either case
   require_call(closed, ErrorKind::io, "cannot close", path_.native());
 }
 
@@ -127,9 +128,9 @@ bool is_stream(const fs::path& path) {
   return !plain || !descriptor_link(path).empty();
 }
 
-void require_new(const std::filesystem::path& file, bool force) {
-  require(file.empty() || force || !std::filesystem::exists(file) || is_stream(file),
-          ErrorKind::cannot_create, "{} exists already: --force overwrites it", file.string());
+void require_new(const std::filesystem::path& file, bool overwrite) {
+  require(file.empty() || overwrite || !std::filesystem::exists(file) || is_stream(file),
+          ErrorKind::cannot_create, "{} exists already: --overwrite replaces it", file.string());
 }
 
 int open_new_file(const fs::path& path, mode_t mode) {
@@ -142,7 +143,7 @@ int open_new_file(const fs::path& path, mode_t mode) {
 void write_all(int descriptor, std::span<const std::byte> bytes, std::string_view place) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
-    const int reason = n == 0 ? EIO : errno;  // 0 of some bytes: writing again would have no end
+    const int reason = n == 0 ? EIO : errno;  // write gave 0: retrying would never end
     if (n < 0 && reason == EINTR) continue;
     if (n < 0 && reason == EAGAIN) {
       wait_until_writable(descriptor);

@@ -11,8 +11,8 @@ template <class Json>
 Json parse_json(std::string_view text, const std::string& source) {
   using Event = typename Json::parse_event_t;
   constexpr bool ordered = std::is_same_v<Json, nlohmann::ordered_json>;
-  std::vector<size_t> members;                               // of each object around what is met
-  const auto bounded = [&](int depth, Event event, Json&) {  // `depth`: levels around what is met
+  std::vector<size_t> members;                               // of each enclosing object
+  const auto bounded = [&](int depth, Event event, Json&) {  // `depth`: enclosing levels
     if (event == Event::object_start) members.push_back(0);
     if (event == Event::object_end) members.pop_back();
     require(event != Event::key || ++members.back() <= kMaxOrderedMembers || !ordered, ErrorKind::data,

@@ -1,5 +1,5 @@
 #pragma once
-// JSON of files: the one way in which documents are read.
+// JSON parser with bounds on nesting and members, used for every document that is read.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace modewise {
 
-/// Levels that a document may have. What copies, prints or frees a document calls itself at each of them.
+/// Maximum nesting. Copying, printing and freeing a document recurse once per level.
 constexpr int kMaxJsonDepth = 100;
 
-/// Members that an object of an ordered_json may have: it looks for each among those before it.
+/// Maximum members of an object in an ordered_json, whose lookups are linear.
 constexpr size_t kMaxOrderedMembers = 16384;
 
-/// The document of `text`. Throws data errors that begin with `source` when it is not JSON, has more levels
-/// or, as ordered_json, an object with more members.
+/// Parses `text`. Throws data errors that begin with `source` if it is not JSON or exceeds one of the two
+/// limits.
 template <class Json = nlohmann::ordered_json>
 Json parse_json(std::string_view text, const std::string& source);
 

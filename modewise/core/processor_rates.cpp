@@ -21,7 +21,7 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-constexpr int64_t kSteps = 500000;  // of a loop on registers: a few milliseconds
+constexpr int64_t kSteps = 500000;  // of a register loop: a few milliseconds
 constexpr int kRuns = 5;
 constexpr size_t kCopied = size_t{64} << 20;  // more than the caches hold
 
@@ -31,7 +31,7 @@ template <int Bytes, int Accumulators>
   typedef float Vector __attribute__((vector_size(Bytes)));
   Vector sum[Accumulators] = {}, x = Vector{} + 1.0001F, y = Vector{} + 0.9999F;
   asm volatile("" : "+v"(x), "+v"(y));
-  for (auto& s : sum) asm volatile("" : "+v"(s));  // else they were all one
+  for (auto& s : sum) asm volatile("" : "+v"(s));  // otherwise the compiler merges them
   for (int64_t i = 0; i < kSteps; ++i) {
 #pragma GCC unroll 24
     for (int j = 0; j < Accumulators; ++j) sum[j] = sum[j] * x + y;
@@ -82,7 +82,7 @@ double float32_operations() {
   return multiply_adds<16, 12>();
 }
 
-/// 0 where the machine has no such instruction.
+/// 0 if the machine has no such instruction.
 double bf16_pair_operations() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bf16")) return pairs_512();
@@ -122,7 +122,7 @@ ProcessorRates processor_rates() {
   std::vector<char> to(kCopied);
   rates.copy = fastest_rate(2.0 * kCopied, 3, [&] {
     std::memcpy(to.data(), from.data(), kCopied);
-    asm volatile("" : : "r"(to.data()) : "memory");  // else nobody reads what was copied
+    asm volatile("" : : "r"(to.data()) : "memory");  // otherwise the compiler drops the copy
   });
   return rates;
 }

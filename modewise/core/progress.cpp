@@ -17,7 +17,7 @@ double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::ste
   return std::chrono::duration<double>(b - a).count();
 }
 
-/// Lost where stderr is a closed pipe or a terminal that has gone: no work ends for that.
+/// Output to a broken pipe or a closed terminal is lost: no work ends for that.
 void show(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

@@ -10,13 +10,14 @@ namespace modewise {
 
 class Progress {
  public:
-  /// `label` names the work, `total` its size in `unit`s ("steps"), `done` what an earlier run had finished.
+  /// `label` names the work, `total` is its size in `unit`s ("steps"), `done` the part that an earlier run
+  /// had finished.
   Progress(std::string label, int64_t total, std::string unit, int64_t done = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `note` is shown behind the counts, e.g. "loss 0.312".
+  /// `note` follows the counts, e.g. "loss 0.312".
   void update(int64_t done, std::string_view note = {});
   /// Clears the bar, so that a log line may be printed.
   void clear();

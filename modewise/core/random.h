@@ -1,7 +1,7 @@
 #pragma once
 // Counter-based random numbers: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-// SC 2011). A value depends only on (seed, step, site, index), so that any thread may draw any element and
-// nothing needs to be saved but the step.
+// SC 2011). A value depends only on (seed, step, site, index): any thread may draw any element, and the step
+// is the only state to save.
 
 #include <array>
 #include <cmath>
@@ -24,23 +24,23 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, st
   return counter;
 }
 
-/// What random numbers are drawn for: streams of two sites never meet under one seed. All sites are listed
+/// Purpose of a random stream: streams of different sites never overlap under one seed. All sites are listed
 /// here.
 enum class RandomSite : uint32_t {
   shuffle = 0,
-  simulation = 1,  // systems, cases and prompts that are made up
+  simulation = 1,  // synthetic systems, samples and prompts
   weights = 2,
-  features = 3,  // of linear attention
+  features = 3,  // random features of linear attention
   augmentation = 4,
   splits = 5,
   mixup = 6,
   sampled_text = 7,
-  perturbation = 8,  // of test samples, to ask what of a model's accuracy stays
-  masking = 9,       // of tokens, for masked training
+  perturbation = 8,  // of test samples, to measure robustness
+  masking = 9,       // of tokens, for masked language modelling
   shard = 10,        // seeds of the parts of a batch
   spectral_norm = 14,
   decomposition = 15,
-  dropout = 16  // of a model's first dropout; its others follow
+  dropout = 16  // first dropout of a model; the others follow
 };
 
 /// A stream of random words: `seed` and `site` name it, `step` and the block index count in it.

@@ -1,12 +1,11 @@
 #pragma once
-// stdin, stdout and stderr of a program that was started without some of them.
+// Standard streams of a program that was started with some of stdin, stdout and stderr closed.
 
 namespace modewise {
 
-/// To be called first in main. Where one of them is closed, the first file that is opened would get its
-/// number, and what is logged would land in that file. Afterwards all three numbers are taken: reading the
-/// missing stdin and writing the missing stdout fail as they did, the missing stderr takes everything and
-/// keeps nothing.
+/// Call first in main. Otherwise the first opened file gets the number of a closed stream, and log lines land
+/// in that file. Afterwards all three descriptors are open: reading a missing stdin and writing a missing
+/// stdout still fail, a missing stderr discards its output.
 void hold_standard_streams();
 
 }  // namespace modewise

@@ -7,7 +7,7 @@ namespace modewise {
 namespace {
 
 std::atomic<int> first_signal{0};
-std::atomic<uint32_t> arrived_signals{0};  // a bit for each
+std::atomic<uint32_t> arrived_signals{0};  // one bit per signal
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
 uint32_t bit_of(int signal) {

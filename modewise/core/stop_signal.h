@@ -1,5 +1,5 @@
 #pragma once
-// Stop signals (SIGINT, SIGTERM, SIGHUP) as a flag that long loops look at, so that they can save before they
+// Stop signals (SIGINT, SIGTERM, SIGHUP) as a flag that long loops poll, so that they can save before they
 // end.
 
 #include <array>
@@ -9,7 +9,7 @@ namespace modewise {
 
 inline constexpr std::array kStopSignals = {SIGINT, SIGTERM, SIGHUP};
 
-/// Raised by work that a signal stopped: the program exits 128 + signal.
+/// Thrown by work that a signal interrupted: the program exits with 128 + signal.
 struct Stopped {
   int signal;
 };
@@ -22,16 +22,16 @@ void install_stop_handlers();
 /// For a child process before execve: the default action in place of the handlers.
 void remove_stop_handlers();
 
-/// 0 while nobody asked to stop, else the first signal's number.
+/// Number of the first stop signal; 0 if none has arrived.
 int stop_signal();
 
-/// Throws Stopped once a signal has arrived: before a command writes what it worked out.
+/// Throws Stopped once a signal has arrived. Commands call it before they write results.
 void throw_if_stopped();
 
-/// Whether this one of kStopSignals has arrived, first or not.
+/// Whether this signal of kStopSignals has arrived, first or not.
 bool stop_signal_arrived(int signal);
 
-/// For tests and for loops that stop of their own accord; 0 forgets what has arrived.
+/// Sets the flag, for tests and for loops that stop by themselves; 0 clears it.
 void set_stop_signal(int signal);
 
 }  // namespace modewise

@@ -1,5 +1,5 @@
 #pragma once
-// Why a system call failed, as the end of a sentence.
+// Errors of system calls, with the system's reason.
 
 #include <cerrno>
 #include <string_view>
@@ -10,8 +10,8 @@
 namespace modewise {
 
 /// Throws "WHAT PLACE: the system's reason" unless the call was `done`. errno is read before anything else
-/// runs: a message that is put together beside the call, as an argument of require, may read it before the
-/// call was made. So `place` is a view, such as path.native(), whose making calls nothing.
+/// runs: a message that is built as an argument of require may read errno before the call. So `place` is a
+/// view, such as path.native(), which needs no call.
 inline void require_call(bool done, ErrorKind kind, std::string_view what, std::string_view place) {
   if (done) [[likely]]
     return;

@@ -1,5 +1,5 @@
 #pragma once
-// The names of the keys in a TOML text.
+// Key paths of a TOML document.
 
 #include <set>
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace modewise {
 
-/// The dotted paths of all keys with a value ("model.head.norm"). A config error that `source` opens where
-/// the text is not TOML.
+/// The dotted paths of all keys with a value ("model.head.norm"). Throws a config error that begins with
+/// `source` if the text is not TOML.
 std::set<std::string> toml_paths(std::string_view text, const std::string& source);
 
 }  // namespace modewise

@@ -33,7 +33,7 @@ char32_t utf8_code_point(std::string_view character) {
 size_t find_invalid_utf8(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
-    // Most files are plain ASCII: look at 32 bytes at a time.
+    // Most files are plain ASCII: 32 bytes are checked at a time.
     while (at + 32 <= text.size()) {
       uint64_t words[4];
       std::memcpy(words, text.data() + at, 32);

@@ -1,6 +1,6 @@
 #pragma once
-// Validity of UTF-8 as the Unicode standard defines it: no overlong forms, no surrogates, nothing beyond
-// U+10FFFF.
+// UTF-8 validation and coding as the Unicode standard defines it: no overlong forms, no surrogates, nothing
+// beyond U+10FFFF.
 
 #include <cstddef>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace modewise {
 
-/// Bytes of the valid character at the front of `text`; 0 where none stands, or the text is empty.
+/// Length in bytes of the valid character at the front of `text`; 0 if there is none, or the text is empty.
 size_t utf8_length(std::string_view text);
 
 /// The code point of `character`, which is one valid character.
 char32_t utf8_code_point(std::string_view character);
 
-/// Where the first byte stands that is not part of valid UTF-8, or npos.
+/// Offset of the first byte that is not part of valid UTF-8, or npos.
 size_t find_invalid_utf8(std::string_view text);
 
 /// Appends the encoding of a code point up to U+10FFFF.

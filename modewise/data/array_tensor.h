@@ -1,5 +1,5 @@
 #pragma once
-// Arrays of NumPy files as tensors.
+// Conversion of NumPy arrays to tensors.
 
 #include <ATen/core/Tensor.h>
 
@@ -7,7 +7,7 @@
 
 namespace modewise::data {
 
-/// The stored elements as a tensor of their type and shape that owns them, without a copy. Booleans become
+/// A tensor that owns the array's elements, of the same dtype and shape, without a copy. Booleans become
 /// bytes of 0 and 1.
 at::Tensor owning_tensor(io::Array array);
 

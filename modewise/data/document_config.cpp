@@ -8,24 +8,23 @@
 namespace modewise::data {
 
 void DocumentConfig::fields(Fields& f) {
-  f.add("validation", validation, "other text to validate on; empty: a part of path", {.is_path = always});
-  f.add("test", test, "other text to test on; empty: a part of path", {.is_path = always});
-  f.add("field", field, "of the objects of a .jsonl file: the one that holds the text");
+  f.add("validation", validation, "validation text; empty: a split of path", {.is_path = always});
+  f.add("test", test, "test text; empty: a split of path", {.is_path = always});
+  f.add("field", field, "field of the objects of a .jsonl file that holds the text");
   f.add("separator", separator,
-        "what stands between the documents of a file: lines <|endoftext|> where there are any (auto), always "
-        "(endoftext), blank lines (blank), nothing (none)",
+        "separator between the documents of a file: <|endoftext|> lines if there are any (auto), always such "
+        "lines (endoftext), blank lines (blank), no separator (none)",
         {.one_of = {"auto", "endoftext", "blank", "none"}});
-  f.add("begin_token", begin_token, "put the tokenizer's begin token, if it has one, before each document");
-  f.add("end_token", end_token, "put its end token, if it has one, behind each document");
+  f.add("begin_token", begin_token, "the tokenizer's begin token, if it has one, before each document");
+  f.add("end_token", end_token, "its end token, if it has one, after each document");
   f.add("split", split,
-        "documents: each goes to one part as a whole; cut: each is cut into the three parts; auto: cut where "
-        "there are fewer than three",
+        "documents: whole documents go to one split; cut: each document is cut into the three splits; auto: "
+        "cut "
+        "for fewer than three documents",
         {.one_of = {"auto", "documents", "cut"}});
-  f.add("split_ratios", split_ratios, "shares of training, validation and test", {.min = 0, .max = 1});
-  f.add("split_seed", split_seed, "which documents go where", {.min = 0, .max = kAnyInteger});
-  f.add(
-      "shift", shift,
-      "let the windows of each training batch begin a random number of tokens later, so that epochs differ");
+  f.add("split_ratios", split_ratios, "fractions of training, validation and test", {.min = 0, .max = 1});
+  f.add("split_seed", split_seed, "seed of the split by documents", {.min = 0, .max = kAnyInteger});
+  f.add("shift", shift, "random offset of the windows of each training batch, so that epochs differ");
 }
 
 void DocumentConfig::validate(const std::string& source) const {
@@ -35,7 +34,7 @@ void DocumentConfig::validate(const std::string& source) const {
   double sum = 0;
   for (const double ratio : split_ratios) sum += ratio;
   require(split_ratios[0] > 0 && sum <= 1 + 1e-9, ErrorKind::config,
-          "{}: data.split_ratios must begin above 0 and sum to at most 1, got {}", source,
+          "{}: data.split_ratios must begin with a number above 0 and sum to at most 1, got {}", source,
           fmt::join(split_ratios, ", "));
 }
 

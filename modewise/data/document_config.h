@@ -1,5 +1,5 @@
 #pragma once
-// Which text is read, how it is parted into documents, and which of them are learnt from.
+// Config of text data: the source, its documents, and their train/validation/test split.
 
 #include <cstdint>
 #include <string>
@@ -11,19 +11,19 @@ namespace modewise::data {
 
 struct DocumentConfig {
   std::string path;                // text, folder, .jsonl or token file
-  std::string validation, test;    // of other files; "": parts of `path`
-  std::string field = "text";      // of the objects of a .jsonl file
+  std::string validation, test;    // other files; "": splits of `path`
+  std::string field = "text";      // field of a .jsonl object that holds the text
   std::string separator = "auto";  // auto | endoftext | blank | none
-  bool begin_token = true;         // documents are packed with the tokenizer's begin and end tokens,
-  bool end_token = true;           //   where it has them
+  bool begin_token = true;         // begin and end tokens around each packed document,
+  bool end_token = true;           //   if the tokenizer has them
   std::string split = "auto";      // auto | documents | cut
   std::vector<double> split_ratios = {0.9, 0.05, 0.05};
   int64_t split_seed = 1;
-  bool shift = true;  // windows of a training batch begin a random number of tokens later
+  bool shift = true;  // random offset of the windows of each training batch
 
-  /// All but the path, whose help a task gives.
+  /// Adds all fields except `path`, which the task adds with its own help.
   void fields(Fields& f);
-  /// The rules that tie fields together; `source` opens the message.
+  /// Checks rules between fields; messages begin with `source`.
   void validate(const std::string& source) const;
 };
 

@@ -40,7 +40,7 @@ std::string LabelledSamples::called(int64_t sample) const {
 void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name) {
   const bool column = array.shape.size() == 1 || (array.shape.size() == 2 && array.shape[1] == 1);
   require(column && array.size() == samples, ErrorKind::data,
-          "{}: expected {} labels, one a {}, got shape [{}]", name, samples, set.one,
+          "{}: expected {} labels, one for each {}, got shape [{}]", name, samples, set.one,
           fmt::join(array.shape, ", "));
   const std::vector<double> values = io::to_doubles(array);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -59,8 +59,9 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names) {
       classes = 0;
       for (const int64_t i : set.train) classes = std::max(classes, set.labels[static_cast<size_t>(i)] + 1);
     }
-    require(classes <= 65536, ErrorKind::data, "{}: label {} would make {} classes; at most 65536 are taken",
-            set.source, classes - 1, classes);
+    require(classes <= 65536, ErrorKind::data,
+            "{}: label {} would make {} classes; at most 65536 are supported", set.source, classes - 1,
+            classes);
     for (int64_t c = 0; c < std::max<int64_t>(classes, 2); ++c) set.classes.push_back(std::to_string(c));
   }
   for (size_t i = 0; i < set.labels.size(); ++i)
@@ -80,7 +81,7 @@ std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed) {
   require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
           ErrorKind::config,
-          "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, "
+          "data.split_ratios: expected three fractions (training, validation, test) that sum to at most 1, "
           "got [{}]",
           fmt::join(ratios, ", "));
   const std::vector<std::vector<int64_t>> by_class = samples_by_class(set, set.split("all"));
@@ -104,8 +105,8 @@ void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int
 
 namespace {
 
-/// Parts `set.train` anew: of the members of each class as many are taken for validation as `wanted` says.
-/// Returns how many there were.
+/// Splits `set.train` again: moves `wanted` samples of each class to validation. Returns the previous number
+/// of training samples.
 template <class Wanted>
 size_t part_training(LabelledSamples& set, int64_t seed, const Wanted& wanted) {
   std::vector<int64_t> kept, taken;
@@ -132,7 +133,7 @@ void take_validation(LabelledSamples& set, double share, int64_t seed) {
   const size_t all = part_training(set, seed, [&](int64_t /*label*/, int64_t members) {
     return std::llround(share * static_cast<double>(members));
   });
-  set.notes.push_back(fmt::format("{} of {} training {} taken for validation, by class with seed {}",
+  set.notes.push_back(fmt::format("{} of {} training {} moved to validation, by class with seed {}",
                                   set.validation.size(), all, set.many, seed));
 }
 
@@ -144,7 +145,7 @@ void deal_validation(LabelledSamples& set, int64_t seed) {
   const size_t all =
       part_training(set, seed, [&](int64_t label, int64_t /*members*/) { return validated[label]; });
   set.notes.push_back(
-      fmt::format("{} of {} training and validation {} dealt anew for validation, by class with seed {}",
+      fmt::format("{} of {} training and validation {} redrawn for validation, by class with seed {}",
                   set.validation.size(), all, set.many, seed));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What sets of labelled samples have in common, whatever a sample is: labels, classes, splits.
+// Labelled samples: labels, classes and splits, for samples of any type.
 
 #include <ATen/core/Tensor.h>
 
@@ -14,57 +14,63 @@
 namespace modewise::data {
 
 struct LabelledSamples {
-  LabelledSamples(std::string sample, std::string samples)
-      : one(std::move(sample)), many(std::move(samples)) {}
+  LabelledSamples(const std::string& sample, const std::string& samples)
+      : LabelledSamples(sample, samples, sample, samples) {}
+  LabelledSamples(std::string sample, std::string samples, std::string column, std::string key)
+      : one(std::move(sample)),
+        many(std::move(samples)),
+        csv_column(std::move(column)),
+        json_key(std::move(key)) {}
 
-  std::string one, many;           // what a sample is called: "volume", "volumes"
-  std::vector<int64_t> labels;     // −1 where unknown
-  std::vector<std::string> names;  // of the samples: file, number within its split, "train 1"
+  std::string one, many;             // noun for a sample: "volume", "volumes"
+  std::string csv_column, json_key;  // the same in result files, where it never changes
+  std::vector<int64_t> labels;       // −1: unknown
+  std::vector<std::string> names;    // sample names: file, index within the split, "train 1"
   std::vector<std::string> classes;
   std::vector<int64_t> train, validation, test;  // samples of each split
   std::string source;
-  std::vector<std::string> notes;  // what was done or missing; the first `warnings` of them deserve a warning
+  std::vector<std::string> notes;  // messages; the first `warnings` of them are warnings
   size_t warnings = 0;
 
   /// Samples of a split ("train", "validation", "test", "all").
   std::vector<int64_t> split(const std::string& name) const;
-  /// How many of `samples` have each label.
+  /// Number of `samples` with each label.
   std::vector<int64_t> class_counts(std::span<const int64_t> samples) const;
-  /// A sample in a sentence: its name, behind what it is where that is a number.
+  /// A sample's name for messages; a number is prefixed with the noun: "volume 3".
   std::string called(int64_t sample) const;
 };
 
-/// B samples side by side; what values and masks are, the set says.
+/// A batch of B samples; the set defines the layout of values and masks.
 struct LabelledBatch {
-  at::Tensor values;  // [B, …] float32, 0 where not valid
+  at::Tensor values;  // [B, …] float32, 0 where invalid
   at::Tensor valid;   // bool; undefined when the set has no masks
   at::Tensor labels;  // [B] int64
 };
 
-/// Adds n labels, [n] or [n, 1] whole numbers from 0; a data error names the first that is none. `name` opens
-/// the message.
+/// Appends n labels, [n] or [n, 1] whole numbers from 0; a data error names the first invalid one. Messages
+/// begin with `name`.
 void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name);
-/// Gives the classes their names: `names`, else those they have, else as many numbers as the training samples
-/// (all samples where none is training) need, two at least. A data error names a label beyond them.
+/// Sets the class names: `names`, else the existing ones, else numbers up to the largest training label (of
+/// all samples if none is training), at least two. A data error names a label out of range.
 void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
 
-/// Samples by label, from −1 (at 0) to the last class, each in the order of `samples`.
+/// Samples grouped by label, from −1 (index 0) to the last class, each group in the order of `samples`.
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
                                                    std::span<const int64_t> samples);
 
-/// Each class cut by the shares of training, validation and test, in an order that the seed alone decides.
-/// `ratios` is the value of data.split_ratios, of which the config error speaks.
+/// Stratified split into training, validation and test by `ratios` (data.split_ratios, named in the config
+/// error), in an order that depends only on the seed.
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed);
-/// Takes a share of the training samples of each class for validation, in an order that the seed alone
-/// decides.
+/// Moves a fraction of the training samples of each class to validation, in an order that depends only on
+/// the seed.
 void take_validation(LabelledSamples& set, double share, int64_t seed);
-/// Puts training and validation samples together and takes as many of each class for validation as there
-/// were, in an order that the seed alone decides.
+/// Redraws the validation split from the training and validation samples, with the same number of samples of
+/// each class, in an order that depends only on the seed.
 void deal_validation(LabelledSamples& set, int64_t seed);
 
-/// Takes the test samples out of the set; returns those that stay, by their numbers before.
+/// Removes the test samples from the set; returns the previous indices of the remaining samples.
 std::vector<int64_t> leave_test_out(LabelledSamples& set);
-/// The same, out of `samples` too, one a label.
+/// The same, also from `samples`, which has one entry for each label.
 void leave_test_out(LabelledSamples& set, std::vector<at::Tensor>& samples);
 
 }  // namespace modewise::data

@@ -1,7 +1,7 @@
 #pragma once
-// What `np.random.seed(seed); np.random.shuffle(...)` makes of 0 … n−1: NumPy's legacy generator (MT19937,
-// Knuth's seeding) and its bounded integers (masked rejection). Data sets whose split was never written down
-// are split again by it.
+// NumPy's legacy shuffle: `np.random.seed(seed); np.random.shuffle(...)` with its generator (MT19937, Knuth's
+// seeding) and bounded integers (masked rejection). It reproduces the split of data sets that publish only
+// code.
 
 #include <cstdint>
 #include <vector>

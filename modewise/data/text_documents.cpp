@@ -59,7 +59,7 @@ class DocumentReader {
     }
     std::sort(files.begin(), files.end());
     require(!files.empty(), ErrorKind::no_input, "there is no file in {}", path.string());
-    // A file of a folder is one document, unless a separator is named.
+    // Each file of a folder is one document unless a separator is set.
     for (const fs::path& file : files)
       read_file(file, config_.separator == "auto" ? "none" : config_.separator);
   }
@@ -94,7 +94,7 @@ class DocumentReader {
     io::for_each_json_line(text, path.string(), [&](const nlohmann::json& object, int64_t line) {
       const auto found = object.find(config_.field);
       require(found != object.end() && found->is_string(), ErrorKind::data,
-              "{}:{}: the object has no text '{}' (data.field names another)", path.string(), line,
+              "{}:{}: the object has no text field '{}' (set data.field)", path.string(), line,
               config_.field);
       give(found->get_ref<const std::string&>());
     });
@@ -112,7 +112,7 @@ std::vector<std::string_view> split_documents(std::string_view text, const std::
   size_t first = 0;
   const auto close = [&](size_t end) {
     std::string_view part = text.substr(first, end - first);
-    if (part.ends_with('\n')) part.remove_suffix(1);  // the end of the line before the separator
+    if (part.ends_with('\n')) part.remove_suffix(1);  // line end before the separator
     if (part.ends_with('\r')) part.remove_suffix(1);
     if (!part.empty()) parts.push_back(part);
   };
@@ -134,8 +134,8 @@ void for_each_document(const DocumentConfig& config, const std::string& path,
   require(fs::exists(path), ErrorKind::no_input, "there is no file or folder {}", path);
   DocumentReader reader(config, each);
   reader.read(path);
-  require(reader.documents > 0, ErrorKind::data, "{} holds no text", path);
-  if (reader.empty > 0) notes.push_back(fmt::format("{}: {} empty documents left out", path, reader.empty));
+  require(reader.documents > 0, ErrorKind::data, "{} contains no text", path);
+  if (reader.empty > 0) notes.push_back(fmt::format("{}: {} empty documents skipped", path, reader.empty));
 }
 
 bool holds_prose(const fs::path& path) {

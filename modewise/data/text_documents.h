@@ -1,5 +1,5 @@
 #pragma once
-// Documents of text: files of a folder, lines of a .jsonl file, or the parts of a file between separators.
+// Text documents: files of a folder, lines of a .jsonl file, or parts of a file between separators.
 
 #include <filesystem>
 #include <functional>
@@ -11,21 +11,21 @@
 
 namespace modewise::data {
 
-/// Calls `each` for every document of `path` in order (files of a folder by their names, those of its folders
-/// too; hidden files left out). `separator` is config's unless the file is a .jsonl. A document's text is
-/// valid during its call. Documents without any text are left out; `notes` get a sentence about them.
+/// Calls `each` for every document of `path` in order (files of a folder and its subfolders sorted by name;
+/// hidden files are skipped). config.separator applies unless the file is a .jsonl. `text` is valid during
+/// the call. Empty documents are skipped, with a sentence in `notes`.
 ///
-/// Errors: no_input when there is no such file; data with file and line for a .jsonl line that is no object
-/// or lacks the field; data when there is no document at all.
+/// Errors: no_input if `path` does not exist; data with file and line for a .jsonl line that is not an object
+/// or lacks the field; data if there is no document.
 void for_each_document(const DocumentConfig& config, const std::string& path,
                        const std::function<void(std::string_view text)>& each,
                        std::vector<std::string>& notes);
 
-/// The parts of a text: between lines that are exactly <|endoftext|>, or between blank lines (those with
-/// nothing but spaces, tabs and carriage returns).
+/// Splits a text at lines that are exactly <|endoftext|>, or at blank lines (only spaces, tabs and carriage
+/// returns).
 std::vector<std::string_view> split_documents(std::string_view text, const std::string& separator);
 
-/// Whether `path` is a .txt whose beginning is mostly letters.
+/// Whether `path` is a .txt file that begins with mostly letters.
 bool holds_prose(const std::filesystem::path& path);
 
 }  // namespace modewise::data

@@ -32,7 +32,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 io::TensorView integers_of(const io::SafetensorsFile& file, const std::string& path, const char* name,
                            int64_t count) {
   const auto tensor = file.find(name);
-  require(tensor.has_value(), ErrorKind::data, "{} is no token file: it has no tensor '{}'", path, name);
+  require(tensor.has_value(), ErrorKind::data, "{} is not a token file: it has no tensor '{}'", path, name);
   require(
       tensor->dtype == "I64" && tensor->shape.size() == 1 && (count < 0 || tensor->shape.front() == count),
       ErrorKind::data, "{}: '{}' must be I64 of one dimension{}, got {} of {} dimensions", path, name,
@@ -56,13 +56,13 @@ int64_t sum_over(const std::vector<TokenSpan>& spans, int64_t (*value)(const Tok
 TokenFile::TokenFile(const std::filesystem::path& path) : source_(path.string()) {
   const auto file = std::make_shared<const io::SafetensorsFile>(path);
   const auto tokens = file->find("tokens");
-  require(tokens.has_value(), ErrorKind::data, "{} is no token file: it has no tensor 'tokens'", source_);
+  require(tokens.has_value(), ErrorKind::data, "{} is not a token file: it has no tensor 'tokens'", source_);
   require((tokens->dtype == "U16" || tokens->dtype == "U32") && tokens->shape.size() == 1, ErrorKind::data,
           "{}: 'tokens' must be U16 or U32 of one dimension, got {} of {}", source_, tokens->dtype,
           tokens->shape.size());
   const auto& metadata = file->metadata();
   const std::string format = metadata_text(metadata, "format");
-  require(format == kTokenFormat, ErrorKind::data, "{}: the metadata must say format = '{}', got '{}'",
+  require(format == kTokenFormat, ErrorKind::data, "{}: the metadata must have format = '{}', got '{}'",
           source_, kTokenFormat, format);
   tokenizer_ = {metadata_text(metadata, "tokenizer"), metadata_text(metadata, "tokenizer_hash"),
                 metadata_text(metadata, "tokenizer_path"), 0};
@@ -77,17 +77,17 @@ TokenFile::TokenFile(const std::filesystem::path& path) : source_(path.string())
   count_ = tokens->shape.front();
   const io::TensorView offsets = integers_of(*file, source_, "documents", -1);
   const int64_t count = offsets.shape.front() - 1;
-  require(count >= 0, ErrorKind::data, "{}: 'documents' must hold at least the end", source_);
+  require(count >= 0, ErrorKind::data, "{}: 'documents' must have at least one element", source_);
   const io::TensorView sizes = integers_of(*file, source_, "bytes", count);
   const io::TensorView words = integers_of(*file, source_, "words", count);
   require(load_as<int64_t>(offsets.bytes, 0) == 0 && load_as<int64_t>(offsets.bytes, count) == count_,
-          ErrorKind::data, "{}: 'documents' must go from 0 to {}, the number of tokens", source_, count_);
+          ErrorKind::data, "{}: 'documents' must range from 0 to {}, the number of tokens", source_, count_);
   documents_.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const TokenSpan span{load_as<int64_t>(offsets.bytes, i), load_as<int64_t>(offsets.bytes, i + 1),
                          load_as<int64_t>(sizes.bytes, i), load_as<int64_t>(words.bytes, i)};
     require(span.begin <= span.end && span.end <= count_ && span.bytes >= 0 && span.words >= 0,
-            ErrorKind::data, "{}: document {} goes from token {} to {}, of {} bytes and {} words", source_, i,
+            ErrorKind::data, "{}: document {} has tokens {} to {}, {} bytes and {} words", source_, i,
             span.begin, span.end, span.bytes, span.words);
     documents_.push_back(span);
   }
@@ -99,8 +99,8 @@ void TokenFile::check() {
   const auto scan = [&]<class T>(T) {
     for (int64_t i = 0; i < count_; ++i) {
       const T id = load_as<T>(bytes_, i);
-      require(id < limit, ErrorKind::data, "{}: token {} is {}, but the vocabulary has {}", source_, i, id,
-              limit);
+      require(id < limit, ErrorKind::data, "{}: token {} is {}, but the vocabulary size is {}", source_, i,
+              id, limit);
     }
   };
   if (wide_)
@@ -114,7 +114,7 @@ void TokenFile::check() {
 
 void TokenFile::read(int64_t begin, int64_t count, int64_t* out) const {
   require(begin >= 0 && count >= 0 && begin + count <= count_, ErrorKind::internal,
-          "tokens {} … {} of {} were asked for", begin, begin + count, count_);
+          "tokens {} … {} of {} requested", begin, begin + count, count_);
   if (wide_)
     for (int64_t i = 0; i < count; ++i) out[i] = load_as<uint32_t>(bytes_, begin + i);
   else

@@ -1,9 +1,9 @@
 #pragma once
-// Tokens of documents: a safetensors file that is mapped, not loaded, or the same in memory.
+// Token files: tokenized documents as a memory-mapped safetensors file, or the same in memory.
 //
-// `tokens` [T] U16 (vocabularies of up to 65,536) or U32; `documents` [n + 1] I64, where each document
-// begins, and the end; `bytes` and `words` [n] I64, the size of each document's text, so that losses can be
-// told per byte and per word. The metadata name the tokenizer and hold a hash of what defines it.
+// `tokens` [T] U16 (vocabularies of up to 65,536) or U32; `documents` [n + 1] I64, the start of each document
+// and the end; `bytes` and `words` [n] I64, the size of each document's text, for losses per byte and per
+// word. The metadata hold the tokenizer's name and hash.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace modewise::data {
 
-/// Which tokenizer made tokens.
+/// The tokenizer of a token file.
 struct SpecialToken {
-  std::string name, hash;  // as the tokenizer tells them
-  std::string path;        // where it was; may be gone
+  std::string name, hash;  // as the tokenizer reports them
+  std::string path;        // its original path; may no longer exist
   int64_t vocabulary = 0;
 };
 
-/// Tokens begin … end − 1 of a file, and the size of the text they are of.
+/// Tokens begin … end − 1 of a file, and the size of their text.
 struct TokenSpan {
   int64_t begin = 0, end = 0;
   int64_t bytes = 0, words = 0;
@@ -35,21 +35,21 @@ struct TokenSpan {
 
 class TokenFile {
  public:
-  /// Maps a file and checks it: data errors name the file and the tensor, also where a token is outside of
-  /// the vocabulary.
+  /// Maps and checks a file. Data errors name the file and the tensor, also for tokens out of the
+  /// vocabulary.
   explicit TokenFile(const std::filesystem::path& path);
 
   int64_t tokens() const { return count_; }
   const std::vector<TokenSpan>& documents() const { return documents_; }
   const SpecialToken& tokenizer() const { return tokenizer_; }
-  /// The file, or what the tokens were made from.
+  /// The file, or the source of the tokens.
   const std::string& source() const { return source_; }
-  /// Of tokens and documents.
+  /// Hash of tokens and documents.
   const std::string& hash() const { return hash_; }
-  /// Copies tokens begin … begin + count − 1. Safe to call from any thread.
+  /// Copies tokens begin … begin + count − 1. Thread-safe.
   void read(int64_t begin, int64_t count, int64_t* out) const;
 
-  /// Writes it as a file, atomically.
+  /// Writes the file atomically.
   void write(const std::filesystem::path& path) const;
 
  private:
@@ -57,7 +57,7 @@ class TokenFile {
   TokenFile() = default;
   void check();
 
-  std::shared_ptr<const void> owner_;  // of the bytes
+  std::shared_ptr<const void> owner_;  // owns bytes_
   std::span<const std::byte> bytes_;
   bool wide_ = false;
   int64_t count_ = 0;
@@ -66,12 +66,12 @@ class TokenFile {
   std::string source_, hash_;
 };
 
-/// Collects documents in memory.
+/// Builds a token file in memory.
 class TokenFileBuilder {
  public:
   TokenFileBuilder(SpecialToken tokenizer, std::string source);
 
-  /// Opens the next document, whose text has this size; its tokens follow by add().
+  /// Begins the next document, whose text has this size; add() appends its tokens.
   void begin_document(int64_t bytes, int64_t words);
   void add(std::span<const int32_t> ids);
   TokenFile finish();
@@ -84,7 +84,7 @@ class TokenFileBuilder {
   std::vector<uint32_t> wide_;
 };
 
-/// Documents, or parts of them, of one file.
+/// Documents, or parts of documents, of one file.
 struct TokenPart {
   std::shared_ptr<const TokenFile> file;
   std::vector<TokenSpan> spans;
@@ -94,10 +94,10 @@ struct TokenPart {
   int64_t words() const;
 };
 
-/// Whether the file is a safetensors file with the tensors of a token file (no more is checked).
+/// Whether the file is a safetensors file with the tensors of a token file (nothing else is checked).
 bool is_token_file(const std::filesystem::path& path);
 
-/// As lm-eval counts them: runs of white space (Unicode's) plus one.
+/// Word count as in lm-eval: runs of Unicode white space plus one.
 int64_t count_words(std::string_view text);
 
 }  // namespace modewise::data

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{16} << 20;
 
-/// Decodes a span, of which nothing was counted yet, to count its text.
+/// Counts bytes and words of a span by decoding it.
 void measure(const TokenFile& file, const text::Tokenizer& tokenizer, TokenSpan& span) {
   constexpr int64_t block = 1 << 20;
   std::vector<int64_t> ids;
@@ -59,7 +59,7 @@ void deal_documents(const DocumentConfig& config, const TokenFile& file, TokenSe
   const double sum = config.split_ratios[0] + config.split_ratios[1] + config.split_ratios[2];
   const int64_t train = sum > 1 - 1e-9 ? n - validation - test : count(config.split_ratios[0]);
   require(train > 0 && train + validation + test <= n, ErrorKind::data,
-          "{}: {} documents cannot be dealt to training, validation and test by {}, {}, {}; data.split = "
+          "{}: {} documents cannot be split into training, validation and test by {}, {}, {}; data.split = "
           "\"cut\" cuts each document",
           file.source(), n, config.split_ratios[0], config.split_ratios[1], config.split_ratios[2]);
   const std::vector<int64_t> order =
@@ -112,7 +112,7 @@ std::shared_ptr<const TokenFile> load_tokens(const DocumentConfig& config, const
     return std::make_shared<const TokenFile>(tokenize(config, path, tokenizer, tokenizer_path, notes));
   auto file = std::make_shared<const TokenFile>(std::filesystem::path(path));
   require(file->tokenizer().hash == tokenizer.hash(), ErrorKind::data,
-          "{} was made by the tokenizer '{}' ({}), but '{}' is used: give that one, or the text", path,
+          "{} was made by the tokenizer '{}' ({}), but '{}' is used: give that tokenizer, or the text", path,
           file->tokenizer().name, file->tokenizer().path, tokenizer.name());
   return file;
 }
@@ -125,7 +125,7 @@ void split_tokens(const DocumentConfig& config, const std::shared_ptr<const Toke
     cut_documents(config, *file, tokenizer, set);
     if (config.split == "auto" && (config.split_ratios[1] > 0 || config.split_ratios[2] > 0))
       set.notes.push_back(
-          fmt::format("{} holds {}: cut into consecutive parts for training, validation and test",
+          fmt::format("{} contains {}: cut into consecutive training, validation and test splits",
                       file->source(), file->documents().size() == 1 ? "one document" : "two documents"));
   } else {
     deal_documents(config, *file, set);
@@ -142,7 +142,7 @@ TokenSet load_token_set(const DocumentConfig& config, const text::Tokenizer& tok
   DocumentConfig own = config;
   if (!config.validation.empty()) own.split_ratios[1] = 0;
   if (!config.test.empty()) own.split_ratios[2] = 0;
-  // What the other files take over falls to training.
+  // The fractions of splits with their own files go to training.
   own.split_ratios[0] = std::min(1.0, config.split_ratios[0] + config.split_ratios[1] +
                                           config.split_ratios[2] - own.split_ratios[1] - own.split_ratios[2]);
   split_tokens(own, main, tokenizer, set);

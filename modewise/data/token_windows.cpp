@@ -10,7 +10,7 @@
 namespace modewise::data {
 namespace {
 
-/// Inputs and targets from sequences of one token more.
+/// Inputs and targets from sequences of n + 1 tokens.
 TokenBatch from_sequences(const std::vector<int64_t>& tokens, int64_t rows, int64_t n) {
   TokenBatch batch{at::empty({rows, n}, at::kLong), at::empty({rows, n}, at::kLong)};
   auto* inputs = batch.inputs.mutable_data_ptr<int64_t>();
@@ -45,7 +45,7 @@ void TokenStream::read_document(size_t document, int64_t at, int64_t count, int6
 }
 
 void TokenStream::read(int64_t at, int64_t count, int64_t* out) const {
-  require(size() > 0, ErrorKind::internal, "tokens of an empty stream were asked for");
+  require(size() > 0, ErrorKind::internal, "tokens of an empty stream requested");
   at %= size();
   auto document =
       static_cast<size_t>(std::upper_bound(starts_.begin(), starts_.end(), at) - starts_.begin()) - 1;
@@ -65,7 +65,7 @@ void TokenStream::read(int64_t at, int64_t count, int64_t* out) const {
 
 TokenWindows::TokenWindows(const std::string& name, TokenStream stream, int64_t context)
     : stream_(std::move(stream)), context_(context) {
-  require(context_ > 0, ErrorKind::config, "a window must hold at least one token, got {}", context_);
+  require(context_ > 0, ErrorKind::config, "a window must have at least one token, got {}", context_);
   require(stream_.size() > context_, ErrorKind::data,
           "the {} text has {} tokens, but a window of {} and its last target need {}", name, stream_.size(),
           context_, context_ + 1);
@@ -81,7 +81,7 @@ TokenBatch TokenWindows::gather(std::span<const int64_t> windows, int64_t shift)
 
 TokenBatch TokenWindows::last() const {
   const int64_t n = rest();
-  require(n > 0, ErrorKind::internal, "the last window is a whole one");
+  require(n > 0, ErrorKind::internal, "the last window is whole");
   std::vector<int64_t> tokens(static_cast<size_t>(n + 1));
   stream_.read(size() * context_, n + 1, tokens.data());
   return from_sequences(tokens, 1, n);

@@ -1,6 +1,6 @@
 #pragma once
-// Bytes that are read where they are needed: from memory, or from a file without mapping it, so that the
-// memory of a process that walks through a large file does not grow with it.
+// Random-access bytes, in memory or in a file that is not mapped: a pass over a large file then takes
+// constant memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,8 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual uint64_t size() const = 0;
-  /// How many bytes from `offset` on it put into `out`: fewer than wanted at the end. Throws io errors. May
-  /// be called by several threads at once.
+  /// Reads into `out` from `offset` on. Returns the number of bytes, fewer than requested at the end. Throws
+  /// io errors. Thread-safe.
   virtual size_t read(uint64_t offset, std::span<std::byte> out) const = 0;
 };
 

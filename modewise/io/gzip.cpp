@@ -19,8 +19,7 @@ bool is_gzip(std::span<const std::byte> bytes) {
 
 GzipReader::GzipReader(std::span<const std::byte> bytes, std::string source)
     : bytes_(bytes), rest_(bytes), source_(std::move(source)) {
-  require(is_gzip(bytes), ErrorKind::data, "{}: not compressed by gzip: it does not begin with 1f 8b",
-          source_);
+  require(is_gzip(bytes), ErrorKind::data, "{}: not a gzip file: it does not begin with 1f 8b", source_);
   require(inflateInit2(&stream_, kGzipOnly) == Z_OK, ErrorKind::internal, "zlib cannot start inflating");
 }
 
@@ -34,11 +33,11 @@ size_t GzipReader::read(std::span<std::byte> out) {
   while (filled < out.size()) {
     if (!within_) {
       if (!is_gzip(rest_)) {
-        // Writers to tapes and cards pad with zeros.
+        // Tape and card writers pad with zeros.
         const bool padding =
             std::all_of(rest_.begin(), rest_.end(), [](std::byte b) { return b == std::byte{0}; });
-        require(padding, ErrorKind::data, "{}: after {} bytes of compressed data follows something else",
-                source_, bytes_.size() - rest_.size());
+        require(padding, ErrorKind::data, "{}: unexpected bytes after {} bytes of compressed data", source_,
+                bytes_.size() - rest_.size());
         break;
       }
       require(inflateReset(&stream_) == Z_OK, ErrorKind::internal, "zlib cannot start inflating");
@@ -54,7 +53,7 @@ size_t GzipReader::read(std::span<std::byte> out) {
     rest_ = rest_.subspan(given - stream_.avail_in);
     filled += got;
     done_ += got;
-    require(status != Z_MEM_ERROR, ErrorKind::internal, "zlib has no memory");
+    require(status != Z_MEM_ERROR, ErrorKind::internal, "zlib is out of memory");
     require(status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR, ErrorKind::data,
             "{}: its compressed data is damaged near byte {} ({} bytes of content): {}", source_,
             bytes_.size() - rest_.size(), done_, stream_.msg != nullptr ? stream_.msg : "no reason given");
@@ -75,8 +74,8 @@ std::vector<std::byte> gunzip(std::span<const std::byte> bytes, const std::strin
     while (const size_t got = counter.read(content)) {
       size += static_cast<int64_t>(got);
       require(size <= max_bytes, ErrorKind::data,
-              "{}: its {} compressed bytes hold more than the {} bytes that are accepted", source,
-              bytes.size(), max_bytes);
+              "{}: its {} compressed bytes expand to more than the limit of {} bytes", source, bytes.size(),
+              max_bytes);
     }
   }
   content.resize(static_cast<size_t>(size));

@@ -33,7 +33,7 @@ void ClassMembers::keep(torch::nn::Module& ensemble, std::vector<std::shared_ptr
 }
 
 at::Tensor ClassMembers::mixed(const std::function<at::Tensor(int64_t member)>& logits_of) const {
-  // Elsewhere the weights are not looked at, which would wait for the device.
+  // Skip zero weights on the CPU only: reading them on a GPU would synchronize.
   const std::vector<double> known = weights_.is_cpu() ? weights() : std::vector<double>(members_.size(), 1);
   at::Tensor sum;
   for (int64_t i = 0; i < members(); ++i) {

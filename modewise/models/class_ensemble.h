@@ -1,6 +1,6 @@
 #pragma once
-// Several classifiers put together: the logarithms of a weighted mean of their class probabilities. The
-// weights are chosen on validation by what trains it (metrics/class_mixture.h).
+// Ensemble of classifiers: log of a weighted mean of the members' class probabilities. The weights are chosen
+// on the validation split during training (metrics/class_mixture.h).
 
 #include <fmt/format.h>
 
@@ -19,15 +19,15 @@
 
 namespace modewise::models {
 
-/// A member as it stands in EnsembleConfig::members: its model, and the number of samples that it was
-/// trained on, which models that keep them have room for.
+/// A member as stored in EnsembleConfig::members: its model config, and its number of training samples (the
+/// buffer size of models that store them).
 template <class Config>
 struct ClassMember {
   int64_t training_samples = 0;
   Config model;
 
   void fields(Fields& f) {
-    f.add("training_samples", training_samples, "samples that it was trained on", {.min = 0});
+    f.add("training_samples", training_samples, "number of training samples of the member", {.min = 0});
     f.group("model", model);
   }
   std::string to_toml() const {
@@ -41,42 +41,42 @@ struct ClassMember {
     load_saved_toml(fields, text, source);
     return member;
   }
-  /// The sizes that it is built for within an ensemble of `shape`.
+  /// The shape of this member within an ensemble of `shape`.
   template <class Shape>
   Shape shape_in(Shape shape) const {
-    if constexpr (requires { shape.training_cases; }) shape.training_cases = training_samples;
+    if constexpr (requires { shape.training_samples; }) shape.training_samples = training_samples;
     return shape;
   }
 };
 
-/// Throws a config error, opened by `source`, for an ensemble that has no members or one that is none.
+/// Throws a config error, starting with `source`, for an ensemble without members or with an invalid one.
 template <class Config, class Shape>
 void check_members(const Config& config, const Shape& shape, const std::string& source) {
   const EnsembleConfig& ensemble = config.ensemble;
   require(!ensemble.members.empty(), ErrorKind::config, "{}: ensemble.members is empty", source);
   for (size_t i = 0; i < ensemble.members.size(); ++i) {
-    const std::string place = fmt::format("{}: ensemble.members, number {}", source, i + 1);
+    const std::string place = fmt::format("{}: ensemble.members, member {}", source, i + 1);
     const auto member = ClassMember<Config>::from_toml(ensemble.members[i], place);
-    require(member.model.name != "ensemble", ErrorKind::config, "{}: is an ensemble itself", place);
+    require(member.model.name != "ensemble", ErrorKind::config, "{}: an ensemble cannot contain an ensemble", place);
     validate(member.model, member.shape_in(shape), place);
   }
 }
 
-/// The members of an ensemble and their weights, whatever it classifies.
+/// Members of an ensemble and their weights, for any kind of sample.
 class ClassMembers {
  public:
   virtual ~ClassMembers() = default;
 
   int64_t members() const { return std::ssize(members_); }
   Classifier& member(int64_t i) const { return *members_.at(static_cast<size_t>(i)); }
-  /// [M] that sum to 1; alike at first.
+  /// Member weights [M], summing to 1; initially equal.
   std::vector<double> weights() const;
   void set_weights(const std::vector<double>& weights);
 
  protected:
-  /// Registers the members, which are not trained, as member0, member1, … of `ensemble`, and their weights.
+  /// Registers the frozen members as member0, member1, … of `ensemble`, and their weights.
   void keep(torch::nn::Module& ensemble, std::vector<std::shared_ptr<Classifier>> members);
-  /// ln Σ_m w_m softmax(logits_of(m)), [B, K] float64. A member of weight 0 is not asked.
+  /// ln Σ_m w_m softmax(logits_of(m)), [B, K] float64. Skips members of weight 0.
   at::Tensor mixed(const std::function<at::Tensor(int64_t member)>& logits_of) const;
 
  private:
@@ -84,7 +84,7 @@ class ClassMembers {
   at::Tensor weights_;  // [M] float64
 };
 
-/// Of a family: rows, config, shape and classifier are its own.
+/// Ensemble of one model family, with its registry, config, shape and classifier base class.
 template <class Config, class Shape, class Family>
 class ClassEnsemble : public Family, public ClassMembers {
  public:
@@ -104,7 +104,7 @@ class ClassEnsemble : public Family, public ClassMembers {
   }
 
  protected:
-  /// What a member sees of the ensemble's input.
+  /// The member's view of the ensemble's input.
   virtual ClassifierInput input_of(int64_t /*member*/, const ClassifierInput& input) const { return input; }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// What every classifier is, of volumes as of series: a module from a batch of samples, with a mask where some
-// are smaller or hold missing values, to the classes' logits.
+// Classifier interface of all families (images, volumes, series): a module from a batch of samples, with a
+// mask for padding or missing values, to class logits.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -11,10 +11,10 @@
 
 namespace modewise::models {
 
-/// B samples; the family says their shape.
+/// A batch of B samples; the shape depends on the family.
 struct ClassifierInput {
-  at::Tensor values;  // [B, …]; what stands under a missing value does not matter
-  at::Tensor valid;   // bool, the same shape without channels or variables; undefined when nothing is missing
+  at::Tensor values;  // [B, …]; values at missing cells are ignored
+  at::Tensor valid;   // bool mask, same shape without channels or variables; undefined: all valid
 };
 
 class Classifier : public torch::nn::Module {

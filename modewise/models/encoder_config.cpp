@@ -8,15 +8,15 @@
 namespace modewise::models {
 
 void PositionConfig::fields(Fields& f) {
-  f.add("encoding", code, "position codes over time and the ordered series modes",
+  f.add("encoding", code, "position encoding of time and ordered series modes: none, learned or sincos",
         {.one_of = {"none", "learned", "sincos"}});
   f.add("mode_embeddings", identity,
-        "learn a code for each place of the series modes without order (variables, stations)");
-  f.add("rotary", rotary, "modes with rotary codes: ordered (time and ordered series modes), time or none",
+        "learned mode embeddings of series modes without order (variables, stations)");
+  f.add("rotary", rotary, "modes with rotary embedding: ordered (time and ordered series modes), time or none",
         {.one_of = {"ordered", "time", "none"}});
-  f.add("rotary_modes", rotary_modes, "modes with rotary codes, counted from 0; empty: as `rotary` says",
+  f.add("rotary_modes", rotary_modes, "modes with rotary embedding, counted from 0; empty: as `rotary`",
         {.min = 0});
-  f.add("rotary_base", rotary_base, "base of the rotary frequencies", {.min = 1});
+  f.add("rotary_base", rotary_base, "base of the rotary embedding's frequencies", {.min = 1});
 }
 
 namespace {
@@ -30,44 +30,44 @@ std::vector<std::string> attention_form_names() {
 }  // namespace
 
 void AttentionConfig::fields(Fields& f) {
-  f.add("type", form, "the model's own attention, or another in its place (docs/synthesizers.md)",
+  f.add("type", form, "attention type: model (the model's own) or a replacement (docs/synthesizers.md)",
         {.one_of = attention_form_names()});
-  f.add("combine", combine, "product, sum (as released) or mean (the paper's sum, Eq. 4) of the factors",
+  f.add("combine", combine, "combination of the Kronecker factors: product, sum (as released) or mean (the paper's sum, Eq. 4)",
         {.one_of = {"product", "sum", "mean"}});
   f.add("normalize_sum", normalize_sum,
-        "combine = sum divides by the number of factors (Eq. 4 of the paper), as combine = mean does; set by "
+        "division of combine = sum by the number of factors (Eq. 4 of the paper), as combine = mean; set by "
         "preset = paper");
-  f.add("pooling", pooling, "how the other modes are pooled for queries and keys",
+  f.add("pooling", pooling, "pooling of the other modes for queries and keys: sum or mean",
         {.one_of = {"sum", "mean"}});
-  f.add("share_modes", share_modes, "one query and key projection for all modes");
-  f.add("attend_modes", attend_modes, "modes attended, counted from 0, time last; empty is all", {.min = 0});
-  f.add("query_key_norm", query_key_norm, "LayerNorm of queries and keys");
-  f.add("kernel", kernel, "softmax, linear (positive random features), or none: blocks without attention",
+  f.add("share_modes", share_modes, "query and key projections shared by all modes");
+  f.add("attend_modes", attend_modes, "attended modes, counted from 0, time last; empty: all", {.min = 0});
+  f.add("query_key_norm", query_key_norm, "LayerNorm of queries and keys (QK norm)");
+  f.add("kernel", kernel, "attention kernel: softmax, linear (positive random features), or none (blocks without attention)",
         {.one_of = {"softmax", "linear", "none"}});
-  f.add("features", features, "random features of the linear kernel; 0 chooses", {.min = 0, .max = 65536});
+  f.add("features", features, "number of random features of the linear kernel; 0: d·⌈log d⌉", {.min = 0, .max = 65536});
   f.add("feature_map", feature_map,
-        "of the linear kernel: softmax (its features without bias) or regularised (SM-REG, as in the first "
+        "feature map of the linear kernel: softmax (unbiased) or regularised (SM-REG, as in the first "
         "HOT paper)",
         {.one_of = {"softmax", "regularised"}});
   f.add(
       "feature_draw", feature_draw,
-      "random features of the linear kernel: seed (drawn by train.seed and saved with the weights) or fixed "
+      "draw of the linear kernel's random features: seed (from train.seed, saved with the weights) or fixed "
       "(the same for every seed)",
       {.one_of = {"seed", "fixed"}});
   f.add("features_redraw_every", features_redraw_every,
-        "batches of training after which the random features are drawn again; 0: never", {.min = 0});
-  f.add("dropout", dropout, "dropout of attention weights", {.min = 0, .max = 0.99});
+        "training batches between redraws of the random features; 0: never", {.min = 0});
+  f.add("dropout", dropout, "dropout probability of the attention weights", {.min = 0, .max = 0.99});
 }
 
 void EncoderConfig::block_fields(Fields& f) {
   f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
-  f.add("hidden", hidden, "width of the feed-forward", {.min = 1, .max = 262144});
-  f.add("layers", blocks, "transformer blocks", {.min = 1, .max = 1000});
-  f.add("heads", heads, "attention heads; divide the width", {.min = 1, .max = 4096});
-  f.add("feed_forward", feed_forward, "swiglu (as released), gelu (the paper's), or none: blocks without it",
+  f.add("hidden", hidden, "hidden width of the feed-forward network", {.min = 1, .max = 262144});
+  f.add("layers", blocks, "number of transformer blocks", {.min = 1, .max = 1000});
+  f.add("heads", heads, "attention heads; must divide width", {.min = 1, .max = 4096});
+  f.add("feed_forward", feed_forward, "feed-forward network: swiglu (as released), gelu (as in the paper), or none",
         {.one_of = {"swiglu", "gelu", "none"}});
-  f.add("dropout", dropout, "dropout of what attention and feed-forward add", {.min = 0, .max = 0.99});
-  f.add("layer_scale", layer_scale, "start of a learned scale a channel of each branch; 0 is none",
+  f.add("dropout", dropout, "dropout probability of the attention and feed-forward outputs", {.min = 0, .max = 0.99});
+  f.add("layer_scale", layer_scale, "initial LayerScale (learned scale per channel) of each residual branch; 0: none",
         {.min = 0, .max = 10});
 }
 
@@ -88,8 +88,8 @@ void check_modes(const std::vector<int64_t>& list, const char* name, int64_t mod
   std::set<int64_t> seen;
   for (int64_t mode : list) {
     require(mode >= 0 && mode < modes, ErrorKind::config,
-            "{}: {} holds {}, but the tokens have modes 0 to {} (time last)", source, name, mode, modes - 1);
-    require(seen.insert(mode).second, ErrorKind::config, "{}: {} holds {} twice", source, name, mode);
+            "{}: {} contains {}, but the tokens have modes 0 to {} (time last)", source, name, mode, modes - 1);
+    require(seen.insert(mode).second, ErrorKind::config, "{}: {} contains {} twice", source, name, mode);
   }
 }
 
@@ -98,7 +98,7 @@ void check_attention(const AttentionConfig& attention, const std::string& feed_f
   const bool linear = attention.kernel == "linear";
   require(!attention.from_registry() || (attention.kernel == "softmax" && attention.dropout == 0),
           ErrorKind::config,
-          "{}: attention.form = \"{}\" is another attention than the model's: attention.kernel = \"{}\" and "
+          "{}: attention.type = \"{}\" is another attention than the model's: attention.kernel = \"{}\" and "
           "attention.dropout = {} cannot act",
           source, attention.form, attention.kernel, attention.dropout);
   require(linear || attention.features == 0, ErrorKind::config,
@@ -117,11 +117,11 @@ void check_attention(const AttentionConfig& attention, const std::string& feed_f
           "{}: attention.features_redraw_every = {} needs attention.feature_draw = \"seed\", got \"{}\"",
           source, attention.features_redraw_every, attention.feature_draw);
   require(!linear || attention.dropout == 0, ErrorKind::config,
-          "{}: attention.dropout = {} cannot act with attention.kernel = \"linear\", which never forms the "
+          "{}: attention.dropout = {} has no effect with attention.kernel = \"linear\", which never forms the "
           "weights",
           source, attention.dropout);
   require(attention.kernel != "none" || feed_forward != "none", ErrorKind::config,
-          "{}: attention.kernel = \"none\" and feed_forward = \"none\" together leave blocks that do nothing",
+          "{}: attention.kernel = \"none\" and feed_forward = \"none\" together leave empty blocks",
           source);
 }
 
@@ -137,8 +137,8 @@ void validate_encoder(const EncoderConfig& config, const TokenShape& tokens, con
   const int64_t head_width = config.width / config.heads;
   const bool rotary = position.rotary != "none" || !position.rotary_modes.empty();
   require(!rotary || head_width % 2 == 0, ErrorKind::config,
-          "{}: rotary codes need an even head width, got width / heads = {} / {} = {}; set position.rotary = "
-          "\"none\" or change them",
+          "{}: rotary embedding needs an even head width, got width / heads = {} / {} = {}; set position.rotary = "
+          "\"none\", or change width or heads",
           source, config.width, config.heads, head_width);
   const auto ordered = static_cast<int64_t>(tokens.ordered_modes.size());
   require(position.code != "sincos" || config.width >= 2 * ordered, ErrorKind::config,

@@ -1,6 +1,6 @@
 #pragma once
-// The options of a token encoder: the stack of blocks that forecasters, volume classifiers and segmenters
-// share.
+// Options of the token encoder: the stack of transformer blocks shared by forecasters, vision classifiers and
+// segmenters.
 
 #include <cstdint>
 #include <string>
@@ -11,31 +11,31 @@
 namespace modewise::models {
 
 struct PositionConfig {
-  std::string code = "none";          // none | learned | sincos, over the modes with an order
-  bool identity = true;               // a learned code for each place of the modes without order
+  std::string code = "none";          // none | learned | sincos: position encoding of ordered modes
+  bool identity = true;               // learned mode embeddings of the modes without order
   std::string rotary = "ordered";     // ordered (all modes with an order) | time (the last of them) | none
-  std::vector<int64_t> rotary_modes;  // token modes with rotary codes; empty is what `rotary` says
+  std::vector<int64_t> rotary_modes;  // token modes with rotary embedding; empty: as `rotary`
   double rotary_base = 10000;
   void fields(Fields& fields);
 };
 
 struct AttentionConfig {
-  std::string form = "model";           // the model's own, or one of nn/attention_zoo.h in its place
+  std::string form = "model";           // the model's own, or a type of nn/attention/attention_registry.h
   std::string combine = "product";      // product | sum | mean
-  bool normalize_sum = false;           // combine = sum divides by the number of factors, as mean does
+  bool normalize_sum = false;           // sum divided by the number of factors, as combine = mean
   std::string pooling = "sum";          // sum | mean
   bool share_modes = false;             // one query/key projection for all modes
-  std::vector<int64_t> attend_modes;    // token modes, time last; empty is all
+  std::vector<int64_t> attend_modes;    // attended token modes, time last; empty: all
   bool query_key_norm = true;           // LayerNorm of width d on pooled queries and keys
   std::string kernel = "softmax";       // softmax | linear | none (blocks without attention)
   int64_t features = 0;                 // of the linear kernel; 0: d·⌈log d⌉
   std::string feature_map = "softmax";  // of the linear kernel: softmax | regularised
   std::string feature_draw = "seed";    // of the linear kernel: seed (another draw a seed) | fixed
-  int64_t features_redraw_every = 0;    // batches from one draw to the next; 0: never
-  double dropout = 0;                   // on the factors
+  int64_t features_redraw_every = 0;    // batches between redraws; 0: never
+  double dropout = 0;                   // of the attention weights
   void fields(Fields& fields);
   bool from_registry() const { return form != "model"; }
-  /// How the factors meet: product, sum or mean, with `normalize_sum` taken into account.
+  /// The effective combination of the factors: product, sum or mean, including `normalize_sum`.
   std::string combined() const { return combine == "sum" && normalize_sum ? "mean" : combine; }
 };
 
@@ -46,25 +46,25 @@ struct EncoderConfig {
   int64_t heads = 4;
   std::string feed_forward = "swiglu";  // swiglu | gelu | none
   double dropout = 0.1;                 // of attention and feed-forward outputs
-  double layer_scale = 0;               // start of a learned scale a channel on each branch; 0 is none
+  double layer_scale = 0;               // initial LayerScale of each residual branch; 0: none
   PositionConfig position;
   AttentionConfig attention;
 
-  /// The fields that are not in a group of their own; `position` and `attention` are for the caller to place.
+  /// Adds the ungrouped fields; the caller adds the groups `position` and `attention`.
   void block_fields(Fields& fields);
-  /// Sets what all models of the released HOT code have (`release`), or those of its paper.
+  /// Sets the block options of the released HOT code (`release`), or of its paper.
   void use_published_blocks(bool release);
 };
 
-/// The sizes of the token tensor [B, N_1 … N_k, D] that a config is to fit.
+/// Sizes of the token tensor [B, N_1 … N_k, D].
 struct TokenShape {
   std::vector<int64_t> sizes;          // N_1 … N_k
-  std::vector<int64_t> ordered_modes;  // modes whose neighbouring places are near each other, ascending
+  std::vector<int64_t> ordered_modes;  // modes with a meaningful order (time, space), ascending
 
   int64_t modes() const { return static_cast<int64_t>(sizes.size()); }
 };
 
-/// Throws a config error for values that do not fit together or do not fit the tokens; `source` opens it.
+/// Throws a config error for inconsistent values or values that do not match the tokens; `source` starts it.
 void validate_encoder(const EncoderConfig& config, const TokenShape& tokens, const std::string& source);
 
 }  // namespace modewise::models

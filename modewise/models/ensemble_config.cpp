@@ -3,12 +3,12 @@
 namespace modewise::models {
 
 void EnsembleConfig::fields(Fields& f) {
-  f.add("runs", runs, "run folders whose models an ensemble puts together", {.is_path = always});
-  f.add("members", members, "their models; taken from the runs");
-  f.add("picks", picks, "greedy picks by which the weights are chosen on validation",
+  f.add("runs", runs, "run folders of the ensemble's members", {.is_path = always});
+  f.add("members", members, "member models as TOML; filled in from runs");
+  f.add("picks", picks, "picks of the greedy weight selection on the validation split",
         {.min = 1, .max = 100000});
   f.add("splits", splits,
-        "how many of the runs in a row are the same model, trained on as many splits of the same data",
+        "consecutive runs that are the same model trained on different splits of the same data (cross-validation)",
         {.min = 1, .max = 1000});
 }
 

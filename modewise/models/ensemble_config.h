@@ -1,5 +1,5 @@
 #pragma once
-// The options of a model that is a weighted mean of other runs' models.
+// Options of an ensemble: a weighted mean of other runs' models.
 
 #include <cstdint>
 #include <string>
@@ -10,11 +10,11 @@
 namespace modewise::models {
 
 struct EnsembleConfig {
-  std::vector<std::string> runs;     // whose models it takes, when it is made
-  std::vector<std::string> members;  // those models, each as TOML
-  int64_t picks = 50;                // of the greedy choice of the weights
-  /// How many of the runs in a row are trainings of the same model on as many splits of the same data. One
-  /// split: each run is a model of its own.
+  std::vector<std::string> runs;     // run folders of the members, used at creation
+  std::vector<std::string> members;  // member models, each as TOML
+  int64_t picks = 50;                // picks of the greedy weight selection
+  /// Number of consecutive runs that train the same model on different splits of the same data. 1: each run
+  /// is a separate model.
   int64_t splits = 1;
   void fields(Fields& fields);
 

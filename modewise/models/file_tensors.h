@@ -1,6 +1,5 @@
 #pragma once
-// Weights on their way from files and to them, of other types than in memory: a part at a time, so that there
-// is never a whole copy of another type.
+// Dtype conversion of weights while reading and writing files, in chunks, without a full copy.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,13 +11,13 @@
 
 namespace modewise::models {
 
-/// The type of a file's "F32", "F64", "BF16" or "F16"; nothing for others.
+/// Parses a safetensors dtype "F32", "F64", "BF16" or "F16"; nothing for others.
 std::optional<at::ScalarType> float_type(const std::string& dtype);
 
-/// Copies a tensor of one of these types into one of as many elements.
+/// Copies a file tensor of one of these dtypes into a tensor with as many elements.
 void copy_view(const io::TensorView& view, const at::Tensor& into);
 
-/// The elements of `tensor` as `type`, in C order, to `sink`.
+/// Writes the elements of `tensor` to `sink` as `type`, in C order.
 void give_bytes(const at::Tensor& tensor, at::ScalarType type, const ByteSink& sink);
 
 }  // namespace modewise::models

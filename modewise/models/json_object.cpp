@@ -21,7 +21,7 @@ std::string shown(const Json& value) {
 
 Json parse_config_json(std::string_view json, const std::string& source) {
   require(json.size() <= kMaxJsonBytes, ErrorKind::data,
-          "{}: {} bytes are more than the {} that a config takes", source, json.size(), kMaxJsonBytes);
+          "{}: {} bytes exceed the limit of {} for a config", source, json.size(), kMaxJsonBytes);
   return parse_json<Json>(json, source);
 }
 
@@ -34,7 +34,7 @@ JsonObject::JsonObject(const Json& object, std::string path, const std::string& 
 int64_t JsonObject::integer(const char* key, std::optional<int64_t> otherwise) const {
   if (absent(key, otherwise.has_value())) return *otherwise;
   const Json& value = object_[key];
-  // Beyond 2^53 a JSON number is no exact integer any more.
+  // Beyond 2^53 a JSON number is not an exact integer.
   const bool fits = value.is_number() && std::abs(value.get<double>()) <= 0x1p53 &&
                     value.get<double>() == std::floor(value.get<double>());
   require(fits, ErrorKind::data, "{}: {} must be an integer, got {}", source_, name(key), shown(value));
@@ -80,7 +80,7 @@ std::vector<T> JsonObject::list(const char* key) const {
 
 bool JsonObject::absent(const char* key, bool has_default) const {
   if (has(key)) return false;
-  require(has_default, ErrorKind::data, "{} lacks {}", source_, name(key));
+  require(has_default, ErrorKind::data, "{} has no {}", source_, name(key));
   return true;
 }
 

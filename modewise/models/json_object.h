@@ -1,5 +1,5 @@
 #pragma once
-// The config.json of a model's folder, whose values are asked for by key and type.
+// Typed access to a model folder's config.json.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -10,18 +10,18 @@
 
 namespace modewise::models {
 
-/// The document. Parsing builds one of many times the text's size, so that is bounded.
+/// Parses the document. Its text size is limited, since the parsed form takes many times the memory.
 nlohmann::json parse_config_json(std::string_view json, const std::string& source);
 
-/// An object of it. Throws data errors that name `source`, the key, what was wanted and what is there.
+/// A JSON object of the document. Data errors name `source`, the key, the expected type and the value.
 class JsonObject {
  public:
   /// `object` and `source` must outlive this.
   JsonObject(const nlohmann::json& object, std::string path, const std::string& source);
 
-  /// Null counts as absent, as it does in transformers.
+  /// Null counts as absent, as in transformers.
   bool has(const char* key) const { return object_.contains(key) && !object_[key].is_null(); }
-  /// Whether the key is there, null or not.
+  /// Whether the key exists, null or not.
   bool names(const char* key) const { return object_.contains(key); }
 
   int64_t integer(const char* key, std::optional<int64_t> otherwise = {}) const;

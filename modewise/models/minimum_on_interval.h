@@ -1,14 +1,13 @@
 #pragma once
-// The smallest value of a function of one number.
+// One-dimensional minimization on an interval.
 
 #include <cmath>
 #include <limits>
 
 namespace modewise::models {
 
-/// Where `f` is smallest in [low, high]: the best of 33 points that stand evenly, then golden sections
-/// between its neighbours, to 1e-10 of the interval. A function with several valleys narrower than that may
-/// have a lower one elsewhere.
+/// Minimizer of `f` in [low, high]: best of 33 evenly spaced points, then golden-section search between its
+/// neighbours, to 1e-10 of the interval. May miss minima narrower than the spacing.
 template <class Function>
 double minimum_on_interval(double low, double high, const Function& f) {
   constexpr int kPoints = 33;
@@ -30,7 +29,7 @@ double minimum_on_interval(double low, double high, const Function& f) {
     }
   }
   const double found = (left + right) / 2;
-  return f(found) < best ? found : at;  // a bound is met exactly
+  return f(found) < best ? found : at;  // returns a bound exactly
 }
 
 }  // namespace modewise::models

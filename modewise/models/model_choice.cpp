@@ -24,7 +24,7 @@ void warn_of_old_name(const std::string& old_name, const std::string& name) {
   static std::set<std::string> warned;
   const std::lock_guard lock(mutex);
   if (warned.insert(old_name).second)
-    spdlog::warn("model.name = \"{}\" is the old name of \"{}\": write the new one", old_name, name);
+    spdlog::warn("model.name = \"{}\" is deprecated: use \"{}\"", old_name, name);
 }
 
 bool OwnedOptions::has(std::string_view path) const {
@@ -49,7 +49,7 @@ void check_options_are_used(const Fields& fields, const Fields& defaults, const 
     std::string owners;
     for (const auto& [name, options] : models)
       if (options.has(field.path)) owners += (owners.empty() ? " (it is an option of " : ", ") + name;
-    fail(ErrorKind::config, "{}: {} = {} has no effect, model '{}' has no such option{}", source, field.path,
+    fail(ErrorKind::config, "{}: {} = {} has no effect: model '{}' has no such option{}", source, field.path,
          value, model, owners.empty() ? "" : owners + ")");
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
-// What the configs of all kinds of models open with: a name and a preset, which set the other options to what
-// their authors use, and the precision. Options set after them win, whatever their order in a file.
+// Model selection, common to all model configs: name and preset, which set the other options to published
+// values, and precision; and the model registry. Explicit options override name and preset, in any file
+// order.
 
 #include <memory>
 #include <string>
@@ -21,22 +22,22 @@ struct ModelChoice {
   std::string precision = "float32";  // float32 | bf16
 };
 
-/// Adds name, preset and precision to `f`. Config has use_model(name) and use_preset(preset). `set_to` and
-/// `family` complete the help: "sets the other options to its authors'", "of the hot family".
+/// Adds name, preset and precision to `f`. Config needs use_model(name) and use_preset(preset). `set_to` and
+/// `family` complete the help: "model; sets the other options to its authors'", "preset of the hot family".
 template <class Config>
 void choice_fields(Fields& f, Config& config, const std::vector<std::string>& names,
                    const std::string& set_to, const std::string& family) {
-  f.add_preset("name", config.name, "the model; sets the other options to " + set_to, {.one_of = names},
+  f.add_preset("name", config.name, "model; sets the other options to " + set_to + " values", {.one_of = names},
                [&config] { config.use_model(config.name); });
-  f.add_preset("preset", config.preset, "of " + family + ": default, release (the released code) or paper",
+  f.add_preset("preset", config.preset, "preset of " + family + ": default, release (as in the released code) or paper",
                {.one_of = {"default", "release", "paper"}}, [&config] { config.use_preset(config.preset); });
-  f.add("precision", config.precision, "of activations; weights, statistics and sums are float32",
+  f.add("precision", config.precision, "dtype of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
 }
 
-/// Sets every option back to the chosen model's own, and then, for "release" and "paper", those in which all
-/// models of the released code or of the paper are alike. Whether it was one of these two: the caller then
-/// sets what is particular to its models. Config has patch.embedding and head.dropout.
+/// Resets every option to the chosen model's defaults, and for "release" and "paper" sets the options common
+/// to all models of the released code or of the paper. Returns true for these two: the caller then sets the
+/// model-specific options. Config needs patch.embedding and head.dropout.
 template <class Config>
 bool use_published(Config& config, std::string preset) {
   const std::string kept = std::exchange(config, Config()).name;
@@ -50,33 +51,33 @@ bool use_published(Config& config, std::string preset) {
   return true;
 }
 
-/// A name for tables: "hot", "hot release sum", "transformer linear": what differs from the defaults.
+/// A title for tables, with options that differ from the defaults: "hot", "hot release sum".
 std::string title_of(const ModelChoice& choice, const AttentionConfig& attention);
 
-/// Options by their paths; a '*' at the end stands for any ending.
+/// Option paths that a model uses; a trailing '*' matches any ending.
 struct OwnedOptions {
   std::vector<std::string_view> only = {"*"}, without = {};
   bool has(std::string_view path) const;
 };
 
-/// A model of a family: all that is asked by its name. A family lists its own in one table.
+/// Registry entry of a model. Each model family has one registry.
 template <class Config, class Shape, class Model>
 struct ModelRow {
   std::string name;
   std::string
-      mechanism;         // of attention over tokens, as TokenEncoder's; "" for models without a token encoder
-  OwnedOptions options;  // besides its name
+      mechanism;         // TokenEncoder's attention; "" for models without a token encoder
+  OwnedOptions options;  // options that it uses besides its name
   std::shared_ptr<Model> (*make)(const Config& config, const Shape& shape, nn::Initializer& init) = nullptr;
-  /// What its authors use, where that is not Config().
+  /// Sets the authors' values where they differ from Config().
   void (*defaults)(Config& config) = nullptr;
-  /// Throws a config error that `source` opens.
+  /// Throws a config error that starts with `source`.
   void (*check)(const Config& config, const Shape& shape, const std::string& source) = nullptr;
-  std::string old_name = {};  // that configs may still say; "" for none
+  std::string old_name = {};  // deprecated name, still accepted; "": none
 
   bool is_called(std::string_view said) const { return said == name || (said == old_name && !said.empty()); }
 };
 
-/// For ModelRow::make.
+/// Factory for ModelRow::make.
 template <class Made, class Model, class Config, class Shape>
 std::shared_ptr<Model> make_model(const Config& config, const Shape& shape, nn::Initializer& init) {
   return std::make_shared<Made>(config, shape, init);
@@ -88,7 +89,7 @@ std::vector<std::string> names_of(const std::vector<Row>& rows) {
   for (const Row& row : rows) names.push_back(row.name);
   return names;
 }
-/// The names that a config may say: those of the models, then old ones.
+/// The names that a config accepts: model names, then deprecated names.
 template <class Row>
 std::vector<std::string> accepted_names(const std::vector<Row>& rows) {
   std::vector<std::string> names = names_of(rows);
@@ -96,18 +97,18 @@ std::vector<std::string> accepted_names(const std::vector<Row>& rows) {
     if (!row.old_name.empty()) names.push_back(row.old_name);
   return names;
 }
-/// By name or old name.
+/// Looks up a row by name or deprecated name; nullptr if unknown.
 template <class Row>
 const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
   for (const Row& row : rows)
     if (row.is_called(name)) return &row;
   return nullptr;
 }
-/// The row of a name that is valid.
+/// Looks up a row by name; config error if unknown.
 template <class Row>
 const Row& row_of(const std::vector<Row>& rows, std::string_view name) {
   const Row* row = find_row(rows, name);
-  require(row != nullptr, ErrorKind::config, "there is no model '{}'", name);
+  require(row != nullptr, ErrorKind::config, "unknown model '{}'", name);
   return *row;
 }
 template <class Row>
@@ -116,11 +117,11 @@ bool has_tokens(const std::vector<Row>& rows, std::string_view name) {
   return row != nullptr && !row->mechanism.empty();
 }
 
-/// Warns, once a process, that the model `old_name` is called `name` now.
+/// Warns once per process that `old_name` is deprecated in favour of `name`.
 void warn_of_old_name(const std::string& old_name, const std::string& name);
 
-/// Sets `config` to what the authors of model `name` use. Between models with a token encoder, which differ
-/// in their attention alone, the options stay as they are. An old name becomes that of today.
+/// Sets `config` to the authors' values for model `name`. Switching between models with a token encoder,
+/// which differ only in their attention, keeps the options. A deprecated name is replaced.
 template <class Config, class Row>
 void use_model_of(const std::vector<Row>& rows, Config& config, std::string name) {
   if (!has_tokens(rows, name) || !has_tokens(rows, config.name)) {
@@ -134,15 +135,14 @@ void use_model_of(const std::vector<Row>& rows, Config& config, std::string name
   config.name = std::move(name);
 }
 
-/// Throws a config error for the first of `fields` that model `model` does not have and whose value is not
-/// that of `defaults`, naming the models that have it: a mistake worth a sentence. `source` opens the
-/// message.
+/// Throws a config error for the first of `fields` that model `model` does not use and whose value differs
+/// from `defaults`, naming the models that use it. `source` starts the message.
 void check_options_are_used(const Fields& fields, const Fields& defaults, const std::string& model,
                             const std::vector<std::pair<std::string, OwnedOptions>>& models,
                             const std::string& source);
 
-/// Throws a config error for a value outside its rule, and for an option changed that the chosen model does
-/// not have. `plain`: the config with nothing changed.
+/// Throws a config error for an invalid value, and for a changed option that the chosen model does not use.
+/// `plain`: the unchanged config.
 template <class Config, class Row>
 void check_options(const std::vector<Row>& rows, Config config, Config plain, const std::string& source) {
   const Fields fields = fields_of(config);
@@ -152,7 +152,7 @@ void check_options(const std::vector<Row>& rows, Config config, Config plain, co
   check_options_are_used(fields, fields_of(plain), config.name, models, source);
 }
 
-/// The same for models with presets, which those with a token encoder have.
+/// The same for families with presets (models with a token encoder).
 template <class Config, class Row>
 void check_options(const std::vector<Row>& rows, const Config& config, const std::string& source) {
   Config plain;

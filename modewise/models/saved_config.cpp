@@ -12,7 +12,7 @@
 namespace modewise::models {
 namespace {
 
-/// A saved model: the fields whose paths begin with `prefix`.
+/// A saved model config: the fields whose paths start with `prefix`.
 class SavedModel {
  public:
   SavedModel(Fields& fields, const std::set<std::string>& named, std::string prefix)
@@ -21,7 +21,7 @@ class SavedModel {
   void set_younger_keys() {
     if (lacks("head.norm")) set("head.norm", "true");
     if (lacks("attention.normalize_sum") && is("preset", "paper")) {
-      // Models without factors have neither option; the preset of that time set the pooling of all to mean.
+      // Models without factors have neither option; the preset then set pooling to mean for all models.
       if (is("name", "hot"))
         set("attention.normalize_sum", "false");
       else
@@ -37,7 +37,7 @@ class SavedModel {
                                     [&](const Field& field) { return field.path == prefix_ + key; });
     return found == fields_.list().end() ? nullptr : &*found;
   }
-  /// Whether the model has the key and the saved text has not.
+  /// Whether the model has the key but the saved text does not.
   bool lacks(const std::string& key) const { return find(key) != nullptr && !named_.contains(prefix_ + key); }
   bool is(const std::string& key, const std::string& text) const {
     const Field* field = find(key);

@@ -1,6 +1,6 @@
 #pragma once
-// Configs that runs have saved. A saved config names every key there was; one that is younger than the run
-// has the value that acted before there was a key, whatever the presets of today set.
+// Saved configs of runs. A saved config contains every key of its time; a key added later gets the value in
+// effect before it existed, independent of current presets.
 
 #include <string>
 #include <string_view>
@@ -9,8 +9,7 @@
 
 namespace modewise::models {
 
-/// Reads the text over the current values as Fields::load_toml does, and then sets the younger keys of its
-/// models.
+/// Loads the text over the current values as Fields::load_toml, then sets later keys of its models.
 void load_saved_toml(Fields& fields, std::string_view text, const std::string& source);
 /// The same for a file.
 void load_saved_file(Fields& fields, const std::string& path);

@@ -6,14 +6,15 @@
 #include <cmath>
 #include <utility>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 namespace {
 
-/// Sizes of `order` equal modes that hold so many tokens, the first growing. One mode is blocks, each twice
-/// the root of the length, so that it computes as many weights as two modes of the root.
+/// A fold into `order` equal modes for `tokens` tokens, the first one growing. Order 1: blocks of twice the
+/// square root of the length, as many attention weights as two modes of the square root.
 std::vector<int64_t> equal_fold(int64_t order, int64_t tokens) {
   const auto n = static_cast<double>(std::max<int64_t>(tokens, 1));
   if (order == 1) return {0, 2 * static_cast<int64_t>(std::ceil(std::sqrt(n)))};
@@ -29,18 +30,20 @@ void FoldConfig::fields(Fields& f, const std::string& help, std::vector<std::str
                         std::string tensor) {
   forms.emplace_back("tensor");
   f.add_preset("type", form, help, {.one_of = std::move(forms)}, [this, tensor = std::move(tensor)] {
-    if (form == "tensor") form = tensor;  // what the form is often called
+    if (form != "tensor") return;
+    warn_of_alias(form, tensor);
+    form = tensor;
   });
   f.add("fold", fold,
-        "sizes n_1 … n_m that the tokens are folded to, last fastest; n_1 may be 0: it grows with them",
+        "mode sizes n_1 … n_m that the sequence is folded into, last fastest; n_1 = 0: grows with the sequence",
         {.min = 0});
-  f.add("window", window, "tokens that a token sees one by one; causal: 0 is twice the last size of fold",
+  f.add("window", window, "sliding window in tokens; summary: 0 is twice the last size of fold",
         {.min = 0});
-  f.add("summary_tokens", slots, "causal: summaries a finished block", {.min = 1, .max = 1024});
+  f.add("summary_tokens", slots, "summary: summary tokens per complete block", {.min = 1, .max = 1024});
 }
 
 void FoldConfig::refuse(bool given, const char* name, const std::string& source) const {
-  require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.form = \"{}\"", source,
+  require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.type = \"{}\"", source,
           name, form);
 }
 
@@ -48,20 +51,20 @@ void FoldConfig::check_sizes(const std::string& source) const {
   double cells = 1;
   for (size_t i = 0; i < fold.size(); ++i) {
     require(fold[i] >= 1 || (i == 0 && fold[i] == 0), ErrorKind::config,
-            "{}: attention.fold holds {} at place {}; sizes are at least 1, and only the first may be 0 (as "
-            "long as the sequence needs)",
+            "{}: attention.fold contains {} at position {}; sizes are at least 1, only the first may be 0 (as "
+            "large as the sequence needs)",
             source, fold[i], i + 1);
     if (fold[i] > 0) cells *= static_cast<double>(fold[i]);
   }
   require(cells < 0x1p62, ErrorKind::config,
-          "{}: the product of attention.fold, about {:.3g}, is beyond 62 bits", source, cells);
+          "{}: the product of attention.fold, about {:.3g}, exceeds 62 bits", source, cells);
 }
 
 void FoldConfig::check_window(const std::string& source) const {
   require(
       window == 0 || fold.size() < 2 || window >= fold.back(), ErrorKind::config,
-      "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the block "
-      "that is not finished yet would be seen by nobody",
+      "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the partial "
+      "block could not be attended to",
       source, window, fold.empty() ? 0 : fold.back());
 }
 
@@ -69,10 +72,10 @@ void FoldConfig::validate(const std::string& source) const {
   const ops::AttentionType& known = ops::attention_type(form);
   refuse(!known.fold && !fold.empty(), "fold", source);
   refuse(!known.window && window != 0, "window", source);
-  refuse(!known.latents && slots != 1, "slots", source);
+  refuse(!known.latents && slots != 1, "summary_tokens", source);
   check_sizes(source);
   require(!known.window || known.latents || window >= 1, ErrorKind::config,
-          "{}: attention.form = \"{}\" needs attention.window, the tokens that a token sees", source, form);
+          "{}: attention.type = \"{}\" needs attention.window, the number of tokens attended to", source, form);
   if (known.latents) check_window(source);
 }
 
@@ -86,30 +89,30 @@ void SequenceAttentionConfig::fields(Fields& f) {
   FoldConfig::fields(f, help, std::move(forms), "axial");
   f.add(
       "order", order,
-      "axial: modes that tokens attend along, the last ones of fold; 1 is blocks of tokens, 0 the whole fold",
+      "axial: number of last modes of fold attended along; 1: blocks of tokens, 0: the whole fold",
       {.min = 0, .max = 16});
-  f.add("density", density, "random, topk and window: share of the tokens that a token sees; above 0",
+  f.add("density", density, "random, topk, window: fraction of the tokens that a token attends to; above 0",
         {.min = 0, .max = 1});
-  f.add("projected", projected, "linformer: keys that the tokens' become; 0: a quarter of the tokens",
+  f.add("projected", projected, "linformer: projected sequence length; 0: a quarter of the tokens",
         {.min = 0, .max = 1 << 20});
-  f.add("landmarks", landmarks, "nystroemformer: landmarks", {.min = 1, .max = 1 << 16});
-  f.add("kernel", kernel, "nystroemformer: odd width of the values' convolution; 0: without",
+  f.add("landmarks", landmarks, "nystroemformer: number of landmarks", {.min = 1, .max = 1 << 16});
+  f.add("kernel", kernel, "nystroemformer: kernel size of the convolution of the values, odd; 0: none",
         {.min = 0, .max = 1 << 16});
-  f.add("features", features, "performer: random features; 0: d ln d of heads of width d",
+  f.add("features", features, "performer: number of random features; 0: d ln d for heads of width d",
         {.min = 0, .max = 1 << 20});
-  f.add("chunk", chunk, "reformer: tokens of a chunk, half of what a token is compared with",
+  f.add("chunk", chunk, "reformer: tokens per chunk; a token attends to two chunks",
         {.min = 1, .max = 1 << 20});
-  f.add("rounds", rounds, "reformer: rounds of hashing", {.min = 1, .max = 64});
+  f.add("rounds", rounds, "reformer: number of hashing rounds", {.min = 1, .max = 64});
 }
 
 void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens) const {
   const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(form);
-  require(known != nullptr, ErrorKind::config, "{}: there is no attention.form \"{}\"", source, form);
+  require(known != nullptr, ErrorKind::config, "{}: there is no attention.type \"{}\"", source, form);
   const SequenceAttentionConfig plain;
   refuse(!known->fold && !fold.empty(), "fold", source);
   refuse(!known->modes && order != 0, "order", source);
   refuse(!known->window && window != 0, "window", source);
-  refuse(!known->slots && slots != 1, "slots", source);
+  refuse(!known->slots && slots != 1, "summary_tokens", source);
   refuse(!known->density && density != plain.density, "density", source);
   refuse(!known->projected && projected != 0, "projected", source);
   refuse(!known->landmarks && landmarks != plain.landmarks, "landmarks", source);
@@ -120,18 +123,18 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
   check_sizes(source);
   if (known->slots) check_window(source);
   require(density > 0, ErrorKind::config,
-          "{}: attention.density must be above 0: with 0 a token would see no other and not itself", source);
+          "{}: attention.density must be above 0: with 0 a token would attend to nothing, not even itself", source);
   require(window == 0 || !known->density || density == plain.density, ErrorKind::config,
-          "{}: attention.window = {} says how many tokens are seen, and attention.density = {} too; give one",
+          "{}: attention.window = {} and attention.density = {} both set the number of attended tokens; give one",
           source, window, density);
   require(kernel % 2 == 1 || kernel == 0, ErrorKind::config,
-          "{}: attention.kernel must be odd, a token in its middle, or 0, got {}", source, kernel);
+          "{}: attention.kernel must be odd or 0, got {}", source, kernel);
   require(projected <= tokens, ErrorKind::config,
-          "{}: attention.projected = {} is more than the {} tokens that are projected", source, projected,
+          "{}: attention.projected = {} exceeds the {} tokens of the sequence", source, projected,
           tokens);
   const auto modes = static_cast<int64_t>(fold.size());
   require(order == 0 || fold.empty() || order <= modes, ErrorKind::config,
-          "{}: attention.order = {} asks for more modes than attention.fold [{}] has", source, order,
+          "{}: attention.order = {} exceeds the number of modes of attention.fold [{}]", source, order,
           fmt::join(fold, ", "));
   if (!known->fold || fold.empty()) return;
   double cells = 1, behind = 1;
@@ -141,13 +144,13 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
   }
   const bool grows = fold.front() == 0 || order == modes;
   require(grows || cells >= static_cast<double>(tokens), ErrorKind::config,
-          "{}: attention.fold [{}] holds {} tokens, but the sequence has {}; a first size of 0 grows with it",
+          "{}: attention.fold [{}] has {} cells, but the sequence has {} tokens; a first size of 0 grows with it",
           source, fmt::join(fold, ", "), cells, tokens);
   require(
       known->slots || modes < 2 || order > 0 || behind < static_cast<double>(tokens) || tokens <= 1,
       ErrorKind::config,
-      "{}: {} tokens cannot fill attention.fold [{}]: its sizes behind the first hold {}, so that nothing "
-      "would be attended along the first",
+      "{}: {} tokens do not fill attention.fold [{}]: the sizes after the first already hold {}, so no token "
+      "would attend along the first mode",
       source, tokens, fmt::join(fold, ", "), behind);
 }
 
@@ -164,7 +167,7 @@ nn::SequenceAttentionOptions SequenceAttentionConfig::options(int64_t width, int
   if (fold.empty())
     out.fold = equal_fold(order == 0 ? 2 : order, tokens);
   else if (order == static_cast<int64_t>(fold.size()) && fold.front() > 0)
-    out.fold.insert(out.fold.begin(), 0);  // blocks that do not see each other
+    out.fold.insert(out.fold.begin(), 0);  // blocks that do not attend to each other
   else if (order == static_cast<int64_t>(fold.size()))
     out.modes = 0;
   if (out.modes == static_cast<int64_t>(out.fold.size())) out.modes = 0;
@@ -175,7 +178,7 @@ std::string SequenceAttentionConfig::title() const {
   std::string out = form;
   if (!fold.empty()) out += fmt::format(" {}", fmt::join(fold, "·"));
   if (order > 0) out += fmt::format(" of order {}", order);
-  if (slots > 1) out += fmt::format(", {} slots", slots);
+  if (slots > 1) out += fmt::format(", {} summary tokens", slots);
   const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(form);
   if (known == nullptr) return out;
   if (window > 0 && !known->slots) out += fmt::format(" {}", window);

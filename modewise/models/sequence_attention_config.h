@@ -1,6 +1,5 @@
 #pragma once
-// How the tokens of a sequence attend: what the configs of language models and of encoders of series and
-// texts have in common.
+// Sequence attention options, shared by language models, text encoders and series classifiers.
 
 #include <cstdint>
 #include <string>
@@ -11,30 +10,30 @@
 
 namespace modewise::models {
 
-/// Form and fold, which language models have too.
+/// Attention type and fold, common to encoders and language models.
 struct FoldConfig {
-  std::string form;           // one of those that the model has
-  std::vector<int64_t> fold;  // n_1 … n_m, the last fastest; n_1 = 0 grows; empty: chosen for the length
-  int64_t window = 0;         // tokens seen one by one; causal: 0 is 2·n_m
-  int64_t slots = 1;          // causal: summaries a finished block, each with a latent query
+  std::string form;           // attention type, one of the model's
+  std::vector<int64_t> fold;  // n_1 … n_m, last fastest; n_1 = 0: grows; empty: from the length
+  int64_t window = 0;         // sliding window in tokens; summary: 0 is 2·n_m
+  int64_t slots = 1;          // summary: summary tokens per complete block, each with a latent query
 
-  /// `forms`: those that the model has, by the names that its config may say; "tensor" stands for `tensor`.
+  /// `forms`: the attention types that the config accepts; "tensor" is an alias of `tensor`.
   void fields(Fields& fields, const std::string& help, std::vector<std::string> forms, std::string tensor);
-  /// Throws a config error for options without effect on one of ops::attention_types(), and for sizes that
-  /// do not fit together.
+  /// Throws a config error for options that the type of ops::attention_types() does not use, and for
+  /// inconsistent sizes.
   void validate(const std::string& source) const;
 
  protected:
   void check_sizes(const std::string& source) const;
   void check_window(const std::string& source) const;
-  /// Throws a config error where an option that has no effect on the form was given.
+  /// Throws a config error if a given option has no effect on the attention type.
   void refuse(bool given, const char* name, const std::string& source) const;
 };
 
-/// Attention of an encoder, any of nn::sequence_attention_entries().
+/// Attention of an encoder: any of nn::sequence_attention_entries().
 struct SequenceAttentionConfig : FoldConfig {
-  int64_t order = 0;       // axial: modes attended along, the last ones; 0: all of the fold
-  double density = 0.1;    // random, topk, window: share of the tokens seen
+  int64_t order = 0;       // axial: number of last modes attended along; 0: all of the fold
+  double density = 0.1;    // random, topk, window: fraction of tokens attended
   int64_t projected = 0;   // linformer; 0: a quarter of the tokens
   int64_t landmarks = 64;  // nystroemformer
   int64_t kernel = 33;     // nystroemformer
@@ -45,12 +44,12 @@ struct SequenceAttentionConfig : FoldConfig {
   SequenceAttentionConfig() { form = "full"; }
 
   void fields(Fields& fields);
-  /// Throws a config error for options without effect on the form, for sizes that do not fit together, and
-  /// for those that do not fit `tokens`, the longest sequence.
+  /// Throws a config error for options without effect on the attention type, for inconsistent sizes, and for
+  /// sizes that do not match `tokens`, the longest sequence.
   void validate(const std::string& source, int64_t tokens) const;
-  /// What a layer of that width is made from, the fold as it acts on sequences of up to `tokens` tokens.
+  /// Options of a layer of this width, with the fold resolved for sequences of up to `tokens` tokens.
   nn::SequenceAttentionOptions options(int64_t width, int64_t heads, int64_t tokens) const;
-  /// For titles: "axial 32·32", "window 10 %", "linformer 64".
+  /// A title for tables: "axial 32·32", "window 10 %", "linformer 64".
   std::string title() const;
 };
 

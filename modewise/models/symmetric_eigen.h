@@ -1,5 +1,5 @@
 #pragma once
-// Eigenvalues and vectors of a symmetric matrix.
+// Eigendecomposition of a symmetric matrix.
 
 #include <ATen/core/Tensor.h>
 
@@ -7,10 +7,11 @@ namespace modewise::models {
 
 /// matrix = vectors · diag(values) · vectorsᵀ, values ascending.
 struct SymmetricEigen {
-  at::Tensor values, vectors;  // [N], [N, N] with a vector a column
+  at::Tensor values, vectors;  // [N], [N, N] with eigenvectors as columns
 };
 
-/// Of a symmetric [N, N] float64. On one thread, so that the bits do not depend on their number.
+/// Eigendecomposition of a symmetric [N, N] float64, on one thread: the bits do not depend on the number of
+/// threads.
 SymmetricEigen symmetric_eigen(const at::Tensor& matrix);
 
 }  // namespace modewise::models

@@ -67,7 +67,7 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
     return std::make_shared<nn::DividedAttention>(init, config.width, config.heads, tokens.modes(),
                                                   std::move(options));
   require(mechanism == "transformer" || mechanism == "spatial" || mechanism == "temporal",
-          ErrorKind::internal, "there is no attention '{}'", mechanism);
+          ErrorKind::internal, "unknown attention '{}'", mechanism);
   if (mechanism != "transformer")
     options.scope = mechanism == "spatial" ? nn::AttentionScope::spatial : nn::AttentionScope::temporal;
   return std::make_shared<nn::TokenAttention>(init, config.width, config.heads, std::move(options));

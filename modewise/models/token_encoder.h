@@ -1,6 +1,6 @@
 #pragma once
-// What forecasters, volume classifiers and segmenters share: position codes and blocks with the chosen
-// attention over tokens [B, N_1 … N_k, D].
+// Token encoder of forecasters, vision classifiers and segmenters: position embeddings and transformer blocks
+// with the chosen attention over tokens [B, N_1 … N_k, D].
 
 #include <memory>
 #include <optional>
@@ -18,23 +18,23 @@ namespace modewise::models {
 
 class TokenEncoder : public torch::nn::Module {
  public:
-  /// `mechanism` names the attention: hot (Kronecker), transformer (all tokens against all), spatial,
-  /// temporal (the last mode is time), divided (along one mode after another), pooling (pooled keys and
-  /// values). `input_dropout` acts on the tokens with their codes.
+  /// `mechanism` names the attention: hot (Kronecker), transformer (full), spatial, temporal (the last mode
+  /// is time), divided (along one mode after another), pooling (pooled keys and values). `input_dropout`
+  /// applies to the tokens after the position embeddings.
   TokenEncoder(const EncoderConfig& config, const std::string& mechanism, TokenShape tokens,
                double input_dropout, nn::Initializer& init);
 
-  /// Registers the encoder's parts as `parent`'s own (identity, positions, embedding_dropout, blocks), so
-  /// that its state has the names of the released code. The encoder itself is then no module of the parent.
+  /// Registers the encoder's children on `parent` (identity, positions, embedding_dropout, blocks), so that
+  /// its state has the names of the released code. The encoder itself is not registered.
   void join(torch::nn::Module& parent);
 
-  /// tokens [B, N_1 … N_k, D] -> the same.
+  /// tokens [B, N_1 … N_k, D] -> [B, N_1 … N_k, D].
   at::Tensor forward(const nn::PatchTokens& input) const;
-  /// Factors for hot, matrices for transformer, no layers for other mechanisms.
+  /// Attention maps: factors for hot, full matrices for transformer, no layers for other mechanisms.
   AttentionView attention(const nn::PatchTokens& input) const;
 
   const TokenShape& tokens() const { return tokens_; }
-  /// The modes that have a factor, in the order of the factors.
+  /// The modes with a factor, in the order of the factors.
   const std::vector<int64_t>& attended_modes() const { return attended_modes_; }
 
  private:

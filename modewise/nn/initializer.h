@@ -1,7 +1,7 @@
 #pragma once
-// Hands out initial weights and dropout sites while a model is built. The n-th parameter that is drawn uses
-// random stream {seed, RandomSite::weights, step n}, so that weights depend on the seed and the building
-// order alone.
+// Initializer: draws initial weights and assigns dropout sites while a model is built. The n-th parameter
+// drawn uses random stream {seed, RandomSite::weights, step n}, so that weights depend only on the seed and
+// the order of construction.
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/ScalarType.h>
@@ -15,7 +15,7 @@ namespace modewise::nn {
 class Initializer {
  public:
   explicit Initializer(uint64_t seed) : seed_(seed) {}
-  /// Hands out tensors of this type and of any value, for models whose weights will all be read from a file.
+  /// Returns uninitialized tensors of this dtype, for models whose weights are all loaded from a file.
   static Initializer without_values(at::ScalarType type = at::kFloat) {
     Initializer out(0);
     out.draws_ = false;
@@ -23,14 +23,14 @@ class Initializer {
     return out;
   }
 
-  /// Uniform in [−bound, bound); float32 where values are drawn.
+  /// Uniform in [−bound, bound), float32 (without values: any value, this dtype).
   at::Tensor uniform(at::IntArrayRef sizes, double bound);
-  /// Normal with mean 0; float32 where values are drawn.
+  /// Normal with mean 0 and standard deviation `stddev`; dtype as above.
   at::Tensor normal(at::IntArrayRef sizes, double stddev);
-  /// The next dropout's place among the random streams, from 16.
+  /// Random site of the next dropout, from 16.
   uint32_t dropout_site() { return site_++; }
-  /// 24 random bits that name the random features of the module with this dropout site. They depend on the
-  /// seed and the site alone, so that drawing them changes no weight.
+  /// 24 random bits that key the random features of the module with this dropout site. They depend only on
+  /// the seed and the site, so that drawing them changes no weight.
   uint32_t feature_key(uint32_t site) const;
 
  private:

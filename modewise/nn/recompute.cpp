@@ -16,8 +16,8 @@ namespace {
 using BlockFunction = std::function<at::Tensor(const at::Tensor&)>;
 using torch::autograd::variable_list;
 
-/// A node of its own and no torch::autograd::Function, whose arguments cannot be lists: gradients of all
-/// parameters go to them through the graph, so that .grad and torch::autograd::grad see them alike.
+/// Autograd node; not a torch::autograd::Function, whose arguments cannot be lists. Gradients of all
+/// parameters flow through the graph, so that .grad and torch::autograd::grad both receive them.
 struct RecomputedNode : torch::autograd::Node {
   RecomputedNode(const at::Tensor& x, variable_list trained, BlockFunction function)
       : input(x, /*is_output=*/false), parameters(std::move(trained)), block(std::move(function)) {}

@@ -1,6 +1,6 @@
 #pragma once
-// Activation recomputation (Chen et al. 2016): a block keeps its input alone and runs a second time in the
-// backward pass. Memory falls from all activations to one input a block; results do not change by a bit,
+// Activation checkpointing (recomputation, Chen et al. 2016): a block keeps only its input and runs again in
+// the backward pass. Memory falls from all activations to one input per block; results stay bit-identical,
 // since every operator here gives the same bits when it runs again.
 
 #include <ATen/core/Tensor.h>
@@ -10,8 +10,8 @@
 
 namespace modewise::nn {
 
-/// block(x) whose activations are not kept. `block` must be a function of x and the parameters of `module`
-/// alone, and the module must outlive the backward pass.
+/// block(x) without keeping its activations. `block` must depend only on x and the parameters of `module`;
+/// the module must outlive the backward pass.
 at::Tensor recomputed(const at::Tensor& x, const torch::nn::Module& module,
                       std::function<at::Tensor(const at::Tensor&)> block);
 

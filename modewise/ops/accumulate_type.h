@@ -1,5 +1,5 @@
 #pragma once
-// The type in which sums are taken: float32 for the narrow types, else the type itself.
+// Accumulate type of a dtype: float32 for bfloat16 and half, otherwise the dtype itself.
 
 #include <c10/core/ScalarType.h>
 

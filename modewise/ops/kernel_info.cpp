@@ -76,7 +76,7 @@ std::string kernel_summary_text() {
 
 }  // namespace
 
-// The same for Python.
+// Python bindings.
 TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def("kernel_summary() -> str", kernel_summary_text);
   m.def("available_isas() -> str[]", available_isas);

@@ -1,6 +1,6 @@
 #pragma once
-// Which kernels the operators have, in order of preference, which instruction set they use here, and which
-// one ran.
+// Kernel registry of the operators: kernels in order of preference, the active instruction set, the last
+// kernel run.
 
 #include <string>
 #include <string_view>
@@ -13,29 +13,29 @@ struct KernelSummary {
   std::vector<std::string> kernels;  // fastest first, reference last
 };
 
-/// One entry an operator, sorted by name.
+/// One entry per operator, sorted by name.
 std::vector<KernelSummary> kernel_summary();
 
-/// Instruction sets the loops were built for and this machine has, slowest first: "scalar", "avx2", "avx512",
-/// "avx512bf16" (AVX-512 whose products of bfloat16 take pairs), "amx" (tiles), "amx_vectors" (the bits of
-/// tiles by AVX-512, to check what a CPU with AMX gave).
+/// Instruction sets that this build and CPU support, slowest first: "scalar", "avx2", "avx512", "avx512bf16"
+/// (AVX-512 with bfloat16 dot products), "amx" (tiles), "amx_vectors" (bitwise emulation of AMX tiles by
+/// AVX-512, to verify results of a CPU with AMX).
 std::vector<std::string> available_isas();
-/// The one in use: the fastest available, which stands last, or the one the environment variable MODEWISE_ISA
-/// names.
+/// The active one: the fastest available, which is last in the list, or the value of the environment variable
+/// MODEWISE_ISA.
 std::string active_isa();
-/// For tests: uses `isa` from now on. Raises ValueError when this machine or build lacks it.
+/// For tests: switches to `isa`. Raises ValueError when this machine or build lacks it.
 void use_isa(const std::string& isa);
 
-/// Sets of one name give a training the same bits; products of bfloat16 have names of their own.
+/// Numerics class: sets of one class give bitwise equal results; bfloat16 products have their own.
 std::string bits_of(const std::string& isa, bool bf16);
-/// One sentence: on which CPUs results have the bits that this process gives them. libtorch's kernels for
-/// AVX2 are part of it; loading this library chooses them where none ran before.
+/// One sentence on which CPUs reproduce the results of this process bit by bit. It includes libtorch's AVX2
+/// kernels, which loading this library selects unless a libtorch kernel ran before.
 std::string bits_promise();
 
-/// The kernel that `op` ran last in this process ("" when none), for tests that prove that a fast path was
+/// Last kernel that `op` ran in this process ("" when none), so that tests can assert that a fast path was
 /// taken.
 std::string last_kernel(std::string_view op);
-/// For tests and comparisons: makes every operator run its reference (plain ATen) while true.
+/// For tests and comparisons: forces every operator to its reference kernel (plain ATen) while true.
 void use_reference(bool on);
 
 }  // namespace modewise::ops

@@ -1,7 +1,7 @@
 #pragma once
-// The kernels of an operator, fastest first and the reference last. Each says why it refuses some inputs; the
-// first that does not refuse runs. If all refuse, the error holds every reason. All but the reference read
-// the CPU's memory: on any other device it is the one that runs.
+// Kernel dispatch of an operator: an ordered list, fastest first, reference last. Each kernel returns a
+// reason to reject the inputs or ""; the first that accepts runs. If all reject, the error lists every
+// reason. Only the reference supports devices other than the CPU.
 
 #include <c10/core/Device.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -16,7 +16,7 @@
 
 namespace modewise::ops {
 
-/// Whether use_reference(true) is in force.
+/// Whether use_reference(true) is active.
 bool reference_forced();
 void note_kernel(const char* op, const char* kernel);
 void register_kernels(const char* op, std::vector<std::string> names);
@@ -29,7 +29,7 @@ class KernelList<Result(Args...)> {
  public:
   struct Kernel {
     const char* name;
-    std::string (*refuses)(Args...);  // "" when it takes these inputs
+    std::string (*refuses)(Args...);  // "" when it supports these inputs
     Result (*run)(Args...);
   };
 
@@ -39,7 +39,7 @@ class KernelList<Result(Args...)> {
     register_kernels(op_, std::move(names));
   }
 
-  /// For arguments that lie on `device`.
+  /// For arguments on `device`.
   Result run(at::Device device, Args... args) const {
     const c10::impl::ExcludeDispatchKeyGuard below_autocast(c10::autocast_dispatch_keyset);
     const bool reference_alone = reference_forced() || !device.is_cpu();
@@ -53,7 +53,7 @@ class KernelList<Result(Args...)> {
       }
       reasons += std::string(reasons.empty() ? "" : "; ") + kernel.name + ": " + reason;
     }
-    TORCH_CHECK_NOT_IMPLEMENTED(false, op_, ": no kernel takes these inputs: ", reasons);
+    TORCH_CHECK_NOT_IMPLEMENTED(false, op_, ": no kernel supports these inputs: ", reasons);
   }
 
   static std::string takes_all(Args...) { return ""; }

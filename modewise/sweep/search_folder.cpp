@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The one makes a folder a run and comes last. The other comes first: it lists the names that belong to the
-// run, which train --exist-ok may remove.
+// run, which train --overwrite may remove.
 constexpr const char *kConfig = "config.toml", *kManifest = "manifest.json";
 
 fs::path chosen_folder(const fs::path& out) {

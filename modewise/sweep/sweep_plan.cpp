@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/nearest_name.h"
@@ -191,8 +192,8 @@ const SweepTask& task_called(const std::string& name, const std::vector<SweepTas
                              const std::string& path) {
   std::vector<std::string> names;
   for (const SweepTask& task : tasks) {
-    if (task.name == name) return task;
-    names.push_back(task.name);
+    if (task.command == name || task.name == current_task(name)) return task;
+    names.push_back(task.command);
   }
   fail(ErrorKind::config, "{}: task must be one of {}, got '{}'{}", path, fmt::join(names, ", "), name,
        nearest_name_hint(name, names));
@@ -299,7 +300,7 @@ SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>&
   reader.only_keys(reader.root(), {"name", "task", "config", "data", "seeds", "settings", "axis", "metric"});
   SweepPlan plan;
   plan.name = file_name_of(reader.text(reader.root(), "name", fs::path(path).stem().string()));
-  plan.task = reader.text(reader.root(), "task", tasks.front().name);
+  plan.task = reader.text(reader.root(), "task", tasks.front().command);
   const SweepTask& task = task_called(plan.task, tasks, path);
   plan.config = beside(path, reader.text(reader.root(), "config"));
   plan.data = overrides.data.empty() ? beside(path, reader.text(reader.root(), "data"))
@@ -339,7 +340,7 @@ std::vector<std::string> training_arguments(const SweepPlan& plan, const SweepRu
   }
   if (!plan.config.empty()) out.insert(out.end(), {"--config", plan.config});
   if (!plan.data.empty()) out.insert(out.end(), {"--data", plan.data});
-  out.insert(out.end(), {"--seed", std::to_string(run.seed), "--out", folder, "--exist-ok", "--no-test"});
+  out.insert(out.end(), {"--seed", std::to_string(run.seed), "--out", folder, "--overwrite", "--no-test"});
   for (const std::string& setting : run.settings) out.insert(out.end(), {"--set", setting});
   return out;
 }

@@ -53,9 +53,9 @@ struct SweepMetric {
   bool operator==(const SweepMetric&) const = default;
 };
 
-/// A word behind `train`, and the figures that its runs are validated by.
+/// A task: its name, its command after `train`, and its validation metrics.
 struct SweepTask {
-  std::string name;
+  std::string name, command;
   std::vector<SweepMetric> metrics;
 };
 

@@ -119,7 +119,7 @@ Json sweep_json(const SweepPlan& plan, const SweepOutcome& outcome, const std::v
       const auto stddev = stddev_of(row.values[m]);
       metrics[plan.metrics[m].path] = {
           {"mean", row.values[m].empty() ? Json(nullptr) : Json(mean_of(row.values[m]))},
-          {"deviation", stddev ? Json(*stddev) : Json(nullptr)},
+          {"std", stddev ? Json(*stddev) : Json(nullptr)},
           {"values", row.values[m]}};
     }
     cells.push_back(

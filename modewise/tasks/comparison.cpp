@@ -69,7 +69,7 @@ nlohmann::ordered_json group_json(const RunGroup& group,
     const auto stddev = standard_deviation(values);
     row[name] = {
         {"mean", mean(values)},
-        {"deviation", stddev ? nlohmann::ordered_json(*stddev) : nlohmann::ordered_json(nullptr)},
+        {"std", stddev ? nlohmann::ordered_json(*stddev) : nlohmann::ordered_json(nullptr)},
         {"values", values}};
   }
   return row;

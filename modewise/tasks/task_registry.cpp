@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/captioning/spec.h"
 #include "modewise/tasks/forecasting/spec.h"
@@ -21,9 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const TaskSpec* find_task(const std::string& name) {
+const TaskSpec* find_task(const std::string& given) {
+  const std::string name = current_task(given);
   const auto found =
-      std::find_if(task_specs().begin(), task_specs().end(), [&](const TaskSpec* kind) { return kind->name == name; });
+      std::find_if(task_specs().begin(), task_specs().end(), [&](const TaskSpec* kind) { return kind->command == given || kind->name == name; });
   return found == task_specs().end() ? nullptr : *found;
 }
 
@@ -42,16 +44,16 @@ const std::vector<const TaskSpec*>& task_specs() {
   return all;
 }
 
-std::vector<std::string> task_names() {
-  std::vector<std::string> names;
-  for (const TaskSpec* kind : task_specs()) names.push_back(kind->name);
-  return names;
+std::vector<std::string> task_commands() {
+  std::vector<std::string> commands;
+  for (const TaskSpec* kind : task_specs()) commands.push_back(kind->command);
+  return commands;
 }
 
 const TaskSpec& task_named(const std::string& name) {
   const TaskSpec* kind = find_task(name);
   require(kind != nullptr, ErrorKind::usage, "there is no task '{}' (there are {})", name,
-          fmt::join(task_names(), ", "));
+          fmt::join(task_commands(), ", "));
   return *kind;
 }
 
@@ -61,7 +63,7 @@ const TaskSpec& task_of_run(const std::string& path) {
   const std::string name = train::RunFolder::open(path).task();
   const TaskSpec* kind = find_task(name);
   require(kind != nullptr, ErrorKind::data, "{}/manifest.json: there is no task '{}' (there are {})", path,
-          name, fmt::join(task_names(), ", "));
+          name, fmt::join(task_commands(), ", "));
   return *kind;
 }
 

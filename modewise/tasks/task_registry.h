@@ -10,9 +10,9 @@
 namespace modewise::tasks {
 
 const std::vector<const TaskSpec*>& task_specs();
-std::vector<std::string> task_names();
+std::vector<std::string> task_commands();
 
-/// The task called `name`; usage error when there is none.
+/// The task by its name, its command or a name of earlier versions; usage error when there is none.
 const TaskSpec& task_named(const std::string& name);
 /// The task of a run, or of a model that a task opens. no_input when there is no run; data error for a task
 /// this program does not know.

@@ -82,8 +82,9 @@ AnyConfig default_config() {
 
 /// Functions that a task does not have are null.
 struct TaskSpec {
-  std::string name;                                // of `train NAME`, and in manifests
-  std::string summary, example;                    // of `train NAME`
+  std::string name;                                // in manifests: "volume_classification"
+  std::string command;                             // of `train COMMAND`: "classify-volumes"
+  std::string summary, example;                    // of `train COMMAND`
   std::string data_help, model_help;               // of --data and --model; "" for no --model
   std::vector<ShortOption> options = {};           // of `train NAME`
   std::string evaluate_title = {};                 // of the next ones, in the help of `evaluate`

@@ -1,5 +1,5 @@
-// ops::AttentionCache for Python: torch.classes.modewise.AttentionCache, what one layer keeps while a text is
-// generated.
+// Python binding of ops::AttentionCache, the KV cache of one layer during generation:
+// torch.classes.modewise.AttentionCache.
 
 #include "modewise/ops/attention/attention_cache.h"
 

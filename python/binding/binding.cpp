@@ -1,5 +1,5 @@
-// The tasks for Python, as one operator of torch's dispatcher: torch.ops.modewise_tasks.call. The dispatcher
-// lets go of Python's lock while it runs, and needs no headers of a Python, so that one build serves all.
+// Python binding of the tasks, one operator of torch's dispatcher: torch.ops.modewise_tasks.call. The
+// dispatcher releases the GIL and needs no Python headers, so one build serves all Python versions.
 
 #include <spdlog/spdlog.h>
 #include <torch/library.h>
@@ -14,15 +14,15 @@
 namespace modewise::python {
 namespace {
 
-/// A request as JSON -> {"result", "text"}, or {"exit_code", "signal", "sentence"} where it failed; and the
-/// stop signals that "arrived" meanwhile.
+/// A request as JSON -> {"result", "text"}, or {"exit_code", "signal", "sentence"} on failure; and the stop
+/// signals that "arrived" during the call.
 std::string call(const std::string& request) {
   TakenSignals signals;
   nlohmann::ordered_json reply;
   try {
-    const auto asked = nlohmann::json::parse(request);
-    set_up_logging(asked.value("verbosity", -1));
-    tasks::Result result = answer(asked);
+    const auto parsed = nlohmann::json::parse(request);
+    set_up_logging(parsed.value("verbosity", -1));
+    tasks::Result result = answer(parsed);
     reply = {{"result", std::move(result.json)}, {"text", std::move(result.text)}};
   } catch (...) {
     const tasks::Failure failure = tasks::current_failure();

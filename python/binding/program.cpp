@@ -1,4 +1,4 @@
-// The program inside a process of Python, as a member of a process group of torch.distributed.
+// The program inside a Python process, as a member of a torch.distributed process group.
 
 #include <torch/library.h>
 
@@ -11,7 +11,7 @@
 namespace modewise::python {
 namespace {
 
-/// Runs `modewise ARGUMENTS…` together with the processes of the group named `group`; the exit code.
+/// Runs `modewise ARGUMENTS…` with the processes of the group named `group`; returns the exit code.
 int64_t run(const std::vector<std::string>& arguments, const std::string& group) {
   std::vector<std::string> words = {"modewise"};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -12,9 +12,9 @@
 #include "modewise/tasks/forecasting/data.h"
 #include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/forecasting/run.h"
-#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
 #include "modewise/tasks/run_tokenizer.h"
+#include "modewise/tasks/task_registry.h"
 #include "modewise/text/tokenizer.h"
 #include "modewise/train/checkpoint/run_folder.h"
 #include "modewise/train/checkpoint/run_weights.h"
@@ -42,8 +42,8 @@ std::string string_of(const json& request, const char* name) {
   return value;
 }
 
-const tasks::TaskSpec& kind_in(const json& request) {
-  return tasks::kind_of(string_of(request, "kind"));
+const tasks::TaskSpec& task_in(const json& request) {
+  return tasks::task_named(string_of(request, "task"));
 }
 
 std::vector<std::string> assignments(const json& request) {
@@ -58,50 +58,50 @@ Result train(const json& request) {
   take(request, "assignments", job.assignments);
   take(request, "out", job.out);
   take(request, "resume", job.resume);
-  take(request, "exist_ok", job.exist_ok);
-  take(request, "accept_changes", job.accept_changes);
+  take(request, "overwrite", job.exist_ok);
+  take(request, "allow_config_changes", job.accept_changes);
   take(request, "command_line", job.command_line);
   take(request, "inputs", job.inputs);
-  return tasks::run_job(job.resume.empty() ? kind_in(request) : tasks::task_of_run(job.resume), job);
+  return tasks::run_job(job.resume.empty() ? task_in(request) : tasks::task_of_run(job.resume), job);
 }
 
 Result evaluate(const json& request) {
-  tasks::EvaluateRequest asked;
-  take(request, "run", asked.run);
-  take(request, "data", asked.data);
-  take(request, "masks", asked.masks);
-  take(request, "split", asked.split);
-  take(request, "detail", asked.detail);
-  take(request, "settings", asked.settings);
-  return tasks::task_of_run(asked.run).evaluate(asked);
+  tasks::EvaluateRequest options;
+  take(request, "run", options.run);
+  take(request, "data", options.data);
+  take(request, "masks", options.masks);
+  take(request, "split", options.split);
+  take(request, "detail", options.detail);
+  take(request, "settings", options.settings);
+  return tasks::task_of_run(options.run).evaluate(options);
 }
 
 Result predict(const json& request) {
-  tasks::PredictRequest asked;
-  take(request, "run", asked.run);
-  take(request, "data", asked.data);
-  take(request, "out", asked.out);
-  take(request, "steps", asked.steps);
-  take(request, "future", asked.future);
-  take(request, "force", asked.force);
-  const tasks::TaskSpec& kind = tasks::task_of_run(asked.run);
-  require(kind.predict != nullptr, ErrorKind::usage, "{}: runs of the task '{}' predict nothing", asked.run,
-          kind.name);
-  return kind.predict(asked);
+  tasks::PredictRequest options;
+  take(request, "run", options.run);
+  take(request, "data", options.data);
+  take(request, "out", options.out);
+  take(request, "steps", options.steps);
+  take(request, "future", options.future);
+  take(request, "overwrite", options.force);
+  const tasks::TaskSpec& task = tasks::task_of_run(options.run);
+  require(task.predict != nullptr, ErrorKind::usage, "{}: runs of the task '{}' have no predictions",
+          options.run, task.name);
+  return task.predict(options);
 }
 
 Result explain(const json& request) {
-  tasks::ExplainRequest asked;
-  take(request, "run", asked.run);
-  take(request, "data", asked.data);
-  take(request, "masks", asked.masks);
-  take(request, "split", asked.options.split);
-  take(request, "samples", asked.options.samples);
-  take(request, "singles", asked.options.singles);
-  take(request, "places", asked.options.places);
-  bool force = false;
-  take(request, "force", force);
-  return tasks::explain_run(asked, string_of(request, "out"), force);
+  tasks::ExplainRequest options;
+  take(request, "run", options.run);
+  take(request, "data", options.data);
+  take(request, "masks", options.masks);
+  take(request, "split", options.options.split);
+  take(request, "samples", options.options.samples);
+  take(request, "num_examples", options.options.singles);
+  take(request, "max_positions", options.options.places);
+  bool overwrite = false;
+  take(request, "overwrite", overwrite);
+  return tasks::explain_run(options, string_of(request, "out"), overwrite);
 }
 
 Result backtest(const json& request) {
@@ -119,14 +119,20 @@ Result weights(const json& request) {
 }
 
 Result show(const json& request) {
-  const tasks::TaskSpec& kind = kind_in(request);
-  require(kind.describe_data != nullptr, ErrorKind::usage, "data of the task '{}' cannot be shown",
-          kind.name);
-  return kind.describe_data(string_of(request, "config"), assignments(request));
+  const tasks::TaskSpec& task = task_in(request);
+  require(task.describe_data != nullptr, ErrorKind::usage, "data of the task '{}' cannot be shown",
+          task.name);
+  return task.describe_data(string_of(request, "config"), assignments(request));
+}
+
+Result task(const json& request) {
+  const tasks::TaskSpec& found = tasks::task_named(string_of(request, "name"));
+  nlohmann::ordered_json names = {{"name", found.name}, {"command", found.command}};
+  return Result(std::move(names));
 }
 
 Result config(const json& request) {
-  const tasks::AnyConfig all = kind_in(request).config(string_of(request, "config"), assignments(request));
+  const tasks::AnyConfig all = task_in(request).config(string_of(request, "config"), assignments(request));
   nlohmann::ordered_json toml = {{"toml", all.fields.to_toml()}};
   return Result(std::move(toml));
 }
@@ -159,10 +165,9 @@ Result answer(const json& request) {
   static const std::map<std::string, Result (*)(const json&)> commands = {
       {"train", train},       {"evaluate", evaluate}, {"predict", predict}, {"explain", explain},
       {"backtest", backtest}, {"show", show},         {"config", config},   {"encode", encode},
-      {"decode", decode},     {"weights", weights}};
+      {"decode", decode},     {"weights", weights},   {"task", task}};
   const auto found = commands.find(string_of(request, "command"));
-  require(found != commands.end(), ErrorKind::usage, "there is no command '{}'",
-          string_of(request, "command"));
+  require(found != commands.end(), ErrorKind::usage, "unknown command '{}'", string_of(request, "command"));
   const std::string run = string_of(request, request.contains("run") ? "run" : "resume");
   if (run.empty()) return found->second(request);
   return tasks::reading_run(run, [&] { return found->second(request); });

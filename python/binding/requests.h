@@ -1,7 +1,6 @@
 #pragma once
-// What Python asks of the tasks, as JSON: {"command": "train", "kind": "forecast", …}. The names of the
-// members are those of the structs that they fill (tasks/job.h, tasks/kind.h); what is left out keeps its
-// default.
+// Requests of the Python package to the tasks, as JSON: {"command": "train", "task": "forecasting", …}. The
+// members fill the structs of tasks/job.h and tasks/task_spec.h; a missing member keeps its default.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -9,9 +8,10 @@
 
 namespace modewise::python {
 
-/// Commands: train, evaluate, predict, backtest, show (what data hold), config (all settings as TOML), encode
-/// and decode (by a run's tokenizer), weights (the verified file of a run's best weights).
-/// Throws as the tasks do; a usage error for a command that is none of these.
+/// Commands: train, evaluate, predict, explain, backtest, show (summary of data), config (all settings as
+/// TOML), encode and decode (by a run's tokenizer), weights (the verified file of a run's best weights), task
+/// (the current name and command of a task). Throws as the tasks do; usage error for an unknown command or
+/// task.
 tasks::Result answer(const nlohmann::json& request);
 
 }  // namespace modewise::python

@@ -1,6 +1,6 @@
 #pragma once
-// The stop signals for the time of one call: long work then saves and stops. Python's own handlers are back
-// afterwards, and are to be given what arrived meanwhile.
+// Stop signal handlers for the time of one call, in which long work saves and stops. Python's handlers are
+// restored afterwards; the caller passes them the signals that arrived.
 
 #include <array>
 #include <csignal>
@@ -12,13 +12,13 @@ namespace modewise::python {
 
 class TakenSignals {
  public:
-  /// SIGPIPE is ignored as well: a closed stderr must not end a training.
+  /// Also ignores SIGPIPE: a closed stderr must not end a training.
   TakenSignals();
   ~TakenSignals();
   TakenSignals(const TakenSignals&) = delete;
   TakenSignals& operator=(const TakenSignals&) = delete;
 
-  /// Puts the handlers of before back; the stop signals that arrived until then.
+  /// Restores the previous handlers; returns the stop signals that arrived until then.
   std::vector<int> give_back();
 
  private:

@@ -1,6 +1,6 @@
 """Attention over the modes of tensors: operators (`modewise.ops`) and modules (`modewise.nn`) on torch, the models of
 runs (`modewise.load`), and the program's tasks in Python (`modewise.Forecaster`, `VolumeClassifier`, `SeriesClassifier`,
-`Segmenter`, `LanguageModel`, `modewise.tasks`). `import modewise.transformers` adds its attention to that library."""
+`Segmenter`, `LanguageModel`, `modewise.tasks`). `import modewise.transformers` adds the attention to Hugging Face Transformers."""
 
 from modewise import errors, models, nn, ops, tasks
 from modewise._native import BUILD as _BUILD

@@ -17,18 +17,18 @@ from modewise._native import NATIVE, load_library
 
 
 def replace_process() -> None:
-    """Goes on as the program, which is linked with the torch that it finds first."""
+    """Replaces this process by the program, which is linked with the torch that it finds first."""
     program = str(NATIVE / "bin" / "modewise")
     paths = [str(pathlib.Path(torch.__file__).parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
     os.environ["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the program would go on ignoring it
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
     os.execv(program, [program, *sys.argv[1:]])
 
 
 def join_group() -> str:
-    """The name of the group that torchrun's variables describe. Its store still holds what the processes before a restart
-    wrote, so each start has keys of its own: with the addresses of the dead Gloo would wait for nobody. A process that is
-    killed as it connects leaves the others half a minute (five times the timeout).
+    """Joins the process group of torchrun's variables -> its name. The store keeps the keys of processes before a restart, so
+    each start has a prefix of its own: Gloo would wait for the addresses of dead processes. A process that is killed while it
+    connects keeps the others waiting half a minute (five times the timeout).
     """
     store, rank, size = next(rendezvous("env://"))
     start = PrefixStore(f"modewise_{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
@@ -41,7 +41,7 @@ def join_group() -> str:
 
 
 def run_in_group() -> None:
-    """The program in this process, a member of a group; ends with its exit code."""
+    """Runs the program in this process, a member of a group; ends with its exit code."""
     load_library("modewise_python")
     try:
         code: int = torch.ops.modewise_tasks.run(sys.argv[1:], join_group())
@@ -49,7 +49,7 @@ def run_in_group() -> None:
         print(f"error: {str(error).splitlines()[0]}", file=sys.stderr)
         code = 1
     sys.stdout.flush()
-    # Without the goodbyes of the group: a member that has failed is not waited for.
+    # Skips the shutdown of the group, which would wait for a member that has failed.
     os._exit(code)
 
 

@@ -1,4 +1,4 @@
-"""Finds and loads the compiled libraries: beside this file in an installed package, in build/ in a clone."""
+"""Loader of the compiled libraries: beside this file in an installed package, in build/ in a clone."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def minor_version(version: str) -> str:
 
 
 def require_torch(built_for: str, installed: str) -> None:
-    """ImportError unless both are of one minor version: torch keeps its binary interface within one alone."""
+    """ImportError unless both have the same minor version: torch changes its binary interface between them."""
     wanted, found = minor_version(built_for), minor_version(installed)
     if wanted != found:
         raise ImportError(f"modewise was built for torch {wanted} and torch {installed} is installed: "
@@ -33,7 +33,7 @@ def require_torch(built_for: str, installed: str) -> None:
 
 
 def load_library(name: str) -> None:
-    """Loads lib<name>.so with what it links; torch, which is imported here, is among that."""
+    """Loads lib<name>.so and the libraries it links, torch (imported above) among them."""
     torch.ops.load_library(str(NATIVE / "lib" / f"lib{name}.so"))
 
 

@@ -1,4 +1,4 @@
-"""Signals that arrived while the binding had Python's handlers: they are raised after the call."""
+"""Delivery of signals that arrived during a call of the binding: they are raised after it."""
 
 import signal
 import threading
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 def deliver(arrived: Sequence[int], stopped: int) -> None:
     """Raises each signal again, for Python's handler or the default action. `stopped`: the signal that stopped the call, 0 for
-    none; the exception Stopped stands for it where Python would raise KeyboardInterrupt here."""
+    none; where Python would raise KeyboardInterrupt for it, the caller raises Stopped instead."""
     if not arrived:
         return
     number, *rest = arrived

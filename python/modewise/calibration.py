@@ -9,27 +9,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-DEVIATION_FLOOR = 0.03
+STD_FLOOR = 0.03
 
 Array = npt.NDArray[Any]
 
 
 def in_order(x: Array) -> Array:
-    """Sums along the last axis, one after another, as the program takes them."""
+    """Sums along the last axis from left to right, as the program does."""
     return np.cumsum(x, axis=-1)[..., -1]
 
 
-def window_deviation(past: Array, observed: Array | None) -> Array:
-    """√(variance of the observed values [..., L] + floor²) as float32 [...], so that a constant window keeps a scale."""
+def window_std(past: Array, observed: Array | None) -> Array:
+    """Standard deviation of windows: √(variance of the observed values [..., L] + floor²), float32 [...]; positive for a
+    constant window."""
     seen = np.ones(past.shape) if observed is None else observed.astype(np.float64)
     count = np.maximum(in_order(seen), 1)
     mean = in_order(past.astype(np.float64) * seen) / count
     squares = in_order((past - mean[..., None]) ** 2 * seen)
-    return np.sqrt(squares / count + DEVIATION_FLOOR * DEVIATION_FLOOR).astype(np.float32)
+    return np.sqrt(squares / count + STD_FLOOR * STD_FLOOR).astype(np.float32)
 
 
 class Calibration:
-    """Margins below and above [I, S, H] of I intervals, and by which power of the window's deviation they grow."""
+    """Margins below and above [I, S, H] of I intervals, proportional to a power of the window's standard deviation."""
 
     def __init__(self, path: pathlib.Path) -> None:
         with np.load(path) as arrays:
@@ -37,16 +38,16 @@ class Calibration:
             self.exponent: float = json.loads(arrays["about"].tobytes())["exponent"]
 
     def levels(self) -> list[float]:
-        """Ascending: (1 − c) / 2 of each interval, 0.5, 1 − (1 − c) / 2."""
+        """Quantile levels, ascending: (1 − c) / 2 of each interval of coverage c, 0.5, 1 − (1 − c) / 2."""
         halves = [(1 - coverage) / 2 for coverage in self.nominal.tolist()]
         return [round(level, 9) for level in [*reversed(halves), 0.5, *(1 - half for half in halves)]]
 
-    def quantiles(self, forecast: Array, raw: Array | None, deviation: Array) -> Array:
-        """forecast [B, S, H], or a quantile model's raw [B, S, H, 2I+1], and deviation [B, S], all scaled float32 ->
-        [B, S, H, 2I+1] of `levels`, never crossing."""
+    def quantiles(self, forecast: Array, raw: Array | None, std: Array) -> Array:
+        """forecast [B, S, H], or a quantile model's raw [B, S, H, 2I+1], and std [B, S] of the windows, all scaled
+        float32 -> [B, S, H, 2I+1] of `levels`, without crossings."""
         intervals = len(self.nominal)
-        powers = [math.pow(value, self.exponent) for value in deviation.ravel().tolist()]
-        scale = np.array(powers).astype(np.float32).reshape(*deviation.shape, 1)
+        powers = [math.pow(value, self.exponent) for value in std.ravel().tolist()]
+        scale = np.array(powers).astype(np.float32).reshape(*std.shape, 1)
         centre = forecast if raw is None else raw[..., intervals]
         columns = [centre]
         low = high = centre

@@ -1,4 +1,4 @@
-"""What the estimators that tell classes share: labels, a training that leaves nothing where it did not begin, answers."""
+"""Base of the classifiers: labels, training, class probabilities, scores."""
 
 import os
 from collections.abc import Mapping
@@ -14,22 +14,22 @@ from modewise.run_folder import RunFolder, setting
 
 
 def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
-    """Names of the classes, in ascending order of the labels, and the place of each sample's among them."""
+    """Names of the classes in ascending order of the labels, and the index of each sample's class [n] int64."""
     labels = np.asarray(y).reshape(-1)
     if len(labels) != count:
         raise DataError(f"y must have a label for each of the {count} samples, got {len(labels)}")
     if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
-        raise DataError("y holds no label for some samples")
+        raise DataError("y has no label for some samples")
     if labels.dtype.kind == "f":
-        raise DataError(f"y must hold whole numbers or words, got {labels.dtype}")
-    names, places = np.unique(labels, return_inverse=True)
+        raise DataError(f"y must hold integers or strings, got {labels.dtype}")
+    names, indices = np.unique(labels, return_inverse=True)
     if len(names) < 2:
         raise DataError(f"y must hold at least two classes, got {', '.join(map(str, names))}")
-    return [str(name) for name in names], places.astype(np.int64)
+    return [str(name) for name in names], indices.astype(np.int64)
 
 
 class Classifier(Estimator):
-    """`TASK`: the program's name of its task. After `fit`: `run_`, `metrics_` and `classes_`."""
+    """Base of the classifiers. `TASK`: the name of its task. After `fit`: `run_`, `metrics_` and `classes_`."""
 
     TASK = ""
     epochs: int | None
@@ -43,7 +43,7 @@ class Classifier(Estimator):
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
-        """A fitted estimator of a run folder; `own`: arguments of the constructor and the setting that each is, `data.channels`."""
+        """A fitted estimator of a run folder; `own`: constructor argument -> the config key it sets (`data.channels`)."""
         folder = RunFolder(run)
         if folder.task != cls.TASK:
             raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of '{cls.TASK}'")
@@ -58,15 +58,13 @@ class Classifier(Estimator):
         raise NotImplementedError
 
     def predict(self, X: Any) -> Array:
-        """The likeliest class of each of new samples, a label as `fit` was given it."""
-        places = self.predict_proba(X).argmax(-1)
-        return np.asarray(self.classes_[places])
+        """The most probable class of each new sample, as a label of the type that `fit` took."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(-1)])
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of new samples whose class is told."""
+        """Accuracy on new samples."""
         return float((self.predict(X) == np.asarray(y).reshape(-1)).mean())
 
     def evaluate(self, split: str = "test", *, detail: bool = False) -> dict[str, Any]:
-        """AUC, accuracy, … over a part of what was fitted -> the program's `evaluate --json`."""
+        """AUC, accuracy, … on a split of the fitted data -> the program's `evaluate --json`."""
         return tasks.evaluate(self._run(), split=split, detail=detail)
-

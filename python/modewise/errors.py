@@ -1,38 +1,38 @@
-"""What goes wrong, as exceptions: the message is the program's sentence, `exit_code` its exit code."""
+"""Exceptions of the tasks: the message is the program's error message, `exit_code` its exit code."""
 
 
 class ModewiseError(Exception):
-    """Any error of the tasks; `exit_code` is what the program would end with."""
+    """Any error of the tasks; `exit_code` is the exit code of the program for it."""
 
     exit_code = 1
 
 
 class UsageError(ModewiseError, ValueError):
-    """Arguments that do not go together, or that no command has (2)."""
+    """Unknown or incompatible arguments (2)."""
 
     exit_code = 2
 
 
 class DataError(ModewiseError, ValueError):
-    """The content of the data is wrong (65)."""
+    """Invalid data (65)."""
 
     exit_code = 65
 
 
 class NoInputError(ModewiseError, FileNotFoundError):
-    """A file or run is not there or cannot be read (66)."""
+    """A file or run does not exist or cannot be read (66)."""
 
     exit_code = 66
 
 
 class InternalError(ModewiseError, RuntimeError):
-    """A mistake of modewise itself (70)."""
+    """A bug in modewise (70)."""
 
     exit_code = 70
 
 
 class CannotCreateError(ModewiseError, FileExistsError):
-    """What was to be made is there already, or its folder is not (73)."""
+    """The output exists already, or its parent folder does not (73)."""
 
     exit_code = 73
 
@@ -44,14 +44,14 @@ class ReadWriteError(ModewiseError, OSError):
 
 
 class ConfigError(ModewiseError, ValueError):
-    """A setting is wrong, or does not fit the others or the data (78)."""
+    """An invalid setting, or one that does not fit the other settings or the data (78)."""
 
     exit_code = 78
 
 
 class Stopped(KeyboardInterrupt):
-    """SIGINT (130) stopped the work, or SIGTERM (143) or SIGHUP (129), whose handler in Python ran before and returned; a
-    training saved a checkpoint before."""
+    """The call was interrupted by SIGINT (130), or by SIGTERM (143) or SIGHUP (129) whose Python handler returned; a training
+    has saved a checkpoint."""
 
     def __init__(self, signal: int, sentence: str) -> None:
         super().__init__(sentence)

@@ -1,4 +1,4 @@
-"""What the estimators share: parameters in scikit-learn's manner, the run's folder, resuming, evaluating."""
+"""Base of the estimators: scikit-learn parameters, the run folder, resuming, explaining."""
 
 import inspect
 import os
@@ -10,15 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from modewise import tasks
+from modewise import _aliases, tasks
 from modewise.errors import DataError, UsageError
 from modewise.new_run import NewRun, new_run
 
 Array = npt.NDArray[Any]
+OLD_KEYWORDS = {"exist_ok": "overwrite", "known": "future_covariates"}
 
 
 def dense_array(data: Any) -> Array:
-    """An array or tensor as numpy has it, of this machine's byte order and of at most 64 bits a number; what is masked is NaN."""
+    """An array or tensor as a NumPy array of native byte order and at most 64 bits a number; masked numbers become NaN."""
     if hasattr(data, "detach"):
         if data.layout != torch.strided:
             raise DataError(f"array: it must be dense, got a tensor of layout {data.layout}: data.to_dense()")
@@ -31,8 +32,7 @@ def dense_array(data: Any) -> Array:
 
 
 def checked_array(data: Any, wanted: str) -> Array:
-    """An array of numbers on the CPU that is not empty; DataError for what is none, which says that it must be
-    `wanted`."""
+    """A non-empty array of numbers on the CPU; otherwise DataError, which says that it must be `wanted`."""
     if getattr(getattr(data, "device", None), "type", "cpu") != "cpu":
         raise DataError(f"array: it must be on the CPU, got a tensor on {data.device}")
     array = dense_array(data)
@@ -44,28 +44,29 @@ def checked_array(data: Any, wanted: str) -> Array:
 
 
 class Estimator:
-    """The arguments of the constructor are attributes of the same names; after `fit`, `run_` is the run's folder and
-    `metrics_` its metrics.json."""
+    """Base of the estimators. The constructor's arguments are attributes of the same names; after `fit`, `run_` is the run
+    folder and `metrics_` its metrics.json."""
 
-    model: str  # of most; an estimator without it has a `_stem` of its own
+    model: str  # an estimator without it overrides `_stem`
     run: str | os.PathLike[str] | None
-    exist_ok: bool
+    overwrite: bool
     verbosity: int
     run_: str
     metrics_: dict[str, Any]
 
     @classmethod
     def parameters(cls) -> list[str]:
-        """Names of the arguments of the constructor."""
+        """Names of the constructor's arguments."""
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments of the constructor, as scikit-learn asks for them."""
+        """The constructor's arguments, as in scikit-learn."""
         return {name: getattr(self, name) for name in self.parameters()}
 
     def set_params(self, **params: Any) -> Self:
-        """Changes arguments of the constructor. UsageError for one that there is not."""
-        for name, value in params.items():
+        """Sets constructor arguments, as in scikit-learn. UsageError for an unknown one."""
+        names = {old: name for old, name in OLD_KEYWORDS.items() if name in self.parameters()}
+        for name, value in _aliases.current_keys(names, params).items():
             if name not in self.parameters():
                 raise UsageError(f"{type(self).__name__} has no parameter '{name}' (there are {', '.join(self.parameters())})")
             setattr(self, name, value)
@@ -77,26 +78,26 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def resume(self) -> Self:
-        """Goes on with a fit that was stopped, to the bits of one that was not."""
+        """Resumes an interrupted fit; the result has the same bits as an uninterrupted one."""
         self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
         return self
 
     def explain(self, split: str = "test", *, samples: int = 32) -> dict[str, Any]:
-        """What the model attends to and what moves its output, over samples of a part of what was fitted -> the program's
-        `explain --json`; "report" is the page, in the run's folder. UsageError for a task that explains nothing."""
+        """Attention and input importance over samples of a split of the fitted data -> the program's `explain --json`; "report"
+        is the HTML page in the run folder. UsageError for a task without explanations."""
         return tasks.explain(self._run(), split=split, samples=samples)
 
     def _stem(self) -> str:
-        """What a folder under runs/ is named by."""
+        """Name of the default folder under runs/."""
         return self.model
 
     def _new_run(self) -> AbstractContextManager[NewRun]:
-        return new_run(self.run, self._stem(), bool(self.exist_ok))
+        return new_run(self.run, self._stem(), bool(self.overwrite))
 
     def _train(self, task: str, settings: Mapping[str, Any], run: NewRun) -> None:
         self.run_ = str(run.folder.absolute())
         inputs = "" if run.inputs is None else run.inputs.name
-        self.metrics_ = tasks.train(task, settings, out=run.folder, exist_ok=self.exist_ok, inputs=inputs, verbosity=self.verbosity)
+        self.metrics_ = tasks.train(task, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs, verbosity=self.verbosity)
 
     def _run(self) -> str:
         if not hasattr(self, "run_"):

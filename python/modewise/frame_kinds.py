@@ -1,5 +1,5 @@
-"""Frames of other libraries as pandas frames, and forecasts back in their kind, by what the frames themselves can do:
-nothing of those libraries is imported."""
+"""Conversion of frames of other libraries to pandas and of forecasts back, through the methods of the frames: those
+libraries are not imported."""
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Kind:
-    """How a forecast of a pandas frame becomes one of the frame that was given."""
+    """Conversion of a pandas forecast to the type of the given frame."""
 
     def back(self, forecast: "pandas.DataFrame") -> Any:
         """A wide forecast has its times as the index."""
@@ -20,13 +20,13 @@ class Kind:
 
 @dataclasses.dataclass
 class PolarsKind(Kind):
-    """`made_by`: polars.DataFrame; `types`: of the columns that were given."""
+    """`made_by`: polars.DataFrame; `types`: of the given columns."""
 
     made_by: Any
     types: dict[str, Any]
 
     def back(self, forecast: "pandas.DataFrame") -> Any:
-        """The times as the first column, with the type and the zone that they were given with."""
+        """The times as the first column, with the type and time zone of the given frame."""
         columns = {str(name): column for name, column in with_times(forecast).items()}
         out = self.made_by({name: clock_of(column) for name, column in columns.items()})
         for name, column in columns.items():
@@ -40,7 +40,7 @@ class PolarsKind(Kind):
 
 @dataclasses.dataclass
 class ArrowKind(Kind):
-    """`made_by`: the class of a frame that has `to_pandas`, as pyarrow.Table; one without `from_pandas` gets pandas back."""
+    """`made_by`: the class of a frame with `to_pandas`, such as pyarrow.Table; without `from_pandas` the forecast stays pandas."""
 
     made_by: Any
 
@@ -50,7 +50,7 @@ class ArrowKind(Kind):
 
 
 def with_times(forecast: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The index as a column, but for one that only counts the rows of a long forecast."""
+    """The index as a column, except the row numbers of a long forecast."""
     import pandas
 
     counts = isinstance(forecast.index, pandas.RangeIndex) and forecast.index.name is None
@@ -78,7 +78,7 @@ def polars_column(frame: Any, name: str) -> "pandas.Series[Any]":
 
 
 def pandas_of(data: Any) -> "tuple[pandas.DataFrame, Kind]":
-    """A frame of pandas, polars (lazy ones are collected), or any library whose frames have `to_pandas`. DataError for
+    """A frame of pandas, polars (lazy frames are collected), or any library whose frames have `to_pandas`. DataError for
     anything else."""
     import pandas
 

@@ -1,7 +1,7 @@
-"""Frames as the program's series, and forecasts as frames; pandas is asked for where a frame comes.
+"""Conversion of frames to the program's series and of forecasts to frames; pandas is imported for frames only.
 
-Wide frames have a row a time and a column a series, the times in a column of dates or as the index. Long frames have a
-row a series and a time, `unique_id`, `ds` and one column of values or several (`y`, …).
+Wide frames have a row per time and a column per series, the times in a column of dates or as the index. Long frames have a
+row per series and time: `unique_id`, `ds` and one or more columns of values (`y`, …).
 """
 
 import dataclasses
@@ -22,36 +22,35 @@ ID, TIME, TARGET = "unique_id", "ds", "y"
 
 @dataclasses.dataclass
 class Table:
-    """What a frame holds: rows of `times` in ascending order and a value for each column, NaN where missing.
+    """Series of a frame: a row for each time, ascending, a column for each series, NaN for missing values.
 
-    `variables`: of a long frame the columns of values; empty of a wide one. `values` has the times as its index and
-    a column a series, or (id, variable) a column.
+    `variables`: the value columns of a long frame; empty for a wide one. `values` has the times as its index and a column
+    per series: its name, or (id, variable).
     """
 
     values: "pandas.DataFrame"
     time_name: str
     long: bool
     variables: list[str]
-    zone: Any  # of the times: None, or what pandas calls tz
+    zone: Any  # tz of the times, or None
     dated: bool
-    kind: Kind = dataclasses.field(default_factory=Kind)  # of the frame that was given
+    kind: Kind = dataclasses.field(default_factory=Kind)  # of the given frame
 
-
-    def targets(self, known: Sequence[str]) -> "Table":
-        """Without the columns `known`, nor the rows behind the last that has another value."""
-        kept = [column for column in self.values.columns if (column[1] if self.long else column) not in known]
-        values, variables = self.values[kept], [name for name in self.variables if name not in known]
+    def targets(self, covariates: Sequence[str]) -> "Table":
+        """The table without the columns `covariates`, and without the rows after the last other value."""
+        kept = [column for column in self.values.columns if (column[1] if self.long else column) not in covariates]
+        values, variables = self.values[kept], [name for name in self.variables if name not in covariates]
         rows = values.notna().any(axis=1).to_numpy().nonzero()[0]
         values = values.iloc[: int(rows[-1]) + 1] if len(rows) > 0 else values
         return dataclasses.replace(self, values=values, variables=variables)
 
 
 def require_times(times: "pandas.Series[Any]", name: str) -> "pandas.Series[Any]":
-    """Times of one zone, without gaps in what is given: dates, or whole numbers. DataError says what is wrong."""
+    """Times as datetimes of one zone or integers, none missing. DataError otherwise."""
     import pandas
 
     if times.isna().any():
-        raise DataError(f"frame: column '{name}' holds no time in row {first(times.isna())}")
+        raise DataError(f"frame: column '{name}' has no time in row {first(times.isna())}")
     if pandas.api.types.is_datetime64_any_dtype(times) or pandas.api.types.is_integer_dtype(times):
         return times
     if not pandas.api.types.is_object_dtype(times) and not pandas.api.types.is_string_dtype(times):
@@ -61,7 +60,7 @@ def require_times(times: "pandas.Series[Any]", name: str) -> "pandas.Series[Any]
         raise DataError(f"frame: column '{name}' mixes time zones ({', '.join(sorted(zones))}): bring all to one, "
                         f"pandas.to_datetime(frame['{name}'], utc=True)")  # fmt: skip
     try:
-        with warnings.catch_warnings(action="ignore"):  # that no format was found: the error says it
+        with warnings.catch_warnings(action="ignore"):  # about the format: the error covers it
             parsed = pandas.to_datetime(times)
     except (ValueError, TypeError) as error:
         raise DataError(f"frame: column '{name}' must hold times or row numbers: {str(error).splitlines()[0]}") from None
@@ -71,16 +70,16 @@ def require_times(times: "pandas.Series[Any]", name: str) -> "pandas.Series[Any]
 
 
 def first(flags: Any) -> int:
-    """The first place that is True, from 0."""
+    """Index of the first True."""
     return int(flags.to_numpy().argmax())
 
 
 def require_numbers(frame: "pandas.DataFrame", columns: list[str]) -> "pandas.DataFrame":
-    """The columns as float64; DataError for one that holds no numbers, and for none."""
+    """The columns as float64; DataError for a column of other values, and without columns."""
     import pandas
 
     if not columns:
-        raise DataError("frame: there is no column of numbers beside the times")
+        raise DataError("frame: there is no column of numbers besides the times")
     for column in columns:
         dtype = frame[column].dtype
         if not pandas.api.types.is_numeric_dtype(dtype) or pandas.api.types.is_complex_dtype(dtype):
@@ -89,53 +88,53 @@ def require_numbers(frame: "pandas.DataFrame", columns: list[str]) -> "pandas.Da
 
 
 def require_once(times: "pandas.Index[Any]", whose: str) -> None:
-    """DataError for a time that comes twice."""
-    twice = times.duplicated()
-    if twice.any():
-        raise DataError(f"frame: {whose} has two rows at {times[twice][0]}")
+    """DataError for a duplicate time."""
+    duplicates = times.duplicated()
+    if duplicates.any():
+        raise DataError(f"frame: {whose} has two rows at {times[duplicates][0]}")
 
 
 def require_pandas() -> None:
-    """ImportError with what to do where there is no pandas."""
+    """ImportError with the remedy unless pandas is installed."""
     try:
         importlib.import_module("pandas")
     except ImportError:
-        raise ImportError("frames need pandas, which is not installed: pip install pandas; files and arrays are fitted without, "
-                          "and modewise.tasks.predict(run) gives forecasts without") from None  # fmt: skip
+        raise ImportError("frames need pandas, which is not installed: pip install pandas; files and arrays, and "
+                          "modewise.tasks.predict(run), work without it") from None  # fmt: skip
 
 
 def table_of(frame: Any) -> Table:
-    """A wide or long frame, its rows in any order. DataError names the column, row or series that is wrong."""
+    """The table of a wide or long frame, rows in any order. DataError names the invalid column, row or series."""
     require_pandas()
     frame, kind = pandas_of(frame)
     if len(frame) == 0:
         raise DataError("frame: it has no rows")
     if not frame.columns.is_unique:
-        raise DataError(f"frame: there are two columns '{frame.columns[frame.columns.duplicated()][0]}'")
+        raise DataError(f"frame: duplicate column '{frame.columns[frame.columns.duplicated()][0]}'")
     table = long_table(frame) if ID in frame.columns else wide_table(frame)
     table.kind = kind
     return table
 
 
-def future_table(frame: Any, known: Sequence[str], *, long: bool) -> Table:
-    """The columns `known` of a frame with their times, of a long one with its ids. DataError for one that is not there."""
+def future_table(frame: Any, covariates: Sequence[str], *, long: bool) -> Table:
+    """The columns `covariates` of a frame with their times, and the ids of a long one. DataError for a missing column."""
     require_pandas()
     import pandas
 
     frame, _ = pandas_of(frame)
     names = [str(column) for column in frame.columns]
-    for name in [*([ID] if long else []), *known]:
+    for name in [*([ID] if long else []), *covariates]:
         if name not in names:
             raise DataError(f"future: there is no column '{name}' (there are {', '.join(names)})")
     times = [column for column in frame.columns if pandas.api.types.is_datetime64_any_dtype(frame[column])]
-    return table_of(frame[[column for column in frame.columns if column in times or str(column) in (ID, TIME, "date", *known)]])
+    return table_of(frame[[column for column in frame.columns if column in times or str(column) in (ID, TIME, "date", *covariates)]])
 
 
 def long_table(frame: "pandas.DataFrame") -> Table:
     if TIME not in frame.columns:
         raise DataError(f"frame: a long frame (with '{ID}') needs the column '{TIME}' of times, got {', '.join(map(str, frame.columns))}")
     if frame[ID].isna().any():
-        raise DataError(f"frame: column '{ID}' holds no id in row {first(frame[ID].isna())}")
+        raise DataError(f"frame: column '{ID}' has no id in row {first(frame[ID].isna())}")
     variables = [str(column) for column in frame.columns if column not in (ID, TIME)]
     values = require_numbers(frame.rename(columns=str), variables)
     values[TIME] = require_times(frame[TIME], TIME)
@@ -155,7 +154,7 @@ def wide_table(frame: "pandas.DataFrame") -> Table:
     dates = [column for column in named.columns if pandas.api.types.is_datetime64_any_dtype(named[column])]
     index_dated = isinstance(named.index, pandas.DatetimeIndex)
     if len(dates) > 1:
-        raise DataError(f"frame: columns {', '.join(dates)} all hold times: keep one, or make it the index")
+        raise DataError(f"frame: {len(dates)} columns hold times ({', '.join(dates)}): keep one, or make it the index")
     time = TIME if TIME in named.columns else dates[0] if dates else "date" if "date" in named.columns else None
     if time is None or index_dated:
         times, time = pandas.Series(named.index, index=named.index), str(named.index.name or "date")
@@ -180,16 +179,16 @@ def finished(values: "pandas.DataFrame", time: str, *, long: bool, variables: li
     steps = index[1:].to_numpy() - index[:-1].to_numpy()
     step = int(steps.min()) if len(steps) else 1
     if (steps % step).any():
-        raise DataError(f"frame: rows of '{time}' must be equally far apart, got steps of {step} and {int(steps[steps % step != 0][0])}")
+        raise DataError(f"frame: rows of '{time}' must be equally spaced, got steps of {step} and {int(steps[steps % step != 0][0])}")
     rows = pandas.RangeIndex(int(index[0]), int(index[-1]) + step, step)
     if len(rows) > 2 * len(index):
-        raise DataError(f"frame: of the {len(rows)} rows of '{time}' from {rows[0]} to {rows[-1]} only {len(index)} are there")
+        raise DataError(f"frame: only {len(index)} of the {len(rows)} rows of '{time}' from {rows[0]} to {rows[-1]} exist")
     return Table(values.reindex(rows), time, long, variables, None, False)
 
 
 def wall_clock(index: "pandas.DatetimeIndex") -> bool:
-    """Whether times with a zone are as regular on its clocks as in UTC: daily ones are, hourly ones are not where a
-    summer time begins."""
+    """Whether times with a zone are as regular in local time as in UTC: daily ones are, hourly ones are not across a
+    change to daylight saving time."""
 
     def kinds(times: Any) -> int:
         return len(set((times[1:] - times[:-1]).tolist()))
@@ -198,21 +197,21 @@ def wall_clock(index: "pandas.DatetimeIndex") -> bool:
 
 
 def written_times(index: Any) -> Any:
-    """Times as the file has them: without a zone."""
+    """Times for the file: without a zone."""
     if index.tz is None:
         return index
     return index.tz_localize(None) if wall_clock(index) else index.tz_convert("UTC").tz_localize(None)
 
 
 def write_table(table: Table, stem: pathlib.Path, *, by_id: bool = False) -> pathlib.Path:
-    """The file or folder that the program reads: stem.csv, or stem.data/ of a long frame with several variables (of any
-    `by_id`), a file an id. Numbers are written so that they read back to the same bits."""
+    """Writes the file or folder for the program: stem.csv, or stem.data/ with a file per id for a long frame with several
+    variables (for any long frame with `by_id`). Numbers read back to the same bits."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     values = table.values.copy()
     if table.dated:
         times = written_times(values.index)
         if (times != times.floor("s")).any():
-            raise DataError(f"frame: times finer than a second are not read, got {times[times != times.floor('s')][0]}")
+            raise DataError(f"frame: times finer than a second are not supported, got {times[times != times.floor('s')][0]}")
         values.index = times.strftime("%Y-%m-%d %H:%M:%S")
         values.index.name = "date"
     if len(table.variables) > 1 or (by_id and table.long):
@@ -229,12 +228,12 @@ def write_table(table: Table, stem: pathlib.Path, *, by_id: bool = False) -> pat
 
 
 def file_name(name: str) -> str:
-    """An id as the name of a file."""
+    """A file name for an id."""
     return "".join(c if c.isalnum() or c in "._-" else f"%{ord(c):x}" for c in name)
 
 
 def forecast_times(result: dict[str, Any], table: Table | None) -> Any:
-    """The times of a forecast, in the zone and the counting of the frame that it continues."""
+    """Times of a forecast, in the time zone or the row numbers of the frame that it continues."""
     import pandas
 
     if "rows" in result:
@@ -252,8 +251,8 @@ def forecast_times(result: dict[str, Any], table: Table | None) -> Any:
 
 
 def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataFrame":
-    """The program's `predict --json` as a frame like `table`, which it continues: wide, or long with the columns
-    `unique_id`, `ds`, the values (`y`) and their quantiles (`y_q0.025`, …). Without a table: wide."""
+    """The program's `predict --json` as a frame like `table`: wide, or long with the columns `unique_id`, `ds`, the values
+    (`y`) and their quantiles (`y_q0.025`, …). Without a table: wide."""
     require_pandas()
     import pandas
 
@@ -272,6 +271,6 @@ def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataF
 
 
 def series_columns(name: str, series: dict[str, Any]) -> dict[str, list[float]]:
-    """A forecast and its quantiles: "OT", "OT_q0.025", …"""
+    """Columns of a forecast and its quantiles: "OT", "OT_q0.025", …"""
     quantiles = {f"{name}_q{level}": values for level, values in series["quantiles"].items()}
     return {name: series["forecast"], **quantiles}

@@ -1,4 +1,4 @@
-"""xarray's arrays as the program's series, and forecasts as such arrays; nothing of xarray is imported."""
+"""Conversion of xarray DataArrays to the program's series and of forecasts to DataArrays; xarray is not imported."""
 
 import dataclasses
 import pathlib
@@ -18,39 +18,39 @@ Array = npt.NDArray[Any]
 
 @dataclasses.dataclass
 class Grid:
-    """A DataArray with its time first, in ascending and equal steps, absent rows as NaN. `given`: the array, of which
-    dimensions, coordinates, name and attributes come back; `step` of the program's rows, "" of counted ones."""
+    """A DataArray with the time dimension first, in ascending equal steps, missing rows as NaN. `given`: the original array,
+    whose dimensions, coordinates, name and attributes a forecast keeps; `step` of the program's rows, "" for row numbers."""
 
     values: Array
     times: "pandas.Index[Any]"
     time: str
     step: str
-    following: Any  # what comes behind each time: a number, a Timedelta or a DateOffset
+    following: Any  # difference to the next time: a number, a Timedelta or a DateOffset
     given: Any
 
     def settings(self) -> dict[str, Any]:
-        """What the program cannot see in an array: when rows begin, their step, names of the other dimensions."""
+        """Config keys for what a .npy file does not hold: start and step of the rows, names of the other dimensions."""
         names = [str(name) for name in self.given.dims if name != self.time]
         dated = {"data.start": self.times[0].strftime("%Y-%m-%d %H:%M:%S"), "data.step": self.step} if self.step else {}
         return dated | ({"data.mode_names": names} if names else {})
 
     def write(self, stem: pathlib.Path) -> pathlib.Path:
-        """stem.npy"""
+        """Writes stem.npy -> its path."""
         path = stem.with_name(stem.name + ".npy")
         path.parent.mkdir(parents=True, exist_ok=True)
         np.save(path, self.values if self.values.ndim > 1 else self.values[:, None], allow_pickle=False)
         return path
 
-    def times_behind(self, steps: int) -> list[Any]:
-        """Of the rows that follow the last."""
+    def times_after(self, steps: int) -> list[Any]:
+        """Times of the rows after the last."""
         return [self.times[-1] + self.following * (i + 1) for i in range(steps)]
 
     def forecast(self, result: dict[str, Any]) -> Any:
-        """The program's `predict --json` as a DataArray of the same dimensions behind the last time; quantiles are
-        coordinates q0.025, q0.1, … of its own shape."""
+        """The program's `predict --json` as a DataArray of the same dimensions after the last time; quantiles are coordinates
+        q0.025, q0.1, … of the same shape."""
         series = result["series"]
         steps = len(series[0]["forecast"])
-        times = self.times_behind(steps)
+        times = self.times_after(steps)
         dims = (self.time, *(name for name in self.given.dims if name != self.time))
 
         def shaped(rows: list[list[float]]) -> tuple[tuple[Any, ...], Array]:
@@ -66,26 +66,26 @@ class Grid:
 
 
 def is_labelled(data: Any) -> bool:
-    """Whether it is one of xarray's."""
+    """Whether the data are an xarray object."""
     return type(data).__module__.split(".")[0] == "xarray"
 
 
 def time_of(data: Any) -> str:
-    """The dimension of times: the one with dates, else the one named time, else the first."""
+    """The time dimension: the one with dates, else the one named time, else the first."""
     dated = [name for name in data.dims if name in data.coords and data.coords[name].dtype.kind == "M"]
     if len(dated) > 1:
-        raise DataError(f"array: dimensions {', '.join(map(str, dated))} all hold times: keep one")
+        raise DataError(f"array: {len(dated)} dimensions hold times ({', '.join(map(str, dated))}): keep one")
     return str(dated[0] if dated else "time" if "time" in data.dims else data.dims[0])
 
 
 def step_of(times: "pandas.Index[Any]", name: str) -> tuple[str, Any]:
-    """The step of ascending times, as the program writes it and as what follows a time. DataError for a finer one than a second."""
+    """The step of ascending times, as data.step and as the difference to the next time. DataError for steps below a second."""
     import pandas
 
     if not isinstance(times, pandas.DatetimeIndex):
         return "", int((times[1:] - times[:-1]).min()) if len(times) > 1 else 1
     if len(times) < 2:
-        raise DataError(f"array: dimension '{name}' has one time, and no step follows from it")
+        raise DataError(f"array: dimension '{name}' has one time, which defines no step")
     steps = times[1:] - times[:-1]
     months = (times.year * 12 + times.month)[1:] - (times.year * 12 + times.month)[:-1]
     if (times.day == times[0].day).all() and times[0].day <= 28 and (times.normalize() == times).all() and months.min() >= 1:
@@ -99,22 +99,22 @@ def step_of(times: "pandas.Index[Any]", name: str) -> tuple[str, Any]:
 
 
 def all_times(times: "pandas.Index[Any]", following: Any, name: str) -> "pandas.Index[Any]":
-    """Times from the first to the last by the step. DataError where some lie beside it, or hardly any are there."""
+    """Times from the first to the last by the step. DataError for a time between steps, or if most are missing."""
     import pandas
 
     first, last = times[0], times[-1]
     if first + following * 2 * len(times) < last:
-        raise DataError(f"array: of the times of '{name}' from {first} to {last} by a step of {following} less than half are there")
+        raise DataError(f"array: more than half of the times of '{name}' from {first} to {last} by a step of {following} are missing")
     dated = isinstance(times, pandas.DatetimeIndex)
     rows = pandas.date_range(first, last, freq=following) if dated else pandas.RangeIndex(first, last + following, following)
-    beside = times.difference(rows)
-    if len(beside) > 0:
-        raise DataError(f"array: times of '{name}' must be equally far apart; {beside[0]} lies beside the step of {following}")
+    between = times.difference(rows)
+    if len(between) > 0:
+        raise DataError(f"array: times of '{name}' must be equally spaced; {between[0]} is not a multiple of the step of {following}")
     return rows.astype(times.dtype)
 
 
 def grid_of(data: Any) -> Grid:
-    """A DataArray of numbers, its times in any order. DataError says what is wrong."""
+    """The grid of a DataArray of numbers, times in any order. DataError for an invalid one."""
     require_pandas()
     import pandas
 
@@ -129,7 +129,7 @@ def grid_of(data: Any) -> Grid:
     if times.dtype.kind not in "Miu":
         raise DataError(f"array: coordinate '{time}' must hold times (datetime64) or row numbers, got {times.dtype}")
     if times.hasnans:
-        raise DataError(f"array: coordinate '{time}' holds no time at place {int(times.isna().argmax())}")
+        raise DataError(f"array: coordinate '{time}' has no time at index {int(times.isna().argmax())}")
     if times.has_duplicates:
         raise DataError(f"array: it has two rows at {times[times.duplicated()][0]}")
     order = times.argsort()

@@ -1,4 +1,4 @@
-"""From a run folder to its model in Python."""
+"""Models of run folders as torch modules."""
 
 import dataclasses
 import math
@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from modewise import tasks
-from modewise.calibration import Calibration, window_deviation
+from modewise._aliases import member
+from modewise.calibration import Calibration, window_std
 from modewise.errors import DataError, UsageError
 from modewise.models.forecast import Forecaster, ForecastShape
 from modewise.models.forecast_config import make_forecaster
 from modewise.models.language import LanguageModel
-from modewise.models.volumes import GridShape, make_classifier
+from modewise.models.volumes import VisionShape, make_classifier
 from modewise.run_folder import RunFolder
 
 Array = npt.NDArray[Any]
@@ -24,8 +25,8 @@ Array = npt.NDArray[Any]
 
 @dataclasses.dataclass
 class Forecast:
-    """What follows a window, in its units: values [S, H] float64 and quantiles [S, H, Q] of `levels` (None where the
-    run has none); series in row-major order over the modes, `names` their labels joined."""
+    """A forecast in the data's units: values [S, H] float64 and quantiles [S, H, Q] of `levels` (None if the run has none);
+    series in row-major order over the modes, `names` their joined labels."""
 
     names: list[str]
     values: Array
@@ -35,7 +36,7 @@ class Forecast:
 
 class LoadedForecaster:
     """A run's forecaster: `module` (of modewise.nn, with the best weights, in evaluation mode), `config` (its resolved
-    config.toml), `shape`, the scaler's `mean` and `deviation` [N_1 … N_j] float64, `names`, and its calibration."""
+    config.toml), `shape`, the scaler's `mean` and `std` [N_1 … N_j] float64, `names`, and its calibration."""
 
     def __init__(self, folder: RunFolder) -> None:
         self.path = folder.path
@@ -58,26 +59,27 @@ class LoadedForecaster:
         self.names = [" / ".join(labels[axis][place] for axis, place in enumerate(np.unravel_index(i, sizes)))
                       for i in range(math.prod(sizes))]  # fmt: skip
         self.mean = np.array(data["scaler"]["mean"], dtype=np.float64).reshape(sizes)
-        self.deviation = np.array(data["scaler"]["deviation"], dtype=np.float64).reshape(sizes)
+        self.std = np.array(member(data["scaler"], "std"), dtype=np.float64).reshape(sizes)
         self.rows: int = data["rows"]
         forecast = self.config["forecast"]
         self.shape = ForecastShape(
             series=sizes, ordered=[mode["ordered"] for mode in data["modes"]], lookback=forecast["lookback"],
             horizon=max(forecast["horizons"] or [forecast["horizon"]]),
             quantiles=len(forecast["quantiles"]) if forecast["loss"] == "quantile" else 0, missing=data["missing"],
-            known=data.get("ahead", {}).get("features", 0), known_modes=data.get("ahead", {}).get("modes", 0))  # fmt: skip
+            future_covariates=data.get("ahead", {}).get("features", 0),
+            future_covariate_modes=data.get("ahead", {}).get("modes", 0))  # fmt: skip
 
     def scaled(self, values: Array) -> tuple[Tensor, Tensor | None]:
         """The last `lookback` rows of values [T, N_1 … N_j], NaN where missing, as past [1, N_1 … N_j, L] and observed."""
         window = self._checked(values)[-self.shape.lookback :]
         seen = np.isfinite(window)
         if not self.shape.missing and not seen.all():
-            raise DataError(f"{self.path}: {int((~seen).sum())} cells are missing in the last {self.shape.lookback} rows, but "
-                            "the run was trained on data without missing cells, so its model takes none")  # fmt: skip
+            raise DataError(f"{self.path}: {int((~seen).sum())} values are missing in the last {self.shape.lookback} rows, but "
+                            "the run was trained on data without missing values and its model accepts none")  # fmt: skip
         with np.errstate(over="ignore"):
-            past = np.where(seen, (window - self.mean) / self.deviation, 0).astype(np.float32)
+            past = np.where(seen, (window - self.mean) / self.std, 0).astype(np.float32)
         if not np.isfinite(past).all():
-            raise DataError(f"{self.path}: values lie farther from the training rows than 32-bit floats can hold")
+            raise DataError(f"{self.path}: scaled values exceed the range of 32-bit floats")
         observed = torch.from_numpy(np.ascontiguousarray(np.moveaxis(seen, 0, -1)))[None] if not seen.all() else None
         return torch.from_numpy(np.ascontiguousarray(np.moveaxis(past, 0, -1)))[None], observed
 
@@ -89,18 +91,18 @@ class LoadedForecaster:
             wanted = ", ".join(map(str, ["T", *self.shape.series]))
             raise DataError(f"values must be [{wanted}], got {list(array.shape)}")
         if array.shape[0] < self.shape.lookback:
-            raise DataError(f"values have {array.shape[0]} rows, but the model looks back {self.shape.lookback} rows")
+            raise DataError(f"values have {array.shape[0]} rows, but the lookback of the model is {self.shape.lookback} rows")
         return array.astype(np.float64, copy=False)
 
     @torch.no_grad()
     def predict(self, values: Array, first_row: int | None = None) -> Forecast:
-        """The rows after the last of values [T, N_1 … N_j] (at least the lookback, in the data's units, NaN where
-        missing). first_row: how many rows values[0] lies behind the first row of the run's data, for models with a
-        cycle; None: values end where those data do. DataError for other shapes and types, NotImplementedError for a run with
-        data.known or data.calendar, whose `module` takes them scaled."""
-        if self.shape.known > 0:
-            raise NotImplementedError(f"{self.path}: its model looks at {self.shape.known} numbers a step that are known ahead (data.known, "
-                                      "data.calendar), which are not read in Python yet; modewise.Forecaster and the program forecast")  # fmt: skip
+        """Forecast after values [T, N_1 … N_j] (at least the lookback, in the data's units, NaN if missing). first_row: index of
+        values[0], counted from the first row of the run's data, for models with a cycle; None: values end where those data
+        do. DataError for other shapes and types, NotImplementedError for a run with data.future_covariates or data.calendar,
+        whose `module` takes them scaled."""
+        if self.shape.future_covariates > 0:
+            raise NotImplementedError(f"{self.path}: its model takes {self.shape.future_covariates} future covariates (data.future_covariates, "
+                                      "data.calendar), which are not read in Python yet; use modewise.Forecaster or the program")  # fmt: skip
         past, observed = self.scaled(values)
         begin = self.rows - len(values) if first_row is None else first_row
         out = self.module(past, observed, torch.tensor([begin + len(values) - self.shape.lookback]))
@@ -112,14 +114,14 @@ class LoadedForecaster:
         if self.calibration is not None:
             windows = past.reshape(1, count, -1).numpy()
             seen = None if observed is None else observed.reshape(1, count, -1).numpy()
-            quantiles = self.calibration.quantiles(point, raw, window_deviation(windows, seen))
-        mean, deviation = self.mean.reshape(-1, 1), self.deviation.reshape(-1, 1)
-        in_units = None if quantiles is None else quantiles[0] * deviation[..., None] + mean[..., None]
-        return Forecast(self.names, point[0] * deviation + mean, self.levels, in_units)
+            quantiles = self.calibration.quantiles(point, raw, window_std(windows, seen))
+        mean, std = self.mean.reshape(-1, 1), self.std.reshape(-1, 1)
+        in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
+        return Forecast(self.names, point[0] * std + mean, self.levels, in_units)
 
 
 class LoadedClassifier:
-    """A run's classifier of volumes: `module` (logits of scaled volumes; with the best weights, in evaluation mode),
+    """A run's volume classifier: `module` (logits of scaled volumes; with the best weights, in evaluation mode),
     `config` (its resolved config.toml), `shape` and the names of its `classes`."""
 
     def __init__(self, folder: RunFolder) -> None:
@@ -128,14 +130,14 @@ class LoadedClassifier:
         data = folder.read_json("data.json")
         with folder.reading("data.json"):
             self.classes: list[str] = data["classes"]
-            self.shape = GridShape(data["size"], data["channels"], len(self.classes), data["missing"])
+            self.shape = VisionShape(data["size"], data["channels"], len(self.classes), data["missing"])
         with folder.reading("config.toml"):
             self.module = make_classifier(self.config["model"], self.shape)
         folder.load_weights(self.module)
 
     def scaled(self, volumes: Array) -> Tensor:
-        """Whole volumes [B, N_1 … N_k] or [B, N_1 … N_k, C] as their file has them -> [B, N_1 … N_k, C] as the module
-        sees them, by `data.intensity`. DataError for shapes that are not the run's."""
+        """Volumes [B, N_1 … N_k] or [B, N_1 … N_k, C] as in their file -> [B, N_1 … N_k, C], normalized by `data.intensity`.
+        DataError for shapes that are not the run's."""
         array = np.asarray(volumes)
         if array.dtype.kind not in "fiu":
             raise DataError(f"volumes must be numbers, got an array of {array.dtype}")
@@ -152,33 +154,33 @@ class LoadedClassifier:
             low, high = self.config["data"]["intensity_range"]
             return values.sub_(low).div_(high - low).clamp_(0, 1)
         if rule == "volume" or unit == 0:
-            raise NotImplementedError("data.intensity = \"volume\" is not computed in Python yet: give `module` volumes that are "
-                                      "brought to mean 0 and deviation 1")  # fmt: skip
+            raise NotImplementedError("data.intensity = \"volume\" is not computed in Python yet: give `module` volumes "
+                                      "scaled to mean 0 and standard deviation 1")  # fmt: skip
         return values.div_(unit)
 
     @torch.no_grad()
     def predict_proba(self, volumes: Array) -> Array:
-        """Probabilities [B, K] float64 of whole volumes as their file has them, over mirror images where the run has
-        `classify.mirrors`: the scores of `modewise predict`."""
-        values, axes = self.scaled(volumes), self.config["classify"]["mirrors"]
+        """Probabilities [B, K] float64 of volumes as in their file, averaged over flips along `classify.flip_axes`: the scores
+        of `modewise predict`."""
+        values, axes = self.scaled(volumes), self.config["classify"]["flip_axes"]
         if self.config["augment"]["shape_transform"]:
             values = values.mul_(0.5)
         total = torch.zeros(())
         for number in range(2 ** len(axes)):
-            flipped = [axis + 1 for place, axis in enumerate(axes) if number >> place & 1]
+            flipped = [axis + 1 for bit, axis in enumerate(axes) if number >> bit & 1]
             logits = self.module(values.flip(flipped) if flipped else values)
             scores = torch.softmax(logits.double(), -1)
             total = scores if number == 0 else total + scores
         return np.asarray(total / 2 ** len(axes))
 
     def predict(self, volumes: Array) -> list[str]:
-        """The likeliest class of each volume."""
-        return [self.classes[place] for place in self.predict_proba(volumes).argmax(-1)]
+        """The most probable class of each volume."""
+        return [self.classes[index] for index in self.predict_proba(volumes).argmax(-1)]
 
 
 class LoadedLanguageModel:
     """A run's language model: `module` (with the best weights, in evaluation mode), `config` (its resolved
-    config.toml), and its tokenizer: `encode`, `decode`, `begin_id` (None where it names none)."""
+    config.toml), and its tokenizer: `encode`, `decode`, `begin_id` (None without a BOS token)."""
 
     def __init__(self, folder: RunFolder) -> None:
         self.path = folder.path
@@ -188,50 +190,49 @@ class LoadedLanguageModel:
         folder.load_weights(self.module)
 
     def encode(self, text: str) -> Tensor:
-        """A text's tokens [n] int64, without begin and end marks."""
+        """Token ids [n] int64 of a text, without special tokens."""
         return torch.tensor(tasks.encode(self.path, text)[0], dtype=torch.int64)
 
     @property
     def begin_id(self) -> int | None:
-        """The token that opens a text."""
+        """Id of the BOS token."""
         return tasks.encode(self.path, "")[1]
 
     def decode(self, tokens: Tensor) -> str:
-        """The text of tokens [n]; bytes that are no characters become U+FFFD."""
+        """The text of token ids [n]; invalid UTF-8 becomes U+FFFD."""
         return tasks.decode(self.path, tokens.tolist())
 
     def generate(self, prompt: str, count: int) -> str:
-        """`count` tokens that go on with a prompt, the likeliest each time, as `generate --temperature 0` does."""
+        """Continues a prompt by `count` tokens, greedily, as `generate --temperature 0` does."""
         begin = self.begin_id
         opening = [] if begin is None else [begin]
         tokens = torch.tensor([[*opening, *self.encode(prompt).tolist()]])
         if tokens.numel() == 0:
-            raise UsageError("generate: the prompt is empty, and the tokenizer has no token that opens a text")
+            raise UsageError("generate: the prompt is empty, and the tokenizer has no BOS token")
         return self.decode(self.module.greedy(tokens, count)[0])
 
 
 def load_forecaster(path: str | os.PathLike[str]) -> LoadedForecaster:
-    """The same as `load` for a run of the task forecast. UsageError for one of another."""
+    """`load` for a run of the task forecasting. UsageError for a run of another task."""
     folder = RunFolder(path)
-    if folder.task != "forecast":
-        raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'forecast'")
+    if folder.task != "forecasting":
+        raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'forecasting'")
     return LoadedForecaster(folder)
 
 
 LOADERS: dict[str, type[LoadedForecaster] | type[LoadedClassifier] | type[LoadedLanguageModel]] = {
-    "forecast": LoadedForecaster,
-    "classify": LoadedClassifier,
-    "language": LoadedLanguageModel,
+    "forecasting": LoadedForecaster,
+    "volume_classification": LoadedClassifier,
+    "language_modeling": LoadedLanguageModel,
 }
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model of a run folder, built of modewise.nn with the run's best weights, in evaluation mode: a
+    """The model of a run folder, as a modewise.nn module with the run's best weights, in evaluation mode: a
     LoadedForecaster, a LoadedClassifier or a LoadedLanguageModel.
 
-    NoInputError where there is no run or no checkpoint, DataError or ConfigError where its files are damaged, of a newer
-    modewise or of another run,
-    NotImplementedError for a task or model that has no module in Python yet.
+    NoInputError without a run or a checkpoint, DataError or ConfigError for files that are damaged, of a newer modewise or of
+    another run, NotImplementedError for a task or model without a module in Python.
     """
     folder = RunFolder(path)
     if folder.task not in LOADERS:

@@ -1,4 +1,4 @@
-"""The run folder that a fit makes, and the data that an estimator writes into it for the program."""
+"""New run folders of estimators, and the data they write into them for the program."""
 
 import contextlib
 import itertools
@@ -12,16 +12,16 @@ from modewise.run_folder import RunFolder
 
 
 class NewRun:
-    """A run folder to be made. Data for the program go into a folder of its own in the run: RUN/data, or the first of data2, data3, …
-    that is free where an earlier run is replaced. Nothing that is there already is changed."""
+    """A new run folder. Data for the program go into a subfolder: RUN/data, or the first free one of data2, data3, … if an
+    earlier run is replaced. Existing files are not changed."""
 
     def __init__(self, folder: pathlib.Path, missing: list[pathlib.Path]) -> None:
-        """`missing`: the folder and those above it that this call makes, deepest first."""
+        """`missing`: the folder and its parents that this call creates, deepest first."""
         self.folder, self.missing = folder, missing
         self.inputs: pathlib.Path | None = None
 
     def stem(self) -> pathlib.Path:
-        """The path that names of the run's data begin with, RUN/data/RUN; makes the folder for them."""
+        """Creates the data folder -> the prefix of paths of data files, RUN/data/RUN."""
         if self.inputs is None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ class NewRun:
             return False
 
     def remove_created(self) -> None:
-        """Removes what this object made, unless the run has begun."""
+        """Removes what this object created, unless the run has begun."""
         if self.inputs is not None and not self.has_begun():
             shutil.rmtree(self.inputs, ignore_errors=True)
         for folder in self.missing:
@@ -47,13 +47,13 @@ class NewRun:
 
 
 def listed_files(folder: pathlib.Path) -> list[str]:
-    """The names that belong to a run."""
+    """Files of a run, by its manifest."""
     files = RunFolder(folder).manifest.get("files")
     return files if isinstance(files, list) else []
 
 
 def new_inputs(folder: pathlib.Path) -> pathlib.Path:
-    """Makes folder/data, or the first of data2, data3, … that neither exists nor belongs to the run in the folder."""
+    """Creates folder/data, or the first of data2, data3, … that neither exists nor belongs to the run in the folder."""
     try:
         taken = listed_files(folder)
     except ModewiseError:
@@ -68,12 +68,12 @@ def new_inputs(folder: pathlib.Path) -> pathlib.Path:
 
 
 def missing_folders(folder: pathlib.Path) -> list[pathlib.Path]:
-    """The folder and those above it that do not exist, deepest first."""
+    """The folder and its parents that do not exist, deepest first."""
     return [path for path in (folder, *folder.parents) if not path.exists()]
 
 
 def free_folder(stem: str) -> tuple[pathlib.Path, list[pathlib.Path]]:
-    """Makes the first free one of runs/STEM, runs/STEM2, …; what was missing."""
+    """Creates the first free one of runs/STEM, runs/STEM2, … -> it, and the folders that were missing."""
     for number in range(1, 1_000_000):
         folder = pathlib.Path("runs") / (stem if number == 1 else f"{stem}{number}")
         missing = missing_folders(folder)
@@ -84,24 +84,24 @@ def free_folder(stem: str) -> tuple[pathlib.Path, list[pathlib.Path]]:
             continue
         except OSError as error:
             raise CannotCreateError(f"cannot create {folder}: {error.strerror or error}") from None
-    raise UsageError(f"runs/{stem} and all of its numbers are taken")
+    raise UsageError(f"runs/{stem} and all its numbered folders exist")
 
 
-def require_free(folder: pathlib.Path, exist_ok: bool) -> None:
-    """CannotCreateError where a folder holds anything that the run would stand beside."""
-    if not exist_ok and folder.is_dir() and any(folder.iterdir()):
-        raise CannotCreateError(f"{folder} is there already: take another run, or exist_ok=True to replace the run in it")
+def require_free(folder: pathlib.Path, overwrite: bool) -> None:
+    """CannotCreateError for a folder that is not empty."""
+    if not overwrite and folder.is_dir() and any(folder.iterdir()):
+        raise CannotCreateError(f"{folder} exists already: choose another run, or overwrite=True to replace the run in it")
 
 
 @contextlib.contextmanager
-def new_run(run: str | os.PathLike[str] | None, stem: str, exist_ok: bool) -> Iterator[NewRun]:
-    """The run folder `run`, or a free one under runs/. Where the run does not begin, whatever ends the block, all that was made for it
-    is removed again. ReadWriteError where data cannot be written."""
+def new_run(run: str | os.PathLike[str] | None, stem: str, overwrite: bool) -> Iterator[NewRun]:
+    """The run folder `run`, or a free one under runs/. If the block ends before the run begins, everything created for it is
+    removed. ReadWriteError if data cannot be written."""
     if run is None:
         made = NewRun(*free_folder(stem))
     else:
         folder = pathlib.Path(run)
-        require_free(folder, exist_ok)
+        require_free(folder, overwrite)
         made = NewRun(folder, missing_folders(folder))
     try:
         yield made

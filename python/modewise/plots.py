@@ -1,4 +1,4 @@
-"""Forecasts as figures of matplotlib, which is asked for here alone."""
+"""Forecasts as matplotlib figures; only this module imports matplotlib."""
 
 import dataclasses
 import importlib
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class Past:
-    """The last rows that a forecast follows: values [T, S], NaN where missing, series in the forecast's order."""
+    """The last rows before a forecast: values [T, S], NaN if missing, series in the forecast's order."""
 
     times: Any
     values: Array
 
 
 def figure_class() -> "type[matplotlib.figure.Figure]":
-    """ImportError with what to do where there is no matplotlib."""
+    """matplotlib's Figure; ImportError with the remedy without matplotlib."""
     try:
         made: type[matplotlib.figure.Figure] = importlib.import_module("matplotlib.figure").Figure
     except ImportError:
@@ -30,8 +30,8 @@ def figure_class() -> "type[matplotlib.figure.Figure]":
 
 
 def forecast_figure(result: dict[str, Any], times: Any, past: Past | None, wanted: Sequence[str] | None) -> "matplotlib.figure.Figure":
-    """The program's `predict --json`, whose rows have these `times`: a picture for each of the `wanted` series (None: the
-    first four), with the rows before it and a band between each pair of quantiles. UsageError for a series that is not there."""
+    """Figure of the program's `predict --json`, whose rows have these `times`: axes for each of the `wanted` series (None: the
+    first four), with the rows before it and a band between each pair of quantiles. UsageError for an unknown series."""
     kind = figure_class()
     every = [series["name"] for series in result["series"]]
     names = every[:4] if wanted is None else list(wanted)
@@ -41,17 +41,17 @@ def forecast_figure(result: dict[str, Any], times: Any, past: Past | None, wante
     figure = kind(figsize=(8, 2.6 * len(names)), layout="constrained")
     grid = figure.subplots(len(names), 1, sharex=True, squeeze=False)
     for axes, name in zip(grid[:, 0], names, strict=True):
-        place = every.index(name)
-        series = result["series"][place]
+        index = every.index(name)
+        series = result["series"][index]
         if past is not None:
-            axes.plot(past.times, past.values[:, place], color="0.35", label="past")
+            axes.plot(past.times, past.values[:, index], color="0.35", label="past")
         (line,) = axes.plot(times, series["forecast"], label="forecast")
         levels = sorted(series["quantiles"], key=float)
         for low, high in zip(levels, reversed(levels), strict=True):
             if float(low) < float(high):
-                share = f"{100 * (float(high) - float(low)):.4g} %"
+                coverage = f"{100 * (float(high) - float(low)):.4g} %"
                 axes.fill_between(times, series["quantiles"][low], series["quantiles"][high], color=line.get_color(), alpha=0.2, lw=0,
-                                  label=share)  # fmt: skip
+                                  label=coverage)  # fmt: skip
         axes.set_title(name, loc="left")
         axes.legend(loc="upper left", frameon=False)
     return figure

@@ -1,7 +1,7 @@
-"""`python -m modewise sweep FILE --launcher ray`: each run of a sweep is a task of Ray, which finds it a node with free cores.
+"""`python -m modewise sweep FILE --launcher ray`: each run of a sweep is a Ray task, scheduled on a node with free cores.
 
-A task is the program again, on one run: `modewise sweep FILE … --only RUN`. So the runs lie in the sweep's folder, which
-all nodes must see, and the claims there keep other sweeps from training them as well.
+A task runs the program on one run: `modewise sweep FILE … --only RUN`. The runs are in the sweep's folder, which all nodes
+must share; the claims there keep other sweeps from training the same runs.
 """
 
 import argparse
@@ -18,7 +18,7 @@ PROGRAM = [sys.executable, "-m", "modewise"]
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """What concerns the launcher, and the arguments of every task."""
+    """The options of the launcher, and the arguments of every task."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--launcher")
     parser.add_argument("--jobs", type=int)
@@ -30,7 +30,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def wanted(arguments: list[str]) -> bool:
-    """Whether these are the arguments of a sweep on Ray; what only lists or tables is the program's."""
+    """Whether these are the arguments of a sweep on Ray; listings and tables are left to the program."""
     if arguments[:1] != ["sweep"]:
         return False
     try:
@@ -45,11 +45,11 @@ def say(sentence: str) -> None:
 
 
 def task_of(ray: Any, threads: int) -> Any:
-    """A task of Ray: runs a command in a folder; gives its exit code and the last line it printed. Where a signal ended the
-    command or its worker, Ray starts it again. A task that is cancelled asks the command to save and end.
+    """A Ray task: runs a command in a folder -> its exit code and its last line of output. Ray restarts it if a signal ended
+    the command or its worker. A cancelled task makes the command save and exit.
     """
 
-    def train_one(command: list[str], folder: str) -> tuple[int, str]:  # sent as it is: workers need not import modewise
+    def train_one(command: list[str], folder: str) -> tuple[int, str]:  # pickled by value: workers need not import modewise
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             try:
                 _, printed = process.communicate()
@@ -57,14 +57,14 @@ def task_of(ray: Any, threads: int) -> Any:
                 process.terminate()
                 raise
         if process.returncode < 0:
-            raise ChildProcessError(f"signal {-process.returncode} ended it")
-        return process.returncode, (["it printed nothing", *printed.strip().splitlines()])[-1]
+            raise ChildProcessError(f"ended by signal {-process.returncode}")
+        return process.returncode, (["no output", *printed.strip().splitlines()])[-1]
 
     return ray.remote(num_cpus=threads, max_retries=3, retry_exceptions=[ChildProcessError])(train_one)
 
 
 def run_tasks(ray: Any, commands: dict[str, list[str]], threads: int, jobs: int, signals: list[int]) -> dict[str, str]:
-    """Runs each command, `jobs` at once, until `signals` holds one; the failures, by name."""
+    """Runs each command, `jobs` at a time, until `signals` is not empty -> the failures by name."""
     task = task_of(ray, threads)
     waiting = list(commands)
     failures: dict[str, str] = {}
@@ -84,7 +84,7 @@ def run_tasks(ray: Any, commands: dict[str, list[str]], threads: int, jobs: int,
             done = f"({len(commands) - len(waiting) - len(running)} of {len(commands)})"
             say(f"failed {name} {done}: {line}" if code != 0 else f"finished {name} {done}")
     if running:
-        say(f"signal {signals[0]}: waiting for the runs that have begun to save")
+        say(f"signal {signals[0]}: waiting for the started runs to save")
         for reference in running:
             ray.cancel(reference)
         ray.wait(list(running), num_returns=len(running), timeout=60)
@@ -92,7 +92,7 @@ def run_tasks(ray: Any, commands: dict[str, list[str]], threads: int, jobs: int,
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code of the sweep; as the program's, and 69 where Ray is missing or cannot be reached."""
+    """Runs the sweep -> its exit code: the program's, or 69 if Ray is missing or cannot be reached."""
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError:
@@ -100,8 +100,8 @@ def main(arguments: list[str]) -> int:
         return 69
     options, same = parse(arguments)
     table = [*PROGRAM, *same, "--table"]
-    asked = ["--threads", str(options.threads)] + ([] if options.jobs is None else ["--jobs", str(options.jobs)])
-    found = subprocess.run([*table, *asked, "--json"], stdout=subprocess.PIPE, text=True)
+    shared = ["--threads", str(options.threads)] + ([] if options.jobs is None else ["--jobs", str(options.jobs)])
+    found = subprocess.run([*table, *shared, "--json"], stdout=subprocess.PIPE, text=True)
     if found.returncode != 0:
         return found.returncode
     names = [run["name"] for run in json.loads(found.stdout)["runs"] if run["state"] == "waiting"]
@@ -114,7 +114,7 @@ def main(arguments: list[str]) -> int:
         say(f"error: Ray cannot be reached: {str(error).splitlines()[0]}")
         return 69
     signals: list[int] = []
-    for number in stopping:  # Ray's own handlers, set until here, end the process
+    for number in stopping:  # replaces Ray's handlers, which end the process
         signal.signal(number, lambda received, _: signals.append(received))
     say(f"{len(names)} runs to train, on {ray.cluster_resources().get('CPU', 0):.0f} cores of Ray, {options.threads} each")
     commands = {name: [*only, name] for name in names}
@@ -124,6 +124,6 @@ def main(arguments: list[str]) -> int:
         return 128 + signals[0]
     shown = subprocess.run([*table, *(["--json"] if options.json else []), *(["--format", options.format] if options.format else [])])
     if failures:
-        say(f"error: {len(failures)} of {len(names)} runs failed; the same command tries them again")
+        say(f"error: {len(failures)} of {len(names)} runs failed; run the same command to retry them")
         return 1
     return shown.returncode

@@ -1,4 +1,4 @@
-"""Reads a run folder: its task, config, data.json and the best weights of its newest checkpoint."""
+"""Reader of a run folder: its task, config, data.json and the best weights of its newest checkpoint."""
 
 import contextlib
 import json
@@ -20,13 +20,13 @@ from modewise.errors import DataError, ModewiseError, NoInputError
 
 @contextlib.contextmanager
 def reading(file: pathlib.Path) -> Iterator[None]:
-    """The block that uses what `file` holds: whatever goes wrong there, for the file may hold anything, is a DataError that names it."""
+    """Turns any error of a block that uses the content of `file` into a DataError that names the file."""
     try:
         yield
     except (ModewiseError, NotImplementedError):
         raise
     except KeyError as error:
-        raise DataError(f"{file}: there is no key {error}") from None
+        raise DataError(f"{file}: missing key {error}") from None
     except RecursionError:
         raise DataError(f"{file}: nested too deeply") from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, OSError, EOFError, zipfile.BadZipFile) as error:
@@ -42,28 +42,28 @@ def setting(config: Mapping[str, Any], key: str) -> Any:
 
 
 def text_of(document: Mapping[str, Any], key: str, usual: str) -> str:
-    """A text of a JSON object, `usual` where the key is missing."""
+    """A string of a JSON object, `usual` if the key is missing."""
     value = document.get(key, usual)
     if not isinstance(value, str):
-        raise TypeError(f"'{key}' must be a text, got {value!r:.40}")
+        raise TypeError(f"'{key}' must be a string, got {value!r:.40}")
     return value
 
 
 def version_numbers(version: str) -> list[int]:
-    """[0, 1, 0] of "0.1.0"; what is no number counts as 0."""
+    """[0, 1, 0] of "0.1.0"; a part that is not a number counts as 0."""
     return [int(part) if part.isdigit() else 0 for part in version.split(".")]
 
 
 class RunFolder:
-    """A folder that `modewise train` or an estimator made. NoInputError where it is none."""
+    """A run folder of `modewise train` or an estimator; `task`: the current name of its task. NoInputError for any other folder."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = pathlib.Path(path)
         if not (self.path / "config.toml").is_file():
-            raise NoInputError(f"{self.path} is no run: there is no {self.path / 'config.toml'}")
+            raise NoInputError(f"{self.path} is not a run: there is no {self.path / 'config.toml'}")
         self.manifest = self.read_json("manifest.json")
         with reading(self.path / "manifest.json"):
-            self.task: str = text_of(self.manifest, "task", "forecast")
+            self.task: str = tasks.task_name(text_of(self.manifest, "task", "forecasting"))
             written_by = text_of(self.manifest.get("build", {}), "version", "0")
             newer = version_numbers(written_by) > version_numbers(BUILD["version"])
         if newer:
@@ -71,10 +71,10 @@ class RunFolder:
                             f"install modewise {written_by} or later")  # fmt: skip
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """A file of the run that holds one JSON object."""
+        """A JSON object from a file of the run."""
         file = self.path / name
         if not file.exists():
-            raise NoInputError(f"{file} is not there")
+            raise NoInputError(f"{file} does not exist")
         with reading(file):
             document = json.loads(file.read_bytes())
         if not isinstance(document, dict):
@@ -82,8 +82,8 @@ class RunFolder:
         return document
 
     def config(self) -> dict[str, Any]:
-        """The config.toml as the program reads it: checked, and with a value for every key, also for those that are younger than the
-        run."""
+        """The config.toml as the program reads it: validated, under the current keys, with a value for every key, also those newer
+        than the run."""
         file = self.path / "config.toml"
         toml = tasks.config_toml(self.task, config=file)
         with reading(file):
@@ -94,13 +94,12 @@ class RunFolder:
         return reading(self.path / name)
 
     def weights_file(self) -> pathlib.Path:
-        """The best weights of the newest checkpoint that is whole, or its latest where it was not evaluated yet. The program's own code
-        finds and verifies it; what it says of a damaged one goes to stderr."""
+        """The best weights of the newest intact checkpoint, or its latest weights before the first evaluation. The program finds
+        and verifies it; warnings about a damaged one go to stderr."""
         return pathlib.Path(tasks.call("weights", run=os.fspath(self.path), verbosity=0)["result"]["file"])
 
     def load_weights(self, module: nn.Module) -> None:
-        """Copies the weights into `module`, whose state must have their names, types and shapes; puts it into
-        evaluation mode."""
+        """Loads the weights into `module`, whose state must have their names, types and shapes; switches it to evaluation mode."""
         file = self.weights_file()
         try:
             tensors = safetensors.torch.load_file(file)
@@ -114,10 +113,10 @@ class RunFolder:
 def require_same(file: str, tensors: dict[str, Tensor], state: dict[str, Tensor]) -> None:
     """DataError that names the first tensor in which a file and a module differ."""
     for name in sorted(tensors.keys() ^ state.keys()):
-        where = "the model has none of that name" if name in tensors else "the file has none of that name"
+        where = "not in the model" if name in tensors else "not in the file"
         raise DataError(f"{file}: tensor {name}: {where}")
     for name, tensor in state.items():
-        come = tensors[name]
-        if come.shape != tensor.shape or come.dtype != tensor.dtype:
+        found = tensors[name]
+        if found.shape != tensor.shape or found.dtype != tensor.dtype:
             raise DataError(f"{file}: tensor {name} must be {tensor.dtype} {list(tensor.shape)}, "
-                            f"got {come.dtype} {list(come.shape)}")  # fmt: skip
+                            f"got {found.dtype} {list(found.shape)}")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Classes of the pixels of a scene in scikit-learn's manner over the program's training."""
+"""Semantic segmentation of scenes with the interface of scikit-learn."""
 
 import os
 import pathlib
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from modewise import tasks
+from modewise._aliases import old_keywords
 from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, Estimator, checked_array
 from modewise.run_folder import RunFolder, setting
@@ -17,17 +18,17 @@ SCENE = "[h, w], [h, w, bands] or [dates, h, w, bands] with at least one pixel"
 
 
 class Segmenter(Estimator):
-    """Trains and asks one run of the program's task segment, in this process.
+    """Trains and uses one run of the task segmentation, in this process.
 
-    model: hot, transformer, unet. epochs: None: the program's. seed: of weights, order, dropout and augmentation.
-    settings: any other option of the program by its name, {"data.window": 64}. run, exist_ok, verbosity: as for
-    Forecaster. The scene is cut into blocks, of which some are held back to choose the best weights and some to judge
-    them (docs/segmentation.md).
+    model: hot, transformer, unet. epochs: None: the program's default. seed: of weights, batch order, dropout and augmentation.
+    settings: any other config key, {"data.window": 64}. run, overwrite, verbosity: as for Forecaster. The scene is cut into
+    blocks; some are the validation split, which selects the best weights, some the test split (docs/segmentation.md).
 
-    After `fit`: `run_`, `metrics_`, `classes_` (ids [K] int64) and `class_names_`. Arrays that were fitted lie in the
-    folder, as data/RUN.npy and data/RUN_mask.npy.
+    After `fit`: `run_`, `metrics_`, `classes_` (ids [K] int64) and `class_names_`. The run folder contains fitted arrays as
+    data/RUN.npy and data/RUN_mask.npy.
     """
 
+    @old_keywords(exist_ok="overwrite")
     def __init__(
         self,
         model: str = "hot",
@@ -36,7 +37,7 @@ class Segmenter(Estimator):
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
         run: str | os.PathLike[str] | None = None,
-        exist_ok: bool = False,
+        overwrite: bool = False,
         verbosity: int = 0,
     ) -> None:
         self.model = model
@@ -44,31 +45,31 @@ class Segmenter(Estimator):
         self.seed = seed
         self.settings = settings
         self.run = run
-        self.exist_ok = exist_ok
+        self.overwrite = overwrite
         self.verbosity = verbosity
 
     def fit(self, X: Any, y: Any) -> "Segmenter":
-        """X: a scene [h, w], [h, w, bands] or [dates, h, w, bands], NaN where there are no data, and y [h, w] whole numbers,
-        the class of each pixel (−1 and 255 count nowhere); or paths of what the program reads, of a GeoTIFF or of folders of
-        images and masks. A DataArray's x and y may stand anywhere among its dimensions. DataError, ConfigError, … say what is
-        wrong; Ctrl-C saves and raises Stopped, and `resume` goes on."""
+        """X: a scene [h, w], [h, w, bands] or [dates, h, w, bands], NaN for no data, and y [h, w] integers, the class of each
+        pixel (−1 and 255: ignored); or paths that the program reads, of a GeoTIFF or of folders of images and masks. The
+        dimensions of a DataArray may have any order. DataError, ConfigError, … for invalid data and settings; Ctrl-C saves a
+        checkpoint and raises Stopped, `resume` continues."""
         if is_path(X) != is_path(y):
-            raise UsageError("fit: a scene and its mask are both arrays or both paths")
+            raise UsageError("fit: the scene and its mask must both be arrays or both be paths")
         arrays = [] if is_path(X) else [checked_scene(X), checked_mask(y)]
         with self._new_run() as run:
             paths = self._written(arrays, run.stem().absolute()) if arrays else [os.path.abspath(X), os.path.abspath(y)]
             settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": paths[0],
                         "data.masks": paths[1]}  # fmt: skip
-            self._train("segment", settings | dict(self.settings or {}), run)
+            self._train("segmentation", settings | dict(self.settings or {}), run)
         self._know_classes()
         return self
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> "Segmenter":
-        """A fitted segmenter of a folder that any `train segment` made."""
+        """A fitted segmenter of a run of `train segment`."""
         folder = RunFolder(run)
-        if folder.task != "segment":
-            raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'segment'")
+        if folder.task != "segmentation":
+            raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'segmentation'")
         config = folder.config()
         made = cls(setting(config, "model.name"), epochs=setting(config, "train.epochs"), seed=setting(config, "train.seed"), run=run)
         made.run_ = os.path.abspath(run)
@@ -76,8 +77,8 @@ class Segmenter(Estimator):
         return made
 
     def predict(self, X: Any) -> Any:
-        """The class of each pixel of a scene of the same bands, [h, w] int64 ids of `classes_`, −1 where it has no data; a
-        DataArray comes back for a DataArray."""
+        """The class of each pixel of a scene with the same bands: [h, w] int64 ids of `classes_`, −1 for no data; a DataArray
+        for a DataArray."""
         if is_path(X):
             return self._map_of(os.fspath(X))
         with tempfile.TemporaryDirectory() as folder:
@@ -90,18 +91,18 @@ class Segmenter(Estimator):
         return type(X)(classes, dims=("y", "x"), coords=kept)
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of the pixels of a scene whose class is told, of those whose class in y is one of `classes_`."""
+        """Accuracy on the pixels of a scene whose class in y is one of `classes_`."""
         mask = checked_mask(y)
-        told = np.asarray(self.predict(X))
-        if told.shape != mask.shape:
-            raise DataError(f"y must be {list(told.shape)} for the scene, got {list(mask.shape)}")
+        predicted = np.asarray(self.predict(X))
+        if predicted.shape != mask.shape:
+            raise DataError(f"y must be {list(predicted.shape)} for the scene, got {list(mask.shape)}")
         counted = np.isin(mask, self.classes_)
         if not counted.any():
-            raise DataError("y holds no pixel of a class that was fitted")
-        return float((told == mask)[counted].mean())
+            raise DataError("y has no pixel of a fitted class")
+        return float((predicted == mask)[counted].mean())
 
     def evaluate(self, split: str = "test", *, detail: bool = False) -> dict[str, Any]:
-        """Accuracy, IoU, … over a part of what was fitted -> the program's `evaluate --json`."""
+        """Accuracy, IoU, … on a split of the fitted data -> the program's `evaluate --json`."""
         return tasks.evaluate(self._run(), split=split, detail=detail)
 
     @staticmethod
@@ -122,10 +123,10 @@ class Segmenter(Estimator):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "map.npy"
             said = tasks.predict(self._run(), data=scene, out=path)
-            places: Array = np.load(path)
+            class_map: Array = np.load(path)
         ids = np.full(256, -1, np.int64)
         ids[[one["id"] for one in said["classes"]]] = self.classes_
-        return np.asarray(ids[places])
+        return np.asarray(ids[class_map])
 
 
 def is_path(data: Any) -> bool:
@@ -133,12 +134,12 @@ def is_path(data: Any) -> bool:
 
 
 def is_data_array(data: Any) -> bool:
-    """Of xarray, which need not be there."""
+    """Whether the data are an xarray.DataArray; xarray need not be installed."""
     return hasattr(data, "dims") and hasattr(data, "transpose") and hasattr(data, "coords")
 
 
 def checked_scene(X: Any) -> Array:
-    """[h, w], [h, w, bands] or [dates, h, w, bands]. DataError for what is none."""
+    """A scene [h, w], [h, w, bands] or [dates, h, w, bands]. DataError for other shapes."""
     if is_data_array(X):
         X = placed(X, 4)
     array = checked_array(X, SCENE)
@@ -148,17 +149,17 @@ def checked_scene(X: Any) -> Array:
 
 
 def checked_mask(y: Any) -> Array:
-    """[h, w] whole numbers. DataError for what is none."""
+    """A mask [h, w] of integers. DataError for other arrays."""
     array = checked_array(placed(y, 2) if is_data_array(y) else y, "[h, w] with at least one pixel")
     if array.ndim != 2 or array.dtype.kind == "f":
-        raise DataError(f"y must be [h, w] whole numbers, got {list(array.shape)} of {array.dtype}")
+        raise DataError(f"y must be [h, w] integers, got {list(array.shape)} of {array.dtype}")
     return array
 
 
-def placed(data: Any, most: int) -> Any:
-    """A DataArray with y and x as the program has them: (dates,) y, x (, bands)."""
+def placed(data: Any, max_dims: int) -> Any:
+    """A DataArray with the dimensions in the program's order: (dates,) y, x (, bands)."""
     others = [name for name in data.dims if name not in ("y", "x")]
-    if {"y", "x"} - set(data.dims) or len(data.dims) > most:
-        raise DataError(f"a DataArray must have the dimensions y and x, and at most {most - 2} others, got ({', '.join(map(str, data.dims))})")
+    if {"y", "x"} - set(data.dims) or len(data.dims) > max_dims:
+        raise DataError(f"a DataArray must have the dimensions y and x, and at most {max_dims - 2} others, got ({', '.join(map(str, data.dims))})")
     dates = others[:1] if len(others) == 2 else []
     return data.transpose(*dates, "y", "x", *others[len(dates) :])

@@ -1,4 +1,4 @@
-"""A classifier of series in scikit-learn's manner over the program's training."""
+"""Series classifier with the interface of scikit-learn."""
 
 import os
 import pathlib
@@ -10,57 +10,59 @@ from typing import Any
 import numpy as np
 
 from modewise import tasks
+from modewise._aliases import old_keywords
 from modewise.classifier import Classifier, checked_labels
 from modewise.errors import DataError
 from modewise.estimator import Array, checked_array, dense_array
 
 
 def checked_series(X: Any) -> list[Array]:
-    """Cases [T, C] float64, NaN where missing. DataError for what are none."""
+    """Samples [T, C] float64, NaN if missing. DataError for an invalid sample."""
     several = isinstance(X, (list, tuple)) or dense_kind(X) == "O"
-    cases = [dense_array(case) for case in X] if several else list(checked_array(X, "[n, T] or [n, T, C] with at least one case"))
-    if not cases:
-        raise DataError("X must hold at least one case")
-    for place, case in enumerate(cases):
-        if case.dtype.kind not in "fiu" or case.ndim not in (1, 2) or case.size == 0:
-            raise DataError(f"X: case {place} must be [T] or [T, C] of numbers, got {list(case.shape)} of {case.dtype}")
-        if np.isinf(case).any():
-            raise DataError(f"X: case {place} holds an infinite value")
-    columns = [case.astype(np.float64)[:, None] if case.ndim == 1 else case.astype(np.float64) for case in cases]
-    other = next((place for place, case in enumerate(columns) if case.shape[1] != columns[0].shape[1]), None)
+    samples = [dense_array(sample) for sample in X] if several else list(checked_array(X, "[n, T] or [n, T, C] with at least one sample"))
+    if not samples:
+        raise DataError("X must hold at least one sample")
+    for index, sample in enumerate(samples):
+        if sample.dtype.kind not in "fiu" or sample.ndim not in (1, 2) or sample.size == 0:
+            raise DataError(f"X: sample {index} must be [T] or [T, C] of numbers, got {list(sample.shape)} of {sample.dtype}")
+        if np.isinf(sample).any():
+            raise DataError(f"X: sample {index} holds an infinite value")
+    columns = [sample.astype(np.float64)[:, None] if sample.ndim == 1 else sample.astype(np.float64) for sample in samples]
+    other = next((index for index, sample in enumerate(columns) if sample.shape[1] != columns[0].shape[1]), None)
     if other is not None:
-        raise DataError(f"X: case 0 has {columns[0].shape[1]} variables, case {other} has {columns[other].shape[1]}")
+        raise DataError(f"X: sample 0 has {columns[0].shape[1]} variables, sample {other} has {columns[other].shape[1]}")
     return columns
 
 
 def dense_kind(X: Any) -> str:
-    """Of numpy's types: "O" for an array of arrays."""
+    """The kind of a NumPy dtype: "O" for an array of arrays."""
     return str(getattr(getattr(X, "dtype", None), "kind", ""))
 
 
-def write_cases(path: pathlib.Path, cases: list[Array], classes: list[str], places: Array | None) -> None:
-    """A .ts file. Numbers are written so that they read back to the same bits."""
+def write_samples(path: pathlib.Path, samples: list[Array], classes: list[str], labels: Array | None) -> None:
+    """Writes a .ts file. Numbers read back to the same bits."""
     with path.open("w") as file:
-        file.write(f"@problemName {path.stem}\n@timeStamps false\n@missing true\n@univariate {str(cases[0].shape[1] == 1).lower()}\n"
-                   f"@dimensions {cases[0].shape[1]}\n@equalLength {str(len({len(case) for case in cases}) == 1).lower()}\n")  # fmt: skip
-        file.write(f"@classLabel {' '.join(['true', *classes] if places is not None else ['false'])}\n@data\n")
-        for number, case in enumerate(cases):
-            parts = [",".join("?" if value != value else repr(value) for value in variable) for variable in case.T.tolist()]
-            file.write(":".join(parts if places is None else [*parts, classes[places[number]]]) + "\n")
+        file.write(f"@problemName {path.stem}\n@timeStamps false\n@missing true\n@univariate {str(samples[0].shape[1] == 1).lower()}\n"
+                   f"@dimensions {samples[0].shape[1]}\n@equalLength {str(len({len(sample) for sample in samples}) == 1).lower()}\n")  # fmt: skip
+        file.write(f"@classLabel {' '.join(['true', *classes] if labels is not None else ['false'])}\n@data\n")
+        for number, sample in enumerate(samples):
+            parts = [",".join("?" if value != value else repr(value) for value in variable) for variable in sample.T.tolist()]
+            file.write(":".join(parts if labels is None else [*parts, classes[labels[number]]]) + "\n")
 
 
 class SeriesClassifier(Classifier):
-    """Trains and asks one run of the program's task series, in this process.
+    """Trains and uses one run of the task series_classification, in this process.
 
-    model: patchtst, minirocket, tcn, resnet, nearest, … (docs/series-classification.md). epochs: None: the program's. seed: of weights,
-    order and dropout. settings: any other option of the program by its name, {"model.width": 32}. run, exist_ok, verbosity: as
-    for Forecaster. A tenth of each class is held back to choose the best weights and a tenth to judge them.
+    model: patchtst, minirocket, tcn, resnet, nearest, … (docs/series-classification.md). epochs: None: the program's default.
+    seed: of weights, batch order and dropout. settings: any other config key, {"model.width": 32}. run, overwrite, verbosity: as
+    for Forecaster. A tenth of each class is the validation split, which selects the best weights, a tenth the test split.
 
-    After `fit`: `run_`, `metrics_` and `classes_`. What was fitted lies in the folder, as data/RUN.ts.
+    After `fit`: `run_`, `metrics_` and `classes_`. The run folder contains the fitted series as data/RUN.ts.
     """
 
-    TASK = "series"
+    TASK = "series_classification"
 
+    @old_keywords(exist_ok="overwrite")
     def __init__(
         self,
         model: str = "patchtst",
@@ -69,7 +71,7 @@ class SeriesClassifier(Classifier):
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
         run: str | os.PathLike[str] | None = None,
-        exist_ok: bool = False,
+        overwrite: bool = False,
         verbosity: int = 0,
     ) -> None:
         self.model = model
@@ -77,34 +79,35 @@ class SeriesClassifier(Classifier):
         self.seed = seed
         self.settings = settings
         self.run = run
-        self.exist_ok = exist_ok
+        self.overwrite = overwrite
         self.verbosity = verbosity
 
     def fit(self, X: Any, y: Any) -> "SeriesClassifier":
-        """X [n, T] or [n, T, C], or a list of cases [T_i] or [T_i, C] of unequal lengths, NaN where missing; y [n] whole
-        numbers or words. DataError, ConfigError, … say what is wrong; Ctrl-C saves and raises Stopped, and `resume` goes on."""
-        cases = checked_series(X)
-        names, places = checked_labels(y, len(cases))
-        words = all(re.fullmatch(r"[\w.+-]+", name) for name in names)  # that a .ts file can hold
+        """X [n, T] or [n, T, C], or a list of samples [T_i] or [T_i, C] of unequal lengths, NaN if missing; y [n] integers or
+        strings. DataError, ConfigError, … for invalid data and settings; Ctrl-C saves a checkpoint and raises Stopped, `resume`
+        continues."""
+        samples = checked_series(X)
+        names, labels = checked_labels(y, len(samples))
+        writable = all(re.fullmatch(r"[\w.+-]+", name) for name in names)  # as class names of a .ts file
         with self._new_run() as run:
             stem = run.stem().absolute()
             file = stem.with_name(stem.name + ".ts")
-            write_cases(file, cases, names if words else [f"c{place}" for place in range(len(names))], places)
+            write_samples(file, samples, names if writable else [f"c{number}" for number in range(len(names))], labels)
             self._train_classes({"data.train": file, "data.protocol": "paper"}, run)
         self.classes_ = np.unique(np.asarray(y).reshape(-1))
         return self
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> "SeriesClassifier":
-        """A fitted classifier of a folder that any `train series` made; its classes are the names that the run has."""
+        """A fitted classifier of a run of `train classify-series`, with the run's class names."""
         return cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed"})
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities [n, K] float64 of new cases, no longer than the longest that was fitted, in the order of `classes_`:
-        the scores of `modewise predict`."""
+        """Probabilities [n, K] float64 of new samples, no longer than the longest fitted one, in the order of `classes_`: the
+        scores of `modewise predict`."""
         run = self._run()
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "cases.ts"
-            write_cases(path, checked_series(X), [], None)
-            said = tasks.predict(run, data=path)
-        return np.array([case["scores"] for case in said["cases"]])
+            path = pathlib.Path(folder) / "samples.ts"
+            write_samples(path, checked_series(X), [], None)
+            result = tasks.predict(run, data=path)
+        return np.array([sample["scores"] for sample in result["samples"]])

@@ -1,11 +1,10 @@
-"""The program's tasks in this process: training, evaluation, prediction. Python's lock is free meanwhile, Ctrl-C saves
-a checkpoint and raises `Stopped`, and what goes wrong is an exception with the program's sentence and exit code.
+"""The program's tasks in this process: training, evaluation, prediction. Calls release the GIL, Ctrl-C saves a checkpoint and
+raises `Stopped`, and an error is an exception with the program's message and exit code.
 
-SIGINT, SIGTERM and SIGHUP that arrive during a call are raised after it: Python's handlers run, and where Python has none
-for SIGTERM or SIGHUP, it ends by that signal, with the checkpoint saved.
+SIGINT, SIGTERM and SIGHUP that arrive during a call are raised after it: Python's handlers run; without a handler, SIGTERM and
+SIGHUP end the process, with the checkpoint saved.
 
-Notes and progress go to the process's stderr as the program writes them; `verbosity` −1 keeps all but errors back, 0
-is the program's, 1 and 2 say more.
+Log lines and progress go to stderr, as those of the program; `verbosity` −1: errors only, 0: the program's default, 1, 2: more.
 """
 
 import json
@@ -20,6 +19,7 @@ from typing import Any
 import torch
 
 from modewise import _native
+from modewise._aliases import old_keywords
 from modewise._signals import deliver
 from modewise.errors import InternalError, Stopped, UsageError, error_of
 
@@ -28,12 +28,12 @@ PathLike = str | os.PathLike[str]
 TEXTS = (str, bytes, os.PathLike)
 
 _native.load_library("modewise_python")
-_one_at_a_time = threading.Lock()  # the log and the signals belong to the process
+_one_at_a_time = threading.Lock()  # log and signal handlers are per process
 
 
 @contextmanager
 def torch_as_it_starts() -> Iterator[None]:
-    """Gradients on, no autocast, float32 as the default type: what the C++ side takes for granted."""
+    """Sets torch's initial state, which the C++ side expects: gradients on, no autocast, default type float32."""
     dtype = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     try:
@@ -44,41 +44,41 @@ def torch_as_it_starts() -> Iterator[None]:
 
 
 def plain(value: Any) -> Any:
-    """A number, text or array of numpy or torch as Python has it, for json."""
+    """A number, string or array of NumPy or torch as Python objects, for json."""
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
         return float(value)
     if not hasattr(value, "tolist"):
-        raise TypeError(f"a {type(value).__name__} cannot be sent: {value!r:.80}")
+        raise TypeError(f"a {type(value).__name__} is not supported: {value!r:.80}")
     return value.tolist()
 
 
 def request_text(command: str, request: Mapping[str, Any]) -> str:
-    """A request as JSON. UsageError for a text that is not UTF-8, as names of files may be."""
-    asked = json.dumps({"command": command, **request}, ensure_ascii=False, default=plain)
+    """A request as JSON. UsageError for a string that is not UTF-8, as file names may be."""
+    text = json.dumps({"command": command, **request}, ensure_ascii=False, default=plain)
     try:
-        asked.encode()
+        text.encode()
     except UnicodeEncodeError as error:
-        around = asked[max(0, error.start - 30) : error.end + 10]
+        around = text[max(0, error.start - 30) : error.end + 10]
         raise UsageError(f"{command}: texts and paths must be UTF-8, got {around!r}") from None
-    return asked
+    return text
 
 
 def call(command: str, **request: Any) -> Result:
-    """A request of the binding -> {"result": the document of --json, "text": what is printed without it}."""
-    asked = request_text(command, request)
+    """Sends a request to the binding -> {"result": the document of --json, "text": the output without --json}."""
+    text = request_text(command, request)
     with _one_at_a_time, torch_as_it_starts():
-        reply: Result = json.loads(torch.ops.modewise_tasks.call(asked))
+        reply: Result = json.loads(torch.ops.modewise_tasks.call(text))
     deliver(reply.pop("arrived"), stopped=reply.get("signal", 0))
     if "exit_code" not in reply:
         return reply
     if reply["signal"] != 0:
-        raise Stopped(reply["signal"], f"{command} was stopped by signal {reply['signal']}")
+        raise Stopped(reply["signal"], f"{command} was interrupted by signal {reply['signal']}")
     raise error_of(reply["exit_code"], reply["sentence"])
 
 
 def value_text(value: Any) -> str:
-    """A setting as the program's --set reads it: 24, 0.5, true, text, [1, 2], ["a", "b"]. Scalars and arrays of numpy and torch
-    are numbers, texts and lists too. UsageError for a value of another type."""
+    """A setting in the syntax of --set: 24, 0.5, true, text, [1, 2], ["a", "b"]. Scalars and arrays of NumPy and torch are
+    accepted. UsageError for a value of another type."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -90,46 +90,56 @@ def value_text(value: Any) -> str:
         return "[" + ", ".join(json.dumps(os.fsdecode(item), ensure_ascii=False) if isinstance(item, TEXTS) else value_text(item) for item in value) + "]"
     if isinstance(value, TEXTS):
         return os.fsdecode(value)
-    raise UsageError(f"a setting must be a number, a text, a path or a list of these, got {value!r:.80} of type {type(value).__name__}")
+    raise UsageError(f"a setting must be a number, a string, a path or a list of these, got {value!r:.80} of type {type(value).__name__}")
 
 
 def assignments(settings: Mapping[str, Any]) -> list[str]:
-    """{"train.epochs": 3} as ["train.epochs=3"]; settings that are None are left out."""
+    """{"train.epochs": 3} as ["train.epochs=3"]; None is skipped."""
     return [f"{key}={value_text(value)}" for key, value in settings.items() if value is not None]
 
 
+def task_name(name: str) -> str:
+    """The current name of a task: "volume_classification" for its command "classify-volumes" and for "classify" in manifests of
+    earlier versions. An unknown name is returned as it is."""
+    try:
+        return str(call("task", name=name)["result"]["name"])
+    except UsageError:
+        return name
+
+
+@old_keywords(kind="task", exist_ok="overwrite")
 def train(
-    kind: str,
+    task: str,
     settings: Mapping[str, Any] | None = None,
     *,
     config: PathLike = "",
     out: PathLike = "",
-    exist_ok: bool = False,
+    overwrite: bool = False,
     inputs: str = "",
     verbosity: int = 0,
 ) -> Result:
-    """Trains a run of the task `kind` ("forecast", "classify", …): defaults < `config` (a TOML file) < `settings`
-    ("model.name": "hot"). `out`: the run folder; runs/DATA-MODEL where empty; with `exist_ok` it may hold a run.
-    `inputs`: a folder in `out` ("data", "data2", …) that holds data written for this run, which belong to it from then on ->
-    metrics.json with "run", the folder. Same as the program's `train`."""
-    reply = call("train", kind=kind, config=os.fspath(config), assignments=assignments(settings or {}), out=os.fspath(out),
-                 exist_ok=exist_ok, inputs=inputs, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
+    """Trains a run of `task` ("forecasting", "volume_classification", …, or its command): defaults < `config` (a TOML file) <
+    `settings` ("model.name": "hot"). `out`: the run folder; empty: runs/DATA-MODEL; `overwrite` replaces a run in it. `inputs`: a
+    subfolder of `out` ("data", "data2", …) with data written for this run, which becomes part of it -> metrics.json with "run",
+    the folder. Same as the program's `train`."""
+    reply = call("train", task=task, config=os.fspath(config), assignments=assignments(settings or {}), out=os.fspath(out),
+                 overwrite=overwrite, inputs=inputs, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
     return dict(reply["result"])
 
 
-def resume(run: PathLike, settings: Mapping[str, Any] | None = None, *, accept_changes: bool = False, verbosity: int = 0) -> Result:
-    """Goes on with a run that was stopped, to the bits of one that was not. Same as the program's `train --resume`;
-    changed `settings` need `accept_changes`."""
+@old_keywords(accept_changes="allow_config_changes")
+def resume(run: PathLike, settings: Mapping[str, Any] | None = None, *, allow_config_changes: bool = False, verbosity: int = 0) -> Result:
+    """Resumes an interrupted run; the result has the same bits as an uninterrupted one. Same as the program's `train --resume`;
+    changed `settings` need `allow_config_changes`."""
     reply = call("train", assignments=assignments(settings or {}), resume=os.fspath(run),
-                 accept_changes=accept_changes, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
+                 allow_config_changes=allow_config_changes, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
     return dict(reply["result"])
 
 
 def evaluate(
     run: PathLike, *, data: PathLike = "", masks: PathLike = "", split: str = "test", detail: bool = False, verbosity: int = -1
 ) -> Result:
-    """How good a run's model is over a split: test, validation, train, or all of other `data` -> the program's
-    `evaluate --json`."""
+    """Evaluates a run on a split: test, validation, train, or all of other `data` -> the program's `evaluate --json`."""
     if split not in ("test", "validation", "train", "all"):
         raise error_of(2, f"split must be test, validation, train or all, got '{split}'")
     reply = call("evaluate", run=os.fspath(run), data=os.fspath(data), masks=os.fspath(masks), split=split, detail=detail,
@@ -137,6 +147,7 @@ def evaluate(
     return dict(reply["result"])
 
 
+@old_keywords(force="overwrite")
 def predict(
     run: PathLike,
     *,
@@ -144,18 +155,19 @@ def predict(
     future: PathLike = "",
     out: PathLike = "",
     steps: int = 0,
-    force: bool = False,
+    overwrite: bool = False,
     verbosity: int = -1,
 ) -> Result:
-    """What a run's model predicts of its data, or of other `data`: forecasts beyond the last row (`steps`, 0: all; `future`:
-    a file with the columns of data.known for the rows to come), or classes -> the program's `predict --json`; `out` writes its file."""
+    """Predictions of a run for its data, or for other `data`: forecasts after the last row (`steps`, 0: all; `future`: a file
+    with the future covariates of these rows), or classes -> the program's `predict --json`; `out` writes its file."""
     if steps < 0:
         raise error_of(2, f"steps must not be negative, got {steps}")
     reply = call("predict", run=os.fspath(run), data=os.fspath(data), future=os.fspath(future), out=os.fspath(out), steps=steps,
-                 force=force, verbosity=verbosity)  # fmt: skip
+                 overwrite=overwrite, verbosity=verbosity)  # fmt: skip
     return dict(reply["result"])
 
 
+@old_keywords(singles="num_examples", places="max_positions", force="overwrite")
 def explain(
     run: PathLike,
     *,
@@ -163,52 +175,54 @@ def explain(
     masks: PathLike = "",
     split: str = "test",
     samples: int = 32,
-    singles: int = 2,
-    places: int = 128,
+    num_examples: int = 2,
+    max_positions: int = 128,
     out: PathLike = "",
-    force: bool = False,
+    overwrite: bool = False,
     verbosity: int = -1,
 ) -> Result:
-    """What a run's model attends to over `samples` samples of a split (test, validation, train), and what moves its output
-    when one of at most `places` places of a mode is taken away -> the program's `explain --json`; writes explain.html,
-    explain.json and explain.npz into the folder `out`, RUN/explain where empty."""
+    """Attention of a run's model over `samples` samples of a split (test, validation, train), and the change of its output when
+    one of at most `max_positions` positions of a mode is occluded; `num_examples` samples are shown one by one -> the program's
+    `explain --json`; writes explain.html, explain.json and explain.npz into the folder `out`; empty: RUN/explain."""
     if split not in ("test", "validation", "train"):
         raise error_of(2, f"split must be test, validation or train, got '{split}'")
-    for name, value, least in (("samples", samples, 1), ("singles", singles, 0), ("places", places, 1)):
-        if value < least:
-            raise error_of(2, f"{name} must be at least {least}, got {value}")
+    for name, value, minimum in (("samples", samples, 1), ("num_examples", num_examples, 0), ("max_positions", max_positions, 1)):
+        if value < minimum:
+            raise error_of(2, f"{name} must be at least {minimum}, got {value}")
     reply = call("explain", run=os.fspath(run), data=os.fspath(data), masks=os.fspath(masks), split=split, samples=samples,
-                 singles=singles, places=places, out=os.fspath(out), force=force, verbosity=verbosity)  # fmt: skip
+                 num_examples=num_examples, max_positions=max_positions, out=os.fspath(out), overwrite=overwrite, verbosity=verbosity)  # fmt: skip
     return dict(reply["result"])
 
 
 def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, verbosity: int = -1) -> Result:
-    """Forecasts from origins every `stride` rows (0: the horizon) over the test rows, each judged on its own -> the
-    program's `backtest --json`."""
+    """Forecasts from origins every `stride` rows (0: the horizon) on the test split, evaluated one by one -> the program's
+    `backtest --json`."""
     if stride < 0:
         raise error_of(2, f"stride must not be negative, got {stride}")
     return dict(call("backtest", run=os.fspath(run), data=os.fspath(data), stride=stride, verbosity=verbosity)["result"])
 
 
 def encode(run: PathLike, text: str) -> tuple[list[int], int | None]:
-    """A text by the tokenizer of a run: its tokens, without marks, and the token that opens a text (None: none)."""
+    """Token ids of a text by the tokenizer of a run, without special tokens, and the id of the BOS token or None."""
     result = call("encode", run=os.fspath(run), text=text)["result"]
     return list(result["ids"]), result["begin"]
 
 
 def decode(run: PathLike, ids: Sequence[int]) -> str:
-    """The text of tokens by the tokenizer of a run; bytes that are no characters become U+FFFD."""
+    """The text of token ids by the tokenizer of a run; invalid UTF-8 becomes U+FFFD."""
     return str(call("decode", run=os.fspath(run), ids=list(ids))["result"]["text"])
 
 
-def show(kind: str, settings: Mapping[str, Any]) -> Result:
-    """What the data of a task hold, as read with these settings ("data.path": …) -> the program's `data show --json`."""
-    return dict(call("show", kind=kind, assignments=assignments(settings))["result"])
+@old_keywords(kind="task")
+def show(task: str, settings: Mapping[str, Any]) -> Result:
+    """Summary of the data of a task, as read with these settings ("data.path": …) -> the program's `data show --json`."""
+    return dict(call("show", task=task, assignments=assignments(settings))["result"])
 
 
-def config_toml(kind: str, settings: Mapping[str, Any] | None = None, *, config: PathLike = "") -> str:
+@old_keywords(kind="task")
+def config_toml(task: str, settings: Mapping[str, Any] | None = None, *, config: PathLike = "") -> str:
     """All settings of a task as TOML: defaults < `config` < `settings`."""
-    toml = call("config", kind=kind, config=os.fspath(config), assignments=assignments(settings or {}))["result"]["toml"]
+    toml = call("config", task=task, config=os.fspath(config), assignments=assignments(settings or {}))["result"]["toml"]
     if not isinstance(toml, str):
-        raise InternalError("config: no text came back")
+        raise InternalError("config: no TOML was returned")
     return toml

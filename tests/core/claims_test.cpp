@@ -184,13 +184,13 @@ TEST_F(ClaimTest, WorkUnderATicketAsksWhetherItIsStillItsOwn) {
   const std::string file = (folder / "claims/work.json").string();
   write_elsewhere(1);
   expect_error(ErrorKind::cannot_create,
-               "this work was taken over by another process, since its owner gave no sign of life: " + file +
-                   " is no longer ours, so nothing is saved",
+               "this work was taken over by another process after a missed heartbeat: the claim " + file +
+                   " has another owner, so nothing is saved",
                require_own_claim);
   std::filesystem::remove(file);
   expect_error(ErrorKind::cannot_create,
-               "the claim on this work was given back by the program that started it: there is no " + file +
-                   ", so nothing is saved",
+               "the claim on this work was released by the program that started it: " + file +
+                   " does not exist, so nothing is saved",
                require_own_claim);
   std::filesystem::create_directory(file);  // cannot be read
   expect_error(ErrorKind::no_input, file + " is a folder, not a file", require_own_claim);
@@ -206,8 +206,8 @@ TEST_F(ClaimTest, NothingIsWrittenUnderAClaimThatIsLost) {
   write_file_atomically(file, "ours");
   write_elsewhere(1);
   const std::string lost =
-      "this work was taken over by another process, since its owner gave no sign of life: " +
-      (folder / "claims/work.json").string() + " is no longer ours, so nothing is saved";
+      "this work was taken over by another process after a missed heartbeat: the claim " +
+      (folder / "claims/work.json").string() + " has another owner, so nothing is saved";
   expect_error(ErrorKind::cannot_create, lost, [&] { write_file_atomically(file, "theirs"); });
   expect_error(ErrorKind::cannot_create, lost,
                [&] { write_file_synced(folder / "run/new.json", as_bytes("theirs")); });

@@ -50,7 +50,7 @@ TEST_F(File, FailedWriteKeepsTheOldFileAndNamesTheReason) {
   }
   fs::create_directory(folder_ / "taken");
   EXPECT_EQ(error_of(ErrorKind::io, [&] { write_file_atomically(folder_ / "taken", std::string_view("x")); }),
-            "cannot rename a temporary to " + (folder_ / "taken").string() + ": Is a directory");
+            "cannot rename the temporary file to " + (folder_ / "taken").string() + ": Is a directory");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 

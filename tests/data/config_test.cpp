@@ -8,9 +8,9 @@
 
 #include "modewise/core/integer_bounds.h"
 #include "modewise/data/forecasting/config.h"
-#include "modewise/data/series_classification/config.h"
 #include "modewise/data/language_modeling/config.h"
 #include "modewise/data/segmentation/config.h"
+#include "modewise/data/series_classification/config.h"
 #include "modewise/data/volume_classification/config.h"
 #include "tests/data/scratch.h"
 
@@ -78,7 +78,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
                           "split auto|ssl4eo|folders|random|blocks", "validation 0…0.9", "test 0…0.9",
                           "split_seed 0…2^63", "blocks 1…1000", "guard 0…10000", "window 0…4096",
                           "stride 0…65536", "centre 0…65536", "cache_mb 0…1000000", "augment.crop 0.05…1",
-                          "augment.stretch 1…4", "augment.flips", "augment.turns"));
+                          "augment.stretch 1…4", "augment.flip_axes", "augment.turns"));
   EXPECT_THAT(fields_in(VolumeConfig()),
               ElementsAre("path path", "format auto|medmnist|npz|npy|nifti", "images", "labels",
                           "channels auto|none|last", "file_column", "label_column", "split_column", "classes",
@@ -134,7 +134,7 @@ TEST(Config, OfScenesMustFitTogether) {
   for (const size_t count : {1, 3}) {
     config.blocks.assign(count, 4);
     EXPECT_EQ(refused(config),
-              fmt::format("f.toml: data.blocks holds rows and columns, got {} numbers", count));
+              fmt::format("f.toml: data.blocks must be rows and columns, got {} numbers", count));
   }
   config.blocks = {4, 5};
   for (const char* number : {"auto", "none", "-9999", "0.5"}) {
@@ -155,7 +155,7 @@ TEST(Config, OfTextMustFitTogether) {
   EXPECT_THAT(refused(config), HasSubstr("must be three numbers (training, validation, test), got 2"));
   for (const auto& ratios : {std::vector<double>{0, 0.5, 0.5}, {0.5, 0.3, 0.21}}) {
     config.split_ratios = ratios;
-    EXPECT_THAT(refused(config), HasSubstr("must begin above 0 and sum to at most 1, got "));
+    EXPECT_THAT(refused(config), HasSubstr("must begin with a number above 0 and sum to at most 1, got "));
   }
   config.split_ratios = {0.7, 0.1, 0.2};  // their sum is above 1 by a rounding
   EXPECT_NO_THROW(config.validate(""));
@@ -173,7 +173,7 @@ TEST(Config, OfTextMustFitTogether) {
   recall.length = 27;  // 5 pairs, 7 tokens, one that says so, 5 questions with their answers: 28
   EXPECT_EQ(
       refused(config),
-      "f.toml: data.recall: 5 pairs, a distance of 7 and 5 questions need 28 tokens, but the length is 27");
+      "f.toml: data.recall: 5 pairs, a distance of 7 and 5 queries need 28 tokens, but the length is 27");
   recall.length = 28;
   EXPECT_NO_THROW(config.validate(""));
   recall.repeated = false;

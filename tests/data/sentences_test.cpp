@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "modewise/data/series_classification/series_collection.h"
 #include "modewise/data/language_modeling/config.h"
 #include "modewise/data/numpy_shuffle.h"
+#include "modewise/data/series_classification/series_collection.h"
 #include "modewise/data/token_set.h"
 #include "modewise/io/arrays/safetensors.h"
 #include "modewise/text/load_tokenizer.h"
@@ -80,7 +80,8 @@ TEST(TextSentences, OfSettings) {
                                      "test), got {}",
                                      count));
   }
-  const std::string sum = "x.toml: data.split_ratios must begin above 0 and sum to at most 1, got ";
+  const std::string sum =
+      "x.toml: data.split_ratios must begin with a number above 0 and sum to at most 1, got ";
   config.split_ratios = {0.5, 0.25, 0.75};
   EXPECT_EQ(refused(), sum + "0.5, 0.25, 0.75");
   config.split_ratios = {0, 0.25, 0.75};
@@ -97,7 +98,7 @@ TEST(TextSentences, OfSettings) {
   config.recall.length = 35;  // 2 · 9 + 7 + 1 + 2 · 5 = 36
   EXPECT_EQ(
       refused(),
-      "x.toml: data.recall: 9 pairs, a distance of 7 and 5 questions need 36 tokens, but the length is 35");
+      "x.toml: data.recall: 9 pairs, a distance of 7 and 5 queries need 36 tokens, but the length is 35");
   config.recall.length = 36;
   EXPECT_NO_THROW(config.validate("x.toml"));
 }
@@ -132,16 +133,16 @@ TEST(TextSentences, OfTokenFiles) {
             path + ": 'documents' must be I64 of one dimension, got U64 of 1 dimensions");
   EXPECT_EQ(refused({"bytes", "I64", {1, 2}, {5, 6}}),
             path + ": 'bytes' must be I64 of one dimension and 2 elements, got I64 of 2 dimensions");
-  EXPECT_EQ(refused({"documents", "I64", {0}, {}}), path + ": 'documents' must hold at least the end");
-  const std::string range = path + ": 'documents' must go from 0 to 4, the number of tokens";
+  EXPECT_EQ(refused({"documents", "I64", {0}, {}}), path + ": 'documents' must have at least one element");
+  const std::string range = path + ": 'documents' must range from 0 to 4, the number of tokens";
   EXPECT_EQ(refused({"documents", "I64", {3}, {1, 2, 4}}), range);
   EXPECT_EQ(refused({"documents", "I64", {3}, {0, 2, 3}}), range);
   EXPECT_EQ(refused({"words", "I64", {2}, {7, -8}}),
-            path + ": document 1 goes from token 1 to 4, of 6 bytes and -8 words");
+            path + ": document 1 has tokens 1 to 4, 6 bytes and -8 words");
   EXPECT_EQ(refused({"bytes", "I64", {2}, {-5, 6}}),
-            path + ": document 0 goes from token 0 to 1, of -5 bytes and 7 words");
+            path + ": document 0 has tokens 0 to 1, -5 bytes and 7 words");
   EXPECT_EQ(refused({"documents", "I64", {3}, {0, 5, 4}}),
-            path + ": document 0 goes from token 0 to 5, of 5 bytes and 7 words");
+            path + ": document 0 has tokens 0 to 5, 5 bytes and 7 words");
 }
 
 TEST(TextSentences, OfTokenSets) {
@@ -153,7 +154,7 @@ TEST(TextSentences, OfTokenSets) {
   config.split_ratios = {0.5, 0.25, 0.125};
   EXPECT_EQ(error_of(ErrorKind::data, [&] { load_token_set(config, *tokenizer, "bytes"); }),
             config.path +
-                ": 2 documents cannot be dealt to training, validation and test by 0.5, 0.25, 0.125; "
+                ": 2 documents cannot be split into training, validation and test by 0.5, 0.25, 0.125; "
                 "data.split = \"cut\" cuts each document");
   TokenFileBuilder builder({"alien", "0123", "/there/it/is", 9}, "a.txt");
   builder.begin_document(1, 1);
@@ -162,7 +163,7 @@ TEST(TextSentences, OfTokenSets) {
   config.path = folder.path("t.safetensors");
   EXPECT_EQ(error_of(ErrorKind::data, [&] { load_token_set(config, *tokenizer, "bytes"); }),
             config.path + " was made by the tokenizer 'alien' (/there/it/is), but '" + tokenizer->name() +
-                "' is used: give that one, or the text");
+                "' is used: give that tokenizer, or the text");
 }
 
 TEST(NumpyShuffle, TakesUpToTwoToThe32) {

@@ -73,10 +73,9 @@ TEST_F(TokenSets, AreCutByThemselvesWhereDocumentsAreFew) {
   config_.path = folder_.write("a.jsonl", "{\"text\": \"abcd\"}\n{\"text\": \"efgh\"}\n");
   TokenSet set = load();
   EXPECT_THAT(texts(set.validation), ElementsAre("cd", "gh"));
-  EXPECT_THAT(
-      set.notes,
-      ElementsAre(config_.path + " holds two documents: cut into consecutive parts for training, validation "
-                                 "and test"));
+  EXPECT_THAT(set.notes,
+              ElementsAre(config_.path + " contains two documents: cut into consecutive training, validation "
+                                         "and test splits"));
   config_.split_ratios = {0.5, 0, 0.5};
   EXPECT_EQ(load().notes.size(), 1U);
   config_.split_ratios = {1, 0, 0};
@@ -89,7 +88,7 @@ TEST_F(TokenSets, AreCutByThemselvesWhereDocumentsAreFew) {
   EXPECT_EQ(load().train.spans.size(), 1U);
   config_.split_ratios = {0.5, 0.75, 0.25};
   EXPECT_THAT(refused(),
-              HasSubstr("2 documents cannot be dealt to training, validation and test by 0.5, 0.75, 0.25"));
+              HasSubstr("2 documents cannot be split into training, validation and test by 0.5, 0.75, 0.25"));
 }
 
 TEST_F(TokenSets, DealDocumentsInTheOrderOfTheirSeed) {
@@ -115,7 +114,7 @@ TEST_F(TokenSets, DealDocumentsInTheOrderOfTheirSeed) {
   EXPECT_TRUE(set.validation.spans.empty());
   EXPECT_EQ(texts(set.test), dealt(5, 7));
   config_.split_ratios = {0.05, 0.5, 0.44};  // 1, 5 and 4 of 9
-  EXPECT_THAT(refused(), HasSubstr("9 documents cannot be dealt"));
+  EXPECT_THAT(refused(), HasSubstr("9 documents cannot be split into"));
   config_.split_ratios = {0, 0.5, 0.5};
   EXPECT_THAT(refused(), HasSubstr("data.split = \"cut\" cuts each document"));
 }
@@ -186,7 +185,7 @@ TEST(TextDocuments, AreFoundAndCounted) {
   EXPECT_THAT(read(folder.write("c.txt", "<|endoftext|>\r\nx")), ElementsAre("x"));
   EXPECT_THAT(read(folder.write("d.txt", "x\n<|endoftext|> y\n")), ElementsAre("x\n<|endoftext|> y\n"));
   EXPECT_THAT(read(folder.write("e.ndjson", "{\"text\": \"x\"}\r\n \n{\"text\": \" \"}")), ElementsAre("x"));
-  EXPECT_THAT(notes, ElementsAre(folder.path("e.ndjson") + ": 1 empty documents left out"));
+  EXPECT_THAT(notes, ElementsAre(folder.path("e.ndjson") + ": 1 empty documents skipped"));
   config.field = "body";
   EXPECT_THAT(read(folder.write("f.jsonl", "{\"body\": \"x\", \"text\": 1}")), ElementsAre("x"));
   EXPECT_TRUE(notes.empty());
@@ -194,9 +193,9 @@ TEST(TextDocuments, AreFoundAndCounted) {
     return error_of(ErrorKind::data, [&] { read(folder.write("g.jsonl", text)); });
   };
   EXPECT_EQ(refused("\n{\"text\": \"x\"}\n"),
-            folder.path("g.jsonl") + ":2: the object has no text 'body' (data.field names another)");
+            folder.path("g.jsonl") + ":2: the object has no text field 'body' (set data.field)");
   EXPECT_EQ(refused("[1]"), folder.path("g.jsonl") + ":1: a line must be a JSON object");
-  EXPECT_EQ(refused("\n"), folder.path("g.jsonl") + " holds no text");
+  EXPECT_EQ(refused("\n"), folder.path("g.jsonl") + " contains no text");
   // In a folder each file is one document unless a separator is named; hidden folders are none of it.
   folder.write("books/.git/x.txt", "no");
   folder.write("books/a.txt", "x\n<|endoftext|>\ny");
@@ -247,7 +246,8 @@ TEST(TokenFile, NamesTheTensorThatDoesNotFit) {
   for (size_t i = 0; i < 4; ++i) {
     std::vector<Stored> less = good;
     less.erase(less.begin() + static_cast<int64_t>(i));
-    EXPECT_EQ(refused(less), fmt::format("{} is no token file: it has no tensor '{}'", path, good[i].name));
+    EXPECT_EQ(refused(less),
+              fmt::format("{} is not a token file: it has no tensor '{}'", path, good[i].name));
     EXPECT_EQ(is_token_file(path), i > 1);
     std::vector<Stored> flat = good;
     flat[i].shape.push_back(1);
@@ -259,12 +259,12 @@ TEST(TokenFile, NamesTheTensorThatDoesNotFit) {
   EXPECT_EQ(refused({good[0], good[1], good[2], integers("words", {1, 1})}),
             path + ": 'words' must be I64 of one dimension and 1 elements, got I64 of 1 dimensions");
   EXPECT_THAT(refused({good[0], integers("documents", {1, 2}), good[2], good[3]}),
-              HasSubstr("'documents' must go from 0 to 2, the number of tokens"));
+              HasSubstr("'documents' must range from 0 to 2, the number of tokens"));
   EXPECT_THAT(refused({good[0], good[1], good[2], {"words", "I64", {1}, std::vector<uint8_t>(8, 255)}}),
-              HasSubstr("document 0 goes from token 0 to 2, of 3 bytes and -1 words"));
+              HasSubstr("document 0 has tokens 0 to 2, 3 bytes and -1 words"));
   EXPECT_THAT(
       refused({good[0], {"documents", "I64", {0}, {}}, {"bytes", "I64", {0}, {}}, {"words", "I64", {0}, {}}}),
-      HasSubstr("'documents' must hold at least the end"));
+      HasSubstr("'documents' must have at least one element"));
   for (const char* size : {"0", "-1", "9x", "", "2147483648"}) {
     metadata["vocabulary"] = size;
     EXPECT_EQ(refused(good),
@@ -276,7 +276,7 @@ TEST(TokenFile, NamesTheTensorThatDoesNotFit) {
   write(good);
   EXPECT_NO_THROW(TokenFile{std::filesystem::path(path)});
   metadata.erase("format");
-  EXPECT_EQ(refused(good), path + ": the metadata must say format = 'modewise tokens 1', got ''");
+  EXPECT_EQ(refused(good), path + ": the metadata must have format = 'modewise tokens 1', got ''");
   EXPECT_FALSE(is_token_file(folder.path("")));
   EXPECT_FALSE(is_token_file(folder.write("t.txt", "x")));
 }
@@ -301,7 +301,7 @@ TEST(TokenFile, IsBuiltOfDocuments) {
   const std::pair<int64_t, int64_t> wrong[] = {{-1, 1}, {0, -1}, {3, 2}};
   for (const auto& [begin, count] : wrong)
     EXPECT_EQ(error_of(ErrorKind::internal, [&] { file.read(begin, count, ids.data()); }),
-              fmt::format("tokens {} … {} of 4 were asked for", begin, begin + count));
+              fmt::format("tokens {} … {} of 4 requested", begin, begin + count));
   const ScratchFolder folder;
   file.write(folder.path("t.safetensors"));
   const io::SafetensorsFile stored(folder.path("t.safetensors"));
@@ -335,10 +335,10 @@ TEST(TokenWindows, NeedATokenMoreThanTheirContext) {
   EXPECT_EQ(error_of(ErrorKind::config, [&] { TokenWindows("training", stream, 0); }),
             "a window must hold at least one token, got 0");
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { TokenWindows("training", stream, 2).last(); }),
-            "the last window is a whole one");
+            "the last window is whole");
   int64_t id = 0;
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { TokenStream().read(0, 1, &id); }),
-            "tokens of an empty stream were asked for");
+            "tokens of an empty stream requested");
   stream.read(7, 1, &id);
   EXPECT_EQ(id, 2);  // the stream goes round
 }

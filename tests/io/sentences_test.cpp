@@ -76,7 +76,7 @@ TEST(WriterSentences, OfTiff) {
                      [] {
                        TiffWriter("/dev/null", TiffInfo{3, 2});
                      }),
-            "cannot write an image to /dev/null: it is a device, a pipe or a descriptor, a file is needed");
+            "cannot write an image to /dev/null: expected a file, got a device, pipe or descriptor");
 }
 
 TEST(ReaderSentences, OfTiffWindows) {
@@ -90,7 +90,7 @@ TEST(ReaderSentences, OfTiffWindows) {
   EXPECT_EQ(window(1, 0, 2, 3), "file: a window of 2 x 3 at row 1, column 0 is not inside 2 x 3 pixels");
   std::vector<float> out(5);
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { reader.read(0, 0, 2, 3, out); }),
-            "file: a window of 2 x 3 x 1 needs as many values, got 5");
+            "file: a window of 2 x 3 x 1 does not match 5 values");
 }
 
 TEST(WriterSentences, OfArrays) {
@@ -117,23 +117,23 @@ TEST(WriterSentences, OfSafetensors) {
   const auto refused = [&](const std::vector<TensorView>& tensors) {
     return error_of(ErrorKind::data, [&] { format_safetensors(tensors); });
   };
-  EXPECT_EQ(refused({{"a", "F31", {2}, data}}), "tensor 'a': the dtype 'F31' is not one of safetensors");
+  EXPECT_EQ(refused({{"a", "F31", {2}, data}}), "tensor 'a': unknown safetensors dtype 'F31'");
   EXPECT_EQ(refused({{"a", "F32", {3, 5}, data}}),
             "tensor 'a': F32 of shape [3, 5] takes 480 bits, but 8 bytes were given");
   EXPECT_EQ(refused({{"a", "F32", {-2, 4}, data}}), "tensor 'a': the shape [-2, 4] has no size");
   EXPECT_EQ(refused({{"a", "F32", {int64_t{1} << 62, 4}, data}}),
             "tensor 'a': the shape [4611686018427387904, 4] has no size");
   EXPECT_EQ(refused({{"__metadata__", "F32", {2}, data}}),
-            "no tensor can be named '__metadata__' in safetensors");
+            "'__metadata__' is not allowed as a tensor name in safetensors");
   EXPECT_EQ(refused({{"\xFF", "F32", {2}, data}}), "a safetensors header can hold only UTF-8, got '\\xff'");
-  EXPECT_EQ(refused({{"a", "F32", {2}, data}, {"a", "U8", {8}, data}}), "two tensors are named 'a'");
+  EXPECT_EQ(refused({{"a", "F32", {2}, data}, {"a", "U8", {8}, data}}), "duplicate tensor name 'a'");
   EXPECT_EQ(error_of(ErrorKind::internal,
                      [&] {
                        const SafetensorsWriter writer(
                            {{"b", "U8", {2, 3}, [&](const ByteSink& sink) { sink(std::span(data)); }}});
                        writer.write([](std::span<const std::byte>) {});
                      }),
-            "tensor 'b': U8 of shape [2, 3] takes 6 bytes, 8 came");
+            "tensor 'b': U8 of shape [2, 3] takes 6 bytes, got 8");
 }
 
 TEST(ReaderSentences, OfShards) {
@@ -156,9 +156,9 @@ TEST(ReaderSentences, OfShards) {
   shard("y", {"b", "c"});
   EXPECT_EQ(refused(ErrorKind::data), here + "/y holds the tensor 'c', which is not in " + index);
   shard("y", {"a", "b"});
-  EXPECT_EQ(refused(ErrorKind::data), here + "/y holds the tensor 'a', but " + index + " gives it to x");
+  EXPECT_EQ(refused(ErrorKind::data), here + "/y holds the tensor 'a', but " + index + " maps it to x");
   shard("y", {});
-  EXPECT_EQ(refused(ErrorKind::data), index + " gives the tensor 'b' to y, which does not hold it");
+  EXPECT_EQ(refused(ErrorKind::data), index + " maps the tensor 'b' to y, which does not hold it");
 }
 
 TEST(WriterSentences, OfLlama2c) {

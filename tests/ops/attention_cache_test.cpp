@@ -38,11 +38,11 @@ std::vector<Case> cases() {
           {"random", {.form = "random", .density = 0.3}},
           {"top k", {.form = "topk", .density = 0.2}},
           {"axial", {.form = "axial", .fold = {0, 3, 4}}},
-          {"causal of one mode", {.form = "causal", .fold = {0}, .window = 200}},
-          {"causal of two modes", {.form = "causal", .fold = {0, 8}}},
-          {"causal of three modes", {.form = "causal", .fold = {0, 3, 5}, .window = 6}, 3},
-          {"causal beyond its blocks", {.form = "causal", .fold = {2, 3, 5}}, 2},
-          {"causal of four modes", {.form = "causal", .fold = {9, 2, 3, 2}, .window = 2}, 2}};
+          {"summary of one mode", {.form = "summary", .fold = {0}, .window = 200}},
+          {"summary of two modes", {.form = "summary", .fold = {0, 8}}},
+          {"summary of three modes", {.form = "summary", .fold = {0, 3, 5}, .window = 6}, 3},
+          {"summary beyond its blocks", {.form = "summary", .fold = {2, 3, 5}}, 2},
+          {"summary of four modes", {.form = "summary", .fold = {9, 2, 3, 2}, .window = 2}, 2}};
 }
 
 class EveryForm : public testing::TestWithParam<Case> {};
@@ -54,7 +54,7 @@ TEST_P(EveryForm, GivesTokenByTokenWhatItGivesAtOnce) {
   const auto v = random_tensor({2, n, groups, e}, at::kDouble, 3);
   at::Tensor latents;
   const auto modes = static_cast<int64_t>(tried.options.fold.size());
-  if (tried.options.form == "causal" && modes > 1)
+  if (tried.options.form == "summary" && modes > 1)
     latents = random_tensor({modes - 1, groups, tried.slots, d}, at::kDouble, 4);
   for (const RotaryEmbedding& rotary : {RotaryEmbedding{}, code(d)}) {
     const auto whole = tensor_attention(q, k, v, tried.options, latents, rotary);
@@ -89,7 +89,7 @@ TEST_P(EveryForm, TakesTheBytesThatAreCountedBeforehand) {
                                    {130, 50, 70},
                                    {300, 512, 201}}) {
       at::Tensor latents;
-      if (tried.options.form == "causal" && modes > 1)
+      if (tried.options.form == "summary" && modes > 1)
         latents = random_tensor({modes - 1, groups, tried.slots, d}, type);
       AttentionCache cache(tried.options, latents);
       const auto take = [&](int64_t count) {
@@ -115,7 +115,7 @@ TEST(AttentionCache, BytesOfAnyLengthAreCountedAtOnce) {
   EXPECT_EQ(full.read, 2 * 33 * row);  // what is used of it
   constexpr int64_t kLong = int64_t{1} << 40;
   EXPECT_EQ(cache_bytes({.form = "full"}, shape, {.tokens = kLong}).kept, 2 * 0x1p40 * row);
-  const TensorAttentionOptions causal = {.form = "causal", .fold = {0, 8, 16}, .window = 40};
+  const TensorAttentionOptions causal = {.form = "summary", .fold = {0, 8, 16}, .window = 40};
   const CacheBytes long_text = cache_bytes(causal, shape, {.tokens = kLong});
   // The window, three slots of 8 − 1 siblings (room for 21), and 2^33 blocks of 128 tokens, room of 3 · 2^k.
   EXPECT_GE(long_text.kept, 2 * (40 + 21 + 3 * 0x1p33) * row);
@@ -136,7 +136,7 @@ TEST_P(EveryForm, StaysEqualForFourThousandTokens) {
   const auto q = random_tensor({1, n, 2, d}, type), k = random_tensor({1, n, 1, d}, type, 2);
   const auto v = random_tensor({1, n, 1, d}, type, 3);
   at::Tensor latents;
-  if (tried.options.form == "causal" && modes > 1)
+  if (tried.options.form == "summary" && modes > 1)
     latents = random_tensor({modes - 1, 1, tried.slots, d}, type, 4);
   const auto whole = tensor_attention(q, k, v, tried.options, latents, code(d));
   AttentionCache cache(tried.options, latents, code(d));
@@ -160,7 +160,7 @@ TEST_P(StepsOfEverySet, StepsGiveTheSameBitsForAnyThreadsAndAreNearFloat64) {
   use_isa(GetParam());
   const int threads = at::get_num_threads();
   const int64_t n = 150, heads = 6, groups = 3, d = 34, e = 21;
-  const TensorAttentionOptions options = {.form = "causal", .fold = {0, 4, 16}, .window = 40};
+  const TensorAttentionOptions options = {.form = "summary", .fold = {0, 4, 16}, .window = 40};
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     const auto q = random_tensor({2, n, heads, d}, type), k = random_tensor({2, n, groups, d}, type, 2);
     const auto v = random_tensor({2, n, groups, e}, type, 3),
@@ -201,7 +201,7 @@ TEST(AttentionCache, OfCausalFormKeepsTheWindowAndTheSlots) {
   const int64_t n = 8 * 8 * 4, d = 8, window = 8, row_bytes = 2 * d * 4;
   const auto rows = random_tensor({1, n, 1, d}, at::kFloat);
   for (const int64_t slots : {1, 4}) {
-    AttentionCache cache({.form = "causal", .fold = {8, 8, 4}, .window = window},
+    AttentionCache cache({.form = "summary", .fold = {8, 8, 4}, .window = window},
                          at::zeros({2, 1, slots, d}, at::kFloat));
     for (int64_t done = 0; done < n; ++done) {
       const auto row = rows.narrow(1, done, 1);
@@ -224,7 +224,7 @@ TEST(AttentionCache, OfCausalFormIsASmallPartOfFullAttentions) {
   const int64_t full = bytes({.form = "window", .window = n}, {});
   EXPECT_EQ(full, n * 2 * d * 4);
   const auto causal = [&](int64_t slots) {
-    return bytes({.form = "causal", .fold = {64, 64, 32}}, at::zeros({2, 1, slots, d}, at::kFloat));
+    return bytes({.form = "summary", .fold = {64, 64, 32}}, at::zeros({2, 1, slots, d}, at::kFloat));
   };
   EXPECT_LE(causal(1), full / 600);
   EXPECT_LE(causal(4), full / 200);
@@ -233,11 +233,11 @@ TEST(AttentionCache, OfCausalFormIsASmallPartOfFullAttentions) {
 TEST(AttentionCache, RefusesWhatCannotGoOn) {
   const auto x = random_tensor({1, 5, 1, 4});
   EXPECT_THAT([&] { AttentionCache({.form = "full", .causal = false}); },
-              testing::ThrowsMessage<c10::ValueError>(testing::HasSubstr("only causal forms can go on")));
+              testing::ThrowsMessage<c10::ValueError>(testing::HasSubstr("incremental decoding needs a causal form")));
   AttentionCache cache({.form = "axial", .fold = {2, 3}});
   cache.step(x, x, x);
   EXPECT_THAT([&] { cache.step(x, x, x); }, testing::ThrowsMessage<c10::ValueError>(
-                                                testing::HasSubstr("holds 6 tokens and there would be 10")));
+                                                testing::HasSubstr("holds 6 tokens, the sequence would have 10")));
 }
 
 }  // namespace

@@ -45,10 +45,10 @@ TEST(AttentionForms, LackAndNameAreSaid) {
     }
     return "";
   };
-  EXPECT_EQ(find_attention_form("Causal"), nullptr);
+  EXPECT_EQ(find_attention_type("Causal"), nullptr);
   EXPECT_THAT(
       message([] { attention_type("tensor"); }),
-      HasSubstr("form must be full, window, lambda, axial, pooled, causal, random or topk, got tensor"));
+      HasSubstr("form must be full, window, lambda, axial, pooled, summary, random or topk, got tensor"));
   EXPECT_THAT(message([] {
                 cache_bytes(options_of("pooled"), {2, 2, 4, 1, at::kFloat}, {});
               }),
@@ -56,7 +56,7 @@ TEST(AttentionForms, LackAndNameAreSaid) {
 }
 
 TEST(AttentionForms, HaveLatentsForAllLevelsOfBlocks) {
-  TensorAttentionOptions options = options_of("causal");
+  TensorAttentionOptions options = options_of("summary");
   EXPECT_EQ(latent_levels(options), 1);
   options.fold = {2, 3, 4};
   EXPECT_EQ(latent_levels(options), 2);

@@ -46,7 +46,7 @@ TEST(KernelList, GivesEveryReasonWhenAllRefuse) {
     list.run(at::kCPU, 12);
     FAIL();
   } catch (const c10::NotImplementedError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("test_list: no kernel takes these inputs: odd: odd numbers only; "
+    EXPECT_THAT(error.what(), HasSubstr("test_list: no kernel supports these inputs: odd: odd numbers only; "
                                         "small: numbers below 10 only"));
   }
 }
@@ -62,7 +62,7 @@ TEST(KernelList, RunsTheReferenceOnEveryOtherDevice) {
   EXPECT_EQ(list.run(at::kCUDA, 1), 3);
   EXPECT_EQ(last_kernel("test_list"), "small");
   EXPECT_EQ(exception_of<c10::NotImplementedError>([&] { list.run(at::kCUDA, 21); }),
-            "test_list: no kernel takes these inputs: small: numbers below 10 only");
+            "test_list: no kernel supports these inputs: small: numbers below 10 only");
 }
 
 TEST(KernelSummary, ListsOperatorsWithTheReferenceLast) {
@@ -79,7 +79,7 @@ TEST(Isas, AreListedLowestFirstAndUnknownOnesRefused) {
   EXPECT_EQ(available_isas().front(), "scalar");
   const std::string before = active_isa();
   EXPECT_EQ(exception_of<c10::ValueError>([&] { use_isa("quantum"); }),
-            fmt::format("MODEWISE_ISA: this machine and build have {}, got 'quantum'",
+            fmt::format("MODEWISE_ISA must be one of {} on this machine and build, got 'quantum'",
                         fmt::join(available_isas(), ", ")));
   EXPECT_EQ(active_isa(), before);
 }

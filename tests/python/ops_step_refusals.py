@@ -33,7 +33,7 @@ def joined(r, changed, keys=(2, 3, 4, 6), values=(2, 3, 4, 5)):
     return tuple(changed[at](r) if at in changed else a for at, a in enumerate(args)), {}
 
 
-SIZES = "wanted q [B, t, H, d], k and turned [B, t, G, d] and v [B, t, G, e], G a divisor of H; got "
+SIZES = "q, k, turned and v must be [B, t, H, d], [B, t, G, d], [B, t, G, d] and [B, t, G, e], G a divisor of H; got "
 
 STEP_REFUSALS = {
     "summary_step": [
@@ -41,7 +41,7 @@ STEP_REFUSALS = {
         *refused(SIZES + "[2, 3, 4, 6], {got}, [2, 3, 2, 6] and [2, 3, 2, 5]", *[{K: t} for t in [(2, 3, 4, 6), (2, 3, 12)]]),
         *refused(SIZES + "[2, 3, 4, 6], [2, 3, 2, 6], {got} and [2, 3, 2, 5]", *[{TURNED: t} for t in [(2, 3, 2, 5), (2, 3, 12)]]),
         *refused(SIZES + "[2, 3, 4, 6], [2, 3, 2, 6], [2, 3, 2, 6] and {got}", *[{V: t} for t in [(2, 3, 1, 5), (2, 4, 2, 5), (1, 3, 2, 5), (2, 3, 10)]]),
-        *refused("q, k, v and turned must be dense", {Q: loose(2, 3, 4, 6)}, {K: loose(2, 3, 2, 6)}, {V: loose(2, 3, 2, 5)}, {TURNED: loose(2, 3, 2, 6)}),
+        *refused("q, k, v and turned must be contiguous", {Q: loose(2, 3, 4, 6)}, {K: loose(2, 3, 2, 6)}, {V: loose(2, 3, 2, 5)}, {TURNED: loose(2, 3, 2, 6)}),
         *refused("k must have the type of q, Float, got Double", {K: wide(2, 3, 2, 6)}),
         *refused("v must have the type of q, Float, got Double", {V: wide(2, 3, 2, 5)}),
         *refused("turned must have the type of q, Float, got Double", {TURNED: wide(2, 3, 2, 6)}),
@@ -54,12 +54,12 @@ STEP_REFUSALS = {
         *refused("first_values must be [2, rows, 2, 5], got {got}", {FIRST_VALUES: (2, 3, 2, 5)}),
         *refused("slot_keys must be [2, rows, 2, 6], got [2, 4, 2, 7]", {SLOT_KEYS: lambda r: [r(2, 4, 2, 7)]}),
         *refused("slot_values must be [2, rows, 2, 5], got [2, 3, 2, 5]", {SLOT_VALUES: lambda r: [r(2, 3, 2, 5)]}),
-        *refused("the rows of ring_keys must be dense", {RING_KEYS: loose(2, 9, 2, 6)}, {RING_KEYS: lambda r: r(2, 9, 2, 12)[..., :6]},
+        *refused("the rows of ring_keys must be contiguous", {RING_KEYS: loose(2, 9, 2, 6)}, {RING_KEYS: lambda r: r(2, 9, 2, 12)[..., :6]},
                  {RING_KEYS: lambda r: r(2, 9, 6, 2).transpose(2, 3)}, {RING_KEYS: lambda r: r(2, 18, 2, 6)[:, ::2]}),
-        *refused("the rows of ring_values must be dense", {RING_VALUES: loose(2, 9, 2, 5)}),
-        *refused("slot_values, places and excess must be one a level as slot_keys, 1, got 0, 1 and 1", {SLOT_VALUES: lambda r: []}),
-        *refused("slot_values, places and excess must be one a level as slot_keys, 1, got 1, 2 and 1", {PLACES: lambda r: [1, 2]}),
-        *refused("slot_values, places and excess must be one a level as slot_keys, 1, got 1, 1 and 3", {EXCESS: lambda r: [0.0, 0.5, 1.0]}),
+        *refused("the rows of ring_values must be contiguous", {RING_VALUES: loose(2, 9, 2, 5)}),
+        *refused("slot_values, places and excess must have one entry per level like slot_keys, 1, got 0, 1 and 1", {SLOT_VALUES: lambda r: []}),
+        *refused("slot_values, places and excess must have one entry per level like slot_keys, 1, got 1, 2 and 1", {PLACES: lambda r: [1, 2]}),
+        *refused("slot_values, places and excess must have one entry per level like slot_keys, 1, got 1, 1 and 3", {EXCESS: lambda r: [0.0, 0.5, 1.0]}),
         (lambda r: step(r, {}, first=-1), "first must be 0 … 2147483647, got -1"),
         (lambda r: step(r, {19: 5, 20: 0}), "window must be 1 … 2147483647, got 0"),
         (lambda r: step(r, {PLACES: [-2]}), "each of places must be 0 … 2147483647, got -2"),
@@ -67,7 +67,7 @@ STEP_REFUSALS = {
         (lambda r: step(r, {19: 6, 20: 17, RING_KEYS: r(2, 8, 2, 6), RING_VALUES: r(2, 8, 2, 5)}),
          "the ring must have a row for each of the last 17 of 9 tokens, got 8"),
         *refused("latents must be [2, r, 6], got {got}", {LATENTS: (4, 8, 6)}),
-        *refused("sum_values must be dense Float [2, 2, 8, 5], got Float {got}", {SUM_VALUES: (2, 2, 8, 6)}),
+        *refused("sum_values must be contiguous Float [2, 2, 8, 5], got Float {got}", {SUM_VALUES: (2, 2, 8, 6)}),
         *refused("frequencies must be float64 [levels, d/2] for q [2, 3, 4, 6], got Float {got}", {FREQUENCIES: (1, 3)}),
         *[(lambda r, t=t: step(r, {FREQUENCIES: r(*t).double()}),
            f"frequencies must be float64 [levels, d/2] for q [2, 3, 4, 6], got Double {list(t)}") for t in [(1, 6), (0, 3), (3,)]],
@@ -75,14 +75,14 @@ STEP_REFUSALS = {
     "summary_join": [
         (lambda r: joined(r, {0: lambda r: r(2, 3, 4, 6).half()}), "keys must be float32, float64 or bfloat16, got Half"),
         (lambda r: joined(r, {1: wide(2, 3, 4, 5)}), "values must have the type of keys, Float, got Double"),
-        *[(lambda r, k=k, v=v: joined(r, {}, k, v), f"wanted dense rows [B, n, G, d] and [B, n, G, e], got {list(k)} and {list(v)}")
+        *[(lambda r, k=k, v=v: joined(r, {}, k, v), f"keys and values must be contiguous [B, n, G, d] and [B, n, G, e], got {list(k)} and {list(v)}")
           for k, v in [((2, 3, 24), (2, 3, 4, 5)), ((2, 3, 4, 6), (2, 3, 20)), ((2, 3, 4, 6), (2, 3, 1, 5)), ((2, 3, 4, 6), (2, 7, 4, 5))]],
-        *[(lambda r, c=c: joined(r, c), "wanted dense rows [B, n, G, d] and [B, n, G, e], got [2, 3, 4, 6] and [2, 3, 4, 5]")
+        *[(lambda r, c=c: joined(r, c), "keys and values must be contiguous [B, n, G, d] and [B, n, G, e], got [2, 3, 4, 6] and [2, 3, 4, 5]")
           for c in [{0: loose(2, 3, 4, 6)}, {1: loose(2, 3, 4, 5)}]],
         *[(lambda r, t=t: joined(r, {2: lambda r: r(*t)}), f"latents must be [4, r, 6], got {list(t)}") for t in [(3, 8, 6), (4, 8, 5), (4, 48)]],
-        (lambda r: joined(r, {2: wide(4, 8, 6)}), "latents must be dense Float, got Double"),
-        (lambda r: joined(r, {2: lambda r: r(8, 4, 6).transpose(0, 1)}), "latents must be dense Float, got Float"),
-        *[(lambda r, c=c: joined(r, c), f"{name} must be dense Float [2, 4, 8, {width}], got {got}")
+        (lambda r: joined(r, {2: wide(4, 8, 6)}), "latents must be contiguous Float, got Double"),
+        (lambda r: joined(r, {2: lambda r: r(8, 4, 6).transpose(0, 1)}), "latents must be contiguous Float, got Float"),
+        *[(lambda r, c=c: joined(r, c), f"{name} must be contiguous Float [2, 4, 8, {width}], got {got}")
           for at, name, width in [(3, "high", 1), (4, "total", 1), (5, "sum_keys", 6), (6, "sum_values", 5)]
           for c, got in [({at: wide(2, 4, 8, width)}, f"Double [2, 4, 8, {width}]"),
                          ({at: lambda r, w=width: r(2, 4, 9, w)}, f"Float [2, 4, 9, {width}]"),

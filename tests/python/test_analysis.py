@@ -37,7 +37,7 @@ def test_a_kronecker_product_is_found_at_rank_one(tmp_path):
     back = found["weights"][0] * np.kron(np.kron(found["factor1"][0], found["factor2"][0]), found["factor3"][0])
     assert np.abs(back - np.load(tmp_path / "a.npy")).max() < 1e-9
     assert {p.name for p in out.iterdir()} >= {"decomposition.json", "decomposition.csv", "report.html", "spectrum.svg"}
-    fails(73, "--force", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4,2", "--rank", 1, "--out", out])
+    fails(73, "--overwrite", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4,2", "--rank", 1, "--out", out])
 
 
 def test_spectra_are_numpys(tmp_path):
@@ -143,7 +143,7 @@ def test_tracking_changes_no_weights_and_no_threads_change_it(runs, tmp_path):
 
 
 def test_explain_writes_maps_ranks_and_influences(runs):
-    result = json.loads(ok("explain", runs / "hot", "--samples", 5, "--singles", 5, "--json").stdout)
+    result = json.loads(ok("explain", runs / "hot", "--samples", 5, "--num-examples", 5, "--json").stdout)
     arrays = np.load(runs / "hot" / "explain" / "explain.npz")
     assert result["modes"] == ["variable", "time"]
     for layer in (1, 2):
@@ -180,9 +180,9 @@ def test_explain_overwrites_what_is_not_the_runs_own_only_when_told(runs, tmp_pa
         out = tmp_path / file
         out.mkdir()
         (out / file).write_text("mine")
-        fails(73, file, "--force", arguments=["explain", runs / "dlinear", "--out", out])
+        fails(73, file, "--overwrite", arguments=["explain", runs / "dlinear", "--out", out])
         assert [(path.name, path.read_text()) for path in out.iterdir()] == [(file, "mine")]
-        ok("explain", runs / "dlinear", "--out", out, "--force")
+        ok("explain", runs / "dlinear", "--out", out, "--overwrite")
         assert sorted(path.name for path in out.iterdir()) == files and (out / file).read_bytes() != b"mine"
     for _ in range(2):  # RUN/explain is made from the run, and may be made again
         ok("explain", runs / "dlinear")
@@ -291,13 +291,13 @@ def test_the_shipped_sweeps_of_Adrenal_train(tmp_path):
     for file in files:
         for i, (task, settings) in enumerate(shipped_runs(file)):
             assert task == "classify"
-            ok("train", "classify", "--data", volumes, *settings, "--set", "train.epochs=1", "--no-test",
+            ok("train", "classify-volumes", "--data", volumes, *settings, "--set", "train.epochs=1", "--no-test",
                "--out", tmp_path / f"{file.stem}-{i}", "--threads", 1)
 
 
 @pytest.mark.parametrize("command, name", [(["language"], "language"), (["captions"], "captions"),
-                                           (["text", "--set", "text.objective=masked"], "text, objective masked"),
-                                           (["text", "--set", "text.objective=regress"], "text, objective regress")])  # fmt: skip
+                                           (["text", "--set", "text.objective=masked_lm"], "text, objective masked"),
+                                           (["text", "--set", "text.objective=regression"], "text, objective regress")])  # fmt: skip
 def test_stable_ranks_are_refused_where_none_are_recorded(tmp_path, command, name):
     data = tmp_path / "words.txt"
     data.write_text("some words of text\n" * 200)

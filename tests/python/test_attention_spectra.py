@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
     write_ts(folder / "Ramps_TEST.ts", 20, 2)
     for name, more in {"axial": ["--attention", "axial"], "tcn": ["--model", "tcn"]}.items():
         small = SERIES if name == "axial" else ["--set", "train.epochs=1", "--set", "output.report=false"]
-        ok("train", "series", "--data", folder, "--out", folder / name, *small, *more, "--set", "data.length=24")
+        ok("train", "classify-series", "--data", folder, "--out", folder / name, *small, *more, "--set", "data.length=24")
     return folder
 
 

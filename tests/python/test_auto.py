@@ -170,7 +170,7 @@ def test_a_search_goes_on_as_what_it_is(chosen, tmp_path):
     _, _, whole, _ = chosen
     (tmp_path / "auto").mkdir()
     (tmp_path / "auto" / "request.json").write_bytes((whole / "auto" / "request.json").read_bytes())
-    fails(2, "holds a search of the task 'forecast', not of 'series'", arguments=["train", "series", "--resume", tmp_path])
+    fails(2, "holds a search of the task 'forecast', not of 'series'", arguments=["train", "classify-series", "--resume", tmp_path])
 
 
 def test_other_commands_take_the_run(chosen):
@@ -257,11 +257,11 @@ def test_the_chosen_classifier_has_room_for_longer_test_cases(tmp_path):
     test = write_ts(tmp_path / "Ramps_TEST.ts", 20, 2)
     longer = ",".join(["0.5"] * 23)
     test.write_text(test.read_text() + f"{longer}:{longer}:up\n")
-    told = ok("train", "series", "--data", tmp_path, "--model", "auto", "--budget", "10s", "--out", tmp_path / "run",
+    told = ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "10s", "--out", tmp_path / "run",
               "--set", "train.epochs=2", "--threads", "1", "--json")  # fmt: skip
     assert sum(map(sum, json.loads(told.stdout)["test"]["confusion"])) == 21
     assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["data"]["length"] == 23
-    ok("train", "series", "--data", tmp_path, "--model", "auto", "--budget", "3s", "--out", tmp_path / "unseen",
+    ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "3s", "--out", tmp_path / "unseen",
        "--set", "train.epochs=2", "--threads", "1", "--no-test")  # fmt: skip
     assert tomllib.loads((tmp_path / "unseen" / "config.toml").read_text())["data"]["length"] == 0
     assert "test cases stay unread: any of more than 20 steps will need a larger data.length" in (tmp_path / "unseen" / "log.txt").read_text()
@@ -291,7 +291,7 @@ def test_what_was_chosen_is_trained_again_on_all_rows(tmp_path):
         assert again["runs"][1::again["splits"]] == [one["run"] for one in members] and abs(sum(one["weight"] for one in members) - 1) < 1e-12
         assert [pathlib.Path(one).parent.parent.name for one in again["runs"][::again["splits"]]] == ["refit"] * len(members)
     fails(2, "--refit is for --model auto", arguments=["train", "forecast", "--data", table, "--model", "repeat", "--refit"])
-    fails(2, "--refit", arguments=["train", "series", "--data", "X", "--model", "auto", "--refit"])
+    fails(2, "--refit", arguments=["train", "classify-series", "--data", "X", "--model", "auto", "--refit"])
     for model in ("repeat", "auto"):  # before anything is trained
         fails(78, "data.split_ratios keeps no rows for the test: --no-test",
               arguments=["train", "forecast", "--data", table, "--model", model, "--set", "data.split_ratios=0.9,0.1,0"])  # fmt: skip
@@ -300,7 +300,7 @@ def test_what_was_chosen_is_trained_again_on_all_rows(tmp_path):
 def test_volumes_are_judged_on_several_splits(tmp_path):
     data = write_npz(tmp_path / "boxes.npz")
     run = tmp_path / "run"
-    told = ok("train", "classify", "--data", data, "--model", "auto", "--budget", "25s", "--out", run, "--set", "train.epochs=2", "--threads", "1", "--json")
+    told = ok("train", "classify-volumes", "--data", data, "--model", "auto", "--budget", "25s", "--out", run, "--set", "train.epochs=2", "--threads", "1", "--json")
     result = json.loads(told.stdout)
     (ensemble,) = (run / "auto" / "ensemble" / "runs").iterdir()
     members = [pathlib.Path(one) for one in tomllib.loads((ensemble / "config.toml").read_text())["model"]["ensemble"]["runs"]]
@@ -323,5 +323,5 @@ def test_turned_masks_stay_masks(tmp_path, masks, interpolation):
         images, arrays[split + "_labels"] = volumes(12, i)
         arrays[split + "_images"] = (images > 100).astype(np.uint8) * 255 if masks else images
     np.savez_compressed(tmp_path / "boxes.npz", **arrays)
-    ok("train", "classify", "--data", tmp_path / "boxes.npz", "--set", "train.max_steps=1", "--out", tmp_path / "run")
+    ok("train", "classify-volumes", "--data", tmp_path / "boxes.npz", "--set", "train.max_steps=1", "--out", tmp_path / "run")
     assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["augment"]["interpolation"] == interpolation

@@ -14,7 +14,7 @@ Image = pytest.importorskip("PIL.Image")
 COLORS = {"red": (220, 40, 40), "green": (40, 200, 60), "blue": (50, 60, 230)}
 SMALL = ["--size", "16", "--set", "model.encoder.widths=[8,16]", "--set", "model.encoder.heads=2", "--set", "model.encoder.dropout=0",
          "--set", "model.decoder.width=16", "--set", "model.decoder.heads=2", "--set", "model.decoder.layers=1",
-         "--set", "model.decoder.dropout=0", "--set", "model.max_words=9", "--set", "captions.smoothing=0",
+         "--set", "model.decoder.dropout=0", "--set", "model.max_words=9", "--set", "caption.label_smoothing=0",
          "--set", "train.batch_size=8", "--set", "train.schedule.warmup_steps=0", "--set", "train.optimizer.learning_rate=0.01",
          "--set", "train.evaluations_per_epoch=1"]
 KEYS = ["bleu_1", "bleu_2", "bleu_3", "bleu_4", "meteor_exact_stem", "rouge_l", "cider_d"]
@@ -44,7 +44,7 @@ def write_data(folder, copies=3, seed=0, first=1):
 
 
 def source(folder):
-    return ["--data", folder / "captions.json", "--pictures", folder / "pictures"]
+    return ["--data", folder / "captions.json", "--images", folder / "pictures"]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(data):
-    ok("train", "captions", *source(data), "--out", data.parent / "run", *SMALL, "--set", "train.epochs=25",
+    ok("train", "caption", *source(data), "--out", data.parent / "run", *SMALL, "--set", "train.epochs=25",
        "--set", "model.decoder.attention=dense", timeout=300)
     return data.parent / "run"
 
@@ -91,7 +91,7 @@ def test_evaluate_judges_parts_and_other_captions(run, data, tmp_path):
     scores = json.loads(ok("score", out, other / "captions.json", "--json").stdout)
     assert [scores[key] for key in KEYS] == [judged[key] for key in KEYS]
     fails(73, "found.json", arguments=["evaluate", run, *source(other), "--out", out])
-    one = json.loads(ok("evaluate", run, "--beams", "1", "--json").stdout)
+    one = json.loads(ok("evaluate", run, "--beam-size", "1", "--json").stdout)
     assert one["beams"] == 1 and one["loss"] == again["loss"]
 
 
@@ -125,9 +125,9 @@ def test_reports_explanations_and_comparisons(run, data, tmp_path):
 
 
 def test_the_same_bits_for_any_threads_and_after_a_resume(data, tmp_path):
-    common = ["train", "captions", *source(data), *SMALL, "--set", "train.epochs=4", "--set", "output.report=false",
-              "--set", "captions.scheduled_sampling=0.5", "--set", "captions.self_critical_epochs=2",
-              "--set", "captions.captions_per_picture=1", "--set", "train.checkpoint_every_steps=3", "--set", "train.keep_checkpoints=99"]
+    common = ["train", "caption", *source(data), *SMALL, "--set", "train.epochs=4", "--set", "output.report=false",
+              "--set", "caption.scheduled_sampling=0.5", "--set", "caption.self_critical_epochs=2",
+              "--set", "caption.captions_per_picture=1", "--set", "train.checkpoint_every_steps=3", "--set", "train.keep_checkpoints=99"]
     ok(*common, "--out", tmp_path / "one", "--threads", "1", timeout=200)
     ok(*common, "--out", tmp_path / "two", "--threads", "2", timeout=200)
     one = (tmp_path / "one" / "metrics.json").read_text()
@@ -136,13 +136,13 @@ def test_the_same_bits_for_any_threads_and_after_a_resume(data, tmp_path):
     steps = sorted((tmp_path / "two" / "checkpoints").glob("step_*"), key=lambda path: int(path.name.split("_")[1]))
     for later in steps[len(steps) // 2:]:
         shutil.rmtree(later)
-    ok("train", "captions", "--resume", tmp_path / "two", timeout=200)
+    ok("train", "caption", "--resume", tmp_path / "two", timeout=200)
     assert (tmp_path / "two" / "metrics.json").read_text() == one
 
 
 def test_test_pictures_left_unread_are_judged_once(data, tmp_path):
     out = tmp_path / "run"
-    ok("train", "captions", *source(data), *SMALL, "--out", out, "--no-test", "--set", "train.epochs=1", timeout=200)
+    ok("train", "caption", *source(data), *SMALL, "--out", out, "--no-test", "--set", "train.epochs=1", timeout=200)
     metrics = json.loads((out / "metrics.json").read_text())
     assert "test" not in metrics and metrics["test_read"] is False
     judged = json.loads(ok("evaluate", out, "--json").stdout)
@@ -156,7 +156,7 @@ def test_lstm_features_and_no_held_back_pictures(data, tmp_path):
     pixels = np.stack([np.asarray(Image.open(data / "pictures" / f"{i:012}.png").resize((3, 2)), np.float32) for i in ids]) / 255
     np.savez(tmp_path / "features.npz", ids=ids.astype(np.int64), features=pixels)
     out = tmp_path / "run"
-    ok("train", "captions", "--data", data / "captions.json", "--model", "lstm", "--attention", "none", "--out", out,
+    ok("train", "caption", "--data", data / "captions.json", "--model", "lstm", "--attention", "none", "--out", out,
        "--set", f"data.features={tmp_path / 'features.npz'}", "--set", "data.split_ratios=[1,0,0]", "--set", "train.epochs=2",
        "--set", "model.decoder.width=16", "--set", "model.max_words=9", timeout=200)
     metrics = json.loads((out / "metrics.json").read_text())
@@ -166,14 +166,14 @@ def test_lstm_features_and_no_held_back_pictures(data, tmp_path):
 
 
 BAD = [
-    ('{"images": [], "annotations": []}', "captions.json: there is no picture with a caption"),
-    ('[{"image_id": 1, "caption": "a"}]', "this file is a list, as results are"),
+    ('{"images": [], "annotations": []}', "captions.json: there is no image with a caption"),
+    ('[{"image_id": 1, "caption": "a"}]', "this file is a list, like results"),
     ('{"images": [{"id": 1, "file_name": "1.png"}], "annotations": [{"image_id": 2, "caption": "a"}]}',
-     "annotations[0] is of image 2, which is not among the images"),
-    ('{"images": [{"id": 1, "file_name": "9.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "1 of 1 pictures are not in"),
+     "annotations[0] refers to image 2, which is not in \"images\""),
+    ('{"images": [{"id": 1, "file_name": "9.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "1 of 1 images are not in"),
     ('{"images": [{"id": 1, "file_name": "1.png"}], "annotations": [{"image_id": 1, "caption": " . "}]}',
-     "there is no picture with a caption"),
-    ('{"images": [{"id": 1, "file_name": "broken.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "expected a picture, PNG or JPEG"),
+     "there is no image with a caption"),
+    ('{"images": [{"id": 1, "file_name": "broken.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "expected a PNG or JPEG image"),
     ('{"images": [{"id": 1}], "annotations": []}', 'has no "file_name"'),
 ]
 
@@ -184,27 +184,27 @@ def test_bad_captions_are_refused_in_a_sentence(tmp_path, text, words):
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "broken.png").write_text("no picture")
     Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "pictures" / "1.png")
-    fails(65, words, arguments=["train", "captions", *source(tmp_path), "--out", tmp_path / "run"])
+    fails(65, words, arguments=["train", "caption", *source(tmp_path), "--out", tmp_path / "run"])
     assert not (tmp_path / "run").exists()
 
 
 def test_wrong_requests_are_refused_in_a_sentence(run, data, tmp_path):
-    fails(2, "no captions: give --data captions.json, of COCO's form, and --pictures FOLDER", arguments=["train", "captions"])
-    fails(78, "data.pictures: expected the folder", arguments=["train", "captions", "--data", data / "captions.json"])
-    fails(66, "there is no folder", arguments=["train", "captions", "--data", data / "captions.json", "--pictures", tmp_path / "none"])
-    fails(78, "captions.self_critical_epochs = 9 are the last of train.epochs = 3",
-          arguments=["train", "captions", *source(data), "--set", "train.epochs=3", "--set", "captions.self_critical_epochs=9"])
+    fails(2, "no captions: give --data captions.json, of COCO's form, and --images FOLDER", arguments=["train", "caption"])
+    fails(78, "data.images: expected the folder", arguments=["train", "caption", "--data", data / "captions.json"])
+    fails(66, "there is no folder", arguments=["train", "caption", "--data", data / "captions.json", "--images", tmp_path / "none"])
+    fails(78, "caption.self_critical_epochs = 9 are the last of train.epochs = 3",
+          arguments=["train", "caption", *source(data), "--set", "train.epochs=3", "--set", "caption.self_critical_epochs=9"])
     fails(2, f"{run} is a captioner: modewise caption tells what pictures show", arguments=["predict", run])
     fails(66, "there is no picture", arguments=["caption", run, tmp_path])
     (tmp_path / "broken.jpg").write_text("no picture")
-    fails(65, "broken.jpg", "expected a picture, PNG or JPEG", arguments=["caption", run, tmp_path / "broken.jpg"])
+    fails(65, "broken.jpg", "expected a PNG or JPEG image", arguments=["caption", run, tmp_path / "broken.jpg"])
     fails(66, "missing.png", arguments=["caption", run, tmp_path / "missing.png"])
     broken = tmp_path / "broken-run"
     shutil.copytree(run, broken)
     description = json.loads((broken / "data.json").read_text())
     description["words"][1] = description["words"][0]
     (broken / "data.json").write_text(json.dumps(description))
-    fails(65, "data.json: words[1]: 'a' stands twice", arguments=["evaluate", broken])
+    fails(65, "data.json: words[1]: duplicate word 'a'", arguments=["evaluate", broken])
     description["words"] = 3
     (broken / "data.json").write_text(json.dumps(description))
     fails(65, "data.json", arguments=["evaluate", broken])
@@ -212,7 +212,7 @@ def test_wrong_requests_are_refused_in_a_sentence(run, data, tmp_path):
 
 @pytest.mark.skipif(not (COCO / "train2017").exists(), reason=f"{COCO} is not there")
 def test_eighty_pictures_of_coco_are_read(tmp_path):
-    shown = json.loads(ok("data", "show", COCO / "annotations" / "captions_train2017.json", "--set", f"data.pictures={COCO / 'train2017'}",
+    shown = json.loads(ok("data", "show", COCO / "annotations" / "captions_train2017.json", "--set", f"data.images={COCO / 'train2017'}",
                           "--set", f"data.test_path={COCO / 'captions_val2017.json'}", "--set", f"data.test_image_classification={COCO / 'val2017'}",
                           "--set", "data.allow_missing=true", "--set", "data.split_ratios=[0.9,0.1,0]", "--json").stdout)
     assert shown["pictures"] == {"train": 72, "validation": 8, "test": 159}

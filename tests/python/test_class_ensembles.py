@@ -39,7 +39,7 @@ def write_cases(path, count, seed, noise=1.6, classes=CLASSES):
 
 
 def train(folder, out, *more, model="dlinear"):
-    return ["train", "series", "--data", folder, "--out", out, "--threads", "1", "--set", "output.report=false",
+    return ["train", "classify-series", "--data", folder, "--out", out, "--threads", "1", "--set", "output.report=false",
             "--set", "data.validation_share=0.4", "--set", f"train.epochs={EPOCHS.get(model, -1)}", "--model", model, *more]  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def members(folder):
 def mixed(folder, members):
     run = folder / "mixed"
     ok(*ensemble(folder, run, [members[model, 1] for model in EPOCHS],
-                 "--set", "series.select=accuracy", "--set", "output.report=true"))  # fmt: skip
+                 "--set", "classify.select=accuracy", "--set", "output.report=true"))  # fmt: skip
     return run
 
 
@@ -166,7 +166,7 @@ def test_a_stopped_ensemble_begins_again(folder, members, mixed, tmp_path):
     run.mkdir()
     for name in ("config.toml", "manifest.json", "data.json"):
         shutil.copy(mixed / name, run / name)
-    ok("train", "series", "--resume", run, "--set", "output.report=false", "--threads", "1")
+    ok("train", "classify-series", "--resume", run, "--set", "output.report=false", "--threads", "1")
     assert metrics(run) == metrics(mixed)
     for file in ("best.safetensors", "model.safetensors"):
         one, other = (next((r / "checkpoints").glob("step_*")) / file for r in (run, mixed))
@@ -182,7 +182,7 @@ def test_refusals(folder, members, mixed, tmp_path):
     fails(78, "2 runs are no multiple of splits = 3", arguments=ensemble(folder, out, runs, "--set", "model.ensemble.splits=3"))
     fails(78, f"data.split_seed = 2, but {runs[0]} has 1", arguments=ensemble(folder, out, [runs[0], members["resnet", 2]]))
     case = tmp_path / "case"
-    ok(*train(folder, case, "--set", "data.normalize=case"))
+    ok(*train(folder, case, "--set", "data.normalize=sample"))
     fails(78, f"data.normalize = 'case', but {runs[0]} has 'variable'", arguments=ensemble(folder, out, [runs[0], case]))
     assert not out.exists()
 
@@ -203,7 +203,7 @@ def test_refusals(folder, members, mixed, tmp_path):
 
 
 def auto(folder, out, *more):
-    return ["train", "series", "--data", folder, "--model", "auto", "--budget", "15s", "--jobs", "2", "--threads", "1", "--out", out,
+    return ["train", "classify-series", "--data", folder, "--model", "auto", "--budget", "15s", "--jobs", "2", "--threads", "1", "--out", out,
             "--set", "train.epochs=3", *more]  # fmt: skip
 
 
@@ -272,7 +272,7 @@ def test_auto_of_pictures_judges_on_its_one_part(tmp_path):
         pictures[labels == 1, 2:5, 2:5] += 55
         arrays[f"{split}_images"], arrays[f"{split}_labels"] = pictures.astype(np.uint8), labels[:, None].astype(np.uint8)
     np.savez(tmp_path / "dots.npz", **arrays)
-    said = json.loads(ok("train", "pictures", "--data", tmp_path / "dots.npz", "--model", "auto", "--budget", "12s", "--jobs", "2",
+    said = json.loads(ok("train", "classify-images", "--data", tmp_path / "dots.npz", "--model", "auto", "--budget", "12s", "--jobs", "2",
                          "--threads", "1", "--out", tmp_path / "run", "--set", "train.epochs=2", "--json").stdout)  # fmt: skip
     rows = json.loads((tmp_path / "run" / "auto" / "leaderboard.json").read_text())
     one = next(row for row in rows if row["name"] == "ensemble")

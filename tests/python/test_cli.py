@@ -25,7 +25,7 @@ def test_a_run_is_not_overwritten(small_run, tmp_path):
 def test_exist_ok_starts_anew(tmp_path):
     data = write_csv(tmp_path / "d.csv")
     ok(*train(data))
-    result = ok(*train(data), "--exist-ok", "--set", "train.epochs=1", "--json")
+    result = ok(*train(data), "--overwrite", "--set", "train.epochs=1", "--json")
     assert json.loads(result.stdout)["epochs"] == 1
 
 
@@ -41,8 +41,8 @@ def test_prediction_is_not_overwritten(small_run, tmp_path):
     out = tmp_path / "f.csv"
     ok("predict", small_run, "--out", out)
     first = out.read_bytes()
-    fails(73, "--force", arguments=["predict", small_run, "--out", out])
-    ok("predict", small_run, "--out", out, "--force")
+    fails(73, "--overwrite", arguments=["predict", small_run, "--out", out])
+    ok("predict", small_run, "--out", out, "--overwrite")
     assert out.read_bytes() == first
     fails(2, ".csv or .npz", arguments=["predict", small_run, "--out", tmp_path / "f.xlsx"])
 
@@ -65,7 +65,7 @@ def test_training_prints_one_json_document(tmp_path):
     assert document["test"]["windows"] == 80 - 8 + 1
     assert {"mse", "mae", "rmse", "smape"} <= document["test"]["scaled"].keys()
     assert "windows" in result.stderr
-    assert modewise(*train(write_csv(tmp_path / "e.csv"), "--exist-ok"), "-q").stderr == ""
+    assert modewise(*train(write_csv(tmp_path / "e.csv"), "--overwrite"), "-q").stderr == ""
 
 
 def test_colour_obeys_the_environment(small_run):
@@ -140,8 +140,8 @@ def test_resume_refuses_other_settings_and_other_data(tmp_path):
     data = write_csv(tmp_path / "d.csv")
     ok(*train(data))
     run = tmp_path / "out"
-    fails(78, "--override", arguments=["train", "forecast", "--resume", run, "--set", "train.batch_size=8"])
-    ok("train", "forecast", "--resume", run, "--set", "train.epochs=3", "--override")
+    fails(78, "--allow-config-changes", arguments=["train", "forecast", "--resume", run, "--set", "train.batch_size=8"])
+    ok("train", "forecast", "--resume", run, "--set", "train.epochs=3", "--allow-config-changes")
     write_csv(data, rows=401)
     fails(65, "data", arguments=["train", "forecast", "--resume", run])
 

@@ -38,10 +38,10 @@ def test_weights_depend_on_what_the_promise_leaves_out(inputs, tmp_path):
 
 
 @pytest.mark.parametrize("environment, sentence", [
-    ({}, "float32 trainings have the same bits on every x86-64 CPU with AVX2 and FMA"),
-    ({"ATEN_CPU_CAPABILITY": "avx512"}, "float32 trainings may have other bits on another CPU: libtorch runs its kernels for AVX512, "
-                                        "not for AVX2 (ATEN_CPU_CAPABILITY chooses, before the first one runs)"),
-    ({"MODEWISE_ISA": "scalar"}, "float32 trainings have the same bits under these loops alone: they have no fused multiply-adds"),
+    ({}, "float32 training is bitwise reproducible on every x86-64 CPU with AVX2 and FMA"),
+    ({"ATEN_CPU_CAPABILITY": "avx512"}, "float32 training may differ on another CPU: libtorch runs its kernels for AVX512, "
+                                        "not for AVX2 (set ATEN_CPU_CAPABILITY before the first one runs)"),
+    ({"MODEWISE_ISA": "scalar"}, "float32 training is bitwise reproducible only with these loops: they have no fused multiply-adds"),
 ])  # fmt: skip
 def test_info_says_what_is_promised(environment, sentence):
     assert sentence in ok("info", env={"ATEN_CPU_CAPABILITY": "avx2", **environment}).stdout.splitlines()

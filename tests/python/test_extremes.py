@@ -66,7 +66,7 @@ def test_nothing_behind_a_value_is_dropped(setting):
 def test_a_context_that_no_checkpoint_holds(tmp_path):
     text = tmp_path / "a.txt"
     text.write_text("a rope of sand " * 200)
-    settings = ["model.width=16", "model.layers=1", "model.heads=2", "model.attention.form=full", "model.context=32",
+    settings = ["model.width=16", "model.layers=1", "model.heads=2", "model.attention.type=full", "model.context=32",
                 "train.epochs=0", "output.report=false"]
     ok("train", "language", "--data", text, "--out", tmp_path / "run", *sum((["--set", s] for s in settings), []))
     model = tmp_path / "run" / "model"

@@ -124,9 +124,9 @@ def test_what_is_wrong_with_a_table_is_one_sentence(tmp_path):
     days = table(["date", "a"], lambda i: [day(i), wave(i)], 60)
     repeated = "".join(f"{name},{day(i)},1\n" for i in range(30) for name in "AB")
     assert refused("unique_id,ds,y\n" + repeated + f"A,{day(3)},2\n") == (
-        f"{path}:62: series 'A' has a row of 2020-01-04 already: data.id names all columns that tell series apart")
+        f"{path}:62: series 'A' has a second row for 2020-01-04: set data.id to all series id columns")
     assert refused(table(["id", "ds", "y"], lambda i: [i, day(29 - i), 1], 30)) == (
-        f"{path}: each of its 30 rows is a series of its own by id; data.id = none takes them as one")
+        f"{path}: each of the 30 rows is its own series with id as series id; data.id = none reads one series")
     assert refused(days, "--set", "data.resample=1h") == (
         f"{path}: data.resample = 1 h is shorter than the step of the rows: half of them or more are 1 d apart or farther")
     assert refused(days, "--set", "data.resample=often", code=78) == (
@@ -137,8 +137,8 @@ def test_of_two_columns_of_dates_the_first_is_taken_and_the_other_named(tmp_path
     path = tmp_path / "orders.csv"
     path.write_text(table(["ordered", "shipped", "a"], lambda i: [day(i), day(i + 2), wave(i)], 60))
     said = ok("data", "show", path).stderr
-    assert said.endswith("orders.csv: columns 'ordered' and 'shipped' both hold dates, and the first is taken as the time: "
-                         "data.time_column = shipped takes the other\n")
+    assert said.endswith("orders.csv: columns 'ordered' and 'shipped' both hold dates, the first is the time column: "
+                         "data.time_column = shipped selects the other\n")
     assert "2020-01-03" in ok("data", "show", path, "--set", "data.time_column=shipped").stdout
 
 

@@ -10,7 +10,7 @@ from cli_helpers import QUICK, SMALL, fails, hourly, ok
 IDS = ("773869", "767541", "767542")
 # A model that squares its window, as most do: float32 ends at 3.4e38.
 DEEP = SMALL + ["--model", "patchtst", "--set", "model.patch.length=8", "--set", "model.patch.stride=8", "--set", "model.width=8",
-                "--set", "model.blocks=1", "--set", "model.heads=1", "--set", "train.epochs=1", "--threads", "1"]
+                "--set", "model.layers=1", "--set", "model.heads=1", "--set", "train.epochs=1", "--threads", "1"]
 
 
 def speeds(rows=300, seed=5):
@@ -54,7 +54,7 @@ def test_sensor_ids_are_names_in_every_command(tmp_path):
     path, run = write_plain(tmp_path / "speeds.csv", speeds(), IDS), tmp_path / "run"
     shown = ok("data", "show", path, "--json")
     assert [v["name"] for v in json.loads(shown.stdout)["variables"]] == list(IDS)
-    said = f"{path}: the first row (773869, 767541, 767542) is taken as names"
+    said = f"{path}: the first row (773869, 767541, 767542) is read as column names"
     assert said in shown.stderr
     assert "data.header=no" in shown.stderr
     trained = ok("train", "forecast", "--data", path, "--out", run, *QUICK)
@@ -76,7 +76,7 @@ def test_the_header_may_be_said(tmp_path):
     path = write_plain(tmp_path / "counts.csv", np.round(speeds()), ("60", "61", "62"))
     auto = ok("data", "show", path, "--json")
     assert json.loads(auto.stdout)["rows"] == 301
-    assert "the first row (60, 61, 62) is taken as values: data.header=yes takes it as names" in auto.stderr
+    assert "the first row (60, 61, 62) is read as values: data.header=yes reads it as column names" in auto.stderr
     yes = ok("data", "show", path, "--set", "data.header=yes", "--json")
     assert json.loads(yes.stdout)["rows"] == 300
     assert "first row" not in yes.stderr
@@ -85,7 +85,7 @@ def test_the_header_may_be_said(tmp_path):
     assert "header = 'yes'" in (run / "config.toml").read_text()
     assert ok("predict", run, "--steps", "1").stdout.startswith("row,60,")
     fails(2, "data.header", arguments=["data", "show", path, "--set", "data.header=maybe"])
-    assert "whether the first row of a CSV file holds names" in ok("config", "show", "--help-text").stdout
+    assert "whether the first row of a CSV file is a header" in ok("config", "show", "--help-text").stdout
 
 
 # Dates
@@ -110,7 +110,7 @@ def test_dates_that_stay_open_are_said(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text("date,a\n" + "".join(f"{day:02}.01.2020,{day}\n" for day in range(1, 13)))
     shown = ok("data", "show", path)
-    assert "dates are read as day.month.year; day and month could be exchanged too" in shown.stderr
+    assert "dates are read as day.month.year; day and month are ambiguous" in shown.stderr
     assert "from 01.01.2020 to 12.01.2020, every " in shown.stdout
 
 

@@ -16,7 +16,7 @@ from programs import built
 PROGRAM = built("modewise")
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 OPTIONS = [
-    "data.simulate=lorenz96", "data.simulate_rows=800", "data.knock_out=0.02", "forecast.lookback=48",
+    "data.simulate=lorenz96", "data.simulate_rows=800", "data.missing_fraction=0.02", "forecast.lookback=48",
     "forecast.horizon=12", "model.width=32", "model.attention.dropout=0.1", "train.epochs=3", "train.ema_decay=0.9",
     "train.evaluations_per_epoch=2", "train.checkpoint_every_steps=2", "output.report=false",
 ]  # fmt: skip
@@ -25,7 +25,7 @@ OPTIONS = [
 def start(run, threads):
     resume = (run / "config.toml").exists() and (run / "data.json").exists()
     command = [PROGRAM, "train", "forecast", "-q", "--threads", str(threads)]
-    command += ["--resume", run] if resume else ["--out", run, "--exist-ok", *sum((["--set", o] for o in OPTIONS), [])]
+    command += ["--resume", run] if resume else ["--out", run, "--overwrite", *sum((["--set", o] for o in OPTIONS), [])]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
 
 

@@ -78,4 +78,4 @@ def test_files_that_are_no_tables_are_named(tmp_path):
         "a.xlsx: this is no text but a ZIP archive, as Excel's .xlsx are; save the sheet as CSV, or unpack the archive")
     (tmp_path / "ids.csv").write_text("id,ds,y\n" + "".join(f"{i},2020-01-{30 - i:02d},1\n" for i in range(20)))
     assert fails(65, arguments=[*train, tmp_path / "ids.csv"]).endswith(
-        "ids.csv: each of its 20 rows is a series of its own by id; data.id = none takes them as one")
+        "ids.csv: each of the 20 rows is its own series with id as series id; data.id = none reads one series")

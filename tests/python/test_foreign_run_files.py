@@ -16,7 +16,7 @@ from modewise import errors
 
 DEEP = "[" * 100_000 + "]" * 100_000
 VALUES = [None, True, -1, 0.5, 10**30, "x", "\x1b[31m", [], {}, [[]], {"a": {}}, "DEEP", "GONE"]
-TINY = {"model.width": 8, "model.hidden": 8, "model.heads": 2, "model.blocks": 1, "train.max_steps": 2, "train.batch_size": 4,
+TINY = {"model.width": 8, "model.hidden": 8, "model.heads": 2, "model.layers": 1, "train.max_steps": 2, "train.batch_size": 4,
         "train.evaluations_per_epoch": 1000, "output.report": False}  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def follow_in_the_program(run, stride, out):
     for file, text in cases(run, ["metrics.json", "data.json", "metrics.jsonl", "manifest.json"], stride):
         whole = file.read_bytes()
         file.write_text(text)
-        for command in (["report", run, "--out", out / "report.html", "--force"], ["compare", run, "--json"]):
+        for command in (["report", run, "--out", out / "report.html", "--overwrite"], ["compare", run, "--json"]):
             said = subprocess.run([PROGRAM, *map(str, command)], capture_output=True, text=True)
             assert said.returncode in (0, 2, 65, 66, 78), (file.name, text[:2000], command, said.stderr[-2000:])
         file.write_bytes(whole)

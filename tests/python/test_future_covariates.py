@@ -1,4 +1,4 @@
-"""Columns that are known ahead (data.known) and the calendar (data.calendar): from files and frames to forecasts, and that
+"""Columns that are known ahead (data.future_covariates) and the calendar (data.calendar): from files and frames to forecasts, and that
 they help by as much as theory says."""
 
 import csv
@@ -16,7 +16,7 @@ from modewise import errors
 
 SIZES = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=6", "--set", "output.report=false", "--threads", "1"]
 QUICK = [*SIZES, "--set", "train.max_steps=5"]
-PLAN = ["--set", "data.known=promo,price"]
+PLAN = ["--set", "data.future_covariates=promo,price"]
 SMALL = {"hot": ["--set", "model.width=16", "--set", "model.hidden=32"],
          "tide": ["--set", "model.width=32", "--set", "model.hidden=16"]}  # fmt: skip
 
@@ -108,15 +108,15 @@ def test_a_file_of_the_future_is_as_good_as_rows_behind_the_data(run, tmp_path):
 
 def test_too_few_rows_ahead_are_a_sentence(run, tmp_path):
     past = run.parent / "past.csv"
-    fails(65, f"{past}: 'promo', which is known ahead, is missing on 2020-01-13 12:00:00, step 1 of the forecast; the model looks "
+    fails(65, f"{past}: the future covariate 'promo' is missing on 2020-01-13 12:00:00, step 1 of the forecast; the model looks "
           "ahead at all 6 rows of its horizon: fill them behind the last row with other values, or give --future FILE",
           arguments=["predict", run, "--data", past])  # fmt: skip
     lines = plan(300)
     lines[303] = lines[303].rsplit(",", 1)[0] + ","
-    fails(65, "'price', which is known ahead, is missing on 2020-01-13 14:00:00, step 3 of the forecast",
+    fails(65, "the future covariate 'price' is missing on 2020-01-13 14:00:00, step 3 of the forecast",
           arguments=["predict", run, "--data", written(tmp_path / "gap.csv", lines)])  # fmt: skip
     short = written(tmp_path / "short.csv", ["date,promo,price", *(f"{date},1,3" for date in hourly(305)[300:])])
-    fails(65, "'promo', which is known ahead, is missing on 2020-01-13 17:00:00, step 6 of the forecast",
+    fails(65, "the future covariate 'promo' is missing on 2020-01-13 17:00:00, step 6 of the forecast",
           arguments=["predict", run, "--future", short])  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def test_a_gap_in_the_past_needs_a_model_trained_with_gaps(run, tmp_path):
     lines = plan(300)
     lines[290] = lines[290].rsplit(",", 1)[0] + ","
     gap = written(tmp_path / "gap.csv", lines)
-    fails(65, "'price', which is known ahead, is missing on 2020-01-13 01:00:00; the run was trained on",
+    fails(65, "the future covariate 'price' is missing on 2020-01-13 01:00:00; the run was trained on",
           "where none of those columns' cells is missing", arguments=["predict", run, "--data", gap])  # fmt: skip
     ok("train", "forecast", "--data", gap, "--model", "tide", "--out", tmp_path / "run", *QUICK, *PLAN, *SMALL["tide"])
     assert json.loads((tmp_path / "run" / "data.json").read_text())["ahead"] == {"features": 4, "modes": 0}
@@ -141,7 +141,7 @@ def test_every_command_knows_them(run, tmp_path):
     assert list(influence) == ["promo", "price", "hour", "weekday", "day", "yearday"]
     assert min(influence["promo"], influence["hour"]) > 0
     ok("report", run, "--out", tmp_path / "report.html")
-    assert "known ahead, not forecast: promo, price; 6 rows" in ok("data", "show", run.parent / "whole.csv", *PLAN).stdout
+    assert "future covariates, not forecast: promo, price; 6 rows" in ok("data", "show", run.parent / "whole.csv", *PLAN).stdout
 
 
 def test_what_stands_in_rows_to_come_changes_no_training(run, tmp_path):
@@ -157,17 +157,17 @@ def test_what_stands_in_rows_to_come_changes_no_training(run, tmp_path):
 def test_models_that_do_not_look_ahead_say_so(tmp_path):
     path = written(tmp_path / "whole.csv", plan(300))
     for options in (PLAN, ["--set", "data.calendar=hour"]):
-        fails(78, "data.known and data.calendar are for models that look at what is known ahead (hot, transformer, spatial, "
+        fails(78, "data.future_covariates and data.calendar are for models that look at what is known ahead (hot, transformer, spatial, "
               "temporal, tide); 'dlinear' does not",
               arguments=["train", "forecast", "--data", path, "--model", "dlinear", "--out", tmp_path / "run", *QUICK, *options])  # fmt: skip
     fails(78, "has no column of numbers 'prise'", "price",
-          arguments=["train", "forecast", "--data", path, "--model", "tide", "--out", tmp_path / "run", *QUICK, "--set", "data.known=prise"])  # fmt: skip
+          arguments=["train", "forecast", "--data", path, "--model", "tide", "--out", tmp_path / "run", *QUICK, "--set", "data.future_covariates=prise"])  # fmt: skip
     undated = written(tmp_path / "undated.csv", [line.split(",", 1)[1] for line in plan(300, 0)])
-    fails(65, "data.calendar takes parts of the rows' dates, but they have none",
+    fails(65, "data.calendar needs dates, but the rows have none",
           arguments=["train", "forecast", "--data", undated, "--model", "tide", "--out", tmp_path / "run", *QUICK, "--set",
                      "data.calendar=hour"])  # fmt: skip
     ok("train", "forecast", "--data", path, "--model", "tide", "--out", tmp_path / "plain", *QUICK, *SMALL["tide"])
-    fails(65, "trained without columns that are known ahead", arguments=["predict", tmp_path / "plain", "--future", path])
+    fails(65, "trained without future covariates", arguments=["predict", tmp_path / "plain", "--future", path])
 
 
 def test_a_long_table_has_a_plan_for_each_series(tmp_path):
@@ -178,7 +178,7 @@ def test_a_long_table_has_a_plan_for_each_series(tmp_path):
             lines.append(f"{name},{date},{f'{np.sin(i / 4 + k) + promo:.3f}' if i < 200 else ''},{int(promo)}")
     path = written(tmp_path / "long.csv", lines)
     for name in ("tide", "hot"):
-        ok("train", "forecast", "--data", path, "--model", name, "--out", tmp_path / name, *QUICK, "--set", "data.known=promo", *SMALL[name])
+        ok("train", "forecast", "--data", path, "--model", name, "--out", tmp_path / name, *QUICK, "--set", "data.future_covariates=promo", *SMALL[name])
         said = rows_of(ok("predict", tmp_path / name).stdout)
         assert [(row["unique_id"], row["ds"]) for row in said] == [(name, date) for name in ("north", "south") for date in hourly(206)[200:]]
         assert "promo" not in said[0]
@@ -220,7 +220,7 @@ def test_known_columns_lower_the_error_by_what_they_explain(tmp_path, name):
     explained = EFFECT**2 / scale
     found = {}
     for known in (True, False):
-        columns = ["data.known=x"] if known else ["data.columns=y"]
+        columns = ["data.future_covariates=x"] if known else ["data.columns=y"]
         out = tmp_path / f"known-{known}"
         ok("train", "forecast", "--data", path, "--model", name, "--out", out, *SIZES, *SMALL[name], "--set", "forecast.loss=mse", "--set",
            "train.epochs=8", "--set", columns[0])  # fmt: skip
@@ -250,7 +250,7 @@ def test_a_frame_with_rows_to_come(tmp_path, monkeypatch):
     later = modewise.Forecaster("tide", **QUICKLY).fit(whole.iloc[:300])
     pd.testing.assert_frame_equal(later.predict(future=whole[["price", "promo"]].iloc[300:].reset_index()), forecast)
     pd.testing.assert_frame_equal(later.predict(2, future=whole.iloc[300:]), forecast.head(2))
-    with pytest.raises(errors.DataError, match="'promo', which is known ahead, is missing on 2020-01-13 12:00:00, step 1"):
+    with pytest.raises(errors.DataError, match="the future covariate 'promo' is missing on 2020-01-13 12:00:00, step 1"):
         later.predict()
     with pytest.raises(errors.DataError, match=r"future: there is no column 'price' \(there are promo\)"):
         later.predict(future=whole[["promo"]].iloc[300:])

@@ -62,7 +62,7 @@ def test_seeds_and_threads():
 def test_other_forms_generate_and_keep_less():
     sizes = {}
     for form, options in {"full": [], "causal": ["--fold", "8,8,8"], "window": ["--window", "32"], "axial": ["--fold", "0,16"]}.items():
-        result = json.loads(ok("generate", STORIES, "--attention", form, *options, "--tokens", 300, "--past-marks", "--json").stdout)
+        result = json.loads(ok("generate", STORIES, "--attention", form, *options, "--tokens", 300, "--ignore-eos", "--json").stdout)
         assert result["tokens"] == 300 and result["attention"] == form
         sizes[form] = result["cache_bytes"]
     assert sizes["causal"] < sizes["full"] / 3 and sizes["window"] < sizes["full"] / 3
@@ -127,7 +127,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
 def test_a_model_of_bytes_keeps_its_tokenizer_when_converted(tmp_path):
     folder = small_folder(tmp_path / "m")
     ok("convert", folder, tmp_path / "out", "--tokenizer", "bytes")
-    assert json.loads(ok("generate", tmp_path / "out", "--prompt", "a", "--tokens", 5, "--past-marks", "--json").stdout)["tokens"] == 5
+    assert json.loads(ok("generate", tmp_path / "out", "--prompt", "a", "--tokens", 5, "--ignore-eos", "--json").stdout)["tokens"] == 5
 
 
 ROPES = {
@@ -150,7 +150,7 @@ def test_transformers_reads_what_is_exported_and_writes_the_same_text(tmp_path, 
     ok("convert", folder, tmp_path / "out", "--tokenizer", "bytes", "--shard-gigabytes", 0.00003)
     model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "out", dtype=torch.float32, attn_implementation="eager").eval()
     prompt = b"The quick brown fox jumps over the lazy dog"
-    result = json.loads(ok("generate", tmp_path / "out", "--prompt", prompt.decode(), "--tokens", 40, "--temperature", 0, "--past-marks",
+    result = json.loads(ok("generate", tmp_path / "out", "--prompt", prompt.decode(), "--tokens", 40, "--temperature", 0, "--ignore-eos",
                            "--json").stdout)
     begin = [] if result["prompt_tokens"] == len(prompt) else [256]
     ids = torch.tensor([begin + list(prompt)])

@@ -62,7 +62,7 @@ def test_no_command_prints_control_characters(nasty):
 
 
 def test_a_terminal_gets_no_control_characters(nasty):
-    for arguments in (["data", "show", data_of(nasty)], ["train", "forecast", "--data", data_of(nasty), "--out", nasty / "again", "--exist-ok", *QUICK]):
+    for arguments in (["data", "show", data_of(nasty)], ["train", "forecast", "--data", data_of(nasty), "--out", nasty / "again", "--overwrite", *QUICK]):
         leader, follower = pty.openpty()
         with subprocess.Popen([PROGRAM, *map(str, arguments), "--color", "never"], stdout=follower, stderr=follower) as process:
             os.close(follower)
@@ -164,7 +164,7 @@ def test_class_folders_that_are_not_utf8_are_a_data_error(tmp_path):
         folder.mkdir(parents=True)
         for i in range(3):
             image.save(folder / f"{i}.png")
-    for arguments in (["data", "show", "--task", "pictures"], ["train", "pictures"]):
+    for arguments in (["data", "show", "--task", "pictures"], ["train", "classify-images"]):
         result = clean(modewise(*arguments, "--data", tmp_path / "classes", cwd=tmp_path))
         assert result.returncode == 65 and "classes/\\xff' is not UTF-8" in result.stderr, result
 

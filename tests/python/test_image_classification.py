@@ -46,7 +46,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(data):
-    ok("train", "pictures", "--data", data, "--out", data.parent / "run", *SMALL, "--attention", "tensor")
+    ok("train", "classify-images", "--data", data, "--out", data.parent / "run", *SMALL, "--attention", "tensor")
     return data.parent / "run"
 
 
@@ -106,8 +106,8 @@ def test_changed_pictures_of_one_run(run):
 
 
 def test_changed_pictures_of_several_runs(run, data, tmp_path):
-    ok("train", "pictures", "--data", data, "--out", tmp_path / "second", *SMALL, "--attention", "tensor", "--seed", "2")
-    ok("train", "pictures", "--data", data, "--out", tmp_path / "plain", *SMALL)
+    ok("train", "classify-images", "--data", data, "--out", tmp_path / "second", *SMALL, "--attention", "tensor", "--seed", "2")
+    ok("train", "classify-images", "--data", data, "--out", tmp_path / "plain", *SMALL)
     runs = [run, tmp_path / "second", tmp_path / "plain"]
     judged = robustness(*runs, "--perturbations", "contrast,flip_vertical")
     assert [one["model"] for one in judged] == ["cnn tensor", "cnn tensor", "cnn"]
@@ -164,14 +164,14 @@ def test_pictures_without_a_class_are_predicted(run, data, tmp_path):
     (one,) = rows["pictures"]
     assert list(one.values())[0] == "03.png" and one["class"] == CLASSES[scores[3].argmax()]
     fails(65, "has no class", arguments=["evaluate", run, "--data", loose])
-    fails(65, "loose", arguments=["train", "pictures", "--data", loose, "--out", tmp_path / "none"])
+    fails(65, "loose", arguments=["train", "classify-images", "--data", loose, "--out", tmp_path / "none"])
     classes = ["--set", "data.classes=['bars', 'dots', 'rows']"]
-    fails(65, "training", arguments=["train", "pictures", "--data", loose, "--out", tmp_path / "none", *classes])
+    fails(65, "training", arguments=["train", "classify-images", "--data", loose, "--out", tmp_path / "none", *classes])
 
 
 def test_bad_folders_are_sentences(tmp_path):
     def refused(code, word, folder):
-        fails(code, word, arguments=["train", "pictures", "--data", folder, "--out", tmp_path / "run"])
+        fails(code, word, arguments=["train", "classify-images", "--data", folder, "--out", tmp_path / "run"])
 
     (tmp_path / "empty").mkdir()
     refused(65, "empty", tmp_path / "empty")
@@ -179,7 +179,7 @@ def test_bad_folders_are_sentences(tmp_path):
     (broken / "train" / "bars" / "001.png").write_bytes((broken / "train" / "bars" / "001.png").read_bytes()[:60])
     refused(65, "001.png", broken)
     refused(66, "no file or folder", tmp_path / "nowhere")
-    fails(2, "give --data FOLDER", arguments=["train", "pictures", "--out", tmp_path / "run"])
+    fails(2, "give --data FOLDER", arguments=["train", "classify-images", "--out", tmp_path / "run"])
     assert not (tmp_path / "run").exists()
 
 
@@ -191,7 +191,7 @@ def test_data_show_counts_by_class(data):
 def test_threads_change_no_bit(data, tmp_path):
     scores = []
     for threads in ("1", "2"):
-        ok("train", "pictures", "--data", data, "--out", tmp_path / threads, *SMALL, "--attention", "mixture", "--threads", threads,
+        ok("train", "classify-images", "--data", data, "--out", tmp_path / threads, *SMALL, "--attention", "mixture", "--threads", threads,
            "--set", "output.report=false")
         scores.append(np.load(tmp_path / threads / "predictions.npz")["test_scores"])
     np.testing.assert_array_equal(*scores)

@@ -16,7 +16,7 @@ def test_the_task_is_that_of_the_data(tmp_path):
     reviews = tmp_path / "reviews.csv"
     reviews.write_text("text,label\n" + "".join(f"it is {word},{word}\n" for word in ("good", "bad")) * 20)
     said = ok("train", f"--data={reviews}", "--tokenizer", "bytes", "--out", tmp_path / "texts", "-q",
-              "--set", "model.width=8", "--set", "model.layers=1", "--set", "model.heads=1", "--set", "model.positions=16", *quick).stderr
+              "--set", "model.width=8", "--set", "model.layers=1", "--set", "model.heads=1", "--set", "model.max_positions=16", *quick).stderr
     assert said == ""
     assert json.loads((tmp_path / "texts" / "manifest.json").read_text())["task"] == "text"
     assert "resuming from step 3 of 3" in ok("train", "--resume", tmp_path / "run").stderr

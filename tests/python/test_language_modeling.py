@@ -19,7 +19,7 @@ from programs import built
 PROGRAM = built("modewise")
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 SMALL = ["model.width=32", "model.layers=2", "model.heads=2", "model.context=64", "model.attention.fold=0,4,8",
-         "model.attention.slots=2", "model.dropout=0.1", "train.batch_size=4", "output.report=false"]  # fmt: skip
+         "model.attention.summary_tokens=2", "model.dropout=0.1", "train.batch_size=4", "output.report=false"]  # fmt: skip
 
 
 def modewise(*arguments, code=0):
@@ -47,7 +47,7 @@ KILLED = ("train.epochs=2", "train.evaluations_per_epoch=2", "train.checkpoint_e
 def start(run, text, threads):
     resume = (run / "config.toml").exists() and (run / "data.json").exists()
     command = [PROGRAM, "train", "language", "-q", "--threads", str(threads)]
-    command += ["--resume", run] if resume else ["--data", text, "--out", run, "--exist-ok", *settings(KILLED)]
+    command += ["--resume", run] if resume else ["--data", text, "--out", run, "--overwrite", *settings(KILLED)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
 
 

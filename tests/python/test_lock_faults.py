@@ -137,7 +137,7 @@ def test_a_claim_that_cannot_be_read_is_not_said_to_be_lost(tmp_path, table, cla
     done = run_plain(train(table, tmp_path / "run"), environment)
     assert done.returncode == 73
     assert done.stderr.strip().splitlines()[-1] == (
-        f"error: the claim on this work was given back by the program that started it: there is no {claim}, so nothing is saved")
+        f"error: the claim on this work was released by the program that started it: {claim} does not exist, so nothing is saved")
 
 
 # Heartbeats of a sweep.
@@ -153,7 +153,7 @@ def write_sweep(folder, epochs=400):
 
 
 def sweep(folder):
-    return [PROGRAM, "sweep", folder / "grid.toml", "--out", folder / "out", "--jobs", "1", "--threads", "1", "--lease", "4"]
+    return [PROGRAM, "sweep", folder / "grid.toml", "--out", folder / "out", "--jobs", "1", "--threads", "1", "--claim-timeout", "4"]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from test_series_classification import write_ts
 
 
 FEW = ["--set", "train.epochs=2", "--threads", "1", "--set", "train.schedule.warmup_steps=0", "--set", "output.report=false"]
-TINY = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1"]
+TINY = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.layers=1"]
 
 
 class Forecast:
@@ -150,7 +150,7 @@ class Recall(Language):
 class Tiles:
     """A folder of tiles with the folders train, val and test."""
     task = "segment"
-    options = [*TINY[:-2], "--set", "model.blocks=1", "--set", "data.window=16", "--set", "train.batch_size=4"]
+    options = [*TINY[:-2], "--set", "model.layers=1", "--set", "data.window=16", "--set", "train.batch_size=4"]
     judged = "pixels"
 
     def write(self, folder):
@@ -287,7 +287,7 @@ def test_resuming_reads_or_not_as_the_run_began(unread):
 def test_where_the_test_cases_validate_they_cannot_be_left_unread(tmp_path):
     data = Series().write(tmp_path)
     fails(78, "tslib", "cannot be left unread",
-          arguments=["train", "series", *data, *Series.options, *FEW, "--set", "data.protocol=tslib", "--no-test",
+          arguments=["train", "classify-series", *data, *Series.options, *FEW, "--set", "data.protocol=tslib", "--no-test",
                      "--out", tmp_path / "run"])
 
 

@@ -64,7 +64,7 @@ def test_the_config_of_an_old_run_shows_what_acted_then(tmp_path):
 
 
 def test_an_old_name_of_a_model_is_warned_about_once(data, tmp_path):
-    arguments = ["train", "classify", "--data", data["volumes"], "--model", "timesformer", "--set", "train.max_steps=1",
+    arguments = ["train", "classify-volumes", "--data", data["volumes"], "--model", "timesformer", "--set", "train.max_steps=1",
                  "--set", "model.width=8", "--set", "model.heads=2", "--set", "output.report=false"]  # fmt: skip
     warned = ok(*arguments, "--out", tmp_path / "run").stderr
     assert warned.count('model.name = "timesformer" is the old name of "divided": write the new one') == 1

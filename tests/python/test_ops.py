@@ -317,7 +317,7 @@ def test_environment_variable_sets_the_instruction_set(isa):
 
 
 def test_unknown_instruction_set_is_an_error():
-    with pytest.raises(ValueError, match="this machine and build have .*scalar.*, got 'neon'"):
+    with pytest.raises(ValueError, match="MODEWISE_ISA must be one of .*scalar.* on this machine and build, got 'neon'"):
         ops.use_isa("neon")
 
 

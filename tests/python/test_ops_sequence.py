@@ -106,7 +106,7 @@ def test_a_target_beyond_the_vocabulary_is_named():
     for name in ("language_loss", "token_losses"):
         with pytest.raises(IndexError) as error:
             getattr(ops, name)(hidden, head, torch.tensor([4, -1, 5]))
-        assert str(error.value).splitlines()[0] == "language_loss: target 5 is outside of the vocabulary of 5"
+        assert str(error.value).splitlines()[0] == "language_loss: targets must be below the vocabulary size 5, got 5"
 
 
 def test_frequencies_of_a_level_act_on_its_blocks_alone():

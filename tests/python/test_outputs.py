@@ -28,9 +28,9 @@ def texts(path, *more):
 def test_texts_are_not_overwritten(tmp_path):
     out = tmp_path / "a.jsonl"
     out.write_text("mine")
-    fails(73, "a.jsonl", "--force", arguments=texts(out))
+    fails(73, "a.jsonl", "--overwrite", arguments=texts(out))
     assert out.read_text() == "mine"
-    ok(*texts(out, "--force"))
+    ok(*texts(out, "--overwrite"))
     assert len(out.read_text().splitlines()) == 3
 
 
@@ -39,7 +39,7 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path):
     for mode in (0o600, 0o640, 0o444):
         out.write_text("mine")
         out.chmod(mode)
-        ok(*texts(out, "--force"))
+        ok(*texts(out, "--overwrite"))
         assert len(out.read_text().splitlines()) == 3
         assert stat.S_IMODE(out.stat().st_mode) == mode
         out.unlink()

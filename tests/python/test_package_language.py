@@ -19,16 +19,16 @@ SMALL = {"model.layers": 2, "model.width": 32, "model.heads": 4, "model.kv_heads
          "train.batch_size": 4, "output.report": False}  # fmt: skip
 FOLD = {"model.attention.fold": [0, 3, 4]}
 CASES = {
-    "causal": {**FOLD, "model.attention.slots": 2},
+    "causal": {**FOLD, "model.attention.summary_tokens": 2},
     "one slot": FOLD,
     "own fold": {},
     "wide window": {**FOLD, "model.attention.window": 11, "model.tied": False},
-    "full": {"model.attention.form": "full"},
-    "window": {"model.attention.form": "window", "model.attention.window": 5},
-    "lambda": {"model.attention.form": "lambda", "model.attention.window": 5, "model.attention.sinks": 2},
-    "axial": {"model.attention.form": "axial", "model.attention.fold": [0, 2, 4]},
-    "random": {"model.attention.form": "random", "model.attention.density": 0.3},
-    "topk": {"model.attention.form": "topk", "model.attention.density": 0.3},
+    "full": {"model.attention.type": "full"},
+    "window": {"model.attention.type": "window", "model.attention.window": 5},
+    "lambda": {"model.attention.type": "lambda", "model.attention.window": 5, "model.attention.sinks": 2},
+    "axial": {"model.attention.type": "axial", "model.attention.fold": [0, 2, 4]},
+    "random": {"model.attention.type": "random", "model.attention.density": 0.3},
+    "topk": {"model.attention.type": "topk", "model.attention.density": 0.3},
     "linear": {**FOLD, "model.rope.scaling": "linear", "model.rope.factor": 3.0, "model.rope.scaled_level": 1},
     "ntk": {**FOLD, "model.rope.scaling": "ntk", "model.rope.factor": 3.0},
     "yarn": {**FOLD, "model.rope.scaling": "yarn", "model.rope.factor": 4.0, "model.rope.original_length": 16},
@@ -36,7 +36,7 @@ CASES = {
                         "model.rope.scaled_level": 1},
     "yarn, lengths in tokens": {**FOLD, "model.rope.scaling": "yarn", "model.rope.factor": 4.0, "model.rope.original_length": 16,
                                 "model.rope.level_lengths": False},
-    "yarn, axial": {"model.attention.form": "axial", "model.attention.fold": [0, 2, 4], "model.rope.scaling": "yarn",
+    "yarn, axial": {"model.attention.type": "axial", "model.attention.fold": [0, 2, 4], "model.rope.scaling": "yarn",
                     "model.rope.factor": 3.0, "model.rope.original_length": 128},
     "llama3": {**FOLD, "model.rope.scaling": "llama3", "model.rope.factor": 4.0, "model.rope.original_length": 40},
     "bf16": {**FOLD, "model.precision": "bf16"},
@@ -128,7 +128,7 @@ def causal(text, tmp_path_factory):
 
 @pytest.mark.parametrize("prompt", ["the of", "", "thé 😀"])
 def test_texts_are_the_programs(causal, prompt):
-    said = json.loads(ok("generate", causal.path, "--prompt", prompt, "--tokens", 70, "--temperature", 0, "--past-marks", "--json").stdout)
+    said = json.loads(ok("generate", causal.path, "--prompt", prompt, "--tokens", 70, "--temperature", 0, "--ignore-eos", "--json").stdout)
     opening = torch.tensor([[causal.begin_id, *causal.encode(prompt).tolist()]])
     assert causal.module.greedy(opening, 70)[0].tolist() == said["ids"]
     assert causal.generate(prompt, 70) == said["text"]

@@ -27,17 +27,17 @@ CASES |= {
     "fixed features": {"model.attention.kernel": "linear", "model.attention.feature_draw": "fixed"},
     "redrawn features": {"model.attention.kernel": "linear", "model.attention.features_redraw_every": 2},
     "shared": {"model.attention.share_modes": True, "model.attention.attend_modes": [1], "model.attention.query_key_norm": False},
-    "learned": {"model.position.code": "learned", "model.position.rotary": "none", "model.head.time": "attention"},
-    "sincos": {"model.position.code": "sincos", "model.layer_scale": 0.1, "model.head.skip": "individual"},
+    "learned": {"model.position.encoding": "learned", "model.position.rotary": "none", "model.head.time": "attention"},
+    "sincos": {"model.position.encoding": "sincos", "model.layer_scale": 0.1, "model.head.skip": "individual"},
     "cycle": {"model.window.cycle": 24, "model.window.affine": True, "model.window.centre": "last"},
     "quantile": {"forecast.loss": "quantile"},
     "horizons": {"forecast.horizons": [3, 8], "model.window.scale": "none"},
     "bf16": {"model.precision": "bf16"},
     "no_feed_forward": {"model.feed_forward": "none"},
     "no_attention": {"model.attention.kernel": "none"},
-    "plain tide": {"model.name": "tide", "model.tide.norm": False, "model.blocks": 1, "forecast.loss": "quantile"},
+    "plain tide": {"model.name": "tide", "model.tide.norm": False, "model.layers": 1, "forecast.loss": "quantile"},
     "individual": {"model.name": "nlinear", "model.baseline.individual": True},
-    **{f"zoo {form}": {"model.attention.form": form} for form in FORMS},
+    **{f"zoo {form}": {"model.attention.type": form} for form in FORMS},
     "cut_patches": {"model.patch.length": 7, "model.patch.stride": 5, "model.patch.embedding": "relu"},
 }
 
@@ -302,7 +302,7 @@ def test_a_model_that_python_has_not_is_a_sentence(data, tmp_path):
 
 def test_the_zoo_has_the_programs_forms():
     with pytest.raises(errors.UsageError) as error:
-        modewise.tasks.config_toml("forecast", {"model.attention.form": "x"})
+        modewise.tasks.config_toml("forecast", {"model.attention.type": "x"})
     listed = re.search(r"must be one of (.*), got 'x'", str(error.value))[1]
     assert listed.split(", ") == ["model", *FORMS]
 

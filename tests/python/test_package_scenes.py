@@ -10,7 +10,7 @@ import xarray
 import modewise
 from modewise import errors
 
-SETTINGS = {"data.window": 32, "train.epochs": 3, "train.batch_size": 4, "model.blocks": 1, "output.report": False}
+SETTINGS = {"data.window": 32, "train.epochs": 3, "train.batch_size": 4, "model.layers": 1, "output.report": False}
 
 
 def scene(side=96, bands=3, seed=0):

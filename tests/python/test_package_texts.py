@@ -32,7 +32,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 def test_texts_give_the_programs_text_and_perplexity(tmp_path):
     made = fitted(documents())
     assert os.listdir("runs") == ["causal"] and os.listdir("runs/causal/data") == ["causal.jsonl"]
-    said = json.loads(ok("generate", made.run_, "--prompt", "the of", "--tokens", 60, "--temperature", 0, "--past-marks", "--json").stdout)
+    said = json.loads(ok("generate", made.run_, "--prompt", "the of", "--tokens", 60, "--temperature", 0, "--ignore-eos", "--json").stdout)
     assert made.generate("the of", 60) == said["text"]
     metrics = json.loads((tmp_path / "runs/causal/metrics.json").read_text())
     assert made.evaluate() == metrics["test"]
@@ -52,7 +52,7 @@ def test_it_goes_on_from_a_model_and_is_the_programs_training(tmp_path):
     more = fitted(documents(), init=first.run_, fold=None, context=None, attention="causal", run="more",
                   settings={"train.max_steps": 3, "output.report": False})  # fmt: skip
     ok("train", "language", "--init", first.run_, "--data", tmp_path / "more/data/more.jsonl", "--out", tmp_path / "theirs", "--set", "train.max_steps=3",
-       "--set", "output.report=false", "--set", "model.attention.form=causal", "--set", "train.seed=0")  # fmt: skip
+       "--set", "output.report=false", "--set", "model.attention.type=summary", "--set", "train.seed=0")  # fmt: skip
     weights = "checkpoints/step_3/best.safetensors"
     assert (tmp_path / "more" / weights).read_bytes() == (tmp_path / "theirs" / weights).read_bytes()
     assert more.load().config["model"]["width"] == 32

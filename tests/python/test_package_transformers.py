@@ -23,13 +23,13 @@ SMALL = {"model.layers": 2, "model.width": 32, "model.heads": 4, "model.kv_heads
          "train.batch_size": 4, "output.report": False}  # fmt: skip
 FOLD = {"model.attention.fold": [0, 3, 4]}
 RUNS = {
-    "causal": {**FOLD, "model.attention.slots": 2},
+    "causal": {**FOLD, "model.attention.summary_tokens": 2},
     "own fold, not tied": {"model.tied": False},
     "wide window": {**FOLD, "model.attention.window": 11},
-    "lambda": {"model.attention.form": "lambda", "model.attention.window": 5, "model.attention.sinks": 2},
-    "axial": {"model.attention.form": "axial", "model.attention.fold": [0, 2, 4]},
-    "random": {"model.attention.form": "random", "model.attention.density": 0.3},
-    "topk": {"model.attention.form": "topk", "model.attention.density": 0.3},
+    "lambda": {"model.attention.type": "lambda", "model.attention.window": 5, "model.attention.sinks": 2},
+    "axial": {"model.attention.type": "axial", "model.attention.fold": [0, 2, 4]},
+    "random": {"model.attention.type": "random", "model.attention.density": 0.3},
+    "topk": {"model.attention.type": "topk", "model.attention.density": 0.3},
     "linear": {**FOLD, "model.rope.scaling": "linear", "model.rope.factor": 3.0, "model.rope.scaled_level": 1},
     "ntk": {**FOLD, "model.rope.scaling": "ntk", "model.rope.factor": 3.0},
     "yarn": {**FOLD, "model.rope.scaling": "yarn", "model.rope.factor": 4.0, "model.rope.original_length": 16},
@@ -118,7 +118,7 @@ def test_a_runs_folder_opens_with_the_programs_logits(text, tmp_path, name):
 
 
 def test_two_hundred_tokens_are_the_programs(run):
-    said = json.loads(ok("generate", run.path, "--prompt", "the of", "--tokens", 200, "--temperature", 0, "--past-marks", "--json").stdout)
+    said = json.loads(ok("generate", run.path, "--prompt", "the of", "--tokens", 200, "--temperature", 0, "--ignore-eos", "--json").stdout)
     model = AutoModelForCausalLM.from_pretrained(run.path / "model", dtype=torch.float32)
     prompt = torch.tensor([[run.begin_id, *run.encode("the of").tolist()]])
     model.generation_config.eos_token_id = None
@@ -133,7 +133,7 @@ def test_what_the_library_saves_is_the_programs(run, tmp_path):
     model.generation_config.eos_token_id = None
     prompt = torch.tensor([[256, *b"the of"]])
     said = json.loads(ok("generate", tmp_path / "saved", "--tokenizer", run.path / "model", "--prompt", "the of", "--tokens", 200,
-                         "--temperature", 0, "--past-marks", "--json").stdout)  # fmt: skip
+                         "--temperature", 0, "--ignore-eos", "--json").stdout)  # fmt: skip
     assert model.generate(prompt, max_new_tokens=200, do_sample=False)[0, prompt.shape[1] :].tolist() == said["ids"]
     assert len(set(said["ids"])) > 5
 

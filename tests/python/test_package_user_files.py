@@ -12,7 +12,7 @@ import modewise
 from modewise import errors, series_classifier
 
 QUIET = {"run": "sales", "verbosity": -1}
-TINY = {"model.width": 8, "model.hidden": 8, "model.heads": 2, "model.blocks": 1, "train.max_steps": 2, "output.report": False}
+TINY = {"model.width": 8, "model.hidden": 8, "model.heads": 2, "model.layers": 1, "train.max_steps": 2, "output.report": False}
 ENDINGS = [".csv", ".npy", ".ts", ".jsonl", "_labels.npy", "_mask.npy", ".data/a.csv", ".data/mine/b.csv", ".data2/c.csv"]
 
 

@@ -10,21 +10,21 @@ import torch
 import modewise
 from modewise import errors, nn
 
-SMALL = {"model.width": 16, "model.hidden": 16, "model.heads": 2, "model.blocks": 2, "train.epochs": 1, "train.batch_size": 16,
+SMALL = {"model.width": 16, "model.hidden": 16, "model.heads": 2, "model.layers": 2, "train.epochs": 1, "train.batch_size": 16,
          "output.report": False, "train.schedule.warmup_steps": 0}  # fmt: skip
 CASES = {
     "hot": {},
     "transformer": {"model.name": "transformer"},
     "divided": {"model.name": "divided"},
     "divided by mode": {"model.name": "divided", "model.position.rotary_modes": [1], "model.attention.query_key_norm": False},
-    "release": {"model.preset": "release", "model.width": 16, "model.hidden": 16, "model.heads": 2, "model.blocks": 1},
+    "release": {"model.preset": "release", "model.width": 16, "model.hidden": 16, "model.heads": 2, "model.layers": 1},
     "paper sum": {"model.preset": "paper", "model.attention.combine": "sum", "model.width": 16, "model.hidden": 16, "model.heads": 2,
-                  "model.blocks": 1},
+                  "model.layers": 1},
     "linear": {"model.attention.kernel": "linear"},
     "uneven patches": {"model.patch.embedding": "relu", "model.patch.size": [2, 3, 5], "model.head.pooling": "attention"},
-    "flat": {"model.head.pooling": "flatten", "model.position.code": "learned", "model.layer_scale": 0.1},
-    "zoo": {"model.attention.form": "mixture"},
-    "mirrors": {"classify.mirrors": [0, 2]},
+    "flat": {"model.head.pooling": "flatten", "model.position.encoding": "learned", "model.layer_scale": 0.1},
+    "zoo": {"model.attention.type": "mixture"},
+    "mirrors": {"classify.flip_axes": [0, 2]},
     "range": {"data.intensity": "range", "data.intensity_range": [20.0, 150.0]},
     "raw": {"data.intensity": "none"},
     "bf16": {"model.precision": "bf16"},
@@ -80,7 +80,7 @@ def test_scores_have_the_programs_bits(data, tmp_path, name):
 def test_an_ensemble_has_the_programs_bits(data, tmp_path):
     runs = [tmp_path / name for name in ("hot", "divided", "by-mode")]
     for run, settings in zip(runs, (CASES["mirrors"], {"model.name": "divided"}, CASES["divided by mode"])):
-        trained(data, run, {"classify.mirrors": [0, 2], **settings})
+        trained(data, run, {"classify.flip_axes": [0, 2], **settings})
     modewise.tasks.train("classify", {"data.path": data, "model.name": "ensemble", "model.ensemble.runs": list(map(str, runs))},
                          out=tmp_path / "run", verbosity=-1)  # fmt: skip
     loaded = modewise.load(tmp_path / "run")

@@ -8,7 +8,7 @@ import modewise
 from cli_helpers import ok, write_csv
 from modewise import nn
 
-SMALL = {"forecast.lookback": 24, "forecast.horizon": 4, "model.width": 8, "model.hidden": 8, "model.heads": 2, "model.blocks": 2,
+SMALL = {"forecast.lookback": 24, "forecast.horizon": 4, "model.width": 8, "model.hidden": 8, "model.heads": 2, "model.layers": 2,
          "model.attention.kernel": "linear", "output.report": False, "train.batch_size": 8, "train.epochs": 1, "train.max_steps": 8}  # fmt: skip
 NUMBERS = [f"blocks.{block}.attention.feature_draw.numbers" for block in range(2)]
 
@@ -59,7 +59,7 @@ def test_a_resumed_run_has_the_features_of_one_that_was_not_stopped(data, tmp_pa
     train = ["train", "forecast", "--data", data, "--threads", "1", *options]
     ok(*train, "--out", tmp_path / "whole")
     ok(*train, "--out", tmp_path / "cut", "--set", "train.max_steps=5")
-    ok("train", "forecast", "--resume", tmp_path / "cut", "--set", "train.max_steps=8", "--override")
+    ok("train", "forecast", "--resume", tmp_path / "cut", "--set", "train.max_steps=8", "--allow-config-changes")
     whole, cut = saved(tmp_path / "whole"), saved(tmp_path / "cut")
     assert whole[NUMBERS[0]].tolist()[1] == 2
     assert set(whole) == set(cut) and all(torch.equal(whole[name], cut[name]) for name in whole)

@@ -49,7 +49,7 @@ def test_killed_at_each_rename_of_the_start(tmp_path, data, finished, place):
         ok("train", "forecast", "--resume", run)
     else:
         fails(66, "not a run folder", arguments=["train", "forecast", "--resume", run])
-        ok(*train(data, run, "--exist-ok"))
+        ok(*train(data, run, "--overwrite"))
     ok("evaluate", run)
     assert [p.name for p in run.iterdir() if ".tmp-" in p.name] == []
     for name in ("metrics.jsonl", "metrics.json"):
@@ -61,8 +61,8 @@ def test_a_start_that_was_cut_off_says_so(tmp_path, finished, data):
     run.mkdir()
     for name in ("manifest.json", "data.json"):
         shutil.copy(finished / name, run / name)
-    fails(66, "its start was cut off", "--exist-ok", arguments=["train", "forecast", "--resume", run])
-    fails(73, "--exist-ok", arguments=train(data, run))
+    fails(66, "its start was cut off", "--overwrite", arguments=["train", "forecast", "--resume", run])
+    fails(73, "--overwrite", arguments=train(data, run))
 
 
 # Two trainings at once.
@@ -95,7 +95,7 @@ def test_a_resume_waits_for_nobody(tmp_path, data):
             time.sleep(0.02)
         before = (run / "log.txt").read_bytes()
         fails(73, "another process is training", arguments=["train", "forecast", "--resume", run])
-        fails(73, "another process is training", arguments=train(data, run, "--exist-ok"))
+        fails(73, "another process is training", arguments=train(data, run, "--overwrite"))
         assert (run / "log.txt").read_bytes().startswith(before)
         assert b"resuming" not in (run / "log.txt").read_bytes()
     finally:  # strace lets go of what it follows when it is ended, so the program itself is
@@ -122,7 +122,7 @@ def test_exist_ok_removes_nothing_of_a_folder_that_is_no_run(tmp_path, data, man
     if manifest is not None:
         (out / "manifest.json").write_text(manifest)
     before = tree(out)
-    fails(73, "mine", "config.toml", arguments=train(data, out, "--exist-ok"))
+    fails(73, "mine", "config.toml", arguments=train(data, out, "--overwrite"))
     assert tree(out) == before
 
 
@@ -134,7 +134,7 @@ def test_exist_ok_removes_the_run_and_leaves_other_things(tmp_path, data):
         (out / name).parent.mkdir(exist_ok=True)
         (out / name).write_text(content)
     (out / "checkpoints" / "step_999999").mkdir()  # of the earlier run
-    ok(*train(data, out, "--exist-ok", "--seed", 2))
+    ok(*train(data, out, "--overwrite", "--seed", 2))
     assert {name: (out / name).read_text() for name in others} == others
     assert not (out / "checkpoints" / "step_999999").exists()
     assert "seed = 2\n" in (out / "config.toml").read_text()
@@ -145,7 +145,7 @@ def test_exist_ok_goes_on_beside_other_things(tmp_path, data):
     out = tmp_path / "out"
     out.mkdir()
     (out / "notes.txt").write_text("mine")
-    ok(*train(data, out, "--exist-ok"))
+    ok(*train(data, out, "--overwrite"))
     assert (out / "notes.txt").read_text() == "mine"
 
 

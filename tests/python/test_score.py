@@ -84,7 +84,7 @@ def test_scores_of_each_image(tmp_path, references):
     assert [float(value) for value in rows[1][1:]] == pytest.approx([1, 1, 1, 1, 1, 1, 10], abs=1e-8)
     assert [float(value) for value in rows[2][1:]] == pytest.approx([0] * 7, abs=1e-12)
     fails(73, "images.csv", arguments=["score", results, references, "--per-image", tmp_path / "images.csv"])
-    ok("score", results, references, "--per-image", tmp_path / "images.csv", "--force")
+    ok("score", results, references, "--per-image", tmp_path / "images.csv", "--overwrite")
 
 
 def test_references_without_words(tmp_path):
@@ -96,7 +96,7 @@ def test_references_without_words(tmp_path):
 @pytest.mark.parametrize("captions,words", [
     ([(7, "a"), (8, "b")], ["results.json: [1] is of image 8, which is not in", "references.json"]),
     ([(7, "a"), (12, "b")], ["results.json: [1] is of image 12, which has no caption in", "references.json"]),
-    ([(7, "a"), (9, "b"), (7, "c")], ["results.json: [2]: image 7 has two captions, the first in [0]"]),
+    ([(7, "a"), (9, "b"), (7, "c")], ["results.json: [2]: image 7 has two captions, the first is [0]"]),
     ([], ["results.json: the list holds no captions"]),
     ([(7, "a " * 1001)], ["results.json: [0] has 1001 words; a caption may have 1000"]),
 ])
@@ -108,10 +108,10 @@ def test_captions_that_do_not_fit(tmp_path, captions, words):
 @pytest.mark.parametrize("content,words", [
     ('[{"image_id": 7}]', ['bad.json: [0] (byte 1) has no "caption"']),
     ('[{"image_id": "7", "caption": "a"}]', ['bad.json: [0] (byte 1) needs a whole number as "image_id"']),
-    ('{"annotations": []}', ["bad.json: results are a list"]),
+    ('{"annotations": []}', ["bad.json: expected results, a list"]),
     ('[{"image_id": 7, "caption": "a"}', ["bad.json: the JSON is wrong at byte 32"]),
     ("[" * 100_000_000, ["bad.json: the JSON is wrong at byte 512: values are nested deeper than 512"]),
-    ("", ["bad.json: results are a list"]),
+    ("", ["bad.json: expected results, a list"]),
 ], ids=["no caption", "image as text", "an object", "cut", "100 MB of brackets", "empty"])
 def test_files_that_are_no_results(tmp_path, references, content, words):
     (tmp_path / "bad.json").write_text(content)
@@ -120,8 +120,8 @@ def test_files_that_are_no_results(tmp_path, references, content, words):
 
 def test_files_exchanged(tmp_path, references):
     results = write_results(tmp_path / "results.json", [(7, "a")])
-    fails(65, "references.json: results are a list", "this file is an object, as annotations are", arguments=["score", references, results])
-    fails(65, "results.json: annotations of captions are an object", "this file is a list", arguments=["score", results, results])
+    fails(65, "references.json: expected results, a list", "this file is an object, like annotations", arguments=["score", references, results])
+    fails(65, "results.json: expected caption annotations, an object", "this file is a list", arguments=["score", results, results])
 
 
 def test_files_that_are_not_there(tmp_path, references):

@@ -18,7 +18,7 @@ from programs import ROOT, built
 PROGRAM = built("modewise")
 DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
 
-QUICK = ["--set", "data.window=32", "--set", "train.epochs=3", "--set", "train.batch_size=4", "--set", "model.blocks=1",
+QUICK = ["--set", "data.window=32", "--set", "train.epochs=3", "--set", "train.batch_size=4", "--set", "model.layers=1",
          "--set", "output.report=false"]
 UNET = ["--model", "unet", "--set", "model.unet.width=8", "--set", "data.window=32", "--set", "train.epochs=3",
         "--set", "train.batch_size=4", "--set", "output.report=false"]
@@ -109,7 +109,7 @@ def test_a_run_is_judged_and_compared(trained):
 ])  # fmt: skip
 def test_stable_ranks_are_recorded_at_each_evaluation(trained, tmp_path, options, names):
     _, path, mask = trained
-    tokens = [] if "unet" in options else ["--set", "model.blocks=1"]
+    tokens = [] if "unet" in options else ["--set", "model.layers=1"]
     result = ok("train", "segment", "--data", path, "--masks", mask, "--set", "data.classes=nlcd", "--set", "data.window=32",
                 "--set", "train.epochs=2", "--set", "train.batch_size=4", "--set", "output.report=false", *tokens, *options,
                 "--track", "stable_rank", "--out", tmp_path / "run")  # fmt: skip
@@ -137,7 +137,7 @@ def test_tracked_stable_ranks_are_those_of_the_matrices(trained, tmp_path):
 
 def test_explain_shows_rows_columns_and_bands(trained, tmp_path):
     folder, _, _ = trained
-    result = json.loads(ok("explain", folder / "run", "--split", "train", "--samples", 2, "--singles", 2, "--out", tmp_path,
+    result = json.loads(ok("explain", folder / "run", "--split", "train", "--samples", 2, "--num-examples", 2, "--out", tmp_path,
                            "--json").stdout)
     assert result["modes"] == ["row", "column"] and result["combine"] == "product"
     arrays = np.load(tmp_path / "explain.npz")
@@ -198,7 +198,7 @@ def test_the_map_has_the_scenes_georeference(trained, tmp_path):
     for row, column in ((0, 0), (50, 20), (95, 95)):
         assert tuple(pixels[:, row, column]) == colors[values[row, column]][:3]
     fails(73, "exists already", arguments=["predict", folder / "run", "--out", out])
-    ok("predict", folder / "run", "--out", out, "--force")
+    ok("predict", folder / "run", "--out", out, "--overwrite")
 
 
 def test_a_map_does_not_depend_on_threads(trained, tmp_path):
@@ -276,7 +276,7 @@ def test_what_is_wrong_is_said_in_a_sentence(trained, tmp_path):
         image, mask_path = write_scene(tmp_path, name=name, bands=bands)
         image.rename(tmp_path / "images" / f"{name}.tif")
         mask_path.rename(tmp_path / "masks" / f"{name}.tif")
-    fails(65, "b.tif", "5 bands", "the images of a set have the same bands",
+    fails(65, "b.tif", "5 bands", "all images must have the same dates and bands",
           arguments=[*train, "--data", tmp_path / "images", "--masks", tmp_path / "masks"])
     cut = tmp_path / "cut.tif"
     cut.write_bytes(path.read_bytes()[:700])

@@ -11,7 +11,7 @@ import pytest
 from cli_helpers import PROGRAM, fails, modewise, ok
 
 
-SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1",
+SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.layers=1",
          "--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--set", "train.epochs=25",
          "--set", "train.batch_size=8", "--set", "output.report=false", "--set", "train.optimizer.learning_rate=0.005"]
 
@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(folder):
-    ok("train", "series", "--train", folder / "Ramps_TRAIN.ts", "--test", folder / "Ramps_TEST.ts", "--out", folder / "run",
+    ok("train", "classify-series", "--train", folder / "Ramps_TRAIN.ts", "--test", folder / "Ramps_TEST.ts", "--out", folder / "run",
        *SMALL, "--attention", "axial", "--set", "output.report=true", "--set", "data.length=24")
     return folder / "run"
 
@@ -85,8 +85,8 @@ def test_refuses_what_does_not_fit(run, folder, tmp_path):
     fails(65, "trained on 2", arguments=["predict", run, "--data", write_ts(tmp_path / "one.ts", 4, 1, dimensions=1)])
     unlabelled = write_ts(tmp_path / "plain.ts", 4, 1, labelled=False)
     fails(65, "case 1 has no class", arguments=["evaluate", run, "--data", unlabelled])
-    fails(66, "cannot open", arguments=["train", "series", "--train", tmp_path / "no.ts", "--test", unlabelled])
-    fails(2, "no data", arguments=["train", "series"])
+    fails(66, "cannot open", arguments=["train", "classify-series", "--train", tmp_path / "no.ts", "--test", unlabelled])
+    fails(2, "no data", arguments=["train", "classify-series"])
     small = ["--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--out", tmp_path / "x"]
     for settings, sentence in [
             (["--attention", "axial", "--fold", "1,2"], "attention.fold [1, 2] holds 2 tokens, but the sequence has"),
@@ -96,9 +96,9 @@ def test_refuses_what_does_not_fit(run, folder, tmp_path):
             (["--attention", "nystroemformer", "--set", "model.attention.kernel=4"], "attention.kernel must be odd"),
             (["--attention", "axial", "--set", "model.attention.order=3", "--fold", "0,2"], "attention.order = 3 asks for more modes than"),
             (["--attention", "window", "--set", "model.attention.order=1"], 'attention.order has no effect with attention.form = "window"')]:
-        fails(78, sentence, arguments=["train", "series", "--data", folder, *small, *settings])
+        fails(78, sentence, arguments=["train", "classify-series", "--data", folder, *small, *settings])
     (tmp_path / "bad.ts").write_text("@classLabel true a b\n@data\n1,2:3:a\n")
-    fails(65, "bad.ts:3: dimension 2 has 1 values", arguments=["train", "series", "--train", tmp_path / "bad.ts", "--test", unlabelled])
+    fails(65, "bad.ts:3: dimension 2 has 1 values", arguments=["train", "classify-series", "--train", tmp_path / "bad.ts", "--test", unlabelled])
 
 
 def test_data_show_and_protocols(folder):
@@ -122,7 +122,7 @@ def test_the_cost_of_every_form_over_tokens():
 @pytest.mark.parametrize("form", ["pooled", "window", "random", "topk", "linformer", "performer", "nystroemformer", "reformer", "tensor"])
 def test_every_form_of_attention_trains(form, folder, tmp_path):
     more = {"nystroemformer": ["--set", "model.attention.landmarks=4"], "reformer": ["--set", "model.attention.chunk=4"]}.get(form, [])
-    told = ok("train", "series", "--data", folder, "--attention", form, "--out", tmp_path / form, "--set", "output.report=false",
+    told = ok("train", "classify-series", "--data", folder, "--attention", form, "--out", tmp_path / form, "--set", "output.report=false",
               "--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--set", "train.epochs=2", *more)
     # Masks are laid on the whole matrix.
     assert ("% of the n² weights" in told.stderr) == (form not in ("window", "random", "topk"))
@@ -135,14 +135,14 @@ def test_baselines_train(folder, tmp_path):
     for name in ("nearest", "dlinear", "tcn", "resnet", "shapelet-forest", "minirocket"):
         more = ["--set", "train.epochs=30", "--set", "train.optimizer.learning_rate=0.01"]
         more += ["--set", "model.convolution.width=8"] if name in ("tcn", "resnet") else []
-        ok("train", "series", "--data", folder, "--model", name, "--out", tmp_path / name, "--set", "output.report=false", *more)
+        ok("train", "classify-series", "--data", folder, "--model", name, "--out", tmp_path / name, "--set", "output.report=false", *more)
         metrics = json.loads((tmp_path / name / "metrics.json").read_text())
         assert metrics["test"]["accuracy"] >= 0.8, name
         assert json.loads(ok("evaluate", tmp_path / name, "--json").stdout) == metrics["test"]
 
 
 def test_threads_and_a_kill_change_no_bit(folder, tmp_path):
-    arguments = ["train", "series", "--data", folder, *SMALL, "--attention", "causal", "--set", "vary.noise=0.1"]
+    arguments = ["train", "classify-series", "--data", folder, *SMALL, "--attention", "causal", "--set", "augment.noise=0.1"]
     for threads in (1, 3):
         ok(*arguments, "--threads", threads, "--out", tmp_path / f"t{threads}")
     lines = (tmp_path / "t1" / "metrics.jsonl").read_bytes()
@@ -153,7 +153,7 @@ def test_threads_and_a_kill_change_no_bit(folder, tmp_path):
         time.sleep(0.01)
     process.kill()
     assert process.wait() == -signal.SIGKILL  # it had not ended by itself
-    ok("train", "series", "--resume", tmp_path / "k")
+    ok("train", "classify-series", "--resume", tmp_path / "k")
     assert (tmp_path / "k" / "metrics.jsonl").read_bytes() == lines
     assert json.loads((tmp_path / "k" / "metrics.json").read_text())["test"] == json.loads((tmp_path / "t1" / "metrics.json").read_text())["test"]
 

@@ -66,7 +66,7 @@ def write_scene(folder, name, height, width):
 def segmenter(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scenes")
     scene, masks = write_scene(folder, "scene", 128, 112)
-    ok("train", "segment", "--data", scene, "--masks", masks, "--set", "data.window=16", "--set", "train.epochs=1", "--set", "model.blocks=1",
+    ok("train", "segment", "--data", scene, "--masks", masks, "--set", "data.window=16", "--set", "train.epochs=1", "--set", "model.layers=1",
        "--set", "output.report=false", "--threads", "1", "--out", folder / "run")  # fmt: skip
     return folder / "run"
 

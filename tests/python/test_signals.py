@@ -84,7 +84,7 @@ def check_training(run, becomes):
         assert int(said.split(" at step ")[1].split()[0]) in steps_of(run)
     else:
         assert steps_of(run)
-        resumed = Process([PROGRAM, "train", "--resume", run, "--override", "--set", f"train.max_steps={max(steps_of(run))}"])
+        resumed = Process([PROGRAM, "train", "--resume", run, "--allow-config-changes", "--set", f"train.max_steps={max(steps_of(run))}"])
         assert resumed.end()[0] == 0
         assert (run / "metrics.json").exists()
 

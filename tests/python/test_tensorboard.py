@@ -129,7 +129,7 @@ def test_a_class_of_samples_has_its_attention(tmp_path):
     arrays = {f"{split}_images": rng.integers(0, 256, (count, 8, 8, 8), dtype=np.uint8) for split, count in counts.items()}
     arrays |= {f"{split}_labels": np.arange(count, dtype=np.uint8)[:, None] % 2 for split, count in counts.items()}
     np.savez(tmp_path / "volumes.npz", **arrays)
-    ok("train", "classify", "--data", tmp_path / "volumes.npz", "--model", "hot", "--out", tmp_path / "run", "--tensorboard", "--set", "model.width=16",
+    ok("train", "classify-volumes", "--data", tmp_path / "volumes.npz", "--model", "hot", "--out", tmp_path / "run", "--tensorboard", "--set", "model.width=16",
        "--set", "train.max_steps=3", "--set", "output.report=false")  # fmt: skip
     assert {"attention/layer0/mode0", "attention/layer0/mode1", "attention/layer0/mode2"} <= set(opened(tmp_path / "run").Tags()["images"])
     assert set(curves(tmp_path / "run")) >= {"train/loss", "validation/accuracy", "validation/loss"}

@@ -12,7 +12,7 @@ from cli_helpers import PROGRAM, ROOT, fails, modewise, ok
 
 
 TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=2", "--set", "model.heads=2",
-        "--set", "model.positions=48", "--set", "model.dropout=0", "--set", "train.batch_size=16",
+        "--set", "model.max_positions=48", "--set", "model.dropout=0", "--set", "train.batch_size=16",
         "--set", "train.schedule.warmup_steps=5", "--set", "train.optimizer.learning_rate=0.01", "--threads", "1"]
 QUICK = [*TINY, "--set", "output.report=false", "--set", "output.export_model=false"]
 WORDS = "red blue green small large round old new cat dog house tree bird fish".split()
@@ -279,7 +279,7 @@ def tensor_settings(order):
     for run in json.loads(ok("sweep", ROOT / "experiments/text/forms.toml", "--dry-run", "--json", "--seeds", "1").stdout):
         pairs = list(zip(run["arguments"], run["arguments"][1:], strict=False))
         sets = [word for flag, word in pairs if flag == "--set"]
-        if "model.attention.form=axial" in sets and f"model.attention.order={order}" in sets:
+        if "model.attention.type=axial" in sets and f"model.attention.order={order}" in sets:
             config = next(word for flag, word in pairs if flag == "--config")
             return ["--config", config, *(word for one in sets if not one.startswith("data.path") for word in ("--set", one))]
     raise AssertionError(f"no Tens-{order} in the sweep")
@@ -291,8 +291,8 @@ def test_the_text_sweeps_tensor_forms_see_the_whole_text(tmp_path, order, seen):
     for part, count in (("train", 8), ("validation", 4), ("test", 4)):
         lines = [json.dumps({"text": ("xy"[i % 2] + " ") * 90, "label": "ab"[i % 2]}) + "\n" for i in range(count)]
         (tmp_path / f"{part}.jsonl").write_text("".join(lines))
-    ok("train", "text", "--data", tmp_path, "--out", tmp_path / "run", *tensor_settings(order), *QUICK, "--set", "model.positions=256",
+    ok("train", "text", "--data", tmp_path, "--out", tmp_path / "run", *tensor_settings(order), *QUICK, "--set", "model.max_positions=256",
        "--set", "train.max_steps=1")
-    ok("explain", tmp_path / "run", "--out", tmp_path / "why", "--singles", 1)
+    ok("explain", tmp_path / "run", "--out", tmp_path / "why", "--num-examples", 1)
     arrays = np.load(tmp_path / "why" / "explain.npz")
     assert ((arrays["layer1_full"][0, 0, 0] > 0) == (np.arange(182) < seen)).all()

@@ -96,7 +96,7 @@ def test_a_vit_is_tuned_on_pictures_and_explained(tmp_path):
 
     data = write_folder(tmp_path / "shapes", {"train": 8, "val": 4, "test": 5})
     random_model(tmp_path / "vit", labels=3)
-    ok("train", "pictures", "--data", data, "--out", tmp_path / "run", "--set", "model.name=vit", "--set", f"model.vit.from={tmp_path / 'vit'}",
+    ok("train", "classify-images", "--data", data, "--out", tmp_path / "run", "--set", "model.name=vit", "--set", f"model.vit.from={tmp_path / 'vit'}",
        "--set", "data.size=[12,12]", "--set", "train.epochs=1", "--set", "train.batch_size=8", "--set", "augment.crop=0")
     config = (tmp_path / "run" / "config.toml").read_text()
     for line in ("width = 24", "hidden = 40", "blocks = 3", "heads = 3", "name = 'vit'"):

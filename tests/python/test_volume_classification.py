@@ -9,7 +9,7 @@ import pytest
 from cli_helpers import fails, modewise, ok
 
 
-SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1",
+SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.layers=1",
          "--set", "train.epochs=4", "--set", "train.batch_size=16", "--set", "output.report=false",
          "--set", "train.schedule.warmup_steps=0", "--set", "train.optimizer.learning_rate=0.005"]
 
@@ -34,14 +34,14 @@ def write_npz(path, counts=(60, 20, 24), classes=2, size=8):
 
 
 def train(path, *more):
-    return ["train", "classify", "--data", path, "--out", path.parent / "out", *SMALL, *more]
+    return ["train", "classify-volumes", "--data", path, "--out", path.parent / "out", *SMALL, *more]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("classify")
     data = write_npz(folder / "boxes.npz")
-    ok("train", "classify", "--data", data, "--out", folder / "run", *SMALL, "--set", "output.report=true", "--set",
+    ok("train", "classify-volumes", "--data", data, "--out", folder / "run", *SMALL, "--set", "output.report=true", "--set",
        "model.patch.size=4")
     return folder / "run"
 
@@ -99,7 +99,7 @@ def test_explain_takes_away_what_it_says(run, tmp_path):
         return np.array([one["scores"] for one in answer["volumes"][-4:]])
 
     whole = scores(images)
-    result = json.loads(ok("explain", run, "--data", tmp_path / "some.npz", "--samples", 4, "--singles", 4, "--json").stdout)
+    result = json.loads(ok("explain", run, "--data", tmp_path / "some.npz", "--samples", 4, "--num-examples", 4, "--json").stdout)
     assert result["modes"] == ["axis 0", "axis 1", "axis 2"]
     for axis, influence in enumerate(result["influence"]):
         assert influence["places"] == ["0 … 3", "4 … 7"]
@@ -126,13 +126,13 @@ def test_evaluate_predict_report_and_compare(run, tmp_path):
     ok("predict", run, "--data", run.parent / "boxes.npz", "--out", out)
     lines = out.read_text().splitlines()
     assert lines[0] == "volume,class,0,1" and len(lines) == 1 + 104
-    fails(73, "--force", arguments=["predict", run, "--out", out])
+    fails(73, "--overwrite", arguments=["predict", run, "--out", out])
     fails(2, "--steps is for forecasts", arguments=["predict", run, "--steps", "3"])
     ok("predict", run, "--out", tmp_path / "classes.npz")
     kept = np.load(run / "predictions.npz")
     assert np.allclose(np.load(tmp_path / "classes.npz")["scores"], kept["test_scores"])
     second = tmp_path / "second"
-    ok("train", "classify", "--data", run.parent / "boxes.npz", "--out", second, *SMALL, "--seed", "1",
+    ok("train", "classify-volumes", "--data", run.parent / "boxes.npz", "--out", second, *SMALL, "--seed", "1",
        "--set", "output.report=true", "--set", "model.patch.size=4")
     groups = json.loads(ok("compare", run, second, "--json").stdout)["groups"]
     assert len(groups) == 1 and len(groups[0]["runs"]) == 2
@@ -152,12 +152,12 @@ def test_the_data_and_the_settings_show_themselves(run):
 def test_stopping_and_resuming_ends_with_the_same_bits(run, tmp_path):
     """Augmentation and dropout are keyed by the step: a run cut short and resumed, on another number of threads, ends alike."""
     data = run.parent / "boxes.npz"
-    noisy = ["--set", "augment.flips=[0]", "--set", "augment.rotate=10", "--set", "augment.noise=0.1",
+    noisy = ["--set", "augment.flip_axes=[0]", "--set", "augment.rotate=10", "--set", "augment.noise=0.1",
              "--set", "classify.mixup=0.3", "--set", "train.ema_decay=0.9", "--set", "train.schedule.name=constant"]
-    ok("train", "classify", "--data", data, "--out", tmp_path / "whole", *SMALL, *noisy, "--threads", "1")
-    ok("train", "classify", "--data", data, "--out", tmp_path / "cut", *SMALL, *noisy, "--threads", "3",
+    ok("train", "classify-volumes", "--data", data, "--out", tmp_path / "whole", *SMALL, *noisy, "--threads", "1")
+    ok("train", "classify-volumes", "--data", data, "--out", tmp_path / "cut", *SMALL, *noisy, "--threads", "3",
        "--set", "train.max_steps=5")
-    ok("train", "classify", "--resume", tmp_path / "cut", "--set", "train.max_steps=0", "--override", "--threads", "2")
+    ok("train", "classify-volumes", "--resume", tmp_path / "cut", "--set", "train.max_steps=0", "--allow-config-changes", "--threads", "2")
     for kept in ("model", "ema", "optimizer"):
         bits = [next((tmp_path / name / "checkpoints").glob(f"step_16*/{kept}.safetensors")).read_bytes() for name in ("whole", "cut")]
         assert bits[0] == bits[1], kept
@@ -166,7 +166,7 @@ def test_stopping_and_resuming_ends_with_the_same_bits(run, tmp_path):
 @pytest.mark.parametrize("model", ["transformer", "divided", "pooling-attention", "resnet18"])
 def test_every_model_trains(run, tmp_path, model):
     sizes = ["--set", "model.resnet.width=4"] if model == "resnet18" else SMALL[:8]
-    result = ok("train", "classify", "--data", run.parent / "boxes.npz", "--out", tmp_path / model, "--model", model,
+    result = ok("train", "classify-volumes", "--data", run.parent / "boxes.npz", "--out", tmp_path / model, "--model", model,
                 *sizes, *SMALL[8:], "--set", "train.epochs=1", "--json")
     assert json.loads(result.stdout)["test"]["samples"] == 24
 
@@ -201,7 +201,7 @@ def test_a_damaged_file_and_none(tmp_path):
     path.write_bytes(path.read_bytes()[:-100])
     fails(65, "d.npz", arguments=train(path))
     fails(66, "there is no file or folder", arguments=train(tmp_path / "none.npz"))
-    fails(2, "no data: give --data FILE", arguments=["train", "classify"])
+    fails(2, "no data: give --data FILE", arguments=["train", "classify-volumes"])
 
 
 def test_one_class_in_validation(tmp_path):
@@ -217,7 +217,7 @@ def test_runs_of_different_tasks_are_kept_apart(run, tmp_path):
     ok("train", "forecast", "--data", tmp_path / "s.csv", "--out", tmp_path / "f", "--model", "repeat",
        "--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false")
     fails(2, "runs of one task", arguments=["compare", run, tmp_path / "f"])
-    fails(2, "is a run of the task 'forecast'", arguments=["train", "classify", "--resume", tmp_path / "f"])
+    fails(2, "is a run of the task 'forecast'", arguments=["train", "classify-volumes", "--resume", tmp_path / "f"])
 
 
 def test_new_data_must_fit_the_run(run, tmp_path):
@@ -264,7 +264,7 @@ def test_a_folder_of_nifti_of_different_sizes(tmp_path):
     (folder / "labels.csv").write_text("\n".join(rows) + "\n")
     shown = json.loads(ok("data", "show", folder, "--json").stdout)
     assert shown["classes"] == ["a", "b"] and shown["missing"] and shown["size"] == [8, 8, 8]
-    result = ok("train", "classify", "--data", folder, "--out", tmp_path / "run", *SMALL, "--set", "model.patch.size=2",
+    result = ok("train", "classify-volumes", "--data", folder, "--out", tmp_path / "run", *SMALL, "--set", "model.patch.size=2",
                 "--set", "train.epochs=6", "--json")
     assert json.loads(result.stdout)["test"]["auc"] > 0.9
-    fails(78, "takes no masks", arguments=["train", "classify", "--data", folder, "--model", "resnet18"])
+    fails(78, "takes no masks", arguments=["train", "classify-volumes", "--data", folder, "--model", "resnet18"])

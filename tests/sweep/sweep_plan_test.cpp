@@ -22,7 +22,7 @@ config = "base.toml"
 seeds = [3, 4]
 [settings]
 train.epochs = 2
-model.position.code = "none"
+model.position.encoding = "none"
 [[axis]]
 name = "heads"
 key = "model.heads"
@@ -52,12 +52,12 @@ TEST(SweepPlan, IsTheGridInOrder) {
   EXPECT_EQ(plan.runs[0].name, "1_both-modes_s3");
   EXPECT_EQ(plan.runs[1].name, "1_both-modes_s4");
   EXPECT_THAT(plan.runs[1].labels, ElementsAre("1", "both modes"));
-  EXPECT_THAT(plan.runs[0].settings, ElementsAre("model.position.code=none", "train.epochs=2",
+  EXPECT_THAT(plan.runs[0].settings, ElementsAre("model.position.encoding=none", "train.epochs=2",
                                                  "model.heads=1", "model.attention.attend_modes=[ 0, 1 ]"));
   EXPECT_THAT(plan.runs[11].settings,
-              ElementsAre("model.position.code=none", "train.epochs=2", "model.heads=32"));
+              ElementsAre("model.position.encoding=none", "train.epochs=2", "model.heads=32"));
   EXPECT_THAT(plan.runs[8].settings,
-              ElementsAre("model.position.code=none", "train.epochs=2", "model.heads=32",
+              ElementsAre("model.position.encoding=none", "train.epochs=2", "model.heads=32",
                           "model.dropout=0.25", "model.attention.kernel=none"));
   EXPECT_EQ(plan.metrics.front().factor, 100);
 }
@@ -77,13 +77,13 @@ TEST(SweepPlan, TakesWhatTheCommandLineSays) {
   EXPECT_EQ(plan.metrics[0].name, "AUC");
   EXPECT_EQ(plan.metrics[1].path, "/best/val_loss");
   EXPECT_THAT(training_arguments(plan, plan.runs[0], "/runs/x", 2, false),
-              ElementsAre("train", "classify", "--threads", "2", "--color", "never", "--config",
+              ElementsAre("train", "classify-volumes", "--threads", "2", "--color", "never", "--config",
                           (folder / "base.toml").string(), "--data", "/data/x.npz", "--seed", "7", "--out",
-                          "/runs/x", "--exist-ok", "--no-test", "--set", "model.position.code=none", "--set",
+                          "/runs/x", "--overwrite", "--no-test", "--set", "model.position.encoding=none", "--set",
                           "train.epochs=2", "--set", "model.heads=1", "--set",
                           "model.attention.attend_modes=[ 0, 1 ]", "--set", "train.epochs=9"));
   EXPECT_THAT(training_arguments(plan, plan.runs[0], "/runs/x", 2, true),
-              ElementsAre("train", "classify", "--threads", "2", "--color", "never", "--resume", "/runs/x"));
+              ElementsAre("train", "classify-volumes", "--threads", "2", "--color", "never", "--resume", "/runs/x"));
 }
 
 TEST(SweepPlan, WithoutAxesIsItsSeeds) {

@@ -8,8 +8,8 @@
 namespace modewise::sweep {
 
 inline const std::vector<SweepTask> kTasks = {
-    {"forecast", {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}}},
-    {"classify", {{"/validation/auc", "validation AUC %", "highest", 1, 100}}},
-    {"language", {{"/validation/loss", "validation loss", "lowest", 4}}}};
+    {"forecasting", "forecast", {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}}},
+    {"volume_classification", "classify-volumes", {{"/validation/auc", "validation AUC %", "highest", 1, 100}}},
+    {"language_modeling", "language", {{"/validation/loss", "validation loss", "lowest", 4}}}};
 
 }  // namespace modewise::sweep

@@ -60,7 +60,7 @@ TEST(RunFolder, NeverOverwritesWithoutBeingTold) {
   const Error error = error_of([&] { RunFolder::create(scratch.path()); });
   EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
   EXPECT_THAT(error.what(), HasSubstr("--resume"));
-  EXPECT_THAT(error.what(), HasSubstr("--exist-ok"));
+  EXPECT_THAT(error.what(), HasSubstr("--overwrite"));
 }
 
 RunManifest forecast() {

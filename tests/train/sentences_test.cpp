@@ -51,13 +51,13 @@ TEST(Sentences, OfRunFolders) {
       error_of(ErrorKind::no_input, [&] { RunFolder::open(scratch / "cut"); }),
       here +
           "/cut is not a run folder yet: its start was cut off before config.toml was written; start it "
-          "again with --exist-ok");
+          "again with --overwrite");
   EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "cut"); }),
             "another process is training in " + here + "/cut");
   scratch.write("held/mine.txt", "mine");
   EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "held"); }),
             here + "/held holds files already: continue that run with --resume " + here +
-                "/held, start anew in it with --exist-ok, or name another folder");
+                "/held, start anew in it with --overwrite, or name another folder");
   scratch.write("mine/model/w.bin", "mine");
   EXPECT_EQ(
       error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "mine", true); }),
@@ -330,7 +330,7 @@ TEST_F(TrainingSentences, OfRunsThatCannotGoOnLikeThis) {
   config.optimizer.learning_rate = 0.5;
   EXPECT_EQ(ends_with(ErrorKind::config, true),
             "this run was started with other settings (batch_size was 50, is 75; optimizer.learning_rate was "
-            "0.001, is 0.5): resume with the same, or accept the change with --override");
+            "0.001, is 0.5): resume with the same, or accept the change with --allow-config-changes");
   config.batch_size = 50;
   config.optimizer.learning_rate = 0.001;
   task.samples = 149;

@@ -1,4 +1,4 @@
-// Pixels and features of captioned pictures.
+// Pixels and features of captioned images.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
@@ -20,10 +20,10 @@ namespace {
 
 constexpr int64_t kColors = 3;
 
-/// Greys become colours, and all pictures of one size.
+/// Converts grey to RGB and resizes to config.size.
 io::Image square_colors(const io::Image& image, const CaptionConfig& config) {
   const io::Image sized = config.fit == "crop" ? io::fitted(image, config.size, config.size)
-                                                 : io::resized(image, config.size, config.size);
+                                               : io::resized(image, config.size, config.size);
   if (sized.channels == kColors) return sized;
   io::Image out{sized.height, sized.width, kColors, {}};
   out.pixels.reserve(kColors * sized.pixels.size());
@@ -35,8 +35,8 @@ void require_room(int64_t count, const CaptionConfig& config) {
   const double bytes = static_cast<double>(count) * static_cast<double>(kColors * config.size * config.size);
   const auto free = static_cast<double>(available_memory());
   require(bytes <= free, ErrorKind::data,
-          "{}: {} pictures of {} × {} pixels take {}, but {} are free; data.size makes them smaller",
-          config.path, count, config.size, config.size, memory_text(bytes), memory_text(free));
+          "{}: {} images of {} × {} pixels need {} of memory, {} are free; reduce data.size", config.path,
+          count, config.size, config.size, memory_text(bytes), memory_text(free));
 }
 
 }  // namespace
@@ -52,9 +52,8 @@ at::Tensor read_pixels(const ImagePaths& files, const CaptionConfig& config) {
   require_room(std::ssize(files), config);
   const at::Tensor pixels = at::empty({std::ssize(files), config.size, config.size, kColors}, at::kByte);
   for (size_t i = 0; i < files.size(); ++i) {
-    const io::ImageClassificationOptions options{config.size, config.size, config.allow_size};
-    pixels.select(0, static_cast<int64_t>(i))
-        .copy_(stored_image(io::read_image(files[i], options), config));
+    const io::ImageReadOptions options{config.size, config.size, config.allow_size};
+    pixels.select(0, static_cast<int64_t>(i)).copy_(stored_image(io::read_image(files[i], options), config));
   }
   return pixels;
 }
@@ -81,12 +80,12 @@ at::Tensor read_features(const std::string& path, const CaptionSet& set) {
   std::map<int64_t, int64_t> row_of;
   for (int64_t i = 0; i < rows.size(0); ++i) {
     const int64_t id = rows.const_data_ptr<int64_t>()[i];
-    require(row_of.emplace(id, i).second, ErrorKind::data, "{}: ids: {} stands twice", path, id);
+    require(row_of.emplace(id, i).second, ErrorKind::data, "{}: duplicate id {} in ids", path, id);
   }
   std::vector<int64_t> wanted;
   for (const CaptionedImage& image : set.images) {
     const auto found = row_of.find(image.id);
-    require(found != row_of.end(), ErrorKind::data, "{}: no features of image {}, of which {} has captions",
+    require(found != row_of.end(), ErrorKind::data, "{}: no features for image {}, which has captions in {}",
             path, image.id, set.source);
     wanted.push_back(found->second);
   }

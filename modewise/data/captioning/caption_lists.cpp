@@ -1,4 +1,4 @@
-// Which pictures there are, with which captions, and the part that each belongs to.
+// Lists of captioned images and their splits.
 
 #include <fmt/ranges.h>
 
@@ -21,7 +21,7 @@
 namespace modewise::data {
 namespace {
 
-/// What is left out for one reason, so that one sentence speaks of all of it.
+/// Items skipped for one reason, reported in one warning.
 struct LeftOutCaptions {
   int64_t count = 0;
   std::string first;
@@ -31,7 +31,7 @@ struct LeftOutCaptions {
   }
   void warn(CaptionSet& set, const std::string& path, const char* what) const {
     if (count == 0) return;
-    set.notes.push_back(fmt::format("{}: {} {}, left out; the first is {}", path, count, what, first));
+    set.notes.push_back(fmt::format("{}: {} {}, skipped; the first is {}", path, count, what, first));
     ++set.warnings;
   }
 };
@@ -50,13 +50,13 @@ CaptionedImage captioned(const io::CocoCaptions& read, size_t image, LeftOutCapt
   return image;
 }
 
-/// Whether a file name leads to a place below the folder that it is read from. Links within the folder are
-/// followed wherever they lead: who made the folder made them.
+/// Whether a file name stays inside the folder that it is relative to. Symbolic links in the folder are
+/// trusted and followed anywhere.
 bool stays_inside(const std::filesystem::path& file) {
   return file.is_relative() && std::find(file.begin(), file.end(), "..") == file.end();
 }
 
-/// The ids of a file, one a line, as numbers of the set's pictures.
+/// Image indices from a file of ids, one per line.
 std::vector<int64_t> read_ids(const std::string& path, const std::map<int64_t, int64_t>& place_of,
                               const std::string& source) {
   const std::string bytes = read_file(path);
@@ -75,20 +75,20 @@ std::vector<int64_t> read_ids(const std::string& path, const std::map<int64_t, i
     require(error == std::errc() && last == word.data() + word.size(), ErrorKind::data,
             "{}:{}: expected the id of an image, got '{}'", path, line, word);
     const auto found = place_of.find(id);
-    require(found != place_of.end(), ErrorKind::data,
-            "{}:{}: image {} is not among the captioned pictures of {}", path, line, id, source);
-    require(seen.insert(id).second, ErrorKind::data, "{}:{}: image {} stands twice", path, line, id);
+    require(found != place_of.end(), ErrorKind::data, "{}:{}: image {} is not a captioned image of {}", path,
+            line, id, source);
+    require(seen.insert(id).second, ErrorKind::data, "{}:{}: duplicate image id {}", path, line, id);
     places.push_back(found->second);
   }
   return places;
 }
 
-/// The shares of the parts that no file makes, of what is left.
+/// Fractions of the splits without a file, of the remaining images.
 std::vector<double> shares_of(const CaptionConfig& config) {
   std::vector<double> shares = config.split_ratios;
   require(shares.size() == 3 && shares[0] > 0 && shares[0] + shares[1] + shares[2] <= 1 + 1e-9,
           ErrorKind::config,
-          "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, "
+          "data.split_ratios: expected three fractions (training, validation, test) that sum to at most 1, "
           "got [{}]",
           fmt::join(config.split_ratios, ", "));
   const double sum = shares[0] + shares[1] + shares[2];
@@ -112,7 +112,7 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, con
     CaptionedImage image = captioned(read, image, wordless);
     require(folder.empty() || config.allow_outside || stays_inside(image.file), ErrorKind::data,
             "{}: image {} has the file_name {}, which leads out of the folder {}; data.allow_outside = true "
-            "(--allow-outside) reads it all the same",
+            "(--allow-outside) allows it",
             path, image.id, quote_for_message(image.file, 200), folder);
     if (!folder.empty() && !std::filesystem::is_regular_file(std::filesystem::path(folder) / image.file)) {
       missing.add(fmt::format("{} (image {})", image.file, image.id));
@@ -126,10 +126,10 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, con
     set.images.push_back(std::move(image));
   }
   require(config.allow_missing || missing.count == 0, ErrorKind::data,
-          "{}: {} of {} pictures are not in {}, the first is {}; data.allow_missing = true leaves them out",
-          path, missing.count, read.images.size(), folder, missing.first);
-  require(!added.empty(), ErrorKind::data, "{}: there is no picture with a caption", path);
-  missing.warn(set, path, "images have no picture");
+          "{}: {} of {} images are not in {}, the first is {}; data.allow_missing = true skips them", path,
+          missing.count, read.images.size(), folder, missing.first);
+  require(!added.empty(), ErrorKind::data, "{}: there is no image with a caption", path);
+  missing.warn(set, path, "images have no file");
   wordless.warn(set, path, "captions have no words");
   without.warn(set, path, "images have no caption");
   return added;
@@ -143,8 +143,8 @@ void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, con
   const auto take = [&](std::vector<int64_t>& part, const std::string& path) {
     if (path.empty()) return;
     for (const int64_t i : read_ids(path, place_of, config.path)) {
-      require(taken.insert(i).second, ErrorKind::data, "{}: image {} is among the validation pictures too",
-              path, set.images[static_cast<size_t>(i)].id);
+      require(taken.insert(i).second, ErrorKind::data, "{}: image {} is also in the validation split", path,
+              set.images[static_cast<size_t>(i)].id);
       part.push_back(i);
     }
   };

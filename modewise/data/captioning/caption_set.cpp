@@ -28,14 +28,14 @@ at::Tensor numbers_tensor(std::span<const int64_t> numbers) {
 }
 
 void require_sources(const CaptionConfig& config) {
-  require(!config.path.empty(), ErrorKind::config, "data.path: expected captions of COCO's form, got none");
+  require(!config.path.empty(), ErrorKind::config, "data.path: expected captions in COCO format, got none");
   require(!config.images.empty() || !config.features.empty(), ErrorKind::config,
-          "data.pictures: expected the folder of the pictures that {} names, got none", config.path);
+          "data.images: expected the folder of the images of {}, got none", config.path);
   require(config.test_path.empty() || config.test_ids.empty(), ErrorKind::config,
-          "data.test_path and data.test_ids both name the test pictures: give one");
+          "data.test_path and data.test_ids both select the test images: give one");
 }
 
-/// The pictures with their parts, and where they lie.
+/// Lists all images with their splits; returns their paths.
 ImagePaths list_all(CaptionSet& set, const CaptionConfig& config, bool with_test) {
   const bool pixels = config.features.empty();
   const std::string train_folder = pixels ? config.images : "";
@@ -50,18 +50,18 @@ ImagePaths list_all(CaptionSet& set, const CaptionConfig& config, bool with_test
     set.test = list_captions(set, config.test_path, test_folder, config);
     for (const int64_t i : set.test)
       require(!known.contains(set.images[static_cast<size_t>(i)].id), ErrorKind::data,
-              "{}: image {} is among the pictures of {} too", config.test_path,
-              set.images[static_cast<size_t>(i)].id, config.path);
+              "{}: image {} is also an image of {}", config.test_path, set.images[static_cast<size_t>(i)].id,
+              config.path);
   }
-  require(!set.train.empty(), ErrorKind::data, "{}: there are no training pictures", config.path);
+  require(!set.train.empty(), ErrorKind::data, "{}: there are no training images", config.path);
   ImagePaths files;
   for (size_t i = 0; i < set.images.size(); ++i)
     files.push_back(fs::path(i < first_apart ? train_folder : test_folder) / set.images[i].file);
   return files;
 }
 
-/// Mean and deviation of each channel over the training pictures: sums of whole numbers, exact whatever the
-/// order.
+/// Mean and standard deviation of each channel over the training images, from integer sums, which are exact
+/// in any order.
 void measure_pixels(CaptionSet& set) {
   set.mean = at::zeros({3});
   set.stddev = at::ones({3});
@@ -80,8 +80,7 @@ void measure_pixels(CaptionSet& set) {
     const double mean = static_cast<double>(sum[c]) / n;
     const double variance = static_cast<double>(squares[c]) / n - mean * mean;
     set.mean.mutable_data_ptr<float>()[c] = static_cast<float>(mean / 255);
-    if (variance > 0)
-      set.stddev.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(variance) / 255);
+    if (variance > 0) set.stddev.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(variance) / 255);
   }
 }
 
@@ -93,7 +92,7 @@ void learn_words(CaptionSet& set, int64_t min_count) {
   }
   set.vocabulary = vocabulary_of(captions, min_count);
   require(!set.vocabulary.words().empty(), ErrorKind::config,
-          "data.min_count: no word stands {} times in the training captions of {}", min_count, set.source);
+          "data.min_count: no word occurs {} times in the training captions of {}", min_count, set.source);
 }
 
 }  // namespace
@@ -101,7 +100,7 @@ void learn_words(CaptionSet& set, int64_t min_count) {
 const std::vector<int64_t>& CaptionSet::part(const std::string& name) const {
   if (name == "train") return train;
   if (name == "validation") return validation;
-  require(name == "test", ErrorKind::usage, "there is no part '{}' (there are train, validation, test)",
+  require(name == "test", ErrorKind::usage, "there is no split '{}' (there are train, validation, test)",
           name);
   return test;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What load_captions() is made of: the pictures that files list, the parts they belong to, their pixels.
+// Steps of load_captions(): list the images, split them, read their pixels or features.
 
 #include <filesystem>
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace modewise::data {
 
-/// Adds the images of one captions' file whose pictures lie in `folder` ("" where features stand in for them)
-/// to the set; returns their numbers in it. Data errors: a picture that is not in the folder, a file name
-/// that leads out of it; config.allow_missing and config.allow_outside accept them.
+/// Adds the images of a captions file, stored in `folder` ("" with features), to the set; returns their
+/// indices. Data errors: an image file that is missing, a file name that leads out of the folder;
+/// config.allow_missing and config.allow_outside accept them.
 std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, const std::string& folder,
                                    const CaptionConfig& config);
-/// Gives `candidates` to the parts: by files of ids, the others by shares. Config error for shares that sum
-/// to more than 1; data errors for ids that are not among them or stand in two files.
+/// Splits `candidates`: by id files, the others by data.split_ratios. Config error for fractions that sum to
+/// more than 1; data errors for unknown ids and ids in two files.
 void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, const CaptionConfig& config);
-/// Takes the test pictures out of the set.
+/// Removes the test images from the set.
 void leave_test_out(CaptionSet& set);
 
-/// Where the picture of each entry lies.
+/// Path of each image.
 using ImagePaths = std::vector<std::filesystem::path>;
 /// [N, S, S, 3] uint8.
 at::Tensor read_pixels(const ImagePaths& files, const CaptionConfig& config);
-/// [N, h, w, F] float32, in the order of the set's pictures. Data errors: arrays that are missing or of
-/// another shape, an id that stands twice, a picture without features.
+/// [N, h, w, F] float32, in the order of the set's images. Data errors: arrays that are missing or have
+/// another shape, a duplicate id, an image without features.
 at::Tensor read_features(const std::string& path, const CaptionSet& set);
 
 }  // namespace modewise::data

@@ -10,7 +10,7 @@ Vocabulary::Vocabulary(std::vector<std::string> words, const std::string& source
   for (size_t i = 0; i < words_.size(); ++i) {
     require(!words_[i].empty(), ErrorKind::data, "{}: words[{}] is empty", source, i);
     const bool is_new = numbers_.emplace(words_[i], kFirstWord + static_cast<int64_t>(i)).second;
-    require(is_new, ErrorKind::data, "{}: words[{}]: '{}' stands twice", source, i, words_[i]);
+    require(is_new, ErrorKind::data, "{}: words[{}]: duplicate word '{}'", source, i, words_[i]);
   }
 }
 
@@ -27,8 +27,7 @@ std::vector<int64_t> Vocabulary::numbers(std::span<const std::string> words) con
 
 std::string_view Vocabulary::word(int64_t number) const {
   if (number == kUnknown) return "<unknown>";
-  require(number >= kFirstWord && number < size(), ErrorKind::internal, "{} is the number of no word",
-          number);
+  require(number >= kFirstWord && number < size(), ErrorKind::internal, "{} is not the id of a word", number);
   return words_[static_cast<size_t>(number - kFirstWord)];
 }
 

@@ -19,7 +19,7 @@
 namespace modewise::data {
 namespace {
 
-/// The element of an array of `shape` whose axis `axis` is time.
+/// Maps (row, series) to the element of an array of `shape` with time on `axis`.
 Place place_of(std::vector<int64_t> shape, int64_t axis, std::string source) {
   return [shape = std::move(shape), axis, source = std::move(source)](int64_t row, int64_t index) {
     std::vector<int64_t> element(shape.size());
@@ -33,7 +33,7 @@ Place place_of(std::vector<int64_t> shape, int64_t axis, std::string source) {
   };
 }
 
-/// The cell of plain numbers: rows are the lines that hold more than spaces.
+/// Maps (row, series) to line and cell of a numeric text file; blank lines are not rows.
 Place place_of_text(std::string path) {
   return [path = std::move(path)](int64_t row, int64_t cell) {
     const io::MappedFile file(path);
@@ -47,7 +47,7 @@ Place place_of_text(std::string path) {
   };
 }
 
-/// A table under a name that says nothing may begin with numbers that name its columns.
+/// Warns if the first row of a headerless text table may hold column names that are numbers.
 void warn_of_header(const ForecastDataConfig& config, Series& series) {
   if (config.header != "auto" || config.format != "auto") return;
   const io::MappedFile file(config.path);
@@ -97,7 +97,7 @@ Series read_npz_series(const ForecastDataConfig& config) {
   for (const auto& [name, array] : arrays) names.push_back(name);
   std::string name = config.array;
   if (name.empty()) {
-    require(names.size() == 1, ErrorKind::config, "data.array: {} holds {} arrays ({}), name the one to read",
+    require(names.size() == 1, ErrorKind::config, "data.array: {} contains {} arrays ({}), name one of them",
             config.path, names.size(), fmt::join(names, ", "));
     name = names[0];
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kSecondsOfDay = 86400;
 
-/// How far its cycle has gone, and how many whole steps it has.
+/// Position in a cycle, and the length of the cycle.
 struct Phase {
   double place, steps;
 };
@@ -42,7 +42,7 @@ std::vector<std::string> parts_of_step(const TimeAxis& time) {
 std::vector<std::string> calendar_parts(const ForecastDataConfig& config, const TimeAxis& time) {
   if (config.calendar.empty()) return {};
   require(time.dated, ErrorKind::data,
-          "data.calendar takes parts of the rows' dates, but they have none: data.start and data.step date "
+          "data.calendar needs dates, but the rows have none: data.start and data.step date "
           "them");
   std::vector<std::string> parts;
   for (const std::string& asked : config.calendar)

@@ -22,12 +22,12 @@ const io::CsvColumn& column_of_words(const io::CsvTable& table, const std::strin
   require(column != nullptr, ErrorKind::config, "data.categories: {} has no column '{}'{}", table.source,
           name, nearest_name_hint(name, names));
   require(column->kind == io::CsvColumn::text, ErrorKind::data,
-          "{}: data.categories takes columns of words, but column '{}' holds {}", table.source, name,
+          "{}: data.categories expects columns of words, but column '{}' holds {}", table.source, name,
           column->kind == io::CsvColumn::number ? "numbers" : "dates");
   return *column;
 }
 
-/// The number of each row's word; −1 where it is missing.
+/// Category index of each row; −1: missing.
 std::vector<int32_t> numbers_of(const io::CsvTable& table, const io::CsvColumn& column,
                                 const std::vector<std::string>& words) {
   std::vector<int32_t> numbers;
@@ -57,7 +57,7 @@ std::vector<io::CsvColumn> encoded(const io::CsvTable& table, const io::CsvColum
   return out;
 }
 
-/// Puts the names of `added` where `name` stands.
+/// Replaces `name` by the names of `added`.
 void rename(std::vector<std::string>& names, const std::string& name,
             const std::vector<io::CsvColumn>& added) {
   const auto at = std::find(names.begin(), names.end(), name);
@@ -71,7 +71,7 @@ void require_new_names(const io::CsvTable& table, const std::vector<io::CsvColum
                        const std::string& old) {
   for (const io::CsvColumn& column : added)
     require(column.name == old || table.find(column.name) == nullptr, ErrorKind::data,
-            "{}: a category of column '{}' would be called '{}', as another column is", table.source, old,
+            "{}: a category of column '{}' would be named '{}', like another column", table.source, old,
             column.name);
 }
 
@@ -85,7 +85,7 @@ void add_words(Categories& words, const io::CsvTable& table, const ForecastDataC
       const auto at = std::lower_bound(found.begin(), found.end(), text);
       if (!text.empty() && (at == found.end() || *at != text)) found.emplace(at, text);
       require(found.size() <= kMaxWords, ErrorKind::data,
-              "{}: column '{}' holds more than {} different words, which are no categories", table.source,
+              "{}: column '{}' holds more than {} different words, too many for categories", table.source,
               name, kMaxWords);
     }
   }
@@ -98,14 +98,13 @@ void encode_categories(io::CsvTable& table, const Categories& categories, Foreca
   const auto maximum =
       static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
   require(columns * table.rows <= maximum, ErrorKind::data,
-          "{}: the {} categories of {} rows would take more than twice the file and 64 MiB; data.categories "
-          "may name "
+          "{}: the {} categories of {} rows would need more than twice the file and 64 MiB; data.categories "
+          "may list "
           "columns of fewer words",
           table.source, columns, table.rows);
   for (const auto& [name, words] : categories) {
-    require(words.size() >= 2, ErrorKind::data,
-            "{}: column '{}' must hold two words at least to be of categories, it holds {}", table.source,
-            name, words.empty() ? "none" : "'" + words[0] + "' alone");
+    require(words.size() >= 2, ErrorKind::data, "{}: column '{}' needs at least two categories, it holds {}",
+            table.source, name, words.empty() ? "none" : "'" + words[0] + "' alone");
     std::vector<io::CsvColumn> added = encoded(table, column_of_words(table, name), words);
     require_new_names(table, added, name);
     rename(config.columns, name, added);

@@ -1,5 +1,5 @@
 #pragma once
-// Columns of words as numbers: yes and no, or the names of stations, become columns of 0 and 1.
+// One-hot encoding of categorical columns.
 
 #include <string>
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace modewise::data {
 
-/// Adds the words of the columns that `config.categories` names to `words`. Config error: no such column.
-/// Data errors: a column that holds no words, or more than 64 different ones.
+/// Adds the categories of the columns in `config.categories` to `words`. Config error: no such column. Data
+/// errors: a column without words, or with more than 64 different ones.
 void add_words(Categories& words, const io::CsvTable& table, const ForecastDataConfig& config);
 
-/// Puts columns of numbers in the place of those of words: of two words one under the old name, 1 where the
-/// second word stands; of more words one each, "wind=NNW", 1 where that word stands. A cell without a word is
-/// missing in all. What `config.columns` and `config.drop` say of the old name holds for the new ones then.
-/// Data errors: fewer than two words; a word that is none of `categories`, with its line; so many rows and
-/// words that their cells would take more than twice the file and 64 MiB.
+/// Replaces categorical columns by 0/1 columns: for two categories one column under the old name, 1 for the
+/// second; for more categories one column each, "wind=NNW". An empty cell is missing in all of them. The old
+/// name in `config.columns` and `config.drop` is replaced by the new names. Data errors: fewer than two
+/// categories; a word that is not in `categories`, with its line; a result of more than twice the file and
+/// 64 MiB.
 void encode_categories(io::CsvTable& table, const Categories& categories, ForecastDataConfig& config);
 
 }  // namespace modewise::data

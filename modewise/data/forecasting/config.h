@@ -1,5 +1,5 @@
 #pragma once
-// What is read or simulated, and how its rows are split. One struct, one list of fields (core/fields.h).
+// Config of forecasting data: file or simulation, covariates, time axis, missing values and split.
 
 #include <cstdint>
 #include <map>
@@ -15,15 +15,15 @@ namespace modewise::data {
 ///   dY_{j,k}/dt = −cb Y_{j+1,k}(Y_{j+2,k} − Y_{j−1,k}) − c Y_{j,k} + (hc/b) X_k
 struct Lorenz96Config {
   int64_t sites = 8;                        // K slow variables on the ring
-  int64_t fast = 4;                         // J fast variables a site
+  int64_t fast = 4;                         // J fast variables per site
   double forcing = 10;                      // F
   double coupling = 1;                      // h
   double amplitude_ratio = 10;              // b
   double time_ratio = 10;                   // c
   double sample_step = 0.025;               // model time between rows
-  int64_t substeps = 12;                    // RK4 steps a row
+  int64_t substeps = 12;                    // RK4 steps per row
   std::string variables = "slow_and_mean";  // X and the mean of Y, or "all": X and every Y
-  double noise = 0;                         // deviation of the measuring noise, in deviations of each series
+  double noise = 0;                         // std of the measurement noise, relative to each series' std
   void fields(Fields& f);
 };
 
@@ -33,22 +33,22 @@ struct LogisticConfig {
   int64_t sites = 8;
   double rate = 3.7;      // r, (0, 4]
   double coupling = 0.3;  // ε, [0, 1]
-  double noise = 0;       // deviation of the measuring noise, absolute
+  double noise = 0;       // std of the measurement noise, absolute
   void fields(Fields& f);
 };
 
-/// Sum of seasons, trend and first-order autoregressive noise; its best possible error is known (simulate.h).
+/// Sum of seasons, trend and AR(1) noise, with a known minimum error (simulate.h).
 struct SeasonalConfig {
   int64_t variables = 4;
   std::vector<double> periods = {24, 168};    // in rows
   std::vector<double> amplitudes = {1, 0.5};  // of each period; phases differ by variable
-  double trend = 0;                           // a row
-  double noise = 0.3;                         // deviation of the innovations
+  double trend = 0;                           // per row
+  double noise = 0.3;                         // std of the innovations
   double memory = 0.5;                        // coefficient of the autoregression, (−1, 1)
   void fields(Fields& f);
 };
 
-/// The different words of columns of words, in the order of their letters.
+/// Categories of each categorical column, sorted.
 using Categories = std::map<std::string, std::vector<std::string>>;
 
 struct ForecastDataConfig {
@@ -61,29 +61,29 @@ struct ForecastDataConfig {
   LogisticConfig logistic;
   SeasonalConfig seasonal;
 
-  std::vector<std::string> columns;   // variables to use, in this order; empty: all
-  std::vector<std::string> drop;      // variables not to use
-  std::vector<std::string> known;     // columns whose values are known ahead: inputs, not forecast (known.h)
-  std::vector<std::string> calendar;  // parts of the date that models are given ahead (calendar.h)
+  std::vector<std::string> columns;      // variables to use, in this order; empty: all
+  std::vector<std::string> drop;         // variables not to use
+  std::vector<std::string> known;        // future covariates: inputs, not forecast (future_covariates.h)
+  std::vector<std::string> calendar;     // date parts as future covariates (calendar.h)
   std::string calendar_code = "cyclic";  // cyclic, scaled
-  std::vector<std::string> categories;   // columns of words to take as variables of 0 and 1
-  Categories words;                      // no option: those that a run keeps of the data it was trained on
-  bool follows = false;                  // no option: rows that go on from others, so that one is enough
-  std::string time_column;               // "" finds it: the first column of dates
-  std::vector<std::string> id;       // columns that tell the series of a long table apart; empty finds them
-  std::string dates = "strict";      // strict: constant steps, gaps are missing rows; rows: as they stand
-  std::string resample;              // "1 h": the rows of each such step become one; empty: as they stand
-  std::string resample_by = "mean";  // mean, sum, last: how they become one
-  std::string delimiter;             // "" guesses; one character, or "tab"
+  std::vector<std::string> categories;   // categorical columns, one-hot encoded
+  Categories words;                      // not an option: the categories of a run's training data
+  bool follows = false;                  // not an option: rows continue other data, one row is enough
+  std::string time_column;               // "": the first column of dates
+  std::vector<std::string> id;           // series id columns of a long table; empty: detected
+  std::string dates = "strict";  // strict: constant steps, gaps are missing rows; rows: equally spaced rows
+  std::string resample;          // resampling step, "1 h"; "": no resampling
+  std::string resample_by = "mean";  // mean, sum, last
+  std::string delimiter;             // one character or "tab"; "": detected
   std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
-  std::vector<std::string> missing_texts;  // further texts that stand for a missing cell
-  std::vector<double> missing_values;      // numbers that stand for a missing cell, such as -9999
+  std::vector<std::string> missing_texts;  // further texts for missing values
+  std::vector<double> missing_values;      // numbers for missing values, such as -9999
   std::string start, step;                 // for sources without dates: "2019-03-01 00:00", "1 h"
-  std::string array;                       // which array of an NPZ file
-  int64_t time_axis = 0;                   // which axis of an NPY or NPZ array is time; −1 is the last
+  std::string array;                       // array of an NPZ file
+  int64_t time_axis = 0;                   // time axis of an NPY or NPZ array; −1: the last
   std::vector<std::string> mode_names;     // names of the other axes
-  std::vector<std::string> ordered_modes;  // names of the modes whose positions have an order (grids)
-  double knock_out = 0;                    // fraction of cells hidden at random, to try masks
+  std::vector<std::string> ordered_modes;  // modes with ordered positions (grids)
+  double knock_out = 0;                    // fraction of cells masked at random, for tests of missing values
   int64_t knock_out_seed = 1;
 
   std::string split = "auto";                          // auto, ratio, solar, ett_hour, ett_minute, dates

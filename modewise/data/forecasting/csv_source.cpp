@@ -65,7 +65,8 @@ bool is_empty(const io::CsvColumn& column) {
   return false;
 }
 
-/// A column such as Beijing's "No" or a data frame's unnamed index: named as one, counting from 0 or 1 by 1.
+/// Whether a column is a row index, such as Beijing's "No" or a data frame's unnamed index: by its name, and
+/// counting by 1 from 0 or 1.
 bool counts_rows(const io::CsvColumn& column) {
   static const std::array<std::string_view, 11> names = {
       "", "no", "nr", "id", "index", "idx", "row", "rowid", "row_id", "unnamed: 0", "#"};
@@ -78,7 +79,7 @@ bool counts_rows(const io::CsvColumn& column) {
   return true;
 }
 
-/// The first text of a column and its line, for messages.
+/// First text of a column with its line, for messages.
 std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
   for (size_t row = 0; row < column.texts.size(); ++row)
     if (!column.texts[row].empty())
@@ -86,7 +87,7 @@ std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
   return "nothing";
 }
 
-/// Indices of the columns that are variables, with notes on the others.
+/// Indices of the variable columns; notes explain the others.
 std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vector<size_t>& taken,
                                      const ForecastDataConfig& config, Frame& frame) {
   std::vector<std::string> names;
@@ -96,7 +97,7 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
     if (std::find(taken.begin(), taken.end(), i) != taken.end()) continue;
     const io::CsvColumn& column = table.columns[i];
     const bool empty = is_empty(column);
-    if (!config.columns.empty()) {  // asked for by name: must be numbers
+    if (!config.columns.empty()) {  // named columns must be numeric
       require(column.kind == io::CsvColumn::number || empty, ErrorKind::data,
               "{}: column '{}' must hold numbers, it holds {}", table.source, column.name,
               column.kind == io::CsvColumn::date ? std::string("dates")
@@ -104,23 +105,23 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
     } else if (column.kind == io::CsvColumn::date) {
       if (!config.time_column.empty())
         frame.notes.push_back(
-            fmt::format("column '{}' holds dates besides the time column and is left out", column.name));
+            fmt::format("column '{}' holds dates besides the time column and is dropped", column.name));
       else
         frame.warnings.push_back(
-            fmt::format("columns '{}' and '{}' both hold dates, and the first is taken as the time: "
-                        "data.time_column = {} takes the other",
+            fmt::format("columns '{}' and '{}' both hold dates, the first is the time column: "
+                        "data.time_column = {} selects the other",
                         table.columns[taken[0]].name, column.name, column.name));
       continue;
     } else if (column.kind == io::CsvColumn::text && !empty) {
       const bool constant = std::all_of(column.texts.begin(), column.texts.end(),
                                         [&](const auto& t) { return t == column.texts[0]; });
       if (constant) frame.constant_texts[column.name] = column.texts[0];
-      frame.notes.push_back(fmt::format(
-          "column '{}' holds text and is left out{}", column.name,
-          constant ? "" : fmt::format("; data.categories = {} takes its words as variables", column.name)));
+      frame.notes.push_back(
+          fmt::format("column '{}' holds text and is dropped{}", column.name,
+                      constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));
       continue;
     } else if (counts_rows(column)) {
-      frame.notes.push_back(fmt::format("column '{}' counts the rows and is left out", column.name));
+      frame.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
       continue;
     }
     if (empty) frame.notes.push_back(fmt::format("column '{}' has no value in any row", column.name));
@@ -131,9 +132,9 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
   return variables;
 }
 
-/// The columns of `like` in this table.
-std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastDataConfig& config, const Frame& like,
-                                   const std::string& like_path) {
+/// Finds the columns of `like` in this table.
+std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastDataConfig& config,
+                                   const Frame& like, const std::string& like_path) {
   std::vector<std::string> header;
   for (const io::CsvColumn& column : table.columns) header.push_back(column.name);
   if (config.columns.empty()) {
@@ -155,7 +156,7 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastData
   }
   std::vector<size_t> variables;
   const NameIndex places(header);
-  for (const std::string& name : like.names) {  // which this table has: by the comparison, or asked for
+  for (const std::string& name : like.names) {  // all present: compared above, or named in the config
     const size_t at = *places.find(name);
     const io::CsvColumn& column = table.columns[at];
     require(column.kind == io::CsvColumn::number || is_empty(column), ErrorKind::data,
@@ -168,12 +169,13 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastData
   return variables;
 }
 
-/// What is said of a table before its rows are laid out.
+/// A frame with header, time columns and warnings, without values.
 Frame described(const io::CsvTable& table, const TableTime& time) {
   Frame frame;
   frame.had_header = table.had_header;
   frame.time_columns = time_columns(table, time);
-  if (!table.doubtful_row.empty()) frame.warnings.push_back(header_warning(table.had_header, table.doubtful_row));
+  if (!table.doubtful_row.empty())
+    frame.warnings.push_back(header_warning(table.had_header, table.doubtful_row));
   for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
   for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
   return frame;
@@ -183,12 +185,12 @@ DatedRows rows_of(const io::CsvTable& table, const TableTime& time, const Foreca
   DatedRows laid;
   laid.axis.length = table.rows;
   require(config.resample.empty() || !time.columns.empty(), ErrorKind::data,
-          "{}: data.resample pools rows by their dates, but no column holds dates", table.source);
+          "{}: data.resample needs dates, but no column holds dates", table.source);
   if (time.columns.empty()) return laid;
   return lay_rows(time.dates, TableLines(table), time.style, table.source, config);
 }
 
-/// Adds the variables' values and their time axis.
+/// Adds values and time axis.
 void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std::vector<size_t>& variables,
              const ForecastDataConfig& config) {
   DatedRows laid = rows_of(table, time, config);
@@ -201,7 +203,7 @@ void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std:
     io::CsvColumn& column = table.columns[variables[static_cast<size_t>(i)]];
     frame.names.push_back(column.name);
     place_numbers(column.numbers, time, laid.rows, config, values + i, width);
-    std::vector<double>().swap(column.numbers);  // freed as soon as it is copied: files may be large
+    std::vector<double>().swap(column.numbers);  // freed early: files may be large
   }
   frame.place = place_of(table, std::move(laid.rows), frame.names);
 }
@@ -236,7 +238,7 @@ std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const 
   std::vector<bool> taken(names.size(), false), dropped(names.size(), false);
   for (const std::string& name : config.columns) {
     const size_t at = position(name, "columns");
-    require(!taken[at], ErrorKind::config, "data.columns: '{}' is named twice", name);
+    require(!taken[at], ErrorKind::config, "data.columns: duplicate column '{}'", name);
     taken[at] = true;
     chosen.push_back(at);
   }
@@ -246,16 +248,17 @@ std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const 
   }
   for (const std::string& name : config.drop) dropped[position(name, "drop")] = true;
   std::erase_if(chosen, [&](size_t at) { return dropped[at]; });
-  require(!chosen.empty(), ErrorKind::config, "data.drop: nothing of {} is left", source);
+  require(!chosen.empty(), ErrorKind::config, "data.drop: no column of {} is left", source);
   return chosen;
 }
 
 std::string header_warning(bool names, const std::string& row) {
   return names ? fmt::format(
-                     "the first row ({}) is taken as names, since its whole numbers are unlike the "
-                     "values below: data.header=no takes it as values",
+                     "the first row ({}) is read as column names, since its whole numbers are unlike the "
+                     "values below: data.header=no reads it as values",
                      row)
-               : fmt::format("the first row ({}) is taken as values: data.header=yes takes it as names", row);
+               : fmt::format("the first row ({}) is read as values: data.header=yes reads it as column names",
+                             row);
 }
 
 std::vector<std::string> numbered_labels(int64_t count, int64_t first) {

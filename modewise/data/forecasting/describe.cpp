@@ -63,12 +63,12 @@ std::vector<Gap> gaps_of(const Series& series) {
   return gaps;
 }
 
-// The first split begins at row 0, so that none reaches farther back than the data.
+// The first split begins at row 0, so that no lookback begins before the data.
 SplitLine line_of(const std::string& name, SplitRange range, WindowShape shape, const Series& series) {
   SplitLine line{name, range.rows(), 0, series.time.text_at(range.begin), series.time.text_at(range.end - 1)};
   try {
     line.windows = WindowSet(name, range, shape, true).size();
-  } catch (const Error&) {  // not one fits: the table says so, training would refuse
+  } catch (const Error&) {  // no window fits: shown as 0; training reports the error
   }
   return line;
 }
@@ -115,7 +115,7 @@ nlohmann::json to_json(const Description& d) {
                          {"min", number(s.min)},
                          {"mean", number(s.mean)},
                          {"max", number(s.max)},
-                         {"deviation", number(s.stddev)}});
+                         {"std", number(s.stddev)}});
   for (const Gap& gap : d.gaps)
     gaps.push_back({{"first_row", gap.first_row},
                     {"rows", gap.rows},

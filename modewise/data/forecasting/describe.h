@@ -1,5 +1,5 @@
 #pragma once
-// What `data show` prints, as plain structs.
+// Data summary of `modewise data show`.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -18,7 +18,7 @@ struct SeriesStatistics {
   double min = 0, mean = 0, max = 0, stddev = 0;  // of observed cells; NaN when there is none
 };
 
-/// Rows in which no cell is observed.
+/// Consecutive rows without an observed cell.
 struct Gap {
   int64_t first_row = 0, rows = 0;
   std::string first_time, last_time;
@@ -38,7 +38,7 @@ struct Description {
   std::string first_time, last_time, frequency;
   std::vector<SeriesStatistics> variables;  // by position of the last mode, over all other modes
   std::vector<Gap> gaps;
-  std::string split_rule, split_problem;  // why there is no split table
+  std::string split_rule, split_problem;  // problem: why there is no split table
   std::vector<SplitLine> splits;
   std::vector<std::string> notes;
 };

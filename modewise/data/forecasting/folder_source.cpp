@@ -36,8 +36,8 @@ bool is_separator(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) == 0 && (c & 0x80) == 0;
 }
 
-/// File names without extension and without what all of them share, cut at separators: of
-/// PRSA_Data_Dongsi_2013 and PRSA_Data_Dingling_2013 remain Dongsi and Dingling.
+/// File names without extension, common prefix and common suffix (cut at separators): PRSA_Data_Dongsi_2013
+/// and PRSA_Data_Dingling_2013 become Dongsi and Dingling.
 std::vector<std::string> file_labels(const std::vector<std::string>& files) {
   std::vector<std::string> stems;
   for (const std::string& file : files) stems.push_back(fs::path(file).stem().string());
@@ -80,7 +80,7 @@ void require_same_time(const TimeAxis& a, const TimeAxis& b, const std::string& 
           a.text_at(a.length - 1), b.text_at(b.length - 1));
 }
 
-/// Sentences of the files, each with the number of files that have it.
+/// Counts equal messages of the files.
 class Tally {
  public:
   void add(const std::vector<std::string>& sentences) {
@@ -105,7 +105,7 @@ class Tally {
   NameIndex places_;  // in counts_
 };
 
-/// A text column that holds one value a file and another in each file names the files: Beijing's "station".
+/// A text column with one distinct value per file, which names the files: Beijing's "station".
 struct Naming {
   std::string column;
   std::vector<std::string> labels;
@@ -166,7 +166,7 @@ Series read_folder_series(const ForecastDataConfig& asked) {
   series.place = [places = std::move(places), width = std::ssize(first.names)](int64_t row, int64_t index) {
     return places[static_cast<size_t>(index / width)](row, index % width);
   };
-  const std::string left_out = fmt::format("column '{}' holds text and is left out", naming.column);
+  const std::string left_out = fmt::format("column '{}' holds text and is dropped", naming.column);
   if (naming.column != "file")
     std::replace(series.notes.begin(), series.notes.end(), left_out,
                  fmt::format("column '{}' names the files", naming.column));

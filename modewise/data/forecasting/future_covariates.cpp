@@ -18,7 +18,7 @@
 namespace modewise::data {
 namespace {
 
-/// `config.known`, with the variables that stand for a column of words in the place of its name.
+/// `config.known`, with categorical columns replaced by their one-hot columns.
 std::vector<std::string> known_names(const ForecastDataConfig& config, const Categories& categories) {
   std::vector<std::string> names;
   for (const std::string& name : config.known) {
@@ -39,18 +39,18 @@ std::vector<size_t> known_positions(const Series& series, const ForecastDataConf
   for (const std::string& name : known_names(config, series.categories)) {
     const auto position = places.find(name);
     if (!position)
-      fail(ErrorKind::config, "data.known: {} has no column of numbers '{}'{}", series.source, name,
-           nearest_name_hint(name, labels));
-    require(!taken[*position], ErrorKind::config, "data.known: '{}' is named twice", name);
+      fail(ErrorKind::config, "data.future_covariates: {} has no column of numbers '{}'{}", series.source,
+           name, nearest_name_hint(name, labels));
+    require(!taken[*position], ErrorKind::config, "data.future_covariates: duplicate column '{}'", name);
     taken[*position] = true;
     positions.push_back(*position);
   }
   require(positions.size() < labels.size(), ErrorKind::config,
-          "data.known: it names all columns of {}, none is left to forecast", series.source);
+          "data.future_covariates lists all columns of {}, none is left to forecast", series.source);
   return positions;
 }
 
-/// A long table of one variable has no mode of variables.
+/// Removes the variable mode of a long table with one variable.
 void drop_single_variable(Series& series) {
   if (!series.long_layout || series.modes.size() < 2 || series.modes.back().labels.size() > 1) return;
   series.modes.pop_back();
@@ -63,11 +63,12 @@ int64_t rows_until_last_observed(const Series& series) {
   const bool* cells = series.observed.const_data_ptr<bool>();
   int64_t last = series.observed.numel();
   while (last > 0 && !cells[last - 1]) --last;
-  require(last > 0, ErrorKind::data, "{}: every cell of what is to be forecast is missing", series.source);
+  require(last > 0, ErrorKind::data, "{}: all values of the variables to forecast are missing",
+          series.source);
   return (last - 1) / series.series_count() + 1;
 }
 
-/// A known series of `rows` rows, all missing, for those of `like`.
+/// A covariate series of `rows` missing rows, with the modes of `like`.
 Series all_missing(const Series& like, int64_t rows) {
   Series out = like;
   std::vector<int64_t> shape = like.values.sizes().vec();
@@ -87,14 +88,14 @@ void copy_rows(const Series& from, int64_t first, Series& to, int64_t target, in
     observed.fill_(true);
 }
 
-/// The row of `future` that is of step `step` after `series`; −1 where there is none.
+/// Row of `future` at step `step` after `series`; −1: none.
 int64_t row_of_step(const Series& future, const Series& series, int64_t step) {
   if (!future.time.dated) return step < future.rows() ? step : -1;
   const int64_t date = series.time.at(series.rows() + step), row = future.time.first_row_at(date);
   return row < future.rows() && future.time.at(row) == date ? row : -1;
 }
 
-/// The known columns alone of a file that goes on from others.
+/// Reads the covariate columns of a file that continues the data.
 Series read_known(ForecastDataConfig config, const Series& known, const std::string& path) {
   config.columns = std::exchange(config.known, {});
   config.path = path;
@@ -112,7 +113,7 @@ Series read_known(ForecastDataConfig config, const Series& known, const std::str
   std::erase_if(config.categories, unused);
   std::erase_if(config.words, [&](const auto& words) { return unused(words.first); });
   Series future = load_series(config);
-  if (future.modes.size() < known.modes.size()) {  // a long table of one known column
+  if (future.modes.size() < known.modes.size()) {  // a long table with one covariate column
     future.modes.push_back(known.modes.back());
     future.values = future.values.unsqueeze(-1);
     if (future.observed.defined()) future.observed = future.observed.unsqueeze(-1);
@@ -140,9 +141,10 @@ void take_known(Series& series, const ForecastDataConfig& config) {
   const int64_t all = series.rows();
   series = first_rows(std::move(series), rows_until_last_observed(series));
   series.known = std::make_shared<const Series>(std::move(known));
-  std::string note = fmt::format("known ahead, not forecast: {}", fmt::join(config.known, ", "));
+  std::string note = fmt::format("future covariates, not forecast: {}", fmt::join(config.known, ", "));
   if (const int64_t ahead = all - series.rows(); ahead > 0)
-    note += fmt::format("; {} row{} after the last one with another value", ahead, ahead == 1 ? "" : "s");
+    note +=
+        fmt::format("; {} row{} after the last row with a value to forecast", ahead, ahead == 1 ? "" : "s");
   series.notes.push_back(std::move(note));
 }
 
@@ -159,8 +161,8 @@ FutureCovariateShape known_shape(const ForecastDataConfig& config, const Series&
   return shape;
 }
 
-at::Tensor future_covariate_features(const ForecastDataConfig& config, const Series& series, const Scaler& scaler, bool flags,
-                          int64_t rows) {
+at::Tensor future_covariate_features(const ForecastDataConfig& config, const Series& series,
+                                     const Scaler& scaler, bool flags, int64_t rows) {
   std::vector<at::Tensor> parts;
   if (series.known) {
     const Series& known = *series.known;
@@ -201,7 +203,7 @@ void require_future_covariates(const Series& series, int64_t first, int64_t last
   for (int64_t row = first; row < last; ++row)
     for (int64_t i = 0; i < width; ++i)
       if (row >= known.rows() || (cells != nullptr && !cells[row * width + i]))
-        fail(ErrorKind::data, "{}: '{}', which is known ahead, is missing {}{}; {}", series.source,
+        fail(ErrorKind::data, "{}: the future covariate '{}' is missing {}{}; {}", series.source,
              known.series_name(i),
              series.time.dated ? "on " + series.time.text_at(row) : fmt::format("in row {}", row + 1),
              row >= series.rows() ? fmt::format(", step {} of the forecast", row - series.rows() + 1)
@@ -210,10 +212,11 @@ void require_future_covariates(const Series& series, int64_t first, int64_t last
 }
 
 void take_future(Series& series, ForecastDataConfig config, const std::string& path, int64_t horizon) {
-  require(series.known != nullptr, ErrorKind::data,
-          "{}: the run was trained without columns that are known ahead (data.known), so there is nothing to "
-          "take from it",
-          path);
+  require(
+      series.known != nullptr, ErrorKind::data,
+      "{}: the run was trained without future covariates (data.future_covariates), so there is nothing to "
+      "read from it",
+      path);
   const Series& known = *series.known;
   const Series future = read_known(std::move(config), known, path);
   require(future.time.dated || series.time_columns.names.empty(), ErrorKind::data,

@@ -1,6 +1,6 @@
 #pragma once
-// Columns whose values are known ahead (a plan, a price list, holidays), and the calendar: inputs of lookback
-// and horizon that are neither forecast nor judged.
+// Future covariates: columns known beyond the last row (plans, prices, holidays) and calendar features. They
+// are inputs over lookback and horizon, neither forecast nor evaluated.
 
 #include <ATen/core/Tensor.h>
 
@@ -14,36 +14,35 @@
 
 namespace modewise::data {
 
-/// Moves the columns that `config.known` names from the last mode of `series` to `series.known`. The rows
-/// behind the last one with an observed value then belong to `known` alone. Config errors: no such column of
-/// numbers, one named twice, nothing left to forecast. Data error: no value left is observed.
+/// Moves the columns of `config.known` from the last mode of `series` to `series.known`. Rows after the last
+/// observed value then belong only to `known`. Config errors: no such numeric column, a duplicate, nothing
+/// left to forecast. Data error: no observed value is left.
 void take_known(Series& series, const ForecastDataConfig& config);
 
-/// What windows bring of a series that is known ahead.
+/// Sizes of the future covariates of a window.
 struct FutureCovariateShape {
-  int64_t features = 0;  // K: the known columns, a flag each where cells are missing, the calendar
-  int64_t modes = 0;     // i: they differ along the first i modes
+  int64_t features = 0;  // K: columns, missing-value flags if cells are missing, calendar features
+  int64_t modes = 0;     // i: they vary along the first i modes
 };
 FutureCovariateShape known_shape(const ForecastDataConfig& config, const Series& series);
 
-/// Whether known cells are missing in the rows of `series` itself.
+/// Whether covariate cells are missing in the rows of `series`.
 bool known_has_gaps(const Series& series);
 
-/// The first `rows` rows [rows, N_1…N_i, K] float32: the known columns scaled, 0 where missing; with `flags`
-/// 1 where each is observed and 0 where not; then the calendar. Undefined where nothing is known ahead.
-at::Tensor future_covariate_features(const ForecastDataConfig& config, const Series& series, const Scaler& scaler, bool flags,
-                          int64_t rows);
+/// Future covariates of the first `rows` rows, [rows, N_1…N_i, K] float32: the columns scaled, 0 where
+/// missing; with `flags` 1 if observed, else 0; then the calendar features. Undefined if there are none.
+at::Tensor future_covariate_features(const ForecastDataConfig& config, const Series& series,
+                                     const Scaler& scaler, bool flags, int64_t rows);
 
-/// The column or the part of the date that each of their K numbers is of.
+/// Name of each of the K features: its column or date part.
 std::vector<std::string> known_labels(const ForecastDataConfig& config, const Series& series, bool flags);
 
-/// Data error for the first known cell that is missing in rows [first, last) of `series`, which says `why` it
-/// may not be.
+/// Data error for the first missing covariate cell in rows [first, last) of `series`; `why` ends the message.
 void require_future_covariates(const Series& series, int64_t first, int64_t last, const std::string& why);
 
-/// Takes the known values of the `horizon` rows after the last of `series` from the file `path`: the rows of
-/// their dates, or without dates its first rows. `config` is how `series` was read. Data error where the
-/// modes or the dates are others.
+/// Reads the future covariates of the `horizon` rows after `series` from the file `path`: by date, or its
+/// first rows if there are no dates. `config` is the config of `series`. Data error if modes or dates do not
+/// match.
 void take_future(Series& series, ForecastDataConfig config, const std::string& path, int64_t horizon);
 
 }  // namespace modewise::data

@@ -19,8 +19,8 @@
 namespace modewise::data {
 namespace {
 
-/// Whether a file without a telling name holds a table: something else than numbers in its first line that is
-/// not empty, or whole numbers that are names.
+/// Whether a file without a known extension is a CSV table: its first non-empty line contains text, or whole
+/// numbers as column names.
 bool holds_table(const ForecastDataConfig& config) {
   const io::MappedFile file(config.path);
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
@@ -29,7 +29,7 @@ bool holds_table(const ForecastDataConfig& config) {
   const std::string_view line = text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
   if (line.find_first_not_of("0123456789+-.eE,; \t\r") != std::string_view::npos) return true;
   if (config.header != "auto") return config.header == "yes";
-  // Numbers between spaces are no row of a table.
+  // Numbers separated by spaces are numeric text, not CSV.
   return line.find_first_of(",;") != std::string_view::npos &&
          io::guess_csv_header(file.bytes(), config.path).names;
 }
@@ -61,7 +61,7 @@ Series read(const ForecastDataConfig& config) {
   return read_csv_series(config);
 }
 
-/// `columns` and `drop` on the last mode, for sources that did not apply them while reading.
+/// Applies `columns` and `drop` to the last mode, for sources that did not apply them while reading.
 void choose_columns(Series& series, const ForecastDataConfig& config) {
   if (config.columns.empty() && config.drop.empty()) return;
   const std::vector<size_t> chosen = chosen_columns(series.modes.back().labels, config, series.source);
@@ -85,7 +85,7 @@ void name_modes(Series& series, const ForecastDataConfig& config) {
   }
 }
 
-/// `start` and `step` for sources without dates.
+/// Applies `start` and `step` to sources without dates.
 void date_rows(Series& series, const ForecastDataConfig& config) {
   TimeAxis& time = series.time;
   if (!time.dated) time.length = series.rows();
@@ -93,12 +93,12 @@ void date_rows(Series& series, const ForecastDataConfig& config) {
   require(!time.dated, ErrorKind::config,
           "data.start and data.step are for sources without dates, {} has dates", series.source);
   require(!config.start.empty() && !config.step.empty(), ErrorKind::config,
-          "data.start and data.step belong together, only data.{} is given",
+          "data.start and data.step must both be set, only data.{} is",
           config.start.empty() ? "step" : "start");
   const auto written = io::read_date_time(config.start);
   if (written && written->style.order_guessed)
-    series.warnings.push_back(fmt::format("data.start = {} is read as {}; day and month could be exchanged too",
-                                        config.start, written->style.text()));
+    series.warnings.push_back(fmt::format("data.start = {} is read as {}; day and month are ambiguous",
+                                          config.start, written->style.text()));
   const auto seconds = io::parse_date_time(config.start);
   require(written.has_value() && seconds.has_value(), ErrorKind::config,
           "data.start: expected a date such as 2019-03-01 00:00, got '{}'", config.start);
@@ -114,18 +114,18 @@ void date_rows(Series& series, const ForecastDataConfig& config) {
   if (time.step % 60 != 0) time.style.clock = io::DateStyle::seconds;
 }
 
-/// Whether `x` is the number that stands for missing cells; a float32 array holds the float32 nearest to it.
+/// Whether `x` is the missing-value number `mark`, or the float32 nearest to it.
 bool is_mark(double x, double mark) {
   return x == mark || (x == static_cast<float>(x) && x == static_cast<float>(mark));
 }
 
-/// Climate data are filled with ±1e20, NetCDF files with 9.96921e36 where nothing else is said.
+/// Usual fill values: ±1e20 of climate data, 9.96921e36 of NetCDF.
 bool is_usual_fill(double x) {
   const auto near = [&](double fill) { return std::abs(std::abs(x) - fill) < 1e-6 * fill; };
   return near(1e20) || near(9.969209968386869e36);
 }
 
-/// Values that are usual marks of missing cells, but that nobody named as such.
+/// Counts usual fill values that missing_values does not list.
 class UnnamedFills {
  public:
   void see(double x, int64_t cell) {
@@ -142,13 +142,13 @@ class UnnamedFills {
       series.warnings.push_back(
           fmt::format("{} cell{} hold{} {}, which usually stands for a missing value, the first at {}: "
                       "data.missing_values={} "
-                      "takes them as missing",
+                      "treats them as missing",
                       fill.cells, fill.cells == 1 ? "" : "s", fill.cells == 1 ? "s" : "", fill.value,
                       series.where(fill.first / width, fill.first % width), fill.value));
   }
 
  private:
-  static constexpr size_t kMaxNamed = 4;  // as many as there are: both signs of both
+  static constexpr size_t kMaxNamed = 4;  // both signs of both values
   struct Fill {
     double value;
     int64_t first, cells;
@@ -156,7 +156,7 @@ class UnnamedFills {
   std::vector<Fill> fills_;
 };
 
-/// Makes the mask: NaN, infinities and `missing_values` are missing, and hold 0.
+/// Makes the mask: NaN, infinities and `missing_values` are missing and set to 0.
 void mark_missing(Series& series, const ForecastDataConfig& config) {
   series.values = series.values.contiguous();
   double* values = series.values.mutable_data_ptr<double>();
@@ -180,9 +180,9 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
   fills.warning(series);
   const auto plural = [](int64_t count) { return count == 1 ? "" : "s"; };
   if (infinite > 0)
-    series.notes.push_back(fmt::format("{} infinite cell{} taken as missing", infinite, plural(infinite)));
+    series.notes.push_back(fmt::format("{} infinite cell{} treated as missing", infinite, plural(infinite)));
   if (marked > 0)
-    series.notes.push_back(fmt::format("{} cell{} of {} taken as missing", marked, plural(marked),
+    series.notes.push_back(fmt::format("{} cell{} of {} treated as missing", marked, plural(marked),
                                        fmt::join(sentinels, " or ")));
   require(missing < cells, ErrorKind::data, "{}: every cell is missing", series.source);
   if (missing == 0) return;
@@ -213,7 +213,7 @@ Series load_series(const ForecastDataConfig& asked) {
   const bool by_name = !simulated && (format_of(config) == "csv" || format_of(config) == "folder");
   if (!by_name) choose_columns(series, config);
   require(config.resample.empty() || by_name, ErrorKind::config,
-          "data.resample pools the rows of CSV files by their dates, {} is none", series.source);
+          "data.resample is for CSV files with dates, {} is not one", series.source);
   name_modes(series, config);
   date_rows(series, config);
   mark_missing(series, config);

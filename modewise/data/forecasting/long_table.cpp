@@ -26,7 +26,7 @@ bool names_ids(const std::string& name) {
   return std::find(names.begin(), names.end(), small) != names.end();
 }
 
-/// A cell as a label; "" where it is missing.
+/// Text of an id cell; "": missing.
 std::string label_text(const io::CsvColumn& column, size_t row) {
   if (column.kind == io::CsvColumn::text) return std::string(column.texts[row]);
   const double x = column.numbers[row];
@@ -70,7 +70,7 @@ bool tell_rows_apart(const TableIds& ids, const TableTime& time) {
   return std::adjacent_find(pairs.begin(), pairs.end()) == pairs.end();
 }
 
-/// Whether rows of several series stand in one table: dates go back, or most stand more than once.
+/// Whether the dates look like a long table: they decrease, or most occur more than once.
 bool repeats_dates(std::vector<int64_t> dates) {
   if (!std::is_sorted(dates.begin(), dates.end())) return true;
   const size_t rows = dates.size();
@@ -114,18 +114,19 @@ std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& ti
     if (is_named) return ids;
     found.push_back(std::move(ids));
   }
-  // Together they do it, or a date that a series has twice is the error.
+  // All columns together are the id; duplicate dates of a series are then reported.
   if (found.empty() && !named.empty() && config.dates != "rows") return ids_of(table, named);
   if (found.empty()) return of_each_row;
   std::vector<std::string> names;
   for (const TableIds& ids : found) names.push_back("'" + table.columns[ids.columns[0]].name + "'");
-  require(found.size() == 1, ErrorKind::data,
-          "{}: its rows are of several series, which the columns {} could tell apart: data.id names the one",
-          table.source, fmt::join(names, ", "));
+  require(
+      found.size() == 1, ErrorKind::data,
+      "{}: the rows belong to several series, and the columns {} could be the series id: set data.id to one",
+      table.source, fmt::join(names, ", "));
   return std::move(found[0]);
 }
 
-/// The dates of all series, each once, and where they stand on the axis.
+/// Distinct dates of all series, and their rows on the time axis.
 struct Clock {
   std::vector<int64_t> dates;
   DatedRows laid;
@@ -154,8 +155,8 @@ void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cell
   const auto maximum =
       static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
   require(cells <= maximum, ErrorKind::data,
-          "{}: its {} series share too few dates: side by side they would make {} cells of {} rows",
-          table.source, ids.labels.size(), cells, table.rows);
+          "{}: its {} series share too few dates: pivoted they would have {} cells for {} rows", table.source,
+          ids.labels.size(), cells, table.rows);
 }
 
 }  // namespace
@@ -167,9 +168,9 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
       config.id.empty() ? found_ids(table, time, config) : ids_of(table, asked_for(table, config));
   if (!ids) return ids;
   require(!time.columns.empty(), ErrorKind::data,
-          "{}: data.id tells series apart whose rows have dates, but no column holds dates", table.source);
+          "{}: data.id needs rows with dates, but no column holds dates", table.source);
   require(config.follows || static_cast<int64_t>(ids->labels.size()) < table.rows, ErrorKind::data,
-          "{}: each of its {} rows is a series of its own by {}; data.id = none takes them as one",
+          "{}: each of the {} rows is its own series with {} as series id; data.id = none reads one series",
           table.source, table.rows, table.columns[ids->columns[0]].name);
   return ids;
 }
@@ -179,15 +180,14 @@ Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableId
   const Clock clock = shared_clock(table, time, config);
   const auto count = std::ssize(ids.labels), width = std::ssize(values), length = clock.laid.axis.length;
   require_shared(table, ids, length * count * width);
-  std::vector<int64_t> cell(ids.of_row.size());  // of each row, one a series and date
+  std::vector<int64_t> cell(ids.of_row.size());  // of each row: (date, series)
   std::vector<bool> filled(static_cast<size_t>(length * count));
   for (size_t row = 0; row < cell.size(); ++row) {
     const int64_t at = clock.row_of(time.dates[row]) * count + ids.of_row[row];
     if (filled[static_cast<size_t>(at)] && config.resample.empty())
       fail(ErrorKind::data,
-           "{}:{}: series '{}' has a row of {} already: data.id names all columns that tell series apart",
-           table.source, TableLines(table)(static_cast<int64_t>(row)),
-           ids.labels[static_cast<size_t>(ids.of_row[row])],
+           "{}:{}: series '{}' has a second row for {}: set data.id to all series id columns", table.source,
+           TableLines(table)(static_cast<int64_t>(row)), ids.labels[static_cast<size_t>(ids.of_row[row])],
            io::format_date_time(time.dates[row], time.style));
     filled[static_cast<size_t>(at)] = true;
     cell[row] = at;
@@ -203,7 +203,7 @@ Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableId
     io::CsvColumn& column = table.columns[values[static_cast<size_t>(i)]];
     layout.values.push_back(column.name);
     place_numbers(column.numbers, time, cell, config, out + i, width);
-    std::vector<double>().swap(column.numbers);  // freed as soon as it is copied: files may be large
+    std::vector<double>().swap(column.numbers);  // freed early: files may be large
   }
   const std::string id = fmt::format("{}", fmt::join(layout.id, "/"));
   series.modes = {{id, ids.labels, false}};
@@ -212,7 +212,7 @@ Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableId
   series.time_columns = time_columns(table, time);
   series.notes = clock.laid.notes;
   series.notes.insert(series.notes.begin(),
-                      fmt::format("a long table of {} series, told apart by '{}'", count, id));
+                      fmt::format("a long table of {} series with the id '{}'", count, id));
   series.place = [lines = TableLines(table), cell = std::move(cell), layout, width, series_count = count](
                      int64_t row, int64_t index) {
     const auto at = std::find(cell.begin(), cell.end(), row * series_count + index / width) - cell.begin();

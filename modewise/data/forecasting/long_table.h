@@ -1,5 +1,5 @@
 #pragma once
-// Long tables: a row a series and date (unique_id, ds, y), laid side by side on one clock.
+// Long tables (panels): one row per series and date (unique_id, ds, y), pivoted to one time axis.
 
 #include <cstdint>
 #include <optional>
@@ -13,25 +13,25 @@
 
 namespace modewise::data {
 
-/// Which series the rows of a long table are of.
+/// Series ids of a long table.
 struct TableIds {
   std::vector<size_t> columns;
-  std::vector<std::string> labels;              // in the order of the file; of several columns joined by "/"
-  std::vector<std::vector<std::string>> cells;  // of each label, one a column
-  std::vector<int32_t> of_row;                  // the number of each row's label
+  std::vector<std::string> labels;              // in file order; several columns are joined by "/"
+  std::vector<std::vector<std::string>> cells;  // id cells of each label
+  std::vector<int32_t> of_row;                  // label index of each row
 };
 
-/// By the columns that `config` names; else, where dates repeat or go back, the column (of texts, or of whole
-/// numbers under a name such as id) that together with the dates tells all rows apart, or all columns under
-/// such names. None for other tables.
-/// Data errors where several columns could be it, and where there is a series a row.
+/// Finds the series id columns: those of `config`; else, if dates repeat or decrease, the column (of texts,
+/// or of whole numbers with a name such as id) that together with the date is unique, or all columns with
+/// such names. None for wide tables.
+/// Data errors if several columns qualify, or if every row is its own series.
 std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& time,
                                  const ForecastDataConfig& config);
 
-/// The columns `values` of the table as [T, series] or, where they are several, [T, series, variable], NaN
-/// where a series has no row. Data errors with lines: a series that has a date twice, an empty date, dates
-/// that make no clock (lay_out_dates), series that share so few dates that side by side they would take more
-/// than twice the file and 64 MiB.
+/// Pivots the columns `values` to [T, series], or [T, series, variable] if there are several, NaN where a
+/// series has no row. Data errors with lines: a duplicate date of a series, an empty date, dates without a
+/// common step (lay_out_dates), series that share so few dates that the result would need more than twice the
+/// file and 64 MiB.
 Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableIds& ids,
                         const std::vector<size_t>& values, const ForecastDataConfig& config);
 

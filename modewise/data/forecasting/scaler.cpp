@@ -9,12 +9,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 
 namespace modewise::data {
 namespace {
 
-/// sklearn's rule (_is_constant_feature): a variance that rounding alone can explain counts as none.
+/// sklearn's rule (_is_constant_feature): a variance within the rounding error counts as 0.
 bool is_constant(double variance, double mean, double count) {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   const double rounding = count * mean * epsilon;
@@ -33,7 +34,7 @@ std::vector<double> values_of(const at::Tensor& tensor) {
   return {data, data + contiguous.numel()};
 }
 
-/// The variance of series `index` overflows: its largest value says why.
+/// Reports the largest value of series `index`, whose variance overflows.
 [[noreturn]] void refuse_overflow(const Series& series, SplitRange range, size_t index) {
   const auto at = static_cast<int64_t>(index), count = series.series_count();
   const double* values = series.values.const_data_ptr<double>();
@@ -62,8 +63,8 @@ Scaler Scaler::fit(const Series& series, SplitRange range) {
         if (const size_t cell = row * count + i; seen(cell)) visit(i, values[cell]);
   };
 
-  // Two passes, in row order on one thread: the same bits everywhere. The second corrects the rounding of the
-  // mean as sklearn does.
+  // Two passes in row order on one thread, so that results are bit-exact. The second corrects the rounding of
+  // the mean, like sklearn.
   std::vector<double> number(count), mean(count), squares(count), rest(count), stddev(count, 1.0);
   each_cell([&](size_t i, double x) {
     number[i] += 1;
@@ -119,7 +120,8 @@ at::Tensor Scaler::transform(const Series& series) const {
       const double value = seen ? (values[cell] - means[s]) / stddevs[s] : 0;
       if (!(std::abs(value) <= std::numeric_limits<float>::max()))
         fail(ErrorKind::data,
-             "{}: {} is {:.3g} deviations from the mean of its training rows, more than 32-bit floats can "
+             "{}: {} is {:.3g} standard deviations from the mean of its training rows, more than 32-bit "
+             "floats can "
              "hold; "
              "if it stands for a missing value, name it in data.missing_values",
              series.where(row, i), values[cell], value);
@@ -141,10 +143,8 @@ at::Tensor Scaler::inverse(const at::Tensor& x, int64_t mode_axis) const {
 }
 
 nlohmann::json Scaler::to_json() const {
-  return {{"shape", mean.sizes().vec()},
-          {"mean", values_of(mean)},
-          {"deviation", values_of(stddev)},
-          {"notes", notes}};
+  return {
+      {"shape", mean.sizes().vec()}, {"mean", values_of(mean)}, {"std", values_of(stddev)}, {"notes", notes}};
 }
 
 Scaler Scaler::from_json(const nlohmann::json& json, const std::string& source) {
@@ -154,7 +154,7 @@ Scaler Scaler::from_json(const nlohmann::json& json, const std::string& source) 
   try {
     shape = json.at("shape").get<std::vector<int64_t>>();
     mean = json.at("mean").get<std::vector<double>>();
-    stddev = json.at("deviation").get<std::vector<double>>();
+    stddev = aliased_member(json, "std").get<std::vector<double>>();
     scaler.notes = json.value("notes", std::vector<std::string>{});
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}: expected a scaler with shape, mean and deviation: {}", source, error.what());

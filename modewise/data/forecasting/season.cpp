@@ -12,7 +12,8 @@ namespace {
 constexpr int64_t kMaxRows = 5000, kMaxSeries = 16, kMinSeasons = 4;
 constexpr double kMinShare = 0.05, kNearLargest = 0.75;
 
-/// Some of the series on the last of these rows, those that vary; the row before stands in for a missing one.
+/// Up to kMaxSeries series over the last kMaxRows rows, without constant ones; missing cells repeat the
+/// previous row.
 std::vector<std::vector<double>> rows_of(const Series& series, SplitRange rows) {
   const int64_t first = std::max(rows.begin, rows.end - kMaxRows), all = series.series_count(),
                 step = (all + kMaxSeries - 1) / kMaxSeries;
@@ -32,7 +33,7 @@ std::vector<std::vector<double>> rows_of(const Series& series, SplitRange rows) 
   return out;
 }
 
-/// The share of the variance of the last seasons that the mean course of those before them tells.
+/// R² of the second half of the seasons, predicted by the mean profile of the first half.
 double accuracy(std::span<const double> x, size_t season) {
   const size_t seasons = x.size() / season, half = seasons / 2;
   x = x.last(seasons * season);

@@ -1,5 +1,5 @@
 #pragma once
-// The season of series that have no dates.
+// Season detection for series without dates.
 
 #include <cstdint>
 
@@ -8,11 +8,10 @@
 
 namespace modewise::data {
 
-/// Rows of the season that these rows of the series share; 1 where none shows. Of all lengths p that fit four
-/// times into the n rows, that whose mean course in the first half of the seasons tells most of the variance
-/// of those in the second half, each season less its mean; the shortest that tells three quarters of that. A
-/// share below .05, or below (p + 4 √p) / n, which chance reaches, is none. Long and many series are looked
-/// at in part: the last 5,000 rows, 16 series.
+/// Season length in rows, common to the series; 1: none. For each length p that fits four times into the n
+/// rows, the mean profile of the first half of the seasons predicts the second half, each season centred. The
+/// result is the shortest p whose R² reaches three quarters of the largest one. An R² below .05 or below the
+/// level of chance, (p + 4 √p) / n, is no season. At most the last 5,000 rows of 16 series are used.
 int64_t season_by_course(const Series& series, SplitRange rows);
 
 }  // namespace modewise::data

@@ -22,7 +22,7 @@ std::string list_text(const std::vector<std::string>& names) {
   return text;
 }
 
-/// The labels of `a` that `b` lacks.
+/// Labels of `a` that are not in `b`.
 std::vector<std::string> missing_from(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::unordered_map<std::string, int64_t> have;
   for (const std::string& label : b) ++have[label];
@@ -32,7 +32,7 @@ std::vector<std::string> missing_from(const std::vector<std::string>& a, const s
   return missing;
 }
 
-/// A mask that hides nothing is none.
+/// The mask, undefined if nothing is masked.
 at::Tensor mask_or_none(const at::Tensor& observed) {
   return observed.all().item<bool>() ? at::Tensor() : observed.contiguous();
 }

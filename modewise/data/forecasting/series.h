@@ -1,6 +1,6 @@
 #pragma once
-// A multivariate series of any order in memory: time first, then the modes (variables; stations × variables;
-// latitude × longitude …), with a mask of the cells that were observed.
+// Multivariate series as a tensor in memory: time first, then the modes (variables; stations × variables;
+// latitude × longitude …), with a mask of observed cells.
 
 #include <ATen/core/Tensor.h>
 
@@ -19,25 +19,24 @@ namespace modewise::data {
 
 struct SeriesMode {
   std::string name;                 // "variable", "station", "site" …
-  std::vector<std::string> labels;  // one a position
+  std::vector<std::string> labels;  // of each position
   bool ordered = false;             // a grid axis has an order, variables have none
 };
 
-/// Where the cell of a row and a series (row-major over the modes) stands, for errors: "f.csv:12: column
-/// 'OT'". A CSV or text file is read again to find the line.
+/// Location of the cell (row, series; row-major over the modes) for errors: "f.csv:12: column 'OT'". CSV and
+/// text files are read again to find the line.
 using Place = std::function<std::string(int64_t row, int64_t series)>;
 
-/// The columns of a table that say when its rows were: one of dates, or year, month, day, hour … as far as
-/// they go.
+/// Time columns of a table: one column of dates, or columns year, month, day, hour ….
 struct TimeColumns {
-  std::vector<std::string> names;  // none: the source has no dates of its own
+  std::vector<std::string> names;  // empty: the source has no dates
   bool parts = false;
 };
 
-/// The other columns of a long table: a row a series and date.
+/// Id and value columns of a long table (one row per series and date).
 struct LongLayout {
-  std::vector<std::string> id;                   // the columns that tell series apart
-  std::vector<std::vector<std::string>> series;  // what stands in them, of each series
+  std::vector<std::string> id;                   // series id columns
+  std::vector<std::vector<std::string>> series;  // their cells, of each series
   std::vector<std::string> values;
 };
 
@@ -46,16 +45,16 @@ struct Series {
   at::Tensor observed;  // [T, N_1…N_j] bool; undefined when nothing is missing
   std::vector<SeriesMode> modes;
   TimeAxis time;
-  std::string source;               // path, or "lorenz96 (simulated)"
-  std::vector<std::string> notes;   // what reading changed: gaps filled, columns dropped …
-  std::vector<std::string> warnings;  // what could be meant otherwise, and the option that says so
-  std::optional<bool> header;       // whether the first row of a CSV source was taken as names
+  std::string source;                 // path, or "lorenz96 (simulated)"
+  std::vector<std::string> notes;     // changes made while reading: gaps filled, columns dropped …
+  std::vector<std::string> warnings;  // ambiguities, and the option that decides each
+  std::optional<bool> header;         // whether the first row of a CSV source is a header
   TimeColumns time_columns;
-  Categories categories;                  // the words of columns that were taken as 0 and 1
-  std::optional<LongLayout> long_layout;  // where the source was a long table
-  Place place;                            // undefined where the source is no file
-  /// Columns that are known ahead (known.h), [T', N_1…N_i, K] with T' ≥ T, i ≤ j: row r is of the time of row
-  /// r here, rows from T on are the plan for what is to be forecast. Null: none.
+  Categories categories;                  // categories of the one-hot encoded columns
+  std::optional<LongLayout> long_layout;  // set for long tables
+  Place place;                            // undefined if the source is not a file
+  /// Future covariates (future_covariates.h), [T', N_1…N_i, K] with T' ≥ T, i ≤ j: row r has the time of row
+  /// r here, rows from T on cover the horizon. Null: none.
   std::shared_ptr<const Series> known;
 
   int64_t rows() const { return values.size(0); }
@@ -66,21 +65,21 @@ struct Series {
   int64_t missing_cells() const;
   /// The labels of series `index` (row-major over the modes), joined: "Dongsi / PM2.5".
   std::string series_name(int64_t index) const;
-  /// Where a cell stands: by `place`, else by row and name.
+  /// Location of a cell: by `place`, else row and name.
   std::string where(int64_t row, int64_t index) const;
 };
 
-/// `series` with these positions of its last mode alone, in this order.
+/// `series` restricted to these positions of its last mode, in this order.
 Series with_positions(Series series, const std::vector<size_t>& positions);
-/// The first `rows` rows, without what `known` holds of the others.
+/// The first `rows` rows of the series and of `known`.
 Series first_rows(Series series, int64_t rows);
 
-/// The modes as a run folder keeps them: [{"name", "ordered", "labels"}, …].
+/// The modes as JSON for a run folder: [{"name", "ordered", "labels"}, …].
 nlohmann::json to_json(const std::vector<SeriesMode>& modes);
 std::vector<SeriesMode> modes_from_json(const nlohmann::json& json, const std::string& source);
 
-/// Throws a data error that names what differs when `series` does not have the modes a run was trained on:
-/// order, sizes, and labels missing, added or in another order.
+/// Data error naming the difference if the modes of `series` differ from those a run was trained on: order,
+/// sizes, and labels missing, added or reordered.
 void require_same_modes(const std::vector<SeriesMode>& run, const Series& series);
 
 }  // namespace modewise::data

@@ -12,10 +12,10 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kSpinUp = 400;        // rows left out until the system is on its attractor
+constexpr int64_t kSpinUp = 400;        // spin-up rows, discarded
 constexpr int64_t kMaxCells = 1 << 30;  // 8 GiB
 
-// What a stream is for: its step.
+// Purpose of a random stream, used as its step.
 enum Draw : uint64_t { initial_state, noise, hidden_cells, phases };
 
 RandomStream stream_of(uint64_t seed, Draw draw) {
@@ -72,7 +72,7 @@ class Lorenz96 {
     }
   }
 
-  /// One step of the classical Runge-Kutta method.
+  /// One step of the classical Runge-Kutta method (RK4).
   void advance(std::vector<double>& state, double step) {
     const size_t n = state.size();
     sum_.resize(n);
@@ -95,7 +95,7 @@ class Lorenz96 {
   std::vector<double> sum_, slope_, probe_;
 };
 
-/// Adds noise of `level` deviations to each of the last axis's series.
+/// Adds noise of `level` standard deviations to each series of the last axis.
 void add_relative_noise(at::Tensor& values, double level, uint64_t seed) {
   const int64_t rows = values.size(0), count = values.numel() / rows;
   double* x = values.mutable_data_ptr<double>();
@@ -188,7 +188,7 @@ Series simulate_seasonal(const SeasonalConfig& config, int64_t rows, uint64_t se
   Series series = empty_series({rows, config.variables},
                                {{"variable", labels("series", config.variables), false}}, "seasonal");
   const RandomStream phase = stream_of(seed, phases), innovation = stream_of(seed, noise);
-  // The noise begins in its stationary distribution, so that every row has the same spread.
+  // The noise begins in its stationary distribution, so that every row has the same variance.
   const double spread = config.noise / std::sqrt(1 - config.memory * config.memory);
   std::vector<double> disturbance(count);
   double* out = series.values.mutable_data_ptr<double>();
@@ -214,7 +214,7 @@ std::vector<double> seasonal_noise_floor(const SeasonalConfig& config, const Sca
     weight += 1 / (stddev.const_data_ptr<double>()[i] * stddev.const_data_ptr<double>()[i]);
   weight /= static_cast<double>(stddev.numel());
   std::vector<double> floor;
-  double variance = 0;  // of the noise h steps ahead, given the noise now: σ²(1 + φ² + … + φ^(2h−2))
+  double variance = 0;  // of the noise h steps ahead, given its current value: σ²(1 + φ² + … + φ^(2h−2))
   for (int64_t h = 0; h < horizon; ++h) {
     variance = config.noise * config.noise + config.memory * config.memory * variance;
     floor.push_back(variance * weight);
@@ -237,7 +237,7 @@ void knock_out(Series& series, double fraction, uint64_t seed) {
         values[block * 4 + i] = 0;
       }
   }
-  series.notes.push_back(fmt::format("{:.3g} % of the cells are hidden at random", fraction * 100));
+  series.notes.push_back(fmt::format("{:.3g} % of the cells are masked at random", fraction * 100));
 }
 
 }  // namespace modewise::data

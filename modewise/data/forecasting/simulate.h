@@ -1,6 +1,6 @@
 #pragma once
-// Simulated systems: known dynamics, known noise, any length, from a seed. Integration is float64; every
-// random number is counter-based (site 1), so a series depends on its parameters and seed alone.
+// Simulated systems with known dynamics and noise, of any length. Integration is float64; random numbers are
+// counter-based (site 1), so a series depends only on its parameters and seed.
 
 #include <vector>
 
@@ -18,12 +18,12 @@ Series simulate_logistic(const LogisticConfig& config, int64_t rows, uint64_t se
 /// [rows, variables].
 Series simulate_seasonal(const SeasonalConfig& config, int64_t rows, uint64_t seed);
 
-/// Expected MSE, on `scaler`'s scale, of the perfect forecaster of simulate_seasonal at steps 1…horizon: the
-/// one that knows seasons, trend and the last noise value. Mean over variables; its own mean is the floor of
-/// a table.
+/// Expected MSE, in scaled units, of the optimal forecast of simulate_seasonal at steps 1…horizon, which
+/// knows seasons, trend and the last noise value. Mean over variables; the mean over steps is the lower bound
+/// for a table.
 std::vector<double> seasonal_noise_floor(const SeasonalConfig& config, const Scaler& scaler, int64_t horizon);
 
-/// Hides each observed cell with probability `fraction`.
+/// Masks each observed cell with probability `fraction`.
 void knock_out(Series& series, double fraction, uint64_t seed);
 
 }  // namespace modewise::data

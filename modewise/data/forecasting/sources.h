@@ -1,6 +1,6 @@
 #pragma once
-// The readers behind load_series, one a kind of source. They return values with NaN where a cell is missing;
-// load_series makes the mask.
+// Readers of load_series, one for each type of source. They return NaN for missing cells; load_series makes
+// the mask.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,24 +13,24 @@
 
 namespace modewise::data {
 
-/// One CSV file laid on its time axis.
+/// A CSV file on its time axis.
 struct Frame {
   std::vector<std::string> header;  // every column of the file
   std::vector<std::string> names;   // the variables
   at::Tensor values;                // [T, N] float64, NaN where missing
   TimeAxis time;
   TimeColumns time_columns;
-  std::map<std::string, std::string> constant_texts;  // text columns of one value: column → value
-  std::vector<std::string> notes, warnings;             // as in Series
+  std::map<std::string, std::string> constant_texts;  // constant text columns: column → value
+  std::vector<std::string> notes, warnings;           // as in Series
   bool had_header = false;
-  Place place;  // of a row of `values` and a variable
+  Place place;  // location of a cell (row of `values`, variable)
 };
 
-/// With `like`, the file must have the columns that `like` has, and its variables are taken in that order.
+/// With `like`, the file must have the same columns, and its variables are read in the order of `like`.
 Frame read_frame(const std::string& path, const ForecastDataConfig& config, const Frame* like = nullptr,
                  const std::string& like_path = {});
 
-/// Adds the words of a file's columns that `config.categories` names.
+/// Adds the categories of a file's columns in `config.categories`.
 void add_words(Categories& words, const std::string& path, const ForecastDataConfig& config);
 
 Series read_csv_series(const ForecastDataConfig& config);
@@ -39,11 +39,11 @@ Series read_text_series(const ForecastDataConfig& config);
 Series read_npy_series(const ForecastDataConfig& config);
 Series read_npz_series(const ForecastDataConfig& config);
 
-/// What was decided about a first row of whole numbers, and the option that decides otherwise.
+/// Warning about a first row of whole numbers: header or values, and the option that changes it.
 std::string header_warning(bool names, const std::string& row);
 
-/// The positions of `names` that `columns` and `drop` leave, in the order of `columns`. Config error with the
-/// nearest name for a name that is not there.
+/// Positions of `names` selected by `columns` and `drop`, in the order of `columns`. Config error with the
+/// nearest name for an unknown name.
 std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const ForecastDataConfig& config,
                                    const std::string& source);
 

@@ -19,7 +19,7 @@ Splits by_ratio(const ForecastDataConfig& config, int64_t rows) {
   require(std::abs(ratios[0] + ratios[1] + ratios[2] - 1) < 1e-6, ErrorKind::config,
           "data.split_ratios: expected numbers that add up to 1, got {} + {} + {} = {:.6g}", ratios[0],
           ratios[1], ratios[2], ratios[0] + ratios[1] + ratios[2]);
-  // Cut as Python's int() cuts, so that the borders are those of published results.
+  // Truncated like Python's int(), so that the splits match published results.
   const auto train = static_cast<int64_t>(static_cast<double>(rows) * ratios[0]);
   const auto test = static_cast<int64_t>(static_cast<double>(rows) * ratios[2]);
   return {{0, train},
@@ -45,14 +45,14 @@ Splits as_ett(const Series& series, const std::string& name, int64_t rows_a_day)
           fmt::format("{}: 12 / 4 / 4 months", name)};
 }
 
-/// A date whose day and month could be exchanged has the order of the source's dates, `style`.
+/// Parses a split date; an ambiguous day and month are ordered as in `style`, the source's dates.
 int64_t split_date(const std::string& text, const io::DateStyle& style) {
   std::optional<io::WrittenDate> date = io::read_date_time(text);
   require(date.has_value(), ErrorKind::config,
           "data.split_dates: expected a date such as 2017-06-01, got '{}'", text);
   if (date->style.order_guessed) {
     require(style.order != io::DateStyle::year_first, ErrorKind::config,
-            "data.split_dates: day and month of '{}' could be exchanged; write it as 2017-06-01", text);
+            "data.split_dates: day and month of '{}' are ambiguous; write it as 2017-06-01", text);
     if (style.order != date->style.order) std::swap(date->time.month, date->time.day);
   }
   return io::to_seconds(date->time) - int64_t{date->style.offset_minutes} * 60;

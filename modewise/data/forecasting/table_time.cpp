@@ -22,7 +22,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Columns year, month, day, hour, minute, second, as far as they go; a year alone only as the first column.
+/// Columns year, month, day, hour, minute, second, as many as exist; year alone only as the first column.
 std::vector<size_t> date_parts(const io::CsvTable& table) {
   std::vector<size_t> found;
   for (const char* part : {"year", "month", "day", "hour", "minute", "second"}) {
@@ -35,7 +35,7 @@ std::vector<size_t> date_parts(const io::CsvTable& table) {
   return found;
 }
 
-/// The dates that year, month, day, hour … columns give.
+/// Dates from columns year, month, day, hour ….
 std::vector<int64_t> dates_of_parts(const io::CsvTable& table, const std::vector<size_t>& columns) {
   static constexpr std::array<std::pair<int, int>, 6> limits = {
       {{1, 9999}, {1, 12}, {1, 31}, {0, 24}, {0, 59}, {0, 60}}};
@@ -75,7 +75,8 @@ io::DateStyle style_of_parts(size_t parts) {
   return style;
 }
 
-/// 1: whole seconds since 1970 from 1973 to 2096, 1000: as many milliseconds, of whole seconds; 0: neither.
+/// Units per second of Unix time between 1973 and 2096: 1 seconds, 1000 milliseconds (of whole seconds), 0
+/// neither.
 int64_t epoch_units(const std::vector<double>& numbers) {
   constexpr double kEarliest = 1e8, kLatest = 4e9;
   for (const int64_t units : {1, 1000}) {
@@ -103,7 +104,7 @@ bool names_a_time(const std::string& name) {
   return std::find(names.begin(), names.end(), lower(name)) != names.end();
 }
 
-/// A column of seconds or milliseconds since 1970; `wanted` alone where it is one.
+/// Finds a column of Unix time; only `wanted` if it is set.
 TableTime epoch_column(const io::CsvTable& table, const std::string& wanted) {
   TableTime time;
   for (size_t i = 0; i < table.columns.size(); ++i) {
@@ -179,9 +180,8 @@ DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const 
   if (config.resample.empty())
     return as_they_stand ? space_rows_equally(dates, line_of, style, source)
                          : lay_out_dates(dates, line_of, style, source);
-  require(
-      !as_they_stand, ErrorKind::config,
-      "data.resample pools rows by their dates, which data.dates = rows passes over: give one of the two");
+  require(!as_they_stand, ErrorKind::config,
+          "data.resample needs dates, which data.dates = rows ignores: set only one of them");
   return pool_dates(dates, parse_step(config.resample, "data.resample"), line_of, style, source);
 }
 
@@ -192,7 +192,7 @@ void place_numbers(std::span<const double> numbers, const TableTime& time, std::
       out[(cells.empty() ? static_cast<int64_t>(row) : cells[row]) * stride] = numbers[row];
     return;
   }
-  // Of each cell: how many numbers it has, or when its last one was.
+  // Of each cell: number of values, or date of the last one.
   const int64_t maximum = *std::max_element(cells.begin(), cells.end()) + 1;
   std::vector<int64_t> had(static_cast<size_t>(maximum), io::kMissingDate);
   for (size_t row = 0; row < numbers.size(); ++row) {
@@ -217,8 +217,7 @@ void place_numbers(std::span<const double> numbers, const TableTime& time, std::
 
 std::vector<std::string> date_warnings(const TableTime& time) {
   if (!time.style.order_guessed) return {};
-  return {fmt::format("dates are read as {}; day and month could be exchanged too, no row tells",
-                      time.style.text())};
+  return {fmt::format("dates are read as {}; day and month are ambiguous in every row", time.style.text())};
 }
 
 }  // namespace modewise::data

@@ -1,5 +1,5 @@
 #pragma once
-// When the rows of a CSV table were: a column of dates, columns year, month, day …, or seconds since 1970.
+// Time columns of a CSV table: dates, columns year, month, day …, or Unix time.
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace modewise::data {
 
-/// Lines of a table's rows, found by reading the file again: only errors ask for them.
+/// File lines of a table's rows, for errors; found by reading the file again.
 class TableLines {
  public:
   explicit TableLines(const io::CsvTable& table)
@@ -28,32 +28,32 @@ class TableLines {
 };
 
 struct TableTime {
-  std::vector<size_t> columns;  // those that say it; none where the table has no dates
-  std::vector<int64_t> dates;   // one a row, kMissingDate where the cell is empty
+  std::vector<size_t> columns;  // time columns; empty: no dates
+  std::vector<int64_t> dates;   // of each row; kMissingDate: empty cell
   io::DateStyle style;
   bool parts = false;  // the columns are year, month, day …
 };
 
 TimeColumns time_columns(const io::CsvTable& table, const TableTime& time);
 
-/// The time column that `config` names, else the first column of dates, else columns year, month, day, hour,
-/// minute, second as far as they go, else whole numbers that are seconds or milliseconds since 1970: in a
-/// column that is named so, or in a first column that rises by a constant step. Data errors with line and
-/// columns for parts that give no date.
+/// Finds the time: the column of config.time_column, else the first column of dates, else columns year,
+/// month, day, hour, minute, second (the first ones suffice), else Unix time in seconds or milliseconds, in a
+/// column with such a name or a first column with a constant positive step. Data errors with line and columns
+/// for parts that are not a date.
 TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config);
 
-/// The rows of a table on a time axis, as `config` asks for it: at constant steps with gaps, as equally
-/// spaced as they stand, or pooled. `line_of` as in lay_out_dates.
+/// The time axis of a table's rows, by `config`: constant steps with gaps, equally spaced rows, or resampled.
+/// `line_of` as in lay_out_dates.
 DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                    const std::string& source, const ForecastDataConfig& config);
 
-/// Puts the numbers of a column into cells, `stride` apart from `out` on, all NaN before: that of row i into
-/// cell `cells[i]`, or i where `cells` is empty. Where rows are pooled, those of a cell that are not missing
-/// become one by `config.resample_by`.
+/// Writes a column into cells out[c · stride], which are NaN before: row i goes to cell `cells[i]`, or to i
+/// if `cells` is empty. With resampling, the values of a cell that are not missing are aggregated by
+/// `config.resample_by`.
 void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
                    const ForecastDataConfig& config, double* out, int64_t stride);
 
-/// A sentence where day and month of the dates could be exchanged.
+/// A warning if day and month of the dates are ambiguous.
 std::vector<std::string> date_warnings(const TableTime& time);
 
 }  // namespace modewise::data

@@ -14,13 +14,13 @@ namespace modewise::data {
 namespace {
 
 constexpr int64_t kDay = 86400;
-constexpr const char* kRemedy = "; data.dates = \"rows\" would take the rows as equally spaced";
+constexpr const char* kRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
 
 int64_t month_index(const io::CivilTime& time) {
   return time.year * 12 + time.month - 1;
 }
 
-/// Seconds of the day `month_day` (cut to the month's length) of a month, at `clock` seconds into the day.
+/// Seconds of day `month_day` (clamped to the month's length) of a month, `clock` seconds into the day.
 int64_t in_month(int64_t index, int64_t month_day, int64_t clock) {
   const int64_t year = index >= 0 ? index / 12 : (index - 11) / 12;
   const int month = static_cast<int>(index - year * 12) + 1;
@@ -100,12 +100,12 @@ int64_t floor_divide(int64_t a, int64_t b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
-/// When the step of number 0 begins: weeks on the Monday after 1970 began.
+/// Start of step 0; whole weeks begin on the first Monday of 1970.
 int64_t first_step(Step step) {
   return step.seconds % (7 * kDay) == 0 ? 4 * kDay : 0;
 }
 
-/// Half of the differences of two dates are at least as long; 0 where there are none.
+/// Median difference of consecutive dates; 0 if there are none.
 int64_t median_difference(std::span<const int64_t> dates) {
   std::vector<int64_t> differences;
   for (size_t i = 1; i < dates.size(); ++i)
@@ -116,7 +116,7 @@ int64_t median_difference(std::span<const int64_t> dates) {
   return *middle;
 }
 
-/// Each date is there and later than the one before, or equal to it where that may be.
+/// Requires dates that are not empty and increase (or do not decrease, with `equal_too`).
 void require_rising(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                     const std::string& source, bool equal_too) {
   for (size_t i = 0; i < dates.size(); ++i) {
@@ -133,8 +133,7 @@ void require_rising(std::span<const int64_t> dates, const LineOf& line_of, const
   }
 }
 
-/// Dates as numbers that grow by the step: seconds, or months when the dates are monthly (axis.month_day
-/// set).
+/// Dates as numbers: seconds, or months if the dates are monthly (axis.month_day is set).
 std::vector<int64_t> positions_of(std::span<const int64_t> dates, TimeAxis& axis) {
   axis.month_day = shared_month_day(dates);
   std::vector<int64_t> positions(dates.begin(), dates.end());
@@ -157,7 +156,7 @@ std::string TimeAxis::text_at(int64_t row) const {
 }
 
 int64_t TimeAxis::first_row_at(int64_t seconds) const {
-  require(dated, ErrorKind::data, "a row was asked for by date, but the series has no dates");
+  require(dated, ErrorKind::data, "a row by date was requested, but the series has no dates");
   int64_t low = 0, high = length;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -190,13 +189,14 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
   for (size_t i = 1; i < positions.size(); ++i) {
     if ((positions[i] - positions[i - 1]) % common.step == 0) continue;
     const auto row = static_cast<int64_t>(i);
-    fail(ErrorKind::data,
-         "{}:{}: expected dates at a constant step, gaps allowed; the commonest step is {} ({} of {}), but "
-         "{} and {} "
-         "(lines {} and {}) are {} apart{}",
-         source, line_of(row), axis.frequency_text(), common.count, positions.size() - 1,
-         io::format_date_time(dates[i - 1], style), io::format_date_time(dates[i], style), line_of(row - 1),
-         line_of(row), step_text(dates[i] - dates[i - 1], 0), kRemedy);
+    fail(
+        ErrorKind::data,
+        "{}:{}: expected dates at a constant step (gaps allowed); the most common step is {} ({} of {}), but "
+        "{} and {} "
+        "(lines {} and {}) are {} apart{}",
+        source, line_of(row), axis.frequency_text(), common.count, positions.size() - 1,
+        io::format_date_time(dates[i - 1], style), io::format_date_time(dates[i], style), line_of(row - 1),
+        line_of(row), step_text(dates[i] - dates[i - 1], 0), kRemedy);
   }
   axis.length = (positions.back() - positions.front()) / common.step + 1;
   const auto rows = static_cast<int64_t>(dates.size());
@@ -204,7 +204,7 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
   if (result.missing_rows == 0) return result;
 
   require(result.missing_rows <= rows, ErrorKind::data,
-          "{}: at the commonest step of {} the dates from {} to {} span {} rows, but the file has only {}: "
+          "{}: at the most common step of {} the dates from {} to {} span {} rows, but the file has only {}: "
           "more than "
           "half would be missing{}",
           source, axis.frequency_text(), io::format_date_time(dates.front(), style),
@@ -243,7 +243,7 @@ DatedRows space_rows_equally(std::span<const int64_t> dates, const LineOf& line_
     }
   if (differ > 0)
     result.notes.push_back(fmt::format(
-        "the rows are taken as {} apart up to {}, though {} of {} differ, first in line {}",
+        "the rows are read as {} apart up to {}, although {} of {} differ, first in line {}",
         axis.frequency_text(), axis.text_at(axis.length - 1), differ, axis.length - 1, line_of(first)));
   return result;
 }
@@ -287,7 +287,7 @@ DatedRows pool_dates(std::span<const int64_t> dates, Step step, const LineOf& li
           source, io::format_date_time(dates.front(), style), io::format_date_time(dates.back(), style),
           axis.length, wanted, result.missing_rows);
   result.notes.push_back(
-      fmt::format("{} dates are pooled to {} steps of {}{}", dates.size(), axis.length, wanted,
+      fmt::format("{} dates are resampled to {} steps of {}{}", dates.size(), axis.length, wanted,
                   result.missing_rows == 0 ? "" : fmt::format(", {} of them missing", result.missing_rows)));
   return result;
 }

@@ -12,11 +12,10 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kGrainBytes =
-    1 << 20;  // copied by one thread at least: below it, starting threads costs more
+constexpr int64_t kGrainBytes = 1 << 20;  // minimum bytes copied by each thread
 
-/// Copies [first + offset, first + offset + length) of every row of `table` [N, T] for each window into
-/// out [B, N, length]; what lies past T is 0.
+/// Copies [first + offset, first + offset + length) of every row of `table` [N, T] for each window to
+/// out [B, N, length]; 0 past T.
 template <class T>
 void copy_windows(const at::Tensor& table, std::span<const int64_t> first_rows, int64_t offset,
                   int64_t length, at::Tensor& out) {
@@ -36,7 +35,7 @@ void copy_windows(const at::Tensor& table, std::span<const int64_t> first_rows, 
   });
 }
 
-/// Of a complete series: out [B, N, length] is true where a row lies before the end of the series.
+/// Mask of a complete series: out [B, N, length] is true before the end of the series.
 void mark_within(int64_t total, std::span<const int64_t> first_rows, int64_t offset, int64_t length,
                  at::Tensor& out) {
   bool* row = out.mutable_data_ptr<bool>();
@@ -59,7 +58,7 @@ at::Tensor time_last(const at::Tensor& x) {
 void check_window(const WindowShape& shape, const Series& series) {
   require(shape.lookback >= 1, ErrorKind::config, "lookback must be at least 1 row, got {}", shape.lookback);
   require(shape.horizon >= 1, ErrorKind::config, "horizon must be at least 1 row, got {}", shape.horizon);
-  // Compared without adding, so that no horizon overflows.
+  // Subtraction instead of addition avoids overflow.
   require(shape.lookback <= series.rows() && shape.horizon <= series.rows() - shape.lookback, ErrorKind::data,
           "{}: a window of lookback {} and horizon {} is longer than the data, {} rows", series.source,
           shape.lookback, shape.horizon, series.rows());
@@ -115,7 +114,7 @@ WindowBatch WindowSource::gather(const WindowSet& set, std::span<const int64_t> 
   std::vector<int64_t> first_rows;
   first_rows.reserve(windows.size());
   for (const int64_t window : windows) {
-    require(window >= 0 && window < set.size(), ErrorKind::internal, "window {} of {} was asked for", window,
+    require(window >= 0 && window < set.size(), ErrorKind::internal, "window {} of {} requested", window,
             set.size());
     first_rows.push_back(set.first_row(window));
   }
@@ -126,8 +125,7 @@ WindowBatch WindowSource::gather_rows(WindowShape shape, std::span<const int64_t
   bool past_the_end = false;
   for (const int64_t first : first_rows) {
     require(first >= 0 && first <= rows_ - shape.lookback, ErrorKind::internal,
-            "a lookback of {} rows from row {} was asked for, the series has {}", shape.lookback, first,
-            rows_);
+            "a lookback of {} rows from row {} requested, the series has {}", shape.lookback, first, rows_);
     past_the_end = past_the_end || first + shape.lookback + shape.horizon > rows_;
   }
   std::vector<int64_t> past_shape = values_.sizes().vec();

@@ -1,4 +1,4 @@
-// Pictures of NPZ files, MedMNIST's 2D sets among them.
+// Image sets in NPZ files, including MedMNIST's 2D sets.
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/index_select.h>
@@ -25,18 +25,18 @@ std::string names_of(const NamedArrays& arrays) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// [n, h, w, c] of the pictures in `array`.
+/// The images of `array`, [n, h, w, c].
 at::Tensor images_of(io::Array array, const std::string& name) {
   const std::vector<int64_t>& shape = array.shape;
   const bool grey = shape.size() == 3, color = shape.size() == 4 && (shape[3] == 3 || shape[3] == 1);
   require(array.dtype == io::Array::u8 && (grey || color) && array.size() > 0, ErrorKind::data,
-          "{}: expected pictures [n, height, width] or [n, height, width, 3] of uint8, got {} [{}]", name,
+          "{}: expected images [n, height, width] or [n, height, width, 3] of uint8, got {} [{}]", name,
           io::dtype_name(array.dtype), fmt::join(shape, ", "));
   const at::Tensor pixels = owning_tensor(std::move(array));
   return grey ? pixels.unsqueeze(-1) : pixels;
 }
 
-/// Adds arrays {part}images and {part}labels.
+/// Adds the arrays {part}images and {part}labels.
 void add_part(ImageSet& set, std::vector<at::Tensor>& parts, NamedArrays& arrays, const std::string& part,
               std::vector<int64_t>* split, const std::string& path) {
   const std::string images = part + "images", labels = part + "labels";
@@ -48,7 +48,7 @@ void add_part(ImageSet& set, std::vector<at::Tensor>& parts, NamedArrays& arrays
   const at::Tensor pixels = images_of(std::move(arrays.at(images)), path + ": " + images);
   if (!parts.empty())
     require(pixels.sizes().slice(1) == parts.front().sizes().slice(1), ErrorKind::data,
-            "{}: {}: pictures of [{}], but those before are [{}]", path, images,
+            "{}: {}: images of [{}], but the previous ones are [{}]", path, images,
             fmt::join(pixels.sizes().slice(1), ", "), fmt::join(parts.front().sizes().slice(1), ", "));
   const auto first = std::ssize(set.labels);
   append_labels(set, arrays.at(labels), pixels.size(0), path + ": " + labels);

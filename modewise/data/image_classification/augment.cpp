@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kDrawsAImage = 4;
 
-/// `picture` [H, W, C] moved by whole pixels, `black` behind it.
+/// `image` [H, W, C] shifted by whole pixels, filled with `black`.
 at::Tensor moved_image(const at::Tensor& image, int64_t down, int64_t across, const at::Tensor& black) {
   at::Tensor out = black.expand_as(image).clone();
   const int64_t rows = image.size(0) - std::abs(down), columns = image.size(1) - std::abs(across);

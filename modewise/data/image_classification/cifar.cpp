@@ -1,4 +1,4 @@
-// CIFAR-10 in its binary layout.
+// CIFAR-10 in its binary format.
 
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ std::string batch_name(int number) {
   return fmt::format("data_batch_{}.bin", number);
 }
 
-/// A name a line; CIFAR-10's own where the file is not there.
+/// Class names, one per line; CIFAR-10's names if the file does not exist.
 std::vector<std::string> names_of(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return {io::kCifarNames.begin(), io::kCifarNames.end()};
   const std::string content = read_file(path);
@@ -38,12 +38,12 @@ std::vector<std::string> names_of(const std::filesystem::path& path) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   require(names.size() == io::kCifarClasses, ErrorKind::data,
-          "{}: expected the names of {} classes, one a line, found {}", path.string(), io::kCifarClasses,
+          "{}: expected the names of {} classes, one per line, found {}", path.string(), io::kCifarClasses,
           names.size());
   return names;
 }
 
-/// Batches one after the other.
+/// Concatenated batches.
 struct CifarRecords {
   std::vector<std::vector<uint8_t>> pixels;
   int64_t count = 0;
@@ -99,9 +99,9 @@ ImageSet read_cifar_images(const ImageConfig& config, bool with_test) {
   const int64_t test = with_test ? std::ssize(set.test) : kPublishedBatch;
   if (std::ssize(set.train) != kBatches * kPublishedBatch || test != kPublishedBatch) {
     set.notes.push_back(
-        fmt::format("{}: {} training{} pictures, where CIFAR-10 as published has 50000 and 10000: its "
-                    "results do not compare "
-                    "with published ones",
+        fmt::format("{}: {} training{} images, but CIFAR-10 has 50000 and 10000: results are not comparable "
+                    "with "
+                    "published ones",
                     config.path, set.train.size(), with_test ? fmt::format(" and {} test", test) : ""));
     ++set.warnings;
   }

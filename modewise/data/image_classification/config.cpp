@@ -6,36 +6,35 @@ namespace modewise::data {
 
 void ImageConfig::fields(Fields& f) {
   f.add("path", path,
-        "pictures: a folder of CIFAR-10's binary batches, a folder with a folder of PNG and JPEG files for "
+        "images: a folder of CIFAR-10's binary batches, a folder with one folder of PNG and JPEG files per "
         "each "
         "class, or an NPZ",
         {.is_path = always});
-  f.add("format", format, "auto goes by the name and what is inside",
+  f.add("format", format, "file format; auto: from the name and the contents",
         {.one_of = {"auto", "cifar", "folders", "npz"}});
-  f.add("size", size, "height and width of all pictures; empty: their own, where all are alike",
+  f.add("size", size, "height and width of the images in pixels; empty: their own, which must be equal",
         {.min = 1, .max = 4096});
-  f.add("fit", fit,
-        "pictures of another shape: crop (the largest part in the middle that has the shape) or stretch",
+  f.add("fit", fit, "images of another aspect ratio: crop (the largest centred part) or stretch",
         {.one_of = {"crop", "stretch"}});
-  f.add("channels", channels, "grey, color, or auto: grey where no picture has a color",
+  f.add("channels", channels, "grey, color, or auto: grey if no image has colors",
         {.one_of = {"auto", "grey", "color"}});
   f.add("classes", classes, "names of the classes, in the order of their labels");
-  f.add("split_ratios", split_ratios, "shares of training, validation and test where the data has no split",
+  f.add("split_ratios", split_ratios, "fractions of training, validation and test for data without a split",
         {.min = 0, .max = 1});
   f.add("validation_share", validation_share,
-        "share of each class's training pictures that becomes validation where the data has no such part",
+        "fraction of each class's training images used for validation if the data has no validation split",
         {.min = 0, .max = 0.9});
-  f.add("split_seed", split_seed, "seed of what is split here", {.min = 0, .max = kAnyInteger});
+  f.add("split_seed", split_seed, "seed of the splits by split_ratios and validation_share",
+        {.min = 0, .max = kAnyInteger});
   f.add("normalize", normalize,
-        "train (mean 0 and deviation 1 of each channel over the training pictures) or unit (0 to 1)",
+        "train (mean 0 and standard deviation 1 of each channel over the training images) or unit (0 to 1)",
         {.one_of = {"train", "unit"}});
-  f.add("allow_size", allow_size, "decodes pictures that take more memory than twice their file and 64 MiB");
+  f.add("allow_size", allow_size, "decode images that need more memory than twice their file and 64 MiB");
 }
 
 void ImageAugmentConfig::fields(Fields& f) {
-  f.add("flip", flip, "mirrors half of the training pictures, left to right");
-  f.add("crop", crop,
-        "black pixels around a training picture, out of which its size is cut at a random place; 0: none",
+  f.add("flip", flip, "horizontal flip of half of the training images");
+  f.add("crop", crop, "padding of the random crop of training images, in black pixels; 0: no crop",
         {.min = 0, .max = 1024});
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What pictures are read, how they are split and measured, and how training ones are varied.
+// Config of image data: source, size, split, normalization and augmentation.
 
 #include <cstdint>
 #include <string>
@@ -10,24 +10,24 @@
 namespace modewise::data {
 
 struct ImageConfig {
-  std::string path;                  // folder of CIFAR-10's batches or of pictures by class, or NPZ
+  std::string path;                  // folder of CIFAR-10 batches or of one folder per class, or NPZ
   std::string format = "auto";       // auto, cifar, folders, npz
-  std::vector<int64_t> size;         // height and width of all pictures; empty: theirs, which must agree
-  std::string fit = "crop";          // crop, stretch: what pictures of another shape become
+  std::vector<int64_t> size;         // height and width; empty: those of the images, which must be equal
+  std::string fit = "crop";          // crop
   std::string channels = "auto";     // auto, grey, color
   std::vector<std::string> classes;  // names, in the order of the labels
-  std::vector<double> split_ratios = {0.7, 0.1, 0.2};  // of pictures without a split, a class at a time
-  double validation_share = 0.1;  // of each class's training pictures, where there is no validation part
+  std::vector<double> split_ratios = {0.7, 0.1, 0.2};  // stratified by class, for images without a split
+  double validation_share = 0.1;  // of each class's training images, without a validation split
   int64_t split_seed = 1;
   std::string normalize = "train";  // train, unit
-  bool allow_size = false;          // decodes pictures of any size
+  bool allow_size = false;          // decodes images of any size
 
   void fields(Fields& f);
 };
 
 struct ImageAugmentConfig {
-  bool flip = true;  // mirrors half of the training pictures, left to right
-  int64_t crop = 4;  // black pixels put around a training picture before its size is cut out again; 0: none
+  bool flip = true;  // horizontal flip of half of the training images
+  int64_t crop = 4;  // padding of the random crop, in pixels; 0: no crop
 
   void fields(Fields& f);
 };

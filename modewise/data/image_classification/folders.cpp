@@ -1,4 +1,4 @@
-// Folders of PNG and JPEG files, one a class.
+// Image folders: one folder of PNG and JPEG files per class.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ struct ClassFolder {
   std::vector<ImagePath> files;
 };
 
-/// Names of what a folder holds, in the order of their bytes, without those that begin with a dot.
+/// Entries of a folder in byte order, without hidden ones.
 std::vector<std::string> names_within(const ImagePath& folder) {
   std::vector<std::string> names;
   for (const ImagePath& entry : entries_of(folder))
@@ -31,7 +31,7 @@ std::vector<std::string> names_within(const ImagePath& folder) {
   return names;
 }
 
-/// What is no picture, so that one sentence speaks of all of it.
+/// Files that are not images, reported in one warning.
 struct LeftOut {
   int64_t count = 0;
   std::string first;
@@ -57,13 +57,13 @@ std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out)
         left_out.add(path);
     }
     require(!added.files.empty(), ErrorKind::data,
-            "{}: expected pictures (.png, .jpg, .jpeg) of class '{}' in this folder, found none",
+            "{}: expected images (.png, .jpg, .jpeg) of class '{}' in this folder, found none",
             (root / name).string(), name);
   }
   return classes;
 }
 
-/// Where the parts lie: train, validation, test; empty where there is no folder of any of their names.
+/// Folders of the splits train, validation, test; empty: no such folder.
 std::array<ImagePath, 3> part_folders(const ImagePath& root) {
   const std::array<std::vector<std::string>, 3> names = {
       {{"train", "training"}, {"val", "valid", "validation"}, {"test", "testing"}}};
@@ -80,7 +80,7 @@ void add_class_files(ImageSet& set, const std::vector<ClassFolder>& found, const
   for (const ClassFolder& folder : found) {
     const auto at = classes.find(folder.name);
     require(at.has_value(), ErrorKind::data, "{}: class '{}' is {}", (root / folder.name).string(),
-            folder.name, split == nullptr ? "not among data.classes" : "not one of the training pictures'");
+            folder.name, split == nullptr ? "not among data.classes" : "not among the training classes");
     for (const ImagePath& file : folder.files) {
       if (split != nullptr) split->push_back(std::ssize(files));
       files.push_back(file);
@@ -97,7 +97,7 @@ std::vector<std::string> names_of(const std::vector<ClassFolder>& folders, const
   return names;
 }
 
-/// Pictures without a class, for a trained model to judge: those of a folder without folders, or one file.
+/// Images without a class, for a trained model: one file, or those of a folder without subfolders.
 std::vector<ImagePath> loose_files(ImageSet& set, const ImagePath& root) {
   std::vector<ImagePath> files;
   if (std::filesystem::is_regular_file(root)) {
@@ -116,9 +116,9 @@ std::vector<ImagePath> loose_files(ImageSet& set, const ImagePath& root) {
   return files;
 }
 
-/// The files of one picture after the other, listed but not read.
+/// Lists the files of all images without reading them.
 std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool with_test,
-                                    LeftOut& left_out) {
+                                  LeftOut& left_out) {
   const ImagePath root = config.path;
   std::vector<ImagePath> files;
   if (!config.classes.empty()) files = loose_files(set, root);
@@ -131,11 +131,10 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
     const std::vector<ClassFolder> found = class_folders(root, left_out);
     set.classes = names_of(found, config);
     add_class_files(set, found, root, nullptr, files);
-    require(
-        !files.empty(), ErrorKind::data,
-        "{}: expected a folder of pictures (.png, .jpg, .jpeg) for each class, or folders train and test of "
-        "such, found none",
-        config.path);
+    require(!files.empty(), ErrorKind::data,
+            "{}: expected one folder of images (.png, .jpg, .jpeg) per class, or folders train and test of "
+            "such folders, found none",
+            config.path);
     split_by_class(set, config.split_ratios, config.split_seed);
     set.split_here = true;
     if (with_test) return files;
@@ -147,7 +146,7 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
   for (size_t i = 0; i < (with_test ? 3 : 2); ++i) {
     if (parts[i].empty()) continue;
     const std::vector<ClassFolder> found = class_folders(parts[i], left_out);
-    require(!found.empty(), ErrorKind::data, "{}: expected a folder of pictures for each class, found none",
+    require(!found.empty(), ErrorKind::data, "{}: expected one folder of images per class, found none",
             parts[i].string());
     if (i == 0) set.classes = names_of(found, config);
     add_class_files(set, found, parts[i], splits[i], files);
@@ -164,12 +163,12 @@ ImageSet read_image_folders(const ImageConfig& config, bool with_test) {
   if (left_out.count > 0) {
     set.notes.insert(
         set.notes.begin(),
-        fmt::format("{} of what lies in {} is no picture (.png, .jpg, .jpeg) of a class and left "
-                    "out; the first: {}",
+        fmt::format("skipped {} of the entries of {}: not an image (.png, .jpg, .jpeg) of a class; "
+                    "the first: {}",
                     left_out.count, config.path, left_out.first));
     ++set.warnings;
   }
-  io::ImageClassificationOptions options;
+  io::ImageReadOptions options;
   if (!config.size.empty()) options = {config.size[0], config.size[1]};
   options.allow_size = config.allow_size;
   ImageStore store(config, std::ssize(files));

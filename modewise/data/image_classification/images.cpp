@@ -21,22 +21,21 @@ namespace {
 
 std::string image_format(const ImageConfig& config) {
   require(!config.path.empty(), ErrorKind::config,
-          "data.path: expected a folder or an NPZ file of pictures, got none");
+          "data.path: expected a folder or an NPZ file of images, got none");
   require(std::filesystem::exists(config.path), ErrorKind::no_input, "there is no file or folder {}",
           config.path);
   if (config.format != "auto") return config.format;
   if (std::filesystem::is_directory(config.path)) return holds_cifar(config.path) ? "cifar" : "folders";
   if (!config.classes.empty() && io::named_as_image(config.path)) return "folders";
-  require(
-      std::filesystem::path(config.path).extension() == ".npz", ErrorKind::data,
-      "{}: expected pictures: a folder of CIFAR-10's batches, a folder with a folder for each class, or an "
-      ".npz file",
-      config.path);
+  require(std::filesystem::path(config.path).extension() == ".npz", ErrorKind::data,
+          "{}: expected images: a folder of CIFAR-10 batches, a folder with one folder per class, or an "
+          ".npz file",
+          config.path);
   return "npz";
 }
 
-/// Mean and deviation of each channel over the training pictures, by counting the 256 values: the sums are
-/// exact, whatever the order.
+/// Mean and standard deviation of each channel over the training images, from counts of the 256 values, which
+/// are exact in any order.
 void measure_images(ImageSet& set, const ImageConfig& config) {
   const int64_t channels = set.channels(), pixels = set.height() * set.width();
   set.mean = at::zeros({channels});
@@ -56,8 +55,7 @@ void measure_images(ImageSet& set, const ImageConfig& config) {
     for (size_t v = 0; v < 256; ++v)
       variance += static_cast<double>(count[v]) * std::pow(static_cast<double>(v) - mean, 2) / n;
     set.mean.mutable_data_ptr<float>()[c] = static_cast<float>(mean / 255);
-    if (variance > 0)
-      set.stddev.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(variance) / 255);
+    if (variance > 0) set.stddev.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(variance) / 255);
   }
 }
 
@@ -65,11 +63,11 @@ void measure_images(ImageSet& set, const ImageConfig& config) {
 
 ImageSet load_images(const ImageConfig& config, bool with_test) {
   require(config.size.empty() || config.size.size() == 2, ErrorKind::config,
-          "data.size: expected height and width of the pictures, got [{}]", fmt::join(config.size, ", "));
+          "data.size: expected height and width of the images, got [{}]", fmt::join(config.size, ", "));
   const std::string format = image_format(config);
   ImageSet set = format == "cifar"     ? read_cifar_images(config, with_test)
-                   : format == "folders" ? read_image_folders(config, with_test)
-                                         : read_npz_images(config, with_test);
+                 : format == "folders" ? read_image_folders(config, with_test)
+                                       : read_npz_images(config, with_test);
   set.source = config.path;
   set.pixels = set.pixels.contiguous();
   name_classes(set, config.classes);

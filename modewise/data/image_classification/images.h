@@ -1,5 +1,5 @@
 #pragma once
-// Labelled pictures of one size, H × W pixels of C channels (1 grey; 3 red, green, blue).
+// Labelled images of one size, H × W pixels with C channels (1 grey; 3 RGB).
 
 #include <ATen/core/Tensor.h>
 
@@ -7,17 +7,17 @@
 #include <span>
 #include <string>
 
-#include "modewise/data/labelled_samples.h"
 #include "modewise/data/image_classification/config.h"
+#include "modewise/data/labelled_samples.h"
 
 namespace modewise::data {
 
 struct ImageSet : LabelledSamples {
-  ImageSet() : LabelledSamples("picture", "pictures") {}
+  ImageSet() : LabelledSamples("image", "images", "picture", "pictures") {}
 
-  at::Tensor pixels;           // [N, H, W, C] uint8
-  bool split_here = false;     // whether data.split_ratios cut the parts, and not the data
-  at::Tensor mean, stddev;  // [C] float32, of values from 0 to 1: what normalized() takes them by
+  at::Tensor pixels;        // [N, H, W, C] uint8
+  bool split_here = false;  // split by data.split_ratios, not by the data
+  at::Tensor mean, stddev;  // [C] float32, of values in [0, 1], for normalized()
 
   int64_t count() const { return pixels.size(0); }
   int64_t height() const { return pixels.size(1); }
@@ -25,19 +25,18 @@ struct ImageSet : LabelledSamples {
   int64_t channels() const { return pixels.size(3); }
 };
 
-/// Reads what `config` names; each file is decoded once. Data errors: files that are no pictures or broken,
-/// sizes that differ where none is configured, labels outside of the classes, no picture. Without `with_test`
-/// no test picture is read, and the set has none; where they are found by a split of this program's, their
-/// labels alone are.
+/// Loads the images of `config`; each file is decoded once. Data errors: files that are not images or broken,
+/// different sizes without data.size, labels out of range, no image. Without `with_test` the set has no test
+/// images and none is read (only the labels, if data.split_ratios select them).
 ImageSet load_images(const ImageConfig& config, bool with_test = true);
 
-/// Values from 0 to 1, [B, H, W, C] float32.
+/// Pixels scaled to [0, 1], [B, H, W, C] float32.
 at::Tensor unit_images(const ImageSet& set, std::span<const int64_t> samples);
-/// (x − mean) / deviation of each channel of pictures from 0 to 1.
+/// (x − mean) / std of each channel, for images in [0, 1].
 at::Tensor normalized(const ImageSet& set, const at::Tensor& images);
-/// Both, with the labels.
+/// Normalized images with labels.
 LabelledBatch gather_images(const ImageSet& set, std::span<const int64_t> samples);
-/// What a black pixel is once it is normalised, [C].
+/// Normalized value of a black pixel, [C].
 at::Tensor black_pixel(const ImageSet& set);
 
 /// Hash of pixels, labels and splits.

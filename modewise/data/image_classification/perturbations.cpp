@@ -39,7 +39,7 @@ void gaussian_noise(const PerturbedImage& image, double variance, const RandomSt
   add_normal_noise(image, std::sqrt(variance), stream);
 }
 
-/// Mirrors without a copy: pixel (y, x) changes places with that on the other side.
+/// In-place flip: swaps pixel (y, x) with its mirror image.
 void flip(const PerturbedImage& image, bool left_right, bool up_down) {
   const int64_t pixels = image.height * image.width;
   for (int64_t at = 0; at < pixels; ++at) {
@@ -63,7 +63,7 @@ void flip_both(const PerturbedImage& image, double, const RandomStream&) {
   flip(image, true, true);
 }
 
-/// Cosine and sine, whole numbers at multiples of 90 degrees, so that such turns only move pixels.
+/// Cosine and sine, exact at multiples of 90 degrees, so that such rotations only move pixels.
 std::array<double, 2> direction_of(double degrees) {
   const double turn = degrees - 360 * std::floor(degrees / 360), quarters = turn / 90;
   constexpr std::array<std::array<double, 2>, 4> kQuarters = {{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
@@ -72,7 +72,7 @@ std::array<double, 2> direction_of(double degrees) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-/// Counterclockwise about the centre; bilinear between pixel centres, 0 beyond the edge.
+/// Rotation counterclockwise about the centre; bilinear between pixel centres, 0 beyond the edge.
 void rotation(const PerturbedImage& image, double degrees, const RandomStream&) {
   const auto [cosine, sine] = direction_of(degrees);
   const std::vector<float> from(image.values.begin(), image.values.end());
@@ -116,7 +116,7 @@ void shot_noise(const PerturbedImage& image, double severity, const RandomStream
   }
 }
 
-/// A share of the values, each channel for itself, becomes 0 or 1.
+/// Sets a fraction of the values of each channel to 0 or 1 (salt and pepper).
 void impulse_noise(const PerturbedImage& image, double severity, const RandomStream& stream) {
   const double share = parameter_of(severity, {0.01, 0.02, 0.03, 0.05, 0.07});
   for (size_t i = 0; i < image.values.size(); ++i)
@@ -124,8 +124,7 @@ void impulse_noise(const PerturbedImage& image, double severity, const RandomStr
       image.values[i] = draw < share / 2 ? 0.0F : 1.0F;
 }
 
-/// `weights` along one axis about each value; pixels at the edge stand for those beyond it. `stride` is that
-/// of the axis in pixels.
+/// Convolves one axis with `weights`; edge pixels are repeated. `stride` is that of the axis in pixels.
 void blur_along(const PerturbedImage& image, const std::vector<double>& weights, int64_t length,
                 int64_t stride) {
   const std::vector<float> from(image.values.begin(), image.values.end());
@@ -142,7 +141,7 @@ void blur_along(const PerturbedImage& image, const std::vector<double>& weights,
   }
 }
 
-/// To a distance of four deviations.
+/// Truncated at four standard deviations.
 void gaussian_blur(const PerturbedImage& image, double severity, const RandomStream&) {
   const double stddev = parameter_of(severity, {0.4, 0.6, 0.7, 0.8, 1});
   const auto reach = static_cast<int64_t>(4 * stddev + 0.5);
@@ -157,7 +156,7 @@ void gaussian_blur(const PerturbedImage& image, double severity, const RandomStr
   blur_along(image, weights, image.width, 1);
 }
 
-/// Towards the mean of each channel.
+/// Scales towards the mean of each channel.
 void contrast(const PerturbedImage& image, double severity, const RandomStream&) {
   const double kept = parameter_of(severity, {0.75, 0.5, 0.4, 0.3, 0.15});
   const auto channels = static_cast<size_t>(image.channels);
@@ -170,8 +169,7 @@ void contrast(const PerturbedImage& image, double severity, const RandomStream&)
   }
 }
 
-/// Added to the value of hue, saturation and value, which is a color's largest channel: the other two stay in
-/// proportion, black becomes grey.
+/// Adds to the value of HSV, the largest channel; the other two keep their proportion, black becomes grey.
 void brightness(const PerturbedImage& image, double severity, const RandomStream&) {
   const double added = parameter_of(severity, {0.05, 0.1, 0.15, 0.2, 0.3});
   const auto channels = static_cast<size_t>(image.channels);
@@ -198,7 +196,7 @@ void take_8_bits(const PerturbedImage& image, const io::Image& from) {
 void jpeg_compression(const PerturbedImage& image, double severity, const RandomStream&) {
   const auto quality = static_cast<int>(parameter_of(severity, {80, 65, 58, 50, 40}));
   const std::string file = io::format_jpeg(in_8_bits(image), quality);
-  take_8_bits(image, io::parse_jpeg(as_bytes(file), "a picture in memory"));
+  take_8_bits(image, io::parse_jpeg(as_bytes(file), "an image in memory"));
 }
 
 void pixelate(const PerturbedImage& image, double severity, const RandomStream&) {
@@ -215,27 +213,26 @@ std::vector<Perturbation> table() {
   const std::vector<double> severities = {1, 2, 3, 4, 5};
   return {
       {"gaussian_noise",
-       "normal noise of a variance, then clipped to 0 and 1",
+       "Gaussian noise of a variance, clipped to 0 and 1",
        "variance",
        {0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10},
        gaussian_noise},
-      {"flip_horizontal", "mirrored, left to right", "", {0}, flip_horizontal},
-      {"flip_vertical", "mirrored, top to bottom", "", {0}, flip_vertical},
-      {"flip_both", "mirrored along both axes", "", {0}, flip_both},
+      {"flip_horizontal", "horizontal flip", "", {0}, flip_horizontal},
+      {"flip_vertical", "vertical flip", "", {0}, flip_vertical},
+      {"flip_both", "horizontal and vertical flip", "", {0}, flip_both},
       {"rotation",
-       "turned counterclockwise about the centre, bilinear, black beyond the edge",
+       "rotation counterclockwise about the centre, bilinear, black beyond the edge",
        "degrees",
        {30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330},
        rotation},
-      {"sensor_noise", "normal noise, the gaussian noise of CIFAR-10-C", "severity", severities,
-       sensor_noise},
-      {"shot_noise", "numbers of photons as a Poisson process has them", "severity", severities, shot_noise},
-      {"impulse_noise", "values that become 0 or 1", "severity", severities, impulse_noise},
-      {"gaussian_blur", "blurred", "severity", severities, gaussian_blur},
-      {"contrast", "less contrast", "severity", severities, contrast},
-      {"brightness", "brighter", "severity", severities, brightness},
-      {"jpeg", "written and read as a JPEG", "severity", severities, jpeg_compression},
-      {"pixelate", "fewer pixels", "severity", severities, pixelate},
+      {"sensor_noise", "Gaussian noise of CIFAR-10-C", "severity", severities, sensor_noise},
+      {"shot_noise", "Poisson noise of photon counts", "severity", severities, shot_noise},
+      {"impulse_noise", "random values set to 0 or 1", "severity", severities, impulse_noise},
+      {"gaussian_blur", "Gaussian blur", "severity", severities, gaussian_blur},
+      {"contrast", "reduced contrast", "severity", severities, contrast},
+      {"brightness", "increased brightness", "severity", severities, brightness},
+      {"jpeg", "JPEG compression", "severity", severities, jpeg_compression},
+      {"pixelate", "reduced resolution", "severity", severities, pixelate},
   };
 }
 
@@ -274,17 +271,16 @@ const Perturbation& find_perturbation(std::string_view name) {
 at::Tensor perturbed(const Perturbation& perturbation, double strength, const at::Tensor& images,
                      std::span<const int64_t> samples, uint64_t seed) {
   check_strength(perturbation, strength);
-  require(
-      images.dim() == 4 && images.scalar_type() == at::kFloat && images.size(0) == std::ssize(samples),
-      ErrorKind::internal, "perturbed: {} samples need as many pictures [B, H, W, C] of float32",
-      samples.size());
+  require(images.dim() == 4 && images.scalar_type() == at::kFloat && images.size(0) == std::ssize(samples),
+          ErrorKind::internal, "perturbed: {} samples need as many images [B, H, W, C] of float32",
+          samples.size());
   at::Tensor out = images.clone(at::MemoryFormat::Contiguous);
   float* values = out.mutable_data_ptr<float>();
   const int64_t size = images.numel() / std::max<int64_t>(1, images.size(0));
   at::parallel_for(0, images.size(0), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const PerturbedImage image{images.size(1), images.size(2), images.size(3),
-                                     std::span(values + i * size, static_cast<size_t>(size))};
+                                 std::span(values + i * size, static_cast<size_t>(size))};
       const auto sample = static_cast<uint64_t>(samples[static_cast<size_t>(i)]);
       perturbation.apply(image, strength, {seed, RandomSite::perturbation, sample});
     }
@@ -293,7 +289,7 @@ at::Tensor perturbed(const Perturbation& perturbation, double strength, const at
 }
 
 int64_t poisson(double rate, double uniform) {
-  require(rate >= 0 && rate <= kMaxRate, ErrorKind::internal, "poisson: a mean of 0 to {} is needed, got {}",
+  require(rate >= 0 && rate <= kMaxRate, ErrorKind::internal, "poisson: the mean must be 0 to {}, got {}",
           kMaxRate, rate);
   static const std::vector<double> log_factorials = [] {
     std::vector<double> sums(kMaxRate + 1, 0);
@@ -312,7 +308,7 @@ int64_t poisson(double rate, double uniform) {
     below *= static_cast<double>(low) / rate;
     --low;
     if (low >= 0 && (rest -= below) < 0) return low;
-    // Rounding may leave a little that no outcome takes.
+    // Rounding may leave a small remainder.
     if (above < 1e-300 && (low < 0 || below < 1e-300)) return middle;
   }
   return middle;

@@ -1,33 +1,33 @@
 #pragma once
-// Where pictures come from; load_pictures() chooses. Each source sets pixels, labels, names and notes, and
-// splits where it knows them or must split before it reads.
+// Readers of load_images(). Each sets pixels, labels, names and notes, and splits if the data has them or
+// must be split before reading.
 
 #include "modewise/data/image_classification/images.h"
 #include "modewise/io/images/picture.h"
 
 namespace modewise::data {
 
-/// Whether a folder holds batches of CIFAR-10.
+/// Whether a folder contains CIFAR-10 batches.
 bool holds_cifar(const std::string& folder);
-/// data_batch_1.bin … data_batch_5.bin, as many as there are, test_batch.bin, and batches.meta.txt with the
-/// classes' names where it is there.
+/// Reads data_batch_1.bin … data_batch_5.bin (those that exist), test_batch.bin, and class names from
+/// batches.meta.txt if it exists.
 ImageSet read_cifar_images(const ImageConfig& config, bool with_test);
-/// A folder for each class, in the folder itself or in its folders train, val (valid, validation) and test.
-/// With classes in the config also a folder of pictures alone or one picture, which then have no class.
-/// Classes and files are in the order of their bytes. Pictures are the files .png, .jpg and .jpeg; what else
-/// lies there is left out with a warning, and what begins with a dot without one.
+/// Reads one folder per class, in the folder itself or in its folders train, val (valid, validation) and
+/// test. With data.classes also a folder of images only, or one image, without classes. Classes and files are
+/// in byte order. Images are .png, .jpg and .jpeg files; other entries are skipped with a warning, hidden
+/// ones without.
 ImageSet read_image_folders(const ImageConfig& config, bool with_test);
-/// MedMNIST's arrays train_images, train_labels, val_… and test_…, or images and labels; images are
-/// [n, h, w] or [n, h, w, 3] of uint8.
+/// Reads MedMNIST's arrays train_images, train_labels, val_… and test_…, or images and labels; images are
+/// [n, h, w] or [n, h, w, 3] uint8.
 ImageSet read_npz_images(const ImageConfig& config, bool with_test);
 
-/// Puts pictures side by side, each of the configured size and channels.
+/// Stacks images, converted to the configured size and channels.
 class ImageStore {
  public:
   ImageStore(const ImageConfig& config, int64_t count) : config_(config), count_(count) {}
-  /// `name` opens the data error where its size is not that of those before.
+  /// Data error, beginning with `name`, if the size differs from previous images.
   void put(int64_t place, io::Image image, const std::string& name);
-  /// [N, H, W, C]; one channel where none of them has a color and the config leaves it open.
+  /// [N, H, W, C]; one channel if no image has colors and the config does not set channels.
   at::Tensor take();
 
  private:
@@ -36,11 +36,11 @@ class ImageStore {
   const ImageConfig& config_;
   int64_t count_;
   at::Tensor pixels_;
-  std::string first_;  // its name
+  std::string first_;  // name of the first image
   bool colored_ = false;
 };
 
-/// Pictures [N, h, w, c] as the config wants them; the same tensor where they are so already.
+/// Images [N, h, w, c] converted to the configured size and channels; the same tensor if nothing changes.
 at::Tensor stored_images(const at::Tensor& pixels, const ImageConfig& config, const std::string& name);
 
 }  // namespace modewise::data

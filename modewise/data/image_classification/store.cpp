@@ -12,13 +12,12 @@ namespace modewise::data {
 namespace {
 
 io::Image of_size(io::Image image, const ImageConfig& config) {
-  if (config.size.empty() || (image.height == config.size[0] && image.width == config.size[1]))
-    return image;
+  if (config.size.empty() || (image.height == config.size[0] && image.width == config.size[1])) return image;
   return config.fit == "crop" ? io::fitted(image, config.size[0], config.size[1])
                               : io::resized(image, config.size[0], config.size[1]);
 }
 
-/// Luma of ITU-R BT.601 in 16 bits, as Pillow's `convert("L")`.
+/// Grey by the luma of ITU-R BT.601 in 16 bits, like Pillow's `convert("L")`.
 io::Image of_channels(io::Image image, int64_t channels) {
   if (image.channels == channels) return image;
   io::Image out{image.height, image.width, channels, {}};
@@ -44,8 +43,8 @@ void ImageStore::begin(const io::Image& first, const std::string& name) {
       static_cast<double>(count_) * static_cast<double>(first.height * first.width * channels);
   const auto free = static_cast<double>(available_memory());
   require(bytes <= free, ErrorKind::data,
-          "{}: {} pictures of {} x {} pixels take {}, but {} are free; data.size makes them smaller", name,
-          count_, first.height, first.width, memory_text(bytes), memory_text(free));
+          "{}: {} images of {} x {} pixels need {} of memory, {} are free; reduce data.size", name, count_,
+          first.height, first.width, memory_text(bytes), memory_text(free));
   pixels_ = at::empty({count_, first.height, first.width, channels}, at::kByte);
   first_ = name;
 }
@@ -54,7 +53,7 @@ void ImageStore::put(int64_t place, io::Image image, const std::string& name) {
   image = of_size(std::move(image), config_);
   if (!pixels_.defined()) begin(image, name);
   require(image.height == pixels_.size(1) && image.width == pixels_.size(2), ErrorKind::data,
-          "{}: {} x {} pixels, but {} has {} x {}; data.size = [height, width] makes all alike", name,
+          "{}: {} x {} pixels, but {} has {} x {}; data.size = [height, width] resizes all images", name,
           image.height, image.width, first_, pixels_.size(1), pixels_.size(2));
   colored_ = colored_ || image.channels == 3;
   image = of_channels(std::move(image), pixels_.size(3));

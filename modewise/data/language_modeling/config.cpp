@@ -8,15 +8,17 @@
 namespace modewise::data {
 
 void RecallConfig::fields(Fields& f) {
-  f.add("pairs", pairs, "pairs of a key and a value in a sample, one of these numbers each",
+  f.add("pairs", pairs, "key-value pairs of a sample: one of these numbers, drawn for each sample",
         {.min = 1, .max = 1 << 20});
-  f.add("length", length, "tokens of a sample, its questions included", {.min = 4, .max = 1 << 26});
-  f.add("distance", distance, "tokens at least between a pair and the first question", {.min = 0});
-  f.add("questions", questions, "questions at the end; 0: as many as pairs", {.min = 0});
-  f.add("repeated", repeated, "a key may be asked for again; otherwise at most once each");
-  f.add("vocabulary", vocabulary, "different keys; as many values and fillers", {.min = 2, .max = 1 << 20});
-  f.add("samples", samples, "training samples an epoch", {.min = 1, .max = 1 << 30});
-  f.add("held_back", held_back, "samples of validation, and of test", {.min = 1, .max = 1 << 24});
+  f.add("length", length, "tokens of a sample, including the queries", {.min = 4, .max = 1 << 26});
+  f.add("distance", distance, "minimum number of tokens between a pair and the first query", {.min = 0});
+  f.add("questions", questions, "queries at the end; 0: as many as pairs", {.min = 0});
+  f.add("repeated", repeated, "allow several queries of one key");
+  f.add("vocabulary", vocabulary, "number of keys, of values and of filler tokens",
+        {.min = 2, .max = 1 << 20});
+  f.add("samples", samples, "training samples per epoch", {.min = 1, .max = 1 << 30});
+  f.add("held_back", held_back, "number of validation samples, and of test samples",
+        {.min = 1, .max = 1 << 24});
 }
 
 int64_t RecallConfig::asked(int64_t pairs_there) const {
@@ -26,7 +28,8 @@ int64_t RecallConfig::asked(int64_t pairs_there) const {
 
 void TextConfig::fields(Fields& f) {
   f.add("path", path,
-        "text file, folder of them, .jsonl, token file (.safetensors), or recall: key-value pairs made up",
+        "text file, folder of text files, .jsonl, token file (.safetensors), or recall: synthetic key-value "
+        "pairs",
         {.is_path = [](const std::string& text) { return text != "recall"; }});
   DocumentConfig::fields(f);
   f.group("recall", recall);
@@ -43,7 +46,7 @@ void TextConfig::validate(const std::string& source) const {
           "{}: data.recall: {} pairs need as many different keys, but the vocabulary is {}", source, maximum,
           recall.vocabulary);
   require(needed <= recall.length, ErrorKind::config,
-          "{}: data.recall: {} pairs, a distance of {} and {} questions need {} tokens, but the length is {}",
+          "{}: data.recall: {} pairs, a distance of {} and {} queries need {} tokens, but the length is {}",
           source, maximum, recall.distance, asked, needed, recall.length);
 }
 

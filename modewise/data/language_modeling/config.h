@@ -1,5 +1,5 @@
 #pragma once
-// What a language model reads: text, or sequences of keys and values that are made up.
+// Config of language-modelling data: text, or synthetic key-value recall.
 
 #include <cstdint>
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace modewise::data {
 
-/// Sequences of key and value tokens with questions at their end (key_value_recall.h).
+/// Synthetic key-value recall: key and value tokens with queries at the end (key_value_recall.h).
 struct RecallConfig {
-  std::vector<int64_t> pairs = {16};  // each sample holds one of these numbers of pairs
-  int64_t length = 256;               // tokens of a sample, the questions included
-  int64_t distance = 0;               // at least so many tokens lie between a pair and the first question
-  int64_t questions = 0;              // 0: as many as pairs
-  bool repeated = false;              // a key may be asked for again; otherwise at most once each
-  int64_t vocabulary = 64;            // keys; as many values, and as many fillers
-  int64_t samples = 4096;             // a training epoch
-  int64_t held_back = 256;            // samples of validation, and of test
+  std::vector<int64_t> pairs = {16};  // pairs of a sample: one of these numbers, drawn
+  int64_t length = 256;               // tokens of a sample, including the queries
+  int64_t distance = 0;               // minimum tokens between a pair and the first query
+  int64_t questions = 0;              // queries; 0: as many as pairs
+  bool repeated = false;              // keys may be queried several times
+  int64_t vocabulary = 64;            // number of keys, of values, and of filler tokens
+  int64_t samples = 4096;             // per training epoch
+  int64_t held_back = 256;            // validation samples, and test samples
 
   void fields(Fields& f);
-  /// Tokens that the samples are made of.
+  /// Vocabulary size.
   int64_t tokens() const { return 3 * vocabulary + 1; }
-  /// Questions of a sample with so many pairs.
+  /// Number of queries of a sample with this many pairs.
   int64_t asked(int64_t pairs_there) const;
 };
 
@@ -32,7 +32,7 @@ struct TextConfig : DocumentConfig {  // path: also "recall"
   RecallConfig recall;
 
   void fields(Fields& f);
-  /// The rules that tie fields together; `source` opens the message.
+  /// Checks rules between fields; messages begin with `source`.
   void validate(const std::string& source) const;
   bool is_recall() const { return path == "recall"; }
 };

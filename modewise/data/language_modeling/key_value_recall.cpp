@@ -11,7 +11,7 @@
 namespace modewise::data {
 namespace {
 
-/// Uniform numbers of one sample, one after another.
+/// Random integers of one sample.
 class RecallDraws {
  public:
   RecallDraws(uint64_t seed, uint64_t index)
@@ -19,7 +19,7 @@ class RecallDraws {
   int64_t below(int64_t n) {
     return static_cast<int64_t>((uint64_t{stream_.word(next_++)} * static_cast<uint64_t>(n)) >> 32);
   }
-  /// `count` different ones of 0 … n − 1.
+  /// `count` distinct numbers of 0 … n − 1.
   std::vector<int64_t> choose(int64_t n, int64_t count) {
     std::vector<int64_t> all(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) all[static_cast<size_t>(i)] = i;
@@ -28,7 +28,7 @@ class RecallDraws {
     all.resize(static_cast<size_t>(count));
     return all;
   }
-  /// `count` of 0 … n − 1, each any of them.
+  /// `count` numbers of 0 … n − 1, with replacement.
   std::vector<int64_t> any(int64_t n, int64_t count) {
     std::vector<int64_t> drawn(static_cast<size_t>(count));
     for (int64_t& one : drawn) one = below(n);
@@ -47,14 +47,14 @@ RecallSample make_recall_sample(const RecallConfig& config, uint64_t seed, uint6
   const int64_t v = config.vocabulary;
   const int64_t pairs = config.pairs[static_cast<size_t>(draws.below(std::ssize(config.pairs)))];
   const int64_t asked = config.asked(pairs);
-  const int64_t marker = config.length - 2 * asked - 1;  // its place
+  const int64_t marker = config.length - 2 * asked - 1;  // position of the marker
   RecallSample sample;
   sample.tokens.resize(static_cast<size_t>(config.length));
   for (int64_t i = 0; i < marker; ++i) sample.tokens[static_cast<size_t>(i)] = 1 + 2 * v + draws.below(v);
   const std::vector<int64_t> places = draws.choose((marker - config.distance) / 2, pairs);
   const std::vector<int64_t> keys = draws.choose(v, pairs);
   std::vector<int64_t> values;
-  std::vector<int64_t> named_at;  // the last place of each value so far
+  std::vector<int64_t> named_at;  // last position of each value so far
   for (int64_t i = 0; i < pairs; ++i) {
     const auto at = static_cast<size_t>(2 * places[static_cast<size_t>(i)]);
     values.push_back(1 + v + draws.below(v));
@@ -76,7 +76,7 @@ RecallSample make_recall_sample(const RecallConfig& config, uint64_t seed, uint6
 }
 
 TokenBatch recall_batch(std::span<const RecallSample> samples) {
-  require(!samples.empty(), ErrorKind::internal, "a batch of no samples");
+  require(!samples.empty(), ErrorKind::internal, "an empty batch");
   const int64_t rows = std::ssize(samples), n = std::ssize(samples.front().tokens);
   TokenBatch batch{at::empty({rows, n}, at::kLong), at::full({rows, n}, -1, at::kLong)};
   auto* inputs = batch.inputs.mutable_data_ptr<int64_t>();

@@ -1,7 +1,7 @@
 #pragma once
-// Recall of key-value pairs: a sample holds pairs (key, value) at random even places among filler tokens,
-// then a marker and questions: a key, which its value must follow. What a model without a path to far tokens
-// cannot do. Token 0 is the marker, then come keys, values and fillers, `vocabulary` of each.
+// Key-value recall (associative recall): a sample has pairs (key, value) at random even positions among
+// filler tokens, then a marker and queries: a key, followed by its value. It tests attention to distant
+// tokens. Token 0 is the marker, followed by `vocabulary` keys, values and fillers each.
 
 #include <cstdint>
 #include <span>
@@ -12,10 +12,10 @@
 
 namespace modewise::data {
 
-/// One question of a sample.
+/// One query of a sample.
 struct RecallQuestion {
-  int64_t position = 0;  // of the key asked for: there the value is predicted
-  int64_t distance = 0;  // tokens from the last place of the pair's value to it
+  int64_t position = 0;  // of the queried key, where the value is predicted
+  int64_t distance = 0;  // tokens since the last occurrence of the pair's value
   int64_t pairs = 0;     // in the sample
 };
 
@@ -24,11 +24,11 @@ struct RecallSample {
   std::vector<RecallQuestion> questions;
 };
 
-/// Sample `index` of the stream `seed`: a function of both. Different keys in a sample, values drawn freely;
-/// unless `repeated`, each pair is asked for at most once.
+/// Sample `index` of the stream `seed`, deterministic. Keys of a sample are distinct, values are drawn with
+/// replacement; without `repeated` each pair is queried at most once.
 RecallSample make_recall_sample(const RecallConfig& config, uint64_t seed, uint64_t index);
 
-/// Samples side by side; only the values asked for are targets.
+/// Batch of samples; only queried values are targets.
 TokenBatch recall_batch(std::span<const RecallSample> samples);
 
 }  // namespace modewise::data

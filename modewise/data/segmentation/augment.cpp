@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kWordsAWindow = 16;
 
-/// Copies a pixel of all dates, with its label.
+/// Copies a pixel (all dates) and its label.
 void copy_pixel(const SceneWindow& from, int64_t from_row, int64_t from_column, SceneWindow& to, int64_t row,
                 int64_t column) {
   for (int64_t t = 0; t < from.times; ++t) {
@@ -24,7 +24,7 @@ void copy_pixel(const SceneWindow& from, int64_t from_row, int64_t from_column, 
         from.labels[static_cast<size_t>(from_row * from.width + from_column)];
 }
 
-/// Where a part of `size` of an axis of `length` begins; negative where the axis is shorter.
+/// Random start of a crop of `size` on an axis of `length`; negative if the axis is shorter.
 int64_t random_start(int64_t length, int64_t size, double u) {
   const double room = static_cast<double>(std::abs(length - size)) + 1;
   const auto start = static_cast<int64_t>(u * room);
@@ -40,7 +40,7 @@ SceneWindow shifted(const SceneWindow& tile, int64_t side, double u, double v) {
   return out;
 }
 
-/// The two neighbours of a place and the weight of the second.
+/// Two interpolation neighbours and the weight of the second.
 struct Neighbours {
   int64_t first, second, nearest;
   float weight;
@@ -132,8 +132,8 @@ SceneWindow varied(const SceneWindow& tile, const SegmentationAugmentConfig& con
     window = shifted(tile, side, draw(2), draw(3));
   }
   const bool flips = config.flips, turns = config.turns;
-  // A mirror of rows, a mirror of columns and a transposition make the eight symmetries of a square; turns
-  // alone are those four of them that mirror an even number of times.
+  // Row flip, column flip and transpose generate the eight symmetries of a square; rotations are the four of
+  // them with an even number of reflections.
   bool rows = flips && draw(4) < 0.5, columns = flips && draw(5) < 0.5, transpose = false;
   if (turns) {
     const auto quarters = static_cast<int>(4 * draw(6));

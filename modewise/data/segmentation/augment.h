@@ -1,6 +1,6 @@
 #pragma once
-// A window of a scene, and the random variations that training makes of it: shifted or resized cuts, mirrors
-// and quarter turns, drawn by counters, so that window i of batch b under a seed is always varied alike.
+// Segmentation augmentation: random crops, resizing, flips and 90° rotations of windows, with counter-based
+// random numbers, reproducible for window i of batch b under a seed.
 
 #include <cstdint>
 #include <vector>
@@ -12,19 +12,19 @@ namespace modewise::data {
 
 struct SceneWindow {
   int64_t times = 1, height = 0, width = 0, bands = 1;
-  std::vector<float> image;     // [T, height, width, bands] scaled, 0 where not valid
+  std::vector<float> image;     // [T, height, width, bands] scaled, 0 where invalid
   std::vector<uint8_t> valid;   // [T, height, width]
-  std::vector<int16_t> labels;  // [height, width]: class, or ClassMap::ignored; empty without a mask
+  std::vector<int16_t> labels;  // [height, width]: class index or ClassMap::ignored; empty without a mask
 
   SceneWindow() = default;
-  /// Not valid anywhere, ignored everywhere.
+  /// An empty window: all pixels invalid and ignored.
   SceneWindow(int64_t times, int64_t height, int64_t width, int64_t bands, bool labelled);
 };
 
-/// A window of `side` × `side` pixels from `tile`: with config.crop = 1 a part of that size at a random
-/// place, else a part of random area and shape resized to it (bilinear among valid neighbours; validity and
-/// labels are the nearest pixel's); then mirrors and turns. A tile smaller than the window stands at a random
-/// place in it, the rest is not valid and ignored. `place` tells the windows of a batch apart.
+/// An augmented window of `side` × `side` pixels from `tile`: with config.crop = 1 a random crop of that
+/// size, else a crop of random area and aspect ratio, resized (bilinear among valid neighbours; nearest for
+/// validity and labels); then flips and rotations. A tile smaller than the window is put at a random
+/// position, the rest is invalid and ignored. `place` is the index of the window in its batch.
 SceneWindow varied(const SceneWindow& tile, const SegmentationAugmentConfig& config, int64_t side,
                    const RandomStream& stream, uint64_t place);
 

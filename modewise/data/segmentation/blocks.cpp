@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kTrials = 256;
 
-/// At least one block for a share above 0.
+/// Number of blocks of a split, at least one for a fraction above 0.
 int64_t count_of(double share, int64_t blocks) {
   if (share == 0) return 0;
   return std::max<int64_t>(1, std::llround(share * static_cast<double>(blocks)));
@@ -28,8 +28,8 @@ std::vector<SceneSplit> random_assignment(int64_t blocks, int64_t validation, in
   return assignment;
 }
 
-/// How far the shares of the classes in the splits lie from those in the scene: Σ over splits and classes of
-/// |√share − √share of the scene|, so that rare classes count.
+/// Class imbalance of a split: Σ over splits and classes of |√fraction − √fraction in the scene|; the square
+/// root gives rare classes weight.
 double unevenness(const std::vector<SceneSplit>& assignment,
                   const std::vector<std::vector<int64_t>>& histograms) {
   const size_t classes = histograms.front().size();
@@ -67,7 +67,7 @@ std::pair<int64_t, int64_t> chosen_grid(const BlockRequest& request) {
     return std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(length) / side), 1, 1000);
   };
   std::pair<int64_t, int64_t> grid = {parts(request.height), parts(request.width)};
-  while (grid.first * grid.second < 4) {  // a small scene is cut nevertheless
+  while (grid.first * grid.second < 4) {  // at least four blocks, also for small scenes
     if (request.height / grid.first >= request.width / grid.second)
       ++grid.first;
     else
@@ -87,7 +87,7 @@ BlockSplit split_blocks(const BlockRequest& request, const std::vector<std::vect
   const int64_t blocks = request.rows * request.columns;
   const int64_t test = count_of(request.test, blocks), validation = count_of(request.validation, blocks);
   require(test + validation < blocks, ErrorKind::data,
-          "{}: {} × {} blocks are too few for training, {} of validation and {} of test", request.source,
+          "{}: {} × {} blocks are too few for training, {} validation and {} test blocks", request.source,
           request.rows, request.columns, validation, test);
   BlockSplit result;
   result.rows = request.rows;
@@ -104,7 +104,7 @@ BlockSplit split_blocks(const BlockRequest& request, const std::vector<std::vect
   for (int64_t row = 0; row < request.rows; ++row)
     for (int64_t column = 0; column < request.columns; ++column) {
       const SceneSplit own = result.assignment[static_cast<size_t>(row * request.columns + column)];
-      // The side of a neighbour whose pixels are to be kept off: those of a later split.
+      // Whether the neighbour belongs to a later split, which needs a guard.
       const auto keeps_off = [&](int64_t r, int64_t c) {
         return r >= 0 && c >= 0 && r < request.rows &&
                c<request.columns&& static_cast<int>(
@@ -112,7 +112,7 @@ BlockSplit split_blocks(const BlockRequest& request, const std::vector<std::vect
       };
       bool top = keeps_off(row - 1, column), bottom = keeps_off(row + 1, column);
       const bool left = keeps_off(row, column - 1), right = keeps_off(row, column + 1);
-      // Across a corner, unless a side already keeps away.
+      // Diagonal neighbours, unless a side already has a guard.
       top = top || (keeps_off(row - 1, column - 1) && !left) || (keeps_off(row - 1, column + 1) && !right);
       bottom =
           bottom || (keeps_off(row + 1, column - 1) && !left) || (keeps_off(row + 1, column + 1) && !right);
@@ -122,9 +122,10 @@ BlockSplit split_blocks(const BlockRequest& request, const std::vector<std::vect
       area.height -= (top ? guard : 0) + (bottom ? guard : 0);
       area.column += left ? guard : 0;
       area.width -= (left ? guard : 0) + (right ? guard : 0);
-      require(area.height > 0 && area.width > 0, ErrorKind::data,
-              "{}: a guard of {} pixels leaves nothing of the block at row {}, column {} of the {} × {} grid",
-              request.source, guard, row, column, request.rows, request.columns);
+      require(
+          area.height > 0 && area.width > 0, ErrorKind::data,
+          "{}: a guard of {} pixels leaves no pixel of the block at row {}, column {} of the {} × {} grid",
+          request.source, guard, row, column, request.rows, request.columns);
       result.areas[static_cast<size_t>(own)].push_back(area);
     }
   return result;

@@ -1,6 +1,6 @@
 #pragma once
-// One scene cut into blocks for training, validation and test, with a strip that nobody uses between blocks
-// of different splits: what a model saw in training is never within `guard` pixels of what it is judged on.
+// Spatial block split of one scene into training, validation and test, with an unused strip between blocks of
+// different splits: training pixels are at least `guard` pixels from evaluated ones.
 
 #include <array>
 #include <cstdint>
@@ -16,13 +16,13 @@ enum class SceneSplit { train = 0, validation = 1, test = 2 };
 
 struct BlockSplit {
   int64_t rows = 0, columns = 0;
-  std::vector<SceneSplit> assignment;           // of each block, row-major
-  std::array<std::vector<PixelRect>, 3> areas;  // by split, with the guard taken off
+  std::vector<SceneSplit> assignment;           // split of each block, row-major
+  std::array<std::vector<PixelRect>, 3> areas;  // by split, without the guard
 };
 
 struct BlockRequest {
   int64_t height = 0, width = 0;
-  int64_t rows = 0, columns = 0;  // of the grid; 0: chosen from `window`
+  int64_t rows = 0, columns = 0;  // of the grid; 0: from `window`
   int64_t window = 64;
   double validation = 0.15, test = 0.15;
   int64_t guard = 4;
@@ -30,16 +30,16 @@ struct BlockRequest {
   std::string source;
 };
 
-/// The grid that is chosen where none is asked for: blocks of a window and its guards to four windows a side.
+/// The default grid: block sides from one window with its guards to four windows.
 std::pair<int64_t, int64_t> chosen_grid(const BlockRequest& request);
-/// Block (row, column) of the grid, guard included.
+/// Block (row, column) of the grid, including the guard.
 PixelRect block_area(const BlockRequest& request, int64_t row, int64_t column);
 
-/// Splits the grid of request.rows × request.columns blocks at random, at least one block a split (none for a
-/// share of 0). Of 256 random splits it takes the one whose splits have the classes most evenly; `histograms`
-/// holds pixels by class of each block ([blocks][classes]; empty: the first split is taken). The guard is
-/// taken off the training blocks, and off the validation blocks where they meet test blocks. Errors (data):
-/// fewer blocks than splits, or a block that the guard eats up.
+/// Splits request.rows × request.columns blocks at random, at least one block per split (none for a fraction
+/// of 0). The most class-balanced of 256 random splits is used; `histograms` has the pixels by class of each
+/// block ([blocks][classes]; empty: the first random split is used). The guard is removed from training
+/// blocks, and from validation blocks next to test blocks. Errors (data): fewer blocks than splits, or a
+/// block without pixels outside the guard.
 BlockSplit split_blocks(const BlockRequest& request, const std::vector<std::vector<int64_t>>& histograms);
 
 }  // namespace modewise::data

@@ -15,7 +15,7 @@ namespace {
 
 using Color = std::array<uint8_t, 3>;
 
-// The colours of Okabe and Ito, and others between them, so that neighbours in the list differ in lightness.
+// Okabe and Ito's palette, extended; neighbours in the list differ in lightness.
 constexpr std::array<Color, 16> kColors = {{{0, 114, 178},
                                             {230, 159, 0},
                                             {0, 158, 115},
@@ -43,12 +43,12 @@ Color color_of(const std::string& text) {
   const char* end = text.data() + text.size();
   const bool right =
       text.size() == 7 && text[0] == '#' && std::from_chars(text.data() + 1, end, value, 16).ptr == end;
-  require(right, ErrorKind::config, "a class colour is written like \"#0072b2\", got '{}'", text);
+  require(right, ErrorKind::config, "a class colour must be like \"#0072b2\", got '{}'", text);
   return {static_cast<uint8_t>(value >> 16), static_cast<uint8_t>(value >> 8), static_cast<uint8_t>(value)};
 }
 
 constexpr int16_t kUnknown = -2;
-constexpr int64_t kFarthest = 1 << 20;  // ids beyond it would make the table large
+constexpr int64_t kFarthest = 1 << 20;  // limit of the lookup table
 
 }  // namespace
 
@@ -62,13 +62,12 @@ ClassMap::ClassMap(std::string name, std::vector<SceneClass> classes, std::vecto
           "class map {}: 1 to 255 classes, got {}", name_, classes_.size());
   std::set<int64_t> seen, listed;
   const auto include = [&](int64_t id) {
-    require(std::abs(id) <= kFarthest, ErrorKind::config, "class map {}: ids lie from −{} to {}, got {}",
+    require(std::abs(id) <= kFarthest, ErrorKind::config, "class map {}: ids must be −{} to {}, got {}",
             name_, kFarthest, kFarthest, id);
     listed.insert(id);
   };
   for (const SceneClass& one : classes_) {
-    require(seen.insert(one.id).second, ErrorKind::config, "class map {}: id {} stands there twice", name_,
-            one.id);
+    require(seen.insert(one.id).second, ErrorKind::config, "class map {}: duplicate id {}", name_, one.id);
     include(one.id);
   }
   for (const int64_t id : ignored_ids_) {
@@ -119,7 +118,7 @@ std::optional<uint8_t> ClassMap::nodata_id() const {
   return std::nullopt;
 }
 
-// The legend and its colours: Multi-Resolution Land Characteristics Consortium, www.mrlc.gov.
+// Legend and colours: Multi-Resolution Land Characteristics Consortium, www.mrlc.gov.
 ClassMap nlcd_classes() {
   return {"nlcd",
           {{11, "open water", {70, 107, 159}},
@@ -139,8 +138,8 @@ ClassMap nlcd_classes() {
           {{12, 12}, {23, 24}, {51, 51}, {72, 74}}};
 }
 
-// The legend: USDA National Agricultural Statistics Service; its equal colours of forests, of wetlands and of
-// developed land were moved apart.
+// Legend: USDA National Agricultural Statistics Service; its equal colours for forests, wetlands and
+// developed land are replaced by distinct ones.
 ClassMap cdl_classes() {
   return {"cdl",
           {{1, "corn", {255, 211, 0}},
@@ -178,9 +177,9 @@ ClassMap cdl_classes() {
 std::vector<SceneClass> plain_classes(const std::vector<int64_t>& ids, const std::vector<std::string>& names,
                                       const std::vector<std::string>& colors) {
   require(names.empty() || names.size() == ids.size(), ErrorKind::config,
-          "{} class names for {} class ids: give one name an id, or none", names.size(), ids.size());
+          "{} class names for {} class ids: give one name per id, or none", names.size(), ids.size());
   require(colors.empty() || colors.size() == ids.size(), ErrorKind::config,
-          "{} class colours for {} class ids: give one colour an id, or none", colors.size(), ids.size());
+          "{} class colours for {} class ids: give one colour per id, or none", colors.size(), ids.size());
   std::vector<SceneClass> classes;
   for (size_t i = 0; i < ids.size(); ++i)
     classes.push_back({ids[i], names.empty() ? fmt::format("class {}", ids[i]) : names[i],

@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 const std::string ssl4eo_image = "all_bands.tif";
 
-/// Paths of the regular files below `folder`, relative to it, sorted as strings (as Python's sorted(glob)
-/// does).
+/// Paths of the regular files below `folder`, relative to it, sorted as strings (like Python's
+/// sorted(glob)).
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> result;
   for (const auto& entry :
@@ -30,7 +30,7 @@ std::vector<std::string> files_below(const std::string& folder) {
 }
 
 void require_folder(const std::string& path, const char* what) {
-  require(fs::is_directory(path), ErrorKind::no_input, "{} is no folder of {}",
+  require(fs::is_directory(path), ErrorKind::no_input, "{} is not a folder of {}",
           path.empty() ? "(nothing)" : path, what);
 }
 
@@ -44,7 +44,7 @@ bool is_ssl4eo(const std::string& folder) {
   return false;
 }
 
-/// The file nlcd_YYYY.tif or cdl_YYYY.tif of a mask folder.
+/// The mask file nlcd_YYYY.tif or cdl_YYYY.tif of a folder.
 std::string ssl4eo_mask(const fs::path& folder) {
   if (!fs::is_directory(folder)) return "";
   std::string found;
@@ -69,15 +69,14 @@ SceneFiles find_ssl4eo(const SegmentationDataConfig& config, bool with_masks) {
       const fs::path folder = fs::path(config.masks) / fs::path(name).parent_path();
       file.mask = ssl4eo_mask(folder);
       require(!file.mask.empty(), ErrorKind::data,
-              "{}: no mask for it: there is no nlcd_YEAR.tif or cdl_YEAR.tif in {}", file.image,
-              folder.string());
+              "{}: no mask: expected nlcd_YEAR.tif or cdl_YEAR.tif in {}", file.image, folder.string());
     }
     result.files.push_back(std::move(file));
   }
   return result;
 }
 
-/// `name` without extension and `suffix`; nothing when it does not end so.
+/// `name` without extension and `suffix`; nothing if it has another suffix.
 std::optional<std::string> key_of(const std::string& name, const std::string& suffix) {
   if (!is_raster_name(name)) return std::nullopt;
   std::string key = (fs::path(name).parent_path() / fs::path(name).stem()).generic_string();
@@ -98,10 +97,8 @@ SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
         masks[*key] = (fs::path(config.masks) / name).string();
   }
   const bool together = with_masks && fs::equivalent(config.path, config.masks);
-  require(
-      !together || config.image_suffix != config.mask_suffix, ErrorKind::data,
-      "{}: images and masks lie in one folder: data.image_suffix and data.mask_suffix must tell them apart",
-      config.path);
+  require(!together || config.image_suffix != config.mask_suffix, ErrorKind::data,
+          "{}: images and masks are in one folder: set data.image_suffix and data.mask_suffix", config.path);
   for (const std::string& name : files_below(config.path)) {
     const auto key = key_of(name, config.image_suffix);
     if (!key) continue;
@@ -110,9 +107,9 @@ SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
     if (with_masks) {
       const auto mask = masks.find(*key);
       require(mask != masks.end(), ErrorKind::data,
-              "{}: no mask for it: wanted {}/{}{} (.tif, .tiff or .npy); data.image_suffix and "
-              "data.mask_suffix say "
-              "how the names end",
+              "{}: no mask: expected {}/{}{} (.tif, .tiff or .npy); set data.image_suffix and "
+              "data.mask_suffix for "
+              "other names",
               file.image, config.masks, *key, config.mask_suffix);
       file.mask = mask->second;
     }
@@ -146,7 +143,7 @@ bool has_split_folders(const SceneFiles& files) {
 
 void split_by_folders(SceneFiles& files, const std::string& path) {
   require(has_split_folders(files), ErrorKind::data,
-          "{}: data.split = \"folders\" wants folders train, val (or validation) and test", path);
+          "{}: data.split = \"folders\" needs folders train, val (or validation) and test", path);
   for (SceneFile& file : files.files) {
     const std::string first = fs::path(file.name).begin()->string();
     file.split = first == "train"  ? SceneSplit::train
@@ -163,7 +160,7 @@ void split_at_random(SceneFiles& files, const SegmentationDataConfig& config) {
   };
   const int64_t test = count(config.test), validation = count(config.validation);
   require(test + validation < n, ErrorKind::data,
-          "{}: {} tiles are too few for training, {} of validation and {} of test", config.path, n,
+          "{}: {} tiles are too few for training, {} validation and {} test tiles", config.path, n,
           validation, test);
   const std::vector<int64_t> order =
       random_permutation(n, {static_cast<uint64_t>(config.split_seed), RandomSite::splits, 0});
@@ -172,7 +169,7 @@ void split_at_random(SceneFiles& files, const SegmentationDataConfig& config) {
                                                                             : i < test + validation
                                                                                 ? SceneSplit::validation
                                                                                 : SceneSplit::train;
-  files.rule = fmt::format("tiles at random, seed {}", config.split_seed);
+  files.rule = fmt::format("random tiles, seed {}", config.split_seed);
 }
 
 void split_files(SceneFiles& files, const SegmentationDataConfig& config) {
@@ -180,7 +177,7 @@ void split_files(SceneFiles& files, const SegmentationDataConfig& config) {
   if (rule == "auto")
     rule = files.layout == "ssl4eo" ? "ssl4eo" : has_split_folders(files) ? "folders" : "random";
   require(rule != "blocks", ErrorKind::config,
-          "data.split = \"blocks\" cuts one scene, but {} is a folder of {} images", config.path,
+          "data.split = \"blocks\" splits one scene, but {} is a folder of {} images", config.path,
           files.files.size());
   if (rule == "ssl4eo")
     split_as_ssl4eo(files);
@@ -205,15 +202,15 @@ SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_mask
     require(!with_masks || !fs::is_directory(config.masks), ErrorKind::data,
             "{} is a folder, but the image {} has one mask", config.masks, config.path);
     require(!with_masks || config.split == "auto" || config.split == "blocks", ErrorKind::config,
-            "data.split = \"{}\" splits many images, but {} is one: \"blocks\" cuts it", config.split,
+            "data.split = \"{}\" splits several images, but {} is one image: use \"blocks\"", config.split,
             config.path);
     return {{{fs::path(config.path).filename().string(), config.path, with_masks ? config.masks : "", {}}},
             "scene",
             ""};
   }
   SceneFiles result = layout == "ssl4eo" ? find_ssl4eo(config, with_masks) : find_folder(config, with_masks);
-  require(!result.files.empty(), ErrorKind::data, "{}: no images there (.tif, .tiff or .npy{})", config.path,
-          config.image_suffix.empty() ? "" : ", names that end in " + config.image_suffix);
+  require(!result.files.empty(), ErrorKind::data, "{}: no images in this folder (.tif, .tiff or .npy{})",
+          config.path, config.image_suffix.empty() ? "" : ", with the suffix " + config.image_suffix);
   if (with_masks) split_files(result, config);
   return result;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Which image belongs to which mask, and what split a data set's own folders or its papers give.
+// Lists image and mask files, with the split given by folders or by the data set's paper.
 
 #include <optional>
 #include <string>
@@ -13,18 +13,17 @@ namespace modewise::data {
 struct SceneFile {
   std::string name;  // relative to the folder
   std::string image, mask;
-  std::optional<SceneSplit> split;  // of data sets whose files are split as a whole
+  std::optional<SceneSplit> split;  // for data sets split by whole files
 };
 
 struct SceneFiles {
   std::vector<SceneFile> files;
   std::string layout;  // ssl4eo | folder | scene
-  std::string rule;    // how they were split, for the log; empty: not yet
+  std::string rule;    // split rule for the log; empty: not split yet
 };
 
-/// Finds what `config` names. Without `with_masks` only images are looked for. Errors: no_input for paths
-/// that are not there; data for an image without a mask, a folder without images, a split whose folders are
-/// missing.
+/// Lists the files of `config`. Without `with_masks` only images. Errors: no_input for paths that do not
+/// exist; data for an image without a mask, a folder without images, missing folders of a split.
 SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_masks);
 
 }  // namespace modewise::data

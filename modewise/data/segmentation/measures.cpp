@@ -1,4 +1,4 @@
-// What a set of scenes is measured for: its classes, the scale of its bands, its hash.
+// Statistics of a segmentation set: classes, scale of the bands, hash.
 
 #include <fmt/ranges.h>
 
@@ -15,10 +15,10 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kMaxSampled = 500;                     // tiles of a split that are counted and measured
-constexpr int64_t kMaxHashedBytes = int64_t{256} << 20;  // beyond it names and sizes are hashed
+constexpr int64_t kMaxSampled = 500;                     // tiles per split used for class counts and scale
+constexpr int64_t kMaxHashedBytes = int64_t{256} << 20;  // larger files: names and sizes are hashed
 
-/// About `most` of `areas`, evenly spaced.
+/// About `maximum` of `areas`, evenly spaced.
 std::vector<SceneArea> sampled(const std::vector<SceneArea>& areas, int64_t maximum) {
   const auto n = static_cast<int64_t>(areas.size());
   if (n <= maximum) return areas;
@@ -46,7 +46,7 @@ void SegmentationSet::find_classes() {
   if (config_.classes == "nlcd" || config_.classes == "cdl") {
     classes_ = config_.classes == "nlcd" ? nlcd_classes() : cdl_classes();
     require(config_.ignore.empty() || config_.ignore == classes_.ignored_ids(), ErrorKind::config,
-            "data.classes = \"{}\" ignores 0 alone: data.ignore must stay empty", config_.classes);
+            "data.classes = \"{}\" ignores only 0: data.ignore must be empty", config_.classes);
     return;
   }
   if (config_.classes == "list") {
@@ -68,16 +68,16 @@ void SegmentationSet::find_classes() {
       for (const float value : values) {
         if (std::isnan(value)) continue;
         require(value == std::floor(value) && std::abs(value) < 1e6F, ErrorKind::data,
-                "{}: a mask holds whole class ids, but this has {}", raster->info().source, value);
+                "{}: class ids of a mask must be whole numbers, got {}", raster->info().source, value);
         found.insert(static_cast<int64_t>(value));
       }
       require(found.size() <= 300, ErrorKind::data,
-              "{}: more than 300 different numbers: is it a mask of class ids?", raster->info().source);
+              "{}: more than 300 different values: is it a mask of class ids?", raster->info().source);
     }
   }
   std::erase_if(ignored, [&](int64_t id) { return !found.contains(id); });
   const std::vector<SceneClass> classes = without(plain_classes({found.begin(), found.end()}, {}), ignored);
-  require(!classes.empty(), ErrorKind::data, "{}: the masks hold no class id that is not ignored ({})",
+  require(!classes.empty(), ErrorKind::data, "{}: the masks have no class id that is not ignored ({})",
           config_.masks, fmt::join(ignored, ", "));
   std::vector<int64_t> ids;
   for (const SceneClass& one : classes) ids.push_back(one.id);
@@ -98,7 +98,7 @@ void SegmentationSet::count_classes() {
           if (label >= 0) ++pixels_[split][static_cast<size_t>(label)];
   }
   if (!all)
-    notes_.push_back(fmt::format("classes and scale are measured on {} tiles of a split", kMaxSampled));
+    notes_.push_back(fmt::format("class counts and scale are measured on {} tiles per split", kMaxSampled));
 }
 
 void SegmentationSet::measure() {
@@ -126,7 +126,7 @@ void SegmentationSet::measure() {
       }
     }
   }
-  require(count > 0, ErrorKind::data, "{}: no pixel of the training part has data", config_.path);
+  require(count > 0, ErrorKind::data, "{}: no pixel of the training split has data", config_.path);
   if (config_.scale != "standard") return;
   for (size_t band = 0; band < bands; ++band) {
     const double mean = sum[band] / count, variance = square[band] / count - mean * mean;
@@ -134,7 +134,7 @@ void SegmentationSet::measure() {
     const bool constant = !(variance > 1e-12 * std::max(1.0, mean * mean));
     rule_.scale.stddev[band] = constant ? 1 : std::sqrt(variance);
     if (constant)
-      notes_.push_back(fmt::format("band {} is constant in the training part", rule_.bands[band]));
+      notes_.push_back(fmt::format("band {} is constant in the training split", rule_.bands[band]));
   }
 }
 
@@ -148,7 +148,7 @@ void SegmentationSet::make_hash() {
     text += file.name + "\n";
     for (const std::string& path : {file.image, file.mask})
       text += (bytes <= kMaxHashedBytes ? content_hash(io::MappedFile(path).bytes())
-                                         : std::to_string(std::filesystem::file_size(path))) +
+                                        : std::to_string(std::filesystem::file_size(path))) +
               "\n";
   }
   hash_ = content_hash(as_bytes(text));

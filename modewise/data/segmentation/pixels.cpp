@@ -8,7 +8,7 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kMaxValues = int64_t{1} << 22;  // of a part that is read at once
+constexpr int64_t kMaxValues = int64_t{1} << 22;  // values read at once
 
 std::optional<double> nodata_of(const std::string& setting, const std::optional<double>& file) {
   if (setting == "auto") return file;

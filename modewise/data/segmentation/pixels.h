@@ -1,5 +1,5 @@
 #pragma once
-// How the pixels of an image become a model's input: which bands, which values mean nothing, which scale.
+// Conversion of image pixels to model input: bands, nodata values and scale.
 
 #include <cstdint>
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace modewise::data {
 
-/// (value − mean) / deviation a band.
+/// (value − mean) / std per band.
 struct BandScale {
   std::vector<double> mean, stddev;
 };
 
 struct PixelRule {
-  std::vector<int64_t> bands;  // of the file, in the order the model gets them
+  std::vector<int64_t> bands;  // bands of the file, in the order of the model input
   std::string nodata = "auto";
   BandScale scale;
 };
 
-/// Reads the window of `raster` (it may reach beyond it), scaled; pixels with a NaN, an infinity or the
-/// nodata value in any band, and those beyond the image, are not valid.
+/// Reads a scaled window of `raster`, which may exceed the image; pixels outside, or with a NaN, an infinity
+/// or the nodata value in any band, are invalid.
 SceneWindow read_window(const Raster& raster, const PixelRect& window, const PixelRule& rule);
 
-/// The area in bands of rows, so that not too many values are read at once.
+/// Splits an area into strips of rows, to limit the values read at once.
 std::vector<PixelRect> in_parts(const PixelRect& area, int64_t values_a_pixel);
 
 }  // namespace modewise::data

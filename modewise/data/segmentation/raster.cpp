@@ -48,7 +48,7 @@ class ArrayRaster final : public Raster {
     const size_t rank = array_.shape.size();
     if (axes == "auto") axes = rank == 2 ? "hw" : rank == 3 ? "hwc" : rank == 4 ? "thwc" : "";
     require(axes.size() == rank && rank > 0, ErrorKind::data,
-            "{}: an array of {} axes, but an image has {} (data.axes says which is which)", path, rank,
+            "{}: an array with {} axes, but an image has {} (data.axes sets their order)", path, rank,
             axes.empty() ? std::string("2, 3 or 4") : std::to_string(axes.size()) + ", '" + axes + "'");
     int64_t stride = 1;
     for (size_t i = rank; i-- > 0;) {
@@ -89,7 +89,7 @@ class ArrayRaster final : public Raster {
       case io::Array::f64:
         return copy<double>(window, out);
       case io::Array::f16:
-        fail(ErrorKind::data, "{}: float16 arrays are not read as images; save it as float32", info_.source);
+        fail(ErrorKind::data, "{}: float16 images are not supported; save it as float32", info_.source);
     }
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Images of any size read by windows: GeoTIFF, and NPY arrays with rows, columns, bands and dates in any of
-// the usual orders.
+// Rasters: images of any size, read by windows: GeoTIFF, and NPY arrays with rows, columns, bands and dates
+// in any usual order.
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace modewise::data {
 
-/// A rectangle of pixels; it may reach beyond its image.
+/// A rectangle of pixels, which may exceed the image.
 struct PixelRect {
   int64_t row = 0, column = 0, height = 0, width = 0;
   int64_t pixels() const { return height * width; }
@@ -34,20 +34,20 @@ class Raster {
  public:
   virtual ~Raster() = default;
   const RasterInfo& info() const { return info_; }
-  /// The window [T, height, width, bands], C order, which must lie inside. May be called by several threads.
+  /// Reads the window [T, height, width, bands], C order, which must be inside the image. Thread-safe.
   virtual void read(const PixelRect& window, std::span<float> out) const = 0;
 
  protected:
   RasterInfo info_;
 };
 
-/// `axes` as in SegmentationDataConfig; it matters for NPY alone. Throws no_input for a file that is not there or not
-/// readable, data errors for one that is no image.
+/// Opens an image; `axes` (NPY only) as in SegmentationDataConfig. Throws no_input if the file does not exist
+/// or is not readable, data errors if it is not an image.
 std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& axes);
-/// Whether the name ends as images do: .tif, .tiff, .npy.
+/// Whether the name has an image extension: .tif, .tiff, .npy.
 bool is_raster_name(const std::string& path);
 
-/// A copy decoded into memory.
+/// Decodes a raster into memory.
 std::unique_ptr<Raster> in_memory(const Raster& raster);
 
 }  // namespace modewise::data

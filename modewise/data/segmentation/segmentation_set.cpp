@@ -11,11 +11,12 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kFreeBytes = int64_t{64} << 20;  // a decoded copy may take this beyond twice the file
+constexpr int64_t kFreeBytes = int64_t{64} << 20;  // allowance for a decoded copy beyond twice the file size
 
 }  // namespace
 
-SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, int64_t window_multiple, bool with_test)
+SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, int64_t window_multiple,
+                                 bool with_test)
     : config_(config), files_(find_scene_files(config, true)) {
   if (!with_test) leave_test_files_out();
   check_pairs();
@@ -32,7 +33,8 @@ SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, int64_t w
   make_hash();
 }
 
-SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, const SceneSummary& run, bool whole, bool with_test)
+SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, const SceneSummary& run, bool whole,
+                                 bool with_test)
     : config_(config), files_(find_scene_files(config, true)), classes_(run.classes), rule_(run.rule) {
   if (!with_test) leave_test_files_out();
   check_pairs();
@@ -75,7 +77,7 @@ std::shared_ptr<const Raster> SegmentationSet::opened(int64_t file, bool of_mask
     raster = in_memory(*raster);
     kept_bytes_ += bytes;
   }
-  if (fits || files_.layout == "scene") kept_[place] = raster;  // one file may stay open, thousands may not
+  if (fits || files_.layout == "scene") kept_[place] = raster;  // keep a single file open, but not thousands
   return raster;
 }
 
@@ -90,13 +92,13 @@ void SegmentationSet::check_pairs() {
       mask_nodata_ = mask_info.nodata;
     }
     require(mask_info.times == 1 && mask_info.bands == 1, ErrorKind::data,
-            "{}: a mask has one class id a pixel, but this has {} bands", mask_info.source,
+            "{}: a mask must have one band of class ids, got {} bands", mask_info.source,
             mask_info.times * mask_info.bands);
     require(mask_info.height == info.height && mask_info.width == info.width, ErrorKind::data,
             "{}: the mask has {} × {} pixels, but its image {} has {} × {}", mask_info.source,
             mask_info.height, mask_info.width, info.source, info.height, info.width);
     require(info.bands == first.bands && info.times == first.times, ErrorKind::data,
-            "{}: {} dates of {} bands, but {} has {} of {}: the images of a set have the same bands",
+            "{}: {} dates of {} bands, but {} has {} of {}: all images must have the same dates and bands",
             info.source, info.times, info.bands, first.source, first.times, first.bands);
     sizes_.push_back({0, 0, info.height, info.width});
     progress.update(i + 1);
@@ -106,8 +108,9 @@ void SegmentationSet::check_pairs() {
   file_bands_ = first.bands;
   rule_.bands = config_.bands;
   for (const int64_t band : rule_.bands)
-    require(band < first.bands, ErrorKind::data, "{}: data.bands holds {}, but the image has bands 0 to {}",
-            first.source, band, first.bands - 1);
+    require(band < first.bands, ErrorKind::data,
+            "{}: data.bands contains {}, but the image has bands 0 to {}", first.source, band,
+            first.bands - 1);
   if (rule_.bands.empty())
     for (int64_t band = 0; band < first.bands; ++band) rule_.bands.push_back(band);
   rule_.nodata = config_.nodata;
@@ -126,8 +129,8 @@ std::vector<int16_t> SegmentationSet::labels(int64_t file, const PixelRect& area
     if (index) result[i] = *index;
     require(index || config_.ignore_unlisted, ErrorKind::data,
             "{}: row {}, column {}: class id {} is not in the class map '{}' ({}); data.ignore_unlisted = "
-            "true counts "
-            "such pixels nowhere",
+            "true ignores "
+            "such pixels",
             raster->info().source, area.row + static_cast<int64_t>(i) / area.width,
             area.column + static_cast<int64_t>(i) % area.width, ids[i], classes_.name(), classes_.ids_text());
   }

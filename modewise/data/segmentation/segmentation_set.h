@@ -1,6 +1,6 @@
 #pragma once
-// Images with masks made ready for segmentation: found, split, checked, scaled by the training part, and read
-// by windows. Images of any size and number; what fits into data.cache_mb stays decoded in memory.
+// Segmentation set: images with masks, split, checked, scaled by the training split, and read by windows.
+// Images may have any size and number; decoded images are cached up to data.cache_mb.
 
 #include <array>
 #include <cstdint>
@@ -18,39 +18,40 @@
 
 namespace modewise::data {
 
-/// A part of one of a set's images.
+/// An area of an image of the set.
 struct SceneArea {
   int64_t file = 0;
   PixelRect area;
 };
 
-/// What a run keeps of its data in data.json, so that later images can be checked and read in the same way.
+/// Data summary of a run (data.json), used to check and read later images in the same way.
 struct SceneSummary {
   ClassMap classes;
   PixelRule rule;
   int64_t times = 1;
-  int64_t file_bands = 1;  // of the images as they are, before rule.bands chooses
+  int64_t file_bands = 1;  // bands of the files, before the selection by rule.bands
   int64_t window = 0;
   bool missing = false;
-  std::vector<int64_t> training_pixels;  // of each class
+  std::vector<int64_t> training_pixels;  // pixels of each class
   std::string source, hash;
 };
 nlohmann::ordered_json to_json(const SceneSummary& summary);
-/// Data error naming the file when it is no such summary.
+/// Data error naming the file if it is not such a summary.
 SceneSummary read_scene_summary(const std::string& path);
-/// Data error when an image has other dates or bands than a run was trained on.
+/// Data error if the dates or bands of an image differ from those of the run.
 void require_fits(const SceneSummary& run, const RasterInfo& image);
 
 class SegmentationSet {
  public:
-  /// Finds, checks and splits what `config` names; counts its classes; measures the scale over the training
-  /// part. `window_multiple`: the model's windows are multiples of it. Errors: no_input, data and config
-  /// errors that name the file. Without `with_test` there is no test area: images of the test split are not
-  /// opened, and of one scene the test blocks' masks alone are, since the split spreads the classes evenly.
+  /// Lists, checks and splits the images of `config`, counts classes, and fits the scale to the training
+  /// split. `window_multiple`: windows are multiples of it. Errors: no_input, data and config errors that
+  /// name the file. Without `with_test` there is no test area: test images are not opened; for one scene only
+  /// the masks of test blocks are read, because the split balances the classes.
   SegmentationSet(const SegmentationDataConfig& config, int64_t window_multiple, bool with_test = true);
-  /// The same images read as a run's: with its classes, scale and window. With `whole` nothing is split:
-  /// every image is one area of the test split. `with_test` as above.
-  SegmentationSet(const SegmentationDataConfig& config, const SceneSummary& run, bool whole, bool with_test = true);
+  /// Images read with the classes, scale and window of a run. With `whole` there is no split: every image is
+  /// one area of the test split. `with_test` as above.
+  SegmentationSet(const SegmentationDataConfig& config, const SceneSummary& run, bool whole,
+                  bool with_test = true);
 
   SceneSummary summary() const;
 
@@ -61,13 +62,13 @@ class SegmentationSet {
   int64_t times() const { return times_; }
   int64_t bands() const { return static_cast<int64_t>(rule_.bands.size()); }
   int64_t window() const { return window_; }
-  /// Whether any pixel of the training part was not valid.
+  /// Whether any pixel of the training split is invalid.
   bool missing() const { return missing_; }
-  /// The tiles that a training epoch draws windows from.
+  /// Tiles from which training windows are drawn.
   const std::vector<SceneArea>& training_tiles() const { return tiles_; }
-  /// The areas of a split; evaluation covers each once.
+  /// Areas of a split; evaluation covers each once.
   const std::vector<SceneArea>& areas(SceneSplit split) const { return areas_[static_cast<size_t>(split)]; }
-  /// Pixels of each class in a split (of a sample of its tiles, for sets of thousands).
+  /// Pixels of each class in a split (estimated from a sample of tiles for large sets).
   const std::vector<int64_t>& class_pixels(SceneSplit split) const {
     return pixels_[static_cast<size_t>(split)];
   }
@@ -77,11 +78,11 @@ class SegmentationSet {
   std::string source() const { return config_.path; }
   std::optional<io::GeoReference> geo(int64_t file) const { return image(file)->info().geo; }
 
-  /// Image and labels of an area. May be called by several threads.
+  /// Image and labels of an area. Thread-safe.
   SceneWindow read(const SceneArea& area) const;
   /// The image alone.
   SceneWindow read_image(const SceneArea& area) const;
-  /// Classes of the pixels, row-major; ClassMap::ignored where the mask says nothing that counts.
+  /// Class indices of the pixels, row-major; ClassMap::ignored for ignored mask values.
   std::vector<int16_t> labels(int64_t file, const PixelRect& area) const;
 
  private:
@@ -112,7 +113,8 @@ class SegmentationSet {
   std::vector<std::string> notes_;
   std::string hash_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<const Raster>> kept_;  // image and mask of each file, null until opened
+  mutable std::vector<std::shared_ptr<const Raster>>
+      kept_;  // cached image and mask of each file; null: not opened
   mutable int64_t kept_bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// How a set of scenes is cut: windows, splits, training tiles.
+// Splits of a segmentation set: windows, blocks, training tiles.
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ void SegmentationSet::choose_window(int64_t multiple) {
     window_ = std::max(multiple, side / multiple * multiple);
   }
   require(window_ % multiple == 0, ErrorKind::config,
-          "data.window = {} must be a multiple of {}, the model's patch or its halvings", window_, multiple);
+          "data.window = {} must be a multiple of {} (the model's patch or downsampling)", window_, multiple);
 }
 
 void SegmentationSet::split_tiles() {
@@ -66,7 +66,7 @@ void SegmentationSet::split_scene() {
   request.rows = config_.blocks.empty() ? grid.first : config_.blocks[0];
   request.columns = config_.blocks.empty() ? grid.second : config_.blocks[1];
   require(request.rows <= request.height && request.columns <= request.width, ErrorKind::data,
-          "{}: data.blocks = [{}, {}] are more than its {} × {} pixels", config_.path, request.rows,
+          "{}: data.blocks = [{}, {}] exceeds its {} × {} pixels", config_.path, request.rows,
           request.columns, request.height, request.width);
   std::vector<std::vector<int64_t>> histograms;
   for (int64_t row = 0; row < request.rows; ++row)
@@ -79,8 +79,8 @@ void SegmentationSet::split_scene() {
   const BlockSplit split = split_blocks(request, histograms);
   for (size_t i = 0; i < areas_.size(); ++i)
     for (const PixelRect& area : split.areas[i]) areas_[i].push_back({0, area});
-  files_.rule = fmt::format("{} × {} blocks, {} pixels between those of different splits, seed {}",
-                            request.rows, request.columns, config_.guard, config_.split_seed);
+  files_.rule = fmt::format("{} × {} blocks, guard of {} pixels between splits, seed {}", request.rows,
+                            request.columns, config_.guard, config_.split_seed);
 }
 
 void SegmentationSet::cut_tiles() {
@@ -89,7 +89,7 @@ void SegmentationSet::cut_tiles() {
   bool small = false;
   for (const SceneArea& area : areas_[0]) {
     small = small || area.area.height < window_ || area.area.width < window_;
-    // Tiles that are hardly larger than a window are a sample each; larger areas are cut.
+    // Tiles up to about the window size are one sample each; larger areas are cut.
     const bool one = files_.layout != "scene" && std::max(area.area.height, area.area.width) <= side;
     const auto count = [&](int64_t length) {
       return one ? 1 : std::max<int64_t>(0, length - window_ + stride - 1) / stride + 1;
@@ -102,7 +102,7 @@ void SegmentationSet::cut_tiles() {
   }
   if (small)
     notes_.push_back(fmt::format(
-        "some training areas are smaller than the window of {} pixels: what is left of it counts as missing",
+        "some training areas are smaller than the window of {} pixels: the rest of the window is missing",
         window_));
   missing_ = missing_ || small;
 }

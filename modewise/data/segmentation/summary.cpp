@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
@@ -21,7 +22,7 @@ Json to_json(const SceneSummary& summary) {
           {"bands", summary.rule.bands},
           {"nodata", summary.rule.nodata},
           {"mean", summary.rule.scale.mean},
-          {"deviation", summary.rule.scale.stddev},
+          {"std", summary.rule.scale.stddev},
           {"times", summary.times},
           {"file_bands", summary.file_bands},
           {"window", summary.window},
@@ -39,7 +40,7 @@ SceneSummary read_scene_summary(const std::string& path) {
     json.at("bands").get_to(summary.rule.bands);
     json.at("nodata").get_to(summary.rule.nodata);
     json.at("mean").get_to(summary.rule.scale.mean);
-    json.at("deviation").get_to(summary.rule.scale.stddev);
+    aliased_member(json, "std").get_to(summary.rule.scale.stddev);
     json.at("times").get_to(summary.times);
     json.at("file_bands").get_to(summary.file_bands);
     json.at("window").get_to(summary.window);
@@ -48,9 +49,8 @@ SceneSummary read_scene_summary(const std::string& path) {
     json.at("source").get_to(summary.source);
     json.at("hash").get_to(summary.hash);
     const size_t bands = summary.rule.bands.size();
-    require(
-        bands > 0 && summary.rule.scale.mean.size() == bands && summary.rule.scale.stddev.size() == bands,
-        ErrorKind::data, "its lists of bands, means and deviations differ in length");
+    require(bands > 0 && summary.rule.scale.mean.size() == bands && summary.rule.scale.stddev.size() == bands,
+            ErrorKind::data, "its lists of bands, means and standard deviations differ in length");
     for (const int64_t band : summary.rule.bands)
       require(band >= 0 && band < summary.file_bands, ErrorKind::data, "band {} of {}", band,
               summary.file_bands);

@@ -35,7 +35,7 @@ void CollectionConfig::fields(Fields& f) {
   f.add("normalize", normalize,
         "variable (mean 0, deviation 1 of each variable over the training cases), case (of each variable of "
         "each case), or none",
-        {.one_of = {"variable", "case", "none"}});
+        {.one_of = {"variable", "sample", "none"}});
   f.add("length", length, "steps that shorter cases are padded to; 0: the longest case", {.min = 0});
   f.group("motifs", motifs);
 }

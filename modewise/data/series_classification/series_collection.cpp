@@ -252,7 +252,7 @@ void apply_scale(at::Tensor& series, const VariableScale& scale) {
 void scale_samples(SeriesCollection& set, const std::string& normalize) {
   for (int64_t i = 0; i < set.count(); ++i)
     apply_scale(set.samples[static_cast<size_t>(i)],
-                normalize == "case" ? fit_scale(set, {i}, false) : set.scale);
+                normalize == "sample" ? fit_scale(set, {i}, false) : set.scale);
 }
 
 void scale_by_protocol(SeriesCollection& set, const CollectionConfig& config) {
@@ -332,7 +332,7 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
   set.source = file;
   set.classes = trained.classes;
   set.scale = trained.scale;
-  append(set, std::move(raw), "case");
+  append(set, std::move(raw), "sample");
   set.length = trained.length;
   require(longest(set) <= set.length, ErrorKind::data,
           "{}: the longest case has {} steps, but the run's model has room for {}; data.length gives more in "

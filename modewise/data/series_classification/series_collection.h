@@ -19,7 +19,7 @@ struct VariableScale {
 };
 
 struct SeriesCollection : LabelledSamples {
-  SeriesCollection() : LabelledSamples("case", "cases") {}
+  SeriesCollection() : LabelledSamples("sample", "samples", "case", "cases") {}
 
   std::vector<at::Tensor> samples;  // each [V, T_i] float32, scaled, gaps filled
   int64_t variables = 0;
@@ -48,11 +48,11 @@ struct TrainedSeries {
 };
 /// One file for a trained model, all of whose cases are test cases; data errors name what does not fit.
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,
-                            const TrainedSeries& trained);
+                              const TrainedSeries& trained);
 
 /// Values [B, V, T] and masks [B, T], zeros behind the cases' ends.
 LabelledBatch gather_samples(const SeriesCollection& collection, std::span<const int64_t> samples,
-                           int64_t length, bool padded);
+                             int64_t length, bool padded);
 
 /// Varies the cases of batch `number` in place; equal (seed, number) vary alike.
 void augment(LabelledBatch& batch, const SeriesAugmentConfig& config, uint64_t seed, uint64_t number);

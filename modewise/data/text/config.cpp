@@ -72,7 +72,7 @@ void MaskingConfig::fields(Fields& f) {
 
 void MaskingConfig::validate(const std::string& source) const {
   require(hidden + exchanged <= 1 + 1e-9, ErrorKind::config,
-          "{}: masking.hidden = {} and masking.exchanged = {} sum to more than 1", source, hidden, exchanged);
+          "{}: masking.mask_token_probability = {} and masking.random_token_probability = {} sum to more than 1", source, hidden, exchanged);
 }
 
 }  // namespace modewise::data

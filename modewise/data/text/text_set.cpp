@@ -146,7 +146,7 @@ class TextSetBuilder {
     for (const std::string_view label : rows.labels) {
       if (!label.empty()) names.emplace(label);
       require(names.size() <= kMaxClasses, ErrorKind::data,
-              "{}: more than {} classes in '{}': for numbers there is text.objective = \"regress\"",
+              "{}: more than {} classes in '{}': for numbers there is text.objective = \"regression\"",
               rows.source, kMaxClasses, config_.label);
     }
     require(!names.empty(), ErrorKind::data,

@@ -260,7 +260,7 @@ void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, u
           batch.values.dim() - 2);
   for (const int64_t axis : config.flips)
     require(axis < batch.values.dim() - 2, ErrorKind::config,
-            "augment.flips holds {}, but the volumes have axes 0 to {}", axis, batch.values.dim() - 3);
+            "augment.flip_axes holds {}, but the volumes have axes 0 to {}", axis, batch.values.dim() - 3);
   const auto vary = [&](int64_t i) {
     Draws draws(stream, i);
     Sample sample{batch.values.select(0, i), batch.valid.defined() ? batch.valid.select(0, i) : at::Tensor()};

@@ -12,7 +12,7 @@
 namespace modewise::io {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "weights are used as they stand in the file");
+static_assert(std::endian::native == std::endian::little, "weights are used in the byte order of the file");
 
 constexpr uint32_t kLlama2cMagic = 0x616b3432;  // "ak42"
 constexpr size_t kLegacyHeader = 28;
@@ -21,7 +21,7 @@ constexpr size_t kSharedFlag = 36;
 constexpr double kLlama2cRotaryBase = 10000;
 constexpr unsigned __int128 kMaxTables = 64 << 20;
 
-/// A weight's place in the file: `bytes` of it at `weights.*part`.
+/// One weight of the file: `bytes` bytes, kept at `weights.*part`.
 struct Part {
   Llama2cPart part;
   const char* name;
@@ -30,7 +30,7 @@ struct Part {
 
 constexpr Llama2cPart kTables = nullptr;
 
-/// The weights in the order of the file; the tables of version 0 are a part without a name.
+/// The weights in file order; the rotary tables of version 0 are a part without a name.
 std::vector<Part> parts_of(const Llama2cHeader& h) {
   using W = Llama2cWeights;
   const auto layers = static_cast<unsigned __int128>(h.layers);
@@ -84,7 +84,7 @@ void check_llama2c_sizes(const Llama2cHeader& h, const std::string& source) {
   positive(h.vocabulary, "vocabulary");
   positive(h.context, "context length");
   require(h.heads <= h.width && h.width % h.heads == 0 && h.width / h.heads % 2 == 0, ErrorKind::data,
-          "{}: a width of {} cannot be cut into {} heads of an even width", source, h.width, h.heads);
+          "{}: the width {} cannot be split into {} heads of an even width", source, h.width, h.heads);
   require(h.kv_heads <= h.heads && h.heads % h.kv_heads == 0, ErrorKind::data,
           "{}: {} key and value heads do not divide {} heads", source, h.kv_heads, h.heads);
 }
@@ -111,16 +111,16 @@ size_t read_versioned_header(std::span<const std::byte> bytes, const std::string
           kVersionedHeader);
   h.version = int_at(bytes, 4);
   require(h.version != 2, ErrorKind::data,
-          "{}: version 2 of llama2.c's checkpoints holds 8-bit weights, which are not read; export the model "
-          "as version 0 or 1",
+          "{}: version 2 of llama2.c's checkpoints holds 8-bit weights, which are not supported; export the "
+          "model as version 0 or 1",
           source);
-  require(h.version == 1, ErrorKind::data, "{}: ak42 checkpoints of version 1 are read, this is version {}",
-          source, h.version);
+  require(h.version == 1, ErrorKind::data,
+          "{}: ak42 checkpoints of version 1 are supported, this is version {}", source, h.version);
   read_sizes(bytes, 8, h);
   const auto shared = std::to_integer<int>(bytes[kSharedFlag]);
   require(shared <= 1, ErrorKind::data,
-          "{}: the byte at offset {} says whether the classifier is shared, 0 or 1, but is {}", source,
-          kSharedFlag, shared);
+          "{}: the byte at offset {} (shared classifier) must be 0 or 1, got {}", source, kSharedFlag,
+          shared);
   h.tied = shared == 1;
   return kVersionedHeader;
 }
@@ -155,7 +155,7 @@ std::string format_header(const Llama2cHeader& h) {
   return out;
 }
 
-/// Cosines, then sines, of positions × frequencies, as llama2.c writes and ignores them.
+/// Cosines, then sines, of positions × frequencies; llama2.c writes them and ignores them when reading.
 void give_tables(const Llama2cHeader& h, const ByteSink& sink) {
   std::vector<float> row(static_cast<size_t>(h.head_width() / 2));
   for (const bool sines : {false, true})
@@ -169,7 +169,7 @@ void give_tables(const Llama2cHeader& h, const ByteSink& sink) {
     }
 }
 
-/// The tables follow from the context alone, a number that a file of any size can declare.
+/// The size of the tables depends on the context only, which a file of any size can declare.
 void check_tables(const std::vector<Part>& parts, const Llama2cHeader& h) {
   unsigned __int128 tables = 0, weights = 0;
   for (const Part& part : parts) (part.part == kTables ? tables : weights) += 4 * part.floats;
@@ -177,8 +177,7 @@ void check_tables(const std::vector<Part>& parts, const Llama2cHeader& h) {
       tables <= 2 * weights + kMaxTables, ErrorKind::data,
       "version 0 of llama2.c's checkpoints holds rotary tables for each position of the context: {} "
       "positions "
-      "take {} bytes, beside {} of weights; at most twice the weights and 64 MiB are written. Version 1 has "
-      "no tables",
+      "take {} bytes, the weights {}; the limit is twice the weights plus 64 MiB. Version 1 has no tables",
       h.context, static_cast<uint64_t>(tables), static_cast<uint64_t>(weights));
 }
 
@@ -192,7 +191,7 @@ Llama2cCheckpoint parse_llama2c(std::span<const std::byte> bytes, const std::str
   const std::vector<Part> parts = parts_of(out.header);
   unsigned __int128 wanted = offset;
   for (const Part& part : parts) wanted += 4 * part.floats;
-  // Beyond 64 bits the exact number says nothing more.
+  // Capped at 64 bits for the message.
   const auto shown = static_cast<uint64_t>(std::min<unsigned __int128>(wanted, UINT64_MAX));
   require(
       wanted == bytes.size(), ErrorKind::data,
@@ -200,7 +199,7 @@ Llama2cCheckpoint parse_llama2c(std::span<const std::byte> bytes, const std::str
       "vocabulary {}, context {}) need {} bytes, but the file has {}: {}",
       source, out.header.width, out.header.hidden, out.header.layers, out.header.heads, out.header.kv_heads,
       out.header.vocabulary, out.header.context, shown, bytes.size(),
-      wanted > bytes.size() ? "it is truncated, or no llama2.c checkpoint" : "something is appended");
+      wanted > bytes.size() ? "it is truncated, or not a llama2.c checkpoint" : "it has trailing bytes");
   for (const Part& part : parts) {
     const auto size = static_cast<size_t>(4 * part.floats);
     if (part.part != kTables) out.weights.*part.part = bytes.subspan(offset, size);

@@ -1,8 +1,8 @@
 #pragma once
-// The checkpoints of llama2.c: a header of seven int32, then float32 weights. Version 0 ("legacy") has
-// nothing else, ends with tables of cosines and sines, and says by a negative vocabulary that the classifier
-// is no copy of the embedding; version 1 opens with the magic number "ak42" and has a header of 256 bytes.
-// Rows of query and key weights are in the order of interleaved rotary codes.
+// llama2.c checkpoints: a header of seven int32, then float32 weights. Version 0 ("legacy") ends with rotary
+// tables of cosines and sines; a negative vocabulary size means that classifier and embedding are not tied.
+// Version 1 begins with the magic number "ak42" and has a header of 256 bytes. Rows of query and key weights
+// are in interleaved rotary order.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Llama2cHeader {
   int64_t kv_width() const { return head_width() * kv_heads; }
 };
 
-/// The weights of all layers one after the other, float32 little endian; views of the bytes parsed.
+/// The weights of all layers, concatenated, float32 little endian; views of the parsed bytes.
 struct Llama2cWeights {
   std::span<const std::byte> embedding;                  // [V, D]
   std::span<const std::byte> attention_norm, feed_norm;  // [L, D]
@@ -38,22 +38,22 @@ struct Llama2cCheckpoint {
   Llama2cWeights weights;
 };
 
-/// Throws data errors that name `source` and the rule that the bytes break; sizes are checked before use, and
-/// the file must hold the declared weights and nothing else.
+/// Throws data errors that name `source` and the broken rule; sizes are checked before use, and the file must
+/// hold exactly the declared weights.
 Llama2cCheckpoint parse_llama2c(std::span<const std::byte> bytes, const std::string& source);
 
 /// One of the weights.
 using Llama2cPart = std::span<const std::byte> Llama2cWeights::*;
-/// Gives the bytes of one of the weights to a sink.
+/// Writes the bytes of one of the weights to a sink.
 using GiveLlama2cPart = std::function<void(Llama2cPart, const ByteSink&)>;
 
-/// A file of header.version (0 or 1), weights after weights as `give` gives them: it is never in memory as a
-/// whole. Throws data errors where weights do not fit the header.
+/// Writes a file of header.version (0 or 1), streaming the weights from `give`. Throws data errors where
+/// weights do not fit the header.
 void write_llama2c(const Llama2cHeader& header, const GiveLlama2cPart& give, const ByteSink& sink);
-/// The same as bytes.
+/// The same as a string.
 std::string format_llama2c(const Llama2cCheckpoint& checkpoint);
 
-/// Whether `bytes` might be such a file: its magic number, or a header of seven plausible sizes.
+/// Whether `bytes` may be such a file: magic number, or a header of seven plausible sizes.
 bool looks_like_llama2c(std::span<const std::byte> bytes);
 
 }  // namespace modewise::io

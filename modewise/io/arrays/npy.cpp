@@ -221,7 +221,7 @@ std::string format_npy_header(const Array& array) {
     if (axis + 1 < array.shape.size()) header += " ";
   }
   header += "), }";
-  // Ten bytes stand before the header; with its newline the whole is a multiple of 64.
+  // Ten bytes precede the header; with its newline the total is a multiple of 64.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
   require(header.size() <= 65535, ErrorKind::internal, "format_npy: {} dimensions are too many",

@@ -12,7 +12,7 @@
 namespace modewise::io {
 namespace {
 
-// The little of Python's literal syntax that a header may use.
+// Scanner for the subset of Python's literal syntax that a header may use.
 class HeaderScanner {
  public:
   HeaderScanner(std::string_view text, size_t offset, const std::string& source)
@@ -42,7 +42,7 @@ class HeaderScanner {
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
     if (quote != '\'' && quote != '"') wrong("a quoted string expected");
     const size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) wrong("the string that begins here does not end");
+    if (end == std::string_view::npos) wrong("the string that begins here is not closed");
     const std::string_view value = text_.substr(at_ + 1, end - at_ - 1);
     if (value.find('\\') != std::string_view::npos) wrong("a string with a backslash is not supported");
     at_ = end + 1;
@@ -135,8 +135,8 @@ void read_fields(HeaderScanner& scanner, NpyHeader& header) {
                  : key == "shape"         ? &has_shape
                                           : nullptr;
     if (seen == nullptr)
-      scanner.wrong(fmt::format("the key '{}' is none of descr, fortran_order, shape", key));
-    if (*seen) scanner.wrong(fmt::format("the key '{}' stands twice", key));
+      scanner.wrong(fmt::format("unknown key '{}', expected descr, fortran_order or shape", key));
+    if (*seen) scanner.wrong(fmt::format("duplicate key '{}'", key));
     *seen = true;
     if (seen == &has_descr) {
       if (scanner.take('[')) scanner.wrong("structured types are not supported");
@@ -151,8 +151,8 @@ void read_fields(HeaderScanner& scanner, NpyHeader& header) {
     break;
   }
   if (!has_descr || !has_order || !has_shape)
-    scanner.wrong("the keys descr, fortran_order and shape must all be there");
-  if (!scanner.done()) scanner.wrong("something follows the header's dictionary");
+    scanner.wrong("the keys descr, fortran_order and shape are all required");
+  if (!scanner.done()) scanner.wrong("unexpected text after the header's dictionary");
 }
 
 uint64_t checked_bytes(const NpyHeader& header, const std::string& source) {
@@ -160,7 +160,7 @@ uint64_t checked_bytes(const NpyHeader& header, const std::string& source) {
   bool zero = false;
   for (const int64_t dim : header.shape) zero = zero || dim == 0;
   for (const int64_t dim : header.shape) {
-    // Zero-size arrays are checked without their zeros, so that a shape is valid in any order of its axes.
+    // Zeros are skipped, so that a shape is valid or not independently of the order of its axes.
     if (dim == 0) continue;
     require(!__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes) &&
                 bytes <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()),
@@ -193,7 +193,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& 
   uint64_t length = byte_at(8) | byte_at(9) << 8;
   if (major > 1) length |= uint64_t{byte_at(10)} << 16 | uint64_t{byte_at(11)} << 24;
   require(length <= kNpyHeaderLimit - 12, ErrorKind::data,
-          "{}: the NPY header is {} bytes long; at most 10000 are accepted", source, length);
+          "{}: the NPY header is {} bytes long; the limit is 10000", source, length);
   require(length <= bytes.size() - prefix, ErrorKind::data,
           "{}: the NPY header should be {} bytes long, but the file ends after {} of them", source, length,
           bytes.size() - prefix);

@@ -1,5 +1,5 @@
 #pragma once
-// The header of a .npy array, shared by the readers of .npy files and .npz members.
+// Header of a .npy array, shared by the readers of .npy files and .npz members.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,22 +16,22 @@ struct NpyHeader {
   bool big_endian = false;
   bool fortran_order = false;
   std::vector<int64_t> shape;
-  uint64_t data_offset = 0;  // from the magic
+  uint64_t data_offset = 0;  // from the magic number
   uint64_t data_bytes = 0;   // declared
 
   std::string shape_text() const;  // "(744, 33, 49)"
 };
 
-/// The longest prefix of a file that parse_npy_header looks at.
+/// Maximum prefix of a file that parse_npy_header reads.
 inline constexpr size_t kNpyHeaderLimit = 12 + 10000;
 
-/// `bytes` begins at the magic and holds the whole header, not necessarily the data.
+/// `bytes` begins at the magic number and holds the whole header; the data may be missing.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& source);
 
-/// Turns the bytes of the file, which `array` holds, into little endian and C order.
+/// Converts the file's bytes in `array` to little endian and C order.
 void finish_npy(const NpyHeader& header, Array& array);
 
-/// Magic, version and header of `array`; its bytes follow.
+/// Magic number, version and header of `array`; its bytes follow.
 std::string format_npy_header(const Array& array);
 
 }  // namespace modewise::io

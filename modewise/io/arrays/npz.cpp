@@ -20,14 +20,14 @@ void allocate(std::vector<std::byte>& bytes, uint64_t size, const std::string& p
   try {
     bytes.resize(size);
   } catch (const std::exception&) {
-    fail(ErrorKind::data, "{}: there is no memory for its {} bytes", place, size);
+    fail(ErrorKind::data, "{}: not enough memory for its {} bytes", place, size);
   }
 }
 
 Array read_member(const ZipMember& member, const std::string& source) {
   const std::string place = source + ": member " + quote_for_message(member.name);
   const uint64_t packed = member.data.size();
-  // Deflate itself stops at 1032 times, so that only arrays of one value are near the limit.
+  // Deflate itself is limited to 1032 times, so that only arrays of one value come near the limit.
   require(!member.deflated || member.size <= kFreeExpansion || member.size / 1024 <= packed, ErrorKind::data,
           "{} declares {} bytes from {} compressed ones, more than 1024 times as many: refused", place,
           member.size, packed);

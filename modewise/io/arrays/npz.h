@@ -1,7 +1,7 @@
 #pragma once
 // NumPy's .npz archives: a ZIP of .npy members, stored or deflated. Declared sizes are checked against the
-// archive before anything is allocated: a member may expand to 64 MiB or to 1024 times its compressed size,
-// whichever is more. Checksums are verified.
+// archive before anything is allocated: a member may expand to 64 MiB or 1024 times its compressed size,
+// whichever is larger. Checksums are verified.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace modewise::io {
 
-/// The most that all members may take together.
+/// Maximum size of all members together.
 inline constexpr uint64_t kNpzMaxBytes = uint64_t{64} << 30;
 
-/// Names are the members' names without ".npy"; members that are no .npy are left out.
+/// Arrays by member name without ".npy"; other members are ignored.
 std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const std::string& source,
                                        uint64_t max_bytes = kNpzMaxBytes);
 /// The arrays' names, without reading them.
 std::vector<std::string> npz_names(const std::string& path);
 std::map<std::string, Array> read_npz(const std::string& path, uint64_t max_bytes = kNpzMaxBytes);
-/// Without the arrays named in `left_out`, of which nothing is read.
+/// Without the arrays named in `left_out`, whose data is not read.
 std::map<std::string, Array> read_npz_without(const std::string& path, std::span<const std::string> left_out);
 
 /// Deflated when `compress`. Written atomically.

@@ -13,7 +13,7 @@
 namespace modewise::io {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "tensor bytes are used as they stand in the file");
+static_assert(std::endian::native == std::endian::little, "tensors are used in the byte order of the file");
 
 constexpr uint64_t kHeaderLimit = 100'000'000;
 constexpr size_t kMetadataLimit = 100'000;
@@ -24,7 +24,7 @@ struct TypeEntry {
   int bits;
 };
 
-// In the reference's order, which is that of the alignment; format_safetensors sorts by it, last first.
+// In the alignment order of the reference implementation; format_safetensors sorts by it, last first.
 constexpr std::array<TypeEntry, 22> kTypes = {
     {{"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
      {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
@@ -44,8 +44,7 @@ std::string_view header_of(std::span<const std::byte> bytes, const std::string& 
   uint64_t length;
   std::memcpy(&length, bytes.data(), 8);
   require(length <= kHeaderLimit, ErrorKind::data,
-          "{}: the safetensors header declares {} bytes; at most {} are accepted", source, length,
-          kHeaderLimit);
+          "{}: the safetensors header declares {} bytes; the limit is {}", source, length, kHeaderLimit);
   require(length <= bytes.size() - 8, ErrorKind::data,
           "{}: the safetensors header declares {} bytes, but the file ends after {} of them", source, length,
           bytes.size() - 8);
@@ -103,7 +102,7 @@ class SafetensorsHeaderParser {
     const JsonScanner::Text name = scanner_.string();
     scanner_.expect(':', "after a name");
     if (!is_metadata(name)) return parse_tensor(name);
-    if (has_metadata_) scanner_.wrong("__metadata__ stands twice");
+    if (has_metadata_) scanner_.wrong("duplicate key __metadata__");
     has_metadata_ = true;
     parse_metadata();
   }
@@ -116,7 +115,7 @@ class SafetensorsHeaderParser {
       scanner_.expect(':', "after a key of __metadata__");
       std::string value = scanner_.decode(scanner_.string());
       if (!index_.metadata_.try_emplace(std::move(key), std::move(value)).second) {
-        scanner_.wrong("a key of __metadata__ stands twice");
+        scanner_.wrong("duplicate key in __metadata__");
       }
       if (index_.metadata_.size() > kMetadataLimit) {
         scanner_.wrong(fmt::format("__metadata__ has more than {} keys", kMetadataLimit));
@@ -138,8 +137,9 @@ class SafetensorsHeaderParser {
                    : key == "data_offsets" ? &has_offsets
                                            : nullptr;
       if (seen == nullptr)
-        scanner_.wrong(fmt::format("{} is none of dtype, shape, data_offsets", quote_for_message(key)));
-      if (*seen) scanner_.wrong(fmt::format("'{}' stands twice in one entry", key));
+        scanner_.wrong(
+            fmt::format("unknown key {}, expected dtype, shape or data_offsets", quote_for_message(key)));
+      if (*seen) scanner_.wrong(fmt::format("duplicate key '{}' in one entry", key));
       *seen = true;
       if (seen == &has_dtype) {
         parse_dtype(entry);
@@ -177,8 +177,7 @@ class SafetensorsHeaderParser {
   void parse_dtype(Entry& entry) {
     const std::string dtype = scanner_.decode(scanner_.string());
     const size_t type = type_index(dtype);
-    if (type == kTypes.size())
-      scanner_.wrong(fmt::format("the dtype {} is unknown", quote_for_message(dtype)));
+    if (type == kTypes.size()) scanner_.wrong(fmt::format("unknown dtype {}", quote_for_message(dtype)));
     entry.dtype = static_cast<uint8_t>(type);
   }
 
@@ -213,7 +212,7 @@ class SafetensorsHeaderParser {
     }
   }
 
-  // No holes, no overlap, nothing after the last tensor: a byte of the file belongs to one tensor.
+  // No gaps, no overlap, nothing after the last tensor: every data byte belongs to one tensor.
   void check_offsets() {
     const auto before = [](const Entry& a, const Entry& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -227,17 +226,17 @@ class SafetensorsHeaderParser {
         fail(ErrorKind::data,
              "{}: the bytes of tensor {} begin at data offset {}, but the tensor before it ends at {}: {}",
              source_, quoted(entry), entry.begin, expected,
-             entry.begin < expected ? "they overlap" : "there is a hole");
+             entry.begin < expected ? "they overlap" : "there is a gap");
       }
       expected = entry.end;
     }
     const uint64_t there = index_.data_.size();
     require(expected == there, ErrorKind::data,
             "{}: the tensors take {} bytes of data, but {} bytes follow the header: {}", source_, expected,
-            there, there < expected ? "the file is truncated" : "something is appended");
+            there, there < expected ? "the file is truncated" : "it has trailing bytes");
   }
 
-  // Sorts by eight bytes of the names first, which keeps the sort of a million names within the cache.
+  // Sorts by the first eight bytes of the names, which keeps the sort of a million names in the cache.
   void check_names() {
     struct Key {
       uint64_t front;
@@ -260,7 +259,7 @@ class SafetensorsHeaderParser {
     index_.by_name_.reserve(keys.size());
     for (const Key& key : keys) {
       if (!index_.by_name_.empty() && name(index_.by_name_.back()) == name(key.entry)) {
-        fail(ErrorKind::data, "{}: the tensor name {} stands twice in the header", source_,
+        fail(ErrorKind::data, "{}: duplicate tensor name {} in the header", source_,
              quote_for_message(name(key.entry)));
       }
       index_.by_name_.push_back(key.entry);

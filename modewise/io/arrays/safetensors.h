@@ -1,6 +1,6 @@
 #pragma once
-// The safetensors format: 8 bytes of header length, a JSON header, the tensors' bytes without holes. Every
-// rule of the reference reader is enforced, so that a file that opens here means the same everywhere.
+// safetensors files: 8 bytes of header length, a JSON header, the tensors' bytes without gaps. Every rule of
+// the reference reader is enforced, so that a file that opens here opens everywhere.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,28 +24,28 @@ struct TensorView {
   std::span<const std::byte> bytes;  // C order, little endian
 };
 
-/// Bits of an element; 0 for a type that safetensors does not know.
+/// Bits per element; 0 for an unknown dtype.
 int safetensors_bits(std::string_view dtype);
-/// The place of a type in the order of alignment that files are sorted by; -1 for an unknown type.
+/// Rank of a dtype in the alignment order by which files are sorted; -1 for an unknown dtype.
 int safetensors_rank(std::string_view dtype);
 
-/// The checked header of a file. Entries are kept small (the names stay in the file's bytes), so that a
-/// header of a million tensors costs less than the file.
+/// The checked header of a file. Entries are small (names stay in the file's bytes), so that the index of a
+/// million tensors takes less memory than the file.
 class SafetensorsIndex {
  public:
-  /// `bytes` must outlive the index. Throws data errors that name `source`, the place and the rule.
+  /// `bytes` must outlive the index. Throws data errors that name `source`, offset and rule.
   SafetensorsIndex(std::span<const std::byte> bytes, const std::string& source);
 
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   size_t size() const { return entries_.size(); }
-  /// In the order of their bytes.
+  /// In the order of their data.
   TensorView tensor(size_t index) const;
   std::vector<TensorView> tensors() const;
   std::optional<TensorView> find(std::string_view name) const;
 
  private:
   struct Entry {
-    uint64_t begin = 0, end = 0;  // within the data
+    uint64_t begin = 0, end = 0;  // offsets in the data
     uint32_t name = 0;            // offset within the header or, escaped names, in unescaped_
     uint32_t name_length = 0;
     uint32_t shape = 0;  // offset within shapes_
@@ -80,32 +80,33 @@ class SafetensorsFile {
   SafetensorsIndex index_;
 };
 
-/// A tensor to be written, whose bytes come when it is its turn: a file is never in memory as a whole.
+/// A tensor to write, whose bytes are streamed: the file is never in memory as a whole.
 struct TensorSource {
   std::string name;
   std::string dtype;
   std::vector<int64_t> shape;
   ByteSource give;  // as TensorView::bytes
 
-  /// By dtype and shape. Throws data errors for an unknown dtype and a shape that has no size in bytes.
+  /// Size in bytes by dtype and shape. Throws data errors for an unknown dtype or a shape without a size in
+  /// bytes.
   uint64_t size() const;
 };
-/// Throws data errors for bytes that do not match the shape. The bytes must outlive the sources.
+/// Throws data errors if bytes and shape do not match. The bytes must outlive the sources.
 std::vector<TensorSource> sources_of(std::span<const TensorView> tensors);
 
-/// A file to be written: tensors sorted by alignment (widest first), then name; header padded to 8 bytes.
+/// Writer of a file: tensors sorted by alignment (widest first), then name; header padded to 8 bytes.
 class SafetensorsWriter {
  public:
   /// Throws data errors for a duplicate name, an unknown dtype, a shape without a size.
   explicit SafetensorsWriter(std::vector<TensorSource> tensors,
                              const std::map<std::string, std::string>& metadata = {});
   uint64_t size() const;
-  /// The file from its first byte to its last, each tensor as its source gives it.
+  /// Streams the whole file, each tensor from its source.
   void write(const ByteSink& sink) const;
 
  private:
-  std::vector<TensorSource> tensors_;  // in the order of the file
-  std::string header_;                 // with its length before it
+  std::vector<TensorSource> tensors_;  // in file order
+  std::string header_;                 // preceded by its length
 };
 
 /// Written atomically and durably.

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSingleFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 
-/// Reads the weight_map of an index without building the rest of the document.
+/// SAX reader of an index: keeps the weight_map only.
 class ShardIndexReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit ShardIndexReader(const std::string& source) : source_(source) {}
@@ -31,10 +31,10 @@ class ShardIndexReader : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& name) override {
     if (depth_ == 1) {
       in_map_ = name == "weight_map";
-      require(!in_map_ || !found, ErrorKind::data, "{}: weight_map stands twice", source_);
+      require(!in_map_ || !found, ErrorKind::data, "{}: duplicate key weight_map", source_);
     } else if (depth_ == 2 && in_map_) {
       name_ = name;
-      require(!map.contains(name), ErrorKind::data, "{}: the tensor {} stands twice in weight_map", source_,
+      require(!map.contains(name), ErrorKind::data, "{}: duplicate tensor {} in weight_map", source_,
               quote_for_message(name));
     }
     return true;
@@ -43,8 +43,9 @@ class ShardIndexReader : public nlohmann::json_sax<nlohmann::json> {
     if (depth_ != 2 || !in_map_) return plain();
     require(!value.empty() && value.find('/') == std::string::npos && value != "." && value != ".." &&
                 value.find('\0') == std::string::npos,
-            ErrorKind::data, "{}: weight_map gives the tensor {} to {}, which is no name of a file beside it",
-            source_, quote_for_message(name_), quote_for_message(value));
+            ErrorKind::data,
+            "{}: weight_map maps the tensor {} to {}, which is not a file name in the same folder", source_,
+            quote_for_message(name_), quote_for_message(value));
     map.emplace(name_, value);
     return true;
   }
@@ -79,7 +80,7 @@ class ShardIndexReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   [[noreturn]] void wrong_value() {
-    fail(ErrorKind::data, "{}: weight_map must give the tensor {} a file's name", source_,
+    fail(ErrorKind::data, "{}: weight_map must map the tensor {} to a file name", source_,
          quote_for_message(name_));
   }
 
@@ -93,7 +94,7 @@ std::string shard_name(size_t index, size_t count) {
   return fmt::format("model-{:05}-of-{:05}.safetensors", index + 1, count);
 }
 
-/// Where each shard begins in the list of tensors.
+/// Index of the first tensor of each shard.
 std::vector<size_t> shard_starts(std::span<const TensorSource> tensors, uint64_t shard_bytes) {
   std::vector<size_t> starts = {0};
   uint64_t used = 0;
@@ -155,13 +156,13 @@ void SafetensorsFolder::open_shards(const fs::path& folder) {
       const auto entry = map.find(tensor.name);
       require(entry != map.end(), ErrorKind::data, "{} holds the tensor {}, which is not in {}",
               (folder / name).string(), quote_for_message(tensor.name), index.string());
-      require(entry->second == name, ErrorKind::data, "{} holds the tensor {}, but {} gives it to {}",
+      require(entry->second == name, ErrorKind::data, "{} holds the tensor {}, but {} maps it to {}",
               (folder / name).string(), quote_for_message(tensor.name), index.string(), entry->second);
       seen.insert(tensor.name);
     }
   }
   for (const auto& [tensor, file] : map)
-    require(seen.contains(tensor), ErrorKind::data, "{} gives the tensor {} to {}, which does not hold it",
+    require(seen.contains(tensor), ErrorKind::data, "{} maps the tensor {} to {}, which does not hold it",
             index.string(), quote_for_message(tensor), file);
 }
 

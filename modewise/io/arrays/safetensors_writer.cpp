@@ -33,7 +33,7 @@ void append_json_string(std::string& json, std::string_view text) {
 
 uint64_t bits_of(std::string_view name, std::string_view dtype, const std::vector<int64_t>& shape) {
   const int bits = safetensors_bits(dtype);
-  require(bits > 0, ErrorKind::data, "tensor '{}': the dtype '{}' is not one of safetensors", name, dtype);
+  require(bits > 0, ErrorKind::data, "tensor '{}': unknown safetensors dtype '{}'", name, dtype);
   uint64_t total = static_cast<uint64_t>(bits);
   for (const int64_t dim : shape) {
     require(dim >= 0 && !__builtin_mul_overflow(total, static_cast<uint64_t>(dim), &total), ErrorKind::data,
@@ -46,8 +46,8 @@ void check_names(const std::vector<TensorSource>& tensors) {
   std::set<std::string_view> names;
   for (const TensorSource& tensor : tensors) {
     require(tensor.name != "__metadata__", ErrorKind::data,
-            "no tensor can be named '__metadata__' in safetensors");
-    require(names.insert(tensor.name).second, ErrorKind::data, "two tensors are named '{}'", tensor.name);
+            "'__metadata__' is not allowed as a tensor name in safetensors");
+    require(names.insert(tensor.name).second, ErrorKind::data, "duplicate tensor name '{}'", tensor.name);
   }
 }
 
@@ -83,7 +83,7 @@ std::string format_header(const std::vector<TensorSource>& sorted,
 uint64_t TensorSource::size() const {
   const uint64_t bits = bits_of(name, dtype, shape);
   require(bits % 8 == 0, ErrorKind::data,
-          "tensor '{}': {} of shape [{}] takes {} bits, which is no number of bytes", name, dtype,
+          "tensor '{}': {} of shape [{}] takes {} bits, which is not a whole number of bytes", name, dtype,
           fmt::join(shape, ", "), bits);
   return bits / 8;
 }
@@ -129,7 +129,7 @@ void SafetensorsWriter::write(const ByteSink& sink) const {
       sink(bytes);
     });
     require(given == tensor.size(), ErrorKind::internal,
-            "tensor '{}': {} of shape [{}] takes {} bytes, {} came", tensor.name, tensor.dtype,
+            "tensor '{}': {} of shape [{}] takes {} bytes, got {}", tensor.name, tensor.dtype,
             fmt::join(tensor.shape, ", "), tensor.size(), given);
   }
 }

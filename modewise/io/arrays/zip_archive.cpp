@@ -16,7 +16,7 @@ constexpr uint32_t kZip64End = 0x06064b50, kZip64Locator = 0x07064b50;
 constexpr uint32_t kUnknown32 = 0xFFFFFFFF;
 constexpr uint64_t kMemberLimit = 100'000;
 
-// Little-endian fields at checked places.
+// Little-endian fields at checked offsets.
 class Fields {
  public:
   Fields(std::span<const std::byte> bytes, const std::string& source) : bytes_(bytes), source_(source) {}
@@ -47,7 +47,7 @@ struct Directory {
 uint64_t find_directory_end(const Fields& fields, std::span<const std::byte> archive,
                             const std::string& source) {
   if (archive.size() >= 22) {
-    // A comment of up to 64 KiB may follow; it must reach exactly to the end of the file.
+    // A comment of up to 64 KiB may follow; it must end exactly at the end of the file.
     const uint64_t last = archive.size() - 22;
     for (uint64_t at = last + 1; at-- > 0 && last - at <= 65535;) {
       const auto record = fields.at(at, 22, "the end of the directory");
@@ -92,7 +92,7 @@ Directory read_directory_end(const Fields& fields, std::span<const std::byte> ar
           "{}: the archive declares {} members, more than its directory of {} bytes can hold", source,
           directory.entries, directory.size);
   require(directory.entries <= kMemberLimit, ErrorKind::data,
-          "{}: the archive has {} members; at most {} are read", source, directory.entries, kMemberLimit);
+          "{}: the archive has {} members; the limit is {}", source, directory.entries, kMemberLimit);
   return directory;
 }
 
@@ -101,7 +101,7 @@ struct Entry {
   uint64_t compressed = 0, local = 0;
 };
 
-// Sizes beyond 32 bits stand in an extra field, in this order and only where the plain field is all ones.
+// Sizes beyond 32 bits are in an extra field, in this order and only if the plain field is all ones.
 void read_zip64_extra(std::span<const std::byte> extra, Entry& entry, const std::string& place) {
   while (extra.size() >= 4) {
     const auto id = Fields::get<uint16_t>(extra, 0), size = Fields::get<uint16_t>(extra, 2);
@@ -177,7 +177,7 @@ std::vector<ZipMember> read_zip_directory(std::span<const std::byte> archive, co
     entries.push_back(read_entry(fields, at, source));
     find_data(fields, entries.back(), directory, source);
     const std::string& name = entries.back().member.name;
-    require(names.insert(name).second, ErrorKind::data, "{}: two members are named {}", source,
+    require(names.insert(name).second, ErrorKind::data, "{}: duplicate member {}", source,
             quote_for_message(name));
   }
   require(at == directory.offset + directory.size, ErrorKind::data,
@@ -188,9 +188,9 @@ std::vector<ZipMember> read_zip_directory(std::span<const std::byte> archive, co
   const std::byte* end = archive.data();
   std::vector<ZipMember> members;
   for (Entry& entry : entries) {
-    // Overlapping members let a small archive expand without end.
+    // Overlapping members would let a small archive expand without limit.
     require(archive.data() + entry.local >= end, ErrorKind::data,
-            "{}: member {} lies over the member before it", source, quote_for_message(entry.member.name));
+            "{}: member {} overlaps the member before it", source, quote_for_message(entry.member.name));
     end = entry.member.data.data() + entry.member.data.size();
     members.push_back(std::move(entry.member));
   }

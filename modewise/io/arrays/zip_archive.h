@@ -1,6 +1,6 @@
 #pragma once
-// The part of ZIP that .npz archives use: stored and deflated members, also beyond 4 GiB (zip64). Read
-// through the central directory; no member may lie over another.
+// ZIP archives as .npz files use them: stored and deflated members, also beyond 4 GiB (zip64). Read through
+// the central directory; members must not overlap.
 
 #include <zlib.h>
 
@@ -21,7 +21,7 @@ struct ZipMember {
   std::span<const std::byte> data;  // as stored in the archive
 };
 
-/// Throws data errors that name `source`, the place and the rule.
+/// Throws data errors that name `source`, offset and rule.
 std::vector<ZipMember> read_zip_directory(std::span<const std::byte> archive, const std::string& source);
 
 /// Reads a member's content from its beginning.
@@ -32,7 +32,7 @@ class ZipMemberReader {
   ZipMemberReader(const ZipMemberReader&) = delete;
   ZipMemberReader& operator=(const ZipMemberReader&) = delete;
 
-  /// Fills `out`, or throws.
+  /// Fills all of `out`, or throws.
   void read(std::span<std::byte> out);
   /// Checks that the declared size has been read, that nothing follows, and the checksum.
   void finish();

@@ -8,7 +8,7 @@
 namespace modewise::io {
 namespace {
 
-constexpr uint64_t kMax32 = 0xFFFFFFFE;  // all ones means "look into the zip64 field"
+constexpr uint64_t kMax32 = 0xFFFFFFFE;  // all ones: see the zip64 field
 
 void put(std::string& text, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 255);

@@ -63,8 +63,8 @@ class CocoParser {
 
   CocoCaptions captions() {
     require(next() == '{', ErrorKind::data,
-            "{}: annotations of captions are an object with the lists \"images\" and \"annotations\"{}",
-            source_, next() == '[' ? "; this file is a list, as results are" : "");
+            "{}: expected caption annotations, an object with the lists \"images\" and \"annotations\"{}",
+            source_, next() == '[' ? "; this file is a list, like results" : "");
     std::optional<size_t> images, annotations;
     json_.object("at the start", [&](const std::string& key) {
       if (key == "images") note(images, key);
@@ -75,21 +75,21 @@ class CocoParser {
     CocoCaptions captions;
     captions.images = list_at(images, "images", "id", "file_name");
     captions.captions = list_at(annotations, "annotations", "image_id", "caption");
-    require_unique(captions.images, "images", "is listed twice, first in");
+    require_unique(captions.images, "images", "is a duplicate of");
     for (size_t i = 0; i < captions.captions.size(); ++i)
       require(!captions.images.of(captions.captions.image(i)).empty(), ErrorKind::data,
-              "{}: annotations[{}] is of image {}, which is not among the images", source_, i,
+              "{}: annotations[{}] refers to image {}, which is not in \"images\"", source_, i,
               captions.captions.image(i));
     return captions;
   }
 
   ImageTexts results() {
     require(next() == '[', ErrorKind::data,
-            "{}: results are a list of objects with \"image_id\" and \"caption\"{}", source_,
-            next() == '{' ? "; this file is an object, as annotations are" : "");
+            "{}: expected results, a list of objects with \"image_id\" and \"caption\"{}", source_,
+            next() == '{' ? "; this file is an object, like annotations" : "");
     ImageTexts results = list("", "image_id", "caption");
     json_.expect_end();
-    require_unique(results, "", "has two captions, the first in");
+    require_unique(results, "", "has two captions, the first is");
     return results;
   }
 
@@ -99,14 +99,14 @@ class CocoParser {
     size_t index = 0, byte = 0;
   };
 
-  /// The character that comes next; '\0' at the end.
+  /// The next character; '\0' at the end.
   char next() {
     const size_t at = json_.position();
     return at < text_.size() ? text_[at] : '\0';
   }
 
   void note(std::optional<size_t>& place, const std::string& key) {
-    require(!place, ErrorKind::data, "{}: \"{}\" stands twice", source_, key);
+    require(!place, ErrorKind::data, "{}: duplicate key \"{}\"", source_, key);
     place = json_.position();
   }
 
@@ -118,7 +118,7 @@ class CocoParser {
     return list(name, number, text);
   }
 
-  /// The list that comes next. `name` is "" for one that is the whole file.
+  /// The next list. `name` is "" if it is the whole file.
   ImageTexts list(std::string_view name, std::string_view number, std::string_view text) {
     const size_t begin = json_.position();
     const size_t count = json_.skip();
@@ -177,7 +177,7 @@ class CocoParser {
   std::string_view text_;
   const std::string& source_;
   JsonScanner json_;
-  Place place_;  // of the entry that is read
+  Place place_;  // of the current entry
 };
 
 }  // namespace

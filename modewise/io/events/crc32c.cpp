@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t kPolynomial = 0x82f63b78;  // 0x1EDC6F41 with its bits reversed
 
-/// What each value of the lowest byte does to the others.
+/// Effect of each value of the lowest byte on the others.
 constexpr std::array<uint32_t, 256> make_table() {
   std::array<uint32_t, 256> table{};
   for (uint32_t i = 0; i < 256; ++i) {

@@ -20,13 +20,13 @@ namespace modewise::io {
 namespace fs = std::filesystem;
 namespace {
 
-// Numbers of fields in event.proto and summary.proto.
+// Field numbers in event.proto and summary.proto.
 constexpr uint32_t kEventTime = 1, kEventStep = 2, kEventVersion = 3, kEventSummary = 5, kEventSession = 7;
 constexpr uint32_t kSessionStatus = 1, kSummaryValue = 1;
 constexpr uint32_t kValueTag = 1, kValueNumber = 2, kValueImage = 4;
 constexpr uint32_t kImageHeight = 1, kImageWidth = 2, kImageColors = 3, kImageBytes = 4;
 constexpr int64_t kStart = 1, kRgb = 3;
-constexpr int64_t kEndOfTimes = 10'000'000'000;  // in names: what has more digits is no time
+constexpr int64_t kEndOfTimes = 10'000'000'000;  // in file names: more digits are not a time
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -55,13 +55,13 @@ std::string value_message(const EventValue& value) {
   return out.message();
 }
 
-/// A sum that differs from that of bytes which hold a sum themselves.
+/// Masked CRC, for checksums of data that contains checksums.
 void append_masked_crc(std::string& out, std::string_view bytes) {
   const uint32_t crc = crc32c(bytes);
   append_little_endian(out, (crc >> 15 | crc << 17) + 0xa282ead8u, 4);
 }
 
-/// The latest time in the names of the event files of `folder`; −1: there is none.
+/// Latest time in the names of event files in `folder`; −1 if there are none.
 int64_t latest_time(const fs::path& folder) {
   int64_t latest = -1;
   for (const fs::path& entry : entries_of(folder)) {

@@ -1,7 +1,7 @@
 #pragma once
-// TensorBoard's event files: TFRecords, each an Event of its event.proto and summary.proto. A record is the
-// length of its content (8 bytes, little-endian), the masked CRC-32C of those bytes, the content, and its
-// masked CRC-32C.
+// TensorBoard event files: TFRecords, each an Event of event.proto and summary.proto. A record is the length
+// of its content (8 bytes, little-endian), the masked CRC-32C of the length, the content, and the masked
+// CRC-32C of the content.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,27 +18,27 @@ struct EventImage {
   std::string png;
 };
 
-/// A value of a summary: `tag` is its name, whose part before the first '/' is its group.
+/// A value of a summary: `tag` is its name; the part before the first '/' is its group.
 struct EventValue {
   std::string tag;
-  std::variant<double, EventImage> value;  // a number is kept as float32
+  std::variant<double, EventImage> value;  // numbers are stored as float32
 };
 
 /// `content` as a TFRecord.
 std::string tf_record(std::string_view content);
 
 // Events as bytes; `time` is in seconds since 1970.
-/// What a file begins with.
+/// The first event of a file.
 std::string version_event(double time);
-/// A start that makes what earlier files hold of `step` and later steps worthless.
+/// A session start: TensorBoard discards values of earlier files from `step` on.
 std::string start_event(double time, int64_t step);
 std::string summary_event(double time, int64_t step, std::span<const EventValue> values);
 
-/// A file that TensorBoard may read while it grows: each event reaches it as a whole, by one write.
+/// An event file that TensorBoard may read while it grows: each event is one write.
 class EventFile {
  public:
-  /// Makes events.out.tfevents.TIME.HOST in `folder`, whose name comes after those of the event files that
-  /// are there: TensorBoard reads them in this order. cannot_create or io errors with the system's reason.
+  /// Creates events.out.tfevents.TIME.HOST in `folder`. Its name sorts after those of existing event files,
+  /// the order in which TensorBoard reads them. cannot_create or io errors with the system's reason.
   explicit EventFile(const std::filesystem::path& folder);
   ~EventFile();
   EventFile(const EventFile&) = delete;
@@ -57,7 +57,7 @@ class EventFile {
   int descriptor_ = -1;
 };
 
-/// What the names of event files begin with.
+/// Prefix of the names of event files.
 inline constexpr std::string_view kEventFilePrefix = "events.out.tfevents.";
 
 }  // namespace modewise::io

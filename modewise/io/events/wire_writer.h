@@ -1,7 +1,6 @@
 #pragma once
-// The wire format of protocol buffers, written field by field (its reader: io/tokenizers/wire_reader.h).
-// Fields go in the order of their numbers, as the library writes them; those that hold their default are left
-// out by the caller.
+// Writer of the protocol buffer wire format, field by field (reader: io/tokenizers/wire_reader.h). The caller
+// adds fields in the order of their numbers, as the library does, and omits those with default values.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +13,7 @@ class WireWriter {
   WireWriter& integer(uint32_t field, int64_t value);  // int64, int32, enum
   WireWriter& number(uint32_t field, double value);
   WireWriter& number(uint32_t field, float value);
-  /// A text, bytes, or a message.
+  /// A string, bytes, or a message.
   WireWriter& bytes(uint32_t field, std::string_view value);
 
   const std::string& message() const { return message_; }
@@ -28,7 +27,7 @@ class WireWriter {
   std::string message_;
 };
 
-/// `value` from its lowest byte up, `bytes` of them.
+/// Appends the lowest `bytes` bytes of `value`, lowest first.
 void append_little_endian(std::string& out, uint64_t value, int bytes);
 
 }  // namespace modewise::io

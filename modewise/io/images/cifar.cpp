@@ -10,11 +10,10 @@ CifarBatch parse_cifar(std::span<const std::byte> bytes, const std::string& sour
   const size_t count = bytes.size() / record, rest = bytes.size() % record;
   require(count > 0 || rest > 0, ErrorKind::data, "{}: expected records of {} bytes, the file is empty",
           source, record);
-  require(
-      rest == 0, ErrorKind::data,
-      "{}: {} bytes are no multiple of the {} of a record: record {} has {}, so the file is cut off or no "
-      "batch of CIFAR-10",
-      source, bytes.size(), record, count, rest);
+  require(rest == 0, ErrorKind::data,
+          "{}: {} bytes are not a multiple of the record size {}: record {} has {}, so the file is truncated "
+          "or not a CIFAR-10 batch",
+          source, bytes.size(), record, count, rest);
   CifarBatch batch;
   batch.labels.resize(count);
   batch.pixels.resize(count * 3 * plane);

@@ -1,5 +1,5 @@
 #pragma once
-// CIFAR-10 in its binary layout (Krizhevsky, "Learning multiple layers of features from tiny images", 2009):
+// CIFAR-10 in its binary format (Krizhevsky, "Learning multiple layers of features from tiny images", 2009):
 // records of 3,073 bytes, a label from 0 to 9 and 32 × 32 pixels, first all red, then all green, then all
 // blue.
 
@@ -15,7 +15,7 @@ namespace modewise::io {
 
 inline constexpr int64_t kCifarSide = 32, kCifarClasses = 10, kCifarRecord = 3073;
 
-/// The classes by their labels, as the set's own file of names has them.
+/// Class names by label, from the data set's own file of names.
 inline constexpr std::array<const char*, kCifarClasses> kCifarNames = {
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"};
 

@@ -15,20 +15,20 @@ namespace modewise::io {
 namespace {
 
 constexpr std::array<int64_t, 4> kDivisors = {1, 2, 4, 8};
-// Rows of samples that libjpeg keeps for upsampling, and of coefficients for one row of blocks.
+// Rows that libjpeg keeps: samples for upsampling, and coefficients of one row of blocks.
 constexpr uint64_t kRowsHeld = 64;
 
 uint32_t byte_at(std::span<const std::byte> bytes, size_t at) {
   return std::to_integer<uint32_t>(bytes[at]);
 }
 
-/// Of the first segment APP1 with Exif data, which stands before the pixels.
+/// Orientation in the first APP1 segment with Exif data, which precedes the pixels.
 int orientation_of(std::span<const std::byte> bytes) {
   constexpr std::string_view name("Exif\0\0", 6);
   size_t at = 2;
   while (at + 4 <= bytes.size() && byte_at(bytes, at) == 0xFF) {
     const uint32_t marker = byte_at(bytes, at + 1);
-    if (marker == 0xFF) {  // fills
+    if (marker == 0xFF) {  // fill bytes
       ++at;
       continue;
     }
@@ -44,7 +44,7 @@ int orientation_of(std::span<const std::byte> bytes) {
   return 1;
 }
 
-/// Four inks, stored inverted, in place: what is left of the light after an ink and black.
+/// Inverted CMYK to RGB in place: each ink times black.
 void inks_to_colors(std::vector<uint8_t>& row, int64_t width) {
   for (int64_t x = 0; x < width; ++x) {
     const uint8_t* inks = row.data() + 4 * x;
@@ -61,11 +61,10 @@ class JpegDecoder {
     run([&] { jpeg_read_header(handle_.get(), TRUE); });
     const int components = handle_.get()->num_components;
     require(components == 1 || components == 3 || components == 4, ErrorKind::data,
-            "{}: a JPEG picture of {} components is neither grey, nor three colours, nor four inks", source_,
-            components);
+            "{}: a JPEG image of {} components is not grey, RGB or CMYK", source_, components);
   }
 
-  Image decode(const ImageClassificationOptions& options) {
+  Image decode(const ImageReadOptions& options) {
     const int64_t reduction = choose_size(options);
     jpeg_decompress_struct* jpeg = handle_.get();
     const bool inks = jpeg->num_components == 4;
@@ -88,8 +87,8 @@ class JpegDecoder {
   template <class Call>
   void run(const Call& call) {
     if (handle_.run(call)) return;
-    if (row_ < 0) fail(ErrorKind::data, "{}: the JPEG picture cannot be read: {}", source_, handle_.reason());
-    fail(ErrorKind::data, "{}: the JPEG picture cannot be read (row {} of {}): {}", source_, row_,
+    if (row_ < 0) fail(ErrorKind::data, "{}: cannot decode the JPEG image: {}", source_, handle_.reason());
+    fail(ErrorKind::data, "{}: cannot decode the JPEG image (row {} of {}): {}", source_, row_,
          stored_.height, handle_.reason());
   }
 
@@ -101,7 +100,7 @@ class JpegDecoder {
     return {up(jpeg.image_height), up(jpeg.image_width), channels()};
   }
 
-  /// Two bytes a coefficient of all blocks, where several scans fill them in.
+  /// Memory of the coefficients (two bytes each) of all blocks, for files of several scans.
   uint64_t coefficient_bytes() {
     const jpeg_decompress_struct& jpeg = *handle_.get();
     if (!jpeg_has_multiple_scans(handle_.get())) return 0;
@@ -118,20 +117,20 @@ class JpegDecoder {
     return blocks * DCTSIZE2 * sizeof(JCOEF);
   }
 
-  /// Sets by what the cosine transform divides; returns by what rows are averaged down after it.
-  int64_t choose_size(const ImageClassificationOptions& options) {
+  /// Sets the divisor of the scaled DCT; returns the factor by which rows are averaged down after it.
+  int64_t choose_size(const ImageReadOptions& options) {
     jpeg_decompress_struct* jpeg = handle_.get();
     stored_ = divided(1);
     const auto components = static_cast<uint64_t>(jpeg->num_components);
     DecodingMemory memory{bytes_.size(), kRowsHeld * components * jpeg->image_width + coefficient_bytes(),
                           true, ""};
-    if (jpeg_has_multiple_scans(jpeg)) memory.note = "the coefficients of its scans are held at once";
+    if (jpeg_has_multiple_scans(jpeg)) memory.note = "the coefficients of all its scans are kept";
     if (!options.allow_size)
       jpeg->mem->max_memory_to_use =
           static_cast<long>(std::min<uint64_t>(decoding_limit(bytes_.size()), LONG_MAX));
     int64_t wanted = choose_reduction(stored_, memory, options, source_);
     if (wanted == 1) return 1;
-    // The least of the transform's divisors that is enough alone, or the largest.
+    // The smallest DCT divisor that suffices alone, or the largest.
     size_t i = 1;
     while (i + 1 < kDivisors.size() && kDivisors[i] < wanted) ++i;
     jpeg->scale_num = 1;
@@ -155,13 +154,13 @@ bool is_jpeg(std::span<const std::byte> bytes) {
 }
 
 Image parse_jpeg(std::span<const std::byte> bytes, const std::string& source,
-                   const ImageClassificationOptions& options) {
-  require(is_jpeg(bytes), ErrorKind::data, "{}: expected a JPEG picture; the {} bytes do not begin as one",
-          source, bytes.size());
+                 const ImageReadOptions& options) {
+  require(is_jpeg(bytes), ErrorKind::data,
+          "{}: expected a JPEG image; the {} bytes do not begin with its signature", source, bytes.size());
   return JpegDecoder(bytes, source).decode(options);
 }
 
-Image read_jpeg(const std::filesystem::path& path, const ImageClassificationOptions& options) {
+Image read_jpeg(const std::filesystem::path& path, const ImageReadOptions& options) {
   const MappedFile file(path);
   return parse_jpeg(file.bytes(), path.string(), options);
 }
@@ -186,7 +185,7 @@ std::string format_jpeg(const Image& image, int quality) {
     }
     jpeg_finish_compress(jpeg);
   });
-  require(written, ErrorKind::internal, "libjpeg could not write a picture of {} x {}: {}", image.height,
+  require(written, ErrorKind::internal, "libjpeg could not write an image of {} x {}: {}", image.height,
           image.width, writer.reason());
   const std::span<const unsigned char> bytes = writer.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

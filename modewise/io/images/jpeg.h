@@ -1,9 +1,8 @@
 #pragma once
-// JPEG pictures (ITU-T T.81) by libjpeg-turbo: greys, colours as YCbCr or RGB, four inks as CMYK or YCCK,
-// which become red, green and blue (stored inverted, as Adobe's programs and those after them write them;
-// colour profiles are left alone); sequential and progressive. Exif's orientation is applied. What libjpeg
-// would only warn of, such as data that end or break off, is an error, but for bytes between segments and
-// version numbers. What follows the end is not read.
+// JPEG images (ITU-T T.81) by libjpeg-turbo: grey, YCbCr or RGB, and CMYK or YCCK, which are converted to RGB
+// (stored inverted, as Adobe's programs write them; colour profiles are ignored); sequential and progressive.
+// Exif orientation is applied. Warnings of libjpeg, such as truncated data, are errors, except those about
+// bytes between segments and version numbers. Bytes after the end are not read.
 
 #include <cstddef>
 #include <filesystem>
@@ -14,22 +13,19 @@
 
 namespace modewise::io {
 
-/// A progressive picture is decoded a scan at a time over all of it: files of more scans than this are
-/// refused.
+/// Maximum number of scans: each scan of a progressive image takes a pass over the whole image.
 inline constexpr int kMaxJpegScans = 100;
 
-/// Whether the bytes begin as a JPEG does.
+/// Whether the bytes begin with the JPEG signature.
 bool is_jpeg(std::span<const std::byte> bytes);
 
-/// A picture that is too large is decoded at 1/2, 1/4 or 1/8 of its size by the cosine transform itself, and
-/// averaged down from there. Pictures of several scans hold all their coefficients, and those cannot be
-/// scaled.
+/// A too large image is decoded at 1/2, 1/4 or 1/8 of its size (scaled DCT) and averaged down from there.
+/// Images of several scans keep all their coefficients, which cannot be scaled.
 Image parse_jpeg(std::span<const std::byte> bytes, const std::string& source,
-                   const ImageClassificationOptions& options = {});
-Image read_jpeg(const std::filesystem::path& path, const ImageClassificationOptions& options = {});
+                 const ImageReadOptions& options = {});
+Image read_jpeg(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
-/// Sequential, Huffman tables of the standard, colours at half the resolution along both axes (4:2:0).
-/// `quality` is libjpeg's, 1 to 100.
+/// Sequential, standard Huffman tables, chroma subsampling 4:2:0. `quality` is libjpeg's, 1 to 100.
 std::string format_jpeg(const Image& image, int quality);
 
 }  // namespace modewise::io

@@ -31,7 +31,7 @@ void JpegErrors::on_error(j_common_ptr handle) {
   std::longjmp(self.jump_, 1);
 }
 
-// Warnings have level −1, what traces the work others. After some warnings the pixels are still right.
+// Warnings have level −1, traces other levels. After some warnings the pixels are still correct.
 void JpegErrors::on_message(j_common_ptr handle, int level) {
   const int code = handle->err->msg_code;
   const bool harmless = code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM;

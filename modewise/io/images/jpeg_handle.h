@@ -1,5 +1,5 @@
 #pragma once
-// libjpeg's handles. As libpng, libjpeg leaves a failed call by longjmp, and `run` is where it lands (see
+// RAII handles of libjpeg. Like libpng, libjpeg leaves a failed call by longjmp, which lands in `run` (see
 // png_handle.h).
 
 #include <array>
@@ -8,22 +8,22 @@
 #include <cstdio>
 #include <span>
 
-// It needs the names of <cstdio> before it.
+// jpeglib.h needs <cstdio> before it.
 #include <jpeglib.h>
 
 namespace modewise::io {
 
-/// What both handles share: messages become `reason`, and errors land in `run`.
+/// Error handling of both handles: messages become `reason`, errors land in `run`.
 class JpegErrors {
  public:
   JpegErrors();
   JpegErrors(const JpegErrors&) = delete;
   JpegErrors& operator=(const JpegErrors&) = delete;
 
-  /// Why the last call failed, as libjpeg puts it.
+  /// libjpeg's message for the last failed call.
   const char* reason() const { return reason_.data(); }
 
-  /// Whether `call()` came to its end.
+  /// Runs `call()`; false if libjpeg failed.
   template <class Call>
   [[gnu::noinline]] bool run(const Call& call) {
     if (setjmp(jump_) != 0) return false;
@@ -31,7 +31,7 @@ class JpegErrors {
     return true;
   }
 
-  /// Leaves libjpeg with a reason of ours.
+  /// Fails the current libjpeg call with our own reason.
   [[noreturn]] void leave(const char* reason);
   static JpegErrors& of(j_common_ptr handle) { return *static_cast<JpegErrors*>(handle->client_data); }
 
@@ -50,7 +50,7 @@ class JpegErrors {
 
 class JpegReader : public JpegErrors {
  public:
-  /// Reads from `bytes`, which must outlive the handle. Refuses files of more than `most_scans` scans.
+  /// Reads from `bytes`, which must outlive the handle. Refuses files of more than `max_scans` scans.
   JpegReader(std::span<const std::byte> bytes, int max_scans);
   ~JpegReader();
 
@@ -69,7 +69,7 @@ class JpegReader : public JpegErrors {
   int max_scans_;
 };
 
-/// Writes to memory of its own.
+/// Writes to its own memory.
 class JpegWriter : public JpegErrors {
  public:
   JpegWriter();

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMaxCompressedVoxels = int64_t{1} << 30;
 constexpr size_t kPiece = size_t{1} << 16;
 
-// Takes the voxels in the order of the file (the first axis fastest) and puts them in C order.
+// Reorders voxels from file order (first axis fastest) to C order.
 class Sorter {
  public:
   explicit Sorter(const std::vector<int64_t>& shape)
@@ -104,8 +104,7 @@ void require_data(const NiftiHeader& header, uint64_t there, const std::string& 
           source, fmt::join(header.shape, " x "), header.item_size, header.data_offset, there);
 }
 
-// Twice through the compressed data: once to know that all of the content is there and whole, once to keep
-// it.
+// Two passes over the compressed data: one to check that the content is complete, one to store it.
 NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string& source) {
   std::vector<std::byte> piece(kPiece);
   NiftiHeader header;
@@ -114,14 +113,14 @@ NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string
     uint64_t there = reader.read(std::span(piece).first(kNiftiHeaderLimit));
     header = parse_nifti_header(std::span(piece).first(there), source);
     require(header.voxels <= kMaxCompressedVoxels, ErrorKind::data,
-            "{}: the header declares {} voxels; compressed volumes of at most {} are read", source,
+            "{}: the header declares {} voxels; the limit for compressed volumes is {}", source,
             fmt::join(header.shape, " x "), kMaxCompressedVoxels);
     while (const size_t got = reader.read(piece)) {
       there += got;
-      // What may follow the volume, such as padding to a block.
+      // A little padding may follow the volume.
       require(there <= header.data_offset + header.data_bytes() + kPiece, ErrorKind::data,
-              "{}: the header declares {} voxels of {} bytes, but the compressed content goes on beyond them",
-              source, fmt::join(header.shape, " x "), header.item_size);
+              "{}: the header declares {} voxels of {} bytes, but the compressed content is longer", source,
+              fmt::join(header.shape, " x "), header.item_size);
     }
     require_data(header, there, source);
   }

@@ -34,7 +34,7 @@ class Fields {
   bool big_endian_;
 };
 
-// What both versions hold, widened.
+// The header fields of both versions, in their wider types.
 struct Raw {
   std::array<int64_t, 8> dim{};
   std::array<double, 8> pixdim{};
@@ -89,7 +89,7 @@ Raw read_version_2(const Fields& fields) {
   return raw;
 }
 
-// sizeof_hdr is the first field and says version and byte order at once.
+// sizeof_hdr, the first field, gives both version and byte order.
 Raw read_fields(std::span<const std::byte> bytes, const std::string& source, bool& big_endian) {
   require(!bytes.empty(), ErrorKind::data, "{}: the file is empty, a NIfTI volume was expected", source);
   require(bytes.size() >= 348, ErrorKind::data,
@@ -104,7 +104,7 @@ Raw read_fields(std::span<const std::byte> bytes, const std::string& source, boo
       require(magic != std::string_view("ni1\0", 4), ErrorKind::data,
               "{}: the header of a pair of files (.hdr and .img); convert it to one .nii file", source);
       require(magic == std::string_view("n+1\0", 4), ErrorKind::data,
-              "{}: an ANALYZE header or damaged: at byte 344 stands {}, NIfTI-1 has \"n+1\"", source,
+              "{}: an ANALYZE header or damaged: found {} at byte 344, NIfTI-1 has \"n+1\"", source,
               quote_for_message(magic));
       return read_version_1(fields);
     }
@@ -115,7 +115,7 @@ Raw read_fields(std::span<const std::byte> bytes, const std::string& source, boo
       require(magic.substr(0, 4) != std::string_view("ni2\0", 4), ErrorKind::data,
               "{}: the header of a pair of files (.hdr and .img); convert it to one .nii file", source);
       require(magic == std::string_view("n+2\0\r\n\x1a\n", 8), ErrorKind::data,
-              "{}: damaged: at byte 4 stands {}, NIfTI-2 has \"n+2\\0\\r\\n\\x1a\\n\"", source,
+              "{}: damaged: found {} at byte 4, NIfTI-2 has \"n+2\\0\\r\\n\\x1a\\n\"", source,
               quote_for_message(magic));
       return read_version_2(fields);
     }
@@ -141,14 +141,14 @@ int64_t bits_of(int16_t datatype, const std::string& source) {
       return 64;
     default:
       fail(ErrorKind::data,
-           "{}: datatype {} is not read; integers of 8 to 64 bits and floats of 32 and 64 bits are", source,
-           datatype);
+           "{}: unsupported datatype {}; integers of 8 to 64 bits and floats of 32 and 64 bits are supported",
+           source, datatype);
   }
 }
 
 void read_shape(const Raw& raw, const std::string& source, NiftiHeader& header) {
   require(raw.dim[0] >= 1 && raw.dim[0] <= 7, ErrorKind::data,
-          "{}: dim[0]: 1 to 7 dimensions are possible, got {}", source, raw.dim[0]);
+          "{}: dim[0]: must be 1 to 7 dimensions, got {}", source, raw.dim[0]);
   header.voxels = 1;
   for (size_t axis = 1; axis <= static_cast<size_t>(raw.dim[0]); ++axis) {
     require(raw.dim[axis] > 0, ErrorKind::data, "{}: dim[{}]: a size must be positive, got {}", source, axis,
@@ -166,7 +166,7 @@ void read_shape(const Raw& raw, const std::string& source, NiftiHeader& header) 
   header.shape.resize(std::max<size_t>(header.shape.size(), 3), 1);
 }
 
-// A slope of 0 means that values stand as they are.
+// A slope of 0 means no scaling.
 void read_scale(const Raw& raw, const std::string& source, NiftiHeader& header) {
   if (raw.slope == 0 || !std::isfinite(raw.slope)) return;
   require(std::isfinite(raw.intercept), ErrorKind::data,
@@ -195,14 +195,14 @@ Matrix directions(const NiftiAffine& affine) {
   return m;
 }
 
-// Rotation by the unit quaternion (a, b, c, d), axis k scaled by pixdim and mirrored where qfac is −1:
-// nifti1.h, method 2.
+// Rotation by the unit quaternion (a, b, c, d), axis k scaled by pixdim and flipped if qfac is −1: nifti1.h,
+// method 2.
 NiftiAffine quaternion_affine(const Raw& raw, const std::array<double, 3>& spacing,
                               const std::string& source) {
   double b = raw.quaternion[0], c = raw.quaternion[1], d = raw.quaternion[2];
   const double squares = b * b + c * c + d * d;
   require(std::isfinite(squares) && squares < 1.01, ErrorKind::data,
-          "{}: quatern_b, c, d ({}, {}, {}) are no part of a unit quaternion", source, b, c, d);
+          "{}: quatern_b, c, d ({}, {}, {}) are not part of a unit quaternion", source, b, c, d);
   double a = 1 - squares;
   if (a < 1e-7) {  // half a turn, with rounding
     const double length = std::sqrt(squares);
@@ -237,15 +237,15 @@ void read_space(const Raw& raw, const std::string& source, NiftiHeader& header) 
   }
   for (const auto& row : header.affine) {
     for (const double value : row) {
-      require(std::isfinite(value), ErrorKind::data, "{}: {} holds {}, which is no place in space", source,
+      require(std::isfinite(value), ErrorKind::data, "{}: {} holds {}, which is not a finite number", source,
               raw.sform > 0 ? "srow" : "the quaternion's offset", value);
     }
   }
   bool flat = false;
   for (size_t axis = 0; axis < 3; ++axis) flat |= !(column_length(header.affine, axis) > 1e-30);
   require(!flat && std::abs(determinant(directions(header.affine))) > 1e-6, ErrorKind::data,
-          "{}: srow_x, srow_y, srow_z do not span space", source);
-  const int unit = raw.units & 7;  // 1 metre, 2 millimetre, 3 micrometre; 0: not said
+          "{}: srow_x, srow_y, srow_z are not an invertible matrix", source);
+  const int unit = raw.units & 7;  // 1 metre, 2 millimetre, 3 micrometre; 0: unknown
   const double scale = unit == 1 ? 1e3 : unit == 3 ? 1e-3 : 1;
   for (size_t row = 0; row < 3; ++row) {
     header.spacing[row] *= scale;
@@ -265,9 +265,9 @@ NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::stri
   header.item_size = bits / 8;
   read_shape(raw, source, header);
   const double minimum = raw.version == 1 ? 352 : 544;
-  require(raw.vox_offset >= minimum && raw.vox_offset < 0x1p62 && raw.vox_offset == std::floor(raw.vox_offset),
-          ErrorKind::data, "{}: vox_offset: data can begin at byte {} or later, got {}", source, minimum,
-          raw.vox_offset);
+  require(
+      raw.vox_offset >= minimum && raw.vox_offset < 0x1p62 && raw.vox_offset == std::floor(raw.vox_offset),
+      ErrorKind::data, "{}: vox_offset: must be at least {}, got {}", source, minimum, raw.vox_offset);
   header.data_offset = static_cast<uint64_t>(raw.vox_offset);
   read_scale(raw, source, header);
   read_space(raw, source, header);
@@ -276,8 +276,8 @@ NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::stri
 }
 
 std::array<NiftiAxis, 3> closest_axes(const NiftiAffine& affine) {
-  // The rotation nearest to the directions (their polar factor), by Newton's iteration: the mean of a matrix
-  // and its inverse transposed.
+  // The rotation nearest to the directions (polar decomposition), by Newton's iteration: the mean of a matrix
+  // and its inverse transpose.
   Matrix r = directions(affine);
   for (int i = 0; i < 100; ++i) {
     const double det = determinant(r);

@@ -1,5 +1,5 @@
 #pragma once
-// The header of a NIfTI file (nifti1.h, nifti2.h), and where it puts voxels in space.
+// Header of a NIfTI file (nifti1.h, nifti2.h) with the affine from voxels to space.
 
 #include <array>
 #include <cstddef>
@@ -27,14 +27,14 @@ struct NiftiHeader {
   uint64_t data_bytes() const { return static_cast<uint64_t>(voxels * item_size); }
 };
 
-/// The longest prefix of a file that parse_nifti_header looks at.
+/// Maximum prefix of a file that parse_nifti_header reads.
 inline constexpr size_t kNiftiHeaderLimit = 540;
 
-/// `bytes` holds the whole header, not necessarily the data.
+/// `bytes` holds the whole header; the data may be missing.
 NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::string& source);
 
-/// For each of the first three axes the world axis (0 left to right, 1 posterior to anterior, 2 inferior to
-/// superior) that it is closest to, and whether it runs against it. As nibabel's io_orientation.
+/// The world axis (0 left to right, 1 posterior to anterior, 2 inferior to superior) closest to an axis of
+/// the volume, and whether the two run in opposite directions. As nibabel's io_orientation.
 struct NiftiAxis {
   int world = 0;
   bool mirrored = false;

@@ -8,7 +8,7 @@
 namespace modewise::io {
 namespace {
 
-/// For each new pixel along one axis: the old ones from `first` on, and their weights, which sum to 1.
+/// For each new pixel along one axis: the first old pixel and the weights, which sum to 1.
 struct Weights {
   std::vector<int64_t> first;
   std::vector<std::vector<double>> of;
@@ -40,7 +40,7 @@ Weights weights_along(int64_t size, double begin, double length, int64_t wanted,
   return weights;
 }
 
-/// Row `y` of the picture with its new width.
+/// Row `y` of the image with its new width.
 void shrink_row(const Image& image, int64_t y, const Weights& weights, std::span<double> out) {
   const int64_t channels = image.channels;
   const uint8_t* row = image.pixels.data() + y * image.width * channels;
@@ -62,8 +62,7 @@ uint8_t rounded(double value) {
 
 }  // namespace
 
-Image resized(const Image& image, const ImageBox& box, int64_t height, int64_t width,
-                ResizeFilter filter) {
+Image resized(const Image& image, const ImageBox& box, int64_t height, int64_t width, ResizeFilter filter) {
   require_pixels(image, "resized");
   require(height > 0 && width > 0 && box.height > 0 && box.width > 0 && box.top >= 0 && box.left >= 0 &&
               box.top + box.height <= static_cast<double>(image.height) &&
@@ -107,7 +106,7 @@ Image fitted(const Image& image, int64_t height, int64_t width) {
     box.height = old_width / shape;
     box.top = (old_height - box.height) / 2;
   }
-  // Rounding must not put the far edges outside.
+  // Rounding must not move the far edges outside.
   box.height = std::min(box.height, old_height - box.top);
   box.width = std::min(box.width, old_width - box.left);
   return resized(image, box, height, width);

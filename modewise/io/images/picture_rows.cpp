@@ -10,16 +10,16 @@ namespace modewise::io {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-// What libpng, libjpeg and zlib take whatever the picture is: tables, windows, pools.
+// Fixed memory of libpng, libjpeg and zlib: tables, windows, pools.
 constexpr uint64_t kDecoder = 2 * kMiB;
-// The sums of a block stay within 32 bits.
+// Keeps the sums of a block within 32 bits.
 constexpr int64_t kMaxReduction = 4096;
 
 int64_t divided_up(int64_t size, int64_t by) {
   return (size + by - 1) / by;
 }
 
-/// What is held of a picture that is divided by `reduction`.
+/// Bytes of an image that is reduced by `reduction`.
 double held_bytes(const StoredSize& stored, int64_t reduction) {
   const double row = static_cast<double>(divided_up(stored.width, reduction) * stored.channels);
   const double sums = reduction > 1 ? 5 * row : 0;
@@ -33,7 +33,7 @@ uint64_t decoding_limit(uint64_t file_bytes) {
 }
 
 int64_t choose_reduction(const StoredSize& stored, const DecodingMemory& memory,
-                         const ImageClassificationOptions& options, const std::string& source) {
+                         const ImageReadOptions& options, const std::string& source) {
   const auto limit = static_cast<double>(decoding_limit(memory.file_bytes)),
              beside = static_cast<double>(memory.beside);
   const double whole = held_bytes(stored, 1) + beside;
@@ -43,13 +43,13 @@ int64_t choose_reduction(const StoredSize& stored, const DecodingMemory& memory,
       if (held_bytes(stored, reduction) + beside <= limit) return reduction;
   }
   require(options.allow_size, ErrorKind::data,
-          "{}: a picture of {} x {} pixels (height x width) takes {} to decode, more than twice the file's "
-          "{} bytes and 64 MiB{}{}; --allow-size reads it all the same",
+          "{}: an image of {} x {} pixels (height x width) takes {} to decode, more than twice the file's {} "
+          "bytes plus 64 MiB{}{}; --allow-size reads it anyway",
           source, stored.height, stored.width, memory_text(whole), memory.file_bytes,
           *memory.note == '\0' ? "" : ": ", memory.note);
   const auto free = static_cast<double>(available_memory());
   require(whole <= free, ErrorKind::data,
-          "{}: a picture of {} x {} pixels (height x width) takes {} to decode, but {} are free", source,
+          "{}: an image of {} x {} pixels (height x width) takes {} to decode, but {} are free", source,
           stored.height, stored.width, memory_text(whole), memory_text(free));
   return 1;
 }
@@ -59,8 +59,8 @@ ImageRows::ImageRows(const StoredSize& stored, int64_t reduction, int orientatio
       reduction_(reduction),
       height_(divided_up(stored.height, reduction)),
       width_(divided_up(stored.width, reduction)) {
-  // Orientations 5 to 8 exchange the axes. 2, 3, 7 and 8 mirror along the stored rows; 3, 4, 6 and 7 along
-  // the stored columns.
+  // Orientations 5 to 8 swap the axes. 2, 3, 7 and 8 flip along the stored rows; 3, 4, 6 and 7 along the
+  // stored columns.
   const bool exchanged = orientation >= 5;
   const bool rows_mirrored = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool columns_mirrored = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;

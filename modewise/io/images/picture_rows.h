@@ -1,6 +1,6 @@
 #pragma once
-// How decoded rows become a picture: averaged down while they come, and put where Exif's orientation wants
-// them, so that nothing but the picture and one row is held.
+// Assembly of an image from decoded rows: averages rows down on the fly and applies the Exif orientation, so
+// that only the image and one row are in memory.
 
 #include <cstdint>
 #include <span>
@@ -12,31 +12,31 @@
 
 namespace modewise::io {
 
-/// How a file stores its picture, before it is turned upright.
+/// Size of the image as stored, before the Exif orientation is applied.
 struct StoredSize {
   int64_t height = 0, width = 0, channels = 1;
 };
 
-/// The memory that decoding may take, and what a format holds beside the picture.
+/// Memory of decoding: the file's size and what the decoder keeps besides the image.
 struct DecodingMemory {
   uint64_t file_bytes = 0;
   uint64_t beside = 0;
-  bool scalable = true;   // whether rows can be averaged down while they come
-  const char* note = "";  // what makes it need more than its pixels, for the message
+  bool scalable = true;   // whether rows can be averaged down on the fly
+  const char* note = "";  // reason for memory beyond the pixels, for the message
 };
 
-/// By how much both sides are to be divided so that decoding keeps to its memory: 1 where nothing is too
-/// large. Throws the data error that names the option where `options` do not allow another size.
+/// The factor by which both sides must be divided to stay within the memory limit: 1 if the image fits.
+/// Throws a data error that names the option if `options` do not allow another size.
 int64_t choose_reduction(const StoredSize& stored, const DecodingMemory& memory,
-                         const ImageClassificationOptions& options, const std::string& source);
+                         const ImageReadOptions& options, const std::string& source);
 
-/// Twice the file's size and 64 MiB, less what decoders need for themselves.
+/// Twice the file's size plus 64 MiB, minus the decoders' own memory.
 uint64_t decoding_limit(uint64_t file_bytes);
 
 class ImageRows {
  public:
-  /// Blocks of `reduction` × `reduction` pixels (fewer at the right and the bottom) become their mean,
-  /// rounded.
+  /// Blocks of `reduction` × `reduction` pixels (fewer at the right and bottom) are replaced by their rounded
+  /// mean.
   ImageRows(const StoredSize& stored, int64_t reduction, int orientation);
 
   /// The next row [width, channels]; there are `stored.height` of them.
@@ -48,7 +48,7 @@ class ImageRows {
   void put(const uint8_t* row);
 
   StoredSize stored_;
-  int64_t reduction_, height_, width_;         // of what is kept, before it is turned
+  int64_t reduction_, height_, width_;         // of the reduced image, before the orientation
   int64_t first_ = 0, down_ = 0, across_ = 0;  // pixel (y, x) goes to first + y · down + x · across
   int64_t added_ = 0, kept_ = 0;
   std::vector<uint32_t> sums_;

@@ -22,7 +22,7 @@ uint32_t big_endian(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// Of the chunk eXIf, wherever it stands: libpng may meet it after the pixels.
+/// Orientation in the eXIf chunk, also after the pixels, where libpng would read it too late.
 int orientation_of(std::span<const std::byte> bytes) {
   bytes = bytes.subspan(kSignature.size());
   while (bytes.size() >= 12) {
@@ -42,14 +42,14 @@ class PngDecoder {
     read_header();
   }
 
-  Image decode(const ImageClassificationOptions& options) {
+  Image decode(const ImageReadOptions& options) {
     png_structp png = handle_.png();
     const uint64_t image = static_cast<uint64_t>(stored_.height) * row_bytes_;
     DecodingMemory memory{bytes_.size(), 4 * raw_row_bytes_ + 2 * row_bytes_, true, ""};
     if (interlaced_) {
       memory.beside += orientation_ == 1 ? 0 : image;
       memory.scalable = false;
-      memory.note = "it is interlaced and decoded as a whole";
+      memory.note = "interlaced images are decoded as a whole";
     }
     const int64_t reduction = choose_reduction(stored_, memory, options, source_);
     Image out = interlaced_ ? decode_passes() : decode_rows(reduction);
@@ -61,9 +61,9 @@ class PngDecoder {
   template <class Call>
   void run(const Call& call) {
     if (handle_.run(call)) return;
-    if (row_ < 0) fail(ErrorKind::data, "{}: the PNG picture cannot be read: {}", source_, handle_.reason());
-    fail(ErrorKind::data, "{}: the PNG picture cannot be read (row {} of {}): {}", source_, row_,
-         stored_.height, handle_.reason());
+    if (row_ < 0) fail(ErrorKind::data, "{}: cannot decode the PNG image: {}", source_, handle_.reason());
+    fail(ErrorKind::data, "{}: cannot decode the PNG image (row {} of {}): {}", source_, row_, stored_.height,
+         handle_.reason());
   }
 
   void read_header() {
@@ -72,7 +72,7 @@ class PngDecoder {
     run([&] {
       png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
       png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
-      // No chunk but the header, the palette and the pixels: what describes them may be long, and packed.
+      // Only header, palette and pixels: metadata chunks may be long, and compressed.
       png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
       png_read_info(png, info);
     });
@@ -85,7 +85,7 @@ class PngDecoder {
     row_bytes_ = static_cast<uint64_t>(stored_.width) * (colors ? 3 : 1);
   }
 
-  // Memory was asked for by now: libpng takes that of its rows here.
+  // The memory limit has been checked by now: libpng allocates its rows here.
   void begin(int& passes) {
     png_structp png = handle_.png();
     png_infop info = handle_.info();
@@ -114,7 +114,7 @@ class PngDecoder {
     return rows.take();
   }
 
-  // Each pass fills in some of the pixels of some rows.
+  // Each pass fills some pixels of some rows.
   Image decode_passes() {
     int passes = 1;
     begin(passes);
@@ -140,7 +140,7 @@ class PngDecoder {
   int orientation_;
   StoredSize stored_;
   bool interlaced_ = false;
-  uint64_t raw_row_bytes_ = 0, row_bytes_ = 0;  // of a row in the file, and as it is given out
+  uint64_t raw_row_bytes_ = 0, row_bytes_ = 0;  // of a row in the file, and of a decoded row
   int64_t row_ = -1;
 };
 
@@ -152,13 +152,13 @@ bool is_png(std::span<const std::byte> bytes) {
 }
 
 Image parse_png(std::span<const std::byte> bytes, const std::string& source,
-                  const ImageClassificationOptions& options) {
-  require(is_png(bytes), ErrorKind::data, "{}: expected a PNG picture; the {} bytes do not begin as one",
-          source, bytes.size());
+                const ImageReadOptions& options) {
+  require(is_png(bytes), ErrorKind::data,
+          "{}: expected a PNG image; the {} bytes do not begin with its signature", source, bytes.size());
   return PngDecoder(bytes, source).decode(options);
 }
 
-Image read_png(const std::filesystem::path& path, const ImageClassificationOptions& options) {
+Image read_png(const std::filesystem::path& path, const ImageReadOptions& options) {
   const MappedFile file(path);
   return parse_png(file.bytes(), path.string(), options);
 }
@@ -179,7 +179,7 @@ std::string format_png(const Image& image) {
       png_write_row(png, image.pixels.data() + y * image.width * image.channels);
     png_write_end(png, nullptr);
   });
-  require(written, ErrorKind::internal, "libpng could not write a picture of {} x {}: {}", image.height,
+  require(written, ErrorKind::internal, "libpng could not write an image of {} x {}: {}", image.height,
           image.width, handle.reason());
   return out;
 }

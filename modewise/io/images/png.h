@@ -1,9 +1,9 @@
 #pragma once
-// PNG pictures (W3C PNG 3rd edition) by libpng: greys of 1, 2, 4, 8 and 16 bits, palettes, colours of 8 and
-// 16 bits, with and without alpha, interlaced or not. 16 bits become 8 by rounding. Transparency is dropped:
-// a pixel keeps the colour that the file has under it, as Pillow's `convert("RGB")` does. Palettes give three
-// channels. Gamma and colour profiles are left alone; Exif's orientation is applied. Checksums are verified,
-// also those of chunks that are passed over; what follows the end is not read.
+// PNG images (W3C PNG 3rd edition) by libpng: grey of 1, 2, 4, 8 and 16 bits, palettes, RGB of 8 and 16 bits,
+// with and without alpha, interlaced or not. 16 bits are rounded to 8. Alpha is dropped: a pixel keeps its
+// colour, as in Pillow's `convert("RGB")`. Palettes give three channels. Gamma and colour profiles are
+// ignored; Exif orientation is applied. All checksums are verified, also those of skipped chunks; bytes after
+// the end are not read.
 
 #include <cstddef>
 #include <filesystem>
@@ -14,15 +14,15 @@
 
 namespace modewise::io {
 
-/// Whether the bytes begin as a PNG does.
+/// Whether the bytes begin with the PNG signature.
 bool is_png(std::span<const std::byte> bytes);
 
-/// Interlaced pictures are decoded as a whole, so that too large ones are refused whatever size is wanted.
+/// Interlaced images are decoded as a whole: too large ones are refused for every requested size.
 Image parse_png(std::span<const std::byte> bytes, const std::string& source,
-                  const ImageClassificationOptions& options = {});
-Image read_png(const std::filesystem::path& path, const ImageClassificationOptions& options = {});
+                const ImageReadOptions& options = {});
+Image read_png(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
-/// Equal pictures give equal bytes. 8 bits a sample, not interlaced.
+/// 8 bits per sample, not interlaced. Equal images give equal bytes.
 std::string format_png(const Image& image);
 /// Written atomically.
 void write_png(const std::filesystem::path& path, const Image& image);

@@ -41,7 +41,7 @@ void PngHandle::on_error(png_structp png, const char* message) {
   png_longjmp(png, 1);
 }
 
-// By `new`, so that what counts and bounds a program's memory sees libpng's too.
+// Uses `new`, so that memory counters and limits of the program include libpng.
 void* PngHandle::allocate(png_structp, size_t size) {
   return ::operator new(size, std::nothrow);
 }
@@ -64,7 +64,7 @@ void PngHandle::write(png_structp png, png_bytep bytes, size_t size) {
   } catch (const std::bad_alloc&) {  // must not pass through libpng's C code
     appended = false;
   }
-  if (!appended) png_error(png, "no memory is left");
+  if (!appended) png_error(png, "out of memory");
 }
 
 }  // namespace modewise::io

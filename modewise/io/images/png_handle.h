@@ -1,6 +1,6 @@
 #pragma once
-// libpng's handles. libpng leaves a failed call by longjmp; `run` is where it lands, so that no frame with
-// C++ objects lies between: what a call is given holds references and numbers alone.
+// RAII handle of libpng. libpng leaves a failed call by longjmp, which lands in `run`: no frame with C++
+// objects may lie between, so calls capture only references and numbers.
 
 #include <png.h>
 
@@ -16,7 +16,7 @@ class PngHandle {
  public:
   /// Reads from `bytes`, which must outlive the handle.
   explicit PngHandle(std::span<const std::byte> bytes);
-  /// Writes to the end of `out`.
+  /// Appends to `out`.
   explicit PngHandle(std::string& out);
   ~PngHandle();
   PngHandle(const PngHandle&) = delete;
@@ -24,10 +24,10 @@ class PngHandle {
 
   png_structp png() const { return png_; }
   png_infop info() const { return info_; }
-  /// Why the last call failed, as libpng puts it.
+  /// libpng's message for the last failed call.
   const char* reason() const { return reason_.data(); }
 
-  /// Whether `call()` came to its end.
+  /// Runs `call()`; false if libpng failed.
   template <class Call>
   [[gnu::noinline]] bool run(const Call& call) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;

@@ -1,8 +1,8 @@
 #pragma once
-// TIFF and GeoTIFF images of any number of bands: a reader that decodes only the strips or tiles that a
-// window touches, and a writer that takes rows from top to bottom. Decoding and encoding are libtiff's; the
-// directory is checked against the bytes of the file before libtiff sees it, and what libtiff says becomes
-// part of the error. Only the first image of a file is read; overviews and masks are passed over.
+// TIFF and GeoTIFF images of any number of bands: a reader that decodes only the strips or tiles of a window,
+// and a writer of rows from top to bottom. Decoding and encoding are libtiff's; the directory is checked
+// against the file's bytes before libtiff sees it, and libtiff's messages become part of the error. Only the
+// first image of a file is read; overviews and masks are ignored.
 
 #include <array>
 #include <cstddef>
@@ -16,9 +16,8 @@
 
 namespace modewise::io {
 
-/// Where an image lies on the earth: the tags of GeoTIFF 1.1 (OGC 19-008) verbatim, so that a file written
-/// with those of another has the same transform and the same coordinate reference system. A tag that is not
-/// there is empty.
+/// Georeferencing: the tags of GeoTIFF 1.1 (OGC 19-008) verbatim, so that a file written with the tags of
+/// another has the same transform and coordinate reference system. Missing tags are empty.
 struct GeoReference {
   std::vector<double> pixel_scale;     // 33550: size of a pixel along x, y, z
   std::vector<double> tie_points;      // 33922: (column, row, 0, x, y, z) each
@@ -30,10 +29,10 @@ struct GeoReference {
   bool operator==(const GeoReference&) const = default;
 
   /// (a, b, c, d, e, f) with x = a·column + b·row + c and y = d·column + e·row + f, where (0, 0) is the outer
-  /// corner of the first pixel also where the tags mean its centre; the order and the values of rasterio's
+  /// corner of the first pixel even if the tags refer to its centre; the order and values of rasterio's
   /// `transform`. Without a transform in the tags: (1, 0, 0, 0, 1, 0).
   std::array<double, 6> transform() const;
-  /// "EPSG:32633" where the keys hold a code, otherwise the citation that they hold; empty without either.
+  /// "EPSG:32633" if the keys hold a code, otherwise their citation; empty without either.
   std::string crs_text() const;
 };
 
@@ -44,18 +43,18 @@ struct TiffInfo {
   std::optional<GeoReference> geo{};
   bool tiled = false;
   std::string compression = "deflate";            // none, lzw, deflate, packbits, zstd
-  std::vector<std::array<uint8_t, 3>> palette{};  // red, green, blue of each value; empty: none
+  std::vector<std::array<uint8_t, 3>> palette{};  // RGB of each value; empty: none
   int64_t pages = 1;                              // images of full size in the file
 };
 
-/// Throws no_input where the file cannot be read, and data errors that name file, place and rule. Memory
-/// beyond the windows asked for: at most 64 MiB of decoded blocks and what one block takes in the file. A
-/// compressed block of more than 16 MiB is decoded twice at most, whatever windows are asked for: the second
-/// time it is kept in a temporary file.
+/// Windowed reader. Throws no_input if the file cannot be read, and data errors that name file, offset and
+/// rule. Memory beyond the windows: at most 64 MiB of decoded blocks and one block as stored. A compressed
+/// block of more than 16 MiB is decoded at most twice, whatever the windows: the second time it is kept in a
+/// temporary file.
 class TiffReader {
  public:
   explicit TiffReader(const std::filesystem::path& path);
-  /// `bytes` must outlive the reader; messages call them `source`.
+  /// `bytes` must outlive the reader; `source` names them in messages.
   TiffReader(std::span<const std::byte> bytes, std::string source);
   ~TiffReader();
   TiffReader(TiffReader&&) noexcept;
@@ -68,13 +67,12 @@ class TiffReader {
   int64_t block_width() const;
 
   /// The window [height, width, bands], C order. Integers beyond 24 bits and float64 are rounded to float32.
-  /// Blocks that a sparse file leaves out are nodata, or 0. May be called by several threads; they take
-  /// turns.
+  /// Blocks missing in a sparse file are nodata, or 0. May be called by several threads, which take turns.
   std::vector<float> read(int64_t row, int64_t column, int64_t height, int64_t width) const;
   /// The same into `out`, which holds height · width · bands values.
   void read(int64_t row, int64_t column, int64_t height, int64_t width, std::span<float> out) const;
 
-  /// Bytes of pixels that libtiff has decoded so far: what the windows have cost.
+  /// Bytes of pixels that libtiff has decoded so far, the cost of the windows.
   int64_t decoded_bytes() const;
 
  private:
@@ -82,12 +80,12 @@ class TiffReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes an image of dtype u8 or f32 in tiles of 256 × 256 or strips, compressed by deflate, lzw or not at
-/// all; beyond 4 GB as BigTIFF. Equal images give equal bytes. The file appears under its name when `close`
-/// returns; a writer that is destroyed before leaves nothing behind. Throws cannot_create and io errors.
+/// Writer of an image of dtype u8 or f32 in tiles of 256 × 256 or strips, with deflate, lzw or no
+/// compression; beyond 4 GB as BigTIFF. Equal images give equal bytes. The file appears under its name when
+/// `close` returns; a writer that is destroyed before leaves no file. Throws cannot_create and io errors.
 class TiffWriter {
  public:
-  /// Of `wanted`, all fields but `pages` count. A palette needs one band of u8.
+  /// All fields of `wanted` but `pages` are used. A palette needs one band of u8.
   TiffWriter(const std::filesystem::path& path, const TiffInfo& wanted);
   ~TiffWriter();
   TiffWriter(TiffWriter&&) noexcept;
@@ -96,7 +94,7 @@ class TiffWriter {
   /// Rows [n, width, bands] from `first_row` on, which must be the number of rows written so far.
   void write_rows(int64_t first_row, std::span<const uint8_t> rows);
   void write_rows(int64_t first_row, std::span<const float> rows);
-  /// After the last row.
+  /// Call after the last row.
   void close();
 
  private:

@@ -16,7 +16,7 @@ constexpr uint64_t kLargestTag = uint64_t{1} << 20;
 constexpr int64_t kMaxPages = 1000;
 constexpr uint16_t kSubfileType = 254, kReducedOrMask = 1 | 4;
 
-// Bytes of a value of each type, 0 for types that TIFF does not have.
+// Bytes per value of each type, 0 for unknown types.
 constexpr std::array<uint8_t, 19> kTypeSizes = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
 constexpr uint16_t kByte = 1, kAscii = 2, kShort = 3, kLong = 4, kDouble = 12, kIfd = 13, kLong8 = 16,
                    kIfd8 = 18;
@@ -91,13 +91,12 @@ uint64_t TiffDirectory::field(uint64_t offset, int size, const char* what) const
   return whole_number(part.data(), part.size(), big_endian_);
 }
 
-// Reads entries without judging their values; returns where the next directory is, 0 for none.
+// Reads entries without checking their values; returns the offset of the next directory, 0 for none.
 uint64_t TiffDirectory::read_directory(uint64_t offset) {
   const int count_size = big_ ? 8 : 2, entry_size = big_ ? 20 : 12, word = big_ ? 8 : 4;
   const uint64_t count = field(offset, count_size, "a directory");
   require(count > 0 && count <= 65535, ErrorKind::data,
-          "{}: the directory at byte {} declares {} entries, 1 to 65535 are possible", source_, offset,
-          count);
+          "{}: the directory at byte {} declares {} entries, expected 1 to 65535", source_, offset, count);
   std::vector<std::byte> raw;
   const uint64_t begin = offset + static_cast<uint64_t>(count_size),
                  size = count * static_cast<uint64_t>(entry_size);
@@ -123,21 +122,21 @@ uint64_t TiffDirectory::read_directory(uint64_t offset) {
   return field(begin + size, word, "the link to the next directory");
 }
 
-// Every value lies in the file, no tag stands twice, and values do not lie over each other so often that
-// reading all of them would take more memory than the file is long.
+// All values lie in the file, no tag is duplicate, and values do not overlap so much that reading all of them
+// would take more memory than the file's size.
 void TiffDirectory::check_entries() const {
   std::set<uint16_t> tags;
   uint64_t total = 0;
   for (const TiffEntry& entry : entries_) {
     const uint64_t each = type_size(entry.type);
-    if (each == 0) continue;  // readers skip types they do not know
-    require(tags.insert(entry.tag).second, ErrorKind::data, "{}: the tag stands twice", place(entry.tag));
+    if (each == 0) continue;  // readers skip unknown types
+    require(tags.insert(entry.tag).second, ErrorKind::data, "{}: duplicate tag", place(entry.tag));
     require(entry.offset <= bytes_.size() && entry.count <= (bytes_.size() - entry.offset) / each,
             ErrorKind::data, "{}: its {} values at byte {} lie beyond the end of the file ({} bytes)",
             place(entry.tag), entry.count, entry.offset, bytes_.size());
     total += entry.count * each;
     require(total <= bytes_.size() + 65536, ErrorKind::data,
-            "{}: the values of the directory's tags lie over each other and take more than the whole file "
+            "{}: the values of the directory's tags overlap and take more than the whole file "
             "({} bytes)",
             place(entry.tag), bytes_.size());
   }
@@ -167,14 +166,14 @@ uint64_t TiffDirectory::number(uint16_t tag, uint64_t otherwise) const {
 
 uint64_t TiffDirectory::number(uint16_t tag) const {
   const TiffEntry& entry = at(tag);
-  require(entry.count == 1, ErrorKind::data, "{}: one value is needed, got {}", place(tag), entry.count);
+  require(entry.count == 1, ErrorKind::data, "{}: expected one value, got {}", place(tag), entry.count);
   uint64_t value = 0;
   numbers(entry, 0, {&value, 1});
   return value;
 }
 
 void TiffDirectory::numbers(const TiffEntry& entry, uint64_t first, std::span<uint64_t> out) const {
-  require(is_whole(entry.type), ErrorKind::data, "{}: whole numbers are needed, got values of type {}",
+  require(is_whole(entry.type), ErrorKind::data, "{}: expected integers, got values of type {}",
           place(entry.tag), entry.type);
   const uint64_t each = type_size(entry.type);
   std::array<std::byte, 8192> raw;
@@ -190,7 +189,7 @@ void TiffDirectory::numbers(const TiffEntry& entry, uint64_t first, std::span<ui
 
 void TiffDirectory::values(const TiffEntry& entry, std::vector<std::byte>& raw) const {
   const uint64_t size = entry.count * type_size(entry.type);
-  require(size <= kLargestTag, ErrorKind::data, "{}: its {} values take {} bytes, at most {} are read",
+  require(size <= kLargestTag, ErrorKind::data, "{}: its {} values take {} bytes, the limit is {}",
           place(entry.tag), entry.count, size, kLargestTag);
   raw.resize(size);
   read_all(entry.offset, raw, "a tag's values");
@@ -209,8 +208,8 @@ std::vector<uint64_t> TiffDirectory::numbers(uint16_t tag) const {
 std::vector<double> TiffDirectory::doubles(uint16_t tag) const {
   const TiffEntry* entry = find(tag);
   if (entry == nullptr) return {};
-  require(entry->type == kDouble, ErrorKind::data, "{}: doubles are needed, got values of type {}",
-          place(tag), entry->type);
+  require(entry->type == kDouble, ErrorKind::data, "{}: expected doubles, got values of type {}", place(tag),
+          entry->type);
   std::vector<std::byte> raw;
   values(*entry, raw);
   std::vector<double> result(entry->count);
@@ -223,7 +222,7 @@ std::vector<double> TiffDirectory::doubles(uint16_t tag) const {
 std::string TiffDirectory::text(uint16_t tag) const {
   const TiffEntry* entry = find(tag);
   if (entry == nullptr) return {};
-  require(entry->type == kAscii, ErrorKind::data, "{}: text is needed, got values of type {}", place(tag),
+  require(entry->type == kAscii, ErrorKind::data, "{}: expected text, got values of type {}", place(tag),
           entry->type);
   std::vector<std::byte> raw;
   values(*entry, raw);
@@ -243,7 +242,7 @@ int64_t TiffDirectory::count_pages() const {
       if ((page.number(kSubfileType, 0) & kReducedOrMask) == 0) ++pages;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::data) throw;
-      break;  // the first image is whole, which is all that is read
+      break;  // only the first image is read, and it is complete
     }
   }
   return pages;

@@ -1,6 +1,6 @@
 #pragma once
-// The directory of a TIFF file (TIFF 6.0, BigTIFF): entries whose every value is known to lie in the file,
-// and the layout of the image in strips or tiles, checked before anything of that size is allocated.
+// Directory of a TIFF file (TIFF 6.0, BigTIFF): entries whose values all lie in the file, and the layout of
+// the image in strips or tiles, checked before anything of that size is allocated.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,23 +21,23 @@ struct TiffEntry {
 /// One directory. All errors are data errors that name the source.
 class TiffDirectory {
  public:
-  /// The first directory of a file. `bytes` and the directory live equally long.
+  /// Reads the first directory of a file. `bytes` must outlive the directory.
   TiffDirectory(const ByteSource& bytes, std::string source);
 
-  const TiffEntry* find(uint16_t tag) const;  // null: not there
+  const TiffEntry* find(uint16_t tag) const;  // null if absent
   const TiffEntry& at(uint16_t tag) const;    // throws
 
-  /// One whole number, `otherwise` where the tag is not there.
+  /// One integer; `otherwise` if the tag is absent.
   uint64_t number(uint16_t tag, uint64_t otherwise) const;
   uint64_t number(uint16_t tag) const;
-  /// Whole numbers first … first + out.size() − 1 of an entry.
+  /// Integers first … first + out.size() − 1 of an entry.
   void numbers(const TiffEntry& entry, uint64_t first, std::span<uint64_t> out) const;
-  /// All whole numbers, doubles, or the text of an entry of at most 1 MiB; empty where it is not there.
+  /// All integers, doubles, or the text of an entry of at most 1 MiB; empty if absent.
   std::vector<uint64_t> numbers(uint16_t tag) const;
   std::vector<double> doubles(uint16_t tag) const;
   std::string text(uint16_t tag) const;
 
-  /// Images of full size in the file, as far as further directories can be read: at most 1,000.
+  /// Number of full-size images in the file, as far as further directories can be read, up to 1,000.
   int64_t count_pages() const;
   /// "file: directory at byte 8, tag 324 (TileOffsets)".
   std::string place(uint16_t tag) const;
@@ -63,19 +63,19 @@ class TiffDirectory {
 
 enum class TiffSample { unsigned_integer = 1, signed_integer = 2, floating = 3 };
 
-/// How the samples of an image lie in its blocks (strips of the whole width, or tiles).
+/// Layout of the samples in blocks (strips of the whole width, or tiles).
 struct TiffLayout {
   int64_t width = 0, height = 0, bands = 0;
   int64_t item_size = 1;  // bytes of a sample
   TiffSample sample = TiffSample::unsigned_integer;
   bool tiled = false;
-  bool planar = false;  // each band in blocks of its own
+  bool planar = false;  // each band in its own blocks
   uint16_t compression = 1;
   int64_t block_width = 0, block_height = 0, across = 0, down = 0;
 
   int64_t samples() const { return planar ? 1 : bands; }  // of a pixel in a block
   int64_t row_bytes() const { return block_width * samples() * item_size; }
-  /// Rows that block row `y` holds: the last strip is shorter, tiles are not.
+  /// Number of rows in block row `y`: the last strip is shorter, tiles are not.
   int64_t rows_of(int64_t y) const;
   std::string dtype() const;
   std::string_view compression_name() const;
@@ -84,14 +84,14 @@ struct TiffLayout {
   uint16_t sizes_tag() const { return tiled ? 325 : 279; }
 };
 
-/// Decoded bytes of a block that is held in memory as a whole.
+/// Maximum decoded bytes of a block that is kept in memory as a whole.
 inline constexpr int64_t kLargestTiffBlock = int64_t{64} << 20;
 
-/// Throws where the layout is not one that is read, or where a block lies beyond the end of the file or
-/// cannot hold what it should after any possible compression.
+/// Throws if the layout is not supported, or if a block lies beyond the end of the file or is too small for
+/// its content under any compression.
 TiffLayout read_tiff_layout(const TiffDirectory& directory);
 
-/// Place and size of a block in the file; size 0: left out of a sparse file.
+/// Offset and size of a block in the file; size 0: missing in a sparse file.
 struct TiffBlock {
   uint64_t offset = 0, size = 0;
 };

@@ -1,4 +1,4 @@
-// What the tags of GeoTIFF 1.1 (OGC 19-008) say.
+// Transform and coordinate reference system from the tags of GeoTIFF 1.1 (OGC 19-008).
 
 #include <cmath>
 #include <optional>
@@ -13,10 +13,10 @@ constexpr uint16_t kRasterType = 1025, kCitation = 1026, kGeographic = 2048, kGe
 constexpr uint16_t kPixelIsPoint = 2, kUserDefined = 32767, kInKeyText = 34737;
 
 struct Key {
-  uint16_t place = 0, count = 0, value = 0;  // place 0: the value itself; otherwise the tag that holds it
+  uint16_t place = 0, count = 0, value = 0;  // place 0: the value itself; otherwise the tag with the values
 };
 
-// Keys are groups of four after a header of four whose last number counts them; a damaged list holds fewer.
+// Keys are groups of four after a header of four whose last number is their count; a damaged list has fewer.
 std::optional<Key> find_key(const std::vector<uint16_t>& keys, uint16_t id) {
   if (keys.size() < 4) return std::nullopt;
   for (size_t i = 1; i <= keys[3] && 4 * i + 3 < keys.size(); ++i) {
@@ -54,7 +54,7 @@ std::array<double, 6> GeoReference::transform() const {
 
 std::string GeoReference::crs_text() const {
   for (const uint16_t id : {kProjected, kGeographic}) {
-    // A projected system of its own is named by its citation, not by the geographic one below it.
+    // A user-defined projected system is named by its citation, not by its geographic base.
     if (const auto code = code_of(keys, id)) return "EPSG:" + std::to_string(*code);
     if (find_key(keys, id)) break;
   }

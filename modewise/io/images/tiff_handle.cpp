@@ -17,8 +17,8 @@ struct FreeOptions {
 using Options = std::unique_ptr<TIFFOpenOptions, FreeOptions>;
 
 Options make_options() {
-  // Nothing is printed: errors go to their handle, except for some that come before it knows where; warnings
-  // nowhere.
+  // Nothing is printed: errors go to their handle, except some from before it is set up; warnings are
+  // dropped.
   static const bool silenced = [] {
     TIFFSetErrorHandler(nullptr);
     TIFFSetWarningHandler(nullptr);
@@ -34,14 +34,13 @@ Options make_options() {
 
 TiffHandle::TiffHandle(const ByteSource& bytes, const std::string& source) : bytes_(&bytes) {
   const Options options = make_options();
-  // Its blocks and tables are parts of the file or blocks of at most 64 MiB.
+  // libtiff's allocations are parts of the file or blocks of at most 64 MiB.
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(),
                                       static_cast<tmsize_t>(2 * bytes.size() + (uint64_t{64} << 20)));
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), remember, this);
   const auto write = [](thandle_t, void*, tmsize_t) -> tmsize_t { return -1; };
   const auto close = [](thandle_t) { return 0; };
-  // m: no mapping; c: strips as they are in the file; D and O: tables of blocks are read where they are
-  // needed.
+  // m: no mapping; c: strips as in the file; D and O: tables of blocks are read on demand.
   tiff_ = TIFFClientOpenExt(source.c_str(), "rmcDO", this, read, write, seek, close, size, nullptr, nullptr,
                             options.get());
   require(tiff_ != nullptr, ErrorKind::data, "{}: the TIFF image cannot be opened: {}", source, reason());

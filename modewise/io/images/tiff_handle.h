@@ -1,6 +1,6 @@
 #pragma once
-// libtiff's handle, with its messages caught: nothing goes to stderr, and the last error becomes part of
-// ours.
+// RAII handle of libtiff that captures its messages: nothing goes to stderr, and the first error becomes part
+// of ours.
 
 #include <tiffio.h>
 
@@ -15,15 +15,15 @@ class TiffHandle {
  public:
   /// Opens the first directory of `bytes`, which must outlive the handle, for reading.
   TiffHandle(const ByteSource& bytes, const std::string& source);
-  /// Opens the file of `descriptor`, which stays the caller's, for writing; `big`: BigTIFF.
+  /// Opens `descriptor`, which the caller keeps, for writing; `big`: BigTIFF.
   TiffHandle(int descriptor, const std::string& source, bool big);
   ~TiffHandle();
   TiffHandle(const TiffHandle&) = delete;
   TiffHandle& operator=(const TiffHandle&) = delete;
 
   TIFF* get() const { return tiff_; }
-  /// Throws what reading the file threw meanwhile, if anything; otherwise returns libtiff's last error, or
-  /// "no reason given", and forgets it.
+  /// Rethrows an exception from reading the file, if any; otherwise returns and clears libtiff's error, or
+  /// "no reason given".
   std::string reason();
 
  private:

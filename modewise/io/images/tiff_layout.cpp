@@ -18,7 +18,7 @@ constexpr uint64_t kLargestSide = std::numeric_limits<int32_t>::max();
 struct Compression {
   uint16_t code;
   std::string_view name;
-  int64_t max_expansion;  // decoded bytes of one stored byte, at most
+  int64_t max_expansion;  // maximum decoded bytes per stored byte
 };
 
 // LZW: strings of at most 4096 bytes from 9 bits. Deflate: 258 bytes from 2 bits. PackBits: 128 bytes from
@@ -47,12 +47,12 @@ int64_t product(std::initializer_list<int64_t> factors) {
 
 int64_t side(const TiffDirectory& directory, uint16_t tag) {
   const uint64_t value = directory.number(tag);
-  require(value > 0 && value <= kLargestSide, ErrorKind::data, "{}: 1 to {} pixels are possible, got {}",
+  require(value > 0 && value <= kLargestSide, ErrorKind::data, "{}: must be 1 to {} pixels, got {}",
           directory.place(tag), kLargestSide, value);
   return static_cast<int64_t>(value);
 }
 
-// The one value that all bands have.
+// The value that all bands share.
 uint64_t same_in_all_bands(const TiffDirectory& directory, uint16_t tag, uint64_t otherwise) {
   const std::vector<uint64_t> values = directory.numbers(tag);
   if (values.empty()) return otherwise;
@@ -65,24 +65,23 @@ uint64_t same_in_all_bands(const TiffDirectory& directory, uint16_t tag, uint64_
 
 void read_samples(const TiffDirectory& directory, TiffLayout& layout) {
   const uint64_t bands = directory.number(kBands, 1);
-  require(bands > 0 && bands <= 65535, ErrorKind::data, "{}: 1 to 65535 bands are possible, got {}",
+  require(bands > 0 && bands <= 65535, ErrorKind::data, "{}: must be 1 to 65535 bands, got {}",
           directory.place(kBands), bands);
   layout.bands = static_cast<int64_t>(bands);
   const uint64_t bits = same_in_all_bands(directory, kBits, 1);
   const uint64_t format = same_in_all_bands(directory, kSampleFormat, 1);
   const bool integer = (format == 1 || format == 2) && (bits == 8 || bits == 16 || bits == 32 || bits == 64);
   const bool floating = format == 3 && (bits == 32 || bits == 64);
-  require(
-      integer || floating, ErrorKind::data,
-      "{}: integers of 8, 16, 32 or 64 bits and floats of 32 or 64 bits are read; the image has {} bits of "
-      "sample format {}",
-      directory.place(kBits), bits, format);
+  require(integer || floating, ErrorKind::data,
+          "{}: integers of 8, 16, 32 or 64 bits and floats of 32 or 64 bits are supported; the image has {} "
+          "bits of sample format {}",
+          directory.place(kBits), bits, format);
   layout.item_size = static_cast<int64_t>(bits / 8);
   layout.sample = static_cast<TiffSample>(format);
   const uint64_t planar = directory.number(kPlanar, 1), fill_order = directory.number(kFillOrder, 1);
-  require(planar == 1 || planar == 2, ErrorKind::data, "{}: 1 (chunky) or 2 (planar) is possible, got {}",
+  require(planar == 1 || planar == 2, ErrorKind::data, "{}: must be 1 (chunky) or 2 (planar), got {}",
           directory.place(kPlanar), planar);
-  require(fill_order == 1, ErrorKind::data, "{}: only 1 (highest bit first) is read, got {}",
+  require(fill_order == 1, ErrorKind::data, "{}: must be 1 (highest bit first), got {}",
           directory.place(kFillOrder), fill_order);
   layout.planar = planar == 2;
 }
@@ -107,13 +106,13 @@ int64_t block_bytes(const TiffLayout& layout, int64_t rows) {
   return product({layout.block_width, layout.samples(), layout.item_size, rows});
 }
 
-// Large blocks are never held as a whole: stored ones are read by parts, strips are decoded row by row.
-// Compressed tiles can only be decoded as a whole.
+// Large blocks are never in memory as a whole: uncompressed ones are read in parts, strips are decoded row by
+// row. Compressed tiles can only be decoded as a whole.
 void check_block_size(const TiffDirectory& directory, const TiffLayout& layout) {
   const bool by_parts = !layout.tiled || layout.compression == 1;
   const int64_t bytes = block_bytes(layout, by_parts ? 1 : layout.block_height);
   require(bytes <= kLargestTiffBlock, ErrorKind::data,
-          "{}: {} of its {}s of {} x {} pixels and {} bands takes {} bytes, at most {} are read at once",
+          "{}: {} of its {}s of {} x {} pixels and {} bands takes {} bytes, the limit is {}",
           directory.source(), by_parts ? "one row" : "one", layout.block_name(), layout.block_width,
           layout.block_height, layout.samples(), bytes, kLargestTiffBlock);
 }
@@ -136,11 +135,11 @@ void check_block(const TiffDirectory& directory, const TiffLayout& layout, int64
   const int64_t maximum =
       product({static_cast<int64_t>(block.size), find_compression(layout.compression)->max_expansion});
   require(maximum >= needed, ErrorKind::data,
-          "{} holds {} bytes, but the directory declares {} ({}): they cannot be there", where(), block.size,
-          needed, layout.compression_name());
+          "{} has {} bytes, too few for the {} that the directory declares ({})", where(), block.size, needed,
+          layout.compression_name());
 }
 
-// In pieces, so that memory does not follow the number of blocks.
+// Checked in pieces, so that memory does not grow with the number of blocks.
 void check_blocks(const TiffDirectory& directory, const TiffLayout& layout) {
   const TiffEntry& offsets = directory.at(layout.offsets_tag());
   const TiffEntry& sizes = directory.at(layout.sizes_tag());
@@ -187,8 +186,8 @@ TiffLayout read_tiff_layout(const TiffDirectory& directory) {
   const uint64_t compression = directory.number(kCompression, 1);
   require(compression <= 65535 && find_compression(static_cast<uint16_t>(compression)) != nullptr,
           ErrorKind::data,
-          "{}: compression {} is not read; none (1), LZW (5), deflate (8 and 32946), PackBits (32773) and "
-          "Zstandard (50000) are",
+          "{}: unsupported compression {}; none (1), LZW (5), deflate (8 and 32946), PackBits (32773) and "
+          "Zstandard (50000) are supported",
           directory.place(kCompression), compression);
   layout.compression = static_cast<uint16_t>(compression);
   read_blocks(directory, layout);

@@ -18,8 +18,8 @@
 namespace modewise::io {
 namespace {
 
-// Of blocks up to this size four are held, as many as meet in one place; larger ones may push each other out
-// for each window.
+// Four blocks up to this size fit in the cache, as many as meet in one corner; larger ones may evict each
+// other in every window.
 constexpr int64_t kSmallBlock = kLargestTiffBlock / 4;
 
 constexpr uint16_t kColorMap = 320, kPixelScale = 33550, kTiePoints = 33922, kTransformation = 34264,
@@ -33,7 +33,7 @@ std::optional<double> read_nodata(const TiffDirectory& directory) {
   if (parse_number(text, '.', value)) return value;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);  // nan, inf
   require(status == std::errc() && end == text.data() + text.size() && !text.empty(), ErrorKind::data,
-          "{}: a number is needed, got {}", directory.place(kNodata), quote_for_message(all));
+          "{}: expected a number, got {}", directory.place(kNodata), quote_for_message(all));
   return value;
 }
 
@@ -42,12 +42,12 @@ std::optional<GeoReference> read_geo(const TiffDirectory& directory) {
                    directory.doubles(kTransformation), {},
                    directory.doubles(kKeyDoubles),     directory.text(kKeyText)};
   for (const uint64_t value : directory.numbers(kKeys)) {
-    require(value <= 65535, ErrorKind::data, "{}: numbers of 16 bits are needed, got {}",
-            directory.place(kKeys), value);
+    require(value <= 65535, ErrorKind::data, "{}: expected 16-bit numbers, got {}", directory.place(kKeys),
+            value);
     geo.keys.push_back(static_cast<uint16_t>(value));
   }
   require(geo.keys.empty() || (geo.keys.size() >= 4 && 4 + size_t{4} * geo.keys[3] <= geo.keys.size()),
-          ErrorKind::data, "{}: {} values cannot hold the {} keys that it declares", directory.place(kKeys),
+          ErrorKind::data, "{}: {} values are too few for the {} declared keys", directory.place(kKeys),
           geo.keys.size(), geo.keys.size() < 4 ? 0 : geo.keys[3]);
   if (geo == GeoReference{}) return std::nullopt;
   return geo;
@@ -56,7 +56,7 @@ std::optional<GeoReference> read_geo(const TiffDirectory& directory) {
 std::vector<std::array<uint8_t, 3>> read_palette(const TiffDirectory& directory, const TiffLayout& layout) {
   if (directory.find(kColorMap) == nullptr || layout.item_size != 1) return {};
   const std::vector<uint64_t> values = directory.numbers(kColorMap);
-  require(values.size() == 768, ErrorKind::data, "{}: 3 x 256 values are needed, got {}",
+  require(values.size() == 768, ErrorKind::data, "{}: expected 3 x 256 values, got {}",
           directory.place(kColorMap), values.size());
   std::vector<std::array<uint8_t, 3>> palette(256);
   for (size_t i = 0; i < 256; ++i) {
@@ -65,7 +65,7 @@ std::vector<std::array<uint8_t, 3>> read_palette(const TiffDirectory& directory,
   return palette;
 }
 
-// `count` samples at `from` to every `step`-th place of `to`.
+// Copies `count` samples at `from` to every `step`-th position of `to`.
 template <class T>
 void convert(const std::byte* from, int64_t count, int64_t step, float* to) {
   for (int64_t i = 0; i < count; ++i) {
@@ -107,7 +107,7 @@ class TiffReader::Impl {
     const uint32_t blocks = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
     const int64_t expected = layout_.across * layout_.down * (layout_.planar ? layout_.bands : 1);
     require(row == layout_.row_bytes() && blocks == expected, ErrorKind::data,
-            "{}: libtiff and the directory disagree: {} and {} bytes a row of a {}, {} and {} {}s",
+            "{}: libtiff and the directory disagree: {} and {} bytes per row of a {}, {} and {} {}s",
             directory_.source(), row, layout_.row_bytes(), layout_.block_name(), blocks, expected,
             layout_.block_name());
     require(TIFFIsCODECConfigured(layout_.compression) != 0, ErrorKind::data,
@@ -138,7 +138,7 @@ class TiffReader::Impl {
             ErrorKind::internal, "{}: a window of {} x {} at row {}, column {} is not inside {} x {} pixels",
             directory_.source(), height, width, row, column, layout_.height, layout_.width);
     require(static_cast<int64_t>(out.size()) == height * width * layout_.bands, ErrorKind::internal,
-            "{}: a window of {} x {} x {} needs as many values, got {}", directory_.source(), height, width,
+            "{}: a window of {} x {} x {} does not match {} values", directory_.source(), height, width,
             layout_.bands, out.size());
     const std::lock_guard lock(mutex_);
     const int64_t planes = layout_.planar ? layout_.bands : 1;
@@ -159,13 +159,13 @@ class TiffReader::Impl {
     int64_t index;
     std::vector<std::byte> bytes;
   };
-  // A row of block `index`, which lies at `place`: its number in the image, and in the block.
+  // A row of block `index` at `place`: its number in the image, and in the block.
   struct Row {
     TiffBlock place;
     int64_t index, plane, row, in_block;
   };
 
-  // The part of block (y, x) of `plane` that lies in the window.
+  // Copies the part of block (y, x) of `plane` that lies in the window.
   void copy_block(int64_t y, int64_t x, int64_t plane, const Window& window, std::span<float> out) {
     const int64_t top = y * layout_.block_height, left = x * layout_.block_width;
     const int64_t first = std::max(window.row, top);
@@ -194,7 +194,7 @@ class TiffReader::Impl {
     }
   }
 
-  // A whole block, decoded. The latest blocks are kept, 64 MiB in all.
+  // A whole decoded block. The most recent blocks are cached, 64 MiB in all.
   const std::vector<std::byte>& decoded(int64_t index, int64_t y) {
     if (const auto found = held_at_.find(index); found != held_at_.end()) {
       held_.splice(held_.begin(), held_, found->second);
@@ -225,8 +225,8 @@ class TiffReader::Impl {
     return held_.front().bytes;
   }
 
-  // Samples of one row of a block that is not in memory, `skipped` bytes from the row's begin on. Valid until
-  // the next call. Compressed rows follow from those before them: going back keeps the strip in a file.
+  // Samples of one row of a block that is not in memory, from byte `skipped` of the row on. Valid until the
+  // next call. Compressed rows depend on those before them: going back stores the strip in a temporary file.
   const std::byte* part_of_row(const Row& row, int64_t skipped, int64_t samples) {
     const auto item = static_cast<size_t>(layout_.item_size);
     const auto offset = static_cast<uint64_t>(row.in_block * layout_.row_bytes() + skipped);
@@ -253,8 +253,8 @@ class TiffReader::Impl {
     return row_.data();
   }
 
-  // Decodes the rows of a strip from where libtiff is, or from its first, up to `row`, which lies in row_
-  // then.
+  // Decodes the rows of a strip from libtiff's position, or from its first row, up to `row`, which is then in
+  // row_.
   void stream_to(const Row& row) {
     if (row.index != streamed_) next_in_strip_ = 0;
     streamed_ = row.index;
@@ -268,7 +268,7 @@ class TiffReader::Impl {
     }
   }
 
-  // Decodes the strip of `row` once more, from its first row to its last, into the file.
+  // Decodes the strip of `row` again, from its first row to its last, into the temporary file.
   void keep_strip(const Row& row) {
     const int64_t first = row.row - row.in_block, rows = layout_.rows_of(first / layout_.block_height);
     scratch().reserve(scratch_offset(row.index), static_cast<uint64_t>(rows * layout_.row_bytes()));
@@ -304,13 +304,13 @@ class TiffReader::Impl {
   TiffHandle handle_;
   TiffInfo info_;
   std::mutex mutex_;
-  std::list<Held> held_;  // the latest first
+  std::list<Held> held_;  // most recent first
   std::unordered_map<int64_t, std::list<Held>::iterator> held_at_;
   size_t held_bytes_ = 0;
   std::vector<std::byte> row_;
   int64_t streamed_ = -1,
-          next_in_strip_ = 0;       // the strip that libtiff is within, and the row it decodes next
-  std::set<int64_t> begun_, kept_;  // large blocks that were decoded before; those in scratch_
+          next_in_strip_ = 0;       // libtiff's current strip, and the row it decodes next
+  std::set<int64_t> begun_, kept_;  // large blocks that were decoded once; those stored in scratch_
   std::optional<ScratchFile> scratch_;
   int64_t decoded_bytes_ = 0;
 };

@@ -24,7 +24,7 @@ uint16_t compression_code(const std::string& name) {
   return COMPRESSION_ADOBE_DEFLATE;
 }
 
-// GeoTIFF's tags and GDAL's are not libtiff's own: it is told about them for this one file.
+// Registers the tags of GeoTIFF and GDAL, which libtiff does not know, for this file.
 void declare_tags(TIFF* tiff) {
   static const TIFFFieldInfo kFields[] = {{33550, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_DOUBLE, FIELD_CUSTOM, 1,
                                            1, const_cast<char*>("ModelPixelScale")},
@@ -55,10 +55,9 @@ class TiffWriter::Impl {
                       ? kTile
                       : std::clamp<int64_t>(static_cast<int64_t>(kStripBytes) / row_bytes_, 1, info_.height);
     require(!is_stream(path), ErrorKind::cannot_create,
-            "cannot write an image to {}: it is a device, a pipe or a descriptor, a file is needed",
-            path.string());
+            "cannot write an image to {}: expected a file, got a device, pipe or descriptor", path.string());
     file_ = std::make_unique<OutputFile>(path);
-    // Compressed data can be a little longer than what it holds, and the tables of blocks come on top.
+    // Compressed data can be a little longer than its content, and the tables of blocks come on top.
     const bool big = static_cast<double>(row_bytes_) * static_cast<double>(info_.height) > 3.9e9;
     handle_ = std::make_unique<TiffHandle>(file_->descriptor(), path_.string(), big);
     write_tags();
@@ -163,7 +162,7 @@ class TiffWriter::Impl {
     if (!geo.key_text.empty()) set(34737, geo.key_text.c_str());
   }
 
-  // The rows held make a strip, or a row of tiles.
+  // Writes the buffered rows as a strip, or a row of tiles.
   void write_blocks() {
     const int64_t index = written_ / block_rows_, rows = static_cast<int64_t>(rows_.size()) / row_bytes_;
     if (!info_.tiled) {
@@ -200,8 +199,8 @@ class TiffWriter::Impl {
   int64_t item_ = 1, row_bytes_ = 0, block_rows_ = 0;
   std::unique_ptr<OutputFile> file_;
   std::unique_ptr<TiffHandle> handle_;  // of the file's descriptor
-  int64_t next_row_ = 0, written_ = 0;  // rows taken, and rows given to libtiff
-  std::vector<std::byte> rows_;         // between the two
+  int64_t next_row_ = 0, written_ = 0;  // rows received, and rows passed to libtiff
+  std::vector<std::byte> rows_;         // rows not yet passed on
 };
 
 TiffWriter::TiffWriter(const std::filesystem::path& path, const TiffInfo& wanted)

@@ -50,7 +50,7 @@ class ArffReader {
     require(at_data_, ErrorKind::data, "{}: there is no line @data with cases after it", source_);
     reserve();
     while (const auto line = next_line()) add_case(*line);
-    require(file_.cases() > 0, ErrorKind::data, "{}: there are no cases after @data", source_);
+    require(file_.samples() > 0, ErrorKind::data, "{}: there are no cases after @data", source_);
     if (file_.labels.empty()) file_.classes.clear();
     return std::move(file_);
   }
@@ -283,7 +283,7 @@ class ArffReader {
   }
 
   void add_label(const std::string& word) {
-    const bool missing = word == "?", first = file_.cases() == 1;
+    const bool missing = word == "?", first = file_.samples() == 1;
     require(first || missing == file_.labels.empty(), ErrorKind::data,
             "{}:{}: the case has {} class, but those before it have {}", source_, line_, missing ? "no" : "a",
             missing ? "one" : "none");

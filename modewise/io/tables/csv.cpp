@@ -63,7 +63,7 @@ class TableReader {
     std::iota(open.begin(), open.end(), size_t{0});
     while (!open.empty()) {
       std::erase_if(open,
-                    [&](size_t c) { return columns_[c].finish(source_) == CsvColumnReader::Verdict::good; });
+                    [&](size_t c) { return columns_[c].finish(source_) == CsvColumnReader::Result::good; });
       reread(at_rows, open);
     }
     return table();

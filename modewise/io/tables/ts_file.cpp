@@ -55,7 +55,7 @@ class TsReader {
     check_header();
     reserve();
     while (const auto line = next_line()) add_case(*line);
-    require(file_.cases() > 0, ErrorKind::data, "{}: there are no cases after @data", source_);
+    require(file_.samples() > 0, ErrorKind::data, "{}: there are no cases after @data", source_);
     return std::move(file_);
   }
 

@@ -9,7 +9,7 @@
 namespace modewise::models {
 namespace {
 
-/// A beginning of a caption, by its row among those of its picture, and the word that follows.
+/// Candidate extension: a partial caption (its beam among those of its image) and the next word.
 struct Candidate {
   double log_probability;
   size_t row;
@@ -21,13 +21,13 @@ bool likelier(const Candidate& a, const Candidate& b) {
   return a.row != b.row ? a.row < b.row : a.word < b.word;
 }
 
-/// A caption that goes on, and the row from which it came.
+/// A partial caption (beam), and the beam that it extends.
 struct Beginning {
   FoundCaption caption;
   size_t parent = 0;
 };
 
-/// The search for one picture's caption.
+/// Beam search for the caption of one image.
 class Beams {
  public:
   Beams(const BeamOptions& options, int64_t max_words)
@@ -39,7 +39,7 @@ class Beams {
   const std::vector<Beginning>& open() const { return open_; }
   const FoundCaption& best() const { return best_; }
 
-  /// One word more; `next` has the open beginnings in its rows from `first` on.
+  /// Extends all beams by one word; their rows in `next` start at `first`.
   void extend(const NextWords& next, size_t first) {
     const std::vector<Candidate> chosen = likeliest(next, first);
     const std::vector<Beginning> before = std::exchange(open_, {});
@@ -53,16 +53,16 @@ class Beams {
       else
         open_.push_back({std::move(caption), candidate.row});
     }
-    // More words make a caption less likely, and it counts for most at its greatest length.
+    // Prune: further words lower the log probability, and the score is highest at the maximum length.
     std::erase_if(open_, [&](const Beginning& one) {
       return found_ && score(one.caption.log_probability, max_words_) <= best_score_;
     });
   }
 
  private:
-  /// The likeliest beginnings with a word more, at most as many as there are places.
+  /// The most likely extensions, at most as many as free beams.
   std::vector<Candidate> likeliest(const NextWords& next, size_t first) const {
-    std::vector<Candidate> heap;  // the least likely on top
+    std::vector<Candidate> heap;  // min-heap: the least likely on top
     for (size_t row = 0; row < open_.size(); ++row) {
       const auto chances = next.of(first + row);
       for (size_t word = 0; word < chances.size(); ++word) {
@@ -105,7 +105,7 @@ class Beams {
   bool found_ = false;
 };
 
-/// The rows of all searches side by side, equally many a picture; a search with fewer repeats its first one.
+/// Batch rows of all searches, equally many per image; a search with fewer beams repeats its first one.
 struct Rows {
   std::vector<int64_t> parents, tokens;
   size_t each = 0;
@@ -131,9 +131,9 @@ Rows rows_of(const std::vector<Beams>& searches, size_t parents_each) {
 
 std::vector<FoundCaption> beam_captions(Captioner& captioner, const at::Tensor& cells,
                                         const BeamOptions& options) {
-  require(options.beams >= 1, ErrorKind::usage, "a search needs 1 beam or more, got {}", options.beams);
+  require(options.beams >= 1, ErrorKind::usage, "the beam size must be at least 1, got {}", options.beams);
   require(options.length_penalty >= 0 && std::isfinite(options.length_penalty), ErrorKind::usage,
-          "the length penalty must be 0 or more, got {}", options.length_penalty);
+          "the length penalty must be at least 0, got {}", options.length_penalty);
   std::vector<Beams> searches(static_cast<size_t>(cells.size(0)), Beams(options, captioner.max_words()));
   NextWords next(captioner, cells, 1);
   for (Rows rows = rows_of(searches, 1); rows.each > 0;) {

@@ -14,8 +14,7 @@
 namespace modewise::models {
 namespace {
 
-/// One word after another for each row, chosen by `choose` from the logarithms of the probabilities of what
-/// may come.
+/// Decodes word by word for each row; `choose` picks a token from the log probabilities.
 template <class Choose>
 std::vector<FoundCaption> write(NextWords next, int64_t rows, int64_t max_words, const Choose& choose) {
   std::vector<FoundCaption> captions(static_cast<size_t>(rows));
@@ -60,7 +59,7 @@ std::vector<FoundCaption> sample_captions(Captioner& captioner, const at::Tensor
   const auto drawn = [seed](std::span<const double> chances, size_t row, int64_t place) {
     const RandomStream stream{seed, RandomSite::sampled_text, row};
     double left = stream.uniform(static_cast<uint64_t>(place));
-    int64_t last = CaptionToken::end;  // where rounding leaves a rest
+    int64_t last = CaptionToken::end;  // if rounding leaves a remainder
     for (size_t word = 0; word < chances.size(); ++word) {
       const double share = std::exp(chances[word]);
       if (share == 0) continue;

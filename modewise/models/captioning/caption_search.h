@@ -1,7 +1,6 @@
 #pragma once
-// Captions from a captioner: the likeliest word at each place, the likeliest of several captions, or drawn. A
-// caption ends with the end mark or at max_words words. Marks other than the end are never chosen, and the
-// probabilities are those of what may be chosen.
+// Caption decoding: greedy search, beam search, and sampling. A caption ends with EOS or at max_words words.
+// Special tokens other than EOS are never chosen; probabilities are renormalized over the allowed tokens.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,32 +12,32 @@
 namespace modewise::models {
 
 struct FoundCaption {
-  std::vector<int64_t> words;  // without marks
-  bool ended = false;          // false: cut at max_words
-  double log_probability = 0;  // natural, of the words and the end mark
+  std::vector<int64_t> words;  // without special tokens
+  bool ended = false;          // false: truncated at max_words
+  double log_probability = 0;  // natural logarithm, over words and EOS
 };
 
 struct BeamOptions {
   int64_t beams = 3;
-  /// Captions are compared by log_probability / n^length_penalty, n words with the end mark: 0 compares
-  /// probabilities, 1 their geometric mean a word.
+  /// Captions are ranked by log_probability / n^length_penalty, n words including EOS: 0 compares
+  /// probabilities, 1 their geometric mean per word.
   double length_penalty = 0;
 };
 
-/// Logarithms of the probabilities of the next word from logits [..., V]: −∞ for padding, begin and unknown.
+/// Log probabilities of the next word from logits [..., V]: −∞ for the padding, BOS and unknown tokens.
 at::Tensor caption_log_probabilities(const at::Tensor& logits);
 
-/// For each of the pictures cells [B, h, w, D], by one step a word for all of them. No gradients; dropout
-/// acts as the captioner's mode says. Of equally likely words the lower number wins.
+/// Greedy search for each image, cells [B, h, w, D], batched over images. No gradients; dropout follows the
+/// captioner's mode. Ties go to the lower token id.
 std::vector<FoundCaption> greedy_captions(Captioner& captioner, const at::Tensor& cells);
 
-/// Keeps the `beams` likeliest beginnings of each picture's caption; one that ends leaves its place to none.
-/// The best ended caption is the result. Throws a usage error for beams < 1 or a length_penalty below 0.
+/// Beam search with `beams` beams per image; an ended caption frees no beam. Returns the best ended caption.
+/// Throws a usage error for beams < 1 or length_penalty < 0.
 std::vector<FoundCaption> beam_captions(Captioner& captioner, const at::Tensor& cells,
                                         const BeamOptions& options = {});
 
-/// `each` captions a picture (those of a picture together), drawn as the model says. A word depends on
-/// `seed`, the caption's number in the result and its place alone.
+/// Samples `each` captions per image (grouped by image) from the model's distribution. A word depends only on
+/// `seed`, the caption's index in the result and its position.
 std::vector<FoundCaption> sample_captions(Captioner& captioner, const at::Tensor& cells, uint64_t seed,
                                           int64_t each = 1);
 

@@ -25,18 +25,18 @@ at::Tensor Captioner::encode(const at::Tensor& images) {
 
 int64_t Captioner::captions_each(const at::Tensor& cells, const at::Tensor& tokens) const {
   require(tokens.dim() == 2 && tokens.scalar_type() == at::kLong, ErrorKind::data,
-          "the tokens of captions must be [R, T] int64, got {} [{}]", c10::toString(tokens.scalar_type()),
+          "caption tokens must be [R, T] int64, got {} [{}]", c10::toString(tokens.scalar_type()),
           fmt::join(tokens.sizes(), ", "));
   require(tokens.size(1) <= max_words_, ErrorKind::data,
-          "a captioner made for {} words takes so many or fewer, got {}", max_words_, tokens.size(1));
+          "a captioner built for {} words takes at most as many, got {}", max_words_, tokens.size(1));
   require(cells.size(0) > 0 && tokens.size(0) % cells.size(0) == 0, ErrorKind::data,
-          "each of {} pictures needs as many captions, got {}", cells.size(0), tokens.size(0));
+          "each of {} images needs the same number of captions, got {} in total", cells.size(0), tokens.size(0));
   return tokens.size(0) / cells.size(0);
 }
 
 void Captioner::check_step(const CaptionState& state, const at::Tensor& tokens) const {
   require(state.place < max_words_, ErrorKind::data,
-          "a captioner made for {} words takes so many or fewer, got {}", max_words_, state.place + 1);
+          "a captioner built for {} words takes at most as many, got {}", max_words_, state.place + 1);
   require(tokens.dim() == 1 && tokens.scalar_type() == at::kLong, ErrorKind::data,
           "the next token of each caption must be [R] int64, got {} [{}]",
           c10::toString(tokens.scalar_type()), fmt::join(tokens.sizes(), ", "));

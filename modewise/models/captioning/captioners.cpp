@@ -1,4 +1,4 @@
-// Every captioner, and what its config and the pictures must be.
+// Registry of captioners, with their checks of config and image shape.
 
 #include <fmt/ranges.h>
 
@@ -12,7 +12,7 @@
 namespace modewise::models {
 namespace {
 
-/// The names of the forms for which `may` holds.
+/// The names of the attention types with the property `may`.
 std::string forms_that(bool nn::AttentionEntry::*may) {
   std::vector<std::string_view> names;
   for (const nn::AttentionEntry& form : nn::attention_entries())
@@ -28,13 +28,13 @@ void check_heads(const CaptionModelConfig& config, int64_t heads, const char* op
 
 void check_encoder(const CaptionModelConfig& config, const CaptionShape& shape, const std::string& source) {
   require(shape.vocabulary > CaptionToken::first_word, ErrorKind::config,
-          "{}: a captioner needs a vocabulary with words besides its {} marks, got {}", source,
+          "{}: a captioner needs a vocabulary with words besides its {} special tokens, got {}", source,
           CaptionToken::first_word, shape.vocabulary);
   require(shape.channels >= 1 && shape.height >= 1 && shape.width >= 1 && shape.features >= 0,
-          ErrorKind::config, "{}: a captioner needs pictures of 1 × 1 × 1 at least, got {} × {} × {}", source,
+          ErrorKind::config, "{}: a captioner needs images of at least 1 × 1 × 1, got {} × {} × {}", source,
           shape.channels, shape.height, shape.width);
   require(shape.features > 0 || !config.encoder.widths.empty(), ErrorKind::config,
-          "{}: encoder.widths is empty: one convolution at least", source);
+          "{}: encoder.widths is empty: at least one convolution is needed", source);
   require(config.encoder.kernel % 2 == 1, ErrorKind::config, "{}: encoder.kernel = {} must be odd", source,
           config.encoder.kernel);
   if (config.encoder.attention != "none") check_heads(config, config.encoder.heads, "encoder.heads", source);
@@ -44,12 +44,12 @@ void check_decoder(const CaptionModelConfig& config, const CaptionShape&, const 
   const CaptionDecoderConfig& decoder = config.decoder;
   check_heads(config, decoder.heads, "decoder.heads", source);
   require(nn::find_attention_entry(decoder.attention)->causal, ErrorKind::config,
-          "{}: decoder.attention = \"{}\" cannot be causal, since each of its rows sees every token, and a "
-          "word must not see later ones; it can be {}",
+          "{}: decoder.attention = \"{}\" cannot be causal: each of its rows depends on every token, later "
+          "words included; causal types are {}",
           source, decoder.attention, forms_that(&nn::AttentionEntry::causal));
   require(nn::find_attention_entry(decoder.cross_attention)->rectangular, ErrorKind::config,
-          "{}: decoder.cross_attention = \"{}\" has as many keys as tokens, and a picture's cells are not as "
-          "many as its words; it can be {}",
+          "{}: decoder.cross_attention = \"{}\" has no cross-attention: it needs as many keys as tokens; types "
+          "with cross-attention are {}",
           source, decoder.cross_attention, forms_that(&nn::AttentionEntry::rectangular));
 }
 

@@ -16,33 +16,33 @@ std::vector<std::string> attention_names() {
 void CaptionEncoderConfig::fields(Fields& f) {
   std::vector<std::string> forms = attention_names();
   forms.insert(forms.begin(), "none");
-  f.add("widths", widths, "channels of the trunk's convolutions; each halves the picture",
+  f.add("widths", widths, "channels of the backbone's convolutions; each halves the image",
         {.min = 1, .max = 4096});
-  f.add("kernel", kernel, "pixels of a kernel along each axis, odd", {.min = 1, .max = 31});
-  f.add("attention", attention, "of cells among cells (docs/synthesizers.md)", {.one_of = forms});
-  f.add("layers", layers, "blocks of attention and feed-forward", {.min = 1, .max = 64});
-  f.add("heads", heads, "heads of it; divide decoder.width", {.min = 1, .max = 4096});
-  f.add("factors", factors, "Kronecker factors of its factorized forms", {.min = 1, .max = 16});
-  f.add("dropout", dropout, "dropout of its blocks", {.min = 0, .max = 0.99});
+  f.add("kernel", kernel, "kernel size of the convolutions in pixels, odd", {.min = 1, .max = 31});
+  f.add("attention", attention, "self-attention type over the cells of the feature map, or none (docs/synthesizers.md)", {.one_of = forms});
+  f.add("layers", layers, "encoder blocks of attention and feed-forward", {.min = 1, .max = 64});
+  f.add("heads", heads, "attention heads of the encoder; must divide decoder.width", {.min = 1, .max = 4096});
+  f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
+  f.add("dropout", dropout, "dropout probability in the encoder blocks", {.min = 0, .max = 0.99});
 }
 
 void CaptionDecoderConfig::fields(Fields& f) {
-  f.add("width", width, "width of cells and words", {.min = 1, .max = 65536});
-  f.add("layers", layers, "layers of the decoder", {.min = 1, .max = 64});
-  f.add("heads", heads, "heads of its attention; divide the width", {.min = 1, .max = 4096});
-  f.add("attention", attention, "of words among earlier words: a form that may be causal",
+  f.add("width", width, "width D of cells and word embeddings", {.min = 1, .max = 65536});
+  f.add("layers", layers, "decoder layers", {.min = 1, .max = 64});
+  f.add("heads", heads, "attention heads of the decoder; must divide width", {.min = 1, .max = 4096});
+  f.add("attention", attention, "causal self-attention type of the decoder",
         {.one_of = attention_names()});
-  f.add("cross_attention", cross_attention, "of words among cells: a form that takes keys from elsewhere",
+  f.add("cross_attention", cross_attention, "cross-attention type from words to cells",
         {.one_of = attention_names()});
-  f.add("factors", factors, "Kronecker factors of their factorized forms", {.min = 1, .max = 16});
-  f.add("feed_forward", feed_forward, "hidden width of the feed-forward networks, in widths",
+  f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
+  f.add("feed_forward", feed_forward, "hidden width of the feed-forward networks, in multiples of width",
         {.min = 1, .max = 64});
-  f.add("dropout", dropout, "dropout of embedded words and of every branch", {.min = 0, .max = 0.99});
+  f.add("dropout", dropout, "dropout probability of word embeddings and residual branches", {.min = 0, .max = 0.99});
 }
 
 void CaptionModelConfig::fields(Fields& f) {
-  f.add("name", name, "the model that writes", {.one_of = names_of(captioners())});
-  f.add("max_words", max_words, "longest caption, its end mark included", {.min = 1, .max = 4096});
+  f.add("name", name, "captioning model", {.one_of = names_of(captioners())});
+  f.add("max_words", max_words, "maximum caption length in tokens, including EOS", {.min = 1, .max = 4096});
   f.group("encoder", encoder);
   f.group("decoder", decoder);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Every option of every captioner.
+// Options of the captioners.
 
 #include <cstdint>
 #include <string>
@@ -13,51 +13,51 @@ namespace modewise::models {
 class Captioner;
 struct CaptionShape;
 
-/// What makes cells of a picture. Of features from a file there is no trunk: they are mapped to cells as they
-/// are.
+/// Image encoder: convolutional backbone and attention over cells. Features from a file skip the backbone and
+/// are mapped to cells directly.
 struct CaptionEncoderConfig {
-  std::vector<int64_t> widths = {32, 64, 128, 256};  // channels of the trunk's convolutions, of stride 2 each
+  std::vector<int64_t> widths = {32, 64, 128, 256};  // channels of the backbone's convolutions, stride 2 each
   int64_t kernel = 3;
-  std::string attention = "dense";  // of cells among cells: none | a form of nn/attention_zoo.h, by name
-  int64_t layers = 1;               // blocks of it
+  std::string attention = "dense";  // self-attention over cells: none | a type of nn/attention/attention_registry.h
+  int64_t layers = 1;               // attention blocks
   int64_t heads = 4;
-  int64_t factors = 2;  // Kronecker factors of its factorized forms
+  int64_t factors = 2;  // Kronecker factors of factorized types
   double dropout = 0.1;
   void fields(Fields& fields);
 };
 
-/// What makes words of cells.
+/// Caption decoder.
 struct CaptionDecoderConfig {
   int64_t width = 256;  // D, of cells and words
   int64_t layers = 2;
   int64_t heads = 4;
-  std::string attention = "dot-product";        // of words among earlier words: a form that may be causal
-  std::string cross_attention = "dot-product";  // of words among cells: a form that may be rectangular
-  int64_t factors = 2;                          // Kronecker factors of their factorized forms
-  int64_t feed_forward = 4;  // times the width: the hidden width of the feed-forward network
+  std::string attention = "dot-product";        // self-attention over words: a causal type
+  std::string cross_attention = "dot-product";  // words to cells: a type with cross-attention
+  int64_t factors = 2;                          // Kronecker factors of factorized types
+  int64_t feed_forward = 4;  // hidden width of the feed-forward network, in multiples of width
   double dropout = 0.1;
   void fields(Fields& fields);
 };
 
 struct CaptionModelConfig {
   std::string name = "transformer";  // transformer | lstm
-  int64_t max_words = 20;            // T_max: the longest caption, its end mark included
+  int64_t max_words = 20;            // T_max: maximum caption length, including EOS
   CaptionEncoderConfig encoder;
   CaptionDecoderConfig decoder;
   void fields(Fields& fields);
 };
 
-/// The cells [h, w] that the encoder makes of pictures of this shape.
+/// Size [h, w] of the encoder's feature map (cells) for images of this shape.
 std::vector<int64_t> caption_cells(const CaptionModelConfig& config, const CaptionShape& shape);
 
-/// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
-/// shape, for a form of attention that cannot stand where it is named, and for an option changed that the
-/// chosen model does not have. `source` opens the message.
+/// Throws a config error for invalid or inconsistent values, values that do not match the shape, an attention
+/// type that is not causal or has no cross-attention where needed, and a changed option that the model does
+/// not have. `source` starts the message.
 void validate(const CaptionModelConfig& config, const CaptionShape& shape,
               const std::string& source = "model");
 
 using CaptionerRow = ModelRow<CaptionModelConfig, CaptionShape, Captioner>;
-/// Every captioner.
+/// Registry of all captioners.
 const std::vector<CaptionerRow>& captioners();
 
 }  // namespace modewise::models

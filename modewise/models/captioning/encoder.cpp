@@ -68,7 +68,7 @@ at::Tensor CaptionEncoder::trunk(const at::Tensor& images) const {
   }
   require(images.dim() == 4 && images.size(1) == shape_.channels && images.size(2) == shape_.height &&
               images.size(3) == shape_.width,
-          ErrorKind::data, "expected pictures [B, {}, {}, {}], got [{}]", shape_.channels, shape_.height,
+          ErrorKind::data, "expected images [B, {}, {}, {}], got [{}]", shape_.channels, shape_.height,
           shape_.width, fmt::join(images.sizes(), ", "));
   at::Tensor x = images.movedim(1, -1);
   for (size_t i = 0; i < convolutions_->size(); ++i)

@@ -1,6 +1,6 @@
 #pragma once
-// What every captioner sees with: a convolutional trunk or features from a file, then attention of cells
-// among cells by any form of nn/attention_zoo.h.
+// Image encoder of all captioners: a convolutional backbone or features from a file, then self-attention over
+// cells of any type of nn/attention/attention_registry.h.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -19,14 +19,15 @@
 
 namespace modewise::models {
 
-/// For each width a convolution of stride 2, BatchNorm and ReLU; a linear map to the decoder's width, or of
-/// the features to it; a learned code a cell; blocks of attention and feed-forward; LayerNorm.
+/// For each width a convolution of stride 2, BatchNorm and ReLU; a linear layer from channels or features to
+/// the decoder's width; a learned position embedding per cell; blocks of attention and feed-forward;
+/// LayerNorm.
 class CaptionEncoder : public torch::nn::Module {
  public:
   CaptionEncoder(const CaptionModelConfig& config, const CaptionShape& shape, nn::Initializer& init);
 
-  /// Pictures [B, C, height, width] or features [B, height, width, F] -> [B, h, w, D]. A data error for other
-  /// sizes.
+  /// Images [B, C, height, width] or features [B, height, width, F] -> cells [B, h, w, D]. Data error for
+  /// other sizes.
   at::Tensor forward(const at::Tensor& images) const;
 
  private:

@@ -33,7 +33,7 @@ CaptionState LstmCaptioner::begin_each(const at::Tensor& cells, int64_t captions
   CaptionState state;
   at::Tensor first = ops::elementary(first_states_->forward(cells.flatten(1, 2).mean(1)), "tanh");
   if (captions > 1) first = first.repeat_interleave(captions, 0);
-  state.rows = first.split(width_, -1);  // h and c of each layer
+  state.rows = first.split(width_, -1);  // hidden and cell state of each layer
   const nn::TokenCache seen = attention_->remembered(cells);
   state.cells = {seen.keys, seen.values};
   return state;

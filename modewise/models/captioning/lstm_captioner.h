@@ -1,6 +1,6 @@
 #pragma once
-// The recurrent captioner that looks at cells before each word (Xu et al. 2015, "Show, attend and tell"),
-// with the attention a scaled dot product.
+// LSTM captioner with visual attention (Xu et al. 2015, "Show, attend and tell"), using scaled dot-product
+// attention.
 
 #include <memory>
 #include <vector>
@@ -16,9 +16,9 @@
 
 namespace modewise::models {
 
-/// First states from the mean cell. For each word: what the last layer's state finds among the cells stands
-/// beside the embedded word as input of the first layer, and beside the last layer's new state before the
-/// linear map to the vocabulary.
+/// Initial states come from the mean cell. For each word, the last layer's state attends to the cells; the
+/// attended vector is concatenated with the word embedding as input of the first layer, and with the last
+/// layer's new state before the output layer.
 class LstmCaptioner : public Captioner {
  public:
   LstmCaptioner(const CaptionModelConfig& config, const CaptionShape& shape, nn::Initializer& init);
@@ -29,11 +29,11 @@ class LstmCaptioner : public Captioner {
   at::Tensor looked(const at::Tensor& cells, const at::Tensor& tokens) override;
 
  private:
-  /// begin() for c captions a picture.
+  /// begin() for c captions per image.
   CaptionState begin_each(const at::Tensor& cells, int64_t captions);
-  /// What the last layer asks the cells with: [B, c, D].
+  /// Queries for the cells, from the last layer's state: [B, c, D].
   at::Tensor asked(const CaptionState& state) const;
-  /// Takes one embedded word a caption, [R, D] -> [R, 2·D], from which logits are made.
+  /// Advances the state by one word embedding per caption: [R, D] -> input of the output layer [R, 2·D].
   at::Tensor advance(CaptionState& state, const at::Tensor& words);
 
   int64_t width_;

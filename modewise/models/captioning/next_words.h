@@ -1,5 +1,5 @@
 #pragma once
-// The captions of several pictures while they are written: what may come next in each, by one step for all.
+// Batched incremental decoding of several images' captions: next-word log probabilities, one step for all.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,14 +13,14 @@ namespace modewise::models {
 
 class NextWords {
  public:
-  /// `each` captions a picture of cells [B, h, w, D], those of a picture together. No gradients.
+  /// `each` captions per image, cells [B, h, w, D], grouped by image. No gradients.
   NextWords(Captioner& captioner, const at::Tensor& cells, int64_t each);
 
-  /// Row r goes on from what was row rows[r], as CaptionState::reorder.
+  /// Row r continues the former row rows[r], as CaptionState::reorder.
   void reorder(const std::vector<int64_t>& rows);
   /// Appends a token to each caption.
   void append(const std::vector<int64_t>& tokens);
-  /// caption_log_probabilities of the word that follows in caption `row`, [V].
+  /// caption_log_probabilities of the next word of caption `row`, [V].
   std::span<const double> of(size_t row) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace modewise::models {
 
-/// Not in an unnamed namespace, since TransformerCaptioner, which has linkage, holds them.
+/// Not in an unnamed namespace: TransformerCaptioner, which has external linkage, holds them.
 class CaptionLayer : public torch::nn::Module {
  public:
   CaptionLayer(const CaptionModelConfig& config, int64_t cells, nn::Initializer& init) {
@@ -40,13 +40,13 @@ class CaptionLayer : public torch::nn::Module {
     const at::Tensor told = after_self(x);
     return fed(dropouts_[1]->add_to(told, cross_->attend(asking(told), {cells, {}})));
   }
-  /// [R, H, T, N]; undefined where no cells are weighed.
+  /// Cross-attention weights [R, H, T, N]; undefined without weights per cell.
   at::Tensor looked(const at::Tensor& x, const at::Tensor& cells) const {
     return cross_->attend_matrix(asking(after_self(x)), {cells, {}});
   }
 
   nn::TokenCache remembered(const at::Tensor& cells) const { return cross_->remembered(cells); }
-  /// x [R, 1, D] at `place`; the cells of B pictures.
+  /// One decoding step: x [R, 1, D] at position `place`; cells of B images.
   at::Tensor step(const at::Tensor& x, nn::TokenCache& words, const nn::TokenCache& cells,
                   int64_t place) const {
     const at::Tensor told = dropouts_[0]->add_to(x, self_->step(norms_[0]->forward(x), words));
@@ -65,13 +65,13 @@ class CaptionLayer : public torch::nn::Module {
 
   std::shared_ptr<nn::Attention> self_, cross_;
   std::shared_ptr<nn::FeedForward> feed_forward_;
-  std::shared_ptr<nn::LayerNorm> norms_[3];  // the second is null where attention to cells does not read x
+  std::shared_ptr<nn::LayerNorm> norms_[3];  // the second is null if cross-attention does not depend on x
   std::shared_ptr<nn::Dropout> dropouts_[3];
 };
 
 namespace {
 
-/// [B, h, w, D] -> [R, h·w, D], c captions a picture.
+/// [B, h, w, D] -> [R, h·w, D] for c captions per image.
 at::Tensor cells_of_captions(const at::Tensor& cells, int64_t captions) {
   const at::Tensor flat = cells.flatten(1, 2);
   return captions == 1 ? flat : flat.repeat_interleave(captions, 0);

@@ -1,6 +1,6 @@
 #pragma once
-// The transformer as a captioner, with any form of nn/attention_zoo.h that may be causal among the words, and
-// any that may be rectangular from words to cells.
+// Transformer captioner: causal self-attention over words and cross-attention to cells, of any suitable types
+// of nn/attention/attention_registry.h.
 
 #include <memory>
 
@@ -16,8 +16,8 @@ namespace modewise::models {
 
 class CaptionLayer;
 
-/// Words and learned places; layers of causal self-attention, attention to the cells and feed-forward, each
-/// behind a LayerNorm; LayerNorm; a linear map to the vocabulary.
+/// Word and learned position embeddings; pre-norm layers of causal self-attention, cross-attention to the
+/// cells and feed-forward; LayerNorm; output layer over the vocabulary.
 class TransformerCaptioner : public Captioner {
  public:
   TransformerCaptioner(const CaptionModelConfig& config, const CaptionShape& shape, nn::Initializer& init);
@@ -29,7 +29,7 @@ class TransformerCaptioner : public Captioner {
   at::Tensor looked(const at::Tensor& cells, const at::Tensor& tokens) override;
 
  private:
-  /// tokens [R, T] that stand from `place` on -> [R, T, D]
+  /// Embeds tokens [R, T] at positions from `place` on -> [R, T, D].
   at::Tensor embed(const at::Tensor& tokens, int64_t place) const;
   at::Tensor words_of(const at::Tensor& x) const;
 

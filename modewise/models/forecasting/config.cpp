@@ -8,7 +8,7 @@ void WindowConfig::fields(Fields& f) {
   f.add("centre", centre,
         "what is taken off a window: the mean or the last of its observed values, or nothing",
         {.one_of = {"mean", "last", "none"}});
-  f.add("scale", scale, "divide a window by its deviation, or not", {.one_of = {"deviation", "none"}});
+  f.add("scale", scale, "divide a window by its deviation, or not", {.one_of = {"std", "none"}});
   f.add("affine", affine, "learn a weight and a bias a series behind the normalisation (RevIN)");
   f.add("cycle", cycle,
         "rows of the residual cycle of CycleNet (arXiv 2409.18479): a learned profile a series, taken off "
@@ -42,7 +42,7 @@ void HeadConfig::fields(Fields& f) {
 void FutureCovariateConfig::fields(Fields& f) {
   f.add(
       "width", width,
-      "of columns that are known ahead (data.known, data.calendar): numbers that tide projects a step's to; "
+      "of columns that are known ahead (data.future_covariates, data.calendar): numbers that tide projects a step's to; "
       "nonlinear terms of their effect in hot and its siblings, 0: a linear one",
       {.min = 0, .max = 65536});
 }

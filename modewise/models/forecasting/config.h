@@ -18,7 +18,7 @@ struct ForecastShape;
 /// How a window is normalised before a model sees it, and its forecast brought back (RevIN and relatives).
 struct WindowConfig {
   std::string centre = "mean";          // mean | last | none: over observed cells
-  std::string scale = "deviation";      // deviation | none
+  std::string scale = "std";      // std | none
   bool affine = false;                  // learned weight and bias a series (RevIN)
   int64_t cycle = 0;                    // rows of CycleNet's residual cycle; 0 is none
   double cycle_gain = 5;                // the profile is gain × parameter: its learning rate under Adam
@@ -97,7 +97,7 @@ void validate(const ForecasterConfig& config, const ForecastShape& shape,
 using ForecasterRow = ModelRow<ForecasterConfig, ForecastShape, Forecaster>;
 /// Every forecaster.
 const std::vector<ForecasterRow>& forecasters();
-/// Whether the model looks at columns that are known ahead: data.known, data.calendar.
+/// Whether the model looks at columns that are known ahead: data.future_covariates, data.calendar.
 bool uses_future_covariates(const ForecasterRow& row);
 /// Whether `name` is hot or one of its siblings with another attention: transformer, spatial, temporal.
 bool is_token_model(std::string_view name);

@@ -101,7 +101,7 @@ void check_known(const ForecasterConfig& config, const ForecastShape& shape, con
     if (uses_future_covariates(row)) names.push_back(row.name);
   require(
       std::find(names.begin(), names.end(), config.name) != names.end(), ErrorKind::config,
-      "{}: data.known and data.calendar are for models that look at what is known ahead ({}); '{}' does not",
+      "{}: data.future_covariates and data.calendar are for models that look at what is known ahead ({}); '{}' does not",
       source, fmt::join(names, ", "), config.name);
 }
 
@@ -173,15 +173,15 @@ const std::vector<ForecasterRow>& forecasters() {
                                              "attention.normalize_sum", "attention.pooling",
                                              "attention.share_modes", "attention.attend_modes"}};
   OwnedOptions plain = features;
-  for (const char* option : {"attention.kernel", "attention.feature*", "attention.form"})
+  for (const char* option : {"attention.kernel", "attention.feature*", "attention.type"})
     plain.without.emplace_back(option);
-  const OwnedOptions of_patchtst = {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout",
+  const OwnedOptions of_patchtst = {.only = {"precision", "width", "hidden", "layers", "heads", "dropout",
                                              "window.*", "patch.length", "patch.stride", "attention.dropout",
                                              "head.dropout"}};
   const OwnedOptions of_itransformer = {
-      .only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.*"}};
+      .only = {"precision", "width", "hidden", "layers", "heads", "dropout", "window.*"}};
   const OwnedOptions of_tide = {
-      .only = {"precision", "width", "hidden", "blocks", "dropout", "window.*", "known.*", "tide.*"}};
+      .only = {"precision", "width", "hidden", "layers", "dropout", "window.*", "future_covariates.*", "tide.*"}};
   static const std::vector<ForecasterRow> rows = {
       {"hot", "hot", factors, make_model<TokenForecaster>, nullptr, check_token_model},
       {"transformer", "transformer", features, make_model<TokenForecaster>, nullptr, check_token_model},
@@ -228,7 +228,7 @@ const std::vector<ForecasterRow>& forecasters() {
 }
 
 bool uses_future_covariates(const ForecasterRow& row) {
-  return row.options.has("known.width");
+  return row.options.has("future_covariates.width");
 }
 
 void validate(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {

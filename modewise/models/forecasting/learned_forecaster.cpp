@@ -16,7 +16,7 @@ nn::WindowNormalizationOptions options_of(const WindowConfig& config) {
   out.centre = config.centre == "mean"   ? nn::Centre::mean
                : config.centre == "last" ? nn::Centre::last
                                          : nn::Centre::none;
-  out.scale = config.scale == "deviation";
+  out.scale = config.scale == "std";
   out.affine = config.affine;
   out.cycle = config.cycle;
   out.cycle_gain = config.cycle_gain;

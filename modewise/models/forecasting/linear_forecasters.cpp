@@ -14,7 +14,7 @@ WindowConfig window_of(const ForecasterConfig& config) {
   if (config.name == "nlinear") out.centre = "last";
   if (config.name == "rlinear") {
     out.centre = "mean";
-    out.scale = "deviation";
+    out.scale = "std";
     out.affine = config.window.affine;
   }
   return out;

@@ -119,7 +119,7 @@ void LanguageAttentionConfig::fields(Fields& f) {
       f,
       "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
       "sparse: random, topk",
-      std::move(forms), "causal");
+      std::move(forms), "summary");
   f.add("latent_std", latent_stddev, "causal: spread of the first latents; 0 pools by the mean",
         {.min = 0});
   f.add("sinks", sinks, "lambda: first tokens that every token sees", {.min = 0});

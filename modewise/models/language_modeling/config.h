@@ -26,7 +26,7 @@ struct RopeConfig {
 };
 
 struct LanguageAttentionConfig : FoldConfig {
-  LanguageAttentionConfig() { form = "causal"; }  // causal | full | window | lambda | axial | random | topk
+  LanguageAttentionConfig() { form = "summary"; }  // summary | full | window | lambda | axial | random | topk
 
   double latent_stddev = 0.02;  // of the latents' first values
   int64_t sinks = 0;               // lambda: first tokens that stay visible

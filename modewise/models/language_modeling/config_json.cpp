@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/models/json_object.h"
 
@@ -96,10 +97,10 @@ void read_rope(const JsonObject& config, LanguageModelConfig& out) {
 void read_own(const JsonObject& own, LanguageModelConfig& out) {
   if (own.has("attention")) {
     const JsonObject attention = own.object("attention");
-    out.attention.form = attention.text("form", "full");
+    out.attention.form = current_attention(attention.text(attention.has("form") ? "form" : "type", "full"));
     out.attention.fold = attention.list<int64_t>("fold");
     out.attention.window = attention.integer("window", 0);
-    out.attention.slots = attention.integer("slots", 1);
+    out.attention.slots = attention.integer(attention.has("slots") ? "slots" : "summary_tokens", 1);
     out.attention.sinks = attention.integer("sinks", 0);
     out.attention.density = attention.number("density", out.attention.density);
   }
@@ -162,8 +163,8 @@ nlohmann::ordered_json own_object(const LanguageModelConfig& config) {
   nlohmann::ordered_json own = nlohmann::ordered_json::object();
   const LanguageAttentionConfig& a = config.attention;
   if (a.form != "full" && a.form != "window")
-    own["attention"] = {{"form", a.form},   {"fold", a.fold},   {"window", a.window},
-                        {"slots", a.slots}, {"sinks", a.sinks}, {"density", a.density}};
+    own["attention"] = {{"type", a.form},   {"fold", a.fold},   {"window", a.window},
+                        {"summary_tokens", a.slots}, {"sinks", a.sinks}, {"density", a.density}};
   nlohmann::ordered_json rope = nlohmann::ordered_json::object();
   if (config.rope.scaled_level >= 0) rope["scaled_level"] = config.rope.scaled_level;
   if (!a.fold.empty() && nn::compares_lengths(config.rope.scaling))

@@ -26,7 +26,7 @@ void use_unet(SegmenterConfig& config) {
 }  // namespace
 
 const std::vector<SegmenterRow>& segmenters() {
-  const OwnedOptions factors = {.without = {"unet.*", "position.identity", "attention.form"}};
+  const OwnedOptions factors = {.without = {"unet.*", "position.mode_embeddings", "attention.type"}};
   OwnedOptions plain = factors;
   for (const char* option :
        {"attention.combine", "attention.normalize_sum", "attention.pooling", "attention.share_modes",

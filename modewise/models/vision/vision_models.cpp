@@ -91,13 +91,13 @@ void check_convolutions(const VisionModelConfig& config, const VisionShape& shap
 }  // namespace
 
 const std::vector<GridModelRow>& grid_models() {
-  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "vit.*", "ensemble.*", "position.identity"}};
+  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "vit.*", "ensemble.*", "position.mode_embeddings"}};
   OwnedOptions features = factors;
   for (const char* option : {"attention.combine", "attention.normalize_sum", "attention.pooling",
                              "attention.share_modes", "attention.attend_modes"})
     features.without.emplace_back(option);
   OwnedOptions plain = features;
-  for (const char* option : {"attention.feature*", "attention.form"}) plain.without.emplace_back(option);
+  for (const char* option : {"attention.feature*", "attention.type"}) plain.without.emplace_back(option);
   OwnedOptions pooled = plain;
   for (const char* option : {"position.rotary*", "attention.query_key_norm"})
     pooled.without.emplace_back(option);
@@ -109,7 +109,7 @@ const std::vector<GridModelRow>& grid_models() {
       {"pooling-attention", "pooling", pooled, make_model<TokenClassifier>, nullptr, check_softmax, "mvit"},
       {"vit",
        "",
-       {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "patch.size", "patch.dropout",
+       {.only = {"precision", "width", "hidden", "layers", "heads", "dropout", "patch.size", "patch.dropout",
                  "attention.dropout", "vit.*"}},
        make_model<VisionTransformer>,
        use_vit_defaults,

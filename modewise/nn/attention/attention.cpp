@@ -19,10 +19,10 @@ namespace {
 
 [[noreturn]] void refuse_memory() {
   TORCH_CHECK_VALUE(false,
-                    "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere");
+                    "this attention type mixes the tokens of one tensor: it has no cross-attention");
 }
 
-/// Null where features are named by the site.
+/// Null where the dropout site seeds the features.
 std::shared_ptr<FeatureDraw> make_draw(const Initializer& init, const Dropout& dropout,
                                        const FeatureDrawOptions& options) {
   if (!options.by_seed) return nullptr;
@@ -69,7 +69,7 @@ at::Tensor Attention::attend_matrix(const at::Tensor&, const Memory&) {
 }
 
 at::Tensor Attention::step(const at::Tensor&, TokenCache&) {
-  TORCH_CHECK_VALUE(false, "this form of attention is not causal: it cannot take tokens one after another");
+  TORCH_CHECK_VALUE(false, "this attention type is not causal: it has no incremental decoding");
 }
 
 TokenCache Attention::remembered(const at::Tensor&) {
@@ -137,7 +137,7 @@ TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, 
     : heads_(heads), options_(std::move(options)) {
   TORCH_CHECK_VALUE(!options_.causal || (options_.scope == AttentionScope::all && options_.features < 0 &&
                                          options_.rotary_modes.empty()),
-                    "causal attention reaches all tokens, by softmax and without rotary codes");
+                    "causal attention needs scope `all`, softmax and no rotary embedding");
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
@@ -203,7 +203,7 @@ at::Tensor TokenAttention::attend_all(const at::Tensor& q, const at::Tensor& k, 
 
 void TokenAttention::check_elsewhere() const {
   TORCH_CHECK_VALUE(options_.scope == AttentionScope::all && options_.rotary_modes.empty(),
-                    "attention with keys from elsewhere reaches all of them and has no rotary codes");
+                    "cross-attention needs scope `all` and no rotary embedding");
 }
 
 at::Tensor TokenAttention::attend(const at::Tensor& x, const Memory& memory) {
@@ -237,7 +237,7 @@ TokenCache TokenAttention::remembered(const at::Tensor& tokens) {
 }
 
 at::Tensor TokenAttention::attend_step(const at::Tensor& x, const TokenCache& memory, int64_t) {
-  TORCH_CHECK_VALUE(options_.features < 0, "random features are drawn for tokens that come together");
+  TORCH_CHECK_VALUE(options_.features < 0, "incremental decoding has no random features: they are drawn for a whole sequence");
   return out_->forward(ops::full_attention(queries(x), memory.keys, memory.values, heads_, {},
                                            dropout_->active_probability(), dropout_->key()));
 }
@@ -245,7 +245,7 @@ at::Tensor TokenAttention::attend_step(const at::Tensor& x, const TokenCache& me
 at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   const at::Tensor q = queries(x), k = keys(x);
   if (options_.scope == AttentionScope::all) return attend_all(q, k, {x, mask}, options_.causal);
-  // All series modes are one mode here: [B, N, P, D].
+  // Flatten the series modes to one: [B, N, P, D].
   const at::IntArrayRef sizes = x.sizes();
   const std::vector<int64_t> folded{x.size(0), -1, x.size(-2), x.size(-1)};
   std::optional<at::Tensor> folded_mask;

@@ -11,7 +11,7 @@
 namespace modewise::nn {
 namespace {
 
-/// Columns made at once: forms pad queries and keys to the width of the values.
+/// Columns computed at once: the operators pad queries and keys to the width of the values.
 constexpr int64_t kColumnsAtOnce = 256;
 
 }  // namespace

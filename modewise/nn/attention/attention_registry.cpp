@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "modewise/core/aliases.h"
 #include "modewise/nn/attention/synthesizer_attention.h"
 
 namespace modewise::nn {
@@ -108,36 +109,37 @@ bool same_word(std::string_view a, std::string_view b) {
 std::span<const AttentionEntry> attention_entries() {
   static const AttentionEntry forms[] = {
       {"dot-product", "CT", "softmax(Q Kᵀ / √d) V", true, true, dot_product},
-      {"linformer", "CL", "the same with keys and values projected to fewer", false, true, linformer},
-      {"dense", "SD", "two layers make a row of logits from its own token (Tay et al.)", true, true, dense},
-      {"tensor", "STT", "the feature map times a matrix a mode, its channels reduced", false, false,
+      {"linformer", "CL", "softmax attention with keys and values projected to fewer", false, true, linformer},
+      {"dense", "SD", "two linear layers map each token to its row of logits (Tay et al.)", true, true, dense},
+      {"stt", "STT", "mode products of the feature map, channels reduced", false, false,
        tensor<ReducedAxis::channel>},
-      {"tensor-height", "STTH", "the same, its height reduced", false, false, tensor<ReducedAxis::height>},
-      {"tensor-width", "STTW", "the same, its width reduced", false, false, tensor<ReducedAxis::width>},
-      {"additive", "", "the sum of the three", false, false, additive},
+      {"tensor-height", "STTH", "mode products of the feature map, height reduced", false, false, tensor<ReducedAxis::height>},
+      {"tensor-width", "STTW", "mode products of the feature map, width reduced", false, false, tensor<ReducedAxis::width>},
+      {"additive", "", "sum of tensor, tensor-height and tensor-width", false, false, additive},
       {"random", "SR", "a learned matrix, the same for all samples", true, true, random<true>, false},
-      {"random-fixed", "", "a random matrix that stays as it was drawn", true, true, random<false>, false},
-      {"factorized-dense", "FSD", "tensor with matrices that are Kronecker products", false, false,
+      {"random-fixed", "", "a fixed random matrix", true, true, random<false>, false},
+      {"factorized-dense", "FSD", "tensor with Kronecker-factorized matrices", false, false,
        factorized_dense},
-      {"factorized-random", "FSR", "a Kronecker product of small learned matrices, then softmax", true, true,
+      {"factorized-random", "FSR", "softmax of a Kronecker product of small learned matrices", true, true,
        factorized_random, false},
-      {"product-random", "", "the product of small softmaxed matrices", false, false, product_random, false},
+      {"product-random", "", "Kronecker product of small softmax matrices", false, false, product_random, false},
       {"mixture", "MS", "tensor and factorized-random mixed before the softmax", false, false, mixture},
       {"mixture-dense", "", "dense and factorized-random mixed before the softmax", true, true,
        causal_mixture},
-      {"mixture-printed", "", "Eq. 20 to the letter: probabilities mixed with logits", false, false,
+      {"mixture-printed", "", "Eq. 20 as printed: probabilities mixed with logits", false, false,
        printed_mixture},
-      {"kronecker", "", "a small softmax matrix a mode, their product (HOT)", false, false,
+      {"kronecker", "", "Kronecker product of one softmax matrix per mode (HOT)", false, false,
        kronecker<ops::Combine::product>},
-      {"kronecker-sum", "", "the same, their mean", false, false, kronecker<ops::Combine::mean>},
+      {"kronecker-sum", "", "mean Kronecker sum of one softmax matrix per mode", false, false, kronecker<ops::Combine::mean>},
   };
   return forms;
 }
 
 const AttentionEntry* find_attention_entry(std::string_view name) {
   const auto forms = attention_entries();
+  const std::string current = current_attention(std::string(name));
   const auto found = std::find_if(forms.begin(), forms.end(), [&](const AttentionEntry& form) {
-    return same_word(form.name, name) || (!form.code.empty() && same_word(form.code, name));
+    return same_word(form.name, current) || (!form.code.empty() && same_word(form.code, current));
   });
   return found == forms.end() ? nullptr : &*found;
 }
@@ -145,11 +147,11 @@ const AttentionEntry* find_attention_entry(std::string_view name) {
 std::shared_ptr<Attention> make_attention(Initializer& init, std::string_view name,
                                               const SynthesizerShape& shape, const AttentionTypeOptions& options) {
   const AttentionEntry* form = find_attention_entry(name);
-  TORCH_CHECK_VALUE(form != nullptr, "there is no attention '", name, "'");
+  TORCH_CHECK_VALUE(form != nullptr, "unknown attention '", name, "'");
   TORCH_CHECK_VALUE(!options.causal || form->causal, "attention '", form->name,
-                    "' cannot be causal: each of its rows sees every token");
+                    "' cannot be causal: each of its rows depends on every token");
   TORCH_CHECK_VALUE(shape.columns() == shape.rows() || form->rectangular, "attention '", form->name,
-                    "' has as many keys as tokens: its definition knows one feature map alone");
+                    "' has no cross-attention: its definition has one feature map, so as many keys as tokens");
   TORCH_CHECK_VALUE(shape.width % shape.heads == 0, "attention '", form->name, "': heads = ", shape.heads,
                     " must divide the width ", shape.width);
   return form->make(init, shape, options);

@@ -35,7 +35,7 @@ at::Tensor DividedAttention::step(const at::Tensor& x, int64_t mode,
     q = norm_heads(q, heads_, *query_norm_);
     k = norm_heads(k, heads_, *key_norm_);
   }
-  // Only places along the mode can differ between a query and its keys.
+  // A query and its keys differ in their position along this mode only.
   if (std::find(options_.rotary_modes.begin(), options_.rotary_modes.end(), mode) !=
       options_.rotary_modes.end()) {
     q = rotate_heads(q, heads_, mode, options_.rotary_base);

@@ -1,8 +1,8 @@
 #pragma once
-// Divided attention: ordinary attention along one mode after another, each a residual step on what the former
-// left. Its idea is TimeSformer's (Bertasius et al., ICML 2021), which is another module: there the steps are
-// time and then all of space, each with a LayerNorm before it, an output projection behind it and a residual
-// path around both.
+// Divided attention: softmax attention along one mode after another, each a residual step on the previous
+// result. The idea is TimeSformer's (Bertasius et al., ICML 2021), whose module differs: its steps are time,
+// then all of space, each with a LayerNorm before it, an output projection after it and a residual connection
+// around both.
 
 #include <cstdint>
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace modewise::nn {
 
-/// With h_0 = x: h_i = h_{i−1} + attention along mode i of h_{i−1}; the result is h_k − x, for a block that
-/// adds it to its own residual. query_proj, key_proj and value_proj are [k·D, D], mode-major. There is no
-/// output projection: the next step's projections mix the heads, as many weights as the table of HOT's paper
-/// counts.
+/// With h_0 = x: h_i = h_{i−1} + attention along mode i of h_{i−1}; returns h_k − x, which the block adds to
+/// its residual stream. query_proj, key_proj and value_proj are [k·D, D], mode-major. Without an output
+/// projection (the next step's projections mix the heads), the parameter count is that of the table in HOT's
+/// paper.
 class DividedAttention : public Attention {
  public:
-  /// `options` of softmax attention; each step reaches along its mode.
+  /// `options` for softmax attention; each step attends along its mode.
   DividedAttention(Initializer& init, int64_t width, int64_t heads, int64_t modes,
                    TokenAttentionOptions options);
 
@@ -33,7 +33,7 @@ class DividedAttention : public Attention {
   TokenAttentionOptions options_;
   std::shared_ptr<Linear> query_, key_, value_;
   std::shared_ptr<LayerNorm> query_norm_, key_norm_;
-  std::shared_ptr<ModuleList<Dropout>> dropouts_;  // one a step: each has its own random numbers
+  std::shared_ptr<ModuleList<Dropout>> dropouts_;  // one per step, each with its own random numbers
 };
 
 }  // namespace modewise::nn

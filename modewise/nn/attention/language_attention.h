@@ -1,5 +1,5 @@
 #pragma once
-// Causal self-attention of a language model: projections with grouped heads around ops::tensor_attention.
+// Causal self-attention of a language model: grouped-query projections around ops::tensor_attention.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -16,7 +16,7 @@ namespace modewise::nn {
 
 struct LanguageAttentionOptions {
   int64_t width = 0, heads = 0, kv_heads = 0, head_width = 0;
-  int64_t slots = 1;  // latents a block (form causal)
+  int64_t slots = 1;  // summary tokens per block (type `summary`)
   double stddev = 0.02, out_stddev = 0.02, latent_stddev = 0.02;
   ops::TensorAttentionOptions attention;
   ops::RotaryEmbedding rotary;
@@ -24,17 +24,17 @@ struct LanguageAttentionOptions {
 
 class LanguageAttention : public torch::nn::Module {
  public:
-  /// Names in its state are Llama's: q_proj [H·d, D], k_proj and v_proj [G·d, D], o_proj [D, H·d]; and
-  /// `latents` [m−1, G, slots, d].
+  /// State names as in Llama: q_proj [H·d, D], k_proj and v_proj [G·d, D], o_proj [D, H·d]; and `latents`
+  /// [m−1, G, slots, d].
   LanguageAttention(Initializer& init, LanguageAttentionOptions options);
 
   /// [B, n, D] -> [B, n, D]
   at::Tensor forward(const at::Tensor& x) const;
-  /// The weights with which forward's values reach each token: [B, H, n, n], as attention_matrix.
+  /// The attention matrix of `forward`, [B, H, n, n], as attention_matrix.
   at::Tensor full_matrix(const at::Tensor& x) const;
-  /// The same as forward for t tokens that follow those in the cache.
+  /// Incremental decoding: `forward` for t tokens that follow the cached ones.
   at::Tensor step(const at::Tensor& x, ops::AttentionCache& cache) const;
-  /// Empty, for activations of this type.
+  /// An empty key-value cache for activations of this dtype.
   ops::AttentionCache new_cache(at::ScalarType type) const;
 
  private:
@@ -43,7 +43,7 @@ class LanguageAttention : public torch::nn::Module {
   };
   Projected project(const at::Tensor& x) const;
 
-  /// The code of the options, with the frequencies where the weights are.
+  /// The rotary embedding of the options, with the frequencies on the device of the weights.
   ops::RotaryEmbedding rotary() const;
 
   LanguageAttentionOptions options_;
@@ -52,8 +52,8 @@ class LanguageAttention : public torch::nn::Module {
   at::Tensor latents_;
 };
 
-/// Latents for a model that has none yet, in place: zero for one slot a block, which is mean pooling; near
-/// zero for several, which would stay equal for ever if they began so.
+/// Initializes latents in place: zero for one summary token per block, which is mean pooling; small random
+/// values for several, since equal latents would stay equal.
 void start_latents(at::Tensor& latents);
 
 }  // namespace modewise::nn

@@ -16,7 +16,7 @@ int64_t taps(int64_t modes) {
   return count;
 }
 
-/// The cells that tap `tap` sees: [B, ⌈N_1/s⌉ …, …], a view of the padded grid.
+/// Input cells of kernel tap `tap`: [B, ⌈N_1/s⌉ …, …], a view of the padded grid.
 at::Tensor shifted(const at::Tensor& padded, int64_t modes, int64_t stride, int64_t tap) {
   at::Tensor view = padded;
   for (int64_t mode = modes - 1; mode >= 0; --mode) {

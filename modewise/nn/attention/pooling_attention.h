@@ -1,7 +1,7 @@
 #pragma once
-// Pooling attention with pooled keys and values: every token asks, a coarser grid of tokens answers. The
-// module is MViT's (Fan et al., ICCV 2021; residual pooling of MViTv2: Li et al., CVPR 2022); the models here
-// keep one resolution and one width, where MViT's stages halve the one and double the other.
+// Pooling attention: every token is a query, keys and values are pooled to a coarser grid. The module is
+// MViT's (Fan et al., ICCV 2021; residual pooling of MViTv2: Li et al., CVPR 2022); the models here keep
+// resolution and width, where MViT's stages halve the resolution and double the width.
 
 #include <cstdint>
 #include <memory>
@@ -15,13 +15,13 @@ namespace modewise::nn {
 /// A depthwise convolution over the token grid, kernel 3 along every mode, padding 1, then LayerNorm.
 class GridPooling : public torch::nn::Module {
  public:
-  /// weight [3^k, D], taps in row-major order.
+  /// weight [3^k, D], kernel taps in row-major order.
   GridPooling(Initializer& init, int64_t width, int64_t modes, int64_t stride);
 
-  /// x [B, N_1 … N_k, D], 0 under invalid cells -> [B, ⌈N_1/s⌉ … ⌈N_k/s⌉, D].
+  /// x [B, N_1 … N_k, D], 0 at invalid cells -> [B, ⌈N_1/s⌉ … ⌈N_k/s⌉, D].
   at::Tensor forward(const at::Tensor& x) const;
-  /// Which pooled places count, those whose middle cell is valid: mask [B, N_1 … N_k] bool -> [B, ⌈N_1/s⌉ …].
-  /// A grid that is padded under a mask has then the places that it has alone.
+  /// Pooled padding mask: a pooled cell is valid if its centre cell is. mask [B, N_1 … N_k] bool ->
+  /// [B, ⌈N_1/s⌉ …]. A padded grid then has the same valid cells as the unpadded one.
   at::Tensor pooled_mask(const at::Tensor& mask) const;
 
  private:

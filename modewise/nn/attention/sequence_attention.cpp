@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "modewise/core/aliases.h"
 #include "modewise/nn/attention/attention_matrix.h"
 #include "modewise/ops/accumulate_type.h"
 
@@ -12,10 +13,10 @@ namespace modewise::nn {
 namespace {
 
 void check_mask(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  TORCH_CHECK_VALUE(x.dim() == 3, "attention of a sequence wants x [B, n, D], got ", x.sizes());
+  TORCH_CHECK_VALUE(x.dim() == 3, "sequence attention expects x [B, n, D], got ", x.sizes());
   if (!mask) return;
   TORCH_CHECK_VALUE(mask->scalar_type() == at::kBool && mask->sizes() == x.sizes().slice(0, 2),
-                    "attention of a sequence wants a mask of bool ", x.sizes().slice(0, 2), ", got ",
+                    "sequence attention expects a bool mask ", x.sizes().slice(0, 2), ", got ",
                     mask->scalar_type(), " ", mask->sizes());
 }
 
@@ -69,14 +70,14 @@ at::Tensor SequenceAttention::full_matrix(const at::Tensor& x, const std::option
 const SequenceAttentionEntry* find_sequence_attention(std::string_view name) {
   const auto forms = sequence_attention_entries();
   const auto found =
-      std::find_if(forms.begin(), forms.end(), [&](const auto& form) { return form.name == name; });
+      std::find_if(forms.begin(), forms.end(), [name = current_attention(std::string(name))](const auto& form) { return form.name == name; });
   return found == forms.end() ? nullptr : &*found;
 }
 
 std::shared_ptr<Attention> make_sequence_attention(Initializer& init,
                                                    const SequenceAttentionOptions& options) {
   const SequenceAttentionEntry* form = find_sequence_attention(options.form);
-  TORCH_CHECK_VALUE(form != nullptr, "there is no attention of a sequence called '", options.form, "'");
+  TORCH_CHECK_VALUE(form != nullptr, "unknown sequence attention '", options.form, "'");
   TORCH_CHECK_VALUE(options.heads >= 1 && options.width % options.heads == 0, "attention '", form->name,
                     "': heads = ", options.heads, " must divide the width ", options.width);
   SequenceAttentionOptions acting = options;
@@ -86,7 +87,7 @@ std::shared_ptr<Attention> make_sequence_attention(Initializer& init,
 
 double weight_share(const SequenceAttentionOptions& options, int64_t n) {
   const SequenceAttentionEntry* form = find_sequence_attention(options.form);
-  TORCH_CHECK_VALUE(form != nullptr, "there is no attention of a sequence called '", options.form, "'");
+  TORCH_CHECK_VALUE(form != nullptr, "unknown sequence attention '", options.form, "'");
   return form->pairs(options, n) / (static_cast<double>(n) * static_cast<double>(n));
 }
 

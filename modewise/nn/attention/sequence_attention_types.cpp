@@ -1,5 +1,5 @@
-// The forms of attention over an encoder's sequence: what each keeps beside the four maps, and what it does
-// with queries, keys and values.
+// Attention types over a sequence: the parameters of each besides the four projections, and how it mixes
+// queries, keys and values.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
@@ -34,7 +34,7 @@ ops::TensorAttentionOptions tensor_options(const SequenceAttentionOptions& optio
   return out;
 }
 
-/// The forms of ops::tensor_attention.
+/// The types of ops::tensor_attention.
 class TensorForm final : public SequenceAttention {
  public:
   TensorForm(Initializer& init, const SequenceAttentionOptions& options)
@@ -62,8 +62,8 @@ class Linformer final : public SequenceAttention {
  public:
   Linformer(Initializer& init, const SequenceAttentionOptions& options) : SequenceAttention(init, options) {
     TORCH_CHECK_VALUE(options.tokens >= 1,
-                      "linformer has maps over the tokens of the longest sequence: their "
-                      "number must be given");
+                      "linformer projects over the tokens of the longest sequence: its length "
+                      "(options.tokens) must be given");
     const int64_t projected = projected_count(options);
     key_map_ = register_parameter("key_map", initial_projection(init, projected, options.tokens));
     value_map_ = register_parameter("value_map", initial_projection(init, projected, options.tokens));
@@ -83,8 +83,8 @@ class Linformer final : public SequenceAttention {
   at::Tensor key_map_, value_map_;
 };
 
-/// Positive orthogonal random features in place of the softmax (Choromanski et al. 2020: FAVOR+). They
-/// belong to the model's definition, not to its seed: a site of the model's random streams names them.
+/// Positive orthogonal random features in place of the softmax (Choromanski et al. 2020: FAVOR+). The dropout
+/// site seeds them, not the model's seed: they are part of the model's definition.
 class Performer final : public SequenceAttention {
  public:
   Performer(Initializer& init, const SequenceAttentionOptions& options)
@@ -131,8 +131,8 @@ class Nystroemformer final : public SequenceAttention {
   at::Tensor kernel_;  // [H, w]
 };
 
-/// Its rotations are named by a site, as Performer's features. Buckets are as many as make two of them as
-/// long as a chunk, 2⌈tokens / chunk⌉.
+/// LSH attention (Reformer). The dropout site seeds its rotations, as Performer's features. 2⌈tokens / chunk⌉
+/// buckets, so that two of them fill a chunk.
 class Reformer final : public SequenceAttention {
  public:
   Reformer(Initializer& init, const SequenceAttentionOptions& options)
@@ -170,7 +170,7 @@ double linformer_products(const SequenceAttentionOptions& options, int64_t n) {
          static_cast<double>(n * options.width);
 }
 
-/// The features of queries and keys; pairs count their sums with values.
+/// Random features of queries and keys; `pairs` counts their products with the values.
 double performer_products(const SequenceAttentionOptions& options, int64_t n) {
   const int64_t features = ops::linear_feature_count(options.width / options.heads, options.features);
   return 2 * static_cast<double>(features) * static_cast<double>(n * options.width);
@@ -180,7 +180,8 @@ int64_t nystroem_kernel(const SequenceAttentionOptions& options) {
   return options.heads * options.kernel;
 }
 
-/// Means, six steps of four products for the pseudo-inverse, its product with the values, the convolution.
+/// Landmark means, six Newton steps of four products for the pseudo-inverse, its product with the values, the
+/// convolution.
 double nystroem_products(const SequenceAttentionOptions& options, int64_t n) {
   const auto m = static_cast<double>(std::min(options.landmarks, n)),
              width = static_cast<double>(options.width), tokens = static_cast<double>(n);
@@ -211,7 +212,7 @@ double performer_pairs(const SequenceAttentionOptions& options, int64_t n) {
          static_cast<double>(ops::linear_feature_count(options.width / options.heads, options.features));
 }
 
-/// Tokens with landmarks, landmarks among each other, landmarks with tokens.
+/// Tokens × landmarks, landmarks × landmarks, landmarks × tokens.
 double nystroem_pairs(const SequenceAttentionOptions& options, int64_t n) {
   const auto m = static_cast<double>(std::min(options.landmarks, n));
   return m * (2 * static_cast<double>(n) + m);
@@ -228,22 +229,22 @@ double reformer_pairs(const SequenceAttentionOptions& options, int64_t n) {
 std::span<const SequenceAttentionEntry> sequence_attention_entries() {
   static const SequenceAttentionEntry forms[] = {
       {.name = "full",
-       .summary = "every token sees every token",
+       .summary = "every token attends to every token",
        .make = made<TensorForm>,
        .pairs = tensor_pairs},
       {.name = "axial",
-       .summary = "the paper's tensor attention, along one mode of the fold after another",
+       .summary = "the paper's tensor attention: along one mode of the fold after another",
        .fold = true,
        .modes = true,
        .make = made<TensorForm>,
        .pairs = tensor_pairs},
       {.name = "pooled",
-       .summary = "the same with weights that all fibres share",
+       .summary = "axial, with weights shared by all fibres of a mode",
        .fold = true,
        .make = made<TensorForm>,
        .pairs = tensor_pairs},
-      {.name = "causal",
-       .summary = "the past alone: a window and summaries of blocks",
+      {.name = "summary",
+       .summary = "causal: a sliding window and summary tokens of earlier blocks",
        .fold = true,
        .window = true,
        .slots = true,
@@ -252,18 +253,18 @@ std::span<const SequenceAttentionEntry> sequence_attention_entries() {
        .pairs = tensor_pairs,
        .learned = latents_of},
       {.name = "window",
-       .summary = "tokens nearby",
+       .summary = "a sliding window of nearby tokens",
        .window = true,
        .density = true,
        .make = made<TensorForm>,
        .pairs = tensor_pairs},
       {.name = "random",
-       .summary = "a drawn share of the tokens",
+       .summary = "a random subset of the tokens",
        .density = true,
        .make = made<TensorForm>,
        .pairs = tensor_pairs},
       {.name = "topk",
-       .summary = "those with the largest logits",
+       .summary = "the tokens with the largest logits",
        .density = true,
        .make = made<TensorForm>,
        .pairs = tensor_pairs},
@@ -290,7 +291,7 @@ std::span<const SequenceAttentionEntry> sequence_attention_entries() {
        .learned = nystroem_kernel,
        .beside = nystroem_products},
       {.name = "reformer",
-       .summary = "tokens that hash alike",
+       .summary = "tokens of the same hash bucket",
        .hashes = true,
        .dropout = false,
        .make = made<Reformer>,

@@ -29,7 +29,7 @@ at::Tensor by_head(const at::Tensor& x, int64_t heads) {
   return x.flatten(1, -2).unflatten(-1, {heads, -1});
 }
 
-/// Weights as what they make of the unit vectors: [B, n, H, m] -> [B, H, n, m].
+/// Attention matrix from the result for unit vectors as values: [B, n, H, m] -> [B, H, n, m].
 at::Tensor units(const at::Tensor& x, int64_t heads) {
   const int64_t n = x.flatten(1, -2).size(1);
   return at::eye(n, x.options())
@@ -43,8 +43,8 @@ std::optional<at::Tensor> flat(const std::optional<at::Tensor>& mask) {
   return mask ? std::optional(mask->flatten(1)) : std::nullopt;
 }
 
-/// Logits of tokens x [B, c, D] that all stand at `place`, from a source whose row is made from its own token
-/// or from none.
+/// Logits of tokens x [B, c, D], all at position `place`, from a source whose rows depend on their own token
+/// or on none.
 ops::SynthesizedLogits logits_at(const LogitSource& source, const at::Tensor& x, int64_t columns,
                                  int64_t place) {
   const int64_t batch = x.size(0), rows = x.size(1);
@@ -99,7 +99,7 @@ TokenCache SynthesizerAttention::remembered(const at::Tensor& tokens) {
 }
 
 at::Tensor SynthesizerAttention::attend_step(const at::Tensor& x, const TokenCache& memory, int64_t place) {
-  TORCH_CHECK_VALUE(place < rows_, "a synthesizer made for ", rows_, " tokens has no place ", place);
+  TORCH_CHECK_VALUE(place < rows_, "a synthesizer built for ", rows_, " tokens has no position ", place);
   const at::Tensor values = by_head(memory.values, heads_);
   at::Tensor sum;
   for (const auto& source : sources_) {
@@ -124,7 +124,7 @@ at::Tensor SynthesizerAttention::full_matrix(const at::Tensor& x, const std::opt
 FactorProductAttention::FactorProductAttention(Initializer& init, const SynthesizerShape& shape,
                                                const FactorShapes& shapes)
     : shape_(shape), sizes_(shapes.rows) {
-  TORCH_CHECK_VALUE(shapes.rows == shapes.columns, "softmaxed factors are square, got rows ",
+  TORCH_CHECK_VALUE(shapes.rows == shapes.columns, "product-random needs square factors, got rows ",
                     at::IntArrayRef(shapes.rows), " and columns ", at::IntArrayRef(shapes.columns));
   for (size_t i = 0; i < sizes_.size(); ++i)
     factors_.push_back(register_parameter("factor" + std::to_string(i),
@@ -141,8 +141,8 @@ std::vector<at::Tensor> FactorProductAttention::softmaxed(const at::Tensor& like
 
 at::Tensor FactorProductAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   TORCH_CHECK_VALUE(x.sizes().slice(1, static_cast<size_t>(x.dim() - 2)) == at::IntArrayRef(shape_.sizes),
-                    "a synthesizer made for tokens ", at::IntArrayRef(shape_.sizes),
-                    " takes these alone, got ", x.sizes().slice(1, static_cast<size_t>(x.dim() - 2)));
+                    "a synthesizer built for tokens ", at::IntArrayRef(shape_.sizes),
+                    " takes only these, got ", x.sizes().slice(1, static_cast<size_t>(x.dim() - 2)));
   const auto factors = softmaxed(x);
   const auto folded = [&](const at::Tensor& t) {  // [B, N_1', …, N_m', D]
     std::vector<int64_t> sizes = {x.size(0)};
@@ -158,11 +158,11 @@ at::Tensor FactorProductAttention::forward(const at::Tensor& x, const std::optio
   };
   at::Tensor values = value_->forward(x);
   if (!mask) return out_->forward(mix(folded(values)).reshape(x.sizes()));
-  // What is not valid weighs nothing, and the rest is brought back to a sum of 1.
+  // Invalid tokens get weight 0; the other weights are renormalized to sum to 1.
   const at::Tensor valid = mask->unsqueeze(-1).to(x.scalar_type());
   values = values.masked_fill(mask->logical_not().unsqueeze(-1), 0);
   const at::Tensor mass =
-      mix(folded(valid.flatten(1, -2).expand({-1, -1, shape_.heads})));  // one number a head
+      mix(folded(valid.flatten(1, -2).expand({-1, -1, shape_.heads})));  // one number per head
   const at::Tensor mixed = mix(folded(values)).unflatten(-1, {shape_.heads, -1});
   return out_->forward((mixed / mass.clamp_min(1e-20).unsqueeze(-1)).flatten(-2).reshape(x.sizes()));
 }

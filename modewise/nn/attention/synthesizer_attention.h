@@ -1,6 +1,6 @@
 #pragma once
-// Self-attention whose weights are synthesized (nn/synthesizer_logits.h), and its neighbours that are not one
-// softmax of logits. All have value_proj and out_proj [D, D] as every attention here.
+// Synthesizer attention (logits from nn/attention/synthesizer_logits.h), and related types that are not a
+// single softmax of logits. All have value_proj and out_proj [D, D], as every attention here.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,20 +13,19 @@
 
 namespace modewise::nn {
 
-/// out_proj(Σ_s softmax(Z_s) V) over `sources`, one as a rule; three are the additive form (Eq. 14), whose
-/// rows sum to 3. `causal`: token i sees tokens j ≤ i, which is only so where row i is made from token i
-/// alone.
+/// out_proj(Σ_s softmax(Z_s) V) over `sources`, usually one; three make the additive type (Eq. 14), whose
+/// rows sum to 3. `causal`: token i attends to tokens j ≤ i; valid only where row i depends on token i alone.
 class SynthesizerAttention : public Attention {
  public:
   SynthesizerAttention(Initializer& init, const SynthesizerShape& shape,
                        std::vector<std::shared_ptr<LogitSource>> sources, bool causal = false);
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
-  /// Logits of the tokens x, values of the memory.
+  /// Cross-attention: logits from the tokens x, values from the memory.
   at::Tensor attend(const at::Tensor& x, const Memory& memory) override;
   at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
   at::Tensor attend_matrix(const at::Tensor& x, const Memory& memory) override;
-  /// Keeps values alone: a row of logits needs no other token.
+  /// Caches values only: a row of logits depends on no other token.
   at::Tensor step(const at::Tensor& x, TokenCache& cache) override;
   TokenCache remembered(const at::Tensor& tokens) override;
   at::Tensor attend_step(const at::Tensor& x, const TokenCache& memory, int64_t place) override;
@@ -41,11 +40,11 @@ class SynthesizerAttention : public Attention {
   std::shared_ptr<Linear> value_, out_;
 };
 
-/// V ×_1 softmax(R_1) … ×_m softmax(R_m): the product of softmaxed factors, which is the softmax of their
-/// Kronecker sum and another function than that of their product. Costs N·ΣM_i numbers a channel.
+/// V ×_1 softmax(R_1) … ×_m softmax(R_m): the product of softmaxed factors, which equals the softmax of their
+/// Kronecker sum, not of their Kronecker product. Costs N·ΣM_i multiply-adds per channel.
 class FactorProductAttention : public Attention {
  public:
-  /// Square factors: `shapes.rows` is `shapes.columns`.
+  /// Factors must be square: `shapes.rows` equals `shapes.columns`.
   FactorProductAttention(Initializer& init, const SynthesizerShape& shape, const FactorShapes& shapes);
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
@@ -79,8 +78,8 @@ class LinformerAttention : public Attention {
   at::Tensor key_map_, value_map_;  // [K, M]
 };
 
-/// softmax(θ_1 softmax(Z) + θ_2 R) V, Eq. 20 to the letter: probabilities mixed with logits. The inner
-/// probabilities have to be formed, N · N numbers a head and sample.
+/// softmax(θ_1 softmax(Z) + θ_2 R) V, Eq. 20 as printed: probabilities mixed with logits. It forms the inner
+/// probabilities, N · N numbers per head and sample.
 class PrintedMixtureAttention : public Attention {
  public:
   PrintedMixtureAttention(Initializer& init, const SynthesizerShape& shape,

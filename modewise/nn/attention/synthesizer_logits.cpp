@@ -24,17 +24,17 @@ int64_t product(at::IntArrayRef sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// The tokens of x are those of `shape`, or fewer of a sequence.
+/// Checks that x has the tokens of `shape`, or fewer for a sequence.
 void check_tokens(const SynthesizerShape& shape, const at::Tensor& x, int64_t columns) {
   const auto sizes = x.sizes().slice(1, static_cast<size_t>(x.dim() - 2));
   const bool sequence = shape.sizes.size() == 1;
   TORCH_CHECK_VALUE(
       sequence ? sizes.size() == 1 && sizes[0] <= shape.sizes[0] : sizes == at::IntArrayRef(shape.sizes),
-      "a synthesizer made for tokens ", at::IntArrayRef(shape.sizes),
-      sequence ? " takes so many or fewer" : " takes these alone", ", got ", sizes);
+      "a synthesizer built for tokens ", at::IntArrayRef(shape.sizes),
+      sequence ? " takes at most as many" : " takes only these", ", got ", sizes);
   TORCH_CHECK_VALUE(columns <= shape.columns() && (sequence || columns == shape.columns()),
-                    "a synthesizer made for ", shape.columns(), " keys takes ",
-                    sequence ? "so many or fewer" : "these alone", ", got ", columns);
+                    "a synthesizer built for ", shape.columns(), " keys takes ",
+                    sequence ? "at most as many" : "exactly as many", ", got ", columns);
 }
 
 double stddev(int64_t fan_in) {
@@ -77,7 +77,7 @@ class Matrices : public torch::nn::Module {
 
   const std::vector<at::Tensor>& factors() const { return factors_; }
 
-  /// The product of the factors [first, last), [H, Πα, Πβ]; a 1 where there is none.
+  /// Kronecker product of the factors [first, last), [H, Πα, Πβ]; 1 for an empty range.
   at::Tensor joined(size_t first, size_t last, const at::Tensor& like) const {
     if (first == last) return at::ones({factors_[0].size(0), 1, 1}, like.options());
     at::Tensor out = cast_like(factors_[first], like);
@@ -90,7 +90,7 @@ class Matrices : public torch::nn::Module {
   std::vector<at::Tensor> factors_;
 };
 
-/// One axis of X [B, H, W, C] is mixed to one number, a second becomes rows, a third columns.
+/// Maps one axis of X [B, H, W, C] to one number, a second to rows, the third to columns.
 class TensorLogits : public LogitSource {
  public:
   TensorLogits(Initializer& init, const SynthesizerShape& shape, ReducedAxis axis, int64_t factors)
@@ -113,7 +113,7 @@ class TensorLogits : public LogitSource {
     check_tokens(shape_, x, columns);
     const int rows_axis = reduced_ == 0 ? 1 : 0, columns_axis = reduced_ == 2 ? 1 : 2;
     const at::Tensor grid = x.reshape({x.size(0), -1, shape_.last(), x.size(-1)});
-    // [B, 1, L, H] · …: the reduced axis last, then by the heads' weights [L, H].
+    // The reduced axis L last, then a product with the heads' weights [L, H].
     const at::Tensor weights = axes_[reduced_]->joined(x).select(1, 0).t();
     const at::Tensor core = ops::matmul(grid.movedim(reduced_ + 1, -1), weights);  // [B, rows, columns, H]
     const at::Tensor left = ops::matmul(axes_[rows_axis]->joined(x), core.movedim(-1, 1));  // [B, H, N, c]
@@ -149,11 +149,11 @@ class FactorizedLogits : public LogitSource {
       : shape_(shape) {
     TORCH_CHECK_VALUE(!shapes.rows.empty() && shapes.rows.size() == shapes.columns.size() &&
                           product(shapes.rows) == shape.rows() && product(shapes.columns) == shape.columns(),
-                      "Kronecker factors of ", shape.rows(), " rows and ", shape.columns(),
-                      " columns are wanted, got rows ", at::IntArrayRef(shapes.rows), " and columns ",
+                      "expected Kronecker factors of ", shape.rows(), " rows and ", shape.columns(),
+                      " columns, got rows ", at::IntArrayRef(shapes.rows), " and columns ",
                       at::IntArrayRef(shapes.columns));
     factors_ = register_module("factors", std::make_shared<Matrices>(init, shape.heads, shapes, 1));
-    // The split that leaves the least to hold.
+    // The split of the factors with the smallest memory.
     int64_t minimum = std::numeric_limits<int64_t>::max();
     for (size_t s = 1; s <= shapes.rows.size(); ++s) {
       const auto size = [&](size_t first, size_t last) {

@@ -1,5 +1,5 @@
 #pragma once
-// A learned vector for each of a number of things: words, places.
+// Embedding table: a learned vector per token, position or type.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -12,16 +12,16 @@ namespace modewise::nn {
 
 class Embedding : public torch::nn::Module {
  public:
-  /// Weight [count, D], normal with mean 0 and this deviation.
+  /// Weight [count, D], normal with mean 0 and standard deviation `stddev`.
   Embedding(Initializer& init, int64_t count, int64_t width, double stddev);
 
   /// numbers [...] int64 in 0 … count−1 -> [..., D]
   at::Tensor forward(const at::Tensor& numbers) const;
-  /// The vectors [count, D] of the numbers from `first` on.
+  /// Rows [first, first + count) of the table: [count, D].
   at::Tensor rows(int64_t first, int64_t count) const;
 
-  /// Replaces the vector of number p by √2·deviation·(sin p/w^0, cos p/w^0, sin p/w^(2/D), …), w = 10,000:
-  /// the positions of Attention Is All You Need (3.5), whose mean square is deviation² where D is even.
+  /// Initializes row p to the sinusoidal position encoding of Attention Is All You Need (3.5),
+  /// √2·stddev·(sin p/w^0, cos p/w^0, sin p/w^(2/D), …), w = 10,000: mean square stddev² for even D.
   void begin_with_waves(double stddev);
 
  private:

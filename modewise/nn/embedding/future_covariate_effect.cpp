@@ -25,7 +25,7 @@ at::Tensor FutureCovariateEffect::forward(const at::Tensor& known) const {
   const int64_t batch = known.size(0), steps = known.size(-1), sharing = coefficients_.size(0) / places_;
   at::Tensor x = known.reshape({batch, places_, known.size(-2), steps}).transpose(2, 3);  // [B, P, T, K]
   if (hidden_) x = at::cat({x, at::relu(hidden_->forward(x))}, -1);
-  // A product a place over all windows and steps, so that no gradient is summed over copies.
+  // One matrix product per position over all windows and steps, so that no gradient is summed over copies.
   x = x.transpose(0, 1).reshape({places_, batch * steps, x.size(-1)});
   const at::Tensor weights = coefficients_.view({places_, sharing, x.size(-1)}).transpose(1, 2);
   std::vector<int64_t> sizes = {batch};

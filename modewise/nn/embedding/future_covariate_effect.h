@@ -1,5 +1,6 @@
 #pragma once
-// What the known columns of a step add to each series at that step: a regression beside a forecaster.
+// Effect of future covariates: a regression of each series on the covariates of the same time step, added to
+// the forecast.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -14,8 +15,8 @@ namespace modewise::nn {
 
 class FutureCovariateEffect : public torch::nn::Module {
  public:
-  /// Of series N_1…N_j and K known numbers a step that differ along the first `modes` of them: each series
-  /// has its own coefficients (0 at the start) of the numbers and of `hidden` ReLUs of them, which all share.
+  /// Series N_1…N_j with K covariates per step that differ along the first `modes` series modes. Each series
+  /// has its own coefficients (initially 0) for the covariates and for `hidden` ReLU features shared by all.
   FutureCovariateEffect(Initializer& init, std::vector<int64_t> series, int64_t modes, int64_t known, int64_t hidden);
 
   /// known [B, N_1…N_i, K, T] -> effect [B, N_1…N_j, T]

@@ -13,7 +13,7 @@
 namespace modewise::nn {
 namespace {
 
-/// Which patches hold a valid cell.
+/// Mask of the patches with at least one valid cell.
 at::Tensor patch_mask(const at::Tensor& valid, const std::vector<int64_t>& patch) {
   return cut_grid(valid.unsqueeze(-1), patch).any(-1);
 }
@@ -107,7 +107,7 @@ PatchTokens GridStem::forward(const at::Tensor& values, const at::Tensor& valid,
     if (valid.defined())
       out.mask = patch_mask(valid, std::vector<int64_t>(static_cast<size_t>(modes_), reduction));
     x = (*norms_)[i].forward(x, out.mask).relu_();
-    // What lies under invalid places must not reach their neighbours in the next convolution.
+    // Zero invalid cells, so that they do not leak into neighbours in the next convolution.
     out.tokens = out.mask ? x.masked_fill(out.mask->logical_not().unsqueeze(-1), 0) : x;
   }
   return out;

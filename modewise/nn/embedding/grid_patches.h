@@ -1,7 +1,6 @@
 #pragma once
-// Box-shaped patches of a grid of any number of modes (volumes, images) as tokens: a convolution whose stride
-// is its kernel, written as one matrix product; or a stem of small convolutions with the same reduction in
-// all.
+// Patch embedding of grids with any number of modes (images, volumes): a convolution with stride = kernel,
+// computed as one matrix product; or a stem of small strided convolutions with the same total reduction.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -18,25 +17,25 @@
 
 namespace modewise::nn {
 
-/// x [B, N_1 … N_k, C] -> [B, n_1 … n_k, p_1·…·p_k·C] with n_i = ⌈N_i / p_i⌉: zeros behind the end, the
-/// places of a patch in row-major order, channels last.
+/// Cuts x [B, N_1 … N_k, C] into patches [B, n_1 … n_k, p_1·…·p_k·C] with n_i = ⌈N_i / p_i⌉: zero padding at
+/// the end, cells of a patch in row-major order, channels last.
 at::Tensor cut_grid(const at::Tensor& x, const std::vector<int64_t>& patch);
-/// n_1 … n_k.
+/// The number of patches n_1 … n_k along each mode.
 std::vector<int64_t> grid_patch_counts(const std::vector<int64_t>& size, const std::vector<int64_t>& patch);
-/// x [B, n_1, n_2, p·p·C] -> [B, n_1·p, n_2·p, C]: from the patches of an image back to its pixels.
+/// Joins the patches of an image back to pixels: x [B, n_1, n_2, p·p·C] -> [B, n_1·p, n_2·p, C].
 at::Tensor join_patches(const at::Tensor& x, int64_t size);
 
-/// Tokens of a grid with its mask.
+/// Patch embedding of a grid and its padding mask.
 class GridEmbedding : public torch::nn::Module {
  public:
-  /// values [B, N_1 … N_k, C], 0 where not valid; valid [B, N_1 … N_k] bool or undefined. A token is valid
-  /// where any cell of its patch is; batch normalisation counts valid tokens alone.
+  /// values [B, N_1 … N_k, C], 0 where not valid; valid [B, N_1 … N_k] bool or undefined. A token is valid if
+  /// any cell of its patch is; batch normalisation uses valid tokens only.
   virtual PatchTokens forward(const at::Tensor& values, const at::Tensor& valid,
                               at::ScalarType dtype) const = 0;
 };
 
-/// Linear map of a patch, then nothing, ReLU, or ReLU and BatchNorm (as released). Names in the state are
-/// those of the released code: conv.0 [D, C, p_1 … p_k], conv.2.
+/// Linear patch embedding, then nothing, ReLU, or ReLU and BatchNorm (as released). State names as in the
+/// released code: conv.0 [D, C, p_1 … p_k], conv.2.
 class GridPatches : public GridEmbedding {
  public:
   GridPatches(Initializer& init, int64_t channels, std::vector<int64_t> patch, int64_t width,
@@ -50,8 +49,9 @@ class GridPatches : public GridEmbedding {
   std::shared_ptr<BatchNorm> norm_;
 };
 
-/// log2(p) convolutions of kernel 3 and stride 2, each followed by BatchNorm and ReLU, the width doubling up
-/// to D (the multilayer encoder of paper 002, appendix B). p is a power of 2, the same along all modes.
+/// Convolutional stem: log2(p) convolutions of kernel 3 and stride 2, each followed by BatchNorm and ReLU,
+/// width doubling up to D (the multilayer encoder of paper 002, appendix B). p is a power of 2, the same
+/// along all modes.
 class GridStem : public GridEmbedding {
  public:
   GridStem(Initializer& init, int64_t modes, int64_t channels, int64_t patch, int64_t width);

@@ -12,7 +12,7 @@
 namespace modewise::nn {
 namespace {
 
-/// Holds weight and bias under the name that a Sequential's convolution has: `0`.
+/// Weight and bias under the state name of a Sequential's convolution, `0`.
 class PatchConvolution : public torch::nn::Module {
  public:
   PatchConvolution(Initializer& init, int64_t channels, int64_t length, int64_t width) {
@@ -23,7 +23,7 @@ class PatchConvolution : public torch::nn::Module {
   at::Tensor weight, bias;
 };
 
-/// [..., L] -> [..., P, length]; the last column is repeated where a patch reaches beyond it.
+/// [..., L] -> [..., P, length]; repeats the last step where a patch reaches beyond it.
 at::Tensor unfold(const at::Tensor& x, int64_t length, int64_t stride) {
   const int64_t padding = patch_padding(x.size(-1), length, stride);
   if (padding == 0) return x.unfold(-1, length, stride);

@@ -1,5 +1,5 @@
 #pragma once
-// Time patches as tokens: a convolution along time written as unfold and one matrix product.
+// Patch embedding of time series: a convolution along time, computed as unfold and one matrix product.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -14,25 +14,25 @@
 
 namespace modewise::nn {
 
-/// What follows the projection: nothing, ReLU (paper), or ReLU and LayerNorm (as released).
+/// Activation after the projection: none, ReLU (paper), or ReLU and LayerNorm (as released).
 enum class PatchActivation { none, relu, relu_norm };
-/// "linear", "relu" or "relu_norm", as configs name them.
+/// Parses a config value: "linear", "relu" or "relu_norm".
 PatchActivation patch_activation(std::string_view name);
 
 struct PatchTokens {
   at::Tensor tokens;               // [B, N_1 … N_j, P, D]
-  std::optional<at::Tensor> mask;  // [B, N_1 … N_j, P] bool: whether any cell of the patch was observed
+  std::optional<at::Tensor> mask;  // [B, N_1 … N_j, P] bool: any cell of the patch observed
 };
 
-/// Copies of the last column appended so that patches cover the whole window: the fewest that do.
+/// End padding in steps (repeats of the last step): the fewest that let patches cover the whole window.
 int64_t patch_padding(int64_t lookback, int64_t length, int64_t stride);
-/// P for a window of `lookback` steps.
+/// The number of patches P of a window of `lookback` steps.
 int64_t patch_count(int64_t lookback, int64_t length, int64_t stride);
 
 class PatchEmbedding : public torch::nn::Module {
  public:
-  /// `flags`: windows come with masks; the observed flags enter as a second channel of the convolution, so
-  /// that a cell that is 0 and one that is missing differ.
+  /// `flags`: windows come with missing-value masks, which enter as a second input channel, so that 0 and
+  /// missing differ.
   PatchEmbedding(Initializer& init, int64_t length, int64_t stride, int64_t width, PatchActivation activation,
                  bool flags);
 

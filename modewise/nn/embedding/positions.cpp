@@ -9,7 +9,7 @@
 namespace modewise::nn {
 namespace {
 
-/// The sizes of `modes` in their places, 1 elsewhere, and the width.
+/// Broadcast shape: the sizes of `modes`, 1 for the other modes, then the width.
 std::vector<int64_t> view_of(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
                              int64_t width) {
   std::vector<int64_t> view(token_sizes.size(), 1);
@@ -28,7 +28,7 @@ std::vector<int64_t> sizes_of(const std::vector<int64_t>& token_sizes, const std
 
 at::Tensor sin_cos_positions(const std::vector<int64_t>& sizes, int64_t width) {
   const int64_t modes = static_cast<int64_t>(sizes.size());
-  const int64_t half = width / (2 * modes);  // frequencies a mode
+  const int64_t half = width / (2 * modes);  // frequencies per mode
   const int64_t places = std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
   at::Tensor out = at::zeros({places, width}, at::kFloat);
   float* row = out.mutable_data_ptr<float>();

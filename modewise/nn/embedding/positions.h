@@ -1,5 +1,5 @@
 #pragma once
-// Codes that tell tokens apart: positions along modes with an order, identities along modes without.
+// Position encodings along ordered modes, and learned mode embeddings along modes without order.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -13,12 +13,12 @@
 
 namespace modewise::nn {
 
-/// Sines and cosines of the places along `sizes.size()` modes (Vaswani et al. 2017, an equal even share of
-/// the width a mode): [N_1 … N_k, D] float32. Left-over channels are 0.
+/// Sinusoidal position encoding over `sizes.size()` modes (Vaswani et al. 2017; the modes share the width
+/// equally, in even parts): [N_1 … N_k, D] float32. Left-over channels are 0.
 at::Tensor sin_cos_positions(const std::vector<int64_t>& sizes, int64_t width);
 
-/// A code for each place of the modes `modes` of tokens [B, N_1 … N_k, D], the same along the other modes.
-/// The parameter is kept one-dimensional, so that weight decay, which spares vectors, leaves it alone.
+/// Learned embedding of each position along `modes` of tokens [B, N_1 … N_k, D], broadcast over the other
+/// modes. The parameter is one-dimensional: weight decay skips vectors.
 class ModeEmbedding : public torch::nn::Module {
  public:
   ModeEmbedding(Initializer& init, const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
@@ -31,7 +31,7 @@ class ModeEmbedding : public torch::nn::Module {
   at::Tensor weight_;
 };
 
-/// The fixed sin-cos code of the modes `modes`.
+/// Fixed sinusoidal position encoding of the modes `modes`.
 class SinCosEncoding : public torch::nn::Module {
  public:
   SinCosEncoding(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes, int64_t width);

@@ -11,7 +11,7 @@
 namespace modewise::nn {
 namespace {
 
-/// base^(−2i/d), in transformers' float32 where a model was trained with it: the difference is below 1e-7.
+/// base^(−2i/d) in float64; transformers computes it in float32, the difference is below 1e-7.
 std::vector<double> plain_frequencies(double base, int64_t width) {
   std::vector<double> out;
   for (int64_t i = 0; i < width / 2; ++i)
@@ -19,7 +19,7 @@ std::vector<double> plain_frequencies(double base, int64_t width) {
   return out;
 }
 
-/// The dimension pair that turns `turns` times within the original length (YaRN, appendix A).
+/// The dimension pair that rotates `turns` times within the original length (YaRN, appendix A).
 double yarn_dimension(const RotaryScaling& scaling, double turns, int64_t width) {
   return static_cast<double>(width) *
          std::log(static_cast<double>(scaling.original_length) / (turns * 2 * std::numbers::pi)) /
@@ -76,7 +76,7 @@ std::vector<double> rotary_frequencies(const RotaryScaling& scaling, int64_t hea
     scale_llama3(scaling, out);
   else
     require(scaling.kind == "none" || scaling.kind == "ntk", ErrorKind::internal,
-            "there is no rotary scaling '{}'", scaling.kind);
+            "unknown rotary scaling '{}'", scaling.kind);
   return out;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A linear map of the time axis: one for all series, or one for each.
+// Linear layer over the time axis: one shared by all series, or one per series.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -12,15 +12,15 @@ namespace modewise::nn {
 
 class SeriesLinear : public torch::nn::Module {
  public:
-  /// `series` N: 0 for one map shared by all. Weight [out, in] or [N, out, in], bias [out] or [N, out].
+  /// `series` N; 0: one layer shared by all. Weight [out, in] or [N, out, in], bias [out] or [N, out].
   SeriesLinear(Initializer& init, int64_t series, int64_t in, int64_t out);
 
   /// [B, N_1 … N_j, in] -> [B, N_1 … N_j, out]
   at::Tensor forward(const at::Tensor& x) const;
 
-  /// Every weight `value`; biases as drawn.
+  /// Sets every weight to `value`; biases keep their initial values.
   void set_weights(double value);
-  /// Weights and biases 0.
+  /// Sets weights and biases to 0.
   void set_to_zero();
 
  private:

@@ -47,7 +47,7 @@ at::Tensor TimeHead::mean(const at::Tensor& tokens, const std::optional<at::Tens
 at::Tensor TimeHead::attend(const at::Tensor& tokens, const std::optional<at::Tensor>& mask) const {
   at::Tensor scores =
       score_->forward(tokens).to(tokens.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
-  // A finite floor: a series without any valid token then weighs all alike instead of giving NaN.
+  // A finite floor instead of −∞: a series without any valid token gets uniform weights instead of NaN.
   if (mask) scores = scores.masked_fill(mask->logical_not().unsqueeze(-1), -1e30);
   const at::Tensor weights = at::softmax(scores, -2).to(tokens.scalar_type());
   std::vector<int64_t> split = tokens.sizes().vec();

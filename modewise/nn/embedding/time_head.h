@@ -1,5 +1,6 @@
 #pragma once
-// From the tokens of a series to its forecast: what becomes of the time mode, and the last linear map.
+// Output head: pooling over the time mode and the final linear layer, from the tokens of a series to its
+// outputs.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -16,18 +17,18 @@
 namespace modewise::nn {
 
 enum class TimePooling {
-  flatten,    // LayerNorm, all P tokens side by side (as PatchTST)
-  mean,       // mean of the valid tokens, LayerNorm (as HOT released; its paper has no norm)
-  attention,  // LayerNorm, a learned weighting of the valid tokens a head
+  flatten,    // LayerNorm, all P tokens concatenated (as PatchTST)
+  mean,       // mean of the valid tokens, LayerNorm (released HOT; its paper has no norm)
+  attention,  // LayerNorm, attention pooling of the valid tokens, learned scores per head
 };
 
-/// Of "flatten", "mean" and "attention".
+/// Parses "flatten", "mean" or "attention".
 TimePooling time_pooling(const std::string& name);
 
-/// Names in the state as released: 0 LayerNorm, 2 Linear.
+/// State names as released: 0 LayerNorm, 2 Linear.
 class TimeHead : public torch::nn::Module {
  public:
-  /// `norm`: whether there is a LayerNorm.
+  /// `norm`: with a LayerNorm.
   TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int64_t width, int64_t heads,
            int64_t outputs, double dropout, bool norm = true);
 

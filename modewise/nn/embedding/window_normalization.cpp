@@ -83,7 +83,7 @@ at::Tensor WindowNormalization::denormalize(const at::Tensor& forecast,
 
 at::Tensor WindowNormalization::denormalize_differences(const at::Tensor& differences,
                                                         const NormalizedWindow& window) const {
-  // The affine weight may have either sign; differences between quantiles keep theirs, so they go without it.
+  // The affine weight may be negative; quantile differences must keep their sign, so they skip it.
   return window.stddev.defined() ? differences * window.stddev.unsqueeze(-1) : differences;
 }
 
@@ -96,7 +96,7 @@ at::Tensor WindowNormalization::cycle_at(const at::Tensor& first_step, int64_t o
   const int64_t batch = first_step.size(0), series = product(series_);
   const at::Tensor steps = first_step.unsqueeze(1) + at::arange(offset, offset + count, first_step.options());
   const at::Tensor rows = steps.remainder(options_.cycle).unsqueeze(1).expand({batch, series, count});
-  // gather's gradient is summed a series at a time, whatever the number of threads.
+  // The gradient of gather is summed one series at a time, for any number of threads.
   const at::Tensor profile = (cycle_ * options_.cycle_gain).view({1, series, options_.cycle});
   std::vector<int64_t> sizes{batch};
   sizes.insert(sizes.end(), series_.begin(), series_.end());

@@ -29,7 +29,7 @@ at::Tensor BatchNorm::forward(const at::Tensor& x, const std::optional<at::Tenso
     update(mean, var, at::scalar_tensor(rows, x.options().dtype(at::kDouble)));
     return out;
   }
-  // Statistics in the parameters' precision.
+  // Statistics in the parameters' dtype.
   const at::Tensor rows = x.reshape({-1, x.size(-1)}).to(weight_.scalar_type());
   const auto [mean, var, count] = ops::masked_moments(rows, mask->reshape({-1}));
   update(mean, var, count);

@@ -1,6 +1,6 @@
 #pragma once
-// Batch normalisation over all but the last dimension (Ioffe and Szegedy 2015), with sums that do not depend
-// on the number of threads. PatchTST's encoder uses it, the patches of volumes and images, and residual
+// Batch normalisation over all but the last dimension (Ioffe and Szegedy 2015), with sums independent of the
+// number of threads. Used by PatchTST's encoder, the patch embedding of images and volumes, and residual
 // networks.
 
 #include <ATen/core/Tensor.h>
@@ -15,9 +15,9 @@ class BatchNorm : public torch::nn::Module {
  public:
   explicit BatchNorm(int64_t width, double eps = 1e-5, double momentum = 0.1);
 
-  /// x [..., D]. In training the batch's statistics, and the running ones move by `momentum` towards them
-  /// (the variance unbiased); in evaluation the running ones.
-  /// With `mask` [...] bool only valid rows count in training; every row is normalised.
+  /// x [..., D]. Training: normalizes by batch statistics and updates the running ones by `momentum`
+  /// (unbiased variance); evaluation: normalizes by running statistics. With `mask` [...] bool, batch
+  /// statistics use valid rows only; every row is normalized.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask = {});
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The transformer block: x + drop(attention(LN x)), then + drop(feed-forward(LN x)) (HOT, section 4.3), with
-// an optional learned scale of each branch (Touvron et al. 2021).
+// Pre-norm transformer block: x + dropout(attention(LN x)), then + dropout(feed-forward(LN x)) (HOT, section
+// 4.3), with optional LayerScale (Touvron et al. 2021).
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -17,12 +17,12 @@ namespace modewise::nn {
 
 class Block : public torch::nn::Module {
  public:
-  /// `epsilon`: of the norms. `layer_scale`: where the branch scales start; 0 is no scales. One of
-  /// `attention` and `feed_forward` may be null: the block then lacks that branch with its norm.
+  /// `epsilon`: of the LayerNorms. `layer_scale`: initial LayerScale; 0: none. One of `attention` and
+  /// `feed_forward` may be null: the block then omits that branch and its norm.
   Block(Initializer& init, int64_t width, std::shared_ptr<Attention> attention,
         std::shared_ptr<FeedForward> feed_forward, double dropout, double layer_scale, double epsilon = 1e-5);
 
-  /// x [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool or none.
+  /// x [B, N_1 … N_k, D], padding mask [B, N_1 … N_k] bool or none.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask);
   /// The attention factors for the same input.
   std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask);

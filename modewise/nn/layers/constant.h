@@ -1,14 +1,14 @@
 #pragma once
-// A tensor that follows from a module's options, such as a table of positions: it goes with the module from
-// device to device, and is in no file.
+// Constant tensor of a module, derived from its options (such as a table of positions): moves between devices
+// with the module, and is not saved.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
 namespace modewise::nn {
 
-/// A child that has neither parameters nor buffers, so that states and files do not know it. Its type stays
-/// as it is, whatever the module's weights become.
+/// A child module without parameters or buffers, so that it is not part of the state. Casting the module does
+/// not change its dtype.
 class Constant : public torch::nn::Module {
  public:
   explicit Constant(at::Tensor value) : value_(std::move(value)) {}

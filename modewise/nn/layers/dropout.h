@@ -1,6 +1,6 @@
 #pragma once
-// Dropout whose random numbers are keyed by seed, step and place in the model, so that any thread may draw
-// any of them and nothing is kept for the backward pass.
+// Dropout with counter-based random numbers keyed by seed, step and site in the model: any thread may draw
+// any of them, and no mask is kept for the backward pass.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -21,7 +21,7 @@ class Dropout : public torch::nn::Module {
   /// residual + dropout(x)
   at::Tensor add_to(const at::Tensor& residual, const at::Tensor& x) const;
 
-  /// What acts now: 0 in evaluation. For operators that drop inside.
+  /// The probability in effect: 0 in evaluation. For operators with fused dropout.
   double active_probability() const { return is_training() ? probability_ : 0.0; }
   const ops::DropoutKey& key() const { return key_; }
   void set_step(uint64_t seed, uint64_t step);
@@ -31,7 +31,7 @@ class Dropout : public torch::nn::Module {
   ops::DropoutKey key_;
 };
 
-/// Sets seed and step of every dropout under `root`, and the step of every draw of random features; called
+/// Sets seed and step of every dropout under `root`, and the step of every random-feature draw. Call it
 /// before each forward pass in training.
 void set_dropout_step(torch::nn::Module& root, uint64_t seed, uint64_t step);
 

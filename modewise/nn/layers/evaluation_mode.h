@@ -1,11 +1,11 @@
 #pragma once
-// A module in evaluation mode for a scope.
+// Scope guard for evaluation mode.
 
 #include <torch/nn/module.h>
 
 namespace modewise::nn {
 
-/// Puts a module into evaluation mode, and back into the mode in which it was.
+/// Sets a module to evaluation mode and restores its previous mode at the end of the scope.
 class EvaluationMode {
  public:
   explicit EvaluationMode(torch::nn::Module& module) : module_(module), training_(module.is_training()) {

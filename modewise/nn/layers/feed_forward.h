@@ -1,5 +1,5 @@
 #pragma once
-// The position-wise network of a block.
+// Position-wise feed-forward networks of a transformer block.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -22,7 +22,7 @@ class FeedForward : public torch::nn::Module {
 class SwiGLU : public FeedForward {
  public:
   SwiGLU(Initializer& init, int64_t width, int64_t hidden);
-  /// With Llama's names gate_proj, down_proj, up_proj and normal weights of these deviations.
+  /// With Llama's names gate_proj, down_proj, up_proj; normal weights with these standard deviations.
   SwiGLU(Initializer& init, int64_t width, int64_t hidden, double stddev, double down_stddev);
   at::Tensor forward(const at::Tensor& x) override;
 
@@ -30,8 +30,8 @@ class SwiGLU : public FeedForward {
   std::shared_ptr<Linear> gate_, down_, up_;
 };
 
-/// linear2(dropout(gelu(linear1 x))) with biases (HOT, section 4.3; the encoders of PatchTST and
-/// iTransformer, which alone use the dropout).
+/// linear2(dropout(gelu(linear1 x))) with biases (HOT, section 4.3; PatchTST's and iTransformer's encoders,
+/// the only ones with inner dropout).
 class GELUNetwork : public FeedForward {
  public:
   GELUNetwork(Initializer& init, int64_t width, int64_t hidden, double inner_dropout = 0);

@@ -1,5 +1,5 @@
 #pragma once
-// The long short-term memory (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000).
+// LSTM cell (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000).
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -10,13 +10,13 @@
 
 namespace modewise::nn {
 
-/// Both [B, D].
+/// Hidden and cell state, both [B, D].
 struct LstmState {
   at::Tensor hidden, cell;
 };
 
-/// Names in its state, the order of the gates (input, forget, candidate, output) and the first weights,
-/// uniform in ±1/√D, are those of torch.nn.LSTMCell.
+/// State names, gate order (input, forget, candidate, output) and initial weights (uniform in ±1/√D) as in
+/// torch.nn.LSTMCell.
 class LstmCell : public torch::nn::Module {
  public:
   LstmCell(Initializer& init, int64_t in, int64_t width);

@@ -1,5 +1,5 @@
 #pragma once
-// Modules numbered from 0, in the order in which they run.
+// Module lists: children numbered from 0, in the order in which they run.
 
 #include <torch/nn/module.h>
 
@@ -26,7 +26,7 @@ class ModuleList : public torch::nn::Module {
   std::vector<std::shared_ptr<Item>> list_;
 };
 
-/// Holds parts under the names that a Sequential of the original code gives them.
+/// Container for children under the names of a Sequential in the original code.
 class Sequence : public torch::nn::Module {};
 
 }  // namespace modewise::nn

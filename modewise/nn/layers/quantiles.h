@@ -1,13 +1,13 @@
 #pragma once
-// Quantile forecasts that cannot cross: the middle level is free, each further level is the one before it
-// plus or minus a positive step.
+// Non-crossing quantile outputs: the middle level is unconstrained, each further level adds or subtracts a
+// positive step.
 
 #include <ATen/core/Tensor.h>
 
 namespace modewise::nn {
 
-/// raw [..., Q] -> the middle level [...] (index Q/2) and the differences of all levels from it [..., Q],
-/// ascending, 0 in the middle: cumulative sums of softplus(raw).
+/// Splits raw [..., Q] into the middle level [...] (index Q/2) and the differences of all levels from it
+/// [..., Q]: cumulative sums of softplus(raw), ascending, 0 in the middle.
 struct QuantileParts {
   at::Tensor middle, differences;
 };

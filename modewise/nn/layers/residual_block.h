@@ -1,5 +1,6 @@
 #pragma once
-// The residual block of TiDE (Das et al., TMLR 2023, section 4): a layer of ReLUs beside a linear map.
+// Residual block of TiDE (Das et al., TMLR 2023, section 4): a ReLU hidden layer with a linear skip
+// connection.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -15,7 +16,7 @@ namespace modewise::nn {
 
 class ResidualBlock : public torch::nn::Module {
  public:
-  /// norm(dropout(out relu(hidden x)) + skip x), without the norm where `norm` is false.
+  /// norm(dropout(out relu(hidden x)) + skip x); no norm if `norm` is false.
   ResidualBlock(Initializer& init, int64_t in, int64_t hidden, int64_t out, double dropout, bool norm);
 
   /// [..., in] -> [..., out]

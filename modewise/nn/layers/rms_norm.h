@@ -1,5 +1,5 @@
 #pragma once
-// Root-mean-square normalisation over the last dimension, with a learned weight.
+// RMSNorm: root-mean-square normalisation over the last dimension, with a learned weight.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>

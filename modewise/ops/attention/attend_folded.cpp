@@ -1,5 +1,5 @@
-// Forms axial and pooled: along one mode after another of the folded sequence. Axial attention is views for
-// dot_product_attention, pooled a chain of mode products.
+// Attention types axial and pooled: along one mode after another of the folded sequence. Axial attention is
+// dot_product_attention on views, pooled attention a chain of mode products.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -23,11 +23,11 @@
 namespace modewise::ops {
 namespace {
 
-/// The tensor that n tokens are folded to. Its last cells may be empty.
+/// Folded shape of n tokens. Its last cells may be empty.
 struct Folded {
-  std::vector<int64_t> sizes;  // n_1 found where it is 0
+  std::vector<int64_t> sizes;  // n_1 resolved where it is 0
   int64_t cells = 1;
-  size_t first = 0;  // modes before it are apart: tokens attend along the others
+  size_t first = 0;  // first attended mode: earlier modes act as batch
 
   Folded(const TensorAttentionOptions& options, int64_t n) : sizes(options.fold) {
     int64_t rest = 1;
@@ -39,13 +39,13 @@ struct Folded {
   int64_t level(size_t mode) const { return static_cast<int64_t>(sizes.size() - 1 - mode); }
 };
 
-/// [B, n, H, d] -> [B, n_1·…·n_m, H, d], zeros behind the last token.
+/// [B, n, H, d] -> [B, n_1·…·n_m, H, d], zero-padded at the end.
 at::Tensor filled(const at::Tensor& x, int64_t cells) {
   const int64_t n = known_size(x, 1);
   return n == cells ? x : at::pad(x, {0, 0, 0, 0, 0, cells - n});
 }
 
-/// Cells with a valid token, [1 or B, cells] bool; undefined where all are.
+/// Cells with a valid token, [1 or B, cells] bool; undefined if all are valid.
 at::Tensor present_cells(const SequenceTensors& t, int64_t cells) {
   const int64_t n = known_size(t.q, 1);
   if (t.token_mask) return n == cells ? *t.token_mask : at::pad(*t.token_mask, {0, cells - n});
@@ -53,14 +53,14 @@ at::Tensor present_cells(const SequenceTensors& t, int64_t cells) {
   return at::arange(cells, t.q.options().dtype(at::kLong)).lt(n).unsqueeze(0);
 }
 
-/// Positions 0 … size−1 of a mode turned, x [.., size, H, d].
+/// Rotary embedding of positions 0 … size−1 of a mode, x [.., size, H, d].
 at::Tensor turned_along(const at::Tensor& x, const RotaryEmbedding& rotary, int64_t size, int64_t level) {
   if (!rotary.used()) return x;
   const auto positions = at::arange(size, x.options().dtype(at::kDouble));
   return ops::rotary(x, at::outer(positions, rotary.level_frequencies(level)), rotary.gain(level));
 }
 
-/// Each mode draws from a stream of its own.
+/// Each mode has its own random stream.
 DropoutKey key_of_mode(DropoutKey key, size_t mode) {
   key.seed += static_cast<uint64_t>(mode) * 0x9E3779B97F4A7C15;
   return key;
@@ -73,7 +73,7 @@ struct Fibres {
   at::Tensor view(const at::Tensor& x) const {
     return x.reshape({batch * before, size, behind * known_size(x, -2), known_size(x, -1)});
   }
-  /// present [1 or B, cells] as keys of each fibre and head, [B·before, behind·H, 1 or size, size].
+  /// Key mask of each fibre and head from present [1 or B, cells]: [B·before, behind·H, 1 or size, size].
   at::Tensor kept(const at::Tensor& present, int64_t heads, bool causal) const {
     at::Tensor keys = present.reshape({-1, before, size, behind}).transpose(2, 3).unsqueeze(-2);
     if (causal) keys = keys.logical_and(at::ones({size, size}, keys.options()).tril());
@@ -86,13 +86,13 @@ struct Fibres {
 
 }  // namespace
 
-// The modes before join the batch and those behind join the heads, both by a view.
+// Modes before the axis join the batch and modes after it join the heads, both as views.
 at::Tensor attend_fibres(const SequenceTensors& t, const TensorAttentionOptions& options) {
   const int64_t batch = known_size(t.q, 0), n = known_size(t.q, 1), heads = known_size(t.q, 2);
   const Folded folded(options, n);
   const auto queries = filled(t.q, folded.cells).contiguous(), keys = filled(t.k, folded.cells).contiguous();
   auto values = filled(t.v, folded.cells).contiguous();
-  // Empty cells stand last, so that a causal mask never shows them; else they are masked as keys.
+  // Empty cells are last, so that a causal mask hides them; otherwise the key mask does.
   at::Tensor present;
   if (!options.causal || t.token_mask) present = present_cells(t, folded.cells);
   Fibres fibres = {batch, 1, 1, folded.cells};
@@ -114,7 +114,7 @@ at::Tensor attend_fibres(const SequenceTensors& t, const TensorAttentionOptions&
   return values.narrow(1, 0, n).contiguous();
 }
 
-// Queries and keys flattened over the other modes: S_i [n_i, n_i] is shared by all fibres along mode i.
+// Queries and keys are flattened over the other modes: S_i [n_i, n_i] is shared by all fibres along mode i.
 at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions& options) {
   const int64_t batch = known_size(t.q, 0), n = known_size(t.q, 1), heads = known_size(t.q, 2),
                 repeats = heads / known_size(t.k, 2), width = known_size(t.v, -1);
@@ -131,7 +131,7 @@ at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions&
   const auto queries = folded(t.q), keys = folded(t.k);
   auto values = folded(t.v).flatten(-2);
   at::Tensor present = present_cells(t, fold.cells);
-  if (present.defined())  // as numbers [B, n_1 … n_m, H], 1 where there is a token
+  if (present.defined())  // as numbers [B, n_1 … n_m, H], 1 for valid tokens
     present = present.to(t.q.scalar_type()).unsqueeze(-1).expand({batch, fold.cells, heads}).reshape(grid);
   const auto type = accumulate_type(t.q.scalar_type());
   for (size_t mode = fold.first; mode < fold.sizes.size(); ++mode) {
@@ -153,7 +153,7 @@ at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions&
                            : dropout_add({}, weights, options.dropout, key_of_mode(options.key, mode));
     values = mode_product(values, mixed, static_cast<int64_t>(mode));
     if (!present.defined()) continue;
-    // Fibres with empty cells are averaged over the others; empty cells stay 0.
+    // Fibres with empty cells are renormalised over the other cells; empty cells stay 0.
     const auto share = mode_product(present, weights, static_cast<int64_t>(mode));
     const auto inverse = present / at::where(present.gt(0), share, present + 1);
     values = (values.unflatten(-1, {heads, width}) * inverse.unsqueeze(-1)).flatten(-2);

@@ -1,5 +1,5 @@
-// The forms in which tokens see tokens: full and window are dot_product_attention, random and topk
-// sparse_attention, causal, lambda and the window that looks back summary_attention.
+// Attention types among tokens: full and non-causal window use dot_product_attention; random and topk
+// sparse_attention; summary, lambda and causal window summary_attention.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -19,10 +19,10 @@
 namespace modewise::ops {
 namespace {
 
-/// A logit far below all others, and far from where float32 and bfloat16 end.
+/// Logit of a masked key: far below all others, and far from the range limits of float32 and bfloat16.
 constexpr double kRefused = -1e4;
 
-/// q and k with the codes of their positions.
+/// q and k with their rotary embedding.
 SequenceTensors turned(const SequenceTensors& t) {
   if (!t.rotary.used()) return t;
   SequenceTensors out = t;
@@ -39,8 +39,8 @@ at::Tensor with_ones(const at::Tensor& x) {
   return at::cat({x, at::ones_like(x.narrow(-1, 0, 1))}, -1);
 }
 
-/// Keys that count in no form: q, k and latents with one more coordinate, 1 in queries and latents, in the
-/// keys 0 or what makes a logit refuse them, as a token and in a block's summary.
+/// Masked keys through one more coordinate of q, k and latents: 1 in queries and latents; in keys 0, or for
+/// masked tokens a value that drives the logit to kRefused, as a token and in a block's summary.
 SequenceTensors barred(const SequenceTensors& t, double scale) {
   if (!t.token_mask) return t;
   SequenceTensors out = t;

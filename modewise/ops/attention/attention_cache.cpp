@@ -1,5 +1,5 @@
-// Memories: every token (full, random, topk), every token with the values of each stage (axial), and what
-// summary_memory.h keeps (window, lambda, causal).
+// KV caches: every token (full, random, topk), every token with the values of each stage (axial), and
+// summary_memory.h (window, lambda, summary).
 
 #include "modewise/ops/attention/attention_cache.h"
 
@@ -66,7 +66,7 @@ class EveryToken final : public AttentionCache::Memory {
   Rows keys_, values_;
 };
 
-/// Stage i needs the values that stage i − 1 gave to earlier tokens.
+/// Stage i needs the values that stage i − 1 computed for earlier tokens.
 class EveryStage final : public AttentionCache::Memory {
  public:
   EveryStage(std::vector<int64_t> fold, double scale, PositionEncoding code)
@@ -94,7 +94,7 @@ class EveryStage final : public AttentionCache::Memory {
     for (size_t i = 1; i < fold_.size(); ++i) behind *= fold_[i];
     for (size_t mode = 0; mode < fold_.size(); ++mode) {
       values_[mode].append(value);
-      // Tokens at the same positions of the other modes, up to this one.
+      // Earlier tokens and this one at the same positions of the other modes.
       const int64_t place = mode == 0 ? piece.first / behind : piece.first / behind % fold_[mode];
       const auto indices =
           at::arange(place + 1, piece.k.options().dtype(at::kLong)) * behind + (piece.first - place * behind);
@@ -133,13 +133,12 @@ std::unique_ptr<AttentionCache::Memory> keep_stages(const TensorAttentionOptions
 AttentionCache::AttentionCache(TensorAttentionOptions options, at::Tensor latents, RotaryEmbedding rotary)
     : options_(std::move(options)), latents_(std::move(latents)), rotary_(std::move(rotary)) {
   TORCH_CHECK_VALUE(attention_type(options_.form).memory != nullptr && options_.causal,
-                    "attention_cache: only causal forms can go on token "
-                    "by token, got form ",
+                    "attention_cache: incremental decoding needs a causal form, got form ",
                     options_.form, options_.causal ? "" : " without causal");
-  TORCH_CHECK_VALUE(options_.modes == 0, "attention_cache: a text attends along all modes of its fold, not ",
+  TORCH_CHECK_VALUE(options_.modes == 0, "attention_cache: modes must be 0 (attention along all modes of the fold), got ",
                     options_.modes);
   TORCH_CHECK_VALUE(!rotary_.positions.defined(),
-                    "attention_cache: positions are counted, none may be given");
+                    "attention_cache: positions must be undefined, the cache counts them");
 }
 AttentionCache::~AttentionCache() = default;
 AttentionCache::AttentionCache(AttentionCache&&) noexcept = default;
@@ -148,7 +147,7 @@ AttentionCache& AttentionCache::operator=(AttentionCache&&) noexcept = default;
 at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   const at::NoGradGuard no_grad;
   check_tensor_attention_args(q, k, v, options_, latents_, rotary_, {});
-  TORCH_CHECK_VALUE(q.size(1) > 0, "attention_cache: a step needs at least one token, got q ", q.sizes());
+  TORCH_CHECK_VALUE(q.size(1) > 0, "attention_cache: q must have at least one token, got ", q.sizes());
   const AttentionType& form = attention_type(options_.form);
   if (memory_ == nullptr) {
     const double scale = options_.scale != 0 ? options_.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
@@ -158,8 +157,8 @@ at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const 
     int64_t cells = 1;
     for (int64_t size : options_.fold) cells *= size;
     TORCH_CHECK_VALUE(length_ + q.size(1) <= cells, "attention_cache: the fold ", options_.fold, " holds ",
-                      cells, " tokens and there would be ", length_ + q.size(1),
-                      "; a first size of 0 grows with the text");
+                      cells, " tokens, the sequence would have ", length_ + q.size(1),
+                      "; a first size of 0 grows with the sequence");
   }
   const Piece piece = {q, k, v, length_};
   length_ += q.size(1);

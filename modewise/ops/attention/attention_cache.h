@@ -1,7 +1,7 @@
 #pragma once
-// What one layer keeps while a text is generated, for each form of tensor attention. Form causal keeps the
-// window and the slots of finished siblings: at most w + r·Σ (n_l − 1) rows a head instead of one a token,
-// where n_1 is the number of coarsest blocks, which grows with a text that is longer than the fold.
+// KV cache of one layer for incremental decoding, for each type of tensor attention. Type summary caches the
+// window and the summary tokens of complete siblings: at most w + r·Σ (n_l − 1) rows per head instead of one
+// per token; n_1, the number of outermost blocks, grows with a sequence that is longer than the fold.
 
 #include <ATen/core/Tensor.h>
 
@@ -14,20 +14,20 @@ namespace modewise::ops {
 
 class AttentionCache {
  public:
-  /// For an empty text. latents and rotary as for tensor_attention; positions of tokens are 0, 1, …
+  /// An empty cache. latents and rotary as for tensor_attention; token positions are 0, 1, …
   AttentionCache(TensorAttentionOptions options, at::Tensor latents = {}, RotaryEmbedding rotary = {});
   ~AttentionCache();
   AttentionCache(AttentionCache&&) noexcept;
   AttentionCache& operator=(AttentionCache&&) noexcept;
 
-  /// Appends t ≥ 1 tokens and lets them attend to the text so far: q [B, t, H, d], k [B, t, G, d], v [B, t,
-  /// G, e] -> [B, t, H, e], the last t rows of tensor_attention over the whole text. No gradients. A long
-  /// first piece is attended to at once.
+  /// Appends t ≥ 1 tokens and attends from them to the sequence so far: q [B, t, H, d], k [B, t, G, d], v [B,
+  /// t, G, e] -> [B, t, H, e], the last t rows of tensor_attention over the whole sequence. Not
+  /// differentiable. A long first call (the prompt) is attended to at once.
   at::Tensor step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
-  /// Tokens so far.
+  /// Number of cached tokens.
   int64_t length() const;
-  /// Of all that is kept.
+  /// Bytes of all cached tensors.
   int64_t bytes() const;
 
   class Memory;

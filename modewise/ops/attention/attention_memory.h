@@ -1,5 +1,5 @@
 #pragma once
-// What the memories of AttentionCache have in common.
+// Parts of the AttentionCache implementations: token chunks, growing row buffers, position encoding.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -17,8 +17,7 @@
 
 namespace modewise::ops {
 
-/// Tokens that are appended; `first` is the position of the first. q [B, t, H, d], k [B, t, G, d], v [B, t,
-/// G, e].
+/// Appended tokens from position `first` on. q [B, t, H, d], k [B, t, G, d], v [B, t, G, e].
 struct Piece {
   at::Tensor q, k, v;
   int64_t first;
@@ -32,7 +31,7 @@ struct Piece {
 class AttentionCache::Memory {
  public:
   virtual ~Memory() = default;
-  virtual at::Tensor attend(const Piece& piece) = 0;  // and keeps it
+  virtual at::Tensor attend(const Piece& piece) = 0;  // appends the tokens too
   virtual void keep(const Piece& piece) = 0;
   virtual int64_t bytes() const = 0;
 };
@@ -41,7 +40,7 @@ inline int64_t bytes_of(const at::Tensor& x) {
   return x.defined() ? x.numel() * x.element_size() : 0;
 }
 
-/// Rows [B, rows, G, d] that grow at the end; room doubles, up to `most` rows.
+/// Growing buffer of rows [B, rows, G, d]; the capacity doubles, up to `maximum` rows.
 class Rows {
  public:
   explicit Rows(int64_t maximum = std::numeric_limits<int64_t>::max()) : most_(maximum) {}
@@ -51,7 +50,7 @@ class Rows {
     extend(rows, count);
     room_.narrow(1, count_ - count, count).copy_(rows);
   }
-  /// `count` more rows of any value, in all but their number as `like`.
+  /// Appends `count` uninitialised rows, with all other sizes and options of `like`.
   void extend(const at::Tensor& like, int64_t count) {
     if (!room_.defined() || count_ + count > room_.size(1)) {
       std::vector<int64_t> shape = like.sizes().vec();
@@ -62,7 +61,7 @@ class Rows {
     }
     count_ += count;
   }
-  /// Rows of the buffer that is made when `added` more than `count` do not fit.
+  /// New capacity when `added` more than `count` rows do not fit.
   static int64_t grown(int64_t count, int64_t added, int64_t maximum) {
     return std::max(std::min(maximum, std::max<int64_t>(2 * count, 16)), count + added);
   }
@@ -80,7 +79,7 @@ class PositionEncoding {
  public:
   explicit PositionEncoding(RotaryEmbedding rotary) : rotary_(std::move(rotary)) {}
   const RotaryEmbedding& rotary() const { return rotary_; }
-  /// x [B, t, H, d] at positions first, first + 1, …, or all at `first` when `still`.
+  /// Rotates x [B, t, H, d] to positions first, first + 1, …, or all to `first` when `still`.
   at::Tensor turn(const at::Tensor& x, int64_t level, int64_t first, bool still = false) const {
     if (!rotary_.used()) return x;
     const auto frequencies = rotary_.level_frequencies(level);

@@ -1,5 +1,5 @@
 #pragma once
-// What the rows of attention_types.cpp are made of.
+// Functions of the attention registry entries in attention_types.cpp.
 
 #include "modewise/ops/attention/attention_types.h"
 #include "modewise/ops/attention/summary_memory.h"
@@ -8,30 +8,30 @@
 namespace modewise::ops {
 
 // tensor_attention.cpp
-/// Scale and dropout, 1/√d where no scale is given.
+/// Softmax options: scale (default 1/√d) and dropout.
 SoftmaxOptions softmax_options_of(const SequenceTensors& t, const TensorAttentionOptions& options);
 
 // attend_tokens.cpp
-/// full: tokens among tokens.
+/// full: attention among all tokens.
 at::Tensor attend_tokens(const SequenceTensors& t, const TensorAttentionOptions& options);
-/// window: the last tokens, or those around.
+/// window: sliding window over the last tokens (causal) or around each token.
 at::Tensor attend_near(const SequenceTensors& t, const TensorAttentionOptions& options);
-/// random, topk: a share of the tokens.
+/// random, topk: sparse attention to a fraction of the tokens.
 at::Tensor attend_sparse(const SequenceTensors& t, const TensorAttentionOptions& options);
-/// lambda, causal, and window where it is causal: nearby tokens and summaries in one softmax.
+/// lambda, summary, and causal window: nearby tokens and summary tokens in one softmax.
 at::Tensor attend_summaries(const SequenceTensors& t, const TensorAttentionOptions& options);
 
 // attend_folded.cpp
-/// axial: along one mode after another.
+/// axial: attention along one mode after another.
 at::Tensor attend_fibres(const SequenceTensors& t, const TensorAttentionOptions& options);
-/// pooled: the same with weights that all fibres share.
+/// pooled: along one mode after another, with weights shared by all fibres.
 at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions& options);
 
 // attention_cache.cpp
-/// Every token.
+/// Caches every token.
 std::unique_ptr<AttentionCache::Memory> keep_tokens(const TensorAttentionOptions& options, double scale,
                                                     const at::Tensor& latents, const RotaryEmbedding& rotary);
-/// Every token with the values of each stage.
+/// Caches every token with the values of each stage.
 std::unique_ptr<AttentionCache::Memory> keep_stages(const TensorAttentionOptions& options, double scale,
                                                     const at::Tensor& latents, const RotaryEmbedding& rotary);
 
@@ -44,10 +44,10 @@ CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape
                          const CachedText& text, double row);
 
 // compared_pairs.cpp
-double token_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
-double matrix_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
-double near_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
-double fibre_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
-double summary_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
+double token_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n);
+double matrix_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n);
+double near_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n);
+double fibre_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n);
+double summary_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n);
 
 }  // namespace modewise::ops

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "modewise/core/aliases.h"
 #include "modewise/ops/attention/attention_type_parts.h"
 
 namespace modewise::ops {
@@ -36,7 +37,7 @@ std::span<const AttentionType> attention_types() {
        .cache = stages_cache,
        .pairs = fibre_pairs},
       {.name = "pooled", .fold = true, .run = attend_shared, .pairs = fibre_pairs},
-      {.name = "causal",
+      {.name = "summary",
        .fold = true,
        .window = true,
        .latents = true,
@@ -60,15 +61,15 @@ std::span<const AttentionType> attention_types() {
   return forms;
 }
 
-const AttentionType* find_attention_form(std::string_view name) {
+const AttentionType* find_attention_type(std::string_view name) {
   const auto forms = attention_types();
   const auto found =
-      std::find_if(forms.begin(), forms.end(), [&](const auto& form) { return form.name == name; });
+      std::find_if(forms.begin(), forms.end(), [name = current_attention(std::string(name))](const auto& form) { return form.name == name; });
   return found == forms.end() ? nullptr : &*found;
 }
 
 const AttentionType& attention_type(std::string_view name) {
-  if (const AttentionType* form = find_attention_form(name)) return *form;
+  if (const AttentionType* form = find_attention_type(name)) return *form;
   const auto forms = attention_types();
   std::string names;
   for (const AttentionType& form : forms)
@@ -81,8 +82,8 @@ int64_t latent_levels(const TensorAttentionOptions& options) {
   return attention_type(options.form).latents && modes > 1 ? modes - 1 : 0;
 }
 
-double compared_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n) {
-  return attention_type(options.form).pairs(options, slots, n);
+double compared_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n) {
+  return attention_type(options.form).pairs(options, summary_tokens, n);
 }
 
 }  // namespace modewise::ops

@@ -1,6 +1,6 @@
 #pragma once
-// The forms of attention over a sequence, a row a form: which options act on it, and where its parts are. All
-// that depends on TensorAttentionOptions::form asks here.
+// Attention registry: one entry per attention type over a sequence (TensorAttentionOptions::form), with the
+// options it supports and its functions. All code that depends on the type looks it up here.
 
 #include <ATen/core/Tensor.h>
 
@@ -16,7 +16,7 @@
 
 namespace modewise::ops {
 
-/// Arguments of tensor_attention. Where there is a mask, keys and values of tokens that are not valid are 0.
+/// Arguments of tensor_attention. With a token_mask, keys and values of masked tokens are 0.
 struct SequenceTensors {
   at::Tensor q, k, v, latents;
   RotaryEmbedding rotary;
@@ -25,37 +25,37 @@ struct SequenceTensors {
 
 struct AttentionType {
   std::string_view name;
-  // What of TensorAttentionOptions acts on it; `latents`: blocks have learned summaries.
+  // Supported fields of TensorAttentionOptions; `latents`: blocks have learned summary tokens.
   bool fold = false, window = false, sinks = false, density = false, latents = false;
 
-  /// tensor_attention, arguments checked.
+  /// tensor_attention with checked arguments.
   at::Tensor (*run)(const SequenceTensors& t, const TensorAttentionOptions& options) = nullptr;
-  /// What an AttentionCache keeps; null where an earlier token's result depends on later ones.
+  /// Makes the cache; null for types in which an earlier token's result depends on later ones.
   std::unique_ptr<AttentionCache::Memory> (*memory)(const TensorAttentionOptions& options, double scale,
                                                     const at::Tensor& latents,
                                                     const RotaryEmbedding& rotary) = nullptr;
-  /// How large that gets, with rows of `row` bytes.
+  /// Size of the cache with rows of `row` bytes.
   CacheBytes (*cache)(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
                       double row) = nullptr;
-  /// compared_pairs.
-  double (*pairs)(const TensorAttentionOptions& options, int64_t slots, int64_t n) = nullptr;
+  /// See compared_pairs.
+  double (*pairs)(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n) = nullptr;
 
-  /// Positions are counted along the modes.
+  /// Whether positions are indices along the modes instead of token positions.
   bool by_modes() const { return fold && !latents; }
 };
 
 std::span<const AttentionType> attention_types();
-/// nullptr for a name that no form has.
-const AttentionType* find_attention_form(std::string_view name);
-/// ValueError that lists the forms for such a name.
+/// nullptr for an unknown name.
+const AttentionType* find_attention_type(std::string_view name);
+/// Raises ValueError with the list of types for an unknown name.
 const AttentionType& attention_type(std::string_view name);
 
-/// Levels of blocks that have latents: m − 1 of a fold of m modes, 0 for forms without.
+/// Levels of blocks with latents: m − 1 for a fold of m modes, 0 for types without latents.
 int64_t latent_levels(const TensorAttentionOptions& options);
 
-/// How many queries are compared with how many keys in one head over n tokens, with the latents of finished
-/// blocks, `slots` each, among the queries. Each is a product of d numbers, and one of e numbers behind the
-/// softmax. For axial and pooled all cells of the fold count; random and topk make the whole matrix.
-double compared_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
+/// Query-key pairs of one head over n tokens, with the latents of complete blocks, `summary_tokens` per
+/// block, among the queries. A pair costs a dot product of width d and one multiply-add of width e after the
+/// softmax. Types axial and pooled count all cells of the fold; random and topk the whole matrix.
+double compared_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n);
 
 }  // namespace modewise::ops

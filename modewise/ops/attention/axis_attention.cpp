@@ -1,5 +1,5 @@
-// The modes before the axis join the batch and those behind it join the heads, both by a view: [B, N_1 … N_k,
-// H·d] is [B·before, N, behind·H·d], so nothing is permuted.
+// Modes before the axis join the batch and modes after it join the heads, both as views: [B, N_1 … N_k, H·d]
+// is [B·before, N, behind·H·d], so nothing is permuted.
 
 #include "modewise/ops/attention/axis_attention.h"
 
@@ -73,7 +73,7 @@ at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
   std::optional<at::Tensor> keys;
   auto key_tokens = k, values = v;
   if (token_mask) {
-    // Weights of removed keys are exactly 0, but 0 times NaN is not: their values go too.
+    // Weights of masked keys are exactly 0, but 0 times NaN is not: their values are zeroed too.
     const auto removed = token_mask->logical_not().unsqueeze(-1);
     key_tokens = k.masked_fill(removed, 0);
     values = v.masked_fill(removed, 0);

@@ -1,5 +1,5 @@
-// Follows the buffers of attention_cache.cpp and summary_memory.cpp through a text; a test compares every
-// form with a cache that has taken it.
+// Simulates the buffer growth of attention_cache.cpp and summary_memory.cpp; a test compares every attention
+// type with a filled cache.
 
 #include "modewise/ops/attention/cache_size.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
-/// The rows of a Rows, without their contents.
+/// Row count and capacity of a Rows buffer, without its contents.
 class Room {
  public:
   explicit Room(int64_t maximum = kEndless) : most_(maximum) {}
@@ -29,7 +29,7 @@ class Room {
     }
     count_ += rows;
   }
-  /// `times` times `step` rows: only the steps that need a larger buffer are gone through.
+  /// Appends `step` rows `times` times; only steps that grow the buffer are simulated.
   void add_each(int64_t step, int64_t times) {
     const int64_t end = count_ + step * times;
     while (end > room_) {
@@ -40,7 +40,7 @@ class Room {
   }
   int64_t count() const { return count_; }
 
-  /// With rows of `width` bytes.
+  /// Adds this buffer with rows of `width` bytes to the sum.
   void join(double width, CacheBytes& sum) const {
     sum.kept += static_cast<double>(room_) * width;
     sum.moving = std::max(sum.moving, static_cast<double>(before_) * width);
@@ -51,7 +51,7 @@ class Room {
   int64_t most_, count_ = 0, room_ = 0, before_ = 0;
 };
 
-/// body(first, count) of every piece in which the prompt is taken.
+/// Calls body(first, count) for every prompt chunk.
 template <class Body>
 void for_chunks(const CachedText& text, const Body& body) {
   const int64_t chunk = std::max<int64_t>(text.chunk, 1);
@@ -72,7 +72,7 @@ CacheBytes tokens_cache(const TensorAttentionOptions& /*options*/, const CacheSh
   return out;
 }
 
-// Keys, the values of each key head, and behind each mode but the last those of each query head.
+// Keys, the values of each key head, and for each mode but the last the stage's values of each query head.
 CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape& shape,
                         const CachedText& text, double row) {
   Room room;
@@ -87,7 +87,7 @@ CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape&
 
 namespace {
 
-/// The first `most` tokens, or the last: rows that grow with the parts in which SummaryMemory takes a text.
+/// The first or last `maximum` tokens: rows that grow with the chunks in which SummaryMemory appends tokens.
 CacheBytes some_tokens(int64_t maximum, int64_t block, const CachedText& text, double row) {
   Room room(maximum);
   const auto grow_to = [&](int64_t end) { room.add(std::min(maximum, end) - room.count()); };
@@ -104,7 +104,7 @@ CacheBytes some_tokens(int64_t maximum, int64_t block, const CachedText& text, d
   return out;
 }
 
-/// The slots of finished siblings, and the sums of the block that is being filled.
+/// Summary tokens of complete siblings, and the sums of the partial block.
 CacheBytes slots_of(const FoldLevel& level, const CacheShape& shape, int64_t tokens, double row) {
   const int64_t finished = tokens / level.tokens, maximum = kept_slots(level, shape.slots);
   Room room(maximum);

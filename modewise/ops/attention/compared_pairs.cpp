@@ -1,4 +1,4 @@
-// What each form of attention compares, counted.
+// Query-key pair counts of each attention type.
 
 #include <algorithm>
 
@@ -7,19 +7,19 @@
 
 namespace modewise::ops {
 
-double matrix_pairs(const TensorAttentionOptions& /*options*/, int64_t /*slots*/, int64_t n) {
+double matrix_pairs(const TensorAttentionOptions& /*options*/, int64_t /*summary_tokens*/, int64_t n) {
   return static_cast<double>(n) * static_cast<double>(n);
 }
 
-/// Each token with itself and those before, or with all.
-double token_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n) {
-  if (!options.causal) return matrix_pairs(options, slots, n);
+/// Each token with itself and earlier ones, or with all.
+double token_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n) {
+  if (!options.causal) return matrix_pairs(options, summary_tokens, n);
   return static_cast<double>(n) * static_cast<double>(n + 1) / 2;
 }
 
-/// The window, and first tokens before it; or the window around, for which the whole matrix is made.
-double near_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n) {
-  if (options.form == "window" && !options.causal) return matrix_pairs(options, slots, n);
+/// The window and the first tokens before it; a non-causal window computes the whole matrix.
+double near_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n) {
+  if (options.form == "window" && !options.causal) return matrix_pairs(options, summary_tokens, n);
   const int64_t window = window_of(options, n),
                 sinks = attention_type(options.form).sinks ? options.sinks : 0;
   double pairs = 0;
@@ -30,8 +30,8 @@ double near_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t 
   return pairs;
 }
 
-/// Every cell along its fibre of each mode that is attended along, or the cells before it.
-double fibre_pairs(const TensorAttentionOptions& options, int64_t /*slots*/, int64_t n) {
+/// Every cell with its fibre along each attended mode, or with the earlier cells of the fibre.
+double fibre_pairs(const TensorAttentionOptions& options, int64_t /*summary_tokens*/, int64_t n) {
   std::vector<int64_t> sizes = options.fold;
   int64_t rest = 1, cells = 1;
   for (size_t mode = 1; mode < sizes.size(); ++mode) rest *= sizes[mode];
@@ -47,14 +47,14 @@ double fibre_pairs(const TensorAttentionOptions& options, int64_t /*slots*/, int
   return pairs;
 }
 
-/// The window, the slots that tokens see, and the summaries that make them.
-double summary_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n) {
-  double pairs = near_pairs(options, slots, n);
+/// The window, the visible summary tokens, and the pairs that compute the summaries.
+double summary_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n) {
+  double pairs = near_pairs(options, summary_tokens, n);
   bool first = true;
   for (const FoldLevel& level : fold_levels(options.fold, n)) {
     for (int64_t token = 0; token < n; ++token)
-      pairs += static_cast<double>(slots * (level.own(token) - level.group(token)));
-    pairs += static_cast<double>(level.finished * slots * level.children * (first ? 1 : slots));
+      pairs += static_cast<double>(summary_tokens * (level.own(token) - level.group(token)));
+    pairs += static_cast<double>(level.finished * summary_tokens * level.children * (first ? 1 : summary_tokens));
     first = false;
   }
   return pairs;

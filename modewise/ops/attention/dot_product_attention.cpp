@@ -57,7 +57,7 @@ void check_dot_product_attention_args(const at::Tensor& q, const at::Tensor& k, 
                     ", G, e] with G a divisor of ", q.sym_size(2), " for k ", k.sym_sizes(), ", got ",
                     v.sym_sizes());
   TORCH_CHECK_VALUE(!causal || q.sym_size(1) == k.sym_size(1), kDotProductAttention,
-                    ": causal wants as many keys as queries, got ", k.sym_size(1), " and ", q.sym_size(1));
+                    ": causal needs as many keys as queries, got ", k.sym_size(1), " and ", q.sym_size(1));
   if (!mask) return;
   check_device(kDotProductAttention, "mask", *mask, "q", q);
   TORCH_CHECK_VALUE(mask_fits(*mask, q, k), kDotProductAttention, ": mask must be bool and broadcast to [",

@@ -11,7 +11,7 @@ namespace modewise::ops {
 void check_dot_product_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                       const std::optional<at::Tensor>& mask, bool causal);
 
-/// Gradients in q, k and v, dense, from grad [B, n, H, e].
+/// Gradients of q, k and v, contiguous, from grad [B, n, H, e].
 std::tuple<at::Tensor, at::Tensor, at::Tensor> dot_product_attention_backward(
     const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
     const std::optional<at::Tensor>& mask, bool causal, double scale);

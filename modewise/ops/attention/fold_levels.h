@@ -1,6 +1,5 @@
 #pragma once
-// The tree of blocks that folding a sequence makes: tokens, blocks of n_m tokens, blocks of n_{m−1} of those,
-// …
+// Block hierarchy of a folded sequence: tokens, blocks of n_m tokens, blocks of n_{m−1} such blocks, …
 
 #include <algorithm>
 #include <cmath>
@@ -9,31 +8,31 @@
 
 namespace modewise::ops {
 
-/// Level 0 are the tokens; a block of level l = 1 … m−1 is made of `children` blocks of level l−1. Mode 1 has
-/// no blocks of its own: the coarsest level's blocks are the positions of mode 1, as many as the text needs.
+/// Level 0 is the tokens; a block of level l = 1 … m−1 consists of `children` blocks of level l−1. The
+/// positions of mode 1 are the blocks of the outermost level, as many as the sequence needs.
 struct FoldLevel {
-  int64_t children;  // of one block: n_{m−l+1}
-  int64_t tokens;    // in one block
-  int64_t siblings;  // blocks in a group, n_{m−l}; the coarsest level has one group, of all its blocks
-  int64_t finished;  // blocks that n tokens fill
-  int64_t known;     // n_1 for the coarsest level's: with more siblings the share of each gets smaller; 0: it
-                     // does not
+  int64_t children;  // per block: n_{m−l+1}
+  int64_t tokens;    // per block
+  int64_t siblings;  // blocks per group, n_{m−l}; the outermost level has one group of all its blocks
+  int64_t finished;  // complete blocks of n tokens
+  int64_t known;     // outermost level: n_1, above which excess() limits the blocks' total weight;
+                     // 0: no limit
 
-  /// Finished siblings before the block of `token`: [group(token), own(token)).
+  /// Complete siblings before the block of `token`: [group(token), own(token)).
   int64_t own(int64_t token) const { return token / tokens; }
   int64_t group(int64_t token) const { return own(token) / siblings * siblings; }
-  /// What is taken from the logits of `seen` siblings, so that together they weigh what the known ones did.
+  /// Subtracted from the logits of `seen` siblings, so that their total weight is that of `known` ones.
   double excess(int64_t seen) const {
     return known > 0 && seen > known ? std::log(static_cast<double>(seen) / static_cast<double>(known)) : 0;
   }
 };
 
-/// Levels 1 … m−1 of a fold n_1 … n_m over n tokens, finest first.
+/// Levels 1 … m−1 of a fold n_1 … n_m over n tokens, innermost first.
 inline std::vector<FoldLevel> fold_levels(const std::vector<int64_t>& fold, int64_t n) {
   std::vector<FoldLevel> levels;
   int64_t tokens = 1;
   for (size_t mode = fold.size(); mode-- > 1;) {
-    // A block of more tokens than there are is never finished, however many more; so the product cannot
+    // A block of more than n tokens is never complete, so its size is capped at n + 1 and the product cannot
     // overflow.
     tokens = fold[mode] > n / tokens ? n + 1 : tokens * fold[mode];
     const int64_t finished = n / tokens;

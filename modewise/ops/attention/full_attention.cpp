@@ -1,5 +1,5 @@
-// Without dropout: dot_product_attention, which never holds all scores. With dropout: scores, dropout and
-// product.
+// Without dropout: dot_product_attention, which never materialises all scores. With dropout: scores, softmax,
+// dropout and product.
 
 #include "modewise/ops/attention/full_attention.h"
 
@@ -37,11 +37,11 @@ void check_full_attention_args(const at::Tensor& q, const at::Tensor& k, const a
   check_token_mask(kFullAttention, token_mask, k);
   check_dropout(kFullAttention, dropout);
   TORCH_CHECK_VALUE(!causal || q.sym_sizes() == k.sym_sizes(), kFullAttention,
-                    ": causal wants as many keys as queries, got k ", k.sym_sizes(), " for q ",
+                    ": causal needs as many keys as queries, got k ", k.sym_sizes(), " for q ",
                     q.sym_sizes());
 }
 
-/// [n, n] bool: token i sees tokens j ≤ i.
+/// Causal mask [n, n] bool: token i attends to tokens j ≤ i.
 at::Tensor earlier(int64_t n, at::Device device) {
   return at::ones({n, n}, at::TensorOptions().dtype(at::kBool).device(device)).tril();
 }
@@ -63,7 +63,7 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
   std::optional<at::Tensor> keys;
   auto key_tokens = flat(k), values = flat(v);
   if (token_mask) {
-    // Weights of removed keys are exactly 0, but 0 times NaN is not: their values go too.
+    // Weights of masked keys are exactly 0, but 0 times NaN is not: their values are zeroed too.
     keys = token_mask->flatten(1);
     const auto removed = keys->logical_not().unsqueeze(-1);
     key_tokens = key_tokens.masked_fill(removed, 0);
@@ -82,7 +82,7 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
     if (keys) {
       at::Tensor kept = keys->unsqueeze(1);  // [B, 1 or n, m]
       if (causal) kept = kept.logical_and(earlier(known_size(key_tokens, 1), q.device()));
-      // A row without any key attends to everything here and is set to 0 below.
+      // A row without any key attends to all keys here and is set to 0 below.
       none = kept.any(-1, true).logical_not();
       mask = kept.logical_or(*none).unsqueeze(1);
     }

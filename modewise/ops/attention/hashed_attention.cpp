@@ -19,8 +19,8 @@ namespace modewise::ops {
 namespace {
 
 constexpr auto kHashed = "hashed_attention";
-constexpr double kOwn = 1e5;             // taken from the logit of a token with itself
-constexpr double kLengthEpsilon = 1e-6;  // added to the mean square of a key, as its authors do
+constexpr double kOwn = 1e5;             // subtracted from the logit of a token with itself
+constexpr double kLengthEpsilon = 1e-6;  // added to the mean square of a key, as in the authors' code
 constexpr double kUnseen = -std::numeric_limits<double>::infinity();
 
 void check_hashed_attention_args(const at::Tensor& q, const at::Tensor& v, const at::Tensor& rotations,
@@ -35,16 +35,16 @@ void check_hashed_attention_args(const at::Tensor& q, const at::Tensor& v, const
   check_integer(kHashed, "chunk", chunk, 1, kMaxSide);
 }
 
-/// Where tokens stand in each round; everything [B, R, H, ..] of int64.
+/// Sorted order of the tokens in each round; all tensors [B, R, H, ..] int64.
 struct Order {
   at::Tensor buckets;  // of each token, [.., n]
-  at::Tensor tokens;   // in their order, [.., n]
-  at::Tensor places;   // of each token, [.., n]
+  at::Tensor tokens;   // token indices in sorted order, [.., n]
+  at::Tensor places;   // sorted position of each token, [.., n]
 
   Order(const at::Tensor& queries, const at::Tensor& rotations, const at::Tensor& valid) {
     const int64_t n = known_size(queries, -2), half = known_size(rotations, -1);
     const auto turned = ops::matmul(queries.unsqueeze(1), rotations.to(queries.scalar_type()));
-    // Tokens that do not count are in a bucket of their own behind all others.
+    // Masked tokens get a bucket of their own after all others.
     buckets = at::cat({turned, -turned}, -1)
                   .argmax(-1)
                   .masked_fill(valid.logical_not().unsqueeze(1).unsqueeze(1), 2 * half);
@@ -53,7 +53,7 @@ struct Order {
   }
 };
 
-/// x [B, R or 1, H, n, .] in the order of tokens, [B, R, H, n, .]
+/// x [B, R or 1, H, n, .] gathered in sorted order, [B, R, H, n, .]
 at::Tensor taken(const at::Tensor& x, const at::Tensor& tokens) {
   auto rows = x.sym_sizes().vec();
   rows[1] = tokens.sym_size(1);
@@ -62,33 +62,33 @@ at::Tensor taken(const at::Tensor& x, const at::Tensor& tokens) {
   return x.expand_symint(rows).gather(-2, tokens.unsqueeze(-1).expand_symint(wanted));
 }
 
-/// Rows [.., n, w] cut into chunks [.., C, chunk, w]; `fill` stands behind the last.
+/// Rows [.., n, w] split into chunks [.., C, chunk, w], padded with `fill`.
 at::Tensor cut(const at::Tensor& rows, int64_t chunk, double fill) {
   const int64_t n = known_size(rows, -2), missing = (chunk - n % chunk) % chunk;
   return at::constant_pad_nd(rows, {0, 0, 0, missing}, fill).unflatten(-2, {(n + missing) / chunk, chunk});
 }
 
-/// Each chunk behind the one before it, [.., C, 2·chunk, w]; `fill` stands before the first.
+/// Each chunk preceded by the previous one, [.., C, 2·chunk, w]; `fill` precedes the first.
 at::Tensor with_chunk_before(const at::Tensor& chunks, double fill) {
   const int64_t count = known_size(chunks, -3);
   return at::cat({at::constant_pad_nd(chunks, {0, 0, 0, 0, 1, 0}, fill).narrow(-3, 0, count), chunks}, -2);
 }
 
-/// What each token sees in each round, [B, R, H, C, chunk, 2·chunk].
+/// Attention mask of each round, [B, R, H, C, chunk, 2·chunk].
 struct Visibility {
   at::Tensor seen;   // bool
   at::Tensor own;    // the token itself
-  at::Tensor times;  // rounds that show it, int16
+  at::Tensor times;  // number of rounds in which the key is visible, int16
 };
 
 Visibility visibility_of(const Order& order, int64_t chunk, int64_t last_bucket) {
   const int64_t rounds = known_size(order.tokens, 1), n = known_size(order.tokens, -1);
-  // A token sees those of its bucket in its own chunk and in the one before: those whose code is its own or
-  // one less, as a bucket's codes begin two beyond the last of the bucket before.
+  // A token attends to its bucket in its own chunk and the previous one: keys whose code is its own or one
+  // less, because the codes of a bucket start two after the last code of the previous bucket.
   const int64_t stride = (n + chunk - 1) / chunk + 2;
   const auto codes = order.buckets * stride + order.places.floor_divide(chunk);
   const auto uncounted = order.buckets.eq(last_bucket);
-  // The token that stands at each place, −1 where none does.
+  // Token at each sorted position, −1 for padding.
   const auto row = cut(order.tokens.unsqueeze(-1), chunk, -1);
   const auto column = with_chunk_before(row, -1);
   const auto absent_row = row.lt(0), absent_column = column.lt(0);
@@ -130,7 +130,7 @@ at::Tensor hashed_attention_op(const at::Tensor& q, const at::Tensor& v, const a
   };
   auto logits = ops::matmul(in_chunks(queries), with_chunk_before(in_chunks(keys), 0).transpose(-1, -2));
   logits = logits - ops::elementary(visibility.times.clamp_min(1).to(type), "log").masked_fill(visibility.own, kOwn);
-  // Places without a token, and tokens that do not count, see nothing: their sums are 0, and so are they.
+  // Padding and masked tokens attend to nothing: their sums and results are 0.
   const auto hidden = logits.masked_fill(visibility.seen.logical_not(), kUnseen);
   auto top = at::amax(hidden.detach(), -1, true);
   top = top.masked_fill(top.isinf(), 0);

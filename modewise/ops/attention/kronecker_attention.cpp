@@ -1,5 +1,5 @@
-// A composition of differentiable operators; on the pooled side everything is small ([B, N_i, D]), on the
-// token side there are the mode products and nothing else.
+// A composition of differentiable operators: the pooled side is small ([B, N_i, D]), and the token side
+// consists of the mode products only.
 
 #include "modewise/ops/attention/kronecker_attention.h"
 
@@ -29,10 +29,10 @@ namespace {
 using Mask = std::optional<at::Tensor>;
 using ModeMasks = std::vector<std::optional<at::Tensor>>;
 
-// S_i, or features whose product it is.
+// S_i, or random features whose product approximates it.
 struct Factor {
   int64_t mode;
-  at::Tensor scores;        // [B, H, N, N]; undefined in the linear form
+  at::Tensor scores;        // [B, H, N, N]; undefined for kernel linear
   RandomFeatures features;  // [B, H, N, M]
 
   at::Tensor matrix() const {
@@ -42,7 +42,7 @@ struct Factor {
     if (scores.defined()) return mode_product(x, scores, mode);
     return mode_product(mode_product(x, features.keys.transpose(-1, -2), mode), features.queries, mode);
   }
-  /// The same in the accumulate type, for the weights of valid cells.
+  /// The same in the accumulate type, for the renormalisation weights.
   Factor widened() const {
     if (!scores.defined()) return *this;
     return {mode, scores.to(accumulate_type(scores.scalar_type())), {}};
@@ -50,15 +50,15 @@ struct Factor {
   Factor dropped(const KroneckerAttentionOptions& options) const {
     if (!scores.defined() || options.dropout == 0) return *this;
     DropoutKey key = options.key;
-    key.seed += static_cast<uint64_t>(mode) * 0x9E3779B97F4A7C15;  // each mode draws from a stream of its own
+    key.seed += static_cast<uint64_t>(mode) * 0x9E3779B97F4A7C15;  // each mode has its own random stream
     return {mode, dropout_add({}, scores, options.dropout, key), {}};
   }
 };
 
-// What stands beside the pooled tensors of one mode.
+// Pooling counts and mask of one mode.
 struct Cells {
   double number;        // cells pooled into each position
-  at::Tensor weighted;  // with a mask: how often the bias counts, [B, N, 1]
+  at::Tensor weighted;  // with a mask: multiplicity of the bias, [B, N, 1]
   Mask valid;           // with a mask: [B, N], positions with a valid cell
 };
 
@@ -79,7 +79,7 @@ Cells cells_of(const at::Tensor& x, int64_t mode, Pooling pooling, const Mask& t
   return cells;
 }
 
-// pool(W x + b) = W pool(x) + n·b, with n the cells pooled (1 for a mean).
+// pool(W x + b) = W pool(x) + n·b, n the number of pooled cells (1 for a mean).
 at::Tensor project(const at::Tensor& pooled, const at::Tensor& weight, const at::Tensor& bias,
                    const Cells& cells) {
   if (!bias.defined()) return ops::linear(pooled, weight);
@@ -160,7 +160,7 @@ at::Tensor scaled_heads(const at::Tensor& x, const at::Tensor& scale) {
       .flatten(-2);
 }
 
-// The mask as what each head would attend to, [B, N_1 … N_k, H]: 1 at valid cells.
+// The mask per head, as a value tensor [B, N_1 … N_k, H]: 1 at valid cells.
 at::Tensor valid_cells(const at::Tensor& token_mask, const at::Tensor& value, int64_t heads) {
   auto sizes = value.sym_sizes().vec();
   sizes.back() = heads;
@@ -180,7 +180,7 @@ at::Tensor combine_product(const at::Tensor& value, const std::vector<Factor>& f
 at::Tensor combine_sum(const at::Tensor& value, const std::vector<Factor>& factors,
                        const KroneckerAttentionOptions& options, const Mask& token_mask) {
   std::vector<at::Tensor> inverses;
-  at::Tensor terms;  // with a mask: how many modes have anything to attend to from a cell
+  at::Tensor terms;  // with a mask: number of modes with a valid key for the cell
   if (token_mask) {
     const auto cells = valid_cells(*token_mask, value, options.heads);
     for (const Factor& factor : factors) {

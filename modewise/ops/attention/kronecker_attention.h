@@ -1,6 +1,6 @@
 #pragma once
-// Kronecker attention (Higher-Order Transformers, equations 3 to 9; released code): attention over every mode
-// of a token tensor by one small matrix S_i a mode, applied as mode products and never as the full matrix.
+// Kronecker attention (Higher-Order Transformers, equations 3 to 9; released code): factorised attention with
+// one small matrix S_i per mode, applied as mode products, never as the full matrix.
 
 #include <ATen/core/Tensor.h>
 
@@ -14,7 +14,7 @@
 
 namespace modewise::ops {
 
-/// How the S_i meet: V ×_1 S_1 … ×_k S_k; Σ V ×_i S_i as released; or (1/k) Σ V ×_i S_i as in the paper.
+/// Combination of the S_i: V ×_1 S_1 … ×_k S_k; Σ V ×_i S_i (released code); (1/k) Σ V ×_i S_i (paper).
 enum class Combine { product, sum, mean };
 
 struct KroneckerAttentionOptions {
@@ -22,15 +22,15 @@ struct KroneckerAttentionOptions {
   Combine combine = Combine::product;
   Pooling pooling = Pooling::sum;
   bool share_modes = false;           // one set of query and key weights for all modes
-  std::vector<int64_t> attend_modes;  // modes attended; empty: all
-  std::vector<int64_t> rope_modes;    // modes whose pooled q and k get rotary codes (rotate_half)
+  std::vector<int64_t> attend_modes;  // attended modes; empty: all
+  std::vector<int64_t> rope_modes;    // modes with a rotary embedding of pooled q and k (rotate_half)
   double rope_base = 10000;
   std::string kernel = "softmax";       // or "linear": positive random features (Performer), S_i never formed
-  int64_t features = 0;                 // of the linear form; 0: d·ceil(ln d), rounded up to a multiple of 8
+  int64_t features = 0;                 // of kernel linear; 0: d·ceil(ln d), rounded up to a multiple of 8
   std::string feature_map = "softmax";  // or "regularised": SM-REG, the map of arXiv 2412.02919v1
   uint64_t feature_seed = 0;
   double dropout =
-      0;  // on the entries of S_i; callers pass 0 in evaluation. The linear form has no S_i to drop.
+      0;  // of the entries of S_i; pass 0 in evaluation. Kernel linear has no S_i to drop.
   DropoutKey key;
 };
 
@@ -43,29 +43,29 @@ struct KroneckerAttentionWeights {
   at::Tensor key_norm_weight, key_norm_bias;
 };
 
-/// x [B, N_1 … N_k, D] is pooled onto each mode, projected, normed, rotated; S_i = softmax(q kᵀ / √d); the
-/// S_i are applied to `value` [B, N_1 … N_k, D] (already projected). Pooling first is the same function as
-/// projecting first.
-/// token_mask [B, N_1 … N_k] bool, true = valid: invalid cells are left out of the pooling, keys without a
-/// valid cell are removed, and products are renormalised, out = (⊗S)(m ⊙ V) / (⊗S) m (0 where the denominator
-/// is 0); sums so term by term, where the terms that have a valid cell stand in for those that have none.
-/// Rows still sum to 1 (k for `sum`) and nothing under an invalid cell changes any bit of the result.
-/// mode_masks: empty, or one a mode: [N_i, N_i] bool, true = may attend (softmax kernel only).
-/// Weights are cast to x's dtype by the caller; norms and softmax compute in float32 at least.
+/// x [B, N_1 … N_k, D] is pooled onto each mode, projected, normalised and rotated; S_i = softmax(q kᵀ / √d);
+/// the S_i are applied to `value` [B, N_1 … N_k, D] (already projected). Pooling before projecting gives the
+/// same function.
+/// token_mask [B, N_1 … N_k] bool, true = valid: invalid cells are excluded from pooling, keys without a
+/// valid cell are masked, and products are renormalised, out = (⊗S)(m ⊙ V) / (⊗S) m (0 where the denominator
+/// is 0); sums likewise term by term, with the terms that have a valid cell replacing those that have none.
+/// Rows still sum to 1 (k for `sum`) and no value of an invalid cell affects the result.
+/// mode_masks: empty, or one per mode: [N_i, N_i] bool, true = may attend (kernel softmax only).
+/// The caller casts weights to x's dtype; norms and softmax compute in float32 or wider.
 at::Tensor kronecker_attention(const at::Tensor& x, const at::Tensor& value,
                                const KroneckerAttentionWeights& weights,
                                const KroneckerAttentionOptions& options,
                                const std::optional<at::Tensor>& token_mask = {},
                                const std::vector<std::optional<at::Tensor>>& mode_masks = {});
 
-/// The matrices S_i [B, H, N_i, N_i] of the same arguments, before dropout, one for each attended mode in the
-/// order of `attend_modes`, in x's dtype; for the linear form its approximation, formed explicitly.
+/// Matrices S_i [B, H, N_i, N_i] of the same arguments, before dropout, one per attended mode in the order of
+/// `attend_modes`, in x's dtype; for kernel linear its approximation, formed explicitly.
 std::vector<at::Tensor> mode_attention(const at::Tensor& x, const KroneckerAttentionWeights& weights,
                                        const KroneckerAttentionOptions& options,
                                        const std::optional<at::Tensor>& token_mask = {},
                                        const std::vector<std::optional<at::Tensor>>& mode_masks = {});
 
-/// Features of the linear form for head width d when `features` asks for `asked` (0: the default).
+/// Number of features of kernel linear for head width d when `features` is `asked` (0: the default).
 int64_t linear_feature_count(int64_t head_width, int64_t asked);
 
 }  // namespace modewise::ops

@@ -37,7 +37,7 @@ void check_modes(const char* op, const char* name, const std::vector<int64_t>& m
   for (size_t i = 0; i < modes.size(); ++i) {
     TORCH_CHECK_VALUE(modes[i] >= 0 && modes[i] < x.dim() - 2, op, ": ", name, " must be in 0 … ",
                       x.dim() - 3, " for x ", x.sym_sizes(), ", got ", modes[i]);
-    TORCH_CHECK_VALUE(std::count(modes.begin(), modes.end(), modes[i]) == 1, op, ": ", name, " holds mode ",
+    TORCH_CHECK_VALUE(std::count(modes.begin(), modes.end(), modes[i]) == 1, op, ": ", name, " must not repeat a mode, got ",
                       modes[i], " twice");
   }
 }
@@ -45,7 +45,7 @@ void check_modes(const char* op, const char* name, const std::vector<int64_t>& m
 void check_mode_masks(const char* op, const std::vector<std::optional<at::Tensor>>& masks,
                       const at::Tensor& x) {
   const auto modes = static_cast<size_t>(x.dim()) - 2;
-  TORCH_CHECK_VALUE(masks.empty() || masks.size() == modes, op, ": mode_masks must be empty or one a mode, ",
+  TORCH_CHECK_VALUE(masks.empty() || masks.size() == modes, op, ": mode_masks must be empty or one per mode, ",
                     modes, ", got ", masks.size());
   for (size_t i = 0; i < masks.size(); ++i) {
     if (!masks[i]) continue;
@@ -87,7 +87,7 @@ void check_kronecker_attention_args(const char* op, const at::Tensor& x,
   const bool masked =
       std::any_of(mode_masks.begin(), mode_masks.end(), [](const auto& mask) { return mask; });
   TORCH_CHECK_VALUE(options.kernel == "softmax" || !masked, op,
-                    ": the linear form never forms S_i, so it takes no mode_masks; use kernel softmax");
+                    ": mode_masks need kernel softmax, kernel linear never forms S_i");
 }
 
 }  // namespace modewise::ops

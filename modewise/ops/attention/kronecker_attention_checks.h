@@ -5,7 +5,7 @@
 
 namespace modewise::ops {
 
-/// `op` is the operator's name in the messages. Errors are ValueErrors with argument and shapes.
+/// `op` is the operator's name in error messages. Raises ValueErrors that name argument and shapes.
 void check_kronecker_attention_args(const char* op, const at::Tensor& x,
                                     const KroneckerAttentionWeights& weights,
                                     const KroneckerAttentionOptions& options,

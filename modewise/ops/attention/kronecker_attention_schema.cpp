@@ -1,4 +1,4 @@
-// kronecker_attention and mode_attention under their flat names for Python: torch.ops.modewise.*.
+// Schemas of kronecker_attention and mode_attention with flat arguments for Python: torch.ops.modewise.*.
 
 #include <c10/core/SymIntArrayRef.h>
 #include <torch/library.h>

@@ -25,8 +25,8 @@ void check_mode_pool_args(const at::Tensor& x, const std::optional<at::Tensor>& 
 
 void check_mode_pool_backward_args(at::TensorList grads, c10::SymIntArrayRef sizes,
                                    const std::optional<at::Tensor>& token_mask) {
-  TORCH_CHECK_VALUE(grads.size() + 2 == sizes.size(),  // the dispatcher wants one at least
-                    "mode_pool_backward: one gradient a mode of x ", sizes, " wanted, got ", grads.size());
+  TORCH_CHECK_VALUE(grads.size() + 2 == sizes.size(),  // the dispatcher needs at least one
+                    "mode_pool_backward: grads must be one per mode of x ", sizes, ", got ", grads.size());
   for (size_t i = 0; i < grads.size(); ++i) {
     const auto got = grads[i].sym_sizes();
     check_device("mode_pool_backward", "each gradient", grads[i], "the first", grads[0]);

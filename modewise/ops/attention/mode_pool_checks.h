@@ -1,5 +1,5 @@
 #pragma once
-// Argument checks of the pooling, and its gradient.
+// Argument checks of mode_pool, and its gradient.
 
 #include <ATen/core/Tensor.h>
 #include <c10/util/string_view.h>
@@ -8,7 +8,7 @@
 
 namespace modewise::ops {
 
-/// "sum" or "mean", else a ValueError that names `op`.
+/// Parses "sum" or "mean", otherwise raises a ValueError that names `op`.
 Pooling pooling_from(const char* op, c10::string_view name);
 c10::string_view name_of(Pooling pooling);
 
@@ -16,7 +16,7 @@ void check_mode_pool_args(const at::Tensor& x, const std::optional<at::Tensor>& 
 void check_mode_pool_backward_args(at::TensorList grads, c10::SymIntArrayRef sizes,
                                    const std::optional<at::Tensor>& token_mask);
 
-/// Gradient of mode_pool in x of shape `sizes`, from one gradient [B, N_i, D] a mode.
+/// Gradient of x with shape `sizes` from one gradient [B, N_i, D] per mode.
 at::Tensor mode_pool_backward(at::TensorList grads, c10::SymIntArrayRef sizes, c10::string_view pooling,
                               const std::optional<at::Tensor>& token_mask);
 

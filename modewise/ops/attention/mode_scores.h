@@ -1,5 +1,5 @@
 #pragma once
-// The factor matrices of attention along a mode, from pooled and projected queries and keys.
+// Attention probabilities along one mode, from pooled and projected queries and keys.
 
 #include <ATen/core/Tensor.h>
 
@@ -10,8 +10,8 @@
 namespace modewise::ops {
 
 /// S = softmax(q kᵀ / √d) for each sample and head: q [B, N, H·d], k [B, M, H·d] -> [B, H, N, M]. key_mask
-/// [B, M], or [B, H, M] for one a head, and mode_mask [N, M] are bool, true = kept; rows without a key are 0.
-/// Softmax in float32 at least.
+/// [B, M], or [B, H, M] per head, and mode_mask [N, M] are bool, true = may attend; rows without a key are 0.
+/// Softmax in float32 or wider.
 at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                        const std::optional<at::Tensor>& key_mask = {},
                        const std::optional<at::Tensor>& mode_mask = {});
@@ -20,8 +20,7 @@ void check_mode_scores_args(const at::Tensor& q, const at::Tensor& k, int64_t he
                             const std::optional<at::Tensor>& key_mask,
                             const std::optional<at::Tensor>& mode_mask);
 
-/// Gradients of mode_scores in q and k, given the scores (masked entries are 0 there, so the masks are not
-/// needed).
+/// Gradients of q and k from the scores (masked entries are 0 there, so the masks are not needed).
 std::tuple<at::Tensor, at::Tensor> mode_scores_backward(const at::Tensor& grad, const at::Tensor& scores,
                                                         const at::Tensor& q, const at::Tensor& k,
                                                         int64_t heads);

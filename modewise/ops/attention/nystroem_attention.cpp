@@ -22,7 +22,7 @@ namespace modewise::ops {
 namespace {
 
 constexpr auto kNystroem = "nystroem_attention";
-constexpr int kSteps = 6;  // of the pseudo-inverse, as its authors take
+constexpr int kSteps = 6;  // iterations of the pseudo-inverse, as in the authors' code
 
 void check_nystroem_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                    const std::optional<at::Tensor>& kernel,
@@ -39,18 +39,18 @@ void check_nystroem_attention_args(const at::Tensor& q, const at::Tensor& k, con
       ": kernel must be [", q.sym_size(2), ", w] with w odd, got ", kernel->sym_sizes());
 }
 
-/// Which tokens the landmarks are means of.
+/// Segments of tokens whose means are the landmarks.
 struct Segments {
   at::Tensor valid;  // [B or 1, n]
   at::Tensor count;  // valid tokens, [B or 1, 1]
-  at::Tensor used;   // landmarks that stand for some, [B or 1, 1]
-  at::Tensor means;  // [B or 1, 1, m, n]: rows that take the means
-  at::Tensor empty;  // landmarks that stand for none, [B or 1, 1, 1, m]
+  at::Tensor used;   // non-empty landmarks, [B or 1, 1]
+  at::Tensor means;  // [B or 1, 1, m, n]: averaging matrix
+  at::Tensor empty;  // empty landmarks, [B or 1, 1, 1, m]
 
   Segments(const at::Tensor& mask, int64_t landmarks, at::ScalarType type)
       : valid(mask), count(mask.sum(-1, true)), used(count.clamp_max(landmarks)) {
     const auto place = valid.cumsum(-1) - 1;
-    // In float64, which is exact here: integers cannot be divided by what is no number yet on shapes alone.
+    // In float64, which is exact here: integer division fails for symbolic values while tracing shapes.
     const auto segment = ((place * used).to(at::kDouble) / count).floor().unsqueeze(1);  // [B or 1, 1, n]
     const auto landmark = at::arange(landmarks, place.options());
     const auto members = landmark.unsqueeze(1).eq(segment).logical_and(valid.unsqueeze(1)).to(type);
@@ -63,7 +63,7 @@ at::Tensor softmax_without(const at::Tensor& logits, const at::Tensor& removed) 
   return ops::softmax(logits.masked_fill(removed, -std::numeric_limits<double>::infinity()));
 }
 
-/// x [.., m, m] with rows of sum 1: the pseudo-inverse, whose error falls with its third power a step.
+/// Iterative pseudo-inverse of x [.., m, m] with rows of sum 1, of third-order convergence.
 at::Tensor pseudo_inverse(const at::Tensor& x) {
   const int64_t m = known_size(x, -1);
   const auto identity = at::eye(m, x.options());
@@ -77,8 +77,8 @@ at::Tensor pseudo_inverse(const at::Tensor& x) {
   return z;
 }
 
-/// v [B, H, n, e], kernel [H, w] -> [B, H, n, e]: each head's convolution along the tokens, as one product of
-/// a banded matrix and a window of values for every kRows tokens.
+/// v [B, H, n, e], kernel [H, w] -> [B, H, n, e]: depthwise convolution per head along the tokens, as one
+/// product of a banded matrix and a window of values for every kRows tokens.
 at::Tensor convolved(const at::Tensor& v, const at::Tensor& kernel) {
   constexpr int64_t kRows = 64;
   const int64_t n = known_size(v, 2), width = known_size(kernel, 1);
@@ -110,7 +110,7 @@ at::Tensor nystroem_attention_op(const at::Tensor& q, const at::Tensor& k, const
   const auto landmark_queries = ops::matmul(segments.means, queries);
   const auto landmark_keys = ops::matmul(segments.means, keys).transpose(-1, -2);
   const auto to_landmarks = softmax_without(ops::matmul(queries, landmark_keys), segments.empty);
-  // Landmarks that stand for no token are apart from the others: their block is the identity.
+  // Empty landmarks are separated from the others: their block is the identity.
   const auto among = softmax_without(ops::matmul(landmark_queries, landmark_keys), segments.empty);
   const auto identity = at::eye(landmarks, among.options());
   const auto inverse = pseudo_inverse(at::where(segments.empty.transpose(-1, -2), identity, among));

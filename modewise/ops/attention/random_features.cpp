@@ -26,11 +26,11 @@ namespace modewise::ops {
 
 namespace {
 
-// Added to every feature: keeps the normaliser above 0 when all products underflow (attention is then
-// uniform), and is far below anything that rounding keeps otherwise.
+// Added to every feature: keeps the softmax denominator positive when all products underflow (attention is
+// then uniform), and is far below rounding errors otherwise.
 constexpr double kFloor = 1e-18;
 
-// Rows of the block [count, width] made orthonormal by modified Gram-Schmidt, twice for accuracy.
+// Orthonormalises the rows of block [count, width] by modified Gram-Schmidt, twice for accuracy.
 void orthonormalise(double* block, int64_t count, int64_t width) {
   for (int64_t i = 0; i < count; ++i) {
     double* row = block + i * width;
@@ -49,7 +49,7 @@ void orthonormalise(double* block, int64_t count, int64_t width) {
   }
 }
 
-// Squared length of a Gaussian vector: the sum of the squares of its `width` values, which begin at `first`.
+// Squared length of a Gaussian vector: sum of squares of `width` values from `first` on.
 double squared_length(const RandomStream& stream, int64_t first, int64_t width) {
   double square = 0;
   for (int64_t c = 0; c < width; ++c) {
@@ -67,8 +67,8 @@ at::Tensor draw_projection(int64_t width, int64_t features, int64_t seed, int64_
   for (int64_t i = 0; i < values; ++i) rows[i] = stream.normal(static_cast<uint64_t>(i));
   for (int64_t first = 0; first < features; first += width)
     orthonormalise(rows + first * width, std::min(width, features - first), width);
-  // Lengths of fresh Gaussian vectors, so that each row on its own is Gaussian; or the root of their mean
-  // square.
+  // Lengths of independent Gaussian vectors, so that each row on its own is Gaussian; or the root of their
+  // mean square.
   for (int64_t i = 0; i < features; ++i) {
     const double length = std::sqrt(regularised ? static_cast<double>(width)
                                                 : squared_length(stream, values + i * width, width));
@@ -90,8 +90,8 @@ at::TensorOptions projection_options(const at::Tensor& like) {
   return like.options().dtype(accumulate_type(like.scalar_type()));
 }
 
-// Drawn on the CPU for every device. A model asks for the same few projections in every step: the last ones
-// are kept.
+// Drawn on the CPU for every device. A model requests the same few projections in every step, so the last
+// ones are cached.
 at::Tensor orthogonal_projection_drawn(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
                                        int64_t mode, bool regularised) {
   check_orthogonal_projection_args(like, width, features, mode);
@@ -115,7 +115,7 @@ at::Tensor orthogonal_projection_meta(const at::Tensor& like, int64_t width, int
   return at::empty({features, width}, projection_options(like));
 }
 
-// Without sums of any key (all removed) there is nothing to attend to: the row is 0.
+// If all keys are masked the denominator is 0 and the row is 0.
 at::Tensor normalised(const at::Tensor& queries, const at::Tensor& keys) {
   const auto total = ops::matmul(queries, keys.sum(2).unsqueeze(-1));
   const auto some = total.gt(0);
@@ -147,8 +147,8 @@ RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t
   std::optional<at::Tensor> removed;
   if (key_mask) removed = key_mask->logical_not().unsqueeze(1).unsqueeze(-1);
   if (removed) key = key.masked_fill(*removed, -std::numeric_limits<double>::infinity());
-  // Both maxima cancel in the normaliser, so they are constants for the gradient. A sample without any key
-  // has none.
+  // Both maxima cancel in the softmax denominator, so they are constants for the gradient. A fully masked
+  // sample has none.
   const auto query_top = at::amax(query.detach(), -1, true);
   auto key_top = at::amax(key.detach(), at::IntArrayRef{2, 3}, true);
   key_top = key_top.masked_fill(key_top.isinf(), 0);

@@ -30,7 +30,7 @@ void check_rotary_args(const at::Tensor& x, const at::Tensor& angles) {
 
 namespace {
 
-/// Whether x has values that may be read here and now.
+/// Whether the values of x can be read now (CPU data, not tracing).
 bool has_values(const at::Tensor& x) {
   using Key = c10::DispatchKey;
   const c10::DispatchKeySet traced(

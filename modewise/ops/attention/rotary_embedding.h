@@ -1,6 +1,5 @@
 #pragma once
-// The position code of an attention form: one row of frequencies for each level of positions that it
-// compares.
+// Rotary embedding of an attention type: one row of frequencies per level of positions that it compares.
 
 #include <ATen/core/Tensor.h>
 
@@ -11,11 +10,11 @@
 namespace modewise::ops {
 
 struct RotaryEmbedding {
-  /// [levels, d/2] float64, radians a step: row 0 for tokens (or the last mode), row l for blocks of level l
-  /// (or mode m−l). Levels beyond the last row use the last row. Undefined: no code.
+  /// [levels, d/2] float64, radians per position: row 0 for tokens (or the last mode), row l for blocks of
+  /// level l (or mode m−l). Levels beyond the last row use the last row. Undefined: no rotary embedding.
   at::Tensor frequencies;
-  std::vector<double> gains;  // a level: cos and sin are multiplied by it (YaRN); as above; empty: 1
-  at::Tensor positions;       // [n] int64 positions of tokens; undefined: 0 … n−1
+  std::vector<double> gains;  // per level: scale of cos and sin (YaRN), indexed like the rows; empty: 1
+  at::Tensor positions;       // [n] int64 token positions; undefined: 0 … n−1
 
   bool used() const { return frequencies.defined(); }
   at::Tensor level_frequencies(int64_t level) const {

@@ -1,5 +1,5 @@
 #pragma once
-// What attention over a sequence in heads, [B, n, H, d], asks of its arguments and its mask.
+// Argument checks and padding mask of attention over a sequence in heads, [B, n, H, d].
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -11,7 +11,7 @@
 
 namespace modewise::ops {
 
-/// q [B, n, H, d], v [B, n, H, e], token_mask bool [B, n].
+/// Checks q [B, n, H, d], v [B, n, H, e] and token_mask bool [B, n].
 inline void check_heads_of_tokens(const char* op, const at::Tensor& q, const at::Tensor& v,
                                   const std::optional<at::Tensor>& token_mask) {
   check_floating(op, "q", q);
@@ -28,10 +28,10 @@ inline void check_heads_of_tokens(const char* op, const at::Tensor& q, const at:
       token_mask->scalar_type(), " ", token_mask->sym_sizes());
 }
 
-/// The tokens that count. A sample of which none does keeps all of its tokens, so that no softmax is empty.
+/// Padding mask of the tokens. A fully masked sample keeps all of its tokens, so that no softmax is empty.
 struct KeptTokens {
-  at::Tensor some;                   // [B or 1, n] bool, with at least one token a sample
-  std::optional<at::Tensor> others;  // [B, n, 1, 1]
+  at::Tensor some;                   // [B or 1, n] bool: valid tokens, at least one per sample
+  std::optional<at::Tensor> others;  // [B, n, 1, 1]: masked tokens
 
   KeptTokens(const at::Tensor& q, const std::optional<at::Tensor>& token_mask) {
     if (!token_mask) {
@@ -41,7 +41,7 @@ struct KeptTokens {
     some = token_mask->logical_or(token_mask->any(-1, true).logical_not());
     others = token_mask->logical_not().unsqueeze(-1).unsqueeze(-1);
   }
-  /// x [B, n, H, d] with zeros under the tokens that do not count: 0 times NaN would not be 0.
+  /// Zeroes masked tokens of x [B, n, H, d], because 0 times NaN would not be 0.
   at::Tensor without_others(const at::Tensor& x) const { return others ? x.masked_fill(*others, 0) : x; }
 };
 

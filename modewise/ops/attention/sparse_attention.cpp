@@ -19,10 +19,10 @@ namespace {
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-/// [t, n] float64 in [0, 1) for rows [t, 1] and columns [n] of token positions. Tensor operations alone, so
-/// that it can be traced: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) of both positions.
+/// Random [t, n] float64 in [0, 1) for positions of rows [t, 1] and columns [n]: SplitMix64 (Steele, Lea and
+/// Flood, OOPSLA 2014) of both, by tensor operations only, so that it can be traced.
 at::Tensor drawn(const at::Tensor& row, const at::Tensor& column) {
-  const auto mixed = [](const at::Tensor& x, int64_t shift) {  // x ^ x >> shift, zeros from the left
+  const auto mixed = [](const at::Tensor& x, int64_t shift) {  // x ^ x >> shift, logical shift
     return x.bitwise_xor(x.__rshift__(shift).bitwise_and((int64_t{1} << (64 - shift)) - 1));
   };
   auto bits = row * (int64_t{1} << 32) + column + static_cast<int64_t>(0x9E3779B97F4A7C15);
@@ -36,7 +36,7 @@ at::Tensor share_of(const at::Tensor& count, double density) {
   return (count.to(at::kDouble) * density).ceil().clamp_min(1).to(at::kLong);
 }
 
-/// Those of `seen` whose values are at least the ⌈density·m⌉-th largest of the m that are seen.
+/// Top-k mask: entries of `seen` whose values are at least the ⌈density·m⌉-th largest of the m visible ones.
 at::Tensor largest(const at::Tensor& values, const at::Tensor& seen, double density) {
   const auto hidden = at::where(seen, values, kHidden);
   const auto count = share_of(seen.sum(-1, true), density);
@@ -75,7 +75,7 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
 
 at::Tensor near_mask(const at::Tensor& q, const std::optional<at::Tensor>& token_mask, int64_t window,
                      double density) {
-  // Places among the valid tokens, [B or 1, n].
+  // Index among the valid tokens, [B or 1, n].
   const auto valid = token_mask ? *token_mask : at::ones({1, known_size(q, 1)}, q.options().dtype(at::kBool));
   const auto place = valid.cumsum(-1) - 1;
   const auto count = valid.sum(-1, true);

@@ -1,5 +1,5 @@
-// A piece of tokens is cut where a block ends, so that its tokens see the same slots; summary_step takes each
-// part, and the blocks that end with it become slots and join the blocks above.
+// A chunk of tokens is split at block ends, so that its tokens see the same summary tokens; summary_step
+// processes each part, and complete blocks become summary tokens that join the blocks of the next level.
 
 #include "modewise/ops/attention/summary_memory.h"
 
@@ -13,6 +13,7 @@
 
 #include "modewise/core/integer_bounds.h"
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/attention/attention_types.h"
 #include "modewise/ops/attention/fold_levels.h"
 #include "modewise/ops/attention/summary_step.h"
 
@@ -20,7 +21,7 @@ namespace modewise::ops {
 
 namespace {
 
-/// Empty blocks for latents [G, r, d] and tokens of keys [B, t, G, d] and values [B, t, G, e].
+/// Empty partial blocks for latents [G, r, d] and tokens of keys [B, t, G, d] and values [B, t, G, e].
 OpenBlocks new_blocks(const at::Tensor& latents, const at::Tensor& keys, const at::Tensor& values) {
   OpenBlocks open;
   open.latents = latents.to(accumulate_type(keys.scalar_type())).contiguous();
@@ -38,7 +39,7 @@ void empty_blocks(const OpenBlocks& open) {
   open.total.zero_(), open.keys.zero_(), open.values.zero_();
 }
 
-/// The finished blocks [B, r, G, ·] in `type`.
+/// Summary tokens of the complete blocks [B, r, G, ·] in `type`.
 at::Tensor finished_slots(const OpenBlocks& open, const at::Tensor& sums, at::ScalarType type) {
   return (sums / open.total).transpose(1, 2).to(type).contiguous();
 }
@@ -60,7 +61,7 @@ class SummaryMemory final : public AttentionCache::Memory {
         ring_values_(window_),
         first_keys_(sinks_),
         first_values_(sinks_) {
-    if (options.form != "causal") return;
+    if (!attention_type(options.form).latents) return;
     const int64_t slots = latents_.defined() ? latents_.size(2) : 1;
     for (const FoldLevel& fold : cached_levels(options.fold)) {
       const int64_t maximum = kept_slots(fold, slots);
@@ -81,7 +82,7 @@ class SummaryMemory final : public AttentionCache::Memory {
  private:
   struct Level {
     FoldLevel fold;
-    Rows keys, values;  // slots of finished siblings, turned by their places
+    Rows keys, values;  // summary tokens of complete siblings, rotated by their positions
     OpenBlocks open;
   };
 
@@ -90,7 +91,7 @@ class SummaryMemory final : public AttentionCache::Memory {
     for (size_t l = 0; l < levels_.size(); ++l)
       if (!levels_[l].open.used())
         levels_[l].open = new_blocks(latents_[static_cast<int64_t>(l)], piece.k, piece.v);
-    // Rotated keys of the whole piece; the ring takes them one by one.
+    // Rotated keys of the whole chunk; the ring buffer takes them one by one.
     const auto turned = code_.turn(piece.k, 0, piece.first);
     const int64_t block = levels_.empty() ? kCachePart : levels_[0].fold.tokens;
     std::vector<at::Tensor> out;
@@ -103,7 +104,7 @@ class SummaryMemory final : public AttentionCache::Memory {
     return !attends ? at::Tensor() : out.size() == 1 ? out[0] : at::cat(out, 1);
   }
 
-  /// In the ring, and for the first tokens that stay.
+  /// Grows the ring buffer and the buffer of the first tokens.
   void make_room(const Piece& piece, int64_t begin, int64_t count) {
     const int64_t end = piece.first + begin + count;
     const auto extend = [&](Rows& keys, Rows& values, int64_t maximum) {
@@ -132,7 +133,7 @@ class SummaryMemory final : public AttentionCache::Memory {
                         {part.first, window_, scale_, attends});
   }
 
-  /// Blocks that end before token `end` become slots, which join the block above.
+  /// Turns blocks that end before token `end` into summary tokens, which join the block of the next level.
   void finish_blocks(int64_t end, at::ScalarType type) {
     for (size_t l = 0; l < levels_.size() && end % levels_[l].fold.tokens == 0; ++l) {
       Level& level = levels_[l];
@@ -141,7 +142,7 @@ class SummaryMemory final : public AttentionCache::Memory {
       empty_blocks(level.open);
       if (l + 1 < levels_.size()) summary_join({keys, values}, levels_[l + 1].open);
       const int64_t place = (end / level.fold.tokens - 1) % level.fold.siblings;
-      if (place + 1 == level.fold.siblings) {  // nobody behind it in its group
+      if (place + 1 == level.fold.siblings) {  // last sibling of its group
         level.keys.clear();
         level.values.clear();
       } else {
@@ -155,15 +156,15 @@ class SummaryMemory final : public AttentionCache::Memory {
   int64_t window_, sinks_;
   at::Tensor latents_;  // [m − 1, G, r, d]
   PositionEncoding code_;
-  Rows ring_keys_, ring_values_;    // token t at row t mod window, turned by its position
-  Rows first_keys_, first_values_;  // the first tokens, not turned
+  Rows ring_keys_, ring_values_;    // token t at row t mod window, rotated by its position
+  Rows first_keys_, first_values_;  // the first tokens, not rotated
   std::vector<Level> levels_;
 };
 
 }  // namespace
 
 std::vector<FoldLevel> cached_levels(const std::vector<int64_t>& fold) {
-  // The sizes of the levels do not depend on the length; the largest length leaves the coarsest level open.
+  // Level sizes do not depend on the length; with the largest length the outermost level is unbounded.
   constexpr int64_t kLongest = int64_t{1} << 62;
   std::vector<FoldLevel> levels = fold_levels(fold, kLongest);
   std::erase_if(levels, [](const FoldLevel& level) { return level.tokens > kLongest; });

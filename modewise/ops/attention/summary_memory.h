@@ -1,6 +1,6 @@
 #pragma once
-// The memory of forms window, lambda and causal: the last tokens in a ring, the first ones, and the slots of
-// finished blocks.
+// KV cache of types window, lambda and summary: a ring buffer of the last tokens, the first tokens, and the
+// summary tokens of complete blocks.
 
 #include <cstdint>
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace modewise::ops {
 
-/// Tokens that are taken at once, at most.
+/// Maximum number of tokens per step.
 constexpr int64_t kCachePart = 256;
 
-/// The levels of a text of any length; those whose blocks no text fills are left out.
+/// Levels for a sequence of any length, without those whose blocks are never complete.
 std::vector<FoldLevel> cached_levels(const std::vector<int64_t>& fold);
-/// Slots of a level that are kept at most: nobody comes behind the last sibling in its group.
+/// Maximum number of cached summary tokens of a level: no token follows the last sibling in its group.
 int64_t kept_slots(const FoldLevel& level, int64_t slots);
 
 std::unique_ptr<AttentionCache::Memory> make_summary_memory(const TensorAttentionOptions& options,

@@ -38,7 +38,7 @@ void summary_join_meta(const at::Tensor& keys, const at::Tensor& values, const a
   check_summary_join_args("summary_join", {keys, values}, {latents, high, total, sum_keys, sum_values});
 }
 
-/// Rows that tokens of k and v see or become: of their type, device and sizes, dense within a sample.
+/// Checks cached rows against k and v: dtype, device and sizes, contiguous within a sample.
 void check_step_rows(const char* keys_name, const char* values_name, const KeyRows& rows, const at::Tensor& k,
                      const at::Tensor& v) {
   const auto check = [&](const char* name, const at::Tensor& x, const at::Tensor& like) {
@@ -51,7 +51,7 @@ void check_step_rows(const char* keys_name, const char* values_name, const KeyRo
     const auto width = like.sym_size(3);
     TORCH_CHECK_VALUE(x.sym_numel() == 0 || (x.sym_stride(3) == 1 && x.sym_stride(2) == width &&
                                              x.sym_stride(1) == width * like.sym_size(2)),
-                      kSummaryStep, ": the rows of ", name, " must be dense");
+                      kSummaryStep, ": the rows of ", name, " must be contiguous");
   };
   check(keys_name, rows.keys, k);
   check(values_name, rows.values, v);
@@ -66,7 +66,7 @@ void check_summary_join_args(const char* op, const KeyRows& rows, const OpenBloc
   TORCH_CHECK_VALUE(keys.dim() == 4 && values.dim() == 4 &&
                         keys.sym_sizes().slice(0, 3) == values.sym_sizes().slice(0, 3) &&
                         keys.is_contiguous() && values.is_contiguous(),
-                    op, ": wanted dense rows [B, n, G, d] and [B, n, G, e], got ", keys.sym_sizes(), " and ",
+                    op, ": keys and values must be contiguous [B, n, G, d] and [B, n, G, e], got ", keys.sym_sizes(), " and ",
                     values.sym_sizes());
   const auto type = accumulate_type(keys.scalar_type());
   TORCH_CHECK_VALUE(open.latents.dim() == 3 && open.latents.sym_size(0) == keys.sym_size(2) &&
@@ -78,12 +78,12 @@ void check_summary_join_args(const char* op, const KeyRows& rows, const OpenBloc
     const c10::SymInt wanted[] = {keys.sym_size(0), keys.sym_size(2), open.latents.sym_size(1), width};
     TORCH_CHECK_VALUE(
         x.scalar_type() == type && x.sym_sizes() == c10::SymIntArrayRef(wanted) && x.is_contiguous(), op,
-        ": ", name, " must be dense ", type, " ", c10::SymIntArrayRef(wanted), ", got ", x.scalar_type(), " ",
+        ": ", name, " must be contiguous ", type, " ", c10::SymIntArrayRef(wanted), ", got ", x.scalar_type(), " ",
         x.sym_sizes());
   };
   check_device(op, "latents", open.latents, "keys", keys);
   TORCH_CHECK_VALUE(open.latents.scalar_type() == type && open.latents.is_contiguous(), op,
-                    ": latents must be dense ", type, ", got ", open.latents.scalar_type());
+                    ": latents must be contiguous ", type, ", got ", open.latents.scalar_type());
   check("high", open.high, 1);
   check("total", open.total, 1);
   check("sum_keys", open.keys, keys.sym_size(3));
@@ -104,10 +104,10 @@ void check_summary_step_args(const at::Tensor& q, const at::Tensor& k, const at:
           q.sym_size(2) % k.sym_size(2) == 0 && v.sym_sizes().slice(0, 3) == k.sym_sizes().slice(0, 3) &&
           turned.sym_sizes() == k.sym_sizes(),
       kSummaryStep,
-      ": wanted q [B, t, H, d], k and turned [B, t, G, d] and v [B, t, G, e], G a divisor of H; got ",
+      ": q, k, turned and v must be [B, t, H, d], [B, t, G, d], [B, t, G, d] and [B, t, G, e], G a divisor of H; got ",
       q.sym_sizes(), ", ", k.sym_sizes(), ", ", turned.sym_sizes(), " and ", v.sym_sizes());
   TORCH_CHECK_VALUE(q.is_contiguous() && k.is_contiguous() && v.is_contiguous() && turned.is_contiguous(),
-                    kSummaryStep, ": q, k, v and turned must be dense");
+                    kSummaryStep, ": q, k, v and turned must be contiguous");
   check_step_rows("ring_keys", "ring_values", ring, k, v);
   check_step_rows("first_keys", "first_values", first, k, v);
   for (const VisibleSummaries& level : slots) check_step_rows("slot_keys", "slot_values", level.rows, k, v);

@@ -1,5 +1,5 @@
 #pragma once
-// Argument checks of summary_step and summary_join, and their arguments as the dispatcher has them.
+// Argument checks of summary_step and summary_join, and conversion of their dispatcher arguments.
 
 #include <ATen/core/Tensor.h>
 #include <c10/util/Exception.h>
@@ -13,13 +13,13 @@ namespace modewise::ops {
 
 void check_summary_step_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                             const std::vector<VisibleSummaries>& slots, const OpenBlocks& open,
+                             const std::vector<VisibleSummaries>& summaries, const OpenBlocks& open,
                              const RotaryEmbedding& rotary, const StepOptions& options);
 void check_summary_join_args(const char* op, const KeyRows& rows, const OpenBlocks& open);
 
 using OptionalTensor = std::optional<at::Tensor>;
 
-/// What summary_step's schema lists flat.
+/// Builds OpenBlocks from the flat arguments of summary_step's schema.
 inline OpenBlocks open_blocks(const OptionalTensor& latents, const OptionalTensor& high,
                               const OptionalTensor& total, const OptionalTensor& sum_keys,
                               const OptionalTensor& sum_values) {
@@ -31,11 +31,11 @@ inline std::vector<VisibleSummaries> visible_summaries(at::TensorList keys, at::
                                          at::ArrayRef<double> excess) {
   TORCH_CHECK_VALUE(
       values.size() == keys.size() && places.size() == keys.size() && excess.size() == keys.size(),
-      "summary_step: slot_values, places and excess must be one a level as slot_keys, ", keys.size(),
+      "summary_step: slot_values, places and excess must have one entry per level like slot_keys, ", keys.size(),
       ", got ", values.size(), ", ", places.size(), " and ", excess.size());
-  std::vector<VisibleSummaries> slots;
-  for (size_t l = 0; l < keys.size(); ++l) slots.push_back({{keys[l], values[l]}, places[l], excess[l]});
-  return slots;
+  std::vector<VisibleSummaries> summaries;
+  for (size_t l = 0; l < keys.size(); ++l) summaries.push_back({{keys[l], values[l]}, places[l], excess[l]});
+  return summaries;
 }
 
 }  // namespace modewise::ops

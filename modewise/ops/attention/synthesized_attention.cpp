@@ -72,15 +72,15 @@ void check_synthesized_attention_args(const at::Tensor& v, const SynthesizedLogi
   TORCH_CHECK_VALUE(v.dim() == 4, kSynthesizedAttention, ": v must be [B, m, H, e], got ", v.sym_sizes());
   check_integer(kSynthesizedAttention, "rows", rows, 0);
   TORCH_CHECK_VALUE(logits.left.defined() == logits.right.defined(), kSynthesizedAttention,
-                    ": left and right come together, got one of them");
+                    ": left and right must be given together, got only one");
   TORCH_CHECK_VALUE(logits.outer.defined() == logits.inner.defined(), kSynthesizedAttention,
-                    ": outer and inner come together, got one of them");
+                    ": outer and inner must be given together, got only one");
   TORCH_CHECK_VALUE(logits.left.defined() || logits.outer.defined(), kSynthesizedAttention,
                     ": the logits need left and right, outer and inner, or all four, got none");
   if (logits.left.defined()) check_narrow_logits(v, logits.left, logits.right, rows);
   if (logits.outer.defined()) check_kronecker_logits(v, logits.outer, logits.inner, rows);
   TORCH_CHECK_VALUE(!causal || v.sym_size(1) >= rows, kSynthesizedAttention,
-                    ": causal wants as many keys as rows, got ", v.sym_size(1), " and ", rows);
+                    ": causal needs at least as many keys as rows, got ", v.sym_size(1), " and ", rows);
   if (!key_mask) return;
   check_device(kSynthesizedAttention, "key_mask", *key_mask, "v", v);
   TORCH_CHECK_VALUE(key_mask->scalar_type() == at::kBool && key_mask->dim() == 2 &&

@@ -13,7 +13,7 @@ namespace modewise::ops {
 void check_synthesized_attention_args(const at::Tensor& v, const SynthesizedLogits& logits, int64_t rows,
                                       const std::optional<at::Tensor>& key_mask, bool causal);
 
-/// Gradients from grad [B, n, H, e]: of v, left, right, outer and inner; empty for parts that are not there.
+/// Gradients of v, left, right, outer and inner from grad [B, n, H, e]; empty for absent parts.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> synthesized_attention_backward(
     const at::Tensor& grad, const at::Tensor& v, const SynthesizedLogits& logits, int64_t rows,
     const std::optional<at::Tensor>& key_mask, bool causal);

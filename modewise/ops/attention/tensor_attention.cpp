@@ -21,7 +21,7 @@ void check_fold(const TensorAttentionOptions& options, int64_t n) {
   TORCH_CHECK_VALUE(!options.fold.empty(), kTensorAttention, ": form ", options.form,
                     " needs a fold n_1 … n_m");
   const bool latents = attention_type(options.form).latents;
-  // Blocks that no sequence finishes cost nothing; cells that no token fills do.
+  // Blocks that are never complete cost nothing; empty cells do.
   const int64_t maximum = latents ? std::numeric_limits<int64_t>::max() : kMaxInteger;
   int64_t cells = 1;
   for (size_t i = options.fold.size(); i-- > 0;) {
@@ -45,7 +45,7 @@ void check_sequence(const char* name, const at::Tensor& x, const at::Tensor& q) 
                     name[0] == 'k' ? "d" : "e", "] for q ", q.sym_sizes(), ", got ", x.sym_sizes());
 }
 
-/// Keys and values of tokens that do not count as zeros: 0 times NaN would not be 0.
+/// Zeroes queries, keys and values of masked tokens: 0 times NaN would not be 0.
 SequenceTensors without_masked(SequenceTensors t) {
   if (!t.token_mask) return t;
   const auto removed = t.token_mask->logical_not().unsqueeze(-1).unsqueeze(-1);
@@ -76,39 +76,39 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
   TORCH_CHECK_VALUE(
       form.memory != nullptr || !options.causal, kTensorAttention,
       ": form pooled cannot be causal: its weights along a mode are made from all tokens at a "
-      "position of that mode, later ones too; take form causal, or causal=False for an encoder");
+      "position of that mode, later ones too; use form summary, or causal=False for an encoder");
   check_floating(kTensorAttention, "q", q);
   TORCH_CHECK_VALUE(q.dim() == 4, kTensorAttention, ": q must be [B, n, H, d], got ", q.sym_sizes());
   check_sequence("k", k, q);
   check_sequence("v", v, q);
-  TORCH_CHECK_VALUE(k.sym_size(3) == q.sym_size(3), kTensorAttention, ": k must have heads of width ",
-                    q.sym_size(3), " as q, got ", k.sym_size(3));
+  TORCH_CHECK_VALUE(k.sym_size(3) == q.sym_size(3), kTensorAttention, ": k must have the head width of q, ",
+                    q.sym_size(3), ", got ", k.sym_size(3));
   TORCH_CHECK_VALUE(v.sym_size(2) == k.sym_size(2), kTensorAttention,
-                    ": k and v must have as many heads, got ", k.sym_size(2), " and ", v.sym_size(2));
+                    ": k and v must have equally many heads, got ", k.sym_size(2), " and ", v.sym_size(2));
   TORCH_CHECK_VALUE(k.sym_size(2) > 0 && q.sym_size(2) % k.sym_size(2) == 0, kTensorAttention,
-                    ": the heads of k ", k.sym_size(2), " must divide those of q, ", q.sym_size(2));
+                    ": the heads of k, ", k.sym_size(2), ", must divide the heads of q, ", q.sym_size(2));
   const int64_t n = known_size(q, 1);
   if (form.fold) check_fold(options, n);
   TORCH_CHECK_VALUE(options.modes >= 0 && options.modes <= static_cast<int64_t>(options.fold.size()) &&
                         (options.modes == 0 || form.by_modes()),
-                    kTensorAttention, ": modes must be 0 or at most those of the fold ", options.fold,
-                    " of form axial or pooled, got ", options.modes, " for form ", options.form);
+                    kTensorAttention, ": modes must be 0, or for form axial or pooled at most the size of the fold ",
+                    options.fold, ", got ", options.modes, " for form ", options.form);
   check_dropout(kTensorAttention, options.dropout);
   check_integer(kTensorAttention, "window", options.window, 0);
   check_integer(kTensorAttention, "sinks", options.sinks, 0);
-  // Of all forms with a window these look around where they are not causal.
+  // A non-causal window is centred on each token and may have a size given by density.
   const bool near = form.window && !form.sinks && !form.latents && !options.causal;
   TORCH_CHECK_VALUE(!form.window || form.latents || near || options.window > 0, kTensorAttention, ": form ",
                     options.form, " needs a window of at least 1 token");
   TORCH_CHECK_VALUE(options.density > 0 && options.density <= 1, kTensorAttention,
                     ": density must be above 0 and at most 1, got ", options.density);
   TORCH_CHECK_VALUE(form.latents || !latents.defined(), kTensorAttention,
-                    ": only form causal takes latents, got form ", options.form);
+                    ": only form summary takes latents, got form ", options.form);
   if (latents.defined()) check_device(kTensorAttention, "latents", latents, "q", q);
   if (form.latents && options.fold.size() > 1)
     TORCH_CHECK_VALUE(window_of(options, n) >= options.fold.back(), kTensorAttention,
                       ": the window must hold the finest mode, ", options.fold.back(), " tokens of fold ",
-                      options.fold, ", else a token of an unfinished block would not be seen; got ",
+                      options.fold, ", else a token of a partial block would not be visible; got ",
                       window_of(options, n));
   if (token_mask) {
     check_device(kTensorAttention, "token_mask", *token_mask, "q", q);
@@ -119,11 +119,11 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                       token_mask->sym_sizes());
     TORCH_CHECK_VALUE(!rotary.used() || !(form.latents || form.sinks || (form.window && options.causal)),
                       kTensorAttention, ": form ", options.form,
-                      " takes a token_mask or rotary codes, not both");
+                      " takes a token_mask or a rotary embedding, not both");
   }
   if (rotary.used()) {
     TORCH_CHECK_VALUE(q.sym_size(3) % 2 == 0, kTensorAttention,
-                      ": rotary codes need heads of even width, got ", q.sym_size(3));
+                      ": the rotary embedding needs an even head width, got ", q.sym_size(3));
     TORCH_CHECK_VALUE(rotary.frequencies.dim() == 2 && rotary.frequencies.sym_size(0) > 0 &&
                           rotary.frequencies.sym_size(1) * 2 == q.sym_size(3) &&
                           rotary.frequencies.scalar_type() == at::kDouble,
@@ -135,7 +135,7 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
   if (rotary.positions.defined()) {
     check_positions(kTensorAttention, rotary.positions, q);
     TORCH_CHECK_VALUE(!form.by_modes(), kTensorAttention, ": form ", options.form,
-                      " counts positions along the modes and takes no positions of tokens");
+                      " counts positions along the modes and takes no token positions");
   }
 }
 

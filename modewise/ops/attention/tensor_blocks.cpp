@@ -12,7 +12,7 @@ namespace modewise::ops {
 
 namespace {
 
-/// Who measures memory is told of what libtorch's own allocator would tell.
+/// Reports to the memory profiler as libtorch's own allocator does.
 void release(void* block) {
   c10::profiledCPUMemoryReporter().Delete(block);
   std::free(block);
@@ -23,7 +23,7 @@ class PlainBlocks final : public c10::Allocator {
   c10::DataPtr allocate(size_t bytes) override {
     if (bytes == 0) return {nullptr, c10::Device(c10::kCPU)};
     void* block = bytes <= SIZE_MAX - kLine ? std::malloc(bytes + kLine) : nullptr;
-    // The words of libtorch's own allocator.
+    // Same message as libtorch's own allocator.
     TORCH_CHECK(block != nullptr, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
                 " bytes.");
     c10::profiledCPUMemoryReporter().New(block, bytes);

@@ -36,7 +36,7 @@ at::Tensor weighted_values(const at::Tensor& q, const at::Tensor& k, const at::T
                            const std::optional<at::Tensor>& kept, bool causal, const SoftmaxOptions& softmax_options) {
   std::optional<at::Tensor> seen, none;
   if (kept) {
-    // A row without any key attends to everything here and is set to 0 below.
+    // A row without any key attends to all keys here and is set to 0 below.
     none = kept->any(-1, true).logical_not();
     seen = kept->logical_or(*none);
   }

@@ -1,5 +1,5 @@
-// Not differentiable: an update is made where gradients are off. What it changes counts as changed, so that a
-// backward that still needs the old values says so.
+// Not differentiable: updates run in no-grad mode. The tensors are marked as modified in place, so that a
+// backward that still needs the old values raises an error.
 
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/library.h>

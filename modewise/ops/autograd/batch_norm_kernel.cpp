@@ -1,4 +1,4 @@
-// First order only; x, weight and the moments are kept.
+// First order only; saves x, weight and the moments.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

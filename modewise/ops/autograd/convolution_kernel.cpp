@@ -1,4 +1,4 @@
-// First order only; input and weight are kept.
+// First order only; saves input and weight.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

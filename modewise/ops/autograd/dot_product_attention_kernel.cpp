@@ -1,4 +1,4 @@
-// First order only; q, k, v and the mask are kept.
+// First order only; saves q, k, v and the mask.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

@@ -1,5 +1,5 @@
-// The gradient draws the same words again: nothing is kept for it, but who made x where this can be made
-// again.
+// Backward generates the same random numbers again: it saves nothing except the node that made x, if that can
+// recompute it.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/custom_function.h>

@@ -1,4 +1,4 @@
-// Slopes from the argument and the result, in the type of sums.
+// Derivatives from the argument and the result, in the accumulate type.
 
 #include "modewise/ops/dense/elementary.h"
 

@@ -1,5 +1,5 @@
-// First order only. What the two maps of x gave is kept, or in recompute mode x alone; the hidden activations
-// follow from either.
+// First order only. Saves the pre-activations, or in recompute mode only x; the hidden activations are
+// recomputed from either.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -49,7 +49,7 @@ struct FeedForward : torch::autograd::Function<FeedForward> {
                           saved[5].defined(),
                           context->saved_data["second_bias"].toBool()};
     FeedForwardWanted wanted = {};
-    size_t edge = 0;  // tensors that were not given have none
+    size_t edge = 0;  // undefined tensors have none
     for (size_t i = 0; i < wanted.size(); ++i)
       if (given[i]) wanted[i] = context->needs_input_grad(edge++);
     const auto key = context->saved_data["key"].toIntVector();
@@ -73,7 +73,7 @@ at::Tensor feed_forward_autograd(const at::Tensor& x, const at::Tensor& first, c
     wanted = wanted || (tensor.defined() && tensor.requires_grad());
   if (wanted && at::GradMode::is_enabled())
     return FeedForward::apply(x, first, second, gate, first_bias, second_bias, p, seed, step, site);
-  const at::AutoDispatchBelowADInplaceOrView below;  // nothing is kept
+  const at::AutoDispatchBelowADInplaceOrView below;  // nothing is saved
   return feed_forward(x, weights, p, dropout_key("feed_forward", seed, step, site));
 }
 

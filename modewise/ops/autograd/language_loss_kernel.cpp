@@ -1,4 +1,4 @@
-// First order only; the gradients themselves are kept.
+// First order only; saves the gradients themselves.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -48,7 +48,7 @@ at::Tensor language_loss_autograd(const at::Tensor& hidden, const at::Tensor& he
 
 at::Tensor token_losses_autograd(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                                  int64_t chunk) {
-  const at::AutoDispatchBelowADInplaceOrView below;  // for scores: no gradient
+  const at::AutoDispatchBelowADInplaceOrView below;  // evaluation only: no gradient
   return token_losses(hidden, head, targets, chunk);
 }
 

@@ -1,5 +1,4 @@
-// First order only. The residual sum is what is kept: x and the dropped elements follow from it and from the
-// key.
+// First order only. Saves the residual sum: x and the dropped elements are recomputed from it and the key.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
@@ -24,7 +23,7 @@ at::Tensor as_type_of(const at::Tensor& grad, const at::Tensor& parameter) {
   return parameter.defined() ? grad.to(parameter.scalar_type()) : at::Tensor();
 }
 
-/// The result again; saved are the rows that were normed, weight and bias.
+/// Recomputes the result; saved are the normalised rows, weight and bias.
 at::Tensor norm_of_saved(AutogradContext& context) {
   const auto saved = context.get_saved_variables();
   return layer_norm(saved[0], saved[1], saved[2], context.saved_data["eps"].toDouble());

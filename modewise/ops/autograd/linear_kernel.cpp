@@ -1,4 +1,4 @@
-// First order only; input, weight and bias are kept.
+// First order only; saves input, weight and bias.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

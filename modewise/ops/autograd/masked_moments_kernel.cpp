@@ -1,4 +1,4 @@
-// First order only; rows, mask and mean are kept.
+// First order only; saves rows, mask and mean.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_like.h>

@@ -1,4 +1,4 @@
-// d(a b) = da b + a db: both gradients are products again.
+// d(a b) = da b + a db: both gradients are matrix products.
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// The gradient is a broadcast sum; where it is differentiated again, ATen records its plain formula.
+// The gradient is a broadcast sum; for higher orders ATen records its plain formula.
 
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>

@@ -1,5 +1,5 @@
-// mode_product is linear in x and in the factor, and its gradients are mode products and contractions again,
-// so that every order of derivative comes from these two rules.
+// mode_product is bilinear in x and the factor, and its gradients are mode products and contractions, so that
+// these two rules give derivatives of any order.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -18,7 +18,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// A product with longer rows is not made again.
+/// Products along longer modes are not recomputed.
 constexpr int64_t kShortMode = 64;
 
 struct ModeProduct : torch::autograd::Function<ModeProduct> {

@@ -1,4 +1,4 @@
-// mode_scores to first order, from its own output.
+// First order only; the gradient uses the output.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

@@ -1,4 +1,4 @@
-// To any order: the code is linear in x, and its transpose turns back.
+// Any order: the rotation is linear in x, and its transpose is the inverse rotation.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/custom_function.h>

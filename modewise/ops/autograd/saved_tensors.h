@@ -1,7 +1,7 @@
 #pragma once
-// What the backward of an operator keeps of an argument: the tensor, or in recompute mode the node that made
-// it, where that can make it again for little. A node runs backward after all who used its results, so that
-// what it keeps itself is still there when they ask.
+// Saved tensors for backward: the tensor itself, or in recompute mode the autograd node that made it, if it
+// can recompute it cheaply. A node runs backward after all users of its results, so that its own saved
+// tensors still exist when they recompute.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -13,9 +13,9 @@ namespace modewise::ops {
 
 using torch::autograd::AutogradContext;
 
-/// How nodes of one type make their results again.
+/// Recomputation functions of one node type.
 struct Maker {
-  /// Products of many rows that it takes to make result `output`; none where it cannot be made.
+  /// Number of large matrix products needed to recompute result `output`; none if it cannot be recomputed.
   std::optional<int> (*products)(AutogradContext& context, int64_t output);
   at::Tensor (*make)(AutogradContext& context);
   AutogradContext& (*context)(torch::autograd::Node& node);
@@ -23,27 +23,27 @@ struct Maker {
 
 void register_maker(std::type_index node, Maker maker);
 
-/// A static one registers `Function`, a torch::autograd::Function with the static members `products` and
-/// `make` of a Maker. No tensor is made by more than one product.
+/// Registers `Function`, a torch::autograd::Function with the static members `products` and `make` of a
+/// Maker, when a static object is constructed. No tensor is recomputed by more than one product.
 template <class Function>
 struct Recomputable {
   Recomputable() {
     using Node = torch::autograd::CppNode<Function>;
+    const auto context_of = [](torch::autograd::Node& node) -> AutogradContext& {
+      return static_cast<Node&>(node).ctx_;
+    };
     register_maker(typeid(Node),
-                   {.products = Function::products, .make = Function::make, .context = [](auto& node) -> auto& {
-                     return static_cast<Node&>(node).ctx_;
-  }});
-}  // namespace modewise::ops
-}
-;
+                   {.products = Function::products, .make = Function::make, .context = context_of});
+  }
+};
 
-/// For save_for_backward: x, or undefined where `context` remembers its maker as `name` instead.
+/// Argument for save_for_backward: x, or undefined where `context` records its maker as `name` instead.
 at::Tensor keep(AutogradContext& context, const char* name, const at::Tensor& x);
-/// The tensor of `keep`, given what it returned.
+/// The saved or recomputed tensor; `saved` is the result of `keep`.
 at::Tensor kept(AutogradContext& context, const char* name, const at::Tensor& saved);
-/// Products that `kept` takes.
+/// Number of large products that `kept` computes.
 int products_of(const AutogradContext& context, const char* name);
-/// Whether `context` remembers a maker as `name`.
+/// Whether `context` records a maker as `name`.
 bool has_maker(const AutogradContext& context, const char* name);
 
 }  // namespace modewise::ops

@@ -1,4 +1,4 @@
-// To first order, from the output and the logarithms of the sums of each row.
+// First order only; the gradient uses the output and the logsumexp of each row.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

@@ -1,4 +1,4 @@
-// Not differentiable: texts go on where gradients are off.
+// Not differentiable: generation runs in no-grad mode.
 
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/library.h>

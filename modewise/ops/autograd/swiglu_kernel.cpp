@@ -1,4 +1,4 @@
-// First order only: the gate is computed again in the backward pass, nothing but the input is kept.
+// First order only: saves only the input, the gate is recomputed in backward.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

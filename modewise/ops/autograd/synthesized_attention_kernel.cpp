@@ -1,4 +1,4 @@
-// First order only; the arguments are kept.
+// First order only; saves the arguments.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

@@ -1,4 +1,4 @@
-// Elements in chunks; each is read and written by one thread.
+// Elementwise in chunks; each chunk is updated by one thread.
 
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>

@@ -1,6 +1,6 @@
-// Rows in chunks whose borders the sizes alone decide. A chunk's mean and squares about it are taken while it
-// is in a cache, and joined with those of the other chunks in float64 (Chan, Golub and LeVeque 1983): one
-// pass over memory gives the moments, another the result.
+// Rows in chunks that depend only on the sizes. The mean and the sum of squared deviations of a chunk are
+// computed while it is in cache, and merged with those of the other chunks in float64 (Chan, Golub and
+// LeVeque 1983): one pass over memory computes the moments, another the result.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -37,7 +37,7 @@ int64_t chunks_of(const at::Tensor& x) {
   return (rows_of(x) + chunk_of(x) - 1) / chunk_of(x);
 }
 
-/// parts [chunks, 2, C]: the mean of each chunk, and the sum of squares about it.
+/// parts [chunks, 2, C]: mean of each chunk, and its sum of squared deviations.
 template <class T>
 void chunk_moments(const at::Tensor& x, const BatchNormPlan& plan, Sum<T>* parts) {
   const int64_t channels = plan.channels, chunk = chunk_of(x);
@@ -50,7 +50,7 @@ void chunk_moments(const at::Tensor& x, const BatchNormPlan& plan, Sum<T>* parts
   });
 }
 
-/// The moments of all rows from those of the chunks.
+/// Merges the moments of the chunks into those of all rows.
 template <class F>
 void join_moments(const F* parts, int64_t rows, int64_t chunk, int64_t channels, F* mean, F* var) {
   const auto count_of = [&](int64_t first) { return static_cast<double>(std::min(chunk, rows - first)); };
@@ -114,8 +114,8 @@ Triple batch_norm_checked(const at::Tensor& x, const at::Tensor& weight, const a
   return batch_norm_kernels.run(x.device(), x, weight, bias, eps);
 }
 
-/// What `gradient` needs of each channel, from the sums [2, C] over all rows; the second become the gradient
-/// of the weight.
+/// Per-channel inputs of `gradient` from the sums [2, C] over all rows; the second become the gradient of the
+/// weight.
 template <class F>
 void channel_gradients(F* sums, const F* var, const F* weight, double rows, double eps, int64_t channels,
                        F* factor, F* shift, F* slope) {

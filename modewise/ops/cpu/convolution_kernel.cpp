@@ -1,8 +1,7 @@
-// A convolution is a product of matrices: what the taps see from each position times the weight. The tiles
-// read what the taps see where it lies, in a copy of x among zeros. The gradient of x is such a product too,
-// of what each cell of x gave to: with a stride s the cells of one mode fall into s phases that are reached
-// by different taps, so each phase is a product of its own and no tap is multiplied in vain. The gradient of
-// the weight is a product over the positions.
+// Convolution as implicit im2col GEMM: the windows of x, read in place from a zero-padded copy, times the
+// weight. The gradient of x is such a product too: with stride s the cells of one mode fall into s phases
+// that are reached by different taps, so each phase is a product of its own and no tap multiplies zeros. The
+// gradient of the weight is a product over the output positions.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -27,8 +26,8 @@ namespace modewise::ops {
 
 namespace {
 
-/// to[n · n_step + t · tap_step + c] = weight[n, c, taps[t]], the taps of a weight [C', C, K_1 … K_k] as one
-/// mode.
+/// to[n · n_step + t · tap_step + c] = weight[n, c, taps[t]], for a weight [C', C, K_1 … K_k] with its taps
+/// flattened.
 void put_taps(const at::Tensor& weight, const std::vector<int64_t>& taps, int64_t n_step, int64_t tap_step,
               const at::Tensor& to) {
   const int64_t channels = weight.size(1), of_channel = weight.numel() / (weight.size(0) * channels);
@@ -46,7 +45,7 @@ void put_taps(const at::Tensor& weight, const std::vector<int64_t>& taps, int64_
   });
 }
 
-/// The other way: weight [C', C, K_1 … K_k] from rows [C', K_1 … K_k · C].
+/// Inverse layout: weight [C', C, K_1 … K_k] from rows [C', K_1 … K_k · C].
 at::Tensor taps_last(const at::Tensor& rows, at::IntArrayRef sizes) {
   const at::Tensor weight = at::empty(sizes, rows.options());
   const int64_t channels = sizes[1], taps = rows.size(1) / channels;
@@ -71,7 +70,7 @@ std::vector<Padding> padding_of(const std::vector<ModeWindows>& modes, const at:
   return padding;
 }
 
-/// What the taps see of x from each position of the result.
+/// Windows of x at each output position.
 std::vector<ModeWindows> forward_windows(const at::Tensor& weight, at::IntArrayRef out_sizes,
                                          const ConvolutionSteps& steps) {
   std::vector<ModeWindows> modes;
@@ -84,15 +83,15 @@ std::vector<ModeWindows> forward_windows(const at::Tensor& weight, at::IntArrayR
   return modes;
 }
 
-/// out [rows, M] = what the windows see · factor [depth, M] + bias.
+/// out [rows, M] = im2col windows · factor [depth, M] + bias.
 void multiply_windows(const Windows& windows, const at::Tensor& factor, const at::Tensor& bias,
                       const at::Tensor& out) {
   gemm(out.scalar_type(), {windows.dense().defined() ? gemm_plan(windows.dense(), factor, bias, out)
                                                      : gemm_plan(windows.matrix(), factor, bias, out)});
 }
 
-/// Cells first, first + stride, … of one mode of x, the taps that reach them (last first, so that what they
-/// see ascends), and the positions of the result that those belong to.
+/// One phase of the gradient of x: cells first, first + stride, … of one mode, the taps that reach them (in
+/// descending order, so that their output positions ascend), and these output positions.
 struct Phase {
   int64_t first;
   std::vector<int64_t> taps;
@@ -150,7 +149,7 @@ at::Tensor convolution_checked(const at::Tensor& x, const at::Tensor& weight,
                                  padding, dilation);
 }
 
-/// Taps of the kernel, all modes as one, that reach the cells of one phase of every mode.
+/// Kernel taps, flattened over the modes, that reach the cells of one phase of every mode.
 std::vector<int64_t> taps_of(const std::vector<const Phase*>& phases, const at::Tensor& weight) {
   std::vector<int64_t> taps = {0};
   for (size_t i = 0; i < phases.size(); ++i) {
@@ -162,7 +161,7 @@ std::vector<int64_t> taps_of(const std::vector<const Phase*>& phases, const at::
   return taps;
 }
 
-/// The part of out [B, N_1 … N_k, C] that one phase of every mode covers.
+/// Computes the part of out [B, N_1 … N_k, C] that one phase of every mode covers.
 void phase_gradient(const PaddedCells& grad, const at::Tensor& weight, at::IntArrayRef stride,
                     const std::vector<const Phase*>& phases, const at::Tensor& out) {
   at::Tensor part = out;

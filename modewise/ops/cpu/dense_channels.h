@@ -4,7 +4,7 @@
 
 namespace modewise::ops {
 
-/// x [.., D] itself where its last dimension is dense, else a copy.
+/// x [.., D] itself if its last dimension is contiguous, else a contiguous copy.
 inline at::Tensor dense_channels(const at::Tensor& x) {
   return x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Calls a generic lambda with the memory type of the loops for a tensor's dtype.
+// Dispatch of a generic lambda on a tensor's dtype, with the storage type of the loops.
 
 #include <c10/core/ScalarType.h>
 #include <c10/util/Exception.h>
@@ -8,7 +8,7 @@
 
 namespace modewise::ops {
 
-/// body.template operator()<T>() with T float, double or Half16.
+/// Calls body.template operator()<T>() with T float, double or Half16.
 template <class Body>
 decltype(auto) dispatch_floating(at::ScalarType type, const char* op, const Body& body) {
   switch (type) {
@@ -19,7 +19,7 @@ decltype(auto) dispatch_floating(at::ScalarType type, const char* op, const Body
     case at::kBFloat16:
       return body.template operator()<Half16>();
     default:
-      TORCH_CHECK_VALUE(false, op, ": float32, float64 or bfloat16 wanted, got ", type);
+      TORCH_CHECK_VALUE(false, op, ": expected float32, float64 or bfloat16, got ", type);
   }
 }
 

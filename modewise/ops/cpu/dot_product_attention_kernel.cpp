@@ -1,6 +1,6 @@
-// Blocks of rows whose number the sizes decide: the scores of a block for all samples and heads are one list
-// of products (cpu/gemm.h), then exponentials of dense rows, then another list. Gradients of keys and values
-// are added up block by block, and head by head where heads share them.
+// Blocks of rows that depend only on the sizes: the scores of a block for all samples and heads are one
+// batched GEMM (cpu/gemm.h), then exponentials of contiguous rows, then another batched GEMM. Gradients of
+// keys and values are accumulated block by block, and head by head where heads share them.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -26,7 +26,7 @@ namespace {
 
 using Mask = std::optional<at::Tensor>;
 
-/// Scores of a block at most: some megabytes.
+/// Maximum number of scores per block: some megabytes.
 constexpr int64_t kBlockScores = int64_t{1} << 22;
 
 struct Attention {
@@ -39,7 +39,7 @@ struct Attention {
   int64_t heads() const { return q.size(2); }
   at::TensorOptions wide() const { return q.options().dtype(accumulate_type(q.scalar_type())); }
 
-  /// x [B, n, G, width] as the matrices that the heads use, [B, G, H / G, n, width], without a copy.
+  /// x [B, n, G, width] expanded to the query heads, [B, G, H / G, n, width], as a view.
   at::Tensor by_head(const at::Tensor& x) const {
     return x.transpose(1, 2).unsqueeze(2).expand({-1, -1, heads() / x.size(2), -1, -1});
   }
@@ -48,7 +48,7 @@ struct Attention {
   }
 };
 
-/// Rows [first, first + rows) of all samples and heads, and the keys that they may see: [0, keys).
+/// Rows [first, first + rows) of all samples and heads, and the range [0, keys) of keys they may attend to.
 struct Block {
   int64_t first, rows, keys;
 };
@@ -64,12 +64,12 @@ void for_blocks(const Attention& a, const Body& body) {
   }
 }
 
-/// exp(scale · q kᵀ − the largest of the row) of a block, [B, H, rows, keys], and the sums of the rows.
+/// exp(scale · q kᵀ − row maximum) of a block, [B, H, rows, keys], and the row sums (softmax denominators).
 struct Weights {
   at::Tensor of_keys, sums;
 };
 
-/// Weights of `type`, sums in the type of sums.
+/// Weights of `type`, sums in the accumulate type.
 Weights weights_of(const Attention& a, const Block& block, at::ScalarType type) {
   const auto scores = at::empty({a.batch(), a.heads(), block.rows, block.keys}, a.wide());
   const auto queries = a.q.narrow(1, block.first, block.rows), keys = a.k.narrow(1, 0, block.keys);
@@ -98,7 +98,7 @@ Weights weights_of(const Attention& a, const Block& block, at::ScalarType type) 
   return {weights, sums};
 }
 
-/// Weights are divided by their sums in the results: in bfloat16 they are rounded whole.
+/// Divides the results, not the weights, by the denominators: bfloat16 rounds unnormalised weights.
 at::Tensor attention_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
                             bool causal, double scale) {
   const Attention a{q, k, v, mask, causal, scale};

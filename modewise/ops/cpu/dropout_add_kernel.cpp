@@ -1,4 +1,4 @@
-// Elements in the order of a contiguous x, in chunks of whole groups of 64; a chunk is written by one thread.
+// Elements of a contiguous x, in chunks of whole groups of 64; each chunk is written by one thread.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>

@@ -1,5 +1,5 @@
 #pragma once
-// A dropout's rate and key as the loops take them.
+// Dropout rate and key as parameters of the loops.
 
 #include "modewise/ops/cpu/loops.h"
 #include "modewise/ops/training/dropout_key.h"

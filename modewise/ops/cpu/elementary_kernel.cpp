@@ -1,5 +1,5 @@
-// Chunks of elements, a thread a chunk. The functions are the C library's for float64, whose rounding shows
-// in a float32 result once in a hundred million.
+// Chunks of elements, one thread per chunk. Functions are the C library's for float64, whose rounding changes
+// a float32 result about once in a hundred million.
 
 #include "modewise/ops/dense/elementary.h"
 

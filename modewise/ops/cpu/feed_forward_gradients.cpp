@@ -1,7 +1,7 @@
-// "blocks": a task takes one part of the rows (cpu/weight_gradient.h) through the whole backward. Blocks of
-// rows give the gradients of the activations, which stay in its scratch until a piece of kGemmPiece rows is
-// whole and goes into the sums of the weights. "products": each gradient is a product of all rows. Both give
-// the same bits.
+// "blocks": a task processes one part of the rows (cpu/weight_gradient.h) through the whole backward. Blocks
+// of rows compute the gradients of the activations, which stay in scratch until a piece of kGemmPiece rows is
+// complete and is added to the weight gradients. "products": one GEMM over all rows per gradient. Both give
+// bitwise equal results.
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
@@ -35,20 +35,20 @@ using Maybe = std::optional<at::Tensor>;
 
 static_assert(kGemmPiece % kFeedRows == 0);
 
-/// One backward: all activations as matrices of R rows, weights in their type.
+/// Arguments of backward: activations as matrices of R rows, weights in their dtype.
 struct Backward {
-  at::Tensor grad, x, before;  // [R, N], [R, K], [R, C]: what the maps of x gave; undefined: not kept
-  at::Tensor maps;             // [C, K]: gate above first, or first
+  at::Tensor grad, x, before;  // [R, N], [R, K], [R, C]: pre-activations; undefined: not saved
+  at::Tensor maps;             // [C, K]: gate stacked on first, or only first
   FeedForwardWeights weights;
   double p;
   DropoutKey key;
   bool maps_wanted, second_wanted, bias_wanted;
-  at::Tensor grad_x;  // [R, K], undefined where it is not wanted
+  at::Tensor grad_x;  // [R, K], undefined if not needed
 
   int64_t rows() const { return grad.size(0); }
 };
 
-/// Gradients of the maps [C, K], of second [N, M] and of the first bias [1, M] in the type of sums.
+/// Gradients of the first layer [C, K], of second [N, M] and of the first bias [1, M] in the accumulate type.
 struct WeightSums {
   at::Tensor maps, second, bias;
 };
@@ -70,11 +70,11 @@ GemmPlan sum_over_piece(int64_t rows, int64_t columns, int64_t a_row, int64_t a_
           .wide = wide};
 }
 
-/// Sums over rows of products of activations, for the parts of all rows: [parts, rows, columns] of aᵀ b.
+/// Sums over rows of products of activations, per part of the rows: [parts, rows, columns] of aᵀ b.
 template <class T>
 class PartSums {
  public:
-  /// `b_row` elements from one row of b to the next.
+  /// `b_row`: row stride of b in elements.
   PartSums(const at::Tensor& a, int64_t columns, int64_t b_row, int64_t parts)
       : loops_(*loops().of<T>().gemm),
         a_(static_cast<const T*>(a.const_data_ptr())),
@@ -84,7 +84,7 @@ class PartSums {
 
   int64_t scratch() const { return loops_.scratch(plan_, plan_.rows, panels_); }
 
-  /// Rows [row, row + count) of a and the `count` rows at b; the first ones of a part are `start`.
+  /// Adds rows [row, row + count) of a and the `count` rows at b; `start` marks the first ones of a part.
   void add(int64_t part, bool start, int64_t row, int64_t count, const T* b, void* working) const {
     GemmPlan plan = plan_;
     plan.depth = count;
@@ -110,8 +110,8 @@ at::Tensor a_one_each_row(const at::Tensor& rows) {
   return at::ones({1, 1}, rows.options()).expand({rows.size(0), 1});
 }
 
-/// Bytes that blocks of one piece take: gradients in front of the activation function and hidden activations
-/// of a piece, gradients behind it of a block, and where they were not kept its maps.
+/// Scratch bytes of the blocks of one piece: gradients of pre-activations and hidden activations of a piece,
+/// gradients of hidden activations of a block, and its recomputed pre-activations if they were not saved.
 int64_t piece_bytes(int64_t channels, int64_t width, int64_t size, bool maps_kept) {
   return (kGemmPiece * (channels + width) + kFeedRows * (width + (maps_kept ? 0 : channels))) * size;
 }
@@ -135,7 +135,7 @@ WeightSums gradients_in_blocks(const Backward& call) {
   const auto* before = again ? nullptr : static_cast<const T*>(call.before.const_data_ptr());
   T* grad_x = call.grad_x.defined() ? static_cast<T*>(call.grad_x.mutable_data_ptr()) : nullptr;
 
-  /// Rows [row, row + count) of one block: their gradients in front, hidden activations, and grad_x.
+  /// Rows [row, row + count) of one block: gradients of the pre-activations, hidden activations, and grad_x.
   const auto block = [&](int64_t row, int64_t count, T* in_front, T* activations, T* behind, void* working) {
     T* made = behind + kFeedRows * width;
     if (again) again->multiply(call.x, row, count, made, working);
@@ -196,7 +196,7 @@ WeightSums gradients_by_products(const Backward& call) {
   return sums;
 }
 
-/// Parts are shared out whole: threads that would wait for others make products quicker.
+/// Whole parts are assigned to threads; if some threads would idle, the GEMM path is faster.
 bool shares_well(int64_t parts) {
   const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
   return 4 * parts >= 3 * threads * ((parts + threads - 1) / threads);
@@ -243,7 +243,7 @@ FeedForwardGradients backward(const at::Tensor& grad, const at::Tensor& x, const
   const auto none = at::empty({0}, first.options());
   const auto type = first.scalar_type();
   const int64_t width = first.size(0);
-  const auto of_maps = [&](int64_t from) {  // gradients share no memory
+  const auto of_maps = [&](int64_t from) {  // gradients must not share memory
     return at::empty(first.sizes(), first.options()).copy_(sums.maps.narrow(0, from, width));
   };
   return {grad_x,

@@ -1,6 +1,6 @@
-// "blocks": the weights are packed once, then a task takes a block of rows through both maps; what lies
-// between them stays in its scratch, or is written once for the backward. "products": the maps are products
-// of all rows, one after another. Both give the same bits.
+// "blocks": the weights are packed once, then each task takes a block of rows through both layers; the hidden
+// activations stay in scratch, or are written once for backward. "products": one GEMM over all rows per
+// layer. Both give bitwise equal results.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -32,7 +32,7 @@ at::Tensor rows_of_width(const at::Tensor& x, int64_t last) {
   return at::empty(sizes, x.options());
 }
 
-/// The block's activations on both sides of the activation function, and what the products need.
+/// Bytes of the block's pre-activations and hidden activations, and scratch of the products.
 template <class T>
 int64_t block_bytes(const FirstMaps<T>& first, const PackedFactor<T>& second, const HiddenRows<T>& hidden) {
   return kFeedRows * (hidden.channels() + hidden.width) * static_cast<int64_t>(sizeof(T)) +

@@ -1,6 +1,6 @@
 #pragma once
-// What the kernels of feed_forward and of its gradient share: weights as they multiply, the maps of x, and
-// what happens to rows of activations behind them.
+// Shared parts of the feed_forward forward and backward kernels: cast weights, packed products of x, and the
+// activation, gate and dropout on rows of pre-activations.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,16 +13,16 @@
 
 namespace modewise::ops {
 
-/// Rows of one block: its activations are a few hundred KiB, and a block begins at a whole group of 64 of
-/// dropout's elements whatever the width.
+/// Rows per block: its activations are a few hundred KiB, and a block starts at a whole group of 64 dropout
+/// elements for any width.
 constexpr int64_t kFeedRows = 64;
-/// Working memory of a task, and packed weights, at most: what a core keeps between calls, and what the cores
-/// share in a cache.
+/// Limits of a task's scratch memory, which stays in a core's cache between calls, and of the packed weights,
+/// which the cores share in a cache.
 constexpr int64_t kFeedScratch = int64_t{4} << 20, kFeedWeights = int64_t{8} << 20;
-/// Up to here a product packs no weight.
+/// Up to this number of rows a product does not pack its weight.
 constexpr int64_t kFeedFewRows = 192;
 
-/// The weights in the type of the activations, biases dense.
+/// The weights cast to the dtype of the activations, biases contiguous.
 inline FeedForwardWeights cast_weights(const FeedForwardWeights& weights, at::ScalarType type) {
   const auto cast = [&](const at::Tensor& w) { return w.defined() ? w.to(type) : w; };
   const auto dense = [&](const at::Tensor& w) { return w.defined() ? w.to(type).contiguous() : w; };
@@ -30,8 +30,8 @@ inline FeedForwardWeights cast_weights(const FeedForwardWeights& weights, at::Sc
           dense(weights.second_bias)};
 }
 
-/// The maps of rows of x, side by side: gate x and first x + first_bias [rows, 2M], or the latter [rows, M].
-/// The weights must outlive it.
+/// First layer on rows of x: gate x and first x + first_bias side by side [rows, 2M], or only the latter
+/// [rows, M]. The weights must outlive it.
 template <class T>
 class FirstMaps {
  public:
@@ -40,7 +40,7 @@ class FirstMaps {
     if (weights.gate.defined()) gate_.emplace(weights.gate.t(), at::Tensor());
   }
   int64_t scratch(int64_t rows) const { return first_.scratch(rows); }
-  /// Of `count` rows of x from `row` on.
+  /// Multiplies `count` rows of x from `row` on.
   void multiply(const at::Tensor& x, int64_t row, int64_t count, T* out, void* working) const {
     const T* from = static_cast<const T*>(x.const_data_ptr()) + row * x.stride(0);
     const int64_t channels = gate_ ? 2 * width_ : width_;
@@ -54,11 +54,11 @@ class FirstMaps {
   std::optional<PackedFactor<T>> gate_;
 };
 
-/// The same of all rows of x [R, K], as products one after another.
+/// First layer on all rows of x [R, K], as one product after another.
 at::Tensor first_maps(const at::Tensor& x, const FeedForwardWeights& weights);
 
-/// Rows of `before` [rows, C], what the maps of x gave (C = 2M with a gate, else M), to `hidden` [rows, M].
-/// `first` is the place of the first of these rows among all, a multiple of kFeedRows.
+/// Activation of rows: pre-activations `before` [rows, C] (C = 2M with a gate, else M) to `hidden` [rows, M].
+/// `first` is the index of the first of these rows among all, a multiple of kFeedRows.
 template <class T>
 struct HiddenRows {
   const TensorLoops<T>& loops;
@@ -78,7 +78,7 @@ struct HiddenRows {
     (gated ? loops.activation->swiglu : loops.activation->gelu)(before, hidden, 0, rows, width);
     drop(hidden, first, rows);
   }
-  /// grad [rows, M], which is changed, -> grad_before [rows, C], and hidden again.
+  /// grad [rows, M], which is overwritten, -> grad_before [rows, C]; recomputes hidden.
   void backward(const T* before, T* grad, T* grad_before, T* hidden, int64_t first, int64_t rows) const {
     drop(grad, first, rows);
     (gated ? loops.activation->swiglu_backward : loops.activation->gelu_backward)(grad, before, grad_before,

@@ -1,5 +1,5 @@
-// A product of many rows packs all of b first, in rounds of bounded memory, then threads take blocks of rows.
-// A product of few rows, or one of many small ones, packs within the tasks: threads take panels, or whole
+// A GEMM with many rows packs all of b first, in rounds of bounded memory, then threads take blocks of rows.
+// A GEMM with few rows, or a batch of small ones, packs within the tasks: threads take panels, or whole
 // products.
 
 #include "modewise/ops/cpu/gemm.h"
@@ -16,12 +16,12 @@ namespace modewise::ops {
 
 namespace {
 
-constexpr int64_t kBlockRows = 96;  // with a piece of depth, half of a second-level cache
-constexpr int64_t kFewRows = 192;   // up to here packing costs about as much when every task does it
+constexpr int64_t kBlockRows = 96;  // with a piece of depth, half of the L2 cache
+constexpr int64_t kFewRows = 192;   // up to here packing in every task costs about the same
 constexpr int64_t kRoundBytes = int64_t{8} << 20;
 constexpr int64_t kTaskElements = int64_t{1}
-                                  << 17;  // sums that a task keeps between pieces of depth, at most
-constexpr int64_t kMultiplyAdds = 16;     // that cost about as much as an element of memory-bound work
+                                  << 17;  // maximum number of sums that a task keeps between pieces of depth
+constexpr int64_t kMultiplyAdds = 16;     // multiply-adds per element of memory-bound work of equal cost
 
 /// Panels [p, p_end) of one product.
 struct Unit {
@@ -33,7 +33,7 @@ struct Task {
   int64_t row, row_end;
   const char* packed;
 };
-/// One panel and where its packed form begins.
+/// One panel and the offset of its packed form.
 struct Packing {
   const GemmPlan* plan;
   int64_t p, at;
@@ -64,13 +64,13 @@ void run_tasks(const GemmLoops<T>& loops, const std::vector<Task>& tasks) {
   });
 }
 
-/// Tasks to cut the work into; the sharing changes no bit, so it may follow the threads.
+/// Number of tasks; results do not depend on the partition, so it may depend on the number of threads.
 int64_t tasks_wanted() {
   const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
   return threads == 1 ? 1 : 4 * threads;
 }
 
-/// Tasks of one product of few rows, cut into ranges of panels.
+/// Tasks of one product with few rows, split into ranges of panels.
 template <class T>
 void add_panel_tasks(const GemmLoops<T>& loops, const GemmPlan& plan, int64_t wanted,
                      std::vector<Task>& tasks) {
@@ -81,7 +81,7 @@ void add_panel_tasks(const GemmLoops<T>& loops, const GemmPlan& plan, int64_t wa
     tasks.push_back({{&plan, p, std::min(p + each, panels)}, 0, plan.rows, nullptr});
 }
 
-/// Packs the panels of the units one after another, then multiplies them by all rows.
+/// Packs the panels of the units, then multiplies them with all rows.
 template <class T>
 void run_round(const GemmLoops<T>& loops, const std::vector<Unit>& units) {
   std::vector<Packing> packing;
@@ -152,7 +152,7 @@ void run_plans(const GemmLoops<T>& loops, const std::vector<GemmPlan>& plans) {
   run_large(loops, large);
 }
 
-/// Where the matrices of t [..., R, C] begin, last leading size fastest, in bytes.
+/// Byte offsets of the matrices of t [..., R, C], last batch dimension fastest.
 std::vector<int64_t> matrix_bytes(const at::Tensor& t) {
   std::vector<int64_t> places = {0};
   for (int64_t i = 0; i < t.dim() - 2; ++i) {

@@ -1,33 +1,33 @@
 #pragma once
-// What one product of matrices is, as the loops see it.
+// Parameters of one GEMM, as plain structs for the loops.
 
 #include <cstdint>
 
 namespace modewise::ops {
 
-/// A matrix whose rows lie in lines and whose columns in runs, as what the taps of a kernel see: element
-/// (r, c) is at[line_at[r / line] + r % line · step + run_at[c / run] + c % run].
+/// Implicit im2col matrix, read in place: rows form lines, columns form contiguous runs. Element (r, c) is
+/// at[line_at[r / line] + r % line · step + run_at[c / run] + c % run].
 struct LinedMatrix {
   const void* at;
-  int64_t line, step;  // rows of a line; from one of them to the next, in elements
+  int64_t line, step;  // rows per line; stride between them, in elements
   const int64_t* line_at;
-  int64_t run;  // columns of a run, dense
+  int64_t run;  // columns per run, contiguous
   const int64_t* run_at;
-  /// Of each line: bit r is set where run r, one of the first 64, holds nothing but zeros. They need not be
-  /// multiplied: a product with 0 changes no sum of finite numbers. Null: none is known.
+  /// Per line: bit r is set if run r, one of the first 64, is all zero padding. Such runs are skipped: a
+  /// product with 0 does not change a sum of finite numbers. Null: unknown.
   const uint64_t* zero_runs;
 
-  /// Where the runs of a row begin.
+  /// Offset of the runs of a row.
   int64_t row_at(int64_t row) const { return line_at[row / line] + row % line * step; }
-  /// Where a column lies from there.
+  /// Offset of a column from there.
   int64_t column_at(int64_t column) const { return run_at[column / run] + column % run; }
 };
 
-/// out [M, N] = a [M, K] · b [K, N] + bias [N], each operand by its strides, in elements. Depth is cut into
-/// pieces of kGemmPiece, and each of these into chains of kGemmChain: within a chain, the products are added
-/// to 0 in ascending order of k (in bfloat16, where the machine multiplies pairs, pair by pair); the chains
-/// of a piece are added in order, then the pieces, the bias last. So an element depends on K and its own row
-/// and column alone, whatever the tiles, the tasks and the other rows are.
+/// out [M, N] = a [M, K] · b [K, N] + bias [N], each operand with strides in elements. The depth K is split
+/// into pieces of kGemmPiece (the K block of a packed GEMM), and each piece into chains of kGemmChain. Within
+/// a chain, products are added to 0 in ascending order of k (for bfloat16 dot-product instructions pair by
+/// pair); the chains of a piece are added in order, then the pieces, the bias last. So an element depends
+/// only on K, its row and its column, not on the tiles, tasks and other rows.
 struct GemmPlan {
   int64_t rows, columns, depth;
   const void* a;
@@ -36,19 +36,19 @@ struct GemmPlan {
   int64_t b_row, b_col;
   const void* bias;  // null: none
   void* out;
-  int64_t out_row;   // columns are dense
-  bool wide;         // out is of the type in which sums are taken, not of that of a and b
-  bool add = false;  // to what out holds, instead of the bias
-  // Where there is one, it is that operand, whose strides are not read.
+  int64_t out_row;   // columns are contiguous
+  bool wide;         // out has the accumulate type instead of the dtype of a and b
+  bool add = false;  // accumulates into out instead of adding the bias
+  // If set, it replaces that operand and its strides are ignored.
   const LinedMatrix* a_lines = nullptr;
   const LinedMatrix* b_lines = nullptr;
-  int64_t b_first = 0;  // its row that is b's first
+  int64_t b_first = 0;  // row of b_lines that is the first row of b
 };
 
-/// A piece of a panel stays in a core's first cache; the error of a sum grows with its longest chain.
+/// A piece of a panel fits in the L1 cache; the rounding error of a sum grows with its longest chain.
 constexpr int64_t kGemmPiece = 256, kGemmChain = 64;
 
-/// b is packed into panels of `panel` columns. T is the type in memory.
+/// GEMM loops for storage type T. b is packed into panels of `panel` columns.
 template <class T>
 struct GemmLoops {
   int64_t panel;
@@ -56,10 +56,10 @@ struct GemmLoops {
   int64_t (*panel_bytes)(int64_t depth);
   /// Packs panel p of the plan's b.
   void (*pack)(const GemmPlan&, int64_t p, void* to);
-  /// Bytes that `multiply` needs for `rows` rows and `panels` panels.
+  /// Scratch bytes of `multiply` for `rows` rows and `panels` panels.
   int64_t (*scratch)(const GemmPlan&, int64_t rows, int64_t panels);
-  /// Writes rows [row, row_end) of panels [p, p_end). `packed` is panel p, the others follow; null: they are
-  /// packed here, piece by piece.
+  /// Computes rows [row, row_end) of panels [p, p_end). `packed` is panel p, followed by the others; null:
+  /// panels are packed here, piece by piece.
   void (*multiply)(const GemmPlan&, int64_t row, int64_t row_end, int64_t p, int64_t p_end,
                    const void* packed, void* scratch);
 };

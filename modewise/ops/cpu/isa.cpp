@@ -41,17 +41,16 @@ bool has_avx2() {
 #endif
 }
 
-/// libtorch chooses kernels by CPU as well: softmax, sigmoid and their kind add and round in other ways for
-/// AVX-512. Those for AVX2 are taken everywhere, unless the environment wants others. libtorch reads the
-/// variable when its first kernel runs, which is after this library was loaded or too late (see
-/// bits_promise).
+/// libtorch also chooses kernels by CPU: softmax, sigmoid and others sum and round differently for AVX-512.
+/// Its AVX2 kernels are selected everywhere, unless the environment variable is set. libtorch reads it when
+/// its first kernel runs, which is after this library was loaded or too late (see bits_promise).
 const bool torch_takes_avx2 = has_avx2() && setenv("ATEN_CPU_CAPABILITY", "avx2", /*overwrite=*/0) == 0;
 
 #if defined(MODEWISE_X86_LOOPS)
 constexpr int64_t kTrialRows = 37, kTrialColumns = 50;
 using Trial = std::array<float, kTrialRows * kTrialColumns>;
 
-/// A product whose sizes fill no tile, step or piece; one of few rows goes another way than one of more.
+/// A product whose sizes are no multiple of tile, step or piece; few rows use another code path than many.
 Trial try_products(const GemmLoops<Half16>& products, int64_t rows) {
   constexpr int64_t kDepth = 333;
   std::vector<Half16> a(kTrialRows * kDepth), b(kTrialColumns * kDepth);
@@ -80,7 +79,7 @@ Trial try_products(const GemmLoops<Half16>& products, int64_t rows) {
   return out;
 }
 
-/// Whether the unit for tiles computes what it is documented to, bit by bit.
+/// Whether the AMX unit computes exactly what its documentation specifies.
 bool amx_is_right() {
   for (const int64_t rows : {int64_t{4}, kTrialRows})
     if (try_products(avx512bf16::gemm_amx, rows) != try_products(avx512bf16::gemm_amx_vectors, rows))
@@ -106,8 +105,8 @@ std::vector<const Loops*> available() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512cd")) {
-    // The last one is the default. Intel's CPUs multiply pairs at half the speed of float32, AMD's at twice
-    // it; tiles are several times faster than either.
+    // The last one is the default. Intel CPUs run bfloat16 dot products at half the speed of float32, AMD
+    // CPUs at twice; AMX tiles are several times faster than either.
     const bool pairs = __builtin_cpu_supports("avx512bf16");
     if (pairs) tables.push_back(&amx_vectors);
     if (pairs && !__builtin_cpu_is("amd")) tables.push_back(&avx512bf16::table);
@@ -119,7 +118,7 @@ std::vector<const Loops*> available() {
   return tables;
 }
 
-/// nullptr for a name that is none of this machine and build.
+/// nullptr for a name that this machine and build lack.
 const Loops* find(const std::string& isa) {
   for (const Loops* table : available())
     if (isa == table->name) return table;
@@ -127,11 +126,11 @@ const Loops* find(const std::string& isa) {
 }
 
 std::string isa_refusal(const std::string& isa) {
-  return fmt::format("MODEWISE_ISA: this machine and build have {}, got '{}'",
+  return fmt::format("MODEWISE_ISA must be one of {} on this machine and build, got '{}'",
                      fmt::join(available_isas(), ", "), isa);
 }
 
-/// The instruction set that the environment names; a usage error where it is not available.
+/// The instruction set of MODEWISE_ISA; a usage error if it is not available.
 const Loops* asked_loops() {
   const char* wanted = std::getenv("MODEWISE_ISA");
   if (wanted == nullptr || *wanted == '\0') return available().back();
@@ -177,11 +176,11 @@ std::string bits_of(const std::string& isa, bool bf16) {
 std::string bits_promise() {
   const std::string isa = active_isa(), torch_kernels = at::get_cpu_capability();
   if (bits_of(isa, false) == "plain")
-    return "float32 trainings have the same bits under these loops alone: they have no fused multiply-adds";
+    return "float32 training is bitwise reproducible only with these loops: they have no fused multiply-adds";
   if (torch_kernels != "AVX2")
-    return "float32 trainings may have other bits on another CPU: libtorch runs its kernels for " +
-           torch_kernels + ", not for AVX2 (ATEN_CPU_CAPABILITY chooses, before the first one runs)";
-  return "float32 trainings have the same bits on every x86-64 CPU with AVX2 and FMA";
+    return "float32 training may differ on another CPU: libtorch runs its kernels for " +
+           torch_kernels + ", not for AVX2 (set ATEN_CPU_CAPABILITY before the first one runs)";
+  return "float32 training is bitwise reproducible on every x86-64 CPU with AVX2 and FMA";
 }
 
 }  // namespace modewise::ops

@@ -1,5 +1,5 @@
-// Rows of a chunk's logits are independent of each other; where gradients are wanted the logits become those
-// of the loss in place.
+// Rows of a chunk's logits are independent; if gradients are needed, the gradients of the logits overwrite
+// them.
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
@@ -25,7 +25,7 @@ namespace modewise::ops {
 namespace {
 
 constexpr int64_t kChunkLogits = int64_t{1} << 23;
-/// Rows of the head whose gradient one thread adds to at a time.
+/// Rows of the head whose gradient one task accumulates.
 constexpr int64_t kHeadRows = 4096;
 
 struct LossInput {
@@ -48,15 +48,15 @@ LossInput loss_input(const at::Tensor& hidden, const at::Tensor& head, const at:
   if (in.chunk == 0) in.chunk = std::max<int64_t>(16, kChunkLogits / std::max<int64_t>(vocabulary, 1));
   const auto* target = in.targets.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < targets.numel(); ++i) {
-    TORCH_CHECK_INDEX(target[i] < vocabulary, "language_loss: target ", target[i],
-                      " is outside of the vocabulary of ", vocabulary);
+    TORCH_CHECK_INDEX(target[i] < vocabulary, "language_loss: targets must be below the vocabulary size ", vocabulary,
+                      ", got ", target[i]);
     in.counted += target[i] >= 0 ? 1 : 0;
   }
   return in;
 }
 
-/// losses[i] of the rows of `logits`, wide; where `slope` is not 0, the logits become
-/// slope · (softmax − one at the target).
+/// losses[i] of the rows of `logits`, in the accumulate type; if `slope` is not 0, the logits become slope ·
+/// (softmax − one at the target).
 template <class T>
 void losses_of_rows(T* logits, const int64_t* targets, T* losses, int64_t rows, int64_t vocabulary,
                     double slope) {
@@ -87,7 +87,7 @@ void losses_of_rows(T* logits, const int64_t* targets, T* losses, int64_t rows, 
   });
 }
 
-/// grad_head += gradᵀ rows, in blocks of head rows, so that the products stay small beside the head.
+/// grad_head += gradᵀ rows, in blocks of head rows, so that temporaries are small compared with the head.
 void add_head_gradient(const at::Tensor& grad, const at::Tensor& rows, const at::Tensor& grad_head) {
   const int64_t vocabulary = grad_head.size(0);
   const at::Tensor turned = grad.t();
@@ -98,10 +98,10 @@ void add_head_gradient(const at::Tensor& grad, const at::Tensor& rows, const at:
 }
 
 struct LossGradients {
-  at::Tensor hidden, head;  // undefined where not wanted
+  at::Tensor hidden, head;  // undefined if not needed
 };
 
-/// −log p of every token [n]; with gradients of their mean where those are defined.
+/// −log p of every token [n]; adds gradients of their mean where those are defined.
 at::Tensor losses_in_chunks(const LossInput& in, const LossGradients& gradients) {
   const int64_t vocabulary = in.head.size(0);
   const bool wanted = (gradients.hidden.defined() || gradients.head.defined()) && in.counted > 0;

@@ -1,5 +1,5 @@
-// Rows of [rows, D] in chunks; a chunk is written by one thread. The gradients of weight and bias are summed
-// piece by piece within chunks whose borders depend on the shape alone, then over the chunks as a tree.
+// Rows of [rows, D] in chunks, one thread per chunk. The weight and bias gradients are summed piece by piece
+// within chunks that depend only on the shape, then over the chunks by a reduction tree.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -30,7 +30,7 @@ const void* data_or_null(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr() : nullptr;
 }
 
-// Plan, x and the tensors it points to.
+// Plan, x and the tensors that the plan points to.
 struct NormCall {
   NormCall(const at::Tensor& input, const std::optional<at::Tensor>& w, const std::optional<at::Tensor>& b,
            double eps)

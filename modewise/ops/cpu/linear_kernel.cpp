@@ -1,4 +1,4 @@
-// Products by cpu/gemm.h; the gradient of the weight by cpu/weight_gradient.h.
+// GEMM by cpu/gemm.h; the gradient of the weight by cpu/weight_gradient.h.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>

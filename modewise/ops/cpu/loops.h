@@ -1,8 +1,8 @@
 #pragma once
-// The hot loops, as tables of functions over raw pointers. Each file of loops/ is compiled once for each
-// instruction set in a namespace of its own; `loops()` gives the table in use. Those files include nothing
-// but each other and plain structs, such as those below: an inline function of a library header, compiled
-// there for AVX-512, could otherwise be the copy that the linker keeps for machines without it.
+// Inner loops of the CPU kernels, as function tables over raw pointers. Each file of loops/ is compiled once
+// per instruction set in its own namespace; `loops()` returns the active table. Those files include only each
+// other and plain structs such as those below: an inline function of a library header, compiled there for
+// AVX-512, could otherwise be the copy that the linker keeps for all machines.
 
 #include <cstdint>
 
@@ -12,14 +12,14 @@
 
 namespace modewise::ops {
 
-/// Storage of a bfloat16.
+/// Storage type of bfloat16.
 struct Half16 {
   uint16_t bits;
 };
 
-/// out[b, m, f, h, c] = Σ_n a[b, h, m, n] x[b, n, f, h, c], f a fibre (a position of the other modes).
-/// Strides in elements. One call of the loop computes sample b, head h and fibres [begin, end) and writes
-/// nothing else.
+/// Mode product: out[b, m, f, h, c] = Σ_n a[b, h, m, n] x[b, n, f, h, c], f a fibre (a position of the other
+/// modes). Strides in elements. One call computes sample b, head h and fibres [begin, end) and writes nothing
+/// else.
 struct ProductPlan {
   const void* x;
   const void* a;
@@ -27,7 +27,7 @@ struct ProductPlan {
   int64_t rows, cols, width, heads;    // M, N, d, H
   int64_t x_batch, x_mode, x_channel;  // head h begins at channel h·d
   int64_t a_batch, a_head, a_row, a_col;
-  int64_t out_batch, out_mode;  // channels are dense
+  int64_t out_batch, out_mode;  // channels are contiguous
   const int64_t* x_fibre;       // offset of each fibre
   const int64_t* out_fibre;
 };
@@ -44,8 +44,8 @@ struct ContractPlan {
   const int64_t* x_fibre;
 };
 
-/// Sums of x over all modes but one, for every mode at once. One call handles sample b and channels
-/// [begin, end) (at most kPoolChannels), which nobody else writes.
+/// Mode pooling: sums of x over all modes but one, for every mode at once. One call computes sample b and
+/// channels [begin, end) (at most kPoolChannels), which no other call writes.
 constexpr int64_t kPoolChannels = 64;
 constexpr int kMaxModes = 16;
 struct PoolPlan {
@@ -84,16 +84,15 @@ struct ScorePlan {
   void* grad_k;      // [B, m, H·d] dense
 };
 
-/// Weights exp(scale · s − t) of rows of scores s, t the largest scale · s of a row, and their sums.
+/// Softmax numerators exp(scale · s − t) of rows of scores s, t the row maximum, and the denominators.
 struct WeightPlan {
   void* scores;   // accumulate type [rows, keys] dense, changed
-  void* weights;  // as scores; those themselves where the types are the same
+  void* weights;  // like scores; scores itself where the types are equal
   void* sums;     // accumulate type [rows]
   int64_t keys;
   double scale;
 };
-/// Keys that a row sees: the first `count`, of these where a mask keeps them (every `step`-th byte; null:
-/// all).
+/// Keys of a row: the first `count`, restricted by a mask (every `step`-th byte; null: all).
 struct SeenKeys {
   int64_t count;
   const uint8_t* mask;
@@ -103,13 +102,13 @@ struct SeenKeys {
 struct DropoutPlan {
   uint32_t key[2], step, site, threshold;
   double scale;
-  uint64_t first_group = 0;  // of 64 elements, that the first element belongs to
+  uint64_t first_group = 0;  // group of 64 elements that contains the first element
 };
 
 struct NormPlan {
   const void* x;         // [rows, D] dense
   const void* residual;  // fused dropout_add before the norm; null: none
-  void* sum;             // residual + dropout(x); null: no fusion, x itself is normed
+  void* sum;             // residual + dropout(x); null: no fusion, x itself is normalised
   const void* weight;    // accumulate type [D] or null
   const void* bias;
   void* out;
@@ -117,7 +116,7 @@ struct NormPlan {
   void* rstd;
   int64_t channels;
   double eps;
-  bool centred;         // false: no mean is taken off (RMS norm), `mean` is not written
+  bool centred;         // false: the mean is not subtracted (RMS norm), `mean` is not written
   DropoutPlan dropout;  // threshold 0: none
 };
 struct NormBackwardPlan {
@@ -132,29 +131,28 @@ struct NormBackwardPlan {
   bool centred;  // as in NormPlan; `mean` may be null where it is false
 };
 
-/// Batch normalisation of x [rows, C], dense. What there is of each channel, and sums, are of the accumulate
-/// type.
+/// Batch normalisation of x [rows, C], contiguous. Per-channel values and sums have the accumulate type.
 struct BatchNormPlan {
   const void* x;
   const void* grad;    // [rows, C], backward only
-  const void* mean;    // [C], as those below
-  const void* factor;  // weight / deviation
+  const void* mean;    // [C], like those below
+  const void* factor;  // weight / standard deviation
   const void* shift;   // bias; backward: mean of grad
   const void* slope;   // backward: mean of grad · (x − mean), over the variance
   void* out;           // as x
   int64_t channels;
 };
 
-/// The numbers of one Adam update, rounded to the parameter's type (adam_step.h).
+/// Parameters of one Adam update, rounded to the parameter's dtype (adam_step.h).
 template <class T>
 struct AdamPlan {
   T gradient_scale, keep, added_decay, beta1_rest, beta2, beta2_rest, step_size, root_scale, epsilon;
 };
 
-/// T is the type in memory, sums are float (double for double). Scratch is counted in bytes.
+/// T is the storage type, sums are float (double for double). Scratch sizes are in bytes.
 template <class T>
 struct ProductLoops {
-  /// Heads that one call of `product` computes; they divide H.
+  /// Number of heads that one call of `product` computes; divides H.
   int64_t (*product_heads)(const ProductPlan&);
   int64_t (*product_scratch)(const ProductPlan&);
   void (*product)(const ProductPlan&, int64_t b, int64_t h, int64_t begin, int64_t end, void* scratch);
@@ -174,7 +172,7 @@ struct ScoreLoops {
   int64_t (*scratch)(const ScorePlan&, bool backward);
   void (*forward)(const ScorePlan&, int64_t b, int64_t h, void* scratch);
   void (*backward)(const ScorePlan&, int64_t b, int64_t h, void* scratch);
-  /// Weights of one row; of keys that are not seen 0. A row without any becomes NaN.
+  /// Softmax numerators of one row; 0 for masked keys. A row without any key becomes NaN.
   void (*weigh)(const WeightPlan&, int64_t row, const SeenKeys&);
 };
 template <class T>
@@ -183,15 +181,15 @@ struct ElementLoops {
   void (*dropout_add)(const DropoutPlan&, const T* x, const T* residual, T* out, int64_t begin, int64_t end);
   void (*norm)(const NormPlan&, int64_t begin, int64_t end);
   /// Rows [begin, end) in order; adds their part of the weight and bias gradients to grad_weight, grad_bias
-  /// [D] (accumulate type, null: not wanted).
+  /// [D] (accumulate type, null: not needed).
   void (*norm_backward)(const NormBackwardPlan&, int64_t begin, int64_t end, void* grad_weight,
                         void* grad_bias);
-  /// Elements [begin, end) of parameter, gradient and moments. Null for bfloat16: no parameter is that
-  /// narrow.
+  /// Elements [begin, end) of parameter, gradient and moments. Null for bfloat16, which parameters never
+  /// have.
   void (*adam_step)(const AdamPlan<T>&, T* parameter, const T* gradient, T* first, T* second, int64_t begin,
                     int64_t end);
 };
-/// Rows [begin, end), 16 of them summed up on their own at a time, in order.
+/// Rows [begin, end), in partial sums of 16 rows each, in order.
 template <class T>
 struct BatchNormLoops {
   /// Adds Σ x to sums [C].
@@ -209,7 +207,7 @@ struct BatchNormLoops {
 /// or gelu of each (C = M).
 template <class T>
 using Activation = void (*)(const T* x, T* out, int64_t begin, int64_t end, int64_t m);
-/// grad [rows, M] -> grad_x [rows, C]; and out again, where it is not null.
+/// grad [rows, M] -> grad_x [rows, C]; recomputes out if it is not null.
 template <class T>
 using ActivationBackward = void (*)(const T* grad, const T* x, T* grad_x, T* out, int64_t begin, int64_t end,
                                     int64_t m);
@@ -251,7 +249,7 @@ struct Loops {
   }
 };
 
-/// The table in use (kernel_info.h says how it is chosen).
+/// The active table (see kernel_info.h).
 const Loops& loops();
 
 }  // namespace modewise::ops

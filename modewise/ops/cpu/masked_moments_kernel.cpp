@@ -1,5 +1,5 @@
-// The rows that count are gathered, so that their sums do not depend on the places of the others. Moments are
-// taken in float64 and rounded once.
+// Valid rows are gathered, so that their sums do not depend on the positions of the others. Moments are
+// computed in float64 and rounded once.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -19,7 +19,7 @@ namespace modewise::ops {
 
 namespace {
 
-/// The rows that count, and their places; all rows and no places where the mask keeps none.
+/// Valid rows and their indices; all rows and no indices if the mask keeps none.
 struct CountedRows {
   at::Tensor rows, places;
 };

@@ -1,4 +1,4 @@
-// One plan a matrix of the batch; the threads share the products of all of them.
+// One GEMM plan per matrix of the batch; threads share the products of all of them.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -13,7 +13,7 @@ namespace modewise::ops {
 
 namespace {
 
-/// t [..., R, C] with leading sizes `batch`, without a copy.
+/// t [..., R, C] expanded to batch dimensions `batch`, as a view.
 at::Tensor expanded(const at::Tensor& t, std::vector<int64_t> batch) {
   batch.push_back(t.size(-2));
   batch.push_back(t.size(-1));

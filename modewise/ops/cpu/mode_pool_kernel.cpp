@@ -1,5 +1,5 @@
-// x [B, N_1 … N_k, D] is read by its strides; a task is one sample and 64 channels and writes those of every
-// pooled tensor [B, N_i, D]. Backward: a task is one sample and one index of the first mode.
+// x [B, N_1 … N_k, D] is read by its strides; a task computes one sample and 64 channels of every pooled
+// tensor [B, N_i, D]. Backward: a task is one sample and one index of the first mode.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -22,7 +22,7 @@ namespace modewise::ops {
 
 namespace {
 
-// Number of cells that are averaged into each [B, N_i], or undefined for sums.
+// Number of cells averaged into each [B, N_i], or undefined for sums.
 at::Tensor averaged_cells(at::IntArrayRef sizes, int64_t mode, Pooling pooling,
                           const std::optional<at::Tensor>& mask, const at::TensorOptions& options) {
   if (pooling == Pooling::sum) return {};

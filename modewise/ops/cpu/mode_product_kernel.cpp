@@ -1,5 +1,5 @@
 // x [B, N_1 … N_k, H·d] is read by its strides. A fibre is a position of the modes other than the product's;
-// a task is one sample, some heads and a range of fibres, and writes those of out[b] alone.
+// a task is one sample, some heads and a range of fibres, and writes only those of out[b].
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -103,7 +103,7 @@ at::Tensor contract_strided(const at::Tensor& a, const at::Tensor& x, int64_t mo
                              .x_channel = x.stride(-1),
                              .a_fibre = a_fibres.data(),
                              .x_fibre = x_fibres.data()};
-  // Few (sample, head) pairs: rows are shared out too; every entry is still summed by one thread in one
+  // Few (sample, head) pairs: rows are split into tasks too; every entry is still summed by one thread in one
   // order.
   const int64_t parts = parts_wanted(32, batch * groups, rows);
   const int64_t step = (rows + parts - 1) / parts;

@@ -1,5 +1,5 @@
-// q [B, n, H·d], k [B, m, H·d]; a task is one (sample, head) and writes scores[b, h] [n, m], or in the
-// backward pass the channels of head h of sample b of both gradients.
+// q [B, n, H·d], k [B, m, H·d]; a task is one (sample, head) and writes scores[b, h] [n, m], or in backward
+// the channels of head h of sample b of both gradients.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>

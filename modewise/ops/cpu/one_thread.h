@@ -1,9 +1,9 @@
 #pragma once
-// Keeps the BLAS on the calling thread, for products that are already shared among threads.
+// Guard that limits BLAS to the calling thread, for products inside parallel tasks.
 
 #include <omp.h>
 
-// Of the BLAS that libtorch brings, where that is MKL: how many threads it takes when this thread calls it.
+// MKL, if it is libtorch's BLAS: sets the number of threads for calls from this thread.
 extern "C" int MKL_Set_Num_Threads_Local(int) __attribute__((weak));
 
 namespace modewise::ops {

@@ -1,5 +1,5 @@
 #pragma once
-// One factor of many products, packed once: tasks multiply blocks of rows by it while they are in the cache.
+// GEMM operand packed once and multiplied with many blocks of rows, while these are in cache.
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/CPUAllocator.h>
@@ -10,8 +10,8 @@
 
 namespace modewise::ops {
 
-/// b [K, N] by any strides, with a bias [N] or none (undefined), in the type T in memory. b and bias must
-/// outlive it. Sums have the order of cpu/gemm_plan.h.
+/// b [K, N] of any strides, with a bias [N] or none (undefined), in storage type T. b and bias must outlive
+/// it. Sums have the order of cpu/gemm_plan.h.
 template <class T>
 class PackedFactor {
  public:
@@ -31,14 +31,14 @@ class PackedFactor {
     });
   }
 
-  /// Of the packed form of a factor [depth, columns].
+  /// Bytes of a packed factor [depth, columns].
   static int64_t bytes(int64_t depth, int64_t columns) {
     return panels(columns) * loops().of<T>().gemm->panel_bytes(depth);
   }
-  /// Bytes of working memory for blocks of `rows` rows.
+  /// Scratch bytes for blocks of `rows` rows.
   int64_t scratch(int64_t rows) const { return loops_.scratch(plan_, rows, panels_); }
 
-  /// out [rows, N] = a [rows, K] · b + bias; the rows of out are dense and `out_row` elements apart.
+  /// out [rows, N] = a [rows, K] · b + bias; the rows of out are contiguous and `out_row` elements apart.
   void multiply(const T* a, int64_t a_row, int64_t a_col, int64_t rows, T* out, int64_t out_row,
                 void* working) const {
     GemmPlan plan = plan_;

@@ -1,5 +1,5 @@
-// Rows of [rows, D] in chunks, one thread a chunk; the weight gradient is summed piece by piece within chunks
-// whose borders depend on the shape alone, then over the chunks as a tree.
+// Rows of [rows, D] in chunks, one thread per chunk; the weight gradient is summed piece by piece within
+// chunks that depend only on the shape, then over the chunks by a reduction tree.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>

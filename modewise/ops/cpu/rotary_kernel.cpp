@@ -1,4 +1,4 @@
-// x [B, N, H, d]; a task is a chunk of rows (b, n), whose heads nobody else writes.
+// x [B, N, H, d]; a task is a chunk of rows (b, n) with all their heads.
 
 #include <ATen/AccumulateType.h>
 #include <ATen/Dispatch.h>

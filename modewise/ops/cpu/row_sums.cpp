@@ -21,7 +21,7 @@ void dispatch(at::ScalarType type, const Body& body) {
   body.template operator()<float>();
 }
 
-/// to[i] = Σ_p parts[p, i], added up as doubles, a few columns at a time.
+/// to[i] = Σ_p parts[p, i], summed in double, a few columns at a time.
 template <class From, class To>
 void add_parts(const From* parts, int64_t count, int64_t n, To* to) {
   at::parallel_for(0, n, kChunkElements, [&](int64_t begin, int64_t end) {

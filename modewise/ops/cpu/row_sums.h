@@ -1,5 +1,5 @@
 #pragma once
-// Sums over rows, with an order that the sizes alone decide.
+// Deterministic sums over rows, in an order that depends only on the sizes.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,8 +8,8 @@ namespace modewise::ops {
 /// parts [P, …] summed over P in order, in float64, then rounded to `type`.
 at::Tensor sum_in_order(const at::Tensor& parts, at::ScalarType type);
 
-/// x [R, M], dense, summed over R: chunks of rows by one thread each (row_tasks.h, add_in_pieces), then the
-/// chunks in order.
+/// x [R, M], contiguous, summed over R: chunks of rows by one thread each (row_tasks.h, add_in_pieces), then
+/// the chunks in order.
 at::Tensor sum_over_rows(const at::Tensor& x, at::ScalarType type);
 
 }  // namespace modewise::ops

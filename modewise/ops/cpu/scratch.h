@@ -1,5 +1,5 @@
 #pragma once
-// Working memory of one thread for one call, aligned to cache lines; kept between calls.
+// Scratch memory of one thread for one call, aligned to cache lines; kept between calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace modewise::ops {
 
-/// At least `bytes` bytes, valid until this thread's next call. Blocks above 4 MiB are not kept longer than
-/// that.
+/// At least `bytes` bytes, valid until this thread's next call. Blocks above 4 MiB are freed by the next
+/// call.
 inline void* thread_scratch(int64_t bytes) {
   struct Free {
     void operator()(std::byte* block) const { ::operator delete[](block, std::align_val_t{64}); }

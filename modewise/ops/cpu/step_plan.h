@@ -1,6 +1,6 @@
 #pragma once
-// One token of a text that is being generated: the rows that it attends to, and the blocks that it joins.
-// Plain structs, for cpu/loops.h. T is the type in memory, F the accumulate type.
+// Parameters of one decoding step: the cached rows that a token attends to, and the partial blocks it
+// updates. Plain structs, for cpu/loops.h. T is the storage type, F the accumulate type.
 
 #include <cstdint>
 
@@ -8,16 +8,16 @@
 
 namespace modewise::ops {
 
-constexpr int kStepParts = kMaxLevels + 2;  // window, first tokens, slots of each level
+constexpr int kStepParts = kMaxLevels + 2;  // window, first tokens, summary tokens of each level
 
-/// Rows [0, count) of keys and values, compared with the query that is turned by row `code` of the table.
+/// Rows [0, count) of keys and values, compared with the query rotated by row `code` of the table.
 struct StepRows {
   const void* keys;    // T [B, room, G, d]
   const void* values;  // T [B, room, G, e]
   int64_t count, room;
   int64_t code;
   double scale;   // of the logits
-  double excess;  // taken from them
+  double excess;  // subtracted from them
 };
 
 struct StepPlan {
@@ -27,16 +27,16 @@ struct StepPlan {
   int64_t heads, kv_heads, d, e;
   int parts;
   StepRows part[kStepParts];
-  const void *cosine, *sine;  // F [codes, d/2], or null without codes
+  const void *cosine, *sine;  // F [codes, d/2], or null without rotary embedding
 };
 
-/// Blocks that are being filled: each latent's softmax over the rows so far, its sums not yet divided.
+/// Partial blocks: each latent's online softmax over the rows so far, with sums not yet divided.
 struct OpenPlan {
   const void *keys, *values;  // T [B, rows, G, ·], of sample b: keys + b·keys_batch
   int64_t keys_batch, values_batch;
   int64_t kv_heads, d, e, slots;
   const void* latents;  // F [G, r, d]
-  void *high, *total;   // F [B, G, r]: largest logit, sum of exp(logit − high)
+  void *high, *total;   // F [B, G, r]: running maximum, sum of exp(logit − high)
   void* sum_keys;       // F [B, G, r, d]
   void* sum_values;     // F [B, G, r, e]
 };
@@ -44,7 +44,7 @@ struct OpenPlan {
 template <class T>
 struct StepLoops {
   int64_t (*attend_scratch)(const StepPlan&);
-  /// The query heads of key head g.
+  /// Computes the query heads of key head g.
   void (*attend)(const StepPlan&, int64_t b, int64_t g, void* scratch);
   /// Adds row `row`.
   void (*join)(const OpenPlan&, int64_t b, int64_t g, int64_t row);

@@ -1,4 +1,4 @@
-// Blocks of elements, one thread a block; their sums are added in pairs.
+// Blocks of elements, one thread per block; the block sums are added pairwise.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/scalar_tensor.h>

@@ -1,9 +1,9 @@
-// q [B, n, H, d], k [B, n, G, d], v [B, n, G, e]. Forward: slots level by level, then a task is a strip of
-// tokens of one (sample, key head), which writes their rows of the output for the query heads of that key
-// head. Backward: a task is a chunk of strips; what it finds for slots, for the first tokens and for tokens
-// before it goes into rows of its own, which are then added up in the order of the chunks. Strips and chunks
-// depend on the sizes alone, so that any number of threads gives the same bits. Memory: the sums of the
-// backward are of the size of k and v; all else is smaller.
+// q [B, n, H, d], k [B, n, G, d], v [B, n, G, e]. Forward: summary tokens level by level, then a task is a
+// strip of tokens of one (sample, key head), which writes their output rows for the query heads of that key
+// head. Backward: a task is a chunk of strips; its gradients of summary tokens, of the first tokens and of
+// tokens before the chunk go to buffers of its own, which are then added in order of the chunks. Strips and
+// chunks depend only on the sizes, so any number of threads gives bitwise equal results. Memory: the gradient
+// sums have the size of k and v; all else is smaller.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -89,7 +89,7 @@ class Work {
     for (const FoldLevel& fold : fold_levels(options.fold, plan.n)) {
       if (fold.finished == 0) break;
       TORCH_CHECK_VALUE(plan.levels < kMaxLevels, "summary_attention: at most ", kMaxLevels,
-                        " levels of finished blocks are possible, got fold ", options.fold);
+                        " levels of complete blocks are supported, got fold ", options.fold);
       SummaryLevel& level = plan.level[plan.levels];
       level.children = fold.children, level.tokens = fold.tokens;
       level.siblings = fold.siblings, level.finished = fold.finished, level.known = fold.known;
@@ -127,8 +127,8 @@ class Work {
   std::vector<at::Tensor> held_;
 };
 
-/// body(b, g, piece) for the pieces of every (sample, key head). The heads of a piece follow each other,
-/// since their rows lie side by side in memory; the pieces are scattered, since later ones see more slots.
+/// Calls body(b, g, piece) for all pieces. The heads of a piece are consecutive (adjacent rows in memory);
+/// the pieces are scattered, because later ones attend to more summary tokens.
 template <class Body>
 void for_pieces(const Work& work, int64_t pieces, int64_t task_work, const Body& body) {
   const int64_t heads = work.plan.kv_heads;
@@ -140,7 +140,7 @@ void for_pieces(const Work& work, int64_t pieces, int64_t task_work, const Body&
   });
 }
 
-/// Blocks of a level that one task summarises: about a strip of tokens.
+/// Blocks of a level per task: about a strip of tokens.
 int64_t blocks_of_task(const SummaryLevel& level) {
   return std::max<int64_t>(kStripTokens / level.tokens, 1);
 }
@@ -192,7 +192,7 @@ const KernelList<Forward(const at::Tensor&, const at::Tensor&, const at::Tensor&
                     {{"tiled", decltype(summary_kernels)::takes_all, summary_attention_tiled},
                      {"reference", decltype(summary_kernels)::takes_all, reference::summary_attention}});
 
-/// The rows in which the chunks keep their parts of the slots' gradients.
+/// Buffer rows of the chunks' partial gradients of summary tokens.
 struct Parts {
   std::vector<int64_t> first, row;
   int64_t rows = 0;

@@ -1,4 +1,4 @@
-// Nothing of one (sample, key head) depends on another, which is how threads share the work.
+// Each (sample, key head) is independent; threads share them.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -20,7 +20,7 @@ namespace modewise::ops {
 
 namespace {
 
-/// Cosines and sines of positions, one row each, in the accumulate type.
+/// Cosine and sine table of positions, one row each, in the accumulate type.
 class CodeTable {
  public:
   CodeTable(int64_t rows, int64_t half, at::ScalarType type)
@@ -49,7 +49,7 @@ class CodeTable {
   at::Tensor cosine_, sine_;
 };
 
-/// Rows from one sample to the next.
+/// Row stride between samples.
 int64_t rows_of_a_sample(const at::Tensor& rows) {
   return rows.stride(0) / (rows.size(2) * rows.size(3));
 }
@@ -81,7 +81,7 @@ OpenPlan open_plan(const KeyRows& rows, const OpenBlocks& open) {
           .sum_values = open.values.mutable_data_ptr()};
 }
 
-/// Row `row` of x [B·t, G, ·] for key head g, to row `at` of sample b.
+/// Copies row `row` of x [B·t, G, ·] of key head g to row `at` of sample b.
 template <class T>
 void put_row(const void* x, int64_t row, const at::Tensor& rows, int64_t b, int64_t at, int64_t g) {
   const int64_t groups = rows.size(2), width = rows.size(3);
@@ -101,7 +101,7 @@ struct StepArguments {
   double gain(int64_t level) const { return rotary.used() ? rotary.gain(level) : 1; }
 };
 
-/// Codes: a row a token, one for the first tokens, one a level.
+/// Rotation table: one row per token, one for the first tokens, one per level.
 void set_step_codes(const StepArguments& a, CodeTable& codes, StepPlan& plan) {
   const auto row_of = [&](int64_t level) { return a.rotary.level_frequencies(level).contiguous(); };
   const at::Tensor tokens = row_of(0);
@@ -115,7 +115,7 @@ void set_step_codes(const StepArguments& a, CodeTable& codes, StepPlan& plan) {
   plan.cosine = codes.cosine(), plan.sine = codes.sine();
 }
 
-/// What the tokens see; the counts of ring and first tokens are those of the last token.
+/// Visible rows of the tokens; the counts of ring and first tokens are those of the last token.
 StepPlan step_plan(const StepArguments& a, CodeTable& codes) {
   StepPlan plan = {};
   plan.heads = a.q.size(2), plan.kv_heads = a.k.size(2), plan.d = a.k.size(3), plan.e = a.v.size(3);
@@ -124,7 +124,7 @@ StepPlan step_plan(const StepArguments& a, CodeTable& codes) {
   const double scale = a.options.scale, gain = a.gain(0);
   const int64_t count = a.tokens();
   plan.part[plan.parts++] = step_rows(a.ring, 0, scale * gain, 0);
-  // The first tokens are kept as they are, at position 0, and are seen from a window away.
+  // The first tokens are cached at position 0, not rotated, and seen at distance `window`.
   if (a.first.keys.size(1) > 0) plan.part[plan.parts++] = step_rows(a.first, count, scale * gain * gain, 0);
   for (size_t l = 0; l < a.slots.size(); ++l) {
     const auto level = static_cast<int64_t>(l) + 1;
@@ -193,7 +193,7 @@ at::Tensor summary_step_loops(const at::Tensor& q, const at::Tensor& k, const at
 std::string too_many_levels(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
                             const KeyRows&, const KeyRows&, const std::vector<VisibleSummaries>& slots,
                             const OpenBlocks&, const RotaryEmbedding&, const StepOptions&) {
-  return std::ssize(slots) > kMaxLevels ? "more levels of blocks than it has room for" : "";
+  return std::ssize(slots) > kMaxLevels ? "more block levels than supported" : "";
 }
 
 using StepKernels = KernelList<at::Tensor(

@@ -1,4 +1,4 @@
-// Rows of [rows, 2M] -> [rows, M], in chunks; a chunk is written by one thread.
+// Rows of [rows, 2M] -> [rows, M], in chunks; each chunk is written by one thread.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>

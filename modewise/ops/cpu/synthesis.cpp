@@ -14,19 +14,19 @@ namespace modewise::ops {
 
 namespace {
 
-/// Weights of a block at most: some megabytes.
+/// Maximum number of weights per block: some megabytes.
 constexpr int64_t kBlockWeights = int64_t{1} << 20;
-/// Weights of a part at most: with their gradients about half of a second-level cache.
+/// Maximum number of weights per part: with their gradients about half of the L2 cache.
 constexpr int64_t kPartWeights = int64_t{1} << 16;
 
-/// outer ⊗ inner at the rows of a block, [H, rows, m].
+/// Rows of outer ⊗ inner in a block, [H, rows, m].
 at::Tensor kronecker_rows(const Synthesis& a, const RowBlock& block) {
   const KroneckerSlices slices(a, block);
   const auto product = slices.outer(a.outer) * slices.inner(a.inner);
   return product.flatten(3, 4).flatten(1, 2).narrow(1, 0, block.count).narrow(2, 0, a.keys());
 }
 
-/// Cells of a block that count, to be broadcast to [B or 1, H, rows, m]; undefined where all do.
+/// Attention mask of a block, broadcast to [B or 1, H, rows, m]; undefined if nothing is masked.
 at::Tensor kept_cells(const Synthesis& a, const RowBlock& block) {
   at::Tensor kept;
   if (a.key_mask) kept = a.key_mask->unsqueeze(1).unsqueeze(1);

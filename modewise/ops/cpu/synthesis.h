@@ -1,9 +1,9 @@
 #pragma once
-// How the work of synthesized_attention is cut: into parts of the samples, and those into blocks of rows; the
-// sizes decide how many. Small matrices go by parts whose weights stay in a core's cache from the logits to
-// the last product, a thread a part; large ones by blocks whose products share the threads. A block never
-// begins or ends inside the rows of one row of `outer` but when it has this one alone, so that its slice of
-// the Kronecker product is a product of two slices. Sums over samples are taken in their order, part by part.
+// Partition of synthesized_attention into parts of the samples and blocks of rows, depending only on the
+// sizes. Small matrices use parts whose weights stay in a core's cache from the logits to the last product,
+// one thread per part; large ones use blocks whose products run in parallel. A block contains whole groups of
+// rows that share a row of `outer`, or lies within one group, so that its slice of the Kronecker product is a
+// product of two slices. Sums over samples are added in order, part by part.
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
@@ -24,7 +24,7 @@ struct SamplePart {
   int64_t number, first, count;
 };
 
-/// Arguments of synthesized_attention, checked.
+/// Checked arguments of synthesized_attention.
 struct Synthesis {
   Synthesis(const at::Tensor& values, const SynthesizedLogits& logits, int64_t row_count,
             const std::optional<at::Tensor>& mask, bool is_causal)
@@ -37,7 +37,7 @@ struct Synthesis {
     inner = logits.inner.to(type);
   }
 
-  /// The same for some of the samples.
+  /// The same arguments for some of the samples.
   Synthesis samples(const SamplePart& part) const {
     const auto own = [&](const at::Tensor& x) {
       return x.defined() && x.size(0) == batch() ? x.narrow(0, part.first, part.count) : x;
@@ -48,7 +48,7 @@ struct Synthesis {
     return out;
   }
 
-  at::Tensor v, left, right, outer, inner;  // the last two in the type of sums
+  at::Tensor v, left, right, outer, inner;  // the last two in the accumulate type
   std::optional<at::Tensor> key_mask;
   bool causal;
   int64_t rows;
@@ -65,12 +65,12 @@ struct RowBlock {
   int64_t first, count;
 };
 
-/// How many samples a part has: all of them where a sample's weights are many, or where what a part adds to
-/// gradients that all samples share would be larger than the values.
+/// Samples per part: all of them if a sample has many weights, or if a part's share of gradients common to
+/// all samples would be larger than the values.
 int64_t part_samples(const Synthesis& a);
 int64_t parts_of(const Synthesis& a);
 
-/// body(part) for all parts. Within one nothing is recorded for gradients.
+/// Calls body(part) for all parts; within several parts autograd is off.
 template <class Body>
 void for_parts(const Synthesis& a, const Body& body) {
   const int64_t each = part_samples(a), parts = parts_of(a);
@@ -82,10 +82,10 @@ void for_parts(const Synthesis& a, const Body& body) {
   });
 }
 
-/// Rows of a block: as many as fit, whole groups of the rows of inner or a piece of one.
+/// Rows per block: as many as fit, whole groups of the rows of inner or a piece of one group.
 int64_t block_rows(const Synthesis& a, int64_t first);
 
-/// body(block) for all rows, one after another.
+/// Calls body(block) for all rows, one block after another.
 template <class Body>
 void for_row_blocks(const Synthesis& a, const Body& body) {
   for (int64_t first = 0, count; first < a.rows; first += count) {
@@ -94,7 +94,7 @@ void for_row_blocks(const Synthesis& a, const Body& body) {
   }
 }
 
-/// The slices of outer and inner whose product holds the rows of a block.
+/// Slices of outer and inner whose Kronecker product contains the rows of a block.
 struct KroneckerSlices {
   KroneckerSlices(const Synthesis& a, const RowBlock& block);
   /// [H, r, 1, β, 1]
@@ -108,9 +108,9 @@ struct KroneckerSlices {
   int64_t first_outer, outer_rows, first_inner, inner_rows;
 };
 
-/// The matrices of all samples and heads in one tensor, by strides in elements.
+/// The matrices of all samples and heads in one tensor, with strides in elements.
 struct HeadMatrices {
-  /// x [B, n, H, width], or [1, n, H, width] for all samples.
+  /// x [B, n, H, width], or [1, n, H, width] shared by all samples.
   static HeadMatrices tokens(const at::Tensor& x) {
     return {x.const_data_ptr(), x.element_size(), x.size(0) == 1 ? 0 : x.stride(0),
             x.stride(2),        x.stride(1),      x.stride(3),
@@ -136,11 +136,11 @@ struct HeadMatrices {
   at::ScalarType type;
 };
 
-/// out[b, h] = left[b, h] · right[b, h], or added to what is there; out has dense rows.
+/// out[b, h] = left[b, h] · right[b, h], or += with `add`; out has contiguous rows.
 void multiply_heads(const Synthesis& a, const HeadMatrices& left, const HeadMatrices& right,
                     const HeadMatrices& out, bool add = false);
 
-/// softmax of the logits of a block, [B, H, rows, m], in the type of sums.
+/// Softmax of the logits of a block, [B, H, rows, m], in the accumulate type.
 at::Tensor block_weights(const Synthesis& a, const RowBlock& block);
 
 }  // namespace modewise::ops

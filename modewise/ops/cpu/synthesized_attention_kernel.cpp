@@ -1,5 +1,5 @@
-// In parts and blocks (cpu/synthesis.h). Weights that no sample changes are made once: the samples are then
-// more channels of one sample, and all products are large.
+// In parts and blocks (cpu/synthesis.h). Weights that no sample changes are computed once: the samples are
+// then folded into the channels of one sample, and all products are large.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -26,12 +26,12 @@ bool same_for_all(const at::Tensor& v, const SynthesizedLogits& logits, const Ma
   return v.size(0) > 1 && !logits.left.defined() && !key_mask;
 }
 
-/// x [B, n, H, e] -> [1, n, H, B·e]: samples as channels.
+/// x [B, n, H, e] -> [1, n, H, B·e]: samples folded into channels.
 at::Tensor fold_samples(const at::Tensor& x) {
   return x.permute({1, 2, 0, 3}).flatten(2, 3).unsqueeze(0);
 }
 
-/// The reverse.
+/// Inverse of fold_samples.
 at::Tensor unfold_samples(const at::Tensor& x, int64_t samples) {
   return x.squeeze(0).unflatten(-1, {samples, x.size(-1) / samples}).permute({2, 0, 1, 3}).contiguous();
 }
@@ -75,8 +75,8 @@ at::Tensor synthesized_attention_checked(const at::Tensor& v, const Maybe& left,
   return synthesized_kernels.run(v.device(), v, logits, rows, key_mask, causal);
 }
 
-/// Gradients, those of left in its own type and all others in the type of sums. What all samples share has a
-/// sum of each part first.
+/// Gradients: of left in its own dtype, all others in the accumulate type. Gradients common to all samples
+/// have one sum per part first.
 struct SynthesisSums {
   explicit SynthesisSums(const Synthesis& a)
       : v(at::zeros(a.v.sizes(), a.wide())),
@@ -150,7 +150,7 @@ class PartGradients {
     const int64_t all_rows = slices.outer_rows * slices.inner_rows;
     const int64_t columns = outer_.size(2) * inner_.size(2);
     auto cells = slope;
-    if (all_rows != slope.size(1) || columns != slope.size(2)) {  // beyond the part that is used
+    if (all_rows != slope.size(1) || columns != slope.size(2)) {  // zero outside the used part
       cells = at::zeros({slope.size(0), all_rows, columns}, slope.options());
       cells.narrow(1, 0, slope.size(1)).narrow(2, 0, slope.size(2)).copy_(slope);
     }

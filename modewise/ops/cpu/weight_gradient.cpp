@@ -13,7 +13,7 @@ namespace modewise::ops {
 
 namespace {
 
-/// Rows of one part at least, and parts at most, so that they stay small beside the rows.
+/// Minimum rows per part and maximum number of parts, so that the sums are small compared with the rows.
 constexpr int64_t kPartRows = 2048, kMaxParts = 16;
 
 }  // namespace
@@ -26,7 +26,7 @@ RowParts row_parts(int64_t rows) {
 
 namespace {
 
-/// plan_of(first row, gradᵀ of a part's rows, where its sums belong) is the product of that part.
+/// plan_of(first row, gradᵀ of a part's rows, output for its sums) returns the GEMM plan of that part.
 template <class PlanOf>
 at::Tensor sum_of_parts(const at::Tensor& grad, int64_t columns, at::ScalarType type, const PlanOf& plan_of) {
   const auto [each, count] = row_parts(grad.size(0));

@@ -21,7 +21,7 @@ Padding Padding::with(const Padding& other) const {
 
 namespace {
 
-/// The line of x [B, N_1 … N_k] that lies at `line` of the padded one's, −1 where that is of zeros.
+/// Line of x [B, N_1 … N_k] at `line` of the padded tensor, −1 for zero padding.
 int64_t line_of(const at::Tensor& x, const std::vector<Padding>& padding, int64_t line) {
   int64_t of_x = 0, lines = 1;
   for (size_t i = padding.size() - 1; i-- > 0;) {
@@ -70,7 +70,7 @@ PaddedCells::PaddedCells(const at::Tensor& x, std::vector<Padding> padding)
 
 namespace {
 
-/// All sums of one element of `outer` and one of begin, begin + step …, `count` of them, those the fastest.
+/// All sums of one element of `outer` and one of begin, begin + step …, `count` of them, the latter fastest.
 std::vector<int64_t> sums(const std::vector<int64_t>& outer, int64_t begin, int64_t count, int64_t step) {
   std::vector<int64_t> all;
   all.reserve(outer.size() * static_cast<size_t>(count));
@@ -79,10 +79,10 @@ std::vector<int64_t> sums(const std::vector<int64_t>& outer, int64_t begin, int6
   return all;
 }
 
-/// As LinedMatrix has them: the taps of the outer modes that see nothing but what was padded.
+/// zero_runs of a LinedMatrix: taps of the outer modes that read only padding.
 std::vector<uint64_t> zero_runs(const PaddedCells& padded, const std::vector<ModeWindows>& modes,
                                 int64_t samples, int64_t runs_each) {
-  std::vector<std::vector<bool>> lines(1), next;  // of each line, whether each of its runs is of zeros
+  std::vector<std::vector<bool>> lines(1), next;  // per line: whether each of its runs is zero
   lines[0] = {false};
   for (size_t i = 0; i + 1 < modes.size(); ++i) {
     const ModeWindows& mode = modes[i];
@@ -129,7 +129,7 @@ Windows::Windows(const PaddedCells& padded, const std::vector<ModeWindows>& mode
     const ModeWindows& mode = modes[i];
     const int64_t cell = x.strides()[i + 1], first = (mode.first + padded.padding(i).before) * cell;
     line_at_ = sums(line_at_, first, i < last ? mode.positions : 1, mode.step * cell);
-    // Taps that see neighbours of the last mode are one run.
+    // Taps on adjacent cells of the last mode form one run.
     const int64_t runs = i == last && mode.tap_step == 1 ? 1 : mode.taps;
     run_at_ = sums(run_at_, 0, runs, mode.tap_step * cell);
   }

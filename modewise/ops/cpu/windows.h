@@ -1,5 +1,5 @@
 #pragma once
-// What the taps of a kernel see from each position, as a matrix that is read where it lies.
+// Implicit im2col: the windows of a convolution kernel as a matrix that is read in place.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,28 +9,28 @@
 
 namespace modewise::ops {
 
-/// Of one mode: from position p, tap t sees the cell first + p · step + t · tap_step, and zeros where there
-/// is no such cell.
+/// Windows along one mode: at position p, tap t reads cell first + p · step + t · tap_step, or zero padding
+/// outside the tensor.
 struct ModeWindows {
   int64_t positions, taps, first, step, tap_step;
 };
 
-/// Cells of zeros that lie before and behind those of a mode.
+/// Zero padding before and after the cells of a mode.
 struct Padding {
   int64_t before = 0, behind = 0;
 
-  /// As many as the windows over a mode of n cells see.
+  /// Padding needed by the windows over a mode of n cells.
   static Padding of(const ModeWindows& mode, int64_t n);
-  /// As many as either needs.
+  /// Maximum of both.
   Padding with(const Padding& other) const;
 };
 
-/// A tensor [B, N_1 … N_k, C] among the zeros around it; without any, as it is.
+/// Zero-padded copy of a tensor [B, N_1 … N_k, C], or the tensor itself without padding.
 class PaddedCells {
  public:
   PaddedCells(const at::Tensor& x, std::vector<Padding> padding);
 
-  const at::Tensor& cells() const { return cells_; }  // dense
+  const at::Tensor& cells() const { return cells_; }  // contiguous
   const Padding& padding(size_t mode) const { return padding_[mode]; }
 
  private:
@@ -38,16 +38,16 @@ class PaddedCells {
   at::Tensor cells_;
 };
 
-/// The matrix whose row (b, p_1 … p_k) holds the C channels of the cell that each tap (t_1 … t_k) sees, taps
+/// im2col matrix: row (b, p_1 … p_k) holds the C channels of the cell that each tap (t_1 … t_k) reads, taps
 /// in row-major order.
 class Windows {
  public:
-  /// `padded` has the cells that the windows see, and must outlive them.
+  /// `padded` holds the cells that the windows read, and must outlive them.
   Windows(const PaddedCells& padded, const std::vector<ModeWindows>& modes);
 
   const LinedMatrix& matrix() const { return matrix_; }
   int64_t depth() const { return static_cast<int64_t>(run_at_.size()) * matrix_.run; }
-  /// The same as a dense matrix where every row is the cell of the same place, else undefined.
+  /// The same as a contiguous matrix where every row is one cell (1×1, stride 1), else undefined.
   const at::Tensor& dense() const { return dense_; }
 
  private:

@@ -70,7 +70,7 @@ void check_convolution_args(const at::Tensor& x, const at::Tensor& weight,
                     ": weight must be [C', ", x.sym_size(-1), ", K_1 … K_", x.dim() - 2, "] for x ",
                     x.sym_sizes(), ", got ", weight.sym_sizes());
   TORCH_CHECK_VALUE(weight.sym_size(0) >= 1 && weight.sym_size(1) >= 1, kConvolution,
-                    ": weight must have channels, got ", weight.sym_sizes());
+                    ": weight must have at least one input and one output channel, got ", weight.sym_sizes());
   const auto modes = static_cast<size_t>(x.dim()) - 2;
   check_integers(kConvolution, "stride", steps.stride, modes, 1);
   check_integers(kConvolution, "padding", steps.padding, modes, 0);

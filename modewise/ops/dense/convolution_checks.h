@@ -1,5 +1,5 @@
 #pragma once
-// Argument checks of convolution, its sizes and its gradients.
+// Argument checks of convolution, its output sizes and its gradients.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,7 +9,7 @@
 
 namespace modewise::ops {
 
-/// How the kernel moves over the modes.
+/// Stride, padding and dilation, one per mode.
 struct ConvolutionSteps {
   at::IntArrayRef stride, padding, dilation;
 };
@@ -19,12 +19,12 @@ void check_convolution_args(const at::Tensor& x, const at::Tensor& weight,
 void check_convolution_backward_args(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight,
                                      const ConvolutionSteps& steps);
 
-/// [B, M_1 … M_k, C'] of arguments that were checked.
+/// Output sizes [B, M_1 … M_k, C'] of checked arguments.
 c10::SymDimVector convolution_sizes(const at::Tensor& x, const at::Tensor& weight,
                                     const ConvolutionSteps& steps);
 
-/// Gradients of convolution in x (as x), weight and bias (as weight) from grad [B, M_1 … M_k, C']. Those not
-/// asked for are empty.
+/// Gradients of x (dtype of x), weight and bias (dtype of weight) from grad [B, M_1 … M_k, C']; empty where
+/// not requested.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
     const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef stride,
     at::IntArrayRef padding, at::IntArrayRef dilation, bool x_wanted, bool weight_wanted, bool bias_wanted);

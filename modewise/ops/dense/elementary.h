@@ -1,7 +1,7 @@
 #pragma once
-// Elementary functions whose bits depend neither on the CPU nor on the number of threads. libtorch's come
-// from MKL, which has versions for kinds of CPUs: its square root is exact on Intel's, and on AMD's off by
-// one in the last place for every sixth float32.
+// Elementary functions with bitwise equal results on every CPU and for any number of threads. libtorch uses
+// MKL, whose code depends on the CPU: its square root is exact on Intel CPUs and off by one ulp on AMD CPUs
+// for every sixth float32.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,10 +9,10 @@
 
 namespace modewise::ops {
 
-/// f(x) of each element, x of any shape -> as x, dense; evaluated in float64 and rounded once, but for "exp"
-/// of float32, which is within 1.03 units of the last place. f is "exp", "log", "sqrt", "sin", "cos", "tanh",
-/// "gelu" (x Φ(x), Φ the share of the standard normal distribution below x) or its derivative "gelu_slope",
-/// the only one without a gradient.
+/// f(x) of each element, x of any shape -> contiguous, in the dtype of x; evaluated in float64 and rounded
+/// once, except "exp" of float32, which is within 1.03 ulp. f is "exp", "log", "sqrt", "sin", "cos", "tanh",
+/// "gelu" (x Φ(x), Φ the standard normal CDF) or its derivative "gelu_slope", the only one without a
+/// gradient.
 at::Tensor elementary(const at::Tensor& x, std::string_view function);
 
 }  // namespace modewise::ops

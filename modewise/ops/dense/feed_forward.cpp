@@ -29,7 +29,7 @@ void check_beside_first(const char* name, const at::Tensor& weight, const at::Te
   check_same("feed_forward", name, weight, "first", first);
 }
 
-/// Operator entry points: schemas hold the tensors one by one.
+/// Operator entry points with the tensors as separate schema arguments.
 at::Tensor feed_forward_op(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
                            const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias, double p,
                            int64_t seed, int64_t step, int64_t site) {
@@ -110,7 +110,7 @@ void check_feed_forward_args(const at::Tensor& x, const FeedForwardWeights& weig
                     ", got ", second.sym_sizes());
   if (gate.defined()) {
     check_beside_first("gate", gate, first);
-    TORCH_CHECK_VALUE(gate.sym_sizes() == first.sym_sizes(), "feed_forward: gate must be as first ",
+    TORCH_CHECK_VALUE(gate.sym_sizes() == first.sym_sizes(), "feed_forward: gate must have the shape of first ",
                       first.sym_sizes(), ", got ", gate.sym_sizes());
   }
   const auto check_bias = [&](const char* name, const at::Tensor& bias, const char* of,

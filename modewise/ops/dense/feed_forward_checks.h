@@ -1,5 +1,5 @@
 #pragma once
-// The operators behind feed_forward, and their argument checks.
+// Forward and backward operators of feed_forward, and their argument checks.
 
 #include <ATen/core/Tensor.h>
 
@@ -24,18 +24,18 @@ inline FeedForwardWeights feed_forward_weights(const at::Tensor& first, const at
           second_bias.value_or(at::Tensor())};
 }
 
-/// (result, what the gradient needs of it: gate x beside first x + first_bias [..., 2M], or the latter alone
-/// [..., M]).
+/// (result, pre-activations saved for backward: gate x and first x + first_bias side by side [..., 2M], or
+/// only the latter [..., M]).
 std::tuple<at::Tensor, at::Tensor> feed_forward_kept(const at::Tensor& x, const FeedForwardWeights& weights,
                                                      double p, DropoutKey key);
 
-/// Of x, first, second, gate, first_bias and second_bias, in this order.
+/// Gradients of x, first, second, gate, first_bias and second_bias, in this order.
 using FeedForwardGradients =
     std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 using FeedForwardWanted = std::array<bool, 6>;
 
-/// Gradients from grad [..., N]; those not wanted are empty. Those of weights are as the weights. Where
-/// `kept` is undefined, it is computed again, with the first bias; the second is never needed.
+/// Gradients from grad [..., N]; empty where not requested. Those of weights have the dtype of the weights.
+/// If `kept` is undefined it is recomputed with the first bias; the second bias is never needed.
 FeedForwardGradients feed_forward_backward(const at::Tensor& grad, const at::Tensor& x,
                                            const at::Tensor& kept, const FeedForwardWeights& weights,
                                            double p, DropoutKey key, FeedForwardWanted wanted);

@@ -9,7 +9,7 @@ namespace modewise::ops {
 
 void check_matmul_args(const at::Tensor& a, const at::Tensor& b);
 
-/// The leading sizes of the result.
+/// Batch dimensions of the result.
 std::vector<c10::SymInt> matmul_batch(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace modewise::ops

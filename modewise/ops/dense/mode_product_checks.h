@@ -1,5 +1,5 @@
 #pragma once
-// Argument checks of the mode products; every registered kernel calls its own first.
+// Argument checks of mode_product and mode_contract; every registered kernel calls them first.
 
 #include <ATen/core/Tensor.h>
 

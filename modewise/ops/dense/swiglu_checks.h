@@ -8,7 +8,7 @@ namespace modewise::ops {
 void check_swiglu_args(const at::Tensor& gate_and_up);
 void check_swiglu_backward_args(const at::Tensor& grad, const at::Tensor& gate_and_up);
 
-/// Gradient of swiglu in gate_and_up [..., 2M] from grad [..., M].
+/// Gradient of gate_and_up [..., 2M] from grad [..., M].
 at::Tensor swiglu_backward(const at::Tensor& grad, const at::Tensor& gate_and_up);
 
 }  // namespace modewise::ops

@@ -11,13 +11,13 @@
 namespace modewise::ops {
 namespace {
 
-/// The calling thread works alone while this lives.
-class Alone {
+/// Guard that limits ATen to one thread.
+class SingleThread {
  public:
-  Alone() : threads_(at::get_num_threads()) { at::set_num_threads(1); }
-  ~Alone() { at::set_num_threads(threads_); }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
+  SingleThread() : threads_(at::get_num_threads()) { at::set_num_threads(1); }
+  ~SingleThread() { at::set_num_threads(threads_); }
+  SingleThread(const SingleThread&) = delete;
+  SingleThread& operator=(const SingleThread&) = delete;
 
  private:
   int threads_;
@@ -28,7 +28,7 @@ class Alone {
 double tile_rate(at::ScalarType type) {
   constexpr int64_t kRows = 1024, kIn = 512, kOut = 128;
   const at::NoGradGuard no_grad;
-  const Alone alone;
+  const SingleThread alone;
   const at::Tensor x = at::ones({kRows, kIn}, type), weight = at::ones({kOut, kIn}, type);
   return fastest_rate(2.0 * kRows * kIn * kOut, 7, [&] { ops::linear(x, weight); });
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Layer normalisation whose gradients do not depend on the number of threads (at::layer_norm's weight
-// gradient does), with float32 statistics, alone or fused with the residual sum before it.
+// Layer normalisation with float32 statistics, alone or fused with the preceding residual addition. Gradients
+// are deterministic for any number of threads (the weight gradient of at::layer_norm is not).
 
 #include <ATen/core/Tensor.h>
 
@@ -11,7 +11,7 @@
 namespace modewise::ops {
 
 /// (x − mean) / sqrt(variance + eps) · weight + bias over the last dimension D. weight and bias [D] may be
-/// undefined; they may be float32 while x is bfloat16. Result as x.
+/// undefined; they may be float32 while x is bfloat16. Result in the dtype of x.
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight = {}, const at::Tensor& bias = {},
                       double eps = 1e-5);
 
@@ -20,8 +20,7 @@ struct ResidualNorm {
   at::Tensor normed;  // layer_norm(sum)
 };
 
-/// One pass over memory for the step between two blocks: sum = residual + dropout(x, p), normed =
-/// layer_norm(sum).
+/// Fused residual step: sum = residual + dropout(x, p), normed = layer_norm(sum), in one pass over memory.
 ResidualNorm dropout_add_norm(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key,
                               const at::Tensor& weight, const at::Tensor& bias, double eps = 1e-5);
 

@@ -1,6 +1,5 @@
 #pragma once
-// Mean and variance over the rows that a mask keeps, and running averages of them: batch normalisation of
-// samples that are not whole.
+// Masked mean and variance over rows, and running averages of them: batch normalisation of padded samples.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,13 +7,13 @@
 
 namespace modewise::ops {
 
-/// rows [n, C], mask bool [n] (true: counts) -> (mean [C], biased variance [C], float64 scalar: rows that
-/// counted). Where none counts, all do. Mean and variance are those of float64, rounded once, and
-/// differentiable in rows.
+/// rows [n, C], mask bool [n] (true: valid) -> (mean [C], biased variance [C], float64 scalar: number of
+/// valid rows). Without any valid row, all rows are used. Mean and variance are computed in float64, rounded
+/// once, and differentiable in rows.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments(const at::Tensor& rows, const at::Tensor& mask);
 
 /// In place: running_mean ← (1 − μ) running_mean + μ mean; running_var likewise with the unbiased variance,
-/// var · count / max(1, count − 1); in float64, rounded once. All [C] of one type, count a float64 scalar.
+/// var · count / max(1, count − 1); in float64, rounded once. All [C] of one dtype, count a float64 scalar.
 void update_moments(const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& mean,
                     const at::Tensor& var, const at::Tensor& count, double momentum);
 

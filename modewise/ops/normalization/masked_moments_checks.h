@@ -1,5 +1,5 @@
 #pragma once
-// Argument checks of masked_moments, update_moments and the gradient.
+// Argument checks of masked_moments and update_moments, and the gradient.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,7 +12,7 @@ void check_masked_moments_backward_args(const at::Tensor& grad_mean, const at::T
 void check_update_moments_args(const at::Tensor& running_mean, const at::Tensor& running_var,
                                const at::Tensor& mean, const at::Tensor& var, const at::Tensor& count);
 
-/// Gradient in rows from those of mean and variance [C].
+/// Gradient of rows from the gradients of mean and variance [C].
 at::Tensor masked_moments_backward(const at::Tensor& grad_mean, const at::Tensor& grad_var,
                                    const at::Tensor& rows, const at::Tensor& mask, const at::Tensor& mean);
 

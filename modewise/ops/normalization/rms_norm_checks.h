@@ -1,5 +1,5 @@
 #pragma once
-// The operators behind rms_norm, which return their statistic too, and their checks.
+// Operators of rms_norm that also return the statistic, and their argument checks.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,10 +12,10 @@ void check_rms_norm_args(const at::Tensor& x, const std::optional<at::Tensor>& w
 void check_rms_norm_backward_args(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& rstd,
                                   const std::optional<at::Tensor>& weight);
 
-/// (normed, 1/root of the mean square), the latter one a row in the accumulate type.
+/// (normed, 1/RMS), the latter one value per row in the accumulate type.
 std::tuple<at::Tensor, at::Tensor> rms_norm_stats(const at::Tensor& x,
                                                   const std::optional<at::Tensor>& weight, double eps);
-/// Gradients in x and weight, the latter [D] in the accumulate type.
+/// Gradients of x and weight, the latter [D] in the accumulate type.
 std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor& grad, const at::Tensor& x,
                                                      const at::Tensor& rstd,
                                                      const std::optional<at::Tensor>& weight);

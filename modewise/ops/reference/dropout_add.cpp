@@ -1,4 +1,4 @@
-// Words one by one from core/random, so that the vectorised loops have an independent oracle; drawn on the
+// Random words one by one from core/random, as an independent oracle for the vectorised loops; drawn on the
 // CPU and moved to the device of x.
 
 #include <ATen/Parallel.h>

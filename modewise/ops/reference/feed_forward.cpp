@@ -11,14 +11,14 @@ namespace modewise::ops::reference {
 
 namespace {
 
-/// Hidden activations [.., M] of what the maps of x gave.
+/// Hidden activations [.., M] from the pre-activations.
 at::Tensor hidden_of(const at::Tensor& kept, bool gated, double p, DropoutKey key) {
   const auto type = kept.scalar_type();
   const auto hidden = gated ? swiglu(kept) : at::gelu(kept.to(accumulate_type(type))).to(type);
   return p > 0 ? dropout_add({}, hidden, p, key) : hidden;
 }
 
-/// What the maps of x give, [.., M], or [.., 2M] with a gate.
+/// Pre-activations of x: [.., M], or [.., 2M] with a gate.
 at::Tensor maps_of(const at::Tensor& x, const FeedForwardWeights& weights) {
   const auto first = reference::linear(x, weights.first, optional(weights.first_bias));
   return weights.gate.defined() ? at::cat({reference::linear(x, weights.gate, {}), first}, -1) : first;

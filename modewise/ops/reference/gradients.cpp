@@ -9,7 +9,7 @@
 namespace modewise::ops::reference {
 namespace {
 
-/// Records what it lives through, below the kernels of autograd too.
+/// Guard that enables autograd recording, below the autograd kernels too.
 class Recording {
  public:
   Recording() : keys_(with_autograd(c10::impl::tls_local_dispatch_key_set())), grad_mode_(true) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Gradients of the references by ATen's own rules: a formula is computed once more and recorded.
+// Gradients of the reference kernels by ATen's autograd: the formula is evaluated again and recorded.
 
 #include <ATen/core/Tensor.h>
 
@@ -10,12 +10,11 @@ namespace modewise::ops::reference {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// The gradients in `inputs` of what `formula` makes of them, results weighted by `grads`: one each input, of
-/// its shape and type, empty [0] where `wanted` says no or the input is undefined. May be called where
-/// nothing is recorded.
+/// Gradients of `inputs` through `formula`, with its results weighted by `grads`: one per input, with its
+/// shape and dtype, empty [0] where `wanted` is false or the input is undefined. Works in no-grad mode too.
 Tensors gradients(const std::function<Tensors(const Tensors&)>& formula, const Tensors& inputs,
                   const Tensors& grads, std::vector<bool> wanted);
-/// All of them.
+/// Gradients of all inputs.
 Tensors gradients(const std::function<Tensors(const Tensors&)>& formula, const Tensors& inputs,
                   const Tensors& grads);
 

@@ -1,4 +1,4 @@
-// Sums of all rows, those that do not count as 0: the sizes of nothing depend on the mask.
+// Sums over all rows, with masked rows as 0: no size depends on the mask.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/where.h>

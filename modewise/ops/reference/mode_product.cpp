@@ -1,4 +1,4 @@
-// x moved so that the mode stands last, multiplied, and moved back.
+// Moves the mode last, multiplies, and moves it back.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>

@@ -14,7 +14,7 @@ namespace modewise::ops::reference {
 
 namespace {
 
-// [B, N, D] -> [B, H, N, d] in the type of sums
+// [B, N, D] -> [B, H, N, d] in the accumulate type
 at::Tensor by_head(const at::Tensor& x, int64_t heads) {
   return x.to(accumulate_type(x.scalar_type())).unflatten(-1, {heads, x.size(-1) / heads}).transpose(1, 2);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The operators as plain ATen formulas: oracle of the tests, last entry of every kernel list, what runs on
-// devices without kernels of their own, and differentiable by ATen's own rules. Every tensor that they make
-// is on the device of their arguments.
+// Reference kernels: the operators as plain ATen formulas, differentiable by ATen's autograd. They are the
+// test oracle, the last entry of every kernel list, and the implementation for devices without kernels of
+// their own. All tensors they create are on the device of their arguments.
 
 #include <ATen/core/Tensor.h>
 
@@ -30,7 +30,7 @@ at::Tensor mode_pool_backward(at::TensorList grads, at::IntArrayRef sizes, Pooli
                               const std::optional<at::Tensor>& token_mask);
 
 /// S = softmax(q kᵀ / √d) per head from q, k [B, N, D]; key_mask [B, N] or [B, H, N] and mode_mask [N, N] are
-/// bool, true = kept. Rows without a key are 0.
+/// bool, true = may attend. Rows without a key are 0.
 at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                        const std::optional<at::Tensor>& key_mask, const std::optional<at::Tensor>& mode_mask);
 std::tuple<at::Tensor, at::Tensor> mode_scores_backward(const at::Tensor& grad, const at::Tensor& scores,
@@ -39,8 +39,8 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward(const at::Tensor& grad, 
 at::Tensor rotary(const at::Tensor& x, const at::Tensor& angles, double gain, bool inverse);
 
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double eps);
-/// (result, mean, reciprocal deviation of each row), and the gradients in x, weight and bias, the last two in
-/// the type of sums.
+/// (result, mean, 1/standard deviation of each row), and the gradients of x, weight and bias, the last two in
+/// the accumulate type.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_stats(const at::Tensor& x,
                                                                 const std::optional<at::Tensor>& weight,
                                                                 const std::optional<at::Tensor>& bias,
@@ -49,7 +49,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(
     const at::Tensor& grad, const at::Tensor& x, const at::Tensor& mean, const at::Tensor& rstd,
     const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& grad_sum);
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
-/// The same without means and a bias.
+/// The same without mean and bias.
 std::tuple<at::Tensor, at::Tensor> rms_norm_stats(const at::Tensor& x,
                                                   const std::optional<at::Tensor>& weight, double eps);
 std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor& grad, const at::Tensor& x,
@@ -61,7 +61,7 @@ at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p
 at::Tensor swiglu(const at::Tensor& gate_and_up);
 at::Tensor swiglu_backward(const at::Tensor& grad, const at::Tensor& gate_and_up);
 at::Tensor elementary(const at::Tensor& x, std::string_view function);
-/// (result, gate x beside first x + first_bias, or the latter alone).
+/// (result, gate x and first x + first_bias side by side, or only the latter).
 std::tuple<at::Tensor, at::Tensor> feed_forward(const at::Tensor& x, const FeedForwardWeights& weights,
                                                 double p, DropoutKey key);
 FeedForwardGradients feed_forward_backward(const at::Tensor& grad, const at::Tensor& x,
@@ -89,7 +89,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> synthesiz
     const at::Tensor& grad, const at::Tensor& v, const SynthesizedLogits& logits, int64_t rows,
     const std::optional<at::Tensor>& key_mask, bool causal);
 at::Tensor matmul(const at::Tensor& a, const at::Tensor& b);
-/// (loss, its gradients in hidden and head where wanted, else empty).
+/// (loss, gradients of hidden and head where requested, else empty).
 std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss(const at::Tensor& hidden, const at::Tensor& head,
                                                              const at::Tensor& targets, bool hidden_wanted,
                                                              bool head_wanted);

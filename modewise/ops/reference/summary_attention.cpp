@@ -1,5 +1,5 @@
-// Every key in one matrix: tokens, then the first tokens, then the slots of each level, with a mask. Memory
-// n².
+// All keys in one matrix with a mask: tokens, then the first tokens, then the summary tokens of each level.
+// Memory n².
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>

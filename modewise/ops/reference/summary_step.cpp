@@ -1,4 +1,4 @@
-// Token by token, each with all that it sees in one matrix.
+// Token by token, with all visible keys of a token in one matrix.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -18,7 +18,7 @@ namespace modewise::ops::reference {
 
 namespace {
 
-/// Logits [B, G, H/G, rows] and values [B, rows, G, e] of what a token sees.
+/// Logits [B, G, H/G, rows] and values [B, rows, G, e] visible to a token.
 struct Seen {
   std::vector<at::Tensor> logits, values;
 };

@@ -32,7 +32,7 @@ void check_adam_step_args(const at::Tensor& parameter, const at::Tensor& gradien
   }
   TORCH_CHECK_VALUE(
       parameter.is_contiguous() && first_moment.is_contiguous() && second_moment.is_contiguous(), kAdamStep,
-      ": parameter and moments must be contiguous, they are changed in place");
+      ": parameter and moments must be contiguous, because they are updated in place");
 }
 
 void adam_step(const at::Tensor& parameter, const at::Tensor& gradient, const at::Tensor& first_moment,

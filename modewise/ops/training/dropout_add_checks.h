@@ -1,5 +1,5 @@
 #pragma once
-// Argument checks of dropout_add, and keys as the three numbers of its schema.
+// Argument checks of dropout_add, and the key from the integers of its schema.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,7 +12,7 @@ namespace modewise::ops {
 
 void check_dropout_add_args(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p);
 
-/// Without a seed torch's generator draws. `op` is the operator's name in the messages.
+/// Without a seed torch's generator is used. `op` is the operator's name in error messages.
 inline DropoutKey dropout_key(const char* op, std::optional<int64_t> seed, int64_t step, int64_t site) {
   check_dropout_place(op, step, site);
   return {static_cast<uint64_t>(seed.value_or(0)), static_cast<uint64_t>(step), static_cast<uint32_t>(site),

@@ -1,6 +1,6 @@
 #pragma once
-// Which random numbers a dropout draws. They depend on the key and on the element's place alone, so that any
-// thread may draw any element and nothing is saved for the backward pass.
+// Random-number key of a dropout. Numbers depend only on the key and the element's index, so that any thread
+// can generate any element and no mask is saved for backward.
 
 #include <cstdint>
 
@@ -11,8 +11,8 @@ struct DropoutKey {
   uint64_t seed = 0;
   uint64_t step = 0;
   uint32_t site = 0;
-  /// In dropout_add: torch's generator draws instead, and the mask is kept. So a graph that torch compiles
-  /// draws anew in each call, where a seed would be a constant of it.
+  /// For dropout_add: uses torch's generator and saves the mask. A graph of torch.compile then draws new
+  /// numbers in each call, whereas a seed would be a constant of the graph.
   bool by_generator = false;
 };
 

@@ -92,7 +92,7 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def("token_losses(Tensor hidden, Tensor head, Tensor targets, int chunk=0) -> Tensor");
 }
 
-// The loss alone where nothing is trained; with autograd its own kernel asks for the gradients too.
+// Without autograd only the loss is computed; the autograd kernel also requests the gradients.
 TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
   m.impl("language_loss", language_loss_composite);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Argument checks of language_loss, and the operator behind it.
+// Argument checks of language_loss, and its operator with gradients.
 
 #include <ATen/core/Tensor.h>
 
@@ -7,11 +7,11 @@
 
 namespace modewise::ops {
 
-/// `op` is the operator's name in the messages.
+/// `op` is the operator's name in error messages.
 void check_language_loss_args(const char* op, const at::Tensor& hidden, const at::Tensor& head,
                               const at::Tensor& targets, int64_t chunk);
 
-/// (loss, its gradient in hidden, its gradient in head); those not asked for are empty.
+/// (loss, gradient of hidden, gradient of head); gradients that are not requested are empty.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss_gradients(const at::Tensor& hidden,
                                                                        const at::Tensor& head,
                                                                        const at::Tensor& targets,

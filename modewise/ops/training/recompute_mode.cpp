@@ -8,16 +8,16 @@ namespace modewise::ops {
 
 namespace {
 
-thread_local bool on_here = false;
+thread_local bool recompute_enabled = false;
 
 bool set_recompute_mode(bool on) {
-  return std::exchange(on_here, on);
+  return std::exchange(recompute_enabled, on);
 }
 
 }  // namespace
 
 bool recompute_mode() {
-  return on_here;
+  return recompute_enabled;
 }
 
 RecomputeGuard::RecomputeGuard(bool on) : before_(set_recompute_mode(on)) {}
@@ -26,7 +26,7 @@ RecomputeGuard::~RecomputeGuard() {
   set_recompute_mode(before_);
 }
 
-// For Python: the mode from now on; the one before.
+// Python binding: sets the mode and returns the previous one.
 TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def("set_recompute_mode(bool on) -> bool", set_recompute_mode);
 }

@@ -1,14 +1,14 @@
 #pragma once
-// Whether operators keep little for the backward pass and compute the rest again there, in a thread and for a
-// scope, as at::GradMode is. No bit of a result or gradient depends on it.
+// Recompute mode (activation checkpointing inside operators), a thread-local flag like at::GradMode:
+// operators save few tensors and recompute the rest in backward. Results and gradients are bitwise equal.
 
 namespace modewise::ops {
 
 bool recompute_mode();
 
-/// Sets the mode of this thread until its end. What runs forward meanwhile keeps no result of a norm, a
-/// dropout, a map or a short mode product, no scores and no hidden activations of feed_forward for the
-/// operators that use them, so long as that takes at most one product of many rows to make again.
+/// Sets the mode of this thread for its lifetime. Forward then saves no outputs of norms, dropout, linear
+/// maps or short mode products, no scores and no hidden activations of feed_forward, as long as recomputing
+/// them takes at most one large matrix product.
 class RecomputeGuard {
  public:
   explicit RecomputeGuard(bool on);

@@ -50,9 +50,9 @@ void CaptioningConfig::fields(Fields& f) {
 }
 
 void CaptioningConfig::validate(const std::string& source) const {
-  require(captions.self_critical_epochs <= train.epochs, ErrorKind::config,
-          "{}: captions.self_critical_epochs = {} are the last of train.epochs = {}, and cannot be more",
-          source, captions.self_critical_epochs, train.epochs);
+  require(caption.self_critical_epochs <= train.epochs, ErrorKind::config,
+          "{}: caption.self_critical_epochs = {} are the last of train.epochs = {}, and cannot be more",
+          source, caption.self_critical_epochs, train.epochs);
   train.validate();
 }
 

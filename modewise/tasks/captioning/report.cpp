@@ -63,7 +63,7 @@ void add_word_by_word(report::HtmlPage& page, const CaptioningRun& run, const da
 }
 
 FinishedRun read_captioner(const std::filesystem::path& path) {
-  return read_finished<CaptioningConfig>(path, "captions", {"captions.evaluation_batch"}, data_title);
+  return read_finished<CaptioningConfig>(path, "captioning", {"caption.evaluation_batch"}, data_title);
 }
 
 /// CIDEr-D as bars, then learning curves.

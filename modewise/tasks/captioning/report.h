@@ -22,7 +22,7 @@ nlohmann::ordered_json caption_parts(const nlohmann::ordered_json& metrics);
 void write_caption_report(const CaptioningRun& run, const data::CaptionSet& set,
                           const std::filesystem::path& out);
 
-/// Finished runs of `train captions` side by side.
+/// Finished runs of `train caption` side by side.
 const Comparison& caption_comparison();
 
 }  // namespace modewise::tasks

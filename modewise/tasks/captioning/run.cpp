@@ -4,6 +4,7 @@
 #include <ATen/ops/tensor.h>
 #include <fmt/format.h>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/tasks/captioning/task.h"
@@ -47,7 +48,7 @@ models::CaptionShape read_description(CaptioningRun& run, const Json& json, cons
   }
   shape.channels = size[2];
   const auto mean = json.at("mean").get<std::vector<double>>();
-  const auto stddev = json.at("deviation").get<std::vector<double>>();
+  const auto stddev = aliased_member(json, "std").get<std::vector<double>>();
   require(
       std::ssize(mean) == shape.channels && std::ssize(stddev) == shape.channels &&
           shape.height == run.config.data.size && shape.width == run.config.data.size,
@@ -71,7 +72,7 @@ Json describe(const data::CaptionSet& set) {
       {"size", {images.size(1), images.size(2), images.size(3)}}};
   if (set.pixels.defined()) {
     json["mean"] = numbers(set.mean);
-    json["deviation"] = numbers(set.stddev);
+    json["std"] = numbers(set.stddev);
   }
   json["words"] = set.vocabulary.words();
   json["notes"] = set.notes;
@@ -141,7 +142,7 @@ TrainedRun train_captioner(const CaptioningConfig& config, const data::CaptionSe
 }
 
 CaptioningRun open_caption_run(const std::filesystem::path& path) {
-  return open_run<CaptioningRun>(path, "captions", read_run_config<CaptioningConfig>, [](CaptioningRun& run) {
+  return open_run<CaptioningRun>(path, "captioning", read_run_config<CaptioningConfig>, [](CaptioningRun& run) {
     const models::CaptionShape shape = read_run_data(
         run.folder,
         [&](const Json& json, const std::string& file) { return read_description(run, json, file); });

@@ -39,9 +39,9 @@ class CaptionsJob final : public ConfiguredJob<CaptioningConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = tasks::load_config<CaptioningConfig>(file, assignments);
-    refuse_rank_tracking(config_.train, "captions", file);
+    refuse_rank_tracking(config_.train, "captioning", file);
     require(!config_.data.path.empty(), ErrorKind::usage,
-            "no captions: give --data captions.json, of COCO's form, and --pictures FOLDER");
+            "no captions: give --data captions.json, of COCO's form, and --images FOLDER");
   }
   void load_data() override {
     set_ = data::load_captions(config_.data, reads_test());
@@ -175,15 +175,16 @@ bool owns(const std::filesystem::path& data) {
 }  // namespace
 
 const TaskSpec captioning_spec = {
-    .name = "captions",
+    .name = "captioning",
+    .command = "caption",
     .summary = "Trains a captioner: a model that tells in words what a picture shows.",
-    .example = "modewise train captions --data captions_train2017.json --pictures train2017",
+    .example = "modewise train caption --data captions_train2017.json --images train2017",
     .data_help = "captions: JSON of COCO's form (data.path)",
     .model_help = "model (model.name): transformer, lstm",
     .options =
-        {{"--pictures", "data.pictures", "folder of the pictures that it names"},
+        {{"--images", "data.images", "folder of the pictures that it names"},
          {"--test", "data.test_path", "captions of test pictures, where they have a file of their own"},
-         {"--test-pictures", "data.test_images", "folder of these"},
+         {"--test-images", "data.test_images", "folder of these"},
          {"--attention", "model.encoder.attention", "of cells: none, or a form of docs/synthesizers.md"},
          {"--size", "data.size", "pixels of each side"},
          {"--allow-missing", "data.allow_missing", "leave out images without a picture",
@@ -192,15 +193,15 @@ const TaskSpec captioning_spec = {
           ShortOption::Takes::nothing},
          {"--allow-size", "data.allow_size", "decode pictures of any size", ShortOption::Takes::nothing}},
     .evaluate_title = "Captions",
-    .evaluate_options = {{"--pictures", "pictures", "with --data: the folder of its pictures"},
-                         {"--beams", "beams", "beginnings kept in the search for a caption"},
+    .evaluate_options = {{"--images", "images", "with --data: the folder of its pictures"},
+                         {"--beam-size", "beam_size", "beginnings kept in the search for a caption"},
                          {"--out", "out", "captions as a JSON file of COCO's results"},
                          {"--allow-missing", "allow_missing",
                           "with --data: leave out images without a picture", ShortOption::Takes::nothing},
                          {"--allow-outside", "allow_outside",
                           "read pictures that the captions name outside the folder",
                           ShortOption::Takes::nothing},
-                         {"--force", "force", "overwrite that file", ShortOption::Takes::nothing}},
+                         {"--overwrite", "overwrite", "overwrite that file", ShortOption::Takes::nothing}},
     .validation = {{"/validation/cider_d", "validation CIDEr-D", "highest", 3},
                    {"/validation/loss", "validation loss", "lowest", 3}},
     .owns = owns,

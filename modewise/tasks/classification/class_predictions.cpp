@@ -58,7 +58,7 @@ Result give_predictions(const PredictRequest& options, const ClassPredictions& g
   const std::string file = npz ? to_npz(given.table) : to_csv(given, options.csv_reader);
   if (options.out.empty()) return {std::move(json), file};
   write_file_atomically(fs::path(options.out), file);
-  spdlog::info("{}: {} {} of {}", options.out, given.table.samples(), given.units, given.source);
+  spdlog::info("{}: {} predictions for {}", options.out, given.table.samples(), given.source);
   json["file"] = options.out;
   return {std::move(json), ""};
 }

@@ -68,7 +68,7 @@ Result describe_set(const data::LabelledSamples& set, Json head, const std::stri
   for (const char* split : kSplits) {
     const std::vector<int64_t> samples = set.split(split);
     std::vector<int64_t> by_class = set.class_counts(samples);
-    head["splits"][split] = {{set.many, samples.size()}, {"by_class", by_class}};
+    head["splits"][split] = {{set.json_key, samples.size()}, {"by_class", by_class}};
     columns.push_back({split});
     by_class.push_back(std::ssize(samples));
     counts.push_back(std::move(by_class));

@@ -67,7 +67,8 @@ class ClassificationJob final : public Job {
   std::unique_ptr<ClassificationRun> run_;
 };
 
-OpenedRun open_with(std::unique_ptr<ClassificationRun> run, const std::string& path, const std::string& data) {
+OpenedRun open_with(std::unique_ptr<ClassificationRun> run, const std::string& path,
+                    const std::string& data) {
   OpenedRun opened = open_run(std::move(run), path);
   opened.run->load_samples_of(data, true);
   log_notes(opened.run->set());
@@ -110,14 +111,14 @@ Result predict_classification(std::unique_ptr<ClassificationRun> run, const Pred
   const OpenedRun opened = open_with(std::move(run), request.run, request.data);
   const data::LabelledSamples& set = opened.run->set();
   const std::string split = opened.run->asked_split(request.data);
-  ClassPredictions given = {set.one, set.many,    set.source,
-                            {},      set.classes, score_split(*opened.run, split, false)};
+  ClassPredictions given = {
+      set.csv_column, set.json_key, set.source, {}, set.classes, score_split(*opened.run, split, false)};
   for (const int64_t i : set.split(split)) given.names.push_back(set.names[static_cast<size_t>(i)]);
   return give_predictions(request, given);
 }
 
-void report_classification(std::unique_ptr<ClassificationRun> run, const std::string& path, const std::string& data,
-                     const fs::path& out) {
+void report_classification(std::unique_ptr<ClassificationRun> run, const std::string& path,
+                           const std::string& data, const fs::path& out) {
   const OpenedRun opened = open_run(std::move(run), path);
   opened.run->load_samples_of(data, !data.empty() || !test_is_unread(opened.folder));
   write_classification_report(opened, out);

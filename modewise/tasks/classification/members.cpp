@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 2> kSplits = {"data.split_seed", "data.va
 /// Of data.*: where the samples lie, which may have been moved.
 constexpr std::array<std::string_view, 3> kPlaces = {"data.path", "data.train", "data.test"};
 /// Of data.json what runs of the same kind of samples need not share.
-constexpr std::array<std::string_view, 6> kOwn = {"source", "name", "hash", "samples", "mean", "deviation"};
+constexpr std::array<std::string_view, 7> kOwn = {"source", "name", "hash",     "samples",
+                                                   "mean",   "std",  "deviation"};
 
 template <class List>
 bool holds(const List& list, std::string_view text) {

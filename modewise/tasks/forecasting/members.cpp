@@ -74,7 +74,7 @@ void take_members(ForecastConfig& config) {
   for (size_t i = 0; i < ensemble.runs.size(); ++i) {
     const std::string& run = ensemble.runs[i];
     const train::RunFolder folder = train::RunFolder::open(run);
-    folder.require_task("forecast");
+    folder.require_task("forecasting");
     const auto of_run = read_run_config<ForecastConfig>(folder);
     require(!is_ensemble(of_run), ErrorKind::config, "{}: an ensemble cannot be the member of another", run);
     if (!promise) {

@@ -241,7 +241,7 @@ std::string forecast_title(const ForecastConfig& config) {
 }
 
 FinishedRun read_forecaster(const std::filesystem::path& path) {
-  return read_finished<ForecastConfig>(path, "forecast", {"forecast.evaluation_batch"}, forecast_title);
+  return read_finished<ForecastConfig>(path, "forecasting", {"forecast.evaluation_batch"}, forecast_title);
 }
 
 /// The coverage of the interval whose nominal coverage is `nominal`.

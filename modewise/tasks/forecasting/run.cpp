@@ -93,7 +93,7 @@ nlohmann::ordered_json evaluate_left_out_test(const ForecastRun& run, const Fore
 
 ForecastRun open_forecast_run(const fs::path& path) {
   ForecastRun run =
-      open_run<ForecastRun>(path, "forecast", read_run_config<ForecastConfig>, [](ForecastRun& opened) {
+      open_run<ForecastRun>(path, "forecasting", read_run_config<ForecastConfig>, [](ForecastRun& opened) {
         opened.data = read_run_data<nlohmann::json>(opened.folder, data_summary);
         return models::make_forecaster(opened.config.model, opened.config.model_shape(shape_of(opened.data)),
                                        static_cast<uint64_t>(opened.config.train.seed));

@@ -144,7 +144,8 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
 }  // namespace
 
 const TaskSpec forecasting_spec = {
-    .name = "forecast",
+    .name = "forecasting",
+    .command = "forecast",
     .summary = "Trains a forecaster, calibrates its intervals, and judges it on the test rows.",
     .example = "modewise train forecast --data ETTh1.csv",
     .data_help = "data file or folder: CSV, numeric text, NPY, NPZ (data.path)",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "modewise/core/aliases.h"
 #include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/data/image_classification/augment.h"
@@ -73,7 +74,7 @@ nlohmann::ordered_json ImageClassificationRun::describe() const {
           {"size", {set_.height(), set_.width()}},
           {"channels", set_.channels()},
           {"mean", numbers(set_.mean)},
-          {"deviation", numbers(set_.stddev)},
+          {"std", numbers(set_.stddev)},
           {"samples", part_sizes(set_)}};
 }
 
@@ -83,7 +84,7 @@ void ImageClassificationRun::read_description(const nlohmann::ordered_json& json
   shape_ = {json.at("size").get<std::vector<int64_t>>(), json.at("channels").get<int64_t>(),
             std::ssize(trained_classes_), false};
   const auto mean = json.at("mean").get<std::vector<double>>();
-  const auto stddev = json.at("deviation").get<std::vector<double>>();
+  const auto stddev = aliased_member(json, "std").get<std::vector<double>>();
   require(shape_.size.size() == 2 && std::ssize(mean) == shape_.channels &&
               std::ssize(stddev) == shape_.channels,
           ErrorKind::data,

@@ -14,8 +14,8 @@ namespace modewise::tasks {
 
 class ImageClassificationRun final : public ClassificationRunOf<ImageClassificationConfig, data::ImageSet, models::VisionClassifier> {
  public:
-  const char* task() const override { return "pictures"; }
-  const char* subject() const override { return "pictures"; }
+  const char* task() const override { return "image_classification"; }
+  const char* subject() const override { return "images"; }
   const ClassOptions& options() const override { return config.images; }
   void require_data() const override;
 

@@ -80,9 +80,10 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
 }  // namespace
 
 const TaskSpec image_classification_spec = classification_spec<make_run>({
-    .name = "pictures",
+    .name = "image_classification",
+    .command = "classify-images",
     .summary = "Trains a classifier of pictures, and judges it on the test pictures.",
-    .example = "modewise train pictures --data cifar-10-batches-bin --attention tensor",
+    .example = "modewise train classify-images --data cifar-10-batches-bin --attention tensor",
     .data_help =
         "CIFAR-10's folder, a folder with a folder of PNG or JPEG for each class, or NPZ (data.path)",
     .model_help =
@@ -104,7 +105,7 @@ const TaskSpec image_classification_spec = classification_spec<make_run>({
                    {"/validation/auc", "validation AUC %", "highest", 1, 100}},
     .owns = owns,
     .candidates = candidates,
-    .ensemble = classification_ensemble("pictures.select=accuracy"),
+    .ensemble = classification_ensemble("classify.select=accuracy"),
     .evaluate = evaluate,
     .describe_data = describe_data,
 });

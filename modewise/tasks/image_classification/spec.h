@@ -1,5 +1,5 @@
 #pragma once
-// `modewise train pictures`: classes of pictures.
+// `modewise train classify-images`: classes of pictures.
 
 #include "modewise/tasks/task_spec.h"
 

@@ -21,7 +21,7 @@ struct LanguageEvaluateOptions {
   std::vector<std::string> conventions;
   std::vector<int64_t> lengths;  // empty: the trained one
   int64_t stride = 256, windows = 16, max_tokens = 0;
-  std::vector<std::string> changes;  // of the model's config, such as "attention.form=lambda"
+  std::vector<std::string> changes;  // of the model's config, such as "attention.type=lambda"
   bool stretch = false;              // rope.factor is length / trained length where that is above 1
 };
 

@@ -204,7 +204,7 @@ ResultTable questions_table(const Json& all) {
 
 FinishedRun read_language_model(const std::filesystem::path& path) {
   return read_finished<LanguageModelingConfig>(
-      path, "language", {"language.evaluation_batch", "tokenizer", "model.recompute"}, data_title);
+      path, "language_modeling", {"language.evaluation_batch", "tokenizer", "model.recompute"}, data_title);
 }
 
 /// Bits per byte of text or accuracy of recall as bars, then learning curves.

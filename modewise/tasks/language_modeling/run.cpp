@@ -40,7 +40,7 @@ Json score_lengths(models::LanguageModel& model, const LanguageModelingConfig& c
     options.windows = config.language.length_windows;
     options.stride = config.language.length_stride;
     if (variant == "lambda")
-      options.changes = {"attention.form=lambda", fmt::format("attention.window={}", config.model.context),
+      options.changes = {"attention.type=lambda", fmt::format("attention.window={}", config.model.context),
                          "attention.sinks=4"};
     else if (variant != "plain")
       options.changes = {"rope.scaling=" + variant};
@@ -119,7 +119,7 @@ LanguageModelingRun open_language_run(const fs::path& path) {
   const auto config = [](const train::RunFolder& folder) {
     return load_language_config(folder.file("config.toml").string(), {});
   };
-  return open_run<LanguageModelingRun>(path, "language", config, [](LanguageModelingRun& run) {
+  return open_run<LanguageModelingRun>(path, "language_modeling", config, [](LanguageModelingRun& run) {
     if (!run.config.data.is_recall()) run.tokenizer = run_tokenizer(run.folder);
     return models::make_unset_language_model(run.config.model);
   });

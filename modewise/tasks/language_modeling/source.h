@@ -27,7 +27,7 @@ bool is_language_model(const std::filesystem::path& path);
 /// A run with its best weights, or a model; `tokenizer` ("" for its own) replaces the one beside it.
 LanguageSource open_language_source(const std::filesystem::path& path, const std::string& tokenizer = "");
 
-/// What an evaluation changes of a model: fields as "attention.form=lambda", "rope.scaling=yarn". With
+/// What an evaluation changes of a model: fields as "attention.type=lambda", "rope.scaling=yarn". With
 /// another form the other fields of the attention begin at their defaults.
 models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
                                            const std::vector<std::string>& changes);

@@ -29,7 +29,7 @@ class LanguageJob final : public ConfiguredJob<LanguageModelingConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = load_language_config(file, assignments);
-    refuse_rank_tracking(config_.train, "language", file);
+    refuse_rank_tracking(config_.train, "language_modeling", file);
     if (is_run_config(file)) run_ = std::filesystem::path(file).parent_path();
     require(!config_.data.path.empty(), ErrorKind::usage,
             "no text: give --data FILE, such as tinyshakespeare.txt, a folder of text files, or recall");
@@ -114,7 +114,8 @@ bool owns(const std::filesystem::path& data) {
 }  // namespace
 
 const TaskSpec language_modeling_spec = {
-    .name = "language",
+    .name = "language_modeling",
+    .command = "language",
     .summary = "Trains a language model on text, from scratch or from a model (--init).",
     .example = "modewise train language --data tinyshakespeare.txt --attention tensor",
     .data_help = "text file, folder of them, .jsonl, token file, or recall (data.path)",
@@ -122,11 +123,11 @@ const TaskSpec language_modeling_spec = {
     .options = {{"--tokenizer", "tokenizer",
                  "bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one"},
                 {"--init", "init", "model to go on from: run, Hugging Face folder, llama2.c .bin"},
-                {"--attention", "model.attention.form",
+                {"--attention", "model.attention.type",
                  "causal (or tensor), full, window, lambda, axial, random, topk"},
                 {"--fold", "model.attention.fold", "sizes such as 0,32,32"},
                 {"--window", "model.attention.window", "tokens seen one by one"},
-                {"--slots", "model.attention.slots", "summaries a block"},
+                {"--summary-tokens", "model.attention.summary_tokens", "summaries a block"},
                 {"--context", "model.context", "tokens of a training text"}},
     .evaluate_title = "Language models",
     .evaluate_options = language_evaluate_options(),

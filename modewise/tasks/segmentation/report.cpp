@@ -94,7 +94,7 @@ RunPage page_of(const data::SegmentationSet& set) {
 
 FinishedRun read_segmenter(const std::filesystem::path& path) {
   return read_finished<SegmentationConfig>(
-      path, "segment", {"segment.evaluation_batch", "data.masks", "data.cache_mb", "output.pictures"},
+      path, "segmentation", {"segment.evaluation_batch", "data.masks", "data.cache_mb", "output.figures"},
       data_title);
 }
 

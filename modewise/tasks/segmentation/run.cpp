@@ -84,7 +84,7 @@ Json evaluate_left_out_test(const SegmentationRun& run, const data::Segmentation
 }
 
 SegmentationRun open_segment_run(const fs::path& path) {
-  return open_run<SegmentationRun>(path, "segment", read_run_config<SegmentationConfig>, [](SegmentationRun& run) {
+  return open_run<SegmentationRun>(path, "segmentation", read_run_config<SegmentationConfig>, [](SegmentationRun& run) {
     run.data = data::read_scene_summary(run.folder.file("data.json").string());
     return models::make_segmenter(run.config.model, model_shape(run.data),
                                   static_cast<uint64_t>(run.config.train.seed));

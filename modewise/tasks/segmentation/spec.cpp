@@ -200,7 +200,7 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
                {"window", set.window()},
                {"missing", set.missing()},
                {"mean", set.rule().scale.mean},
-               {"deviation", set.rule().scale.stddev},
+               {"std", set.rule().scale.stddev},
                {"split", set.split_rule()},
                {"notes", set.notes()},
                {"classes", to_json(set.classes())["classes"]},
@@ -241,7 +241,8 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
 }  // namespace
 
 const TaskSpec segmentation_spec = {
-    .name = "segment",
+    .name = "segmentation",
+    .command = "segment",
     .summary = "Trains a segmenter of images, and judges it on the part held back.",
     .example = "modewise train segment --data scene.tif --masks classes.tif",
     .data_help = "image (GeoTIFF or NPY), folder of images, or SSL4EO-L folder (data.path)",

@@ -58,7 +58,7 @@ AttentionMatrices series_attention(const AttentionRequest& request) {
   const auto samples = std::make_shared<const std::vector<int64_t>>(run->set().split(request.split));
   require(!samples->empty(), ErrorKind::data, "{}: there are no {} cases", run->set().source, request.split);
   out.model = fmt::format("{}, {}", opened->folder.path().filename().string(), run->model_name());
-  out.sample = "case";
+  out.sample = "sample";
   out.source = fmt::format("{}, {} split", std::filesystem::path(run->set().source).filename().string(),
                            request.split);
   out.layers = config.blocks;

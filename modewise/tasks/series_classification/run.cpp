@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "modewise/core/aliases.h"
 #include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/models/series_classification/series_ensemble.h"
@@ -68,7 +69,7 @@ nlohmann::ordered_json SeriesClassificationRun::describe() const {
           {"length", shape_.length},
           {"padded", shape_.padded},
           {"mean", set_.scale.mean},
-          {"deviation", set_.scale.stddev},
+          {"std", set_.scale.stddev},
           {"samples", part_sizes(set_)}};
 }
 
@@ -78,7 +79,7 @@ void SeriesClassificationRun::read_description(const nlohmann::ordered_json& jso
               json.at("variables").get<int64_t>(),
               json.at("length").get<int64_t>(),
               json.at("padded").get<bool>(),
-              {json.at("mean").get<std::vector<double>>(), json.at("deviation").get<std::vector<double>>()}};
+              {json.at("mean").get<std::vector<double>>(), aliased_member(json, "std").get<std::vector<double>>()}};
   shape_ = {trained_.variables, trained_.length, std::ssize(trained_.classes), trained_.padded,
             json.at("samples").at("train").get<int64_t>()};
   const data::VariableScale& scale = trained_.scale;

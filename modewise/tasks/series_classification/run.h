@@ -15,7 +15,7 @@ namespace modewise::tasks {
 class SeriesClassificationRun final
     : public ClassificationRunOf<SeriesClassificationConfig, data::SeriesCollection, models::SeriesClassifier> {
  public:
-  const char* task() const override { return "series"; }
+  const char* task() const override { return "series_classification"; }
   const char* subject() const override { return "series"; }
   const ClassOptions& options() const override { return config.series; }
   void require_data() const override;

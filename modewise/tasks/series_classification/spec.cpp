@@ -74,10 +74,10 @@ std::vector<std::string> splits(const std::string& file, const std::vector<std::
 /// Of transformers those that experiments/series_classification found on small sets: noise, shifts and mixup, two lengths of
 /// patches.
 std::vector<Candidate> candidates(const std::string& file, const std::vector<std::string>& assignments) {
-  const std::vector<std::string> varied = {"vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3",
+  const std::vector<std::string> varied = {"augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3",
                                            "model.dropout=0.2", "model.head.dropout=0.3"};
   const auto patchtst = [&](const std::vector<std::string>& further) {
-    std::vector<std::string> all = {"model.name=patchtst", "model.attention.form=axial"};
+    std::vector<std::string> all = {"model.name=patchtst", "model.attention.type=axial"};
     all.insert(all.end(), varied.begin(), varied.end());
     all.insert(all.end(), further.begin(), further.end());
     return all;
@@ -89,7 +89,7 @@ std::vector<Candidate> candidates(const std::string& file, const std::vector<std
       {"resnet", {"model.name=resnet"}},
       {"patchtst-short", patchtst({"model.patch.length=3", "model.patch.stride=1"})},
       {"patchtst", patchtst({})},
-      {"resnet-varied", {"model.name=resnet", "vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3"}},
+      {"resnet-varied", {"model.name=resnet", "augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3"}},
       {"tcn", {"model.name=tcn"}},
       {"dlinear", {"model.name=dlinear"}}};
   if (const std::string room = room_for_test(file, assignments); !room.empty())
@@ -100,9 +100,10 @@ std::vector<Candidate> candidates(const std::string& file, const std::vector<std
 }  // namespace
 
 const TaskSpec series_classification_spec = classification_spec<make_run>({
-    .name = "series",
+    .name = "series_classification",
+    .command = "classify-series",
     .summary = "Trains a classifier of series, and judges it on the test cases.",
-    .example = "modewise train series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
+    .example = "modewise train classify-series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
     .data_help = "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt, .arff), one of the two, a file "
                  "of all cases, or motifs (data.path)",
     .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, "
@@ -110,14 +111,14 @@ const TaskSpec series_classification_spec = classification_spec<make_run>({
     .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv, .txt or .arff"},
                 {"--test", "data.test", "test file"},
                 {"--protocol", "data.protocol", "official, paper or tslib"},
-                {"--attention", "model.attention.form",
+                {"--attention", "model.attention.type",
                  "full, axial, pooled, causal, window, random, topk, linformer, …"},
                 {"--fold", "model.attention.fold", "sizes such as 0,32"}},
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/loss", "validation loss", "lowest", 3}},
     .owns = owns,
     .candidates = candidates,
-    .ensemble = classification_ensemble("series.select=accuracy"),
+    .ensemble = classification_ensemble("classify.select=accuracy"),
     .splits = splits,
     .attention = series_attention,
     .describe_data = describe_data,

@@ -62,7 +62,7 @@ std::vector<int64_t> token_modes(const AttentionRequest& request, const models::
 AttentionMatrices text_attention(const AttentionRequest& request) {
   require(request.tokenizer.empty(), ErrorKind::usage, "--tokenizer is for language models; {} has its own",
           request.run);
-  const bool classify = read_run_config<TextTaskConfig>(train::RunFolder::open(request.run)).is("classify");
+  const bool classify = read_run_config<TextTaskConfig>(train::RunFolder::open(request.run)).is("classification");
   const auto run = std::make_shared<AttendingRun>(classify ? open_classifier(request) : open_other(request));
   AttentionMatrices out;
   out.model = fmt::format("{}, {}", std::filesystem::path(request.run).filename().string(),

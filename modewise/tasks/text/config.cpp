@@ -13,7 +13,7 @@ namespace modewise::tasks {
 void TextOptions::fields(Fields& f) {
   f.add("objective", objective,
         "what is learnt: classify (a class of a text or pair), regress (a number), masked (hidden tokens)",
-        {.one_of = {"classify", "regress", "masked"}});
+        {.one_of = {"classification", "regression", "masked_lm"}});
   f.add("class_weights", class_weights,
         "classify: weights of the classes in the loss: none, or balanced by their counts",
         {.one_of = {"none", "balanced"}});
@@ -68,8 +68,8 @@ void TextTaskConfig::validate(const std::string& source) const {
   masking.validate(source);
   const std::string& select = text.select;
   const bool fits = select == "auto" || select == "loss" ||
-                    (is("classify") && select != "pearson" && select != "spearman") ||
-                    (is("regress") && (select == "pearson" || select == "spearman"));
+                    (is("classification") && select != "pearson" && select != "spearman") ||
+                    (is("regression") && (select == "pearson" || select == "spearman"));
   require(fits, ErrorKind::config, "{}: text.select = \"{}\" is no metric of text.objective = \"{}\"", source,
           select, text.objective);
   train.validate();

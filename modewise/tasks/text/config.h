@@ -14,7 +14,7 @@
 namespace modewise::tasks {
 
 struct TextOptions : ClassOptions {
-  std::string objective = "classify";  // classify | regress | masked
+  std::string objective = "classification";  // classification | regression | masked_lm
   double layer_decay = 1;              // of the learning rate, from each layer to the one below
   std::string longer = "cut";      // cut | repeat | stretch: texts longer than the positions of model.from
   int64_t validation_windows = 0;  // masked: at each evaluation; 0: all

@@ -28,7 +28,7 @@ void write_objective_report(const OpenedObjective& opened, const fs::path& out) 
   const at::NoGradGuard no_grad;
   const ObjectiveRun& run = *opened.run;
   const Json metrics = evaluated_metrics(opened.folder);
-  const bool masked = run.config.is("masked");
+  const bool masked = run.config.is("masked_lm");
   report::HtmlPage page =
       open_page(opened.folder,
                 {data_title(run.config),
@@ -51,13 +51,13 @@ class ObjectiveJob final : public Job {
     refuse_rank_tracking(run_->config.train, fmt::format("text, objective {}", run_->config.text.objective),
                          file);
     require(!run_->config.data.path.empty(), ErrorKind::usage, "no texts: give --data FILE or FOLDER{}",
-            run_->config.is("masked") ? " of texts" : "");
+            run_->config.is("masked_lm") ? " of texts" : "");
   }
   void load_data() override {
     run_->reading = reading_of(run_->config, file_);
     run_->load_data("", reads_test());
     if (run_->config.text.select == "auto")
-      run_->config.text.select = run_->config.is("masked") ? "loss" : "pearson";
+      run_->config.text.select = run_->config.is("masked_lm") ? "loss" : "pearson";
   }
   std::string run_stem() const override {
     return run_stem_of(data_title(run_->config), model_title(run_->config));
@@ -121,7 +121,7 @@ class ObjectiveJob final : public Job {
 }  // namespace
 
 std::unique_ptr<ObjectiveRun> make_objective_run(TextTaskConfig config) {
-  if (config.is("masked")) return std::make_unique<MaskedRun>(std::move(config));
+  if (config.is("masked_lm")) return std::make_unique<MaskedRun>(std::move(config));
   return std::make_unique<RegressionRun>(std::move(config));
 }
 
@@ -145,7 +145,7 @@ Result evaluate_objective(const EvaluateRequest& request) {
   const OpenedObjective opened = open_objective(request.run);
   const bool own = request.data.empty();
   opened.run->load_data(request.data, !own || request.split == "test" || request.split == "all");
-  Json figures = opened.run->evaluate(own ? request.split : opened.run->config.is("masked") ? "all" : "test");
+  Json figures = opened.run->evaluate(own ? request.split : opened.run->config.is("masked_lm") ? "all" : "test");
   if (own && request.split == "test" && test_is_unread(opened.folder))
     write_test_figures(opened.folder, {{"test", figures}}, opened.run->hash());
   std::string text = tables_text(objective_tables(*opened.run, Json::array({figures})));

@@ -59,7 +59,7 @@ class ObjectiveRun {
   virtual models::AttentionView attention(const models::TextInput& input) const = 0;
 };
 
-/// By config.text.objective: regress or masked.
+/// By config.text.objective: regression or masked.
 std::unique_ptr<ObjectiveRun> make_objective_run(TextTaskConfig config);
 
 struct OpenedObjective {

@@ -32,14 +32,14 @@ TextTaskConfig config_of_run(const std::filesystem::path& path) {
 }
 
 bool classifies(const std::string& run) {
-  return config_of_run(run).is("classify");
+  return config_of_run(run).is("classification");
 }
 
 /// The job of the objective that the config names.
 class TextJob final : public Job {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
-    const bool classify = load_text_config(file, assignments).is("classify");
+    const bool classify = load_text_config(file, assignments).is("classification");
     job_ = classify ? make_classification_job(make_run()) : make_objective_job();
     job_->load_config(file, assignments);
   }
@@ -119,7 +119,7 @@ Explanation explain_objective(const ExplainRequest& request) {
   const std::string split = request.data.empty() ? request.options.split : "test";
   ExplainedTexts given{run.reading, run.shown_texts(split, request.options.singles),
                        [&](const models::TextInput& input) { return run.attention(input); }};
-  if (run.config.is("regress"))
+  if (run.config.is("regression"))
     given.told = [&](const models::TextInput& input) {
       return dynamic_cast<models::TextClassifier&>(run.module()).forward(input);
     };
@@ -184,7 +184,7 @@ const Comparison& comparison() {
 
 Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
   TextTaskConfig config = load_text_config(file, assignments);
-  if (config.is("classify")) {
+  if (config.is("classification")) {
     const data::TextSet set = data::load_texts(config.data, false);
     Json head = {{"source", set.source},
                  {"texts", set.count()},
@@ -196,7 +196,7 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
         fmt::format("{}: {} {}", set.source, set.count(), set.pairs() ? "pairs of texts" : "texts"));
   }
   const std::unique_ptr<ObjectiveRun> run = make_objective_run(config);
-  if (config.is("masked")) run->reading = begin_reading(run->config);
+  if (config.is("masked_lm")) run->reading = begin_reading(run->config);
   run->load_data("", true);
   return {run->describe(), fmt::format("{}: {}\n", config.data.path, run->data_text(true))};
 }
@@ -210,6 +210,7 @@ bool owns(const std::filesystem::path& data) {
 
 const TaskSpec text_spec = {
     .name = "text",
+    .command = "text",
     .summary = "Trains an encoder of texts: classes or numbers of texts and pairs, or hidden tokens.",
     .example = "modewise train text --data CoLA --from roberta-base",
     .data_help =
@@ -218,7 +219,7 @@ const TaskSpec text_spec = {
     .options = {{"--from", "model.from", "folder of the model to start from, in Hugging Face's layout"},
                 {"--tokenizer", "tokenizer", "folder or file of the tokenizer, for a model from scratch"},
                 {"--objective", "text.objective", "classify, regress or masked"},
-                {"--attention", "model.attention.form",
+                {"--attention", "model.attention.type",
                  "full, axial, window, random, topk, linformer, nystroemformer, performer, reformer …"},
                 {"--fold", "model.attention.fold", "sizes such as 0,8,8"},
                 {"--length", "data.length", "tokens of a text at most"},

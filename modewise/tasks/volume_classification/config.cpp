@@ -51,8 +51,8 @@ models::VisionShape VolumeClassificationConfig::model_shape(const data::VolumeSe
 void VolumeClassificationConfig::validate(const std::string& source) const {
   for (size_t i = 0; i < classify.flips.size(); ++i)
     require(std::count(classify.flips.begin(), classify.flips.end(), classify.flips[i]) == 1,
-            ErrorKind::config, "{}: classify.mirrors holds {} twice", source, classify.flips[i]);
-  require(classify.flips.size() <= 6, ErrorKind::config, "{}: classify.mirrors: at most 6 axes, got {}",
+            ErrorKind::config, "{}: classify.flip_axes holds {} twice", source, classify.flips[i]);
+  require(classify.flips.size() <= 6, ErrorKind::config, "{}: classify.flip_axes: at most 6 axes, got {}",
           source, classify.flips.size());
   train.validate();
 }

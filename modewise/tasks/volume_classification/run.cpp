@@ -41,7 +41,7 @@ void VolumeClassificationRun::load_samples(bool with_test) {
     config.augment.interpolation = data::two_valued(this->set()) ? "nearest" : "linear";
   choose_epochs(config.train, std::ssize(this->set().train), kUsualVolumeEpochs);
   require(config.model.vit.from.empty(), ErrorKind::config,
-          "model: vit.from is an option of `train pictures`, not of volumes");
+          "model: vit.from is an option of `train classify-images`, not of volumes");
   config.model.choose_patch(shape_);
   models::validate(config.model, shape_);
 }

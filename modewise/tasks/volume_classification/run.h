@@ -15,7 +15,7 @@ namespace modewise::tasks {
 
 class VolumeClassificationRun final : public ClassificationRunOf<VolumeClassificationConfig, data::VolumeSet, models::VisionClassifier> {
  public:
-  const char* task() const override { return "classify"; }
+  const char* task() const override { return "volume_classification"; }
   const char* subject() const override { return "volumes"; }
   const ClassOptions& options() const override { return config.classify; }
   void require_data() const override;
@@ -36,7 +36,7 @@ class VolumeClassificationRun final : public ClassificationRunOf<VolumeClassific
 
   std::unique_ptr<ClassificationRun> create() const override { return std::make_unique<VolumeClassificationRun>(); }
   std::vector<std::string> judging_settings() const override {
-    return {"classify.mirrors", "augment.shape_transform"};
+    return {"classify.flip_axes", "augment.shape_transform"};
   }
 
   std::vector<std::string> figures() const override { return {"auc", "accuracy", "loss"}; }

@@ -99,7 +99,7 @@ std::vector<std::string> splits(const std::string& file, const std::vector<std::
 std::vector<Candidate> candidates(const std::string& /*file*/,
                                   const std::vector<std::string>& /*assignments*/) {
   return {{"hot", {"model.name=hot"}},
-          {"hot-mirrored", {"model.name=hot", "augment.flips=0,1,2"}},
+          {"hot-mirrored", {"model.name=hot", "augment.flip_axes=0,1,2"}},
           {"hot-sum", {"model.name=hot", "model.attention.combine=sum"}},
           {"resnet-narrow", {"model.name=resnet18", "model.resnet.width=16"}},
           {"vit", {"model.name=vit"}},
@@ -109,9 +109,10 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
 }  // namespace
 
 const TaskSpec volume_classification_spec = classification_spec<make_run>({
-    .name = "classify",
+    .name = "volume_classification",
+    .command = "classify-volumes",
     .summary = "Trains a classifier of volumes, and judges it on the test volumes.",
-    .example = "modewise train classify --data adrenalmnist3d.npz",
+    .example = "modewise train classify-volumes --data adrenalmnist3d.npz",
     .data_help = "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
     .model_help = "model (model.name): hot, transformer, divided, pooling-attention, vit, resnet18, "
                   "resnet50, ensemble, auto",

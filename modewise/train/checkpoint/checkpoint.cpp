@@ -27,7 +27,7 @@ constexpr const char* kManifest = "manifest.json";
 constexpr const char* kState = "state.json";
 constexpr std::string_view kLatest = "latest", kStep = "step_";
 
-/// Reads digits at the front of `text` and drops them.
+/// Parses the leading digits of `text` and removes them.
 std::optional<int64_t> take_number(std::string_view& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -45,7 +45,7 @@ void io_check(const std::error_code& error, std::string_view what, const fs::pat
   require(!error, ErrorKind::io, "cannot {} {}: {}", what, path.string(), error.message());
 }
 
-/// Writes the file into the new folder; its entry in the manifest.
+/// Writes the file into the new folder; returns its manifest entry.
 Json write_content(const fs::path& folder, const CheckpointFile& file) {
   OutputFile output(folder / file.name, Appears::at_once);
   ContentHash hash;
@@ -71,21 +71,20 @@ void write_folder(const fs::path& temporary, int64_t step, const std::vector<Che
   sync_directory(temporary);
 }
 
-/// The damage of one file against its entry in the manifest.
+/// Compares one file with its manifest entry; returns the damage, or "".
 std::string file_damage(const fs::path& path, const Json& entry) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   if (error) return fmt::format("{} is missing", path.string());
   const auto wanted = entry.at("size").get<uintmax_t>();
-  if (size != wanted) return fmt::format("{} has {} bytes, {} are wanted", path.string(), size, wanted);
+  if (size != wanted) return fmt::format("{} has {} bytes, expected {}", path.string(), size, wanted);
   const io::MappedFile file(path);
   if (content_hash(file.bytes()) != entry.at("hash").get<std::string>())
-    return fmt::format("the content of {} is not what was written", path.string());
+    return fmt::format("the content of {} does not match its hash", path.string());
   return "";
 }
 
-/// Compares the files in `folder` with its manifest, whose names it gives to `files`; what is wrong, "" for
-/// nothing.
+/// Compares the files in `folder` with its manifest and lists them in `files`; returns the damage, or "".
 std::string manifest_damage(const fs::path& folder, std::vector<std::string>& files) {
   const fs::path path = folder / kManifest;
   try {
@@ -93,10 +92,10 @@ std::string manifest_damage(const fs::path& folder, std::vector<std::string>& fi
     Json manifest = parse_json(text, path.string());
     Json hashed = manifest;
     hashed.erase("hash");
-    if (manifest_text(hashed) != text) return fmt::format("{} does not fit its own hash", path.string());
+    if (manifest_text(hashed) != text) return fmt::format("{} does not match its own hash", path.string());
     const int64_t format = manifest.at("format").get<int64_t>();
     if (format != 1)
-      return fmt::format("{} has format {}, this program knows format 1", path.string(), format);
+      return fmt::format("{} has format {}, this program reads format 1", path.string(), format);
     for (const auto& [name, entry] : manifest.at("files").items()) {
       if (std::string damage = file_damage(folder / name, entry); !damage.empty()) return damage;
       files.push_back(name);
@@ -109,7 +108,7 @@ std::string manifest_damage(const fs::path& folder, std::vector<std::string>& fi
   }
 }
 
-/// Reads the state of a checkpoint whose files are whole; what is wrong with it, "" for nothing.
+/// Reads the state of an intact checkpoint; returns the reason to reject it, or "".
 std::string read_state(Checkpoint& checkpoint, const CheckpointStore::Check& check) {
   const fs::path path = checkpoint.folder / kState;
   if (!checkpoint.has(kState))
@@ -142,7 +141,7 @@ std::string checkpoint_damage(const fs::path& folder) {
 
 std::vector<CheckpointStore::Name> CheckpointStore::list() const {
   std::vector<Name> names;
-  // Being unable to look is an error there: "no checkpoints" would mean starting anew.
+  // A folder that cannot be read is an error: "no checkpoints" would restart the training.
   for (const fs::path& path : entries_of(folder_)) {
     const std::string text = path.filename().string();
     std::string_view rest = text;
@@ -191,7 +190,7 @@ void CheckpointStore::save(int64_t step, const Json& state, const std::vector<Ch
 void CheckpointStore::prune(int64_t keep) const {
   const std::vector<Name> names = list();
   for (size_t i = static_cast<size_t>(keep); i < names.size(); ++i) {
-    // Renamed first, so that a removal cut short leaves a leftover and not a damaged checkpoint.
+    // Rename first, so that an interrupted removal leaves a temporary folder, not a damaged checkpoint.
     const fs::path removed = temporary_beside(names[i].path);
     std::error_code error;
     fs::rename(names[i].path, removed, error);
@@ -208,15 +207,15 @@ std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
     std::string damage = manifest_damage(name.path, checkpoint.files);
     if (damage.empty()) damage = read_state(checkpoint, check);
     if (damage.empty()) {
-      for (const std::string& text : damages)  // an error: quiet commands say it too
+      for (const std::string& text : damages)  // error level: shown by quiet commands too
         spdlog::error("damaged checkpoint: {}; falling back to {}", text, name.path.filename().string());
       return checkpoint;
     }
     damages.push_back(damage);
   }
-  require(damages.empty(), ErrorKind::data, "no checkpoint in {} is whole: {}", folder_.string(),
+  require(damages.empty(), ErrorKind::data, "no checkpoint in {} is intact: {}", folder_.string(),
           fmt::join(damages, "; "));
-  require(!fs::exists(folder_ / kLatest), ErrorKind::data, "{} names a checkpoint, but {} holds none",
+  require(!fs::exists(folder_ / kLatest), ErrorKind::data, "{} names a checkpoint, but {} contains none",
           (folder_ / kLatest).string(), folder_.string());
   return std::nullopt;
 }

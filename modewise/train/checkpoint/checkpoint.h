@@ -1,11 +1,10 @@
 #pragma once
-// Checkpoints that survive a kill, a full disk or a flipped byte at any moment.
+// Crash-safe checkpoints: a kill, a full disk or a flipped byte at any moment leaves an intact one.
 //
-// checkpoints/step_N/ holds the tensors, state.json and manifest.json (size and hash of each file). It is
-// written under a temporary name, each file synced, then the folder, then renamed and the parent synced, then
-// the file `latest` is replaced, and only then are older checkpoints removed. A step saved a second time (its
-// evaluation was still to come the first time) becomes step_N.1. Damaged checkpoints are noticed by the
-// manifest.
+// checkpoints/step_N/ holds the tensors, state.json and manifest.json (size and hash of each file). Order of
+// a save: write under a temporary name, sync each file, then the folder, rename it, sync the parent, replace
+// the file `latest`, and only then remove older checkpoints. A step saved a second time (first before, then
+// after its evaluation) becomes step_N.1. The manifest detects damaged checkpoints.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,21 +22,21 @@
 
 namespace modewise::train {
 
-/// A file of a checkpoint to be written: its bytes go to the disk as they come.
+/// A file of a checkpoint to write; its content is streamed to disk.
 struct CheckpointFile {
   std::string name;
   ByteSource content;
 };
 CheckpointFile text_file(std::string name, std::string text);
-/// A safetensors file: the tensors must not change until it is written.
+/// A safetensors file; the tensors must not change until it is written.
 CheckpointFile weight_file(std::string name, std::span<const NamedTensor> tensors);
 
-/// A checkpoint whose files are whole.
+/// A verified checkpoint: all files match the manifest.
 struct Checkpoint {
   int64_t step = 0;
   std::filesystem::path folder;
   nlohmann::ordered_json state;    // an object
-  std::vector<std::string> files;  // those that the manifest lists, whose content was compared with it
+  std::vector<std::string> files;  // files listed in the manifest, hashes verified
 
   bool has(std::string_view name) const { return std::ranges::find(files, name) != files.end(); }
 };
@@ -46,21 +45,21 @@ class CheckpointStore {
  public:
   explicit CheckpointStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Writes one, then removes all but the newest `keep`. Every failure is an io error, and leaves the earlier
-  /// checkpoints as they were.
+  /// Writes a checkpoint, then removes all but the newest `keep`. Every failure is an io error and leaves
+  /// earlier checkpoints intact.
   void save(int64_t step, const nlohmann::ordered_json& state, const std::vector<CheckpointFile>& files,
             int64_t keep) const;
 
-  /// What a caller finds wrong with a whole checkpoint's state, "" for nothing.
+  /// Validates the state of an intact checkpoint: the reason to reject it, or "".
   using Check = std::function<std::string(const nlohmann::ordered_json& state)>;
-  /// The newest that is whole and passes `check`; a warning names each newer one and its damage. None when
-  /// there never was one. A data error when there are some and all are damaged.
+  /// The newest intact checkpoint that passes `check`; logs each newer damaged one with its damage. Nothing
+  /// when there are no checkpoints; a data error when all are damaged.
   std::optional<Checkpoint> newest(const Check& check = {}) const;
 
-  /// Renames those newer than `whole` (which newest() passed over) to step_N.damaged, so that they neither
-  /// count as kept nor stand in the way.
+  /// Renames checkpoints newer than `whole` (which newest() skipped) to step_N.damaged, so that they neither
+  /// count towards `keep` nor block their step names.
   void set_aside_newer_than(const Checkpoint& whole) const;
-  /// Removes what an interrupted save left.
+  /// Removes temporary folders of interrupted saves.
   void remove_leftovers() const;
   bool empty() const { return list().empty(); }
 
@@ -75,7 +74,7 @@ class CheckpointStore {
   std::filesystem::path folder_;
 };
 
-/// What is wrong with the checkpoint in `folder`, "" when every file is as its manifest says.
+/// The damage of the checkpoint in `folder`; "" if every file matches its manifest.
 std::string checkpoint_damage(const std::filesystem::path& folder);
 
 }  // namespace modewise::train

@@ -1,5 +1,5 @@
 #pragma once
-// One process at a time in a run folder.
+// Lock of a run folder: one process trains in it at a time.
 
 #include <filesystem>
 
@@ -9,8 +9,8 @@ namespace modewise::train {
 
 class FolderLock {
  public:
-  /// Errors: cannot_create when another process holds it; those of FileLock::of_folder. On a file system
-  /// without locks nothing is held, and a warning says so.
+  /// Errors: cannot_create when another process holds the lock; those of FileLock::of_folder. On a file
+  /// system without locks it warns and locks nothing.
   explicit FolderLock(const std::filesystem::path& folder);
 
  private:

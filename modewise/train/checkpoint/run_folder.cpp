@@ -10,6 +10,7 @@
 
 #include "modewise/core/build_info.h"
 #include "modewise/core/claims.h"
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
@@ -23,13 +24,13 @@ namespace modewise::train {
 namespace fs = std::filesystem;
 namespace {
 
-// Everything a run may write. Its manifest lists these names: they belong to the run. A * at the end stands
-// for whatever follows.
+// All files that a run may write; its manifest lists them as its own. A trailing * matches any ending.
 constexpr std::array kRunFiles = {
     "config.toml", "manifest.json", "data.json",       "metrics.jsonl", "metrics.json",
     "log.txt",     "checkpoints",   "calibration.npz", "report.html",   "predictions.npz",
     "tokenizer",   "model",         "captions.json",   "timing.json",   "events.out.tfevents.*"};
-// The folder of a search (sweep/search.h), which is not the run's: only what a cut-off start left of it goes.
+// Folder of a search (sweep/search.h), not part of the run: only leftovers of an interrupted start are
+// removed.
 constexpr std::string_view kSearchFolder = "auto";
 
 constexpr const char* kIdentity = "run_id";
@@ -38,13 +39,13 @@ void create_check(const std::error_code& error, const fs::path& path) {
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());
 }
 
-/// Whether it can name a folder of data that were written for a run: "data", "data2", ….
+/// Whether `name` may be a data folder written for a run: "data", "data2", ….
 bool is_inputs_name(std::string_view name) {
   constexpr std::string_view kStem = "data", kDigits = "0123456789";
   return name.starts_with(kStem) && name.find_first_not_of(kDigits, kStem.size()) == std::string_view::npos;
 }
 
-/// Whether the absolute `path` is `parent` or lies in it.
+/// Whether the absolute `path` is `parent` or inside it.
 bool lies_in(const fs::path& path, const fs::path& parent) {
   const fs::path above = fs::absolute(parent).lexically_normal();
   return std::mismatch(above.begin(), above.end(), path.begin(), path.end()).first == above.end();
@@ -73,7 +74,7 @@ nlohmann::ordered_json manifest_json(const RunManifest& manifest) {
 }
 
 void write_manifest(const fs::path& path, const nlohmann::ordered_json& json) {
-  // A command line may hold any bytes; those that are not UTF-8 are replaced.
+  // A command line may contain any bytes; invalid UTF-8 is replaced.
   const auto lenient = nlohmann::ordered_json::error_handler_t::replace;
   write_file_atomically(path, json.dump(1, ' ', false, lenient) + "\n");
 }
@@ -86,7 +87,7 @@ RunFolder RunFolder::create(const fs::path& path, bool exist_ok, const std::stri
           "inputs must name a folder in the run, data, data2, …, got '{}'", inputs);
   make_folders(path);
   RunFolder run(path);
-  run.lock();  // of two starts in one folder the other ends here, before it looks or writes
+  run.lock();  // of two concurrent starts in one folder, the second fails here before any read or write
   run.remove_leftovers();
   const std::vector<fs::path> held = entries_of(path);
   const auto is_known = [&](const fs::path& entry) {
@@ -95,7 +96,7 @@ RunFolder RunFolder::create(const fs::path& path, bool exist_ok, const std::stri
   if (std::all_of(held.begin(), held.end(), is_known)) return run;
   require(
       exist_ok, ErrorKind::cannot_create,
-      "{} holds files already: continue that run with --resume {}, start anew in it with --exist-ok, or name "
+      "{} is not empty: resume that run with --resume {}, replace it with --overwrite, or choose "
       "another folder",
       path.string(), path.string());
   run.remove_earlier_run(inputs, read);
@@ -111,17 +112,17 @@ void RunFolder::remove_earlier_run(const std::string& kept, const std::vector<st
   for (const std::string& name : names) {
     const std::vector<fs::path> held = files_named(name);
     require(contains(listed, name) || held.empty(), ErrorKind::cannot_create,
-            "{} holds {}, which no manifest of a run lists: move it away, or name another folder",
+            "{} contains {}, which no run manifest lists: move it away, or choose another folder",
             path_.string(), held.empty() ? "" : held.front().filename().string());
     for (const fs::path& one : held)
       for (const std::string& needed : read)
         require(!lies_in(needed, one), ErrorKind::usage,
-                "{} belongs to the run in {}, which the new run would replace: copy it elsewhere, or name "
+                "{} belongs to the run in {}, which the new run would replace: copy it elsewhere, or choose "
                 "another folder",
                 needed, path_.string());
   }
-  // Config first: the folder is no run from then on. The manifest stays until that of the next run takes its
-  // place, so that a start which is cut off can be started anew.
+  // Remove config.toml first: the folder is no longer a run. Keep the manifest until the next run replaces
+  // it, so that an interrupted start can be restarted.
   for (const std::string& name : names) {
     if (name == "manifest.json") continue;
     for (const fs::path& held : files_named(name)) {
@@ -148,7 +149,7 @@ std::vector<std::string> RunFolder::listed_names() const {
   if (!fs::exists(file("manifest.json"))) return {};
   try {
     const nlohmann::json manifest = read_manifest();
-    manifest.at("task").get<std::string>();  // another program's manifest has other entries
+    manifest.at("task").get<std::string>();  // fails for another program's manifest
     return manifest.at("files").get<std::vector<std::string>>();
   } catch (const nlohmann::json::exception&) {
     return {};
@@ -174,13 +175,13 @@ RunFolder RunFolder::create_numbered(const fs::path& parent, const std::string& 
 }
 
 RunFolder RunFolder::open(const fs::path& path) {
-  require(fs::is_directory(path), ErrorKind::no_input, "there is no run folder {}", path.string());
+  require(fs::is_directory(path), ErrorKind::no_input, "no such run folder: {}", path.string());
   RunFolder run(path);
   if (!fs::exists(run.file("config.toml"))) {
     require(
         run.listed_names().empty(), ErrorKind::no_input,
-        "{} is not a run folder yet: its start was cut off before config.toml was written; start it again "
-        "with --exist-ok",
+        "{} is not a run folder yet: its start was interrupted before config.toml was written; start it again "
+        "with --overwrite",
         path.string());
     fail(ErrorKind::no_input, "{} is not a run folder: it has no config.toml", path.string());
   }
@@ -236,13 +237,13 @@ std::string RunFolder::manifest_text(const char* key, const std::string& usual) 
   const nlohmann::json manifest = read_manifest();
   const auto found = manifest.find(key);
   if (found == manifest.end()) return usual;
-  require(found->is_string(), ErrorKind::data, "{}: '{}' must be a text, got a value of type {}",
+  require(found->is_string(), ErrorKind::data, "{}: '{}' must be a string, got a value of type {}",
           file("manifest.json").string(), key, found->type_name());
   return found->get<std::string>();
 }
 
 std::string RunFolder::task() const {
-  return manifest_text("task", "forecast");
+  return current_task(manifest_text("task", "forecast"));
 }
 
 std::string RunFolder::identity() const {

@@ -1,11 +1,10 @@
 #pragma once
-// A run's folder, self-contained: config.toml (resolved), manifest.json, metrics.jsonl (a line an
-// evaluation), metrics.json (final), timing.json, log.txt, checkpoints/, the event files of TensorBoard where
-// they are asked for, and whatever the task adds (predictions.npz, report.html). Nothing is overwritten
-// without being told.
+// Run folder, self-contained: config.toml (resolved), manifest.json, metrics.jsonl (one line per evaluation),
+// metrics.json (final), timing.json, log.txt, checkpoints/, TensorBoard event files if enabled, and files of
+// the task (predictions.npz, report.html). Nothing is overwritten without --overwrite.
 //
-// A folder is a run from the moment it has config.toml, which is written last of what a start writes. The
-// manifest comes first and lists the names that belong to the run: nothing else is ever removed.
+// A folder becomes a run once it has config.toml, the last file that a start writes. The manifest is written
+// first and lists the files of the run: nothing else is ever removed.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,39 +18,39 @@ namespace modewise::train {
 
 class FolderLock;
 
-/// What a run was started with. Build, machine, torch version and start time are added when it is written.
+/// Provenance of a run. Writing adds build, machine, torch version and start time.
 struct RunManifest {
-  std::string task;  // "forecast", "classify", "segment"
+  std::string task;  // "forecast", "segment", …
   std::vector<std::string> command_line;
   int64_t seed = 0;
   int threads = 1;
   std::string data_hash;
-  bool test_read = true;    // false: the training left the test part unread
-  std::string inputs = {};  // the folder in the run that holds data written for it; "" for none
+  bool test_read = true;    // false: training did not evaluate the test split
+  std::string inputs = {};  // folder inside the run with data written for it; "": none
 };
 
 class RunFolder {
  public:
-  /// Makes `path` (and its parents), locked. A folder that holds anything is a cannot_create error that names
-  /// --resume and --exist-ok; with `exist_ok` what the manifest of an earlier run lists is removed and other
-  /// things are left alone, unless one has a name that the new run needs (cannot_create). `inputs`: a folder
-  /// in `path` ("data", "data2", …) that the caller has filled for the new run; it may be there and is kept.
-  /// `read`: absolute paths that the new run reads; a usage error for one that would be removed.
+  /// Creates and locks `path` (and its parents). A non-empty folder is a cannot_create error that names
+  /// --resume and --overwrite; with `exist_ok`, files in the manifest of an earlier run are removed and
+  /// others kept, unless one has a name that the new run needs (cannot_create). `inputs`: a folder in `path`
+  /// ("data", "data2", …) that the caller has filled for the new run; it is kept. `read`: absolute paths that
+  /// the new run reads; a usage error for one that would be removed.
   static RunFolder create(const std::filesystem::path& path, bool exist_ok = false,
                           const std::string& inputs = "", const std::vector<std::string>& read = {});
-  /// Makes the first free one of parent/stem, parent/stem2, parent/stem3, …, locked.
+  /// Creates and locks the first free one of parent/stem, parent/stem2, parent/stem3, ….
   static RunFolder create_numbered(const std::filesystem::path& parent, const std::string& stem);
-  /// An existing run; no_input when it is not one (no folder, or no config.toml in it).
+  /// Opens an existing run; no_input if it is not one (no folder, or no config.toml in it).
   static RunFolder open(const std::filesystem::path& path);
 
-  /// Keeps other processes from training in it as long as this object or a copy lives; cannot_create when one
-  /// does. Nothing happens where it is locked already.
+  /// Locks the folder for training as long as this object or a copy lives; cannot_create when another process
+  /// holds the lock. No effect if already locked.
   void lock();
-  /// Makes the folder a run: manifest, data.json, and config.toml last. The manifest gets the run's identity,
-  /// a hash of task, config and data.json: runs with the same identity train to the same bits.
+  /// Starts the run: writes manifest, data.json, and config.toml last. The manifest gets the run id, a hash
+  /// of task, config and data.json: runs with the same id train to the same bits.
   void begin(const RunManifest& manifest, std::string_view config_toml,
              const nlohmann::ordered_json& data) const;
-  /// Removes what a write that was cut off left of the run's files, or of a search that never began.
+  /// Removes temporary files of interrupted writes, and of a search that never started.
   void remove_leftovers() const;
 
   const std::filesystem::path& path() const { return path_; }
@@ -61,36 +60,35 @@ class RunFolder {
   /// The resolved configuration, from Fields::to_toml().
   void write_config(std::string_view toml) const;
   std::string read_config() const;
-  /// data.json: what the task keeps of the data it was trained on.
+  /// data.json: description of the training data, from the task.
   void write_data(const nlohmann::ordered_json& data) const;
   void write_manifest(const RunManifest& manifest) const;
   nlohmann::json read_manifest() const;
-  /// The run's identity in the manifest, which its checkpoints carry too; "" where there is none (older
-  /// runs).
+  /// The run id in the manifest, also stored in its checkpoints; "" for older runs without one.
   std::string identity() const;
-  /// The task in the manifest; "forecast" where there is none.
+  /// The task in the manifest; "forecast" if missing.
   std::string task() const;
-  /// Throws a usage error that names both when the run is of another task.
+  /// Throws a usage error that names both tasks if the run is of another one.
   void require_task(const std::string& wanted) const;
-  /// metrics.json, atomically; the trainer writes it at the end, the task may add to it afterwards.
+  /// metrics.json, written atomically by the trainer at the end; the task may add to it afterwards.
   void write_metrics(const nlohmann::ordered_json& metrics) const;
-  /// timing.json: what the training took, which differs from run to run.
+  /// timing.json: times and memory of the training; not reproducible.
   void write_timing(const nlohmann::ordered_json& timing) const;
   /// Throws no_input when the run has not finished.
   nlohmann::ordered_json read_metrics() const;
-  /// The lines of metrics.jsonl (a last line without its newline is left out); empty when there are none.
+  /// The lines of metrics.jsonl (an incomplete last line is ignored); empty without the file.
   std::vector<nlohmann::ordered_json> read_metric_lines() const;
-  /// Sends the log to log.txt too (appending).
+  /// Appends the log to log.txt as well.
   void start_log() const;
 
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
   void remove_earlier_run(const std::string& kept, const std::vector<std::string>& read) const;
-  /// What the folder holds of a name that a manifest may list.
+  /// The existing files of a name that a manifest may list.
   std::vector<std::filesystem::path> files_named(std::string_view name) const;
-  /// The names that the manifest lists; none where there is no manifest of a run.
+  /// The names that the manifest lists; empty without a manifest.
   std::vector<std::string> listed_names() const;
-  /// A text of the manifest, `usual` where it or the manifest is missing. Data error for a value of another
+  /// A string in the manifest, `usual` if it or the manifest is missing. Data error for a value of another
   /// type.
   std::string manifest_text(const char* key, const std::string& usual) const;
 

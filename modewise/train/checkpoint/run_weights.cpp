@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *kBest = "best.safetensors", *kLatestWeights = "model.safetensors";
 
-/// Data error when both have an identity and these differ.
+/// Data error if both have a run id and they differ.
 void require_own(const RunFolder& run, const Checkpoint& checkpoint) {
   const std::string own = run.identity(), carried = run_of(checkpoint);
   require(own.empty() || carried.empty() || own == carried, ErrorKind::data,

@@ -1,6 +1,6 @@
 #pragma once
-// Weights of a run: the one way to its checkpoints. Files are compared with their hashes, a damaged
-// checkpoint is passed over with a warning, and a checkpoint of another run is refused.
+// Weights of a run, loaded from its checkpoints: file hashes are verified, damaged checkpoints are skipped
+// with a warning, and checkpoints of another run are rejected.
 
 #include <torch/nn/module.h>
 
@@ -13,20 +13,20 @@
 
 namespace modewise::train {
 
-/// The newest checkpoint of `run` that is whole and passes `check`, none where it has none. Errors as
-/// CheckpointStore::newest; a data error when it carries the identity of another run. Checkpoints and runs
-/// without an identity (older ones) are accepted.
+/// The newest intact checkpoint of `run` that passes `check`, or nothing. Errors as CheckpointStore::newest;
+/// a data error if it has the run id of another run. Checkpoints and runs without a run id (older ones) are
+/// accepted.
 std::optional<Checkpoint> newest_checkpoint(const RunFolder& run, const CheckpointStore::Check& check = {});
 
-/// A safetensors file of a run's newest whole checkpoint, and the step that its weights are from.
+/// A safetensors file of a run's newest intact checkpoint, and the training step of its weights.
 struct RunWeights {
   std::filesystem::path file;
   int64_t step = 0;
 };
-/// The best weights or, with `best` false, the latest; the latest with a warning where the run was not
-/// evaluated yet. Throws no_input when the run has no checkpoint.
+/// The best weights or, with `best` false, the latest; falls back to the latest with a warning if the run was
+/// not evaluated yet. Throws no_input if the run has no checkpoint.
 RunWeights run_weights(const RunFolder& run, bool best = true);
-/// Loads run_weights() into `module`; the step that they are from.
+/// Loads run_weights() into `module`; returns their training step.
 int64_t load_weights(const torch::nn::Module& module, const RunFolder& run, bool best = true);
 
 }  // namespace modewise::train

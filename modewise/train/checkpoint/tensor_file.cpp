@@ -35,7 +35,7 @@ std::string type_name(at::ScalarType type) {
   fail(ErrorKind::internal, "tensors of type {} cannot be saved", c10::toString(type));
 }
 
-/// Adds the tensors not met before: a module registered twice, or tied weights, are kept once.
+/// Adds tensors not seen before: modules registered twice and tied weights are listed once.
 template <class Dict>
 void add_once(const Dict& named, std::vector<NamedTensor>& list, std::set<const void*>& seen) {
   for (const auto& item : named)
@@ -67,7 +67,7 @@ io::SafetensorsWriter writer_of(std::span<const NamedTensor> tensors) {
   for (const NamedTensor& entry : tensors)
     sources.push_back({entry.name, type_name(entry.tensor.scalar_type()), entry.tensor.sizes().vec(),
                        [tensor = entry.tensor.detach()](const ByteSink& sink) {
-                         const at::Tensor ready = tensor.cpu().contiguous();  // a copy only of what is not
+                         const at::Tensor ready = tensor.cpu().contiguous();  // copies only if needed
                          sink({static_cast<const std::byte*>(ready.const_data_ptr()), ready.nbytes()});
                        }});
   return io::SafetensorsWriter(std::move(sources));
@@ -79,20 +79,20 @@ void load_tensors(const std::filesystem::path& path, std::span<const NamedTensor
   std::vector<io::TensorView> views;
   for (const NamedTensor& entry : into) {
     const auto view = file.find(entry.name);
-    require(view.has_value(), ErrorKind::data, "{} holds no tensor '{}': it belongs to another model",
+    require(view.has_value(), ErrorKind::data, "{} has no tensor '{}': it belongs to another model",
             path.string(), entry.name);
     require(view->dtype == type_name(entry.tensor.scalar_type()) && view->shape == entry.tensor.sizes().vec(),
-            ErrorKind::data, "{}: tensor '{}' is {} [{}], the model wants {} [{}]", path.string(), entry.name,
+            ErrorKind::data, "{}: tensor '{}' is {} [{}], the model expects {} [{}]", path.string(), entry.name,
             view->dtype, fmt::join(view->shape, ", "), type_name(entry.tensor.scalar_type()),
             fmt::join(entry.tensor.sizes(), ", "));
     views.push_back(*view);
   }
   require(file.size() == into.size(), ErrorKind::data,
-          "{} holds {} tensors, the model has {}: it belongs to another model", path.string(), file.size(),
+          "{} has {} tensors, the model has {}: it belongs to another model", path.string(), file.size(),
           into.size());
   for (size_t i = 0; i < into.size(); ++i) {
     const at::Tensor& tensor = into[i].tensor;
-    require(tensor.is_contiguous(), ErrorKind::internal, "tensor '{}' must be contiguous to be restored",
+    require(tensor.is_contiguous(), ErrorKind::internal, "tensor '{}' must be contiguous to be loaded",
             into[i].name);
     const bool here = tensor.device().is_cpu();
     const at::Tensor read = here ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kCPU));

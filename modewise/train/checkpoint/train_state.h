@@ -1,5 +1,5 @@
 #pragma once
-// What a checkpoint keeps besides tensors: state.json.
+// Training state of a checkpoint besides tensors: state.json.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace modewise::train {
 
 struct TrainState {
   int64_t step = 0;             // optimizer steps made
-  int64_t evaluated_step = -1;  // of the last evaluation; −1 before the first
+  int64_t evaluated_step = -1;  // step of the last evaluation; −1 before the first
   int64_t best_step = -1;
   Metrics best, last;  // metrics of the best and of the last evaluation
   int64_t without_improvement = 0;
@@ -24,10 +24,10 @@ struct TrainState {
   static TrainState from_json(const nlohmann::ordered_json& json);
 };
 
-/// path → text of each field.
+/// Config as JSON: field path → value as text.
 nlohmann::ordered_json config_to_json(const TrainConfig& config);
-/// The fields that change numbers and differ from `saved` (config_to_json of an earlier run), each as
-/// "path was A, is B". A field that `saved` does not know counts as its default.
+/// The fields that affect results and differ from `saved` (config_to_json of an earlier run), each as
+/// "path was A, is B". A field missing in `saved` counts as its default.
 std::vector<std::string> config_differences(const TrainConfig& config, const nlohmann::ordered_json& saved);
 
 }  // namespace modewise::train

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kRun = "run_id";
 
-/// The value of a key in state.json, `usual` where it is missing. Data error for a value of another type.
+/// The value of a key in state.json, `usual` if missing. Data error for a value of another type.
 template <class Value>
 Value state_value(const Checkpoint& checkpoint, const char* key, const Value& usual) {
   try {
@@ -54,13 +54,13 @@ void load_training(const Checkpoint& checkpoint, const TrainingParts& parts, boo
     const auto differences = config_differences(parts.config, json.at("config"));
     require(differences.empty() || accept_changes, ErrorKind::config,
             "this run was started with other settings ({}): resume with the same, or accept the change with "
-            "--override",
+            "--allow-config-changes",
             fmt::join(differences, "; "));
     const auto samples = json.at("training_samples").get<int64_t>();
     const auto hash = json.at("data_hash").get<std::string>();
     require((samples == task.training_samples() && hash == task.data_hash()) || accept_changes,
             ErrorKind::data,
-            "the data is not what {} was trained on ({} samples, content {}; now {} samples, content {})",
+            "the training data differs from that of {} ({} samples, hash {}; now {} samples, hash {})",
             name, samples, hash, task.training_samples(), task.data_hash());
     parts.state = TrainState::from_json(json);
     load_tensors(checkpoint.folder / "model.safetensors", task.tensors());

@@ -1,5 +1,5 @@
 #pragma once
-// What a checkpoint keeps of a training, and back.
+// Saving and loading the complete training state as a checkpoint.
 
 #include <optional>
 #include <string>
@@ -21,19 +21,19 @@ struct TrainingParts {
   std::optional<WeightAverage>& average;
   std::vector<NamedTensor>& best_weights;  // empty before the first evaluation
   TrainState& state;
-  const std::string& run;  // the identity of the run, "" where it has none
+  const std::string& run;  // the run id; "" if it has none
 };
 
-/// Writes the checkpoint of the step that was reached.
+/// Writes a checkpoint of the current step.
 void save_training(const CheckpointStore& store, const TrainingParts& parts);
 
-/// Takes all of it from a checkpoint. Errors: config when it was saved under other settings and data when it
-/// was of other data, unless `accept_changes`; data when its state cannot be read.
+/// Restores the training state from a checkpoint. Errors: config if it was saved with other settings and data
+/// if it was of other data, unless `accept_changes`; data if its state cannot be read.
 void load_training(const Checkpoint& checkpoint, const TrainingParts& parts, bool accept_changes);
 
-/// The identity of the run that saved a checkpoint, "" where it carries none.
+/// The id of the run that saved a checkpoint; "" if it has none.
 std::string run_of(const Checkpoint& checkpoint);
-/// The step that its best weights are from.
+/// The step of its best weights.
 int64_t best_step_of(const Checkpoint& checkpoint);
 
 }  // namespace modewise::train

@@ -27,7 +27,7 @@ void distribute(Workers& workers, int64_t count, const std::function<Tensors(int
     else if (maker == workers.rank())
       send(workers, make(i));
   }
-  workers.largest(0);  // the lead may still need what it has been sent
+  workers.largest(0);  // barrier: rank 0 may still read what it was sent
 }
 
 }  // namespace modewise::train

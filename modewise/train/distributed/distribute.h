@@ -1,5 +1,6 @@
 #pragma once
-// Work that processes share and one of them uses: forecasts of many windows, classes of a large scene.
+// Work distributed over processes and gathered on rank 0: forecasts of many windows, classes of a large
+// image.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,10 +14,10 @@ namespace modewise::train {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Has `count` items made, item i by worker i % size(), and taken by the lead, in their order, as one process
-/// by itself would: what take() computes has the same bits for any number of workers when what make() gives
-/// has. On the others take() is never called; they are done when the lead has taken everything. What all call
-/// alike. A worker is at most one item ahead of what the lead has taken.
+/// Computes `count` items, item i on rank i % size(), and calls take() on rank 0 in order, as a single
+/// process would: its result has the same bits for any number of workers if make()'s has. Other ranks never
+/// call take() and return when rank 0 has taken everything. Collective: all ranks call it with the same
+/// arguments. A worker is at most one item ahead of rank 0.
 void distribute(Workers& workers, int64_t count, const std::function<Tensors(int64_t)>& make,
                const std::function<void(int64_t, const Tensors&)>& take);
 

@@ -20,7 +20,7 @@ GradientExchange::GradientExchange(Workers& workers, std::vector<at::Tensor> lik
     : workers_(workers), like_(std::move(like)), brought_(like_.size()), own_(like_.size()) {
   if (workers_.size() == 1) return;
   std::vector<size_t> order(like_.size());
-  std::iota(order.rbegin(), order.rend(), size_t{0});  // gradients come from a model's end
+  std::iota(order.rbegin(), order.rend(), size_t{0});  // the backward pass produces the last layers' gradients first
   plan(order);
   sender_.emplace();
 }
@@ -28,7 +28,7 @@ GradientExchange::GradientExchange(Workers& workers, std::vector<at::Tensor> lik
 void GradientExchange::plan(const std::vector<size_t>& order) {
   messages_.clear();
   places_.assign(like_.size(), {});
-  std::vector<int64_t> first(like_.size()), length;  // in elements: of each tensor, of each message
+  std::vector<int64_t> first(like_.size()), length;  // in elements, per tensor and per message
   for (const size_t index : order) {
     const at::Tensor& tensor = like_[index];
     const bool joins =
@@ -59,7 +59,7 @@ void GradientExchange::plan(const std::vector<size_t>& order) {
 }
 
 void GradientExchange::bring(size_t index, const at::Tensor& value) {
-  require(!brought_[index], ErrorKind::internal, "tensor {} of a step's sums came twice", index);
+  require(!brought_[index], ErrorKind::internal, "tensor {} was added twice in one step", index);
   brought_[index] = true;
   arrived_.push_back(index);
   if (!sender_) {
@@ -80,7 +80,7 @@ void GradientExchange::bring(size_t index, const at::Tensor& value) {
 }
 
 std::vector<at::Tensor> GradientExchange::take() {
-  require(arrived_.size() == like_.size(), ErrorKind::internal, "{} of a step's {} tensors were brought",
+  require(arrived_.size() == like_.size(), ErrorKind::internal, "{} of a step's {} tensors were added",
           arrived_.size(), like_.size());
   std::vector<at::Tensor> sums(like_.size());
   if (sender_) {
@@ -106,7 +106,7 @@ void GradientExchange::agree_on_order() {
   at::Tensor order = at::zeros({std::ssize(like_)}, at::kLong);
   auto* first = order.mutable_data_ptr<int64_t>();
   if (workers_.is_rank_zero()) std::copy(arrived_.begin(), arrived_.end(), first);
-  workers_.add(order);  // the others add 0
+  workers_.add(order);  // other ranks add 0
   plan({first, first + order.numel()});
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Sums of a step's tensors over the workers, sent while the backward pass still makes the rest of them.
+// Bucketed all-reduce of a step's gradients, overlapped with the backward pass.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,32 +12,32 @@
 
 namespace modewise::train {
 
-/// Tensors travel in messages of one type and about a MiB, all workers' in one order: that in which the lead
-/// had them at the first step. A message leaves when its last tensor is brought and the messages before it
-/// have left. Sums are made element by element, so neither the order nor the messages show in their bits.
+/// Tensors are sent in messages (buckets) of one dtype and about a MiB, in the same order on all workers: the
+/// order in which rank 0 had them at the first step. A message is sent once its last tensor is ready and the
+/// messages before it are sent. Sums are elementwise, so neither order nor bucketing affects their bits.
 class GradientExchange {
  public:
-  /// Tensors of the shapes and types of `like`, which is alike in all workers.
+  /// For tensors of the shapes and dtypes of `like`, equal on all workers.
   GradientExchange(Workers& workers, std::vector<at::Tensor> like);
 
-  /// This worker's value of tensor `index`, once a step. An undefined one counts as zeros.
+  /// Adds this worker's value of tensor `index`, once per step. An undefined value counts as zeros.
   void bring(size_t index, const at::Tensor& value);
   bool brought(size_t index) const { return brought_[index]; }
 
-  /// The step's sums along the workers' tree, when all tensors were brought: valid until the next bring().
-  /// A tensor that is undefined everywhere stays so. Throws what the workers throw.
+  /// The step's sums over all workers, once all tensors were added: valid until the next bring(). A tensor
+  /// that is undefined everywhere stays undefined. Rethrows errors of the workers.
   std::vector<at::Tensor> take();
 
  private:
   struct Message {
-    at::Tensor values;   // the tensors one behind the other, then `holders`
-    at::Tensor holders;  // of each tensor the number of workers that have a value
+    at::Tensor values;   // the concatenated tensors, then `holders`
+    at::Tensor holders;  // per tensor, the number of workers with a value
     std::vector<size_t> tensors;
-    size_t missing = 0;  // tensors that were not brought yet
+    size_t missing = 0;  // tensors not added yet
   };
   struct Place {
     size_t message = 0, number = 0;  // the tensor's number in the message
-    at::Tensor values;               // its part of the message
+    at::Tensor values;               // its view of the message
   };
 
   void plan(const std::vector<size_t>& order);
@@ -46,13 +46,13 @@ class GradientExchange {
   Workers& workers_;
   const std::vector<at::Tensor> like_;
   std::vector<Message> messages_;
-  std::vector<Place> places_;    // of each tensor
-  std::vector<bool> brought_;    // of this step
-  std::vector<size_t> arrived_;  // the same in order
-  size_t next_ = 0;              // the first message that has not left
+  std::vector<Place> places_;    // per tensor
+  std::vector<bool> brought_;    // per tensor, in this step
+  std::vector<size_t> arrived_;  // tensors in order of arrival
+  size_t next_ = 0;              // the first message not sent yet
   bool agreed_ = false;
-  std::vector<at::Tensor> own_;        // all there is, of one that works alone
-  std::optional<OrderedJobs> sender_;  // last: ends before what it sends; none when alone
+  std::vector<at::Tensor> own_;        // the values of a single process
+  std::optional<OrderedJobs> sender_;  // last: stops before the messages are destroyed; none for a single process
 };
 
 }  // namespace modewise::train

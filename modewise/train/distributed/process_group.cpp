@@ -17,10 +17,10 @@
 namespace modewise::train {
 namespace {
 
-/// Messages go between two processes whose ranks differ in one bit. Sums are scattered by halves, the nearest
-/// ranks first, and gathered by the way back (Rabenseifner's algorithm with doubling distances): each process
-/// sends 2 (size − 1) / size of the values, which is the least possible, and every element is added along the
-/// tree (0 + 1) + (2 + 3), ….
+/// All-reduce by recursive halving and doubling (Rabenseifner's algorithm with doubling distances) between
+/// ranks that differ in one bit: reduce-scatter with the nearest ranks first, then all-gather in reverse.
+/// Each process sends 2 (size − 1) / size of the values, the minimum possible; every element is summed along
+/// the tree (0 + 1) + (2 + 3), ….
 class GroupWorkers final : public Workers {
  public:
   explicit GroupWorkers(c10::intrusive_ptr<c10d::ProcessGroup> group) : group_(std::move(group)) {}
@@ -31,7 +31,7 @@ class GroupWorkers final : public Workers {
 
   void add(at::Tensor& values) override {
     at::Tensor flat = values.contiguous().view(-1);
-    std::vector<std::pair<int64_t, int64_t>> ranges = {{0, flat.numel()}};  // mine after each halving
+    std::vector<std::pair<int64_t, int64_t>> ranges = {{0, flat.numel()}};  // this rank's range after each halving
     for (int64_t distance = 1; distance < size(); distance *= 2) {
       const auto [first, last] = ranges.back();
       const int64_t middle = first + (last - first) / 2;
@@ -65,7 +65,7 @@ class GroupWorkers final : public Workers {
   void send(const at::Tensor& tensor, int64_t to) override {
     at::Tensor header = at::zeros({kHeader}, at::kLong);
     int64_t* numbers = header.mutable_data_ptr<int64_t>();
-    require(tensor.dim() <= kHeader - 2, ErrorKind::internal, "a tensor of {} axes is sent", tensor.dim());
+    require(tensor.dim() <= kHeader - 2, ErrorKind::internal, "cannot send a tensor of {} axes", tensor.dim());
     numbers[0] = static_cast<int64_t>(tensor.scalar_type());
     numbers[1] = tensor.dim();
     std::copy(tensor.sizes().begin(), tensor.sizes().end(), numbers + 2);
@@ -90,7 +90,7 @@ class GroupWorkers final : public Workers {
     return flat.narrow(0, range.first, range.second - range.first);
   }
 
-  /// What the other side expects and sends has these sizes; nothing is sent of none.
+  /// Send and receive with rank `other`; both sides agree on the sizes. Empty tensors are not sent.
   void exchange(int64_t other, at::Tensor sent, at::Tensor received) {
     const auto begin = std::chrono::steady_clock::now();
     try {
@@ -103,7 +103,7 @@ class GroupWorkers final : public Workers {
       if (receiving) receiving->wait();
     } catch (const std::exception& error) {
       const std::string text = error.what();
-      fail(ErrorKind::general, "process {} of {} cannot reach process {}, which has ended or hangs ({})",
+      fail(ErrorKind::general, "process {} of {} cannot reach process {}, which has exited or hangs ({})",
            rank(), size(), other, text.substr(0, text.find('\n')));
     }
     traffic_.bytes += static_cast<int64_t>(sent.nbytes());
@@ -119,8 +119,8 @@ class GroupWorkers final : public Workers {
 std::unique_ptr<Workers> process_group(const std::string& name) {
   auto group = c10d::resolve_process_group(name);
   require(std::has_single_bit(static_cast<uint64_t>(group->getSize())), ErrorKind::usage,
-          "{} processes: a training is shared by 1, 2, 4, 8, … of them", group->getSize());
-  // The others may wait while the lead saves or reads; one that has died is noticed at once.
+          "the number of processes must be a power of two (1, 2, 4, 8, …), got {}", group->getSize());
+  // Ranks may wait while rank 0 saves or reads; a dead process is detected at once.
   group->setTimeout(std::chrono::minutes(30));
   return std::make_unique<GroupWorkers>(std::move(group));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Workers over a process group of torch.distributed.
+// Workers backed by a process group of torch.distributed.
 
 #include <memory>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace modewise::train {
 
-/// The group that Python registered as `name` (torch.distributed's group_name). Its size must be a power of
-/// two (usage). Everything throws a general error that names the process that cannot be reached.
+/// The group registered in Python as `name` (torch.distributed's group_name). Its size must be a power of two
+/// (usage error). Communication failures are general errors that name the unreachable process.
 std::unique_ptr<Workers> process_group(const std::string& name);
 
 }  // namespace modewise::train

@@ -15,7 +15,7 @@
 namespace modewise::train {
 namespace {
 
-/// Of a part without samples.
+/// Batch of an empty shard.
 struct NoSamples final : Batch {};
 
 std::vector<at::Tensor> copies(const std::vector<NamedTensor>& tensors) {
@@ -24,7 +24,7 @@ std::vector<at::Tensor> copies(const std::vector<NamedTensor>& tensors) {
   return out;
 }
 
-/// What a step adds up: gradients, the moves of running statistics, and the loss with the number of parts.
+/// The tensors that a step sums: gradients, updates of running statistics, loss and number of shards.
 std::vector<at::Tensor> summed(const std::vector<NamedTensor>& trained,
                                const std::vector<NamedTensor>& running) {
   std::vector<at::Tensor> out;
@@ -58,7 +58,7 @@ std::unique_ptr<Batch> ShardedStep::load(SampleOrder& order, int64_t index) cons
   const auto first = static_cast<size_t>(share.first(std::ssize(all)));
   const auto last = static_cast<size_t>(share.last(std::ssize(all)));
   if (first == last) return std::make_unique<NoSamples>();
-  // Augmentation is drawn by a number of the part's own.
+  // Each shard has its own number, which keys its augmentation.
   return task_.load_batch(all.subspan(first, last - first), batch * shards_ + shard);
 }
 
@@ -89,7 +89,7 @@ ShardedStep::Counts ShardedStep::counts_of(const std::vector<BatchPart>& parts, 
         table.mutable_data_ptr<double>() + ((part.batch - first) * shards_ + part.shard) * count_size_;
     std::copy(counts.begin(), counts.end(), row);
   }
-  Timing::measure(waited_, [&] { workers_.add(table); });  // each cell is of one worker: the others add 0
+  Timing::measure(waited_, [&] { workers_.add(table); });  // one cell per worker: the others add 0
   Counts out(batches, std::vector<double>(static_cast<size_t>(count_size_)));
   const double* cell = table.const_data_ptr<double>();
   for (std::vector<double>& counts : out)
@@ -119,7 +119,7 @@ double ShardedStep::backward(const std::vector<BatchPart>& parts, int64_t first,
   const std::vector<at::Tensor> before = copies(running_);
   const size_t trained = trained_.size(), running = running_.size(), totals = trained + running;
   const int64_t last_own = first_own() + own_parts() - 1;
-  const BatchPart* last = nullptr;  // behind whose backward pass nothing more is added to gradients
+  const BatchPart* last = nullptr;  // its backward pass completes the gradients
   for (const BatchPart& part : parts)
     if (part.shard == last_own && part.samples) last = &part;
   TreeSum tree;
@@ -127,7 +127,7 @@ double ShardedStep::backward(const std::vector<BatchPart>& parts, int64_t first,
   for (int64_t shard = first_own(); shard <= last_own; ++shard) {
     values.assign(totals + 1, {});
     values[totals] = at::zeros({2}, at::kDouble);
-    double* total = values[totals].mutable_data_ptr<double>();  // loss, parts that have samples
+    double* total = values[totals].mutable_data_ptr<double>();  // loss, non-empty shards
     for (const BatchPart& part : parts) {
       if (part.shard != shard || !part.samples) continue;
       const auto batch = static_cast<size_t>(part.batch - first);

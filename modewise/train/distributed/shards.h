@@ -1,7 +1,7 @@
 #pragma once
-// One optimizer step's gradients from the parts that its batches are cut into. The parts, the sums inside
-// each and the tree that adds them depend on their number alone: 1, 2, 4, … processes that share them get the
-// same bits (the idea is EasyScale's, Li et al., SC 2023).
+// Data-parallel gradients of one optimizer step: each batch is split into a fixed number of shards. Shards,
+// the sums inside each and the tree that adds them depend only on that number, so 1, 2, 4, … processes get
+// the same bits (the idea is EasyScale's, Li et al., SC 2023).
 
 #include <cstdint>
 #include <memory>
@@ -17,33 +17,35 @@
 
 namespace modewise::train {
 
-/// One part of a batch, as it is loaded.
+/// One loaded shard of a batch.
 struct BatchPart {
   int64_t batch = 0;  // counted through all epochs
   int64_t shard = 0;
-  std::unique_ptr<Batch> samples;  // null where the part has none
+  std::unique_ptr<Batch> samples;  // null if the shard is empty
 };
 
 class ShardedStep {
  public:
-  /// Batches are cut into `shards` parts, of which each worker computes equally many.
+  /// Splits batches into `shards` parts; each worker computes equally many.
   ShardedStep(Task& task, int64_t shards, uint64_t seed, Workers& workers);
 
-  /// How many parts of each batch this process computes.
+  /// The number of shards per batch that this process computes.
   int64_t own_parts() const { return shards_ / workers_.size(); }
-  /// Part `index` of all that this process computes: part index % own_parts() of its own of batch
-  /// index / own_parts(). For the loader's thread.
+  /// Loads shard number `index` of this process: its own shard index % own_parts() of batch
+  /// index / own_parts(). Runs on the loader thread.
   std::unique_ptr<Batch> load(SampleOrder& order, int64_t index) const;
-  /// This process's parts of `batches` batches from `first` on, which come next.
+  /// This process's shards of the next `batches` batches, which start at batch `first`.
   std::vector<BatchPart> take(Prefetcher& loaded, int64_t first, int64_t batches) const;
 
-  /// Leaves the gradient of a step in the trained tensors, and returns its loss: of the batches `first` …
-  /// `first` + weights.size() − 1, batch b weighing `weights`[b − first]. `parts` are this process's.
-  /// Running statistics move once, by the mean of what each part that has samples would move them. Sums leave
-  /// for the other workers while the last of the parts is differentiated.
+  /// Sets the gradients of a step on the trained tensors and returns its loss: the sum over the batches
+  /// `first` …
+  /// `first` + weights.size() − 1, batch b weighted by `weights`[b − first]. `parts` are this process's
+  /// shards.
+  /// Running statistics are updated once, by the mean update of the non-empty shards. The all-reduce overlaps
+  /// with the backward pass of the last shard.
   double backward(const std::vector<BatchPart>& parts, int64_t first, std::span<const double> weights);
 
-  /// What backward() waited for other workers.
+  /// Seconds that backward() waited for other workers.
   double seconds_waited() const { return waited_.seconds; }
 
  private:
@@ -52,7 +54,7 @@ class ShardedStep {
   int64_t first_own() const { return workers_.rank() * own_parts(); }
   Counts counts_of(const std::vector<BatchPart>& parts, int64_t first, size_t batches);
   at::Tensor taken_gradient(size_t index);
-  /// Adds to `moves` by how much running statistics differ from `before`, and moves them back.
+  /// Adds the change of the running statistics since `before` to `moves`, and restores them.
   void note_moves(const std::vector<at::Tensor>& before, std::span<at::Tensor> moves);
 
   Task& task_;
@@ -61,13 +63,13 @@ class ShardedStep {
   Workers& workers_;
   std::vector<NamedTensor> trained_;
   std::vector<NamedTensor> running_;
-  /// Of gradients, moves of running statistics, and [loss, parts that have samples].
+  /// All-reduce of gradients, updates of running statistics, and [loss, number of non-empty shards].
   GradientExchange exchange_;
-  int64_t count_size_ = 0;  // of one loss_counts
+  int64_t count_size_ = 0;  // length of one loss_counts
   Elapsed waited_;
 };
 
-/// The seed of one shard's dropout and other draws; the first has the training's own.
+/// The seed of a shard's dropout and other random numbers; shard 0 uses the training seed.
 uint64_t shard_seed(uint64_t seed, int64_t shard);
 
 }  // namespace modewise::train

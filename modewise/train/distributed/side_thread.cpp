@@ -10,13 +10,13 @@
 namespace modewise::train {
 namespace {
 
-/// A new thread inherits a mask that blocks them.
+/// Blocks signals in this scope; a new thread inherits the mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
-    // A fault of the thread's own would end the process without a word if it were blocked.
+    // Keep synchronous faults unblocked: blocked, they would end the process without a message.
     for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
@@ -33,7 +33,7 @@ class SignalsBlocked {
 std::thread side_thread(std::function<void()> work) {
   const SignalsBlocked blocked;
   return std::thread([work = std::move(work)] {
-    // libtorch sets this thread's count when it is first asked, so that is asked before.
+    // libtorch resets this thread's count on the first query, so query it once before setting it.
     at::internal::lazy_init_num_threads();
     omp_set_num_threads(1);
     work();
@@ -71,7 +71,7 @@ void OrderedJobs::run() {
   while (true) {
     may_run_.wait(lock, [this] { return stop_ || !queue_.empty(); });
     if (stop_) return;
-    const std::function<void()>& job = queue_.front();  // a deque's elements stay where they are
+    const std::function<void()>& job = queue_.front();  // push_back keeps references to a deque's elements valid
     lock.unlock();
     std::exception_ptr error;
     try {

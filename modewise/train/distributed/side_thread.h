@@ -1,5 +1,5 @@
 #pragma once
-// Threads beside the training thread.
+// Background threads of a training.
 
 #include <condition_variable>
 #include <deque>
@@ -10,22 +10,22 @@
 
 namespace modewise::train {
 
-/// A thread that takes no signals, which are for the training thread, and whose loops run on one core: a
-/// second pool of threads would slow the training step down.
+/// Starts a background thread that blocks signals (the training thread handles them) and runs its loops on
+/// one core: a second thread pool would slow down the training step.
 std::thread side_thread(std::function<void()> work);
 
-/// Jobs that one thread does in the order in which they are given.
+/// A job queue with one worker thread, first in, first out.
 class OrderedJobs {
  public:
   OrderedJobs();
-  /// Waits for the job under way, drops what waits.
+  /// Waits for the running job and discards the queued ones.
   ~OrderedJobs();
   OrderedJobs(const OrderedJobs&) = delete;
   OrderedJobs& operator=(const OrderedJobs&) = delete;
 
   void give(std::function<void()> job);
-  /// Returns when all are done. Throws what one of them threw; then those behind it were not begun, and no
-  /// later one will be.
+  /// Waits until all jobs are done. Rethrows the exception of a failed job; jobs after it do not run, nor
+  /// does any later one.
   void wait();
 
  private:
@@ -33,10 +33,10 @@ class OrderedJobs {
 
   std::mutex mutex_;
   std::condition_variable may_run_, may_return_;
-  std::deque<std::function<void()>> queue_;  // the first is under way
+  std::deque<std::function<void()>> queue_;  // the first one is running
   std::exception_ptr error_;
   bool stop_ = false;
-  std::thread thread_;  // last: starts when the rest stands
+  std::thread thread_;  // last: starts when the other members exist
 };
 
 }  // namespace modewise::train

@@ -11,7 +11,7 @@
 namespace modewise::train {
 namespace {
 
-struct ThreadCount {  // put back at the end
+struct ThreadCount {  // restores the thread count
   const int before = at::get_num_threads();
   ThreadCount() = default;
   ~ThreadCount() { at::set_num_threads(before); }

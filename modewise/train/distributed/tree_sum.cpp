@@ -5,10 +5,10 @@
 namespace modewise::train {
 namespace {
 
-/// In place, where `left` is defined.
+/// left + right, in place if `left` is defined.
 at::Tensor sum_of(at::Tensor left, const at::Tensor& right) {
   if (!left.defined() && !right.defined()) return {};
-  // −0 + 0 is 0: zeros that stand for nothing are added, too.
+  // −0 + 0 is +0: zeros for undefined tensors must be added too.
   if (!left.defined()) return right.add(0);
   return right.defined() ? left.add_(right) : left.add_(0);
 }
@@ -29,14 +29,14 @@ void TreeSum::add(std::vector<at::Tensor> part) {
 at::Tensor TreeSum::with_last(size_t index, at::Tensor value) const {
   int64_t parts = 1;
   for (auto sum = partial_.rbegin(); sum != partial_.rend(); ++sum, parts *= 2) {
-    require(sum->parts == parts, ErrorKind::internal, "a tree has a power of two of parts");
+    require(sum->parts == parts, ErrorKind::internal, "the number of parts must be a power of two");
     value = sum_of(sum->values[index], value);
   }
   return value;
 }
 
 std::vector<at::Tensor> TreeSum::take() {
-  require(partial_.size() == 1, ErrorKind::internal, "a tree has a power of two of parts");
+  require(partial_.size() == 1, ErrorKind::internal, "the number of parts must be a power of two");
   std::vector<at::Tensor> values = std::move(partial_.back().values);
   partial_.clear();
   return values;

@@ -1,5 +1,6 @@
 #pragma once
-// Sums whose order is fixed by the number of their parts alone, so that processes can share them.
+// Tree sums: their order depends only on the number of parts, so that any number of processes gets the same
+// bits.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,16 +9,16 @@
 
 namespace modewise::train {
 
-/// Adds lists of tensors along one binary tree over their order: ((0 + 1) + (2 + 3)) + … It keeps as many
-/// partial sums as the tree is high. A tensor that is undefined in a list counts as zeros.
+/// Adds lists of tensors along a binary tree: ((0 + 1) + (2 + 3)) + … Keeps one partial sum per level. An
+/// undefined tensor counts as zeros.
 class TreeSum {
  public:
-  /// The next part; it is added to in place.
+  /// Adds the next part, which may be modified in place.
   void add(std::vector<at::Tensor> part);
-  /// The sum of all parts, whose number must be a power of two. Nothing is left.
+  /// Returns the sum of all parts, whose number must be a power of two, and resets the tree.
   std::vector<at::Tensor> take();
-  /// The sum of tensor `index` over all parts but one, which were added, and over the last, whose `value` is
-  /// it; once for each tensor, as sums are made in place.
+  /// The sum of tensor `index` when all parts but the last were added and `value` is the last part's; call
+  /// once per tensor, since sums are in place.
   at::Tensor with_last(size_t index, at::Tensor value) const;
 
  private:

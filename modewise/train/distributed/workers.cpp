@@ -36,11 +36,11 @@ Workers& workers() {
 }
 
 void Workers::send(const at::Tensor& /*tensor*/, int64_t to) {
-  fail(ErrorKind::internal, "nothing can be sent to process {}", to);
+  fail(ErrorKind::internal, "cannot send to process {}: there is only one process", to);
 }
 
 at::Tensor Workers::receive(int64_t from) {
-  fail(ErrorKind::internal, "nothing can be received from process {}", from);
+  fail(ErrorKind::internal, "cannot receive from process {}: there is only one process", from);
 }
 
 void join(std::unique_ptr<Workers> others) {
@@ -54,14 +54,14 @@ void check_equal_on_all_ranks(Workers& workers, std::span<const Common> values) 
   for (size_t i = 0; i < values.size(); ++i)
     own[static_cast<int64_t>(i) * workers.size()] =
         static_cast<int64_t>(std::hash<std::string>()(values[i].value));
-  workers.add(all);  // each cell is of one worker: the others add 0
+  workers.add(all);  // one cell per worker: the others add 0
   const int64_t* row = all.const_data_ptr<int64_t>();
   for (const Common& one : values) {
     std::vector<int64_t> others;
     for (int64_t rank = 1; rank < workers.size(); ++rank)
       if (row[rank] != row[0]) others.push_back(rank);
     require(others.empty(), ErrorKind::data,
-            "the processes do not work alike: rank {} has other {} than rank 0", fmt::join(others, ", "),
+            "the processes disagree: rank {} has different {} than rank 0", fmt::join(others, ", "),
             one.what);
     row += workers.size();
   }

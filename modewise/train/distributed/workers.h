@@ -1,6 +1,6 @@
 #pragma once
-// The processes that train one model together. What they decide they decide alike; what they write the lead
-// writes: the lock, metrics, checkpoints and reports of a run.
+// Workers: the processes of a distributed training and their collectives. All ranks take the same decisions;
+// only rank 0 writes: lock, metrics, checkpoints and reports of a run.
 
 #include <ATen/core/Tensor.h>
 
@@ -15,20 +15,21 @@ class Workers {
  public:
   virtual ~Workers() = default;
 
-  virtual int64_t rank() const = 0;  // of this process, from 0
+  virtual int64_t rank() const = 0;  // from 0
   virtual int64_t size() const = 0;  // a power of two
   bool is_rank_zero() const { return rank() == 0; }
 
-  /// Adds `values` of all processes, in place where they are contiguous, along one tree: (0 + 1) + (2 + 3), …
-  /// The same bits everywhere. What all call in one order; from any thread, but one after the other.
+  /// All-reduce sum, in place if contiguous, along one tree: (0 + 1) + (2 + 3), …; the same bits on all
+  /// ranks.
+  /// Collective: all ranks call in the same order; from any thread, one at a time.
   virtual void add(at::Tensor& values) = 0;
-  /// The largest of all, everywhere.
+  /// All-reduce maximum.
   virtual int64_t largest(int64_t value) = 0;
-  /// Brings a tensor to another of them, who waits for it; what one sends to it arrives in that order.
+  /// Point-to-point: sends a tensor to rank `to`, which must receive it; messages keep their order.
   virtual void send(const at::Tensor& tensor, int64_t to);
   virtual at::Tensor receive(int64_t from);
 
-  /// What this process has sent to others, and the seconds that this took, their part of it included.
+  /// Bytes that this process has sent, and the seconds spent in communication, waiting included.
   struct Traffic {
     int64_t bytes = 0;
     double seconds = 0;
@@ -36,23 +37,23 @@ class Workers {
   virtual Traffic traffic() const { return {}; }
 };
 
-/// One process that trains by itself.
+/// A single process without peers.
 Workers& single_process();
 
-/// Those that this process trains with: itself alone until join().
+/// The workers of this process: a single process until join().
 Workers& workers();
 void join(std::unique_ptr<Workers> others);
 
-/// Something that all processes must have alike: "settings", "data".
+/// A value that must be equal on all ranks: "settings", "data".
 struct Common {
   const char* what;
   std::string value;
 };
-/// Data error unless all have the same values as the lead, naming the ranks that differ and in what. What all
-/// call alike.
+/// Data error unless all ranks have rank 0's values; it names the value and the ranks that differ.
+/// Collective.
 void check_equal_on_all_ranks(Workers& workers, std::span<const Common> values);
 
-/// One part of n samples, in order: from first(n) until last(n).
+/// A contiguous share of n samples: [first(n), last(n)).
 struct Share {
   int64_t rank = 0, size = 1;
   int64_t first(int64_t n) const { return n * rank / size; }

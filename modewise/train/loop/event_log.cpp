@@ -7,7 +7,7 @@
 namespace modewise::train {
 namespace {
 
-constexpr int64_t kSteps = 10'000;  // written of a training, about
+constexpr int64_t kSteps = 10'000;  // recorded per training, about
 
 std::string tag_of(const std::string& metric) {
   if (metric.starts_with("val_")) return "validation/" + metric.substr(4);

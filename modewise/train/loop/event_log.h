@@ -1,6 +1,6 @@
 #pragma once
-// A training as TensorBoard shows it. Each start writes an event file of its own: what was cut off at the end
-// of an earlier one stays there, and what it holds of steps that are made again no longer counts.
+// TensorBoard event log of a training. Each start writes its own event file: a truncated end of an earlier
+// file stays, and its records of repeated steps are purged.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace modewise::train {
 
-/// Of one optimizer step.
+/// Scalars of one optimizer step.
 struct StepFigures {
   double loss = 0, learning_rate = 0;
   double gradient_norm = 0;  // before clipping
@@ -19,15 +19,15 @@ struct StepFigures {
 
 class EventLog {
  public:
-  /// Of a training of `total_steps` that goes on behind `step`. Errors as io::EventFile.
+  /// Log of a training of `total_steps` that continues after `step`. Errors as io::EventFile.
   EventLog(const std::filesystem::path& folder, int64_t step, int64_t total_steps);
 
-  /// train/loss, train/learning_rate, train/gradient_norm after `step` steps; of more than 10,000 steps about
-  /// that many are kept, evenly spread.
+  /// train/loss, train/learning_rate, train/gradient_norm after `step` steps; longer trainings record about
+  /// 10,000 evenly spaced steps.
   void add_step(int64_t step, const StepFigures& figures);
-  /// val_x becomes validation/x, rank_x stable_rank/x, and other names stand under evaluation/.
+  /// Tags: val_x becomes validation/x, rank_x stable_rank/x, other names evaluation/x.
   void add_evaluation(int64_t step, const Metrics& metrics, std::span<const Image> pictures);
-  /// Makes them durable; called before a checkpoint is saved, as its steps are not made again.
+  /// Syncs the file to disk; called before a checkpoint is saved, since its steps are not repeated.
   void sync() { file_.sync(); }
 
  private:

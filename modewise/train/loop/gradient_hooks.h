@@ -1,5 +1,5 @@
 #pragma once
-// Gradients told of while a backward pass still makes others.
+// Gradient hooks: notify when a gradient is ready during the backward pass.
 
 #include <functional>
 #include <vector>
@@ -8,8 +8,7 @@
 
 namespace modewise::train {
 
-/// While it lives, a backward pass calls `ready(i)` as soon as it has added all that it adds to the gradient
-/// of tensor i.
+/// While alive, a backward pass calls `ready(i)` as soon as the gradient of tensor i is complete.
 class GradientHooks {
  public:
   GradientHooks(const std::vector<NamedTensor>& tensors, std::function<void(size_t)> ready);

@@ -31,8 +31,8 @@ double gradient_norm(std::span<const NamedTensor> parameters) {
 std::string first_not_finite(std::span<const NamedTensor> parameters, bool values) {
   for (const NamedTensor& parameter : parameters) {
     const at::Tensor& tensor = values ? parameter.tensor : parameter.tensor.grad();
-    // Σ x² of float32 values in float64 cannot overflow, so it is finite exactly when every element is; a
-    // float64 tensor with elements above 1e150 counts as diverged, too.
+    // Σ x² of float32 values cannot overflow float64, so it is finite exactly if every element is; a float64
+    // tensor with elements above 1e150 also counts as diverged.
     if (tensor.defined() && !std::isfinite(sum_of_squares(tensor.detach()))) return parameter.name;
   }
   return "";

@@ -1,6 +1,5 @@
 #pragma once
-// Reductions over gradients by a fixed tree in float64, so that the value is the same for any number of
-// threads.
+// Gradient reductions along a fixed tree in float64: the same value for any number of threads.
 
 #include <span>
 
@@ -11,12 +10,12 @@ namespace modewise::train {
 /// Σ x² in float64 (ops/sum_of_squares.h).
 double sum_of_squares(const at::Tensor& x);
 
-/// The Euclidean norm of the gradients of all `parameters` together; those without one count as 0. Not finite
-/// when any element is not.
+/// The global Euclidean norm of the gradients of all `parameters`; missing gradients count as 0. Not finite
+/// if any element is not.
 double gradient_norm(std::span<const NamedTensor> parameters);
 
-/// The name of the first parameter whose gradient (or, with `values`, whose value) holds an element that is
-/// not finite; "" when there is none.
+/// The name of the first parameter whose gradient (with `values`: whose value) has a non-finite element; ""
+/// if none has.
 std::string first_not_finite(std::span<const NamedTensor> parameters, bool values = false);
 
 }  // namespace modewise::train

@@ -17,7 +17,7 @@ MetricLog::MetricLog(const std::filesystem::path& path, int64_t length) : path_(
   try {
     const bool cut =
         ::ftruncate(descriptor_, length) == 0 && ::lseek(descriptor_, length, SEEK_SET) == length;
-    require_call(cut, ErrorKind::io, "cannot cut to its recorded length", path_.native());
+    require_call(cut, ErrorKind::io, "cannot truncate to its recorded length", path_.native());
     sync();
     sync_directory(path_.parent_path());
   } catch (...) {

@@ -1,6 +1,6 @@
 #pragma once
-// metrics.jsonl: one JSON object a line. It holds no wall times, so that a resumed run's lines are the same
-// bytes as an uninterrupted run's.
+// metrics.jsonl: one JSON object per line, without wall times, so that a resumed run writes the same bytes as
+// an uninterrupted one.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,15 +10,16 @@ namespace modewise::train {
 
 class MetricLog {
  public:
-  /// Opens (or makes) the file and cuts it to `length` bytes: what a checkpoint recorded, 0 for a new run.
-  /// The file, its length and its name in the folder are durable afterwards.
+  /// Opens (or creates) the file and truncates it to `length` bytes: the checkpoint's record, 0 for a new
+  /// run.
+  /// Syncs the file and its folder.
   MetricLog(const std::filesystem::path& path, int64_t length);
   ~MetricLog();
   MetricLog(const MetricLog&) = delete;
   MetricLog& operator=(const MetricLog&) = delete;
 
   void append(const nlohmann::ordered_json& line);
-  /// Makes the lines durable; called before a checkpoint records length().
+  /// Syncs the lines to disk; called before a checkpoint records length().
   void sync();
   int64_t length() const { return length_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A task whose model is a module of libtorch.
+// Task base class for models that are libtorch modules.
 
 #include <torch/nn/module.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Batches prepared ahead on one thread, in order, with a bounded queue.
+// Prefetcher: loads batches ahead on one thread, in order, into a bounded queue.
 
 #include <condition_variable>
 #include <cstdint>
@@ -18,15 +18,15 @@ class Prefetcher {
  public:
   using Load = std::function<std::unique_ptr<Batch>(int64_t index)>;
 
-  /// Loads the batches first … last−1, at most `capacity` of them waiting. `load` runs on the thread only.
+  /// Loads the batches first … last−1, with at most `capacity` queued. `load` runs on the loader thread only.
   Prefetcher(Load load, int64_t first, int64_t last, int64_t capacity);
-  /// Waits for the load under way, drops what waits.
+  /// Waits for the running load and discards queued batches.
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// The next batch, or null after the last. An exception of `load` is thrown here, in its batch's turn; then
-  /// and after it there are no more batches.
+  /// The next batch, or null after the last. Rethrows an exception of `load` in place of its batch; after it
+  /// there are no more batches.
   std::unique_ptr<Batch> next();
 
  private:
@@ -42,7 +42,7 @@ class Prefetcher {
   std::condition_variable may_push_, may_pop_;
   std::deque<Item> queue_;
   bool ended_ = false, stop_ = false;
-  std::thread thread_;  // last: starts when the rest stands
+  std::thread thread_;  // last: starts when the other members exist
 };
 
 }  // namespace modewise::train

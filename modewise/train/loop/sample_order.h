@@ -1,6 +1,6 @@
 #pragma once
-// Which samples make which batch, and which batches make which step: functions of the counts and the seed
-// alone, so that a position is one number.
+// Sample order: the samples of each batch and the batches of each step, computed from counts and seed only,
+// so that a position in training is one number.
 
 #include <cstdint>
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace modewise::train {
 
-/// Batches are counted through all epochs; the samples of epoch e are
-/// random_permutation(samples, {seed, RandomSite::shuffle, step e}). Not to be used by two threads at once.
+/// Batch numbers run through all epochs; epoch e is shuffled by
+/// random_permutation(samples, {seed, RandomSite::shuffle, step e}). Not thread-safe.
 class SampleOrder {
  public:
   SampleOrder(int64_t samples, int64_t batch_size, bool drop_last, int64_t accumulate, uint64_t seed);

@@ -9,12 +9,12 @@
 namespace modewise::train {
 namespace {
 
-/// From `start` (at part 0) to `end` (at part 1) along a half cosine.
+/// Cosine annealing from `start` (part 0) to `end` (part 1).
 double cosine_between(double start, double end, double part) {
   return end + (start - end) / 2.0 * (1.0 + std::cos(std::numbers::pi * part));
 }
 
-constexpr double kHighMomentum = 0.95, kLowMomentum = 0.85;  // torch's defaults for OneCycleLR
+constexpr double kHighMomentum = 0.95, kLowMomentum = 0.85;  // PyTorch's defaults for OneCycleLR
 
 }  // namespace
 

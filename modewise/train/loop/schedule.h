@@ -1,5 +1,5 @@
 #pragma once
-// The learning rate of each optimizer step, a function of the step alone.
+// Learning rate schedules: the rate as a function of the optimizer step only.
 
 #include <cstdint>
 
@@ -12,14 +12,15 @@ struct StepRate {
   double beta1;
 };
 
-/// Steps are counted from 0, epochs from 0. With r the factor on the peak rate:
+/// Steps and epochs count from 0. With r the factor on the peak rate:
 /// - constant: r = 1;
 /// - cosine: r = m + (1 − m)·(1 + cos(π t / T))/2 over the T steps after warm-up, m = min_ratio;
-/// - step: r = step_factor^c, c the epochs of step_at that have come (at most `epoch`), or ⌊epoch /
-///   step_epochs⌋ where step_at is empty;
-/// - type1 (TSLib's): r = step_factor^max(0, epoch − 1), so the first two epochs run at the full rate;
-/// - one_cycle: torch's OneCycleLR with cosine annealing over the T steps after warm-up.
-/// In the first W = warmup_steps steps the rate is (t + 1)/W of what step and type1 give, or of the peak.
+/// - step: r = step_factor^c, c the number of entries of step_at ≤ epoch, or ⌊epoch / step_epochs⌋ if step_at
+///   is empty;
+/// - type1 (TSLib's): r = step_factor^max(0, epoch − 1), so the first two epochs use the peak rate;
+/// - one_cycle: PyTorch's OneCycleLR with cosine annealing over the T steps after warm-up.
+/// Linear warm-up in the first W = warmup_steps steps: (t + 1)/W of the rate of step or type1, else of the
+/// peak.
 class Schedule {
  public:
   Schedule(const ScheduleConfig& config, const OptimizerConfig& optimizer, int64_t steps_per_epoch,
@@ -29,7 +30,7 @@ class Schedule {
  private:
   StepRate after_warmup(int64_t step) const;
   StepRate one_cycle(int64_t step) const;
-  /// How often `step` has cut the rate before `epoch` begins.
+  /// The number of reductions by schedule `step` before `epoch`.
   int64_t cuts_before(int64_t epoch) const;
 
   ScheduleConfig config_;

@@ -31,7 +31,7 @@ double Metrics::at(std::string_view name) const {
   if (const auto value = find(name)) return *value;
   std::vector<std::string> names;
   for (const Entry& entry : entries_) names.push_back(entry.first);
-  fail(ErrorKind::internal, "there is no metric '{}' among {}", name, fmt::join(names, ", "));
+  fail(ErrorKind::internal, "unknown metric '{}'; known: {}", name, fmt::join(names, ", "));
 }
 
 nlohmann::ordered_json to_json(const Metrics& metrics) {
@@ -54,7 +54,7 @@ Metrics metrics_from_json(const nlohmann::ordered_json& object) {
 
 at::Tensor Task::loss_share(const Batch& part, uint64_t seed, uint64_t step, std::span<const double> all) {
   const std::vector<double> own = loss_counts(part);
-  require(own.size() == 1 && all.size() == 1, ErrorKind::internal, "a loss that is no plain mean");
+  require(own.size() == 1 && all.size() == 1, ErrorKind::internal, "loss_share needs an override: the loss is not a plain mean");
   return loss(part, seed, step) * (all[0] > 0 ? own[0] / all[0] : 0);
 }
 

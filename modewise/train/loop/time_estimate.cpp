@@ -29,7 +29,7 @@ std::string TimeEstimate::add(double seconds, int64_t done) {
   said_ = true;
   const double step = seconds_ / static_cast<double>(counted_);
   return fmt::format(
-      "{} for an epoch, {} for the {} steps left{} (from {} steps measured; evaluations come on top)",
+      "{} per epoch, {} for the remaining {} steps{} (estimated from {} steps, without evaluations)",
       about(step * static_cast<double>(steps_per_epoch_)),
       about(step * static_cast<double>(total_steps_ - done)), total_steps_ - done,
       may_stop_early_ ? " unless it stops early" : "", counted_);

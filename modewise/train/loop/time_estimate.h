@@ -1,5 +1,5 @@
 #pragma once
-// About how long an epoch and the rest of a training take, said once, from the first steps' times.
+// Estimate of the time per epoch and of the remaining training time, reported once, from the first steps.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@ class TimeEstimate {
   TimeEstimate(int64_t steps_per_epoch, int64_t total_steps, bool may_stop_early)
       : steps_per_epoch_(steps_per_epoch), total_steps_(total_steps), may_stop_early_(may_stop_early) {}
 
-  /// A step took `seconds`, and `done` are made in all. The first one, which fills caches, is not counted;
-  /// the sentence comes after 3 more that took a second together, or after 20 more. Otherwise "".
+  /// Records a step of `seconds`; `done` steps are done in total. Ignores the first step (warm-up). Returns
+  /// the estimate once, after 3 more steps of at least one second together or after 20 more; otherwise "".
   std::string add(double seconds, int64_t done);
 
  private:

@@ -1,6 +1,5 @@
 #pragma once
-// What a training took: timing.json of its run, which says nothing about the result and differs between
-// machines.
+// Timing of a training (timing.json of its run): depends on the machine, not on the result.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -9,7 +8,7 @@
 
 namespace modewise::train {
 
-/// Seconds on the clock, and of the processor over all threads of the process.
+/// Wall-clock seconds, and CPU seconds over all threads of the process.
 struct Elapsed {
   double seconds = 0, processor_seconds = 0;
   int64_t count = 0;
@@ -17,7 +16,7 @@ struct Elapsed {
 
 class Timing {
  public:
-  /// Calls `work` and adds what it took; a call that throws is not counted.
+  /// Calls `work` and adds its time; a call that throws is not counted.
   template <class Work>
   static void measure(Elapsed& elapsed, Work&& work) {
     const Elapsed before = now();
@@ -29,14 +28,14 @@ class Timing {
   }
 
   Elapsed steps;
-  Elapsed evaluations;          // on validation, while training
-  double seconds_waited = 0;  // those of `steps` in which the training thread waited for other processes
+  Elapsed evaluations;          // on the validation split, during training
+  double seconds_waited = 0;  // part of `steps`: training thread waiting for other processes
   Workers::Traffic traffic;
 
   /// {"steps": {"count", "seconds", "processor_seconds"}, "evaluations": the same, "peak_memory_bytes",
-  /// "exchange": {"bytes_sent", "seconds", "seconds_waited_in_steps"} where there are other processes} of
-  /// this process: of a resumed training what came after the resume. `seconds` are all that messages took,
-  /// behind the backward pass and in evaluations, too.
+  /// "exchange": {"bytes_sent", "seconds", "seconds_waited_in_steps"} with several processes} of this
+  /// process; after a resume, only since the resume. The exchange's `seconds` include communication during
+  /// the backward pass and in evaluations.
   nlohmann::ordered_json to_json() const;
 
  private:

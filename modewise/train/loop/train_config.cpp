@@ -13,80 +13,80 @@
 namespace modewise::train {
 
 void OptimizerConfig::fields(Fields& f) {
-  f.add("name", name, "adamw (decoupled weight decay) or adam (weight decay added to the gradient)",
+  f.add("name", name, "optimizer: adamw (decoupled weight decay) or adam (weight decay added to the gradient)",
         {.one_of = {"adamw", "adam"}});
   f.add("learning_rate", learning_rate, "peak learning rate", {.min = 0});
-  f.add("weight_decay", weight_decay, "weight decay; 0 for none", {.min = 0});
-  f.add("betas", betas, "decay of the first and the second moment", {.min = 0, .max = 1});
-  f.add("epsilon", epsilon, "added to the root of the second moment", {.min = 0});
-  f.add("decay_norms", decay_norms, "whether parameters of one dimension (biases, norms) decay too");
+  f.add("weight_decay", weight_decay, "weight decay coefficient; 0: none", {.min = 0});
+  f.add("betas", betas, "decay rates of the first and second moment", {.min = 0, .max = 1});
+  f.add("epsilon", epsilon, "term added to the root of the second moment (eps)", {.min = 0});
+  f.add("decay_norms", decay_norms, "weight decay for one-dimensional parameters (biases, norms) too");
 }
 
 void ScheduleConfig::fields(Fields& f) {
-  f.add("name", name, "how the learning rate goes: constant, cosine, step, type1 or one_cycle",
+  f.add("name", name, "learning rate schedule: constant, cosine, step, type1 or one_cycle",
         {.one_of = {"constant", "cosine", "step", "type1", "one_cycle"}});
-  f.add("warmup_steps", warmup_steps, "steps in which the learning rate rises linearly to its peak",
+  f.add("warmup_steps", warmup_steps, "optimizer steps of linear warm-up to the peak learning rate",
         {.min = 0});
-  f.add("min_ratio", min_ratio, "cosine: the final learning rate as a part of the peak",
+  f.add("min_ratio", min_ratio, "cosine: final learning rate as a fraction of the peak",
         {.min = 0, .max = 1});
-  f.add("step_epochs", step_epochs, "step: epochs between two reductions", {.min = 1});
+  f.add("step_epochs", step_epochs, "step: epochs between reductions of the learning rate", {.min = 1});
   f.add(
       "step_at", step_at,
-      "step: epochs, from 0, before which the learning rate is reduced, ascending; empty: every step_epochs",
+      "step: epochs (from 0, ascending) at whose start the learning rate is reduced; empty: every step_epochs",
       {.min = 1});
-  f.add("step_factor", step_factor, "step and type1: what the learning rate is multiplied by",
+  f.add("step_factor", step_factor, "step, type1: factor of the learning rate per reduction",
         {.min = 0, .max = 1});
-  f.add("peak_at", peak_at, "one_cycle: part of the steps in which the learning rate rises",
+  f.add("peak_at", peak_at, "one_cycle: fraction of the steps with rising learning rate",
         {.min = 0, .max = 1});
-  f.add("start_divisor", start_divisor, "one_cycle: peak over first learning rate", {.min = 1});
-  f.add("end_divisor", end_divisor, "one_cycle: first over final learning rate", {.min = 1});
-  f.add("cycle_momentum", cycle_momentum, "one_cycle: the first beta goes from 0.95 to 0.85 and back");
+  f.add("start_divisor", start_divisor, "one_cycle: peak divided by initial learning rate", {.min = 1});
+  f.add("end_divisor", end_divisor, "one_cycle: initial divided by final learning rate", {.min = 1});
+  f.add("cycle_momentum", cycle_momentum, "one_cycle: cycle the first beta from 0.95 to 0.85 and back");
 }
 
 void TrainConfig::fields(Fields& f) {
   f.add("epochs", epochs,
-        "passes over the training samples; 0 only evaluates, -1: as many as the task chooses", {.min = -1});
-  f.add("max_steps", max_steps, "at most this many optimizer steps; 0 for no limit", {.min = 0});
-  f.add("batch_size", batch_size, "samples a batch", {.min = 1});
-  f.add("seed", seed, "key of the shuffle and of the dropout", {.min = 0, .max = kAnyInteger});
-  f.add("drop_last", drop_last, "leave out an epoch's last batch when it is not full");
-  f.add("accumulate", accumulate, "batches whose gradients make one optimizer step", {.min = 1});
+        "passes over the training split; 0: evaluate only; -1: chosen by the task", {.min = -1});
+  f.add("max_steps", max_steps, "maximum number of optimizer steps; 0: no limit", {.min = 0});
+  f.add("batch_size", batch_size, "samples per batch", {.min = 1});
+  f.add("seed", seed, "random seed of initial weights, shuffling, augmentation and dropout", {.min = 0, .max = kAnyInteger});
+  f.add("drop_last", drop_last, "drop the last incomplete batch of an epoch");
+  f.add("accumulate", accumulate, "gradient accumulation: batches per optimizer step", {.min = 1});
   f.add(
       "shards", shards,
-      "parts that each batch is cut into, a power of two: as many processes or fewer share them and get the "
+      "data-parallel shards per batch, a power of two: up to as many processes share the work with the "
       "same bits",
       {.min = 1, .max = 1024});
-  f.add("clip_norm", clip_norm, "largest norm of the whole gradient; 0 for no clipping", {.min = 0});
+  f.add("clip_norm", clip_norm, "gradient clipping: maximum global gradient norm; 0: no clipping", {.min = 0});
   f.add("ema_decay", ema_decay,
-        "decay of the running average of the weights that is evaluated and kept; 0 for none",
+        "decay of the exponential moving average (EMA) of the weights, which is evaluated and kept; 0: none",
         {.min = 0, .max = 0.9999999});
   f.add("patience", patience,
-        "evaluations without improvement before training stops; 0 for no early stopping", {.min = 0});
-  f.add("min_delta", min_delta, "by how much the criterion must improve to count", {.min = 0});
-  f.add("evaluations_per_epoch", evaluations_per_epoch, "evaluations an epoch, evenly spaced", {.min = 1});
+        "early stopping: evaluations without improvement before training stops; 0: off", {.min = 0});
+  f.add("min_delta", min_delta, "minimum improvement of the criterion that counts", {.min = 0});
+  f.add("evaluations_per_epoch", evaluations_per_epoch, "evaluations per epoch, evenly spaced", {.min = 1});
   f.add("log_every_steps", log_every_steps,
-        "also write the training loss every so many steps; 0: at evaluations only", {.min = 0});
-  f.add("prefetch", prefetch, "batches prepared ahead", {.min = 1, .max = 1024});
+        "steps between additional log lines of the training loss; 0: at evaluations only", {.min = 0});
+  f.add("prefetch", prefetch, "batches loaded ahead", {.min = 1, .max = 1024});
   f.add("recompute", recompute,
-        "keep few activations for the backward pass and compute the others again there: less memory, more "
-        "time, the same bits");
+        "activation checkpointing: recompute activations in the backward pass, for less memory, more "
+        "time and the same bits");
   f.add("checkpoint_every_steps", checkpoint_every_steps,
-        "save every so many steps, besides at each evaluation; 0: not", {.min = 0});
-  f.add("checkpoint_every_minutes", checkpoint_every_minutes, "save after so many minutes without; 0: not",
+        "steps between checkpoints, besides one at each evaluation; 0: none", {.min = 0});
+  f.add("checkpoint_every_minutes", checkpoint_every_minutes, "minutes between checkpoints; 0: none",
         {.min = 0});
   f.add("test", test,
-        "judge on the test part after training; false: it is left unread, and modewise evaluate reads it");
+        "evaluate the test split after training; false: leave it to modewise evaluate");
   f.add("track", track,
-        "what each evaluation records besides the metrics: stable_rank (of the attention matrices)",
+        "quantities recorded at each evaluation besides the metrics: stable_rank (of the attention matrices)",
         {.one_of = {"stable_rank"}});
-  f.add("keep_checkpoints", keep_checkpoints, "checkpoints to keep", {.min = 1});
+  f.add("keep_checkpoints", keep_checkpoints, "number of checkpoints to keep", {.min = 1});
   f.group("optimizer", optimizer);
   f.group("schedule", schedule);
 }
 
 void TrainConfig::output_fields(Fields& f) {
   f.add("output.tensorboard", tensorboard,
-        "write losses, learning rate, gradient norm, metrics and pictures as TensorBoard's event files");
+        "TensorBoard event files with losses, learning rate, gradient norm, metrics and figures");
 }
 
 void TrainConfig::validate() const {
@@ -95,7 +95,7 @@ void TrainConfig::validate() const {
   require(std::has_single_bit(static_cast<uint64_t>(shards)), ErrorKind::config,
           "train: shards must be a power of two, got {}", shards);
   require(shards <= batch_size, ErrorKind::config,
-          "train: shards = {} are more parts than batch_size = {} has samples", shards, batch_size);
+          "train: shards = {} must not exceed batch_size = {}", shards, batch_size);
   require(optimizer.betas.size() == 2, ErrorKind::config,
           "train: optimizer.betas must be two numbers, got {}", optimizer.betas.size());
   require(optimizer.betas[0] < 1 && optimizer.betas[1] < 1, ErrorKind::config,

@@ -1,5 +1,5 @@
 #pragma once
-// Everything of a training run that is not the data, the model or the loss.
+// Training options: everything except data, model and loss.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ScheduleConfig {
   int64_t warmup_steps = 0;
   double min_ratio = 0.0;        // cosine
   int64_t step_epochs = 1;       // step
-  std::vector<int64_t> step_at;  // step: the epochs of its cuts; empty: every step_epochs
+  std::vector<int64_t> step_at;  // step: epochs of its reductions; empty: every step_epochs
   double step_factor = 0.5;      // step, type1
   double peak_at = 0.3;          // one_cycle
   double start_divisor = 25.0;   // one_cycle
@@ -38,7 +38,7 @@ struct ScheduleConfig {
 };
 
 struct TrainConfig {
-  static constexpr int64_t kOpenEpochs = -1;  // what the task chooses, before anything is trained
+  static constexpr int64_t kOpenEpochs = -1;  // the task chooses the number of epochs
 
   int64_t epochs = 10;
   int64_t max_steps = 0;
@@ -54,29 +54,29 @@ struct TrainConfig {
   int64_t evaluations_per_epoch = 1;
   int64_t log_every_steps = 0;
   int64_t prefetch = 4;
-  bool recompute = false;  // keep little for the backward pass (ops/recompute_mode.h)
+  bool recompute = false;  // activation checkpointing (ops/training/recompute_mode.h)
   int64_t checkpoint_every_steps = 0;
   double checkpoint_every_minutes = 10.0;
-  bool test = true;                // judge on the test part after training; false: it stays unread
-  std::vector<std::string> track;  // what each evaluation records besides the metrics: stable_rank
+  bool test = true;                // evaluate the test split after training; false: never read it
+  std::vector<std::string> track;  // quantities recorded at each evaluation: stable_rank
   int64_t keep_checkpoints = 2;
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
-  bool tensorboard = false;  // write event files beside metrics.jsonl; stands under [output] in configs
+  bool tensorboard = false;  // also write TensorBoard event files; under [output] in configs
 
   void fields(Fields& f);
-  /// What of the training stands under [output], called where the root's groups are listed.
+  /// Training fields of the group [output]; call it where the root groups are added.
   void output_fields(Fields& f);
   /// Whether `what` is tracked.
   bool tracks(std::string_view what) const {
     return std::find(track.begin(), track.end(), what) != track.end();
   }
-  /// The rules that tie fields together, after each field's own; config errors.
+  /// Checks each field, then rules between fields; config errors.
   void validate() const;
 };
 
-/// False for the fields whose change on resume alters no bit of the result: how often to save, how many to
-/// keep, what is kept for the backward pass, whether the test part is read afterwards.
+/// False for fields that may change on resume without changing the result: checkpoint interval and number,
+/// prefetch, activation recomputation, evaluation of the test split.
 bool changes_numbers(std::string_view field_path);
 
 }  // namespace modewise::train

@@ -39,14 +39,14 @@ const TrainConfig& validated(const TrainConfig& config, const Task& task, const 
   config.validate();
   const int64_t samples = task.training_samples();
   require(config.shards >= workers.size(), ErrorKind::config,
-          "train.shards = {} parts of a batch cannot be shared by {} processes", config.shards,
+          "train.shards = {} must be at least the number of processes, {}", config.shards,
           workers.size());
-  require(config.epochs >= 0, ErrorKind::config, "train.epochs = {}: this task chooses none, give a number",
+  require(config.epochs >= 0, ErrorKind::config, "train.epochs = {}: this task does not choose a number of epochs, set one",
           config.epochs);
   require(config.epochs == 0 || samples > 0, ErrorKind::data, "there are no training samples");
   require(
       config.epochs == 0 || !config.drop_last || samples >= config.batch_size, ErrorKind::data,
-      "{} training samples do not fill one batch of {}, and drop_last leaves out batches that are not full",
+      "{} training samples do not fill one batch of {}, and drop_last drops incomplete batches",
       samples, config.batch_size);
   return config;
 }
@@ -73,7 +73,7 @@ class Trainer {
   }
   bool done() const { return (state_.step >= total_steps_ || early_stopped()) && !evaluation_pending(); }
   bool checkpoint_due();
-  /// The stop signal that any of the workers saw, 0 for none.
+  /// The stop signal received by any of the workers; 0: none.
   int agreed_signal();
   void save();
   TrainingParts parts() { return {task_, config_, optimizer_, average_, best_weights_, state_, identity_}; }
@@ -146,7 +146,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
     store_.remove_leftovers();
   }
   require(resume || store_.empty(), ErrorKind::cannot_create,
-          "{} holds checkpoints already: continue that run with --resume {}", run_.path().string(),
+          "{} already contains checkpoints: resume that run with --resume {}", run_.path().string(),
           run_.path().string());
   if (resume) {
     const std::filesystem::path lines = run_.file("metrics.jsonl");
@@ -154,7 +154,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
       std::error_code error;
       const auto size = std::filesystem::file_size(lines, error);
       if (!error && static_cast<int64_t>(size) >= state.value("metrics_bytes", int64_t{0})) return "";
-      return fmt::format("{} is shorter than the checkpoint of step {} recorded", lines.string(),
+      return fmt::format("{} is shorter than recorded in the checkpoint of step {}", lines.string(),
                          state.value("step", int64_t{0}));
     };
     if (const auto checkpoint = newest_checkpoint(run_, check))
@@ -182,7 +182,7 @@ TrainResult Trainer::loop() {
     if (const int signal = agreed_signal(); signal != 0) {
       progress.reset();
       save();
-      spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: continue with --resume {}",
+      spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: resume with --resume {}",
                    signal, state_.step, total_steps_, run_.path().string());
       return result(StopReason::signal, signal);
     }
@@ -235,7 +235,7 @@ int Trainer::agreed_signal() {
   int signal = 0;
   Elapsed elapsed;
   Timing::measure(elapsed, [&] { signal = static_cast<int>(workers_.largest(stop_signal())); });
-  // Part of the step that was made; the first time they wait for the last one to be ready.
+  // Count the wait as part of the last step; before the first step it is start-up time.
   if (timing_.steps.count > 0) {
     timing_.steps.seconds += elapsed.seconds;
     timing_.steps.processor_seconds += elapsed.processor_seconds;
@@ -250,7 +250,7 @@ void Trainer::take_step(Prefetcher& batches) {
   const double norm = gradient_norm(optimizer_.parameters());
   if (!std::isfinite(norm)) {
     const std::string name = first_not_finite(optimizer_.parameters());
-    diverged(name.empty() ? "the norm of the gradient is not finite"
+    diverged(name.empty() ? "the gradient norm is not finite"
                           : fmt::format("the gradient of parameter '{}' is not finite", name));
   }
   const double scale = config_.clip_norm > 0 ? std::min(1.0, config_.clip_norm / (norm + 1e-6)) : 1.0;
@@ -272,7 +272,7 @@ double Trainer::backward_step(Prefetcher& batches) {
   const int64_t first = order_.first_batch(state_.step), last = order_.first_batch(state_.step + 1);
   int64_t samples = 0;
   for (int64_t index = first; index < last; ++index) samples += order_.samples_in(index);
-  // Each batch counts by its samples, so that the step's loss is the mean over all of them.
+  // Weight each batch by its samples, so that the step's loss is the mean over all of them.
   std::vector<double> weights;
   for (int64_t index = first; index < last; ++index)
     weights.push_back(static_cast<double>(order_.samples_in(index)) / static_cast<double>(samples));
@@ -288,7 +288,7 @@ double Trainer::backward_step(Prefetcher& batches) {
     const at::Tensor loss =
         task_.loss(*batch, static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(index));
     require(loss.defined() && loss.numel() == 1 && loss.requires_grad(), ErrorKind::internal,
-            "the task's loss must be one number with a gradient");
+            "the task's loss must be a scalar with a gradient");
     const double value = loss.item<double>();
     if (!std::isfinite(value)) loss_diverged(value);
     const double weight = weights[static_cast<size_t>(index - first)];
@@ -314,7 +314,7 @@ void Trainer::diverged(const std::string& what) const {
 }
 
 Metrics Trainer::task_metrics() {
-  struct EvaluationMode {  // undone however the evaluation ends
+  struct EvaluationMode {  // scope guard
     Trainer& trainer;
     at::NoGradGuard no_grad;
     explicit EvaluationMode(Trainer& t) : trainer(t) {
@@ -390,7 +390,7 @@ bool Trainer::is_evaluation_step(int64_t step) const {
 bool Trainer::checkpoint_due() {
   if (config_.checkpoint_every_steps > 0 && state_.step % config_.checkpoint_every_steps == 0) return true;
   const double minutes = std::chrono::duration<double>(Clock::now() - saved_at_).count() / 60;
-  // Clocks differ: all save when one finds that it is time.
+  // Clocks differ: all ranks save as soon as one is due.
   return config_.checkpoint_every_minutes > 0 &&
          workers_.largest(minutes >= config_.checkpoint_every_minutes ? 1 : 0) != 0;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The one training loop. Randomness is keyed by (seed, step), sums that steer use fixed trees, and a
-// checkpoint keeps everything else, so a run that was stopped or killed anywhere and resumed ends with the
-// same bits as one that was not, for any number of threads.
+// The training loop, deterministic and resumable: random numbers are keyed by (seed, step), reductions use
+// fixed trees, and checkpoints hold all other state, so an interrupted and resumed run ends with the same
+// bits as an uninterrupted one, for any number of threads.
 
 #include <cstdint>
 
@@ -17,26 +17,26 @@ enum class StopReason { finished, early_stopping, signal };
 struct TrainResult {
   StopReason reason = StopReason::finished;
   int signal = 0;     // 2 or 15 when reason is signal: the program exits 128 + signal
-  int64_t steps = 0;  // optimizer steps made in all, those before a resume included
+  int64_t steps = 0;  // total optimizer steps, including those before a resume
   double epochs = 0;
   int64_t best_step = 0;
   Metrics best;       // of the best evaluation
   Metrics last;       // of the last evaluation
-  bool is_rank_zero = true;  // of several processes the lead judges what was trained
+  bool is_rank_zero = true;  // with several processes, rank 0 evaluates the result
   bool stopped_by_signal() const { return reason == StopReason::signal; }
   bool to_be_evaluated() const { return is_rank_zero && !stopped_by_signal(); }
 };
 
 /// Trains `task`, saving checkpoints and metric lines in `run`. With `resume` it continues from the newest
-/// checkpoint that is whole (and starts anew when none was saved yet). Unless stopped by a signal, the module
-/// holds the best weights afterwards (the averaged ones where ema_decay is set), in evaluation mode.
+/// intact checkpoint (from the first step if there is none). Unless stopped by a signal, the module ends with
+/// the best weights (the EMA weights if ema_decay is set), in evaluation mode.
 ///
-/// Errors: config when `config` differs from the checkpoint's in a field that changes numbers, unless
-/// `accept_changes`; data when the checkpoints are all damaged or belong to another model or data set; io
-/// when a file cannot be written (earlier checkpoints stay intact); general when the loss, a gradient or the
-/// criterion is not finite, naming the step and the tensor; cannot_create when another process trains in
-/// `run`. Of several `workers`, which share the parts that batches are cut into (config.shards), the lead
-/// alone writes; signals and saves by the clock are theirs together.
+/// Errors: config if `config` differs from the checkpoint's in a field that affects results, unless
+/// `accept_changes`; data if all checkpoints are damaged or belong to another model or data set; io if a file
+/// cannot be written (earlier checkpoints stay intact); general if the loss, a gradient or the criterion is
+/// not finite, naming step and tensor; cannot_create if another process trains in `run`. Several `workers`
+/// share the shards of each batch (config.shards); only rank 0 writes, and all ranks agree on stop signals
+/// and timed checkpoints.
 TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume,
                   bool accept_changes = false, Workers& workers = train::workers());
 

@@ -1,4 +1,4 @@
-// Captioned pictures: what files list, how they are split, what a model gets of pixels and words.
+// Caption sets: image lists, splits, and the model input from pixels and words.
 
 #include "modewise/data/captioning/caption_set.h"
 
@@ -35,7 +35,7 @@ class Captions : public testing::Test {
           fmt::format(R"({}{{"image_id": {}, "caption": "{}"}})", annotations.empty() ? "" : ", ", id, text);
     scratch_.write(json, fmt::format(R"({{"images": [{}], "annotations": [{}]}})", images, annotations));
   }
-  /// Ten pictures with a caption each.
+  /// Ten images with one caption each.
   CaptionConfig ten(const char* caption = "Picture {} here.") {
     std::vector<std::pair<int64_t, std::string>> captions;
     std::vector<int64_t> ids;
@@ -80,7 +80,7 @@ TEST(CaptionVocabulary, OrdersWordsByTheirCountAndThenByTheirBytes) {
                      [] {
                        Vocabulary({"a", "b", "a"}, "data.json");
                      }),
-            "data.json: words[2]: 'a' stands twice");
+            "data.json: words[2]: duplicate word 'a'");
   EXPECT_EQ(error_of(ErrorKind::data,
                      [] {
                        Vocabulary({"a", ""}, "data.json");
@@ -114,10 +114,10 @@ TEST_F(Captions, AreReadWithTheirImagesAndWords) {
   EXPECT_THAT(set.vocabulary.words(),
               ElementsAre("a", "dog", "'s", "and", "animals", "cat", "here", "the", "two"));
   EXPECT_EQ(set.warnings, 2U);
-  EXPECT_THAT(set.notes,
-              ElementsAre(config.path +
-                              ": 1 captions have no words, left out; the first is annotations[3] of image 2",
-                          config.path + ": 2 images have no caption, left out; the first is image 2"));
+  EXPECT_THAT(
+      set.notes,
+      ElementsAre(config.path + ": 1 captions have no words, skipped; the first is annotations[3] of image 2",
+                  config.path + ": 2 images have no caption, skipped; the first is image 2"));
   const io::CocoCaptions references = set.references(set.train);
   EXPECT_EQ(references.captions.size(), 3U);
   EXPECT_EQ(references.captions.text(references.captions.of(1).front()), "The dog's here!");
@@ -138,7 +138,7 @@ TEST_F(Captions, GiveTheModelColoursOfMeanZeroAndDeviationOne) {
   EXPECT_THAT(images.sizes().vec(), ElementsAre(2, 3, 2, 2));
   EXPECT_NEAR(images[0][0][1][1].item<double>(), 1, 1e-5);
   EXPECT_NEAR(images[1][2][0][1].item<double>(), (250 - 15) / 5.0,
-              1e-4);  // of a test picture: the same measure
+              1e-4);  // a test image, with the training statistics
 }
 
 TEST_F(Captions, AreSplitBySharesWithASeed) {
@@ -167,14 +167,13 @@ TEST_F(Captions, AreSplitByFilesOfIds) {
   EXPECT_THAT(ids_of(set, set.test), ElementsAre(3, 4, 10));
   EXPECT_THAT(ids_of(set, set.train), ElementsAre(1, 5, 6, 8, 9));
   scratch_.write("test.txt", "10\n11\n");
-  EXPECT_EQ(refusal(config),
-            config.test_ids + ":2: image 11 is not among the captioned pictures of " + config.path);
+  EXPECT_EQ(refusal(config), config.test_ids + ":2: image 11 is not a captioned image of " + config.path);
   scratch_.write("test.txt", "10\nten\n");
   EXPECT_EQ(refusal(config), config.test_ids + ":2: expected the id of an image, got 'ten'");
   scratch_.write("test.txt", "10\n10\n");
-  EXPECT_EQ(refusal(config), config.test_ids + ":2: image 10 stands twice");
+  EXPECT_EQ(refusal(config), config.test_ids + ":2: duplicate image id 10");
   scratch_.write("test.txt", "10\n2\n");
-  EXPECT_EQ(refusal(config), config.test_ids + ": image 2 is among the validation pictures too");
+  EXPECT_EQ(refusal(config), config.test_ids + ": image 2 is also in the validation split");
 }
 
 TEST_F(Captions, OfTheTestMayHaveAFileOfTheirOwn) {
@@ -190,24 +189,24 @@ TEST_F(Captions, OfTheTestMayHaveAFileOfTheirOwn) {
   EXPECT_EQ(load_captions(config, false).images.size(), 10U);
   write("more.json", "more", {{5, "One of the ten."}}, {5});
   EXPECT_EQ(refusal(config),
-            fmt::format("{}: image 5 is among the pictures of {} too", config.test_path, config.path));
+            fmt::format("{}: image 5 is also an image of {}", config.test_path, config.path));
   config.test_ids = config.test_path;
   EXPECT_EQ(refusal(config, ErrorKind::config),
-            "data.test_path and data.test_ids both name the test pictures: give one");
+            "data.test_path and data.test_ids both select the test images: give one");
 }
 
 TEST_F(Captions, OfMissingImagesAreRefusedOrLeftOut) {
   CaptionConfig config = ten();
   std::filesystem::remove(scratch_ / "ten/4.png");
   std::filesystem::remove(scratch_ / "ten/9.png");
-  EXPECT_EQ(refusal(config), fmt::format("{}: 2 of 10 pictures are not in {}, the first is 4.png (image 4); "
-                                         "data.allow_missing = true leaves them out",
+  EXPECT_EQ(refusal(config), fmt::format("{}: 2 of 10 images are not in {}, the first is 4.png (image 4); "
+                                         "data.allow_missing = true skips them",
                                          config.path, config.images));
   config.allow_missing = true;
   const CaptionSet set = load_captions(config);
   EXPECT_EQ(set.images.size(), 8U);
-  EXPECT_THAT(set.notes, ElementsAre(config.path +
-                                     ": 2 images have no picture, left out; the first is 4.png (image 4)"));
+  EXPECT_THAT(set.notes,
+              ElementsAre(config.path + ": 2 images have no file, skipped; the first is 4.png (image 4)"));
 }
 
 TEST_F(Captions, StayInTheirFolder) {
@@ -231,7 +230,7 @@ TEST_F(Captions, StayInTheirFolder) {
     CaptionConfig one = named(file);
     EXPECT_EQ(refusal(one),
               fmt::format("{}: image 1 has the file_name '{}', which leads out of the folder {}; "
-                          "data.allow_outside = true (--allow-outside) reads it all the same",
+                          "data.allow_outside = true (--allow-outside) allows it",
                           one.path, file, one.images));
   }
   CaptionConfig outside = named("../secret.png");
@@ -246,24 +245,23 @@ TEST_F(Captions, RefuseWhatIsNotThereInASentence) {
   config.images = scratch_.path("nowhere");
   EXPECT_EQ(refusal(config, ErrorKind::no_input), "there is no folder " + config.images);
   config.images = "";
-  EXPECT_EQ(
-      refusal(config, ErrorKind::config),
-      fmt::format("data.pictures: expected the folder of the pictures that {} names, got none", config.path));
+  EXPECT_EQ(refusal(config, ErrorKind::config),
+            fmt::format("data.images: expected the folder of the images of {}, got none", config.path));
   EXPECT_EQ(refusal(CaptionConfig(), ErrorKind::config),
-            "data.path: expected captions of COCO's form, got none");
+            "data.path: expected captions in COCO format, got none");
   config = ten();
   config.split_ratios = {0.9, 0.2, 0};
   EXPECT_EQ(
       refusal(config, ErrorKind::config),
-      "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, got "
+      "data.split_ratios: expected three fractions (training, validation, test) that sum to at most 1, got "
       "[0.9, 0.2, 0]");
   config = ten();
   config.min_count = 11;
   EXPECT_EQ(refusal(config, ErrorKind::config),
-            "data.min_count: no word stands 11 times in the training captions of " + config.path);
+            "data.min_count: no word occurs 11 times in the training captions of " + config.path);
   write("none.json", "ten", {{1, "..."}}, {1});
   config = config_of("none.json", "ten");
-  EXPECT_EQ(refusal(config), config.path + ": there is no picture with a caption");
+  EXPECT_EQ(refusal(config), config.path + ": there is no image with a caption");
 }
 
 TEST_F(Captions, HaveFeaturesInPlaceOfPixels) {
@@ -285,12 +283,12 @@ TEST_F(Captions, HaveFeaturesInPlaceOfPixels) {
   ids[3] = 70;
   arrays["ids"] = io::make_array({11}, std::span<const int64_t>(ids));
   io::write_npz(config.features, arrays);
-  EXPECT_EQ(refusal(config), fmt::format("{}: no features of image 7, of which {} has captions",
+  EXPECT_EQ(refusal(config), fmt::format("{}: no features for image 7, which has captions in {}",
                                          config.features, config.path));
   ids[3] = 8;
   arrays["ids"] = io::make_array({11}, std::span<const int64_t>(ids));
   io::write_npz(config.features, arrays);
-  EXPECT_EQ(refusal(config), config.features + ": ids: 8 stands twice");
+  EXPECT_EQ(refusal(config), config.features + ": duplicate id 8 in ids");
   arrays["features"] = io::make_array({11, 6}, std::span<const float>(values));
   io::write_npz(config.features, arrays);
   EXPECT_EQ(refusal(config), config.features +

@@ -151,7 +151,7 @@ TEST_F(ArraySource, NpzTakesTheOnlyArrayOrTheNamedOne) {
   EXPECT_EQ(load_series(config).rows(), 4);
   io::write_npz(config.path, {{"flow", array}, {"level", array}});
   EXPECT_THAT(error_of(ErrorKind::config, [&] { load_series(config); }),
-              HasSubstr("holds 2 arrays (flow, level), name the one to read"));
+              HasSubstr("contains 2 arrays (flow, level), name one of them"));
   config.array = "levl";
   EXPECT_THAT(error_of(ErrorKind::config, [&] { load_series(config); }),
               HasSubstr("has no array 'levl' (did you mean 'level'?)"));

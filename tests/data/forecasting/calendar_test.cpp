@@ -85,9 +85,8 @@ TEST(Calendar, CyclicPartsAreSineAndCosine) {
 }
 
 TEST(Calendar, RowsWithoutDatesHaveNone) {
-  EXPECT_EQ(
-      error_of(ErrorKind::data, [] { calendar_parts(asking({"auto"}), TimeAxis()); }),
-      "data.calendar takes parts of the rows' dates, but they have none: data.start and data.step date them");
+  EXPECT_EQ(error_of(ErrorKind::data, [] { calendar_parts(asking({"auto"}), TimeAxis()); }),
+            "data.calendar needs dates, but the rows have none: data.start and data.step date them");
 }
 
 }  // namespace

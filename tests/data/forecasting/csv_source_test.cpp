@@ -75,11 +75,12 @@ TEST_F(CsvSource, TextDatesAndRowNumbersAreLeftOutWithNotes) {
   const Series s = load(
       "No,when,wd,a,checked\n1,2020-01-01,NW,5,2021-01-01\n2,2020-01-02,N,6,2021-01-02\n3,2020-01-03,E,7,\n");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("a"));
-  EXPECT_THAT(s.notes, ElementsAre("column 'No' counts the rows and is left out",
-                                   "column 'wd' holds text and is left out; data.categories = wd takes its "
-                                   "words as variables"));
-  EXPECT_THAT(s.warnings, ElementsAre("columns 'when' and 'checked' both hold dates, and the first is taken as "
-                                    "the time: data.time_column = checked takes the other"));
+  EXPECT_THAT(s.notes,
+              ElementsAre("column 'No' is a row index and is dropped",
+                          "column 'wd' holds text and is dropped; data.categories = wd one-hot encodes "
+                          "it"));
+  EXPECT_THAT(s.warnings, ElementsAre("columns 'when' and 'checked' both hold dates, the first is "
+                                      "the time column: data.time_column = checked selects the other"));
 }
 
 TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {
@@ -152,7 +153,7 @@ TEST_F(CsvSource, TheTimeColumnMayBeNamed) {
   const Series s =
       load("sent,measured,a\n2020-02-01,2020-01-01 00:00,1\n2020-02-01,2020-01-01 01:00,2\n", config);
   EXPECT_EQ(s.time.frequency_text(), "1 h");
-  EXPECT_THAT(s.notes, Contains("column 'sent' holds dates besides the time column and is left out"));
+  EXPECT_THAT(s.notes, Contains("column 'sent' holds dates besides the time column and is dropped"));
   EXPECT_THAT(s.warnings, IsEmpty());
 }
 
@@ -171,7 +172,7 @@ TEST_F(CsvSource, UnevenRowsArePooledToSteps) {
   EXPECT_EQ(value_at(s, 3), 7);
   EXPECT_FALSE(seen_at(s, 4));
   EXPECT_EQ(value_at(s, 6), 8);
-  EXPECT_THAT(s.notes, ElementsAre("5 dates are pooled to 4 steps of 1 h, 1 of them missing"));
+  EXPECT_THAT(s.notes, ElementsAre("5 dates are resampled to 4 steps of 1 h, 1 of them missing"));
   EXPECT_EQ(s.where(1, 1), folder_.path("f.csv") + ":3: column 'b'");
   config.resample_by = "sum";
   s = load(text, config);
@@ -194,17 +195,17 @@ TEST_F(CsvSource, PoolingThatCannotBeIsRefused) {
             "data.resample: expected a number and a unit (s, min, h, day, week, month, year), got 'often'");
   config.resample = "1 day";
   EXPECT_EQ(load_error(ErrorKind::data, "a\n1\n2\n", config),
-            "f.csv: data.resample pools rows by their dates, but no column holds dates");
+            "f.csv: data.resample needs dates, but no column holds dates");
   EXPECT_EQ(error_of(ErrorKind::config,
                      [&] {
                        ForecastDataConfig simulated = config;
                        simulated.simulate = "seasonal";
                        load_series(simulated);
                      }),
-            "data.resample pools the rows of CSV files by their dates, seasonal (simulated) is none");
+            "data.resample is for CSV files with dates, seasonal (simulated) is not one");
   EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-02,1\n2020-01-01,2\n", config),
             "f.csv:3: dates must increase, but 2020-01-01 comes before the date of line 2, 2020-01-02; "
-            "data.dates = \"rows\" would take the rows as equally spaced");
+            "data.dates = \"rows\" reads the rows as equally spaced");
   EXPECT_EQ(
       load_error(ErrorKind::data,
                  "date,a\n2020-01-01 00:00,1\n2020-01-01 01:00,2\n2020-01-01 02:00,3\n2021-01-01 00:00,4\n",
@@ -212,9 +213,8 @@ TEST_F(CsvSource, PoolingThatCannotBeIsRefused) {
       "f.csv: the dates from 2020-01-01 00:00 to 2021-01-01 00:00 make 367 steps of data.resample = 1 d, but "
       "no row falls in 365 of them: a longer step has fewer empty ones");
   config.dates = "rows";
-  EXPECT_EQ(
-      load_error(ErrorKind::config, text, config),
-      "data.resample pools rows by their dates, which data.dates = rows passes over: give one of the two");
+  EXPECT_EQ(load_error(ErrorKind::config, text, config),
+            "data.resample needs dates, which data.dates = rows ignores: set only one of them");
 }
 
 TEST_F(CsvSource, WordsMayBeVariables) {
@@ -252,19 +252,19 @@ TEST_F(CsvSource, WhatIsNoCategoryIsRefused) {
   ForecastDataConfig config;
   config.categories = {"w"};
   EXPECT_EQ(load_error(ErrorKind::data, "date,w,a\n2020-01-01,x,1\n2020-01-02,x,2\n", config),
-            "f.csv: column 'w' must hold two words at least to be of categories, it holds 'x' alone");
+            "f.csv: column 'w' needs at least two categories, it holds 'x' alone");
   EXPECT_EQ(load_error(ErrorKind::data, "date,w,a\n2020-01-01,1,1\n2020-01-02,2,2\n", config),
-            "f.csv: data.categories takes columns of words, but column 'w' holds numbers");
+            "f.csv: data.categories expects columns of words, but column 'w' holds numbers");
   EXPECT_EQ(load_error(ErrorKind::data,
                        "date,w,w=y,a\n2020-01-01,x,1,1\n2020-01-02,y,2,2\n2020-01-03,z,2,2\n", config),
-            "f.csv: a category of column 'w' would be called 'w=y', as another column is");
+            "f.csv: a category of column 'w' would be named 'w=y', like another column");
   EXPECT_EQ(load_error(ErrorKind::config, "date,wd,a\n2020-01-01,x,1\n2020-01-02,y,2\n", config),
             "data.categories: f.csv has no column 'w' (did you mean 'wd'?)");
   std::string many = "date,w,a\n";
   for (int day = 0; day < 65; ++day)
     many += io::format_date_time(86400 * day) + ",w" + std::to_string(day) + ",1\n";
   EXPECT_EQ(load_error(ErrorKind::data, many, config),
-            "f.csv: column 'w' holds more than 64 different words, which are no categories");
+            "f.csv: column 'w' holds more than 64 different words, too many for categories");
 }
 
 TEST_F(CsvSource, YearMonthDayHourColumnsAreTheTimeAxis) {
@@ -312,8 +312,9 @@ TEST_F(CsvSource, TheHeaderMayBeSaidAndWhatWasDecidedIsADoubt) {
   EXPECT_EQ(names.header, true);
   EXPECT_THAT(
       names.warnings,
-      ElementsAre("the first row (773869, 767541) is taken as names, since its whole numbers are unlike "
-                  "the values below: data.header=no takes it as values"));
+      ElementsAre(
+          "the first row (773869, 767541) is read as column names, since its whole numbers are unlike "
+          "the values below: data.header=no reads it as values"));
   ForecastDataConfig config;
   config.header = "no";
   const Series values = load(text, config);
@@ -323,14 +324,14 @@ TEST_F(CsvSource, TheHeaderMayBeSaidAndWhatWasDecidedIsADoubt) {
   config.header = "yes";
   const Series counts = load("60,62\n61,63\n59,62\n60,61\n", config);
   EXPECT_THAT(counts.modes[0].labels, ElementsAre("60", "62"));
-  EXPECT_THAT(load("60,62\n61,63\n59,62\n60,61\n").warnings,
-              ElementsAre("the first row (60, 62) is taken as values: data.header=yes takes it as names"));
+  EXPECT_THAT(
+      load("60,62\n61,63\n59,62\n60,61\n").warnings,
+      ElementsAre("the first row (60, 62) is read as values: data.header=yes reads it as column names"));
 }
 
 TEST_F(CsvSource, DatesThatStayOpenAreADoubt) {
-  EXPECT_THAT(
-      load("d,a\n01.01.2020,1\n02.01.2020,2\n").warnings,
-      ElementsAre("dates are read as day.month.year; day and month could be exchanged too, no row tells"));
+  EXPECT_THAT(load("d,a\n01.01.2020,1\n02.01.2020,2\n").warnings,
+              ElementsAre("dates are read as day.month.year; day and month are ambiguous in every row"));
   EXPECT_THAT(load("d,a\n12.01.2020,1\n13.01.2020,2\n").warnings, IsEmpty());
 }
 
@@ -343,8 +344,9 @@ TEST_F(CsvSource, TextUnderANameThatSaysNothingMayBeginWithNames) {
   EXPECT_THAT(load("773869,767541\n" + values, config, "speeds.txt").modes[0].labels, ElementsAre("1", "2"));
   const Series counts = load("60,62\n61,63\n59,62\n", {}, "counts.txt");
   EXPECT_THAT(counts.modes[0].labels, ElementsAre("1", "2"));
-  EXPECT_THAT(counts.warnings,
-              ElementsAre("the first row (60, 62) is taken as values: data.header=yes takes it as names"));
+  EXPECT_THAT(
+      counts.warnings,
+      ElementsAre("the first row (60, 62) is read as values: data.header=yes reads it as column names"));
   config.header = "yes";
   config.format = "text";
   config.path = folder_.path("counts.txt");
@@ -355,14 +357,14 @@ TEST_F(CsvSource, TextUnderANameThatSaysNothingMayBeginWithNames) {
 TEST_F(CsvSource, UsualFillValuesAreADoubtUntilTheyAreNamed) {
   const std::string text =
       "date,a,b\n2020-01-01,1,2\n2020-01-02,1e20,4\n2020-01-04,5,-1e20\n2020-01-05,1e20,9.96921e36\n";
-  const std::string end = " takes them as missing",
+  const std::string end = " treats them as missing",
                     why = ", which usually stands for a missing value, the first at ";
   EXPECT_THAT(load(text).warnings, ElementsAre("2 cells hold 1e+20" + why + folder_.path("f.csv") +
-                                                 ":3: column 'a': data.missing_values=1e+20" + end,
-                                             "1 cell holds -1e+20" + why + folder_.path("f.csv") +
-                                                 ":4: column 'b': data.missing_values=-1e+20" + end,
-                                             "1 cell holds 9.96921e+36" + why + folder_.path("f.csv") +
-                                                 ":5: column 'b': data.missing_values=9.96921e+36" + end));
+                                                   ":3: column 'a': data.missing_values=1e+20" + end,
+                                               "1 cell holds -1e+20" + why + folder_.path("f.csv") +
+                                                   ":4: column 'b': data.missing_values=-1e+20" + end,
+                                               "1 cell holds 9.96921e+36" + why + folder_.path("f.csv") +
+                                                   ":5: column 'b': data.missing_values=9.96921e+36" + end));
   ForecastDataConfig config;
   config.missing_values = {1e20, -1e20, 9.96921e36};
   const Series named = load(text, config);
@@ -382,7 +384,7 @@ TEST_F(CsvSource, StartAndStepDateTheRowsOfSourcesWithoutDates) {
   EXPECT_EQ(load("a\n1\n2\n3\n", config).time.text_at(2), "2019-01-31 00:03:00");
   config.step = "";
   EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", config),
-              HasSubstr("belong together, only data.start"));
+              HasSubstr("must both be set, only data.start"));
   config.start = "soon";
   config.step = "1 h";
   EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", config), HasSubstr("data.start: expected a date"));

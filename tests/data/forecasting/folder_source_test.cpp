@@ -51,8 +51,8 @@ TEST_F(FolderSource, ATextColumnThatNamesTheFilesGivesTheLabels) {
   EXPECT_EQ(s.modes[0].name, "station");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("East", "West"));
   EXPECT_THAT(s.notes,
-              ElementsAre("column 'wd' holds text and is left out; data.categories = wd takes its words as "
-                          "variables",
+              ElementsAre("column 'wd' holds text and is dropped; data.categories = wd one-hot encodes "
+                          "it",
                           "column 'station' names the files"));
 }
 

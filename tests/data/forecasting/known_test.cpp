@@ -64,8 +64,8 @@ TEST_F(Known, ColumnsAreTakenOutOfTheSeriesAndKeepTheRowsToCome) {
   EXPECT_EQ(s.known->where(3, 0), folder_.path("f.csv") + ":5: column 'price'");
   EXPECT_EQ(s.where(2, 1), folder_.path("f.csv") + ":4: column 'b'");
   EXPECT_THAT(s.notes,
-              Contains("known ahead, not forecast: price, promo; 2 rows after the last one with another "
-                       "value"));
+              Contains("future covariates, not forecast: price, promo; 2 rows after the last row with a "
+                       "value to forecast"));
 }
 
 TEST_F(Known, ATargetWithoutMissingCellsNeedsNoMask) {
@@ -115,11 +115,11 @@ TEST_F(Known, NamesThatDoNotFitAreSentences) {
   EXPECT_THAT(load_error(ErrorKind::config, kPlan, knowing({"promos"})),
               HasSubstr("f.csv has no column of numbers 'promos' (did you mean 'promo'?)"));
   EXPECT_THAT(load_error(ErrorKind::config, kPlan, knowing({"promo", "promo"})),
-              HasSubstr("data.known: 'promo' is named twice"));
+              HasSubstr("data.future_covariates: duplicate column 'promo'"));
   EXPECT_THAT(load_error(ErrorKind::config, kPlan, knowing({"promo", "a", "b", "price"})),
-              HasSubstr("it names all columns of"));
+              HasSubstr("data.future_covariates lists all columns of"));
   EXPECT_THAT(load_error(ErrorKind::data, "date,a,k\n2020-01-01,,5\n2020-01-02,,6\n", knowing({"k"})),
-              HasSubstr("every cell of what is to be forecast is missing"));
+              HasSubstr("all values of the variables to forecast are missing"));
 }
 
 TEST_F(Known, FeaturesAreScaledFlaggedAndFollowedByTheCalendar) {
@@ -177,8 +177,9 @@ TEST_F(Known, AMissingCellOfTheHorizonIsNamedWithStepAndDate) {
   require_future_covariates(s, 0, 4, "fill it");
   EXPECT_EQ(error_of(ErrorKind::data, [&] { require_future_covariates(s, 3, 5, "fill it"); }),
             folder_.path("f.csv") +
-                ": 'price', which is known ahead, is missing on 2020-01-05, step 2 of the forecast; fill it");
-  EXPECT_THAT(error_of(ErrorKind::data, [&] { require_future_covariates(s, 3, 6, "fill it"); }), HasSubstr("step 2"));
+                ": the future covariate 'price' is missing on 2020-01-05, step 2 of the forecast; fill it");
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { require_future_covariates(s, 3, 6, "fill it"); }),
+              HasSubstr("step 2"));
 }
 
 class Future : public Known {
@@ -209,7 +210,7 @@ TEST_F(Future, OneRowIsEnoughForOneStep) {
 TEST_F(Future, DatesThatAreNotThereStayMissing) {
   const Series s = taken("date,promo,price\n2020-01-04,1,8\n2020-01-06,1,8\n");
   EXPECT_THAT(error_of(ErrorKind::data, [&] { require_future_covariates(s, 3, 5, "fill it"); }),
-              HasSubstr("'price', which is known ahead, is missing on 2020-01-05, step 2 of the forecast"));
+              HasSubstr("the future covariate 'price' is missing on 2020-01-05, step 2 of the forecast"));
 }
 
 TEST_F(Future, FilesThatDoNotFitAreSentences) {
@@ -220,7 +221,7 @@ TEST_F(Future, FilesThatDoNotFitAreSentences) {
   ForecastDataConfig config;
   Series plain = load("date,a,b\n2020-01-01,1,2\n2020-01-02,1,2\n", config);
   EXPECT_THAT(error_of(ErrorKind::data, [&] { take_future(plain, config, "future.csv", 2); }),
-              HasSubstr("trained without columns that are known ahead"));
+              HasSubstr("trained without future covariates"));
 }
 
 TEST_F(Future, ALongTableOfOneStepAndOneColumn) {

@@ -47,7 +47,7 @@ TEST_F(LongTable, SeriesStandSideBySideOnOneClock) {
   EXPECT_THAT(cells(s), ElementsAre(1, 3, 2, 4));
   EXPECT_FALSE(s.observed.defined());
   EXPECT_EQ(s.time.text_at(2), "2020-01-03");
-  EXPECT_THAT(s.notes, ElementsAre("a long table of 2 series, told apart by 'unique_id'"));
+  EXPECT_THAT(s.notes, ElementsAre("a long table of 2 series with the id 'unique_id'"));
   ASSERT_TRUE(s.long_layout.has_value());
   EXPECT_THAT(s.long_layout->id, ElementsAre("unique_id"));
   EXPECT_THAT(s.time_columns.names, ElementsAre("ds"));
@@ -72,7 +72,7 @@ TEST_F(LongTable, SeveralColumnsAreASecondMode) {
   EXPECT_THAT(s.modes[1].labels, ElementsAre("temp", "wind"));
   EXPECT_THAT(cells(s), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_EQ(s.time.frequency_text(), "1 month");
-  EXPECT_THAT(s.notes, Contains("column 'kind' holds text and is left out"));
+  EXPECT_THAT(s.notes, Contains("column 'kind' holds text and is dropped"));
   EXPECT_EQ(s.where(1, 2), folder_.path("f.csv") + ":5: column 'temp'");
 }
 
@@ -82,7 +82,7 @@ TEST_F(LongTable, IdsMayBeNumbersUnderTheirName) {
   EXPECT_EQ(
       refused(ErrorKind::data, "depth,date,y\n" + rows),
       "f.csv:3: dates must increase, but 2020-01-01 equals the date of line 2, 2020-01-01; data.dates = "
-      "\"rows\" would take the rows as equally spaced");
+      "\"rows\" reads the rows as equally spaced");
   ForecastDataConfig config;
   config.id = {"depth"};
   EXPECT_THAT(load("depth,date,y\n" + rows, config).modes[0].labels, ElementsAre("7", "8"));
@@ -104,7 +104,7 @@ TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
   }
   config.id = {"store"};
   const std::string twice =
-      "f.csv:3: series 'a' has a row of 2020-01-01 already: data.id names all columns that tell series apart";
+      "f.csv:3: series 'a' has a second row for 2020-01-01: set data.id to all series id columns";
   EXPECT_EQ(refused(ErrorKind::data, text, config), twice);
   EXPECT_EQ(refused(ErrorKind::data,
                     "store,date,y\na,2020-01-01,1\na,2020-01-01,2\nb,2020-01-01,3\na,2020-01-02,4\n"),
@@ -121,7 +121,7 @@ TEST_F(LongTable, ANumberOfTheRowIsNoSeries) {
       load("id,date,store,sales\n0,2020-01-01,p,1\n1,2020-01-01,q,2\n2,2020-01-02,p,3\n3,2020-01-02,q,4\n");
   EXPECT_EQ(s.modes[0].name, "store");
   EXPECT_THAT(cells(s), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(s.notes, Contains("column 'id' counts the rows and is left out"));
+  EXPECT_THAT(s.notes, Contains("column 'id' is a row index and is dropped"));
 }
 
 TEST_F(LongTable, RowsOfASeriesArePooled) {
@@ -162,29 +162,27 @@ TEST_F(LongTable, SaysWhatIsWrong) {
                 config.id = {"unique_id"};
                 return config;
               }()),
-      "f.csv:5: series 'A' has a row of 2020-01-01 already: data.id names all columns that tell series "
-      "apart");
-  EXPECT_EQ(
-      refused(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
-      "f.csv: each of its 3 rows is a series of its own by unique_id; data.id = none takes them as one");
-  EXPECT_EQ(
-      refused(ErrorKind::data, "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,c,2020-01-02,3\n"),
-      "f.csv: its rows are of several series, which the columns 'p', 'q' could tell apart: data.id names "
-      "the one");
+      "f.csv:5: series 'A' has a second row for 2020-01-01: set data.id to all series id columns");
+  EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
+            "f.csv: each of the 3 rows is its own series with unique_id as series id; data.id = none reads "
+            "one series");
+  EXPECT_EQ(refused(ErrorKind::data, "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,c,2020-01-02,3\n"),
+            "f.csv: the rows belong to several series, and the columns 'p', 'q' could be the series id: set "
+            "data.id to one");
   ForecastDataConfig config;
   config.id = {"unique_id"};
   EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-01,1\n,2020-01-01,2\nA,2020-01-02,1\n", config),
             "f.csv:3: column 'unique_id' must name a series, the cell is empty");
   EXPECT_EQ(refused(ErrorKind::data, "unique_id,y\nA,1\nB,2\nA,3\n", config),
-            "f.csv: data.id tells series apart whose rows have dates, but no column holds dates");
+            "f.csv: data.id needs rows with dates, but no column holds dates");
   EXPECT_EQ(
       refused(ErrorKind::data,
               kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-03,3\nA,2020-01-05,3\nA,"
                       "2020-01-05 12:00,3\n",
               config),
-      "f.csv:7: expected dates at a constant step, gaps allowed; the commonest step is 1 d (2 of 4), but "
-      "2020-01-05 00:00 and 2020-01-05 12:00 (lines 6 and 7) are 12 h apart; data.dates = \"rows\" would "
-      "take the rows as equally spaced");
+      "f.csv:7: expected dates at a constant step (gaps allowed); the most common step is 1 d (2 of 4), but "
+      "2020-01-05 00:00 and 2020-01-05 12:00 (lines 6 and 7) are 12 h apart; data.dates = \"rows\" reads "
+      "the rows as equally spaced");
 }
 
 TEST_F(LongTable, SeriesThatShareFewDatesAreRefusedBeforeTheyTakeMemory) {
@@ -194,7 +192,7 @@ TEST_F(LongTable, SeriesThatShareFewDatesAreRefusedBeforeTheyTakeMemory) {
   text += "s0,1577836800,2\n";
   EXPECT_EQ(
       refused(ErrorKind::data, text),
-      "f.csv: its 3000 series share too few dates: side by side they would make 9003000 cells of 3001 rows");
+      "f.csv: its 3000 series share too few dates: pivoted they would have 9003000 cells for 3001 rows");
 }
 
 TEST_F(LongTable, SecondsSince1970AreDates) {

@@ -117,10 +117,8 @@ TEST_F(Reading, StartsAndStepsSetTheClock) {
   EXPECT_EQ(second("2019-03-01 10:00:00", "1 d"), "2019-03-02 10:00:00");
   EXPECT_EQ(second("2019-03-01", "61 s"), "2019-03-01 00:01:01");
   config.start = "01.02.2020";
-  EXPECT_THAT(
-      load("a\n1\n2\n", config).warnings,
-      ElementsAre("data.start = 01.02.2020 is read as day.month.year; day and month could be exchanged "
-                  "too"));
+  EXPECT_THAT(load("a\n1\n2\n", config).warnings,
+              ElementsAre("data.start = 01.02.2020 is read as day.month.year; day and month are ambiguous"));
   config.start = "2020-02-01";
   EXPECT_THAT(load("a\n1\n2\n", config).warnings, IsEmpty());
 }

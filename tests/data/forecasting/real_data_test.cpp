@@ -60,7 +60,7 @@ TEST(RealData, Weather) {
   const Series s = load_series(config);
   EXPECT_EQ(s.series_count(), 21);
   EXPECT_THAT(s.notes,
-              ElementsAre("the rows are taken as 10 min apart up to 2021-01-01 00:00:00, though 2 of 52695 "
+              ElementsAre("the rows are read as 10 min apart up to 2021-01-01 00:00:00, although 2 of 52695 "
                           "differ, first in line 19046"));
   EXPECT_EQ(s.time.text_at(52696), "2021-01-01 00:10:00");
   EXPECT_EQ(s.modes[0].labels.back(), "OT");
@@ -99,11 +99,10 @@ TEST(RealData, BeijingAirIsStationsByVariables) {
   EXPECT_EQ(s.time.frequency_text(), "1 h");
   EXPECT_EQ(s.time.text_at(0), "2013-03-01 00:00");
   EXPECT_EQ(s.time.text_at(35064), "2017-03-01 00:00");
-  EXPECT_THAT(
-      s.notes,
-      ElementsAre("column 'No' counts the rows and is left out",
-                  "column 'wd' holds text and is left out; data.categories = wd takes its words as variables",
-                  "column 'station' names the files"));
+  EXPECT_THAT(s.notes,
+              ElementsAre("column 'No' is a row index and is dropped",
+                          "column 'wd' holds text and is dropped; data.categories = wd one-hot encodes it",
+                          "column 'station' names the files"));
   EXPECT_EQ(value_at(s, 5), 77) << "O3 of the first hour in Aotizhongxin";
 }
 

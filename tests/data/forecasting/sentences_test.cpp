@@ -66,7 +66,7 @@ TEST_F(SeriesSentences, OfArrays) {
   config.time_axis = 0;
   io::write_npz(config.path, {{"flow", one}, {"level", one}});
   EXPECT_EQ(of(ErrorKind::config, config),
-            "data.array: " + config.path + " holds 2 arrays (flow, level), name the one to read");
+            "data.array: " + config.path + " contains 2 arrays (flow, level), name one of them");
   config.array = "levl";
   EXPECT_EQ(of(ErrorKind::config, config),
             "data.array: " + config.path + " has no array 'levl' (did you mean 'level'?)");
@@ -84,10 +84,10 @@ TEST_F(SeriesSentences, OfSettingsThatDoNotFit) {
             "data.start and data.step are for sources without dates, " + config.path + " has dates");
   config.start = "";
   config.columns = {"x", "y", "x"};
-  EXPECT_EQ(of(ErrorKind::config, config), "data.columns: 'x' is named twice");
+  EXPECT_EQ(of(ErrorKind::config, config), "data.columns: duplicate column 'x'");
   config.columns = {};
   config.drop = {"date", "x", "y"};
-  EXPECT_EQ(of(ErrorKind::config, config), "data.drop: nothing of " + config.path + " is left");
+  EXPECT_EQ(of(ErrorKind::config, config), "data.drop: no column of " + config.path + " is left");
   config.drop = {"z"};
   EXPECT_EQ(of(ErrorKind::config, config),
             "data.drop: " + config.path + " has no column 'z' (did you mean 'x'?)");
@@ -102,8 +102,7 @@ TEST_F(SeriesSentences, OfSettingsThatDoNotFit) {
   config.time_column = "";
   config.path = folder_.write("c.csv", "x\n1\n2\n");
   config.step = "1 h";
-  EXPECT_EQ(of(ErrorKind::config, config),
-            "data.start and data.step belong together, only data.step is given");
+  EXPECT_EQ(of(ErrorKind::config, config), "data.start and data.step must both be set, only data.step is");
   config.start = "soon";
   EXPECT_EQ(of(ErrorKind::config, config),
             "data.start: expected a date such as 2019-03-01 00:00, got 'soon'");
@@ -112,8 +111,7 @@ TEST_F(SeriesSentences, OfSettingsThatDoNotFit) {
   EXPECT_EQ(of(ErrorKind::config, config),
             "data.step: expected a number and a unit (s, min, h, day, week, month, year), got '1 fortnight'");
   config.step = "";
-  EXPECT_EQ(of(ErrorKind::config, config),
-            "data.start and data.step belong together, only data.start is given");
+  EXPECT_EQ(of(ErrorKind::config, config), "data.start and data.step must both be set, only data.start is");
   config.start = "";
   config.format = "text";
   config.header = "yes";
@@ -240,7 +238,7 @@ TEST_F(SeriesSentences, OfWindows) {
                        [&] {
                          source.gather_rows({4, 3}, rows);
                        }),
-              fmt::format("a lookback of 4 rows from row {} was asked for, the series has 20", first));
+              fmt::format("a lookback of 4 rows from row {} requested, the series has 20", first));
   }
   const std::vector<int64_t> last = {13}, beyond = {14};  // 13 + 4 + 3 = 20
   EXPECT_FALSE(source.gather_rows({4, 3}, last).future_observed.defined());

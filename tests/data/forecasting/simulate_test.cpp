@@ -211,7 +211,7 @@ TEST(KnockOut, HidesTheShareAskedForAndTheSameCellsEachTime) {
   EXPECT_NE(
       std::memcmp(a.observed.const_data_ptr<bool>(), c.observed.const_data_ptr<bool>(), a.observed.nbytes()),
       0);
-  EXPECT_THAT(a.notes, ElementsAre("20 % of the cells are hidden at random"));
+  EXPECT_THAT(a.notes, ElementsAre("20 % of the cells are masked at random"));
 }
 
 TEST(Lorenz96, StartsFromItsDrawsFourHundredRowsAhead) {
@@ -326,7 +326,7 @@ TEST(KnockOut, HidesTheCellsWhoseDrawsAreSmall) {
     EXPECT_EQ(seen_at(s, i), !hidden) << i;
     EXPECT_EQ(value_at(s, i), hidden ? 0 : static_cast<double>(i + 1)) << i;
   }
-  EXPECT_THAT(s.notes, ElementsAre("37.5 % of the cells are hidden at random"));
+  EXPECT_THAT(s.notes, ElementsAre("37.5 % of the cells are masked at random"));
   s.observed.fill_(false);
   knock_out(s, 0, 8);
   EXPECT_EQ(s.missing_cells(), 9);  // what was missing stays so

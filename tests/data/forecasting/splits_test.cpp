@@ -131,7 +131,7 @@ TEST(Splits, DatesThatStayOpenHaveTheOrderOfTheSource) {
   EXPECT_EQ(make_splits(config, s).validation.end, 59);
   s.time.style = io::read_date_time("1970-01-01")->style;
   EXPECT_EQ(error_of(ErrorKind::config, [&] { make_splits(config, s); }),
-            "data.split_dates: day and month of '01/02/1970' could be exchanged; write it as 2017-06-01");
+            "data.split_dates: day and month of '01/02/1970' are ambiguous; write it as 2017-06-01");
 }
 
 }  // namespace

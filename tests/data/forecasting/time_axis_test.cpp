@@ -19,7 +19,7 @@ std::vector<int64_t> dates_of(std::initializer_list<const char*> texts) {
   return dates;
 }
 
-const std::string kRemedy = "; data.dates = \"rows\" would take the rows as equally spaced";
+const std::string kRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
 
 DatedRows lay_out(std::initializer_list<const char*> texts) {
   const io::DateStyle style = io::read_date_time(*texts.begin())->style;
@@ -106,7 +106,7 @@ TEST(TimeAxis, GapsMayBeAsLongAsTheRows) {
       ElementsAre("2 gaps of 2 rows in all are filled as missing; the longest, 1 row, comes after "
                   "2020-01-02"));
   EXPECT_EQ(error_of(ErrorKind::data, [] { TimeAxis().first_row_at(0); }),
-            "a row was asked for by date, but the series has no dates");
+            "a row by date was requested, but the series has no dates");
 }
 
 TEST(TimeAxis, FirstRowAtFindsBorders) {
@@ -163,7 +163,7 @@ TEST(TimeAxis, IrregularStepsAreAnErrorThatSaysWhatWasFound) {
                [] {
                  lay_out({"2020-01-01 00:00", "2020-01-01 01:00", "2020-01-01 02:00", "2020-01-01 02:30"});
                }),
-      "f.csv:5: expected dates at a constant step, gaps allowed; the commonest step is 1 h (2 of 3), but "
+      "f.csv:5: expected dates at a constant step (gaps allowed); the most common step is 1 h (2 of 3), but "
       "2020-01-01 02:00 and 2020-01-01 02:30 (lines 4 and 5) are 30 min apart" +
           kRemedy);
 }
@@ -174,7 +174,7 @@ TEST(TimeAxis, GapsOfMoreThanHalfAreAnErrorAndAllocateNothing) {
                [] {
                  lay_out({"1970-01-01 00:00:00", "1970-01-01 00:00:01", "9999-01-01 00:00:00"});
                }),
-      "f.csv: at the commonest step of 1 s the dates from 1970-01-01 00:00:00 to 9999-01-01 00:00:00 span "
+      "f.csv: at the most common step of 1 s the dates from 1970-01-01 00:00:00 to 9999-01-01 00:00:00 span "
       "253370764801 rows, but the file has only 3: more than half would be missing" +
           kRemedy);
 }
@@ -191,7 +191,7 @@ TEST(TimeAxis, RowsMayBeTakenAsEquallySpacedUpToTheLastDate) {
   EXPECT_EQ(laid.axis.text_at(0), "2020-01-01 01:00");
   EXPECT_EQ(laid.axis.text_at(6), "2020-01-01 07:00");
   EXPECT_THAT(laid.notes,
-              ElementsAre("the rows are taken as 1 h apart up to 2020-01-01 06:00, though 2 of 5 differ, "
+              ElementsAre("the rows are read as 1 h apart up to 2020-01-01 06:00, although 2 of 5 differ, "
                           "first in line 4"));
   const std::vector<int64_t> months =
       dates_of({"2020-01-31", "2020-02-29", "2020-04-30", "2020-05-31", "2020-06-30"});

@@ -91,7 +91,7 @@ TEST(Windows, StridesFractionsAndNumbersAreChecked) {
                        [&] {
                          source.gather(WindowSet("t", {0, 20}, {3, 2}, false), windows);
                        }),
-              fmt::format("window {} of 16 was asked for", window));
+              fmt::format("window {} of 16 requested", window));
   }
   const SplitRange train{0, 70}, validation{70, 100}, none{100, 100};
   EXPECT_EQ(cut_windows({train, validation, none, ""}, {8, 4}, 2, 0.5).test.size(), 0);
@@ -189,7 +189,7 @@ TEST(Windows, FuturesBeyondTheEndAreMissing) {
                        [&] {
                          source.gather_rows({4, 3}, too_late);
                        }),
-              HasSubstr("a lookback of 4 rows from row 17 was asked for, the series has 20"));
+              HasSubstr("a lookback of 4 rows from row 17 requested, the series has 20"));
 }
 
 TEST(Windows, GatheringIsTheSameForAnyNumberOfThreads) {

@@ -36,8 +36,7 @@ TEST_F(Images, OfCifarKeepTheirPartsAndOrder) {
   // Batches 2, 4 and 5 are missing, and the numbers are not the published ones.
   EXPECT_EQ(set.warnings, 4U);
   EXPECT_THAT(set.notes[0], HasSubstr("there is no data_batch_2.bin"));
-  EXPECT_THAT(set.notes[3],
-              HasSubstr("3 training and 2 test pictures, where CIFAR-10 as published has 50000"));
+  EXPECT_THAT(set.notes[3], HasSubstr("3 training and 2 test images, but CIFAR-10 has 50000"));
 }
 
 TEST_F(Images, OfCifarAreMeasuredOverTheTrainingPart) {
@@ -79,7 +78,7 @@ TEST_F(Images, OfCifarGiveSomeOfEachClassToValidation) {
   for (int64_t i = 0; i < 60; ++i) EXPECT_EQ(all[static_cast<size_t>(i)], i);
   EXPECT_EQ(set.validation, again.validation);
   EXPECT_EQ(hash_of(set), hash_of(again));
-  EXPECT_EQ(set.notes.back(), "15 of 60 training pictures taken for validation, by class with seed 1");
+  EXPECT_EQ(set.notes.back(), "15 of 60 training images moved to validation, by class with seed 1");
   config.split_seed = 2;
   EXPECT_NE(load_images(config).validation, set.validation);
   EXPECT_NE(hash_of(load_images(config)), hash_of(set));
@@ -92,7 +91,7 @@ TEST_F(Images, OfCifarNameTheFileAndRecordThatIsWrong) {
   const std::string path = scratch_.path("data_batch_1.bin");
   EXPECT_THAT(
       refusal(config_of(root())),
-      testing::AllOf(testing::StartsWith(path), HasSubstr("record 1 has 3000, so the file is cut off")));
+      testing::AllOf(testing::StartsWith(path), HasSubstr("record 1 has 3000, so the file is truncated")));
   scratch_.write("data_batch_1.bin", good + cifar_record(10, 5));
   EXPECT_THAT(refusal(config_of(root())),
               testing::AllOf(testing::StartsWith(path), HasSubstr("record 1 (byte 3073) has label 10")));
@@ -110,7 +109,7 @@ TEST_F(Images, OfCifarWithoutTestReadNoTestFile) {
   const ImageSet set = load_images(config_of(root()), false);
   EXPECT_EQ(set.count(), 2);
   EXPECT_TRUE(set.test.empty());
-  EXPECT_THAT(refusal(config_of(root())), HasSubstr("test_batch.bin: 6 bytes are no multiple"));
+  EXPECT_THAT(refusal(config_of(root())), HasSubstr("test_batch.bin: 6 bytes are not a multiple"));
   std::filesystem::remove(scratch_ / "test_batch.bin");
   EXPECT_THAT(refusal(config_of(root()), ErrorKind::no_input), HasSubstr("test_batch.bin"));
 }
@@ -138,7 +137,7 @@ TEST(RealImages, OfCifarAreAllThere) {
   EXPECT_EQ(set.validation.size(), 2000U);
   EXPECT_EQ(set.test.size(), 5000U);
   EXPECT_EQ(set.warnings, 1U);
-  EXPECT_THAT(set.notes[0], HasSubstr("20000 training and 5000 test pictures"));
+  EXPECT_THAT(set.notes[0], HasSubstr("20000 training and 5000 test images"));
   // The whole set's published means are .491, .482, .447, its deviations .247, .243, .262.
   const std::vector<double> mean = {0.491, 0.482, 0.447}, stddev = {0.247, 0.243, 0.262};
   for (int64_t c = 0; c < 3; ++c) {

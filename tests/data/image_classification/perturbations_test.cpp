@@ -151,8 +151,7 @@ TEST(Perturbations, TurnsInterpolateBetweenPixels) {
         for (int64_t i = 0; i < 5; ++i)
           for (int64_t j = 0; j < 7; ++j)
             sum += std::max(0.0, 1 - std::abs(from_y - static_cast<double>(i))) *
-                   std::max(0.0, 1 - std::abs(from_x - static_cast<double>(j))) *
-                   value(images, {0, i, j, 0});
+                   std::max(0.0, 1 - std::abs(from_x - static_cast<double>(j))) * value(images, {0, i, j, 0});
         EXPECT_NEAR(value(out, {0, y, x, 0}), sum, 1e-6) << degrees << " " << y << " " << x;
       }
   }
@@ -215,7 +214,7 @@ TEST(Poisson, HasItsProbabilities) {
   EXPECT_LT(far, 145);
   EXPECT_GE(poisson(500, 1 - 0x1p-53), 0);  // comes to an end
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { poisson(-1, 0.5); }),
-            "poisson: a mean of 0 to 2000 is needed, got -1");
+            "poisson: the mean must be 0 to 2000, got -1");
 }
 
 TEST(Perturbations, ImpulsesTakeTheirShareOfValues) {
@@ -279,8 +278,7 @@ TEST(Perturbations, JpegAndPixelsGoThroughEightBits) {
   const std::vector<int> qualities = {80, 65, 58, 50, 40}, sides = {30, 28, 27, 24, 20};
   io::Image image{32, 32, 3, {}};
   for (int64_t i = 0; i < 32 * 32 * 3; ++i)
-    image.pixels.push_back(
-        static_cast<uint8_t>(std::lround(images[1].flatten()[i].item<double>() * 255)));
+    image.pixels.push_back(static_cast<uint8_t>(std::lround(images[1].flatten()[i].item<double>() * 255)));
   const auto expect = [&](const at::Tensor& out, const io::Image& expected) {
     for (int64_t i = 0; i < 32 * 32 * 3; ++i)
       ASSERT_EQ(out.const_data_ptr<float>()[i],

@@ -65,7 +65,7 @@ TEST_F(Images, OfFoldersWithoutPartsAreSplitByClass) {
     EXPECT_TRUE(without.pixels[static_cast<int64_t>(now)].equal(set.pixels[static_cast<int64_t>(before)]));
   }
   EXPECT_THAT(refusal(config),
-              AllOf(StartsWith(scratch_.path(broken)), HasSubstr("expected a picture, PNG or JPEG")));
+              AllOf(StartsWith(scratch_.path(broken)), HasSubstr("expected a PNG or JPEG image")));
   config.split_ratios = {0.8, 0, 0.2};
   EXPECT_TRUE(load_images(config, false).validation.empty());
 }
@@ -81,27 +81,27 @@ TEST_F(Images, OfFoldersLeaveOutWhatIsNoneWithAWarning) {
   EXPECT_EQ(set.count(), 2);
   ASSERT_EQ(set.warnings, 1U);
   EXPECT_EQ(set.notes.front(),
-            fmt::format("3 of what lies in {} is no picture (.png, .jpg, .jpeg) of a class and left out; the "
-                        "first: {}",
-                        root(), scratch_.path("train/a/notes.txt")));
+            fmt::format(
+                "skipped 3 of the entries of {}: not an image (.png, .jpg, .jpeg) of a class; the first: {}",
+                root(), scratch_.path("train/a/notes.txt")));
 }
 
 TEST_F(Images, OfFoldersMustBeImagesOfTheClasses) {
-  EXPECT_THAT(refusal(config_of(root())), HasSubstr("expected a folder of pictures"));
+  EXPECT_THAT(refusal(config_of(root())), HasSubstr("expected one folder of images"));
   write_png("train/a/1.png", tinted(3, 3, 3, 1));
   scratch_.write("train/a/2.png", "a text under a picture's name");
-  EXPECT_THAT(refusal(config_of(root())), AllOf(StartsWith(scratch_.path("train/a/2.png")),
-                                                HasSubstr("expected a picture, PNG or JPEG")));
+  EXPECT_THAT(refusal(config_of(root())),
+              AllOf(StartsWith(scratch_.path("train/a/2.png")), HasSubstr("expected a PNG or JPEG image")));
   const std::string whole = io::format_png(tinted(3, 3, 3, 1));
   scratch_.write("train/a/2.png", whole.substr(0, whole.size() - 20));
-  EXPECT_THAT(refusal(config_of(root())), HasSubstr("a/2.png: the PNG picture cannot be read"));
+  EXPECT_THAT(refusal(config_of(root())), HasSubstr("a/2.png: cannot decode the PNG image"));
   write_png("train/a/2.png", tinted(3, 4, 3, 1));
   EXPECT_THAT(refusal(config_of(root())),
               HasSubstr(fmt::format("a/2.png: 3 x 4 pixels, but {} has 3 x 3; data.size",
                                     scratch_.path("train/a/1.png"))));
   write_png("train/a/2.png", tinted(3, 3, 3, 1));
   write_png("test/z/2.png", tinted(3, 3, 3, 1));
-  EXPECT_THAT(refusal(config_of(root())), HasSubstr("class 'z' is not one of the training pictures'"));
+  EXPECT_THAT(refusal(config_of(root())), HasSubstr("class 'z' is not among the training classes"));
   std::filesystem::remove(scratch_ / "test/z/2.png");
   EXPECT_THAT(refusal(config_of(root())), HasSubstr("of class 'z' in this folder, found none"));
 }
@@ -109,10 +109,10 @@ TEST_F(Images, OfFoldersMustBeImagesOfTheClasses) {
 TEST_F(Images, OneFileHasNoClassAndIsForATrainedModel) {
   for (const std::string name : {"x.png", "x.PNG", "x.jpg", "x.jpeg", "x.JPG"}) {
     const io::Image image = tinted(3, 5, 3, 7);
-    scratch_.write(
-        name, name.back() == 'g' && name[2] == 'p' ? io::format_png(image) : io::format_jpeg(image, 90));
+    scratch_.write(name,
+                   name.back() == 'g' && name[2] == 'p' ? io::format_png(image) : io::format_jpeg(image, 90));
     ImageConfig config = config_of(scratch_.path(name));
-    EXPECT_THAT(refusal(config), HasSubstr(name + ": expected pictures: a folder"));
+    EXPECT_THAT(refusal(config), HasSubstr(name + ": expected images: a folder"));
     config.classes = {"a", "b"};
     const ImageSet set = load_images(config);
     EXPECT_THAT(set.names, ElementsAre(name));
@@ -219,14 +219,14 @@ TEST_F(Images, OfNpzNameTheArrayThatIsWrong) {
   auto arrays = medmnist_arrays(false);
   arrays["val_images"] = uint8_array({2, 5, 3}, 1);
   EXPECT_THAT(refused(arrays),
-              HasSubstr("val_images: pictures of [5, 3, 1], but those before are [3, 5, 1]"));
+              HasSubstr("val_images: images of [5, 3, 1], but the previous ones are [3, 5, 1]"));
   arrays = medmnist_arrays(false);
   arrays["train_images"] = uint8_array({4, 3, 5, 2}, 1);
-  EXPECT_THAT(refused(arrays), HasSubstr("train_images: expected pictures [n, height, width] or"));
+  EXPECT_THAT(refused(arrays), HasSubstr("train_images: expected images [n, height, width] or"));
   arrays = medmnist_arrays(false);
   arrays["train_labels"] = uint8_array({4, 14}, 1);
   EXPECT_THAT(refused(arrays),
-              HasSubstr("train_labels: expected 4 labels, one a picture, got shape [4, 14]"));
+              HasSubstr("train_labels: expected 4 labels, one for each image, got shape [4, 14]"));
   arrays = medmnist_arrays(false);
   arrays["test_labels"] = label_column({5});
   EXPECT_THAT(refused(arrays), HasSubstr("label 5 of sample 0 is out of range: there are 3 classes, 0 to 2"));

@@ -86,7 +86,7 @@ TEST(KeyValueRecall, ABatchAsksForItsAnswersAlone) {
   EXPECT_THAT(row(batch.inputs, 1), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(row(batch.targets, 0), ElementsAre(-1, -1, 8, -1));
   EXPECT_THAT(row(batch.targets, 1), ElementsAre(2, -1, 4, -1));
-  EXPECT_EQ(error_of(ErrorKind::internal, [] { recall_batch({}); }), "a batch of no samples");
+  EXPECT_EQ(error_of(ErrorKind::internal, [] { recall_batch({}); }), "an empty batch");
 }
 
 }  // namespace

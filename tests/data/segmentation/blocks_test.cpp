@@ -72,7 +72,7 @@ TEST(SceneBlocks, RefuseWhatLeavesNothing) {
                        [] {
                          split_blocks({12, 12, 3, 3, 4, 0.2, 0.2, 9, 0, "small.tif"}, {});
                        }),
-              HasSubstr("a guard of 9 pixels leaves nothing"));
+              HasSubstr("a guard of 9 pixels leaves no pixel"));
 }
 
 TEST(SceneBlocks, ChooseAGridThatHoldsWindows) {
@@ -162,11 +162,11 @@ TEST(SceneBlocks, TakeTheMostEvenOf256Deals) {
   EXPECT_EQ(split_blocks(small, {}).areas[1].size(), 0U);
   small.validation = 0.5, small.test = 0.5;
   EXPECT_EQ(error_of(ErrorKind::data, [&] { split_blocks(small, {}); }),
-            "scene: 2 × 3 blocks are too few for training, 3 of validation and 3 of test");
+            "scene: 2 × 3 blocks are too few for training, 3 validation and 3 test blocks");
   small = request;
   small.guard = 20;  // as many as a block has rows and columns
   EXPECT_THAT(error_of(ErrorKind::data, [&] { split_blocks(small, {}); }),
-              HasSubstr("scene: a guard of 20 pixels leaves nothing of the block at row "));
+              HasSubstr("scene: a guard of 20 pixels leaves no pixel of the block at row "));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(ClassMap, RefusesWhatCannotBe) {
                        [] {
                          ClassMap("x", plain_classes({1, 1}, {}), {});
                        }),
-              HasSubstr("id 1 stands there twice"));
+              HasSubstr("duplicate id 1"));
   EXPECT_THAT(error_of(ErrorKind::config,
                        [] {
                          ClassMap("x", plain_classes({1, 2}, {}), {2});
@@ -73,7 +73,7 @@ TEST(ClassMap, RefusesWhatCannotBe) {
                        [] {
                          ClassMap("x", plain_classes({1, int64_t{1} << 40}, {}), {});
                        }),
-              HasSubstr("ids lie from"));
+              HasSubstr("ids must be"));
 }
 
 TEST(ClassMap, TakesColours) {
@@ -172,7 +172,8 @@ TEST(ClassMap, ChoosesANumberOfAByteForNoData) {
   std::iota(maximum.begin(), maximum.end(), 1);
   EXPECT_EQ(nodata(maximum, {}), 0);
   maximum.push_back(0);
-  EXPECT_THAT(error_of(ErrorKind::config, [&] { nodata(maximum, {}); }), HasSubstr("1 to 255 classes, got 256"));
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { nodata(maximum, {}); }),
+              HasSubstr("1 to 255 classes, got 256"));
 }
 
 TEST(ClassMap, TakesIdsUpToAMillion) {
@@ -182,25 +183,25 @@ TEST(ClassMap, TakesIdsUpToAMillion) {
   EXPECT_EQ(map.index_of(1048576), 1);
   for (const int64_t id : {-farthest - 1, farthest + 1}) {
     EXPECT_EQ(error_of(ErrorKind::config, [&] { ClassMap("x", plain_classes({id}, {}), {}); }),
-              fmt::format("class map x: ids lie from −1048576 to 1048576, got {}", id));
+              fmt::format("class map x: ids must be −1048576 to 1048576, got {}", id));
     EXPECT_THAT(error_of(ErrorKind::config, [&] { ClassMap("x", plain_classes({1}, {}), {id}); }),
-                HasSubstr("ids lie from"));
+                HasSubstr("ids must be"));
     EXPECT_THAT(error_of(ErrorKind::config,
                          [&] {
                            ClassMap("x", plain_classes({1}, {}), {}, {{id, 0}});
                          }),
-                HasSubstr("ids lie from"));
+                HasSubstr("ids must be"));
     EXPECT_THAT(error_of(ErrorKind::config,
                          [&] {
                            ClassMap("x", plain_classes({1}, {}), {}, {{0, id}});
                          }),
-                HasSubstr("ids lie from"));
+                HasSubstr("ids must be"));
   }
   EXPECT_EQ(error_of(ErrorKind::config,
                      [] {
                        plain_classes({1}, {}, {"#000000", "#000000"});
                      }),
-            "2 class colours for 1 class ids: give one colour an id, or none");
+            "2 class colours for 1 class ids: give one colour per id, or none");
 }
 
 TEST(ClassMap, ComesBackFromJson) {

@@ -20,7 +20,7 @@ TEST(SceneFiles, AreDealtOutAtRandom) {
   tiles.config.split_seed = 5;
   const SceneFiles files = tiles.files();
   EXPECT_EQ(files.layout, "folder");
-  EXPECT_EQ(files.rule, "tiles at random, seed 5");
+  EXPECT_EQ(files.rule, "random tiles, seed 5");
   const auto order = random_permutation(7, {5, RandomSite::splits, 0});
   for (size_t i = 0; i < 7; ++i)
     EXPECT_EQ(files.files[static_cast<size_t>(order[i])].split, i < 1   ? SceneSplit::test
@@ -28,23 +28,23 @@ TEST(SceneFiles, AreDealtOutAtRandom) {
                                                                         : SceneSplit::train);
   tiles.config.validation = tiles.config.test = 0.5;
   EXPECT_EQ(tiles.refused(ErrorKind::data),
-            tiles.config.path + ": 7 tiles are too few for training, 4 of validation and 4 of test");
+            tiles.config.path + ": 7 tiles are too few for training, 4 validation and 4 test tiles");
   tiles.config.validation = tiles.config.test = 0;
   for (const SceneFile& file : tiles.files().files) EXPECT_EQ(file.split, SceneSplit::train);
   tiles.config.split = "blocks";
-  EXPECT_EQ(tiles.refused(ErrorKind::config),
-            "data.split = \"blocks\" cuts one scene, but " + tiles.config.path + " is a folder of 7 images");
+  EXPECT_EQ(tiles.refused(ErrorKind::config), "data.split = \"blocks\" splits one scene, but " +
+                                                  tiles.config.path + " is a folder of 7 images");
   tiles.config.split = "folders";
   EXPECT_EQ(
       tiles.refused(ErrorKind::data),
-      tiles.config.path + ": data.split = \"folders\" wants folders train, val (or validation) and test");
+      tiles.config.path + ": data.split = \"folders\" needs folders train, val (or validation) and test");
   tiles.config.layout = "scene";
   EXPECT_EQ(tiles.refused(ErrorKind::data),
             tiles.config.path + " is a folder, but data.layout = \"scene\" is one image");
   tiles.config.path = tiles.folder.path("images/a.npy");
   tiles.config.masks = tiles.folder.path("masks/a.npy");
-  EXPECT_EQ(tiles.refused(ErrorKind::config), "data.split = \"folders\" splits many images, but " +
-                                                  tiles.config.path + " is one: \"blocks\" cuts it");
+  EXPECT_EQ(tiles.refused(ErrorKind::config), "data.split = \"folders\" splits several images, but " +
+                                                  tiles.config.path + " is one image: use \"blocks\"");
   tiles.config.split = "blocks";
   const SceneFiles one = tiles.files();
   EXPECT_EQ(one.layout, "scene");
@@ -67,18 +67,17 @@ TEST(SceneFiles, FollowTheirFolders) {
               testing::ElementsAre("test/d.npy 2", "train/a.npy 0", "val/b.npy 1", "validation/c.npy 1"));
   tiles.config.image_suffix = "x";
   EXPECT_EQ(tiles.refused(ErrorKind::data),
-            tiles.config.path + ": no images there (.tif, .tiff or .npy, names that end in x)");
+            tiles.config.path + ": no images in this folder (.tif, .tiff or .npy, with the suffix x)");
   tiles.config.image_suffix = "";
   tiles.folder.write("images/more/e.npy", "x");
-  EXPECT_EQ(
-      tiles.refused(ErrorKind::data),
-      tiles.folder.path("images/more/e.npy") + ": no mask for it: wanted " + tiles.config.masks +
-          "/more/e (.tif, .tiff or .npy); data.image_suffix and data.mask_suffix say how the names end");
+  EXPECT_EQ(tiles.refused(ErrorKind::data),
+            tiles.folder.path("images/more/e.npy") + ": no mask: expected " + tiles.config.masks +
+                "/more/e (.tif, .tiff or .npy); set data.image_suffix and data.mask_suffix for other names");
   tiles.folder.write("masks/more/e.tif", "x");
   tiles.folder.write("images/notes.txt", "x");
-  EXPECT_EQ(tiles.files().rule, "tiles at random, seed 0");  // one folder is none of the splits'
+  EXPECT_EQ(tiles.files().rule, "random tiles, seed 0");  // one folder is none of the splits'
   tiles.config.masks = tiles.folder.path("images/notes.txt");
-  EXPECT_EQ(tiles.refused(ErrorKind::no_input), tiles.config.masks + " is no folder of masks");
+  EXPECT_EQ(tiles.refused(ErrorKind::no_input), tiles.config.masks + " is not a folder of masks");
 }
 
 TEST(SceneFiles, OfOneFolderAreToldApartByTheirEnds) {
@@ -109,8 +108,7 @@ TEST(Ssl4eo, TakesTheFirstYearOfMasks) {
   folder.write("masks/note", "x");
   EXPECT_EQ(error_of(ErrorKind::data, [&] { find_scene_files(config, true); }),
             folder.path("images/0/LE07/all_bands.tif") +
-                ": no mask for it: there is no nlcd_YEAR.tif or cdl_YEAR.tif in " +
-                folder.path("masks/0/LE07"));
+                ": no mask: expected nlcd_YEAR.tif or cdl_YEAR.tif in " + folder.path("masks/0/LE07"));
   for (const char* name : {"nlcd_2019.tif", "nlcd_2011.tif", "nlcd_2001.png", "a_nlcd_1.tif"})
     folder.write(std::string("masks/0/LE07/") + name, "x");
   EXPECT_EQ(find_scene_files(config, true).files[0].mask, folder.path("masks/0/LE07/nlcd_2011.tif"));
@@ -124,7 +122,7 @@ TEST(Ssl4eo, TakesTheFirstYearOfMasks) {
   config.path = folder.write("x/a.tif", "x");
   config.layout = "ssl4eo";
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { find_scene_files(config, true); }),
-            config.path + " is no folder of SSL4EO-L images");
+            config.path + " is not a folder of SSL4EO-L images");
 }
 
 TEST(Ssl4eo, IsSplitAsItsPaperDid) {

@@ -76,12 +76,12 @@ TEST(Rasters, ReadEveryTypeOfNumber) {
                        [&] {
                          open(array_of(Type::f16, halves))->read({0, 0, 1, 3}, out);
                        }),
-              HasSubstr("float16 arrays are not read as images"));
+              HasSubstr("float16 images are not supported"));
   EXPECT_THAT(error_of(ErrorKind::data,
                        [&] {
                          open({Type::u8, {3}, std::vector<std::byte>(3)});
                        }),
-              HasSubstr("an array of 1 axes, but an image has 2, 3 or 4 (data.axes says which is which)"));
+              HasSubstr("an array with 1 axes, but an image has 2, 3 or 4 (data.axes sets their order)"));
   EXPECT_THAT(error_of(ErrorKind::data, [&] { open({Type::u8, {0, 3}, {}}); }), HasSubstr("has no elements"));
   const auto chw = open({Type::u8, {2, 3, 4}, std::vector<std::byte>(24)}, "chw");
   EXPECT_EQ(chw->info().bands, 2);

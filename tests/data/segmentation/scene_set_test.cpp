@@ -20,7 +20,8 @@ TEST(Scenes, ChooseTheirWindow) {
     const std::string image = scene ? "image.npy" : "images/a.npy", mask = scene ? "mask.npy" : "masks/a.npy";
     write_image(folder, image, side, side + 5, 1);
     write_mask(folder, mask, side, side + 5, [](int64_t r, int64_t) { return r % 2; });
-    SegmentationDataConfig config = plain(folder.path(scene ? image : "images"), folder.path(scene ? mask : "masks"));
+    SegmentationDataConfig config =
+        plain(folder.path(scene ? image : "images"), folder.path(scene ? mask : "masks"));
     config.validation = config.test = scene ? 0.2 : 0;
     config.guard = 0;
     config.window = asked;
@@ -34,7 +35,7 @@ TEST(Scenes, ChooseTheirWindow) {
   EXPECT_EQ(window(210, true, 8), 64);
   EXPECT_EQ(window(50, false, 4, 20), 20);
   EXPECT_EQ(error_of(ErrorKind::config, [&] { window(50, false, 8, 20); }),
-            "data.window = 20 must be a multiple of 8, the model's patch or its halvings");
+            "data.window = 20 must be a multiple of 8 (the model's patch or downsampling)");
 }
 
 TEST(Scenes, CutTrainingTilesEvenly) {
@@ -68,7 +69,7 @@ TEST(Scenes, CutTrainingTilesEvenly) {
   EXPECT_TRUE(small.missing());
   EXPECT_THAT(small.notes(),
               testing::Contains("some training areas are smaller than the window of 31 pixels: "
-                                "what is left of it counts as missing"));
+                                "the rest of the window is missing"));
 }
 
 TEST(Scenes, JudgeTheCentreOfTilesAlone) {
@@ -111,16 +112,16 @@ TEST(Scenes, FindTheClassesOfTheirMasks) {
                        [&] {
                          set(two, {0, 1});
                        }),
-              HasSubstr("the masks hold no class id that is not ignored (0, 1)"));
+              HasSubstr("the masks have no class id that is not ignored (0, 1)"));
   EXPECT_THAT(error_of(ErrorKind::data, [&] { set([](int64_t r, int64_t c) { return r * 30 + c; }); }),
               HasSubstr("more than 300 different numbers"));
   EXPECT_THAT(error_of(ErrorKind::data, [&] { set([](int64_t, int64_t) { return 1000000; }); }),
-              HasSubstr("a mask holds whole class ids, but this has 1"));
+              HasSubstr("class ids of a mask must be whole numbers, got 1"));
   std::vector<float> half(900, 0.5F);
   folder.write("half.npy", io::format_npy(io::make_array({30, 30}, std::span<const float>(half))));
   EXPECT_EQ(error_of(ErrorKind::data,
                      [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("half.npy")), 1); }),
-            folder.path("half.npy") + ": a mask holds whole class ids, but this has 0.5");
+            folder.path("half.npy") + ": class ids of a mask must be whole numbers, got 0.5");
   for (size_t i = 0; i < half.size(); ++i) half[i] = i % 3 == 0 ? NAN : static_cast<float>(i % 3);
   folder.write("holes.npy", io::format_npy(io::make_array({30, 30}, std::span<const float>(half))));
   SegmentationDataConfig holes = plain(folder.path("image.npy"), folder.path("holes.npy"));
@@ -151,7 +152,7 @@ TEST(Scenes, MeasureEachBand) {
   const SegmentationSet set(config, 1);
   EXPECT_EQ(set.rule().scale.mean, (std::vector<double>{5, 2.5}));
   EXPECT_EQ(set.rule().scale.stddev, (std::vector<double>{1, 1.5}));
-  EXPECT_THAT(set.notes(), testing::Contains("band 0 is constant in the training part"));
+  EXPECT_THAT(set.notes(), testing::Contains("band 0 is constant in the training split"));
   EXPECT_THAT(set.notes(), testing::Not(testing::Contains(HasSubstr("measured on"))));  // all are
   EXPECT_FALSE(set.missing());
   const SceneWindow window = set.read_image(set.areas(SceneSplit::train)[0]);
@@ -176,7 +177,7 @@ TEST(Scenes, MeasureEachBand) {
   config.bands = {0};
   config.nodata = "5";
   EXPECT_EQ(error_of(ErrorKind::data, [&] { SegmentationSet(config, 1); }),
-            config.path + ": no pixel of the training part has data");
+            config.path + ": no pixel of the training split has data");
 }
 
 }  // namespace

@@ -131,7 +131,8 @@ TEST(Scenes, MatchTilesWithMasksByNameAndSplitThem) {
                [&](int64_t r, int64_t) { return r % 2 - (i == 3); });
   }
   SegmentationDataConfig config = plain(folder.path("all"), folder.path("all"));
-  EXPECT_THAT(error_of(ErrorKind::data, [&] { SegmentationSet(config, 4); }), HasSubstr("must tell them apart"));
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { SegmentationSet(config, 4); }),
+              HasSubstr("set data.image_suffix and data.mask_suffix"));
   config.image_suffix = "_S2";
   config.mask_suffix = "_Label";
   const SegmentationSet set(config, 4);
@@ -142,7 +143,7 @@ TEST(Scenes, MatchTilesWithMasksByNameAndSplitThem) {
   EXPECT_EQ(set.classes().ignored_ids(), (std::vector<int64_t>{-1}));
   EXPECT_EQ(set.training_tiles().size(), 14u);
   config.mask_suffix = "_Truth";
-  EXPECT_THAT(error_of(ErrorKind::data, [&] { SegmentationSet(config, 4); }), HasSubstr("no mask for it: wanted"));
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { SegmentationSet(config, 4); }), HasSubstr("no mask: expected"));
 }
 
 TEST(Scenes, TakeTheSplitOfFolders) {
@@ -179,7 +180,7 @@ TEST(Scenes, TakeTheLegendsOfTheBenchmarkByName) {
     EXPECT_EQ(SegmentationSet(config, 1).classes(), legend) << name;
     config.ignore = {255};
     EXPECT_THAT(error_of(ErrorKind::config, [&] { SegmentationSet(config, 1); }),
-                HasSubstr("data.ignore must stay empty"));
+                HasSubstr("data.ignore must be empty"));
   }
 }
 
@@ -188,9 +189,10 @@ TEST(Scenes, SayWhatIsWrongWithAPair) {
   const auto even = [](int64_t row, int64_t) { return row % 2; };
   write_image(folder, "image.npy", 32, 32, 2);
   write_mask(folder, "small.npy", 32, 31, even);
-  EXPECT_THAT(error_of(ErrorKind::data,
-                       [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("small.npy")), 4); }),
-              HasSubstr("the mask has 32 × 31 pixels, but its image"));
+  EXPECT_THAT(
+      error_of(ErrorKind::data,
+               [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("small.npy")), 4); }),
+      HasSubstr("the mask has 32 × 31 pixels, but its image"));
   write_mask(folder, "mask.npy", 32, 32,
              [](int64_t row, int64_t column) { return row == 9 && column == 4 ? 7 : 1; });
   SegmentationDataConfig config = plain(folder.path("image.npy"), folder.path("mask.npy"));
@@ -203,32 +205,35 @@ TEST(Scenes, SayWhatIsWrongWithAPair) {
   EXPECT_NO_THROW(SegmentationSet(config, 4));
   config.bands = {2};
   EXPECT_THAT(error_of(ErrorKind::data, [&] { SegmentationSet(config, 4); }),
-              HasSubstr("data.bands holds 2, but the image has bands 0 to 1"));
+              HasSubstr("data.bands contains 2, but the image has bands 0 to 1"));
 
   for (const std::string name : {"a", "b", "c", "d"}) {
     write_image(folder, "images/" + name + ".npy", 8, 8, name == "c" ? 3 : 2);
     write_mask(folder, "masks/" + name + ".npy", 8, 8, even);
   }
-  EXPECT_THAT(
-      error_of(ErrorKind::data, [&] { SegmentationSet(plain(folder.path("images"), folder.path("masks")), 4); }),
-      HasSubstr("the images of a set have the same bands"));
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [&] { SegmentationSet(plain(folder.path("images"), folder.path("masks")), 4); }),
+              HasSubstr("all images must have the same dates and bands"));
   EXPECT_THAT(error_of(ErrorKind::no_input,
                        [&] { SegmentationSet(plain(folder.path("none.npy"), folder.path("mask.npy")), 4); }),
               HasSubstr("none.npy does not exist"));
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("masks")), 4); }),
+              HasSubstr("is a folder, but the image"));
   EXPECT_THAT(
-      error_of(ErrorKind::data, [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("masks")), 4); }),
-      HasSubstr("is a folder, but the image"));
-  EXPECT_THAT(error_of(ErrorKind::data,
-                       [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("image.npy")), 4); }),
-              HasSubstr("image.npy: a mask has one class id a pixel, but this has 2 bands"));
+      error_of(ErrorKind::data,
+               [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("image.npy")), 4); }),
+      HasSubstr("image.npy: a mask must have one band of class ids, got 2 bands"));
   write_image(folder, "float_mask.npy", 32, 32, 1);
-  EXPECT_THAT(error_of(ErrorKind::data,
-                       [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("float_mask.npy")), 4); }),
-              HasSubstr("more than 300 different numbers"));
+  EXPECT_THAT(
+      error_of(ErrorKind::data,
+               [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("float_mask.npy")), 4); }),
+      HasSubstr("more than 300 different numbers"));
   folder.write("broken.tif", "II*");
-  EXPECT_THAT(error_of(ErrorKind::data,
-                       [&] { SegmentationSet(plain(folder.path("broken.tif"), folder.path("mask.npy")), 4); }),
-              HasSubstr("broken.tif"));
+  EXPECT_THAT(
+      error_of(ErrorKind::data,
+               [&] { SegmentationSet(plain(folder.path("broken.tif"), folder.path("mask.npy")), 4); }),
+      HasSubstr("broken.tif"));
 }
 
 TEST(Scenes, ComeBackFromTheirSummary) {
@@ -281,7 +286,8 @@ TEST(RealScenes, Sentinel2PatchIsAStackOfDates) {
 TEST(RealScenes, FloodChipIsGeoTiffWithIgnoredPixels) {
   const std::string path = real_data("multispectral/sen1floods11/Spain_7370579_S2Hand.tif");
   SKIP_WITHOUT(path, "multispectral/sen1floods11");
-  SegmentationDataConfig config = plain(path, real_data("multispectral/sen1floods11/Spain_7370579_LabelHand.tif"));
+  SegmentationDataConfig config =
+      plain(path, real_data("multispectral/sen1floods11/Spain_7370579_LabelHand.tif"));
   config.guard = 0;
   const SegmentationSet set(config, 4);
   EXPECT_EQ(set.bands(), 13);

@@ -18,7 +18,7 @@ TEST(SceneSentences, OfClassMaps) {
       {[] {
          ClassMap("x", plain_classes({5, 5}, {}), {});
        },
-       "class map x: id 5 stands there twice"},
+       "class map x: duplicate id 5"},
       {[] {
          ClassMap("x", plain_classes({5, 6}, {}), {6});
        },
@@ -26,9 +26,9 @@ TEST(SceneSentences, OfClassMaps) {
       {[] {
          plain_classes({5, 6}, {"one"});
        },
-       "1 class names for 2 class ids: give one name an id, or none"},
+       "1 class names for 2 class ids: give one name per id, or none"},
       {[] { plain_classes({5}, {}, {"#0072bg"}); },
-       "a class colour is written like \"#0072b2\", got '#0072bg'"}};
+       "a class colour must be like \"#0072b2\", got '#0072bg'"}};
   for (const auto& [make, sentence] : cases) EXPECT_EQ(error_of(ErrorKind::config, make), sentence);
 }
 
@@ -75,53 +75,51 @@ TEST(SceneSentences, OfFilesAndPairs) {
             "small.npy: the mask has 29 × 31 pixels, but its image image.npy has 32 × 30");
   EXPECT_EQ(set_error(pair("image.npy", "masks")), "masks is a folder, but the image image.npy has one mask");
   EXPECT_EQ(set_error(pair("image.npy", "image.npy")),
-            "image.npy: a mask has one class id a pixel, but this has 2 bands");
-  EXPECT_EQ(
-      set_error(pair("masks", "masks")),
-      "masks: images and masks lie in one folder: data.image_suffix and data.mask_suffix must tell them "
-      "apart");
+            "image.npy: a mask must have one band of class ids, got 2 bands");
+  EXPECT_EQ(set_error(pair("masks", "masks")),
+            "masks: images and masks are in one folder: set data.image_suffix and data.mask_suffix");
   SegmentationDataConfig config = pair("image.npy", "mask.npy");
   config.layout = "folder";
   write_mask(folder, "mask.npy", 32, 30,
              [](int64_t row, int64_t column) { return row == 9 && column == 4 ? 7 : 1; });
-  EXPECT_EQ(set_error(config, ErrorKind::no_input), "image.npy is no folder of images");
+  EXPECT_EQ(set_error(config, ErrorKind::no_input), "image.npy is not a folder of images");
   config = pair("image.npy", "mask.npy");
   config.classes = "list";
   config.class_ids = {1, 2};
   EXPECT_EQ(set_error(config),
             "mask.npy: row 9, column 4: class id 7 is not in the class map 'list' (-1, 1, 2, 255); "
-            "data.ignore_unlisted = true counts such pixels nowhere");
+            "data.ignore_unlisted = true ignores such pixels");
   config.bands = {1, 3};
-  EXPECT_EQ(set_error(config), "image.npy: data.bands holds 3, but the image has bands 0 to 1");
+  EXPECT_EQ(set_error(config), "image.npy: data.bands contains 3, but the image has bands 0 to 1");
   config.bands = {2};
-  EXPECT_EQ(set_error(config), "image.npy: data.bands holds 2, but the image has bands 0 to 1");
+  EXPECT_EQ(set_error(config), "image.npy: data.bands contains 2, but the image has bands 0 to 1");
   config.bands = {};
   config.ignore_unlisted = true;
   config.blocks = {4, 31};
-  EXPECT_EQ(set_error(config), "image.npy: data.blocks = [4, 31] are more than its 32 × 30 pixels");
+  EXPECT_EQ(set_error(config), "image.npy: data.blocks = [4, 31] exceeds its 32 × 30 pixels");
   config.blocks = {33, 4};
-  EXPECT_EQ(set_error(config), "image.npy: data.blocks = [33, 4] are more than its 32 × 30 pixels");
+  EXPECT_EQ(set_error(config), "image.npy: data.blocks = [33, 4] exceeds its 32 × 30 pixels");
   config = pair("image.npy", "mask.npy");
   config.classes = "cdl";
   config.ignore = {255};
   EXPECT_EQ(set_error(config, ErrorKind::config),
-            "data.classes = \"cdl\" ignores 0 alone: data.ignore must stay empty");
+            "data.classes = \"cdl\" ignores only 0: data.ignore must be empty");
   config = pair("image.npy", "mask.npy");
   config.ignore = {7, 1};
-  EXPECT_EQ(set_error(config), "mask.npy: the masks hold no class id that is not ignored (1, 7)");
+  EXPECT_EQ(set_error(config), "mask.npy: the masks have no class id that is not ignored (1, 7)");
   write_mask(folder, "mask.npy", 32, 30, [](int64_t r, int64_t c) { return r * 30 + c; });
   EXPECT_EQ(set_error(pair("image.npy", "mask.npy")),
-            "mask.npy: more than 300 different numbers: is it a mask of class ids?");
+            "mask.npy: more than 300 different values: is it a mask of class ids?");
   write_mask(folder, "mask.npy", 32, 30, [](int64_t, int64_t) { return 1000000; });
   EXPECT_EQ(set_error(pair("image.npy", "mask.npy")),
-            "mask.npy: a mask holds whole class ids, but this has 1000000");
+            "mask.npy: class ids of a mask must be whole numbers, got 1000000");
   for (const std::string name : {"a", "b", "c"}) {  // fewer could not be split
     write_image(folder, "tiles/" + name + ".npy", 8, 8, name == "b" ? 2 : 3);
     write_mask(folder, "masks/" + name + ".npy", 8, 8, even);
   }
-  EXPECT_EQ(
-      set_error(pair("tiles", "masks")),
-      "tiles/b.npy: 1 dates of 2 bands, but tiles/a.npy has 1 of 3: the images of a set have the same bands");
+  EXPECT_EQ(set_error(pair("tiles", "masks")),
+            "tiles/b.npy: 1 dates of 2 bands, but tiles/a.npy has 1 of 3: all images must have the same "
+            "dates and bands");
   config = pair("test", "masks");
   write_image(folder, "test/test/a.npy", 8, 8, 1);
   write_mask(folder, "masks/test/a.npy", 8, 8, even);
@@ -141,9 +139,9 @@ TEST(SceneSentences, OfDates) {
     write_mask(folder, std::string("masks/") + name + ".npy", 4, 4, [](int64_t r, int64_t) { return r % 2; });
   SegmentationDataConfig config = plain(folder.path("images"), folder.path("masks"));
   config.validation = config.test = 0;
-  EXPECT_EQ(
-      error_of(ErrorKind::data, [&] { SegmentationSet(config, 4); }),
-      second + ": 1 dates of 2 bands, but " + first + " has 3 of 2: the images of a set have the same bands");
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { SegmentationSet(config, 4); }),
+            second + ": 1 dates of 2 bands, but " + first +
+                " has 3 of 2: all images must have the same dates and bands");
 }
 
 TEST(SceneSentences, OfArrays) {
@@ -158,11 +156,11 @@ TEST(SceneSentences, OfArrays) {
     return message.replace(message.find(path), path.size(), "a.npy");
   };
   EXPECT_EQ(refused({2, 3, 4, 5}, "hwc"),
-            "a.npy: an array of 4 axes, but an image has 3, 'hwc' (data.axes says which is which)");
+            "a.npy: an array with 4 axes, but an image has 3, 'hwc' (data.axes sets their order)");
   EXPECT_EQ(refused({2}, "auto"),
-            "a.npy: an array of 1 axes, but an image has 2, 3 or 4 (data.axes says which is which)");
+            "a.npy: an array with 1 axes, but an image has 2, 3 or 4 (data.axes sets their order)");
   EXPECT_EQ(refused({}, "auto"),
-            "a.npy: an array of 0 axes, but an image has 2, 3 or 4 (data.axes says which is which)");
+            "a.npy: an array with 0 axes, but an image has 2, 3 or 4 (data.axes sets their order)");
   EXPECT_EQ(refused({0, 3}, "auto"), "a.npy: the array has no elements");
   const std::string half =
       folder.write("h.npy", io::format_npy({io::Array::f16, {1, 1}, {std::byte{0}, std::byte{0}}}));
@@ -171,7 +169,7 @@ TEST(SceneSentences, OfArrays) {
                      [&] {
                        open_raster(half, "auto")->read({0, 0, 1, 1}, out);
                      }),
-            half + ": float16 arrays are not read as images; save it as float32");
+            half + ": float16 images are not supported; save it as float32");
 }
 
 TEST(SceneSentences, OfSummaries) {
@@ -191,7 +189,7 @@ TEST(SceneSentences, OfSummaries) {
   };
   EXPECT_EQ(refused([](auto& json) { json.erase("window"); }),
             "[json.exception.out_of_range.403] key 'window' not found");
-  const std::string differ = "its lists of bands, means and deviations differ in length";
+  const std::string differ = "its lists of bands, means and standard deviations differ in length";
   EXPECT_EQ(refused([](auto& json) { json["mean"] = {1}; }), differ);
   EXPECT_EQ(refused([](auto& json) { json["deviation"] = {1, 2, 3}; }), differ);
   EXPECT_EQ(refused([](auto& json) {

@@ -102,7 +102,7 @@ TEST(Masking, SharesThatSumToMoreThanOneAreRefused) {
   MaskingConfig config;
   config.hidden = 0.95;
   EXPECT_EQ(error_of(ErrorKind::config, [&] { config.validate("x.toml"); }),
-            "x.toml: masking.hidden = 0.95 and masking.exchanged = 0.1 sum to more than 1");
+            "x.toml: masking.mask_token_probability = 0.95 and masking.random_token_probability = 0.1 sum to more than 1");
 }
 
 }  // namespace

@@ -281,7 +281,7 @@ TEST(Augment, RefusesAxesThatAreNotThere) {
   config = {};
   config.flips = {2};
   EXPECT_EQ(error_of(ErrorKind::config, [&] { augment(images, config, 1, 1); }),
-            "augment.flips holds 2, but the volumes have axes 0 to 1");
+            "augment.flip_axes holds 2, but the volumes have axes 0 to 1");
   config.flips = {1};
   EXPECT_NO_THROW(augment(images, config, 1, 1));
 }

@@ -85,7 +85,7 @@ TEST_F(VolumeSentences, OfShapesAndLabels) {
       with({{"val_images", bytes_of({2, 3, 4, 5, 6, 7}, 1)}}),
       "a.npz: val_images: volumes of 4 axes and 7 channels, but those before have 3 axes and 1 channels, of "
       "another type perhaps");
-  const std::string expected = "a.npz: test_labels: expected 3 labels, one a volume, got shape ";
+  const std::string expected = "a.npz: test_labels: expected 3 labels, one for each volume, got shape ";
   EXPECT_EQ(with({{"test_labels", labels_of({1, 0})}}), expected + "[2, 1]");
   EXPECT_EQ(with({{"test_labels", bytes_of({1, 3}, 1)}}), expected + "[1, 3]");
   EXPECT_EQ(with({{"test_labels", bytes_of({3, 1, 1}, 1)}}), expected + "[3, 1, 1]");
@@ -98,7 +98,7 @@ TEST_F(VolumeSentences, OfShapesAndLabels) {
             "a.npz: test_labels: label 1000001 of sample 2 is not a whole number from 0");
   const std::vector<int64_t> many = {0, 65537};
   EXPECT_EQ(of_plain(bytes_of({2, 1, 1, 2}, 1), io::make_array({2}, std::span<const int64_t>(many))),
-            "a.npz: label 65537 would make 65538 classes; at most 65536 are taken");
+            "a.npz: label 65537 would make 65538 classes; at most 65536 are supported");
   std::vector<float> holes(3 * 8, 2.0F);
   std::fill(holes.begin() + 8, holes.begin() + 16, std::nanf(""));
   EXPECT_EQ(of_plain(io::make_array({3, 2, 2, 2}, std::span<const float>(holes)), labels_of({0, 1, 0})),

@@ -75,7 +75,7 @@ TEST(VolumeSplit, CutsEachClassInTheOrderOfItsSeed) {
     config.split_ratios = wrong;
     EXPECT_EQ(
         error_of(ErrorKind::config, [&] { split_by_class(set, config.split_ratios, config.split_seed); }),
-        fmt::format("data.split_ratios: expected three shares of training, validation and test that "
+        fmt::format("data.split_ratios: expected three fractions (training, validation, test) that "
                     "sum to at most 1, got [{}]",
                     fmt::join(wrong, ", ")));
   }
@@ -106,7 +106,7 @@ TEST(VolumeSplit, DealsTrainingAndValidationAnew) {
   EXPECT_TRUE(std::is_sorted(set.train.begin(), set.train.end()) &&
               std::is_sorted(set.validation.begin(), set.validation.end()));
   EXPECT_THAT(set.test, ElementsAre(11));
-  EXPECT_THAT(set.notes, ElementsAre("3 of 11 training and validation volumes dealt anew for validation, by "
+  EXPECT_THAT(set.notes, ElementsAre("3 of 11 training and validation volumes redrawn for validation, by "
                                      "class with seed 3"));
   EXPECT_EQ(dealt(3).validation, set.validation);
   std::set<std::vector<int64_t>> seen;

@@ -71,7 +71,7 @@ TEST_F(Volumes, RefuseLabelsOutOfRangeAndOfAnotherNumber) {
               HasSubstr("label 7 of sample 1 is out of range: there are 3 classes, 0 to 2"));
   arrays["test_labels"] = labels_of({1, 0});
   EXPECT_THAT(refusal(config_of(write("b.npz", arrays))),
-              HasSubstr("expected 3 labels, one a volume, got shape [2, 1]"));
+              HasSubstr("expected 3 labels, one for each volume, got shape [2, 1]"));
   const std::vector<double> half = {0, 0.5, 1};
   arrays["test_labels"] = io::make_array({3}, std::span<const double>(half));
   EXPECT_THAT(refusal(config_of(write("c.npz", arrays))),

@@ -89,7 +89,7 @@ TEST(Llama2c, LyingHeadersAreNamed) {
       parse,
       {{"empty", "", "file: not a llama2.c checkpoint: 0 bytes are fewer than the 28 of its header"},
        {"text", std::string(300, 'x'),
-        "file: a width of 2021161080 cannot be cut into 2021161080 heads of an even width"},
+        "file: the width 2021161080 cannot be split into 2021161080 heads of an even width"},
        {"negative width", with_int(legacy, 0, -4),
         "file: not a llama2.c checkpoint: its width is -4, which is not positive, and its first bytes are "
         "not the magic number ak42"},
@@ -109,9 +109,9 @@ TEST(Llama2c, LyingHeadersAreNamed) {
         "vocabulary 5, context 3) need 964 bytes, but the file has 884: it is truncated, or no llama2.c "
         "checkpoint"},
        {"heads beyond width", with_int(legacy, 12, 3),
-        "file: a width of 4 cannot be cut into 3 heads of an even width"},
+        "file: the width 4 cannot be split into 3 heads of an even width"},
        {"odd heads", with_int(legacy, 12, 4),
-        "file: a width of 4 cannot be cut into 4 heads of an even width"},
+        "file: the width 4 cannot be split into 4 heads of an even width"},
        {"more key heads than heads", with_int(legacy, 16, 4),
         "file: 4 key and value heads do not divide 2 heads"},
        {"wider", with_int(legacy, 4, 4),
@@ -120,7 +120,7 @@ TEST(Llama2c, LyingHeadersAreNamed) {
         "checkpoint"},
        {"narrower", with_int(legacy, 4, 2),
         "file: the sizes in its header (width 4, feed-forward 2, 2 layers, 2 heads, 1 key and value heads, "
-        "vocabulary 5, context 3) need 788 bytes, but the file has 884: something is appended"},
+        "vocabulary 5, context 3) need 788 bytes, but the file has 884: it has trailing bytes"},
        {"all sizes at their largest",
         [&] {
           std::string file = legacy;
@@ -130,19 +130,19 @@ TEST(Llama2c, LyingHeadersAreNamed) {
         }(),
         "file: the sizes in its header (width 2147483646, feed-forward 2147483647, 2147483647 layers, 1 "
         "heads, 1 key and value heads, vocabulary 2147483647, context 2147483647) need 18446744073709551615 "
-        "bytes, but the file has 884: it is truncated, or no llama2.c checkpoint"},
+        "bytes, but the file has 884: it is truncated, or not a llama2.c checkpoint"},
        {"appended", legacy + "x",
         "file: the sizes in its header (width 4, feed-forward 3, 2 layers, 2 heads, 1 key and value heads, "
-        "vocabulary 5, context 3) need 884 bytes, but the file has 885: something is appended"},
+        "vocabulary 5, context 3) need 884 bytes, but the file has 885: it has trailing bytes"},
        {"version 2", with_int(versioned, 4, 2),
-        "file: version 2 of llama2.c's checkpoints holds 8-bit weights, which are not read; export the model "
-        "as version 0 or 1"},
+        "file: version 2 of llama2.c's checkpoints holds 8-bit weights, which are not supported; export the "
+        "model as version 0 or 1"},
        {"version 3", with_int(versioned, 4, 3),
-        "file: ak42 checkpoints of version 1 are read, this is version 3"},
+        "file: ak42 checkpoints of version 1 are supported, this is version 3"},
        {"shared flag", with_int(versioned, 36, 7),
-        "file: the byte at offset 36 says whether the classifier is shared, 0 or 1, but is 7"},
+        "file: the byte at offset 36 (shared classifier) must be 0 or 1, got 7"},
        {"magic backwards", with_int(versioned, 0, 0x32346b61),
-        "file: a width of 842296161 cannot be cut into 3 heads of an even width"}});
+        "file: the width 842296161 cannot be split into 3 heads of an even width"}});
 }
 
 TEST(Llama2c, RefusesToWriteWeightsOfAnotherSize) {

@@ -89,10 +89,9 @@ TEST(Npy, RefusesMalformedHeaders) {
       {"version 1.1", bad_minor, "file: NPY format version 1.1 is unknown; 1.0, 2.0 and 3.0 are read"},
       {"version 0", std::string("\x93NUMPY\x00\x00\x10\x00", 10),
        "file: NPY format version 0.0 is unknown; 1.0, 2.0 and 3.0 are read"},
-      {"header of 2 GiB", huge_header,
-       "file: the NPY header is 2147483647 bytes long; at most 10000 are accepted"},
+      {"header of 2 GiB", huge_header, "file: the NPY header is 2147483647 bytes long; the limit is 10000"},
       {"header of 10001 bytes", file_with(descr("'<f4'") + std::string(10001, ' '), 8),
-       "file: the NPY header is 10056 bytes long; at most 10000 are accepted"},
+       "file: the NPY header is 10056 bytes long; the limit is 10000"},
       {"header longer than the file", std::string("\x93NUMPY\x01\x00\x80\x00{", 11),
        "file: the NPY header should be 128 bytes long, but the file ends after 1 of them"},
       {"empty header", file_with("", 0),
@@ -100,25 +99,26 @@ TEST(Npy, RefusesMalformedHeaders) {
       {"not a dictionary", file_with("['descr']", 8),
        "file: the NPY header is malformed at byte 10: '{' expected at the start of the header"},
       {"no descr", file_with("{'fortran_order': False, 'shape': (2,)}", 8),
-       "file: the NPY header is malformed at byte 49: the keys descr, fortran_order and shape must all be "
-       "there"},
+       "file: the NPY header is malformed at byte 49: the keys descr, fortran_order and shape are all "
+       "required"},
       {"no order", file_with("{'descr': '<f4', 'shape': (2,)}", 8),
-       "file: the NPY header is malformed at byte 41: the keys descr, fortran_order and shape must all be "
-       "there"},
+       "file: the NPY header is malformed at byte 41: the keys descr, fortran_order and shape are all "
+       "required"},
       {"no shape", file_with("{'descr': '<f4', 'fortran_order': False}", 8),
-       "file: the NPY header is malformed at byte 50: the keys descr, fortran_order and shape must all be "
-       "there"},
+       "file: the NPY header is malformed at byte 50: the keys descr, fortran_order and shape are all "
+       "required"},
       {"nothing", file_with("{}", 8),
-       "file: the NPY header is malformed at byte 12: the keys descr, fortran_order and shape must all be "
-       "there"},
+       "file: the NPY header is malformed at byte 12: the keys descr, fortran_order and shape are all "
+       "required"},
       {"extra key", file_with(head + "(2,), 'x': 1}", 8),
-       "file: the NPY header is malformed at byte 70: the key 'x' is none of descr, fortran_order, shape"},
+       "file: the NPY header is malformed at byte 70: unknown key 'x', expected descr, fortran_order or "
+       "shape"},
       {"double key", file_with(head + "(2,), 'shape': (2,)}", 8),
-       "file: the NPY header is malformed at byte 74: the key 'shape' stands twice"},
+       "file: the NPY header is malformed at byte 74: duplicate key 'shape'"},
       {"unquoted key", file_with("{descr: '<f4'}", 8),
        "file: the NPY header is malformed at byte 11: a quoted string expected"},
       {"unterminated string", file_with("{'descr", 8),
-       "file: the NPY header is malformed at byte 11: the string that begins here does not end"},
+       "file: the NPY header is malformed at byte 11: the string that begins here is not closed"},
       {"escape", file_with(descr("'\\x3cf4'"), 8),
        "file: the NPY header is malformed at byte 20: a string with a backslash is not supported"},
       {"no colon", file_with("{'descr' '<f4'}", 8),
@@ -128,7 +128,7 @@ TEST(Npy, RefusesMalformedHeaders) {
       {"unclosed", file_with(head + "(2,)", 8),
        "file: the NPY header is malformed at byte 64: '}' expected at the end of the header"},
       {"text after", file_with(head + "(2,)} x", 8),
-       "file: the NPY header is malformed at byte 66: something follows the header's dictionary"},
+       "file: the NPY header is malformed at byte 66: unexpected text after the header's dictionary"},
       {"object", file_with(descr("'|O'"), 8),
        "file: the NPY header is malformed at byte 24: it holds Python objects, which would have to be "
        "unpickled; only numbers are read"},

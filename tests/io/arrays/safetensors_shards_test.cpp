@@ -91,10 +91,10 @@ TEST_F(ShardFolder, WhatDoesNotFitTogetherIsNamed) {
   write_shard("y.safetensors", {view("b", two_), view("c", three_)});
   EXPECT_THAT(error(ErrorKind::data), testing::HasSubstr("holds the tensor 'c', which is not in"));
   write_shard("y.safetensors", {view("a", one_), view("b", two_)});
-  EXPECT_THAT(error(ErrorKind::data), testing::HasSubstr("gives it to x.safetensors"));
+  EXPECT_THAT(error(ErrorKind::data), testing::HasSubstr("maps it to x.safetensors"));
   write_shard("y.safetensors", {});
   EXPECT_THAT(error(ErrorKind::data),
-              testing::HasSubstr("gives the tensor 'b' to y.safetensors, which does not hold it"));
+              testing::HasSubstr("maps the tensor 'b' to y.safetensors, which does not hold it"));
 }
 
 TEST(ShardIndex, IsCheckedWordByWord) {
@@ -116,25 +116,24 @@ TEST(ShardIndex, IsCheckedWordByWord) {
        {"map is null", R"({"weight_map": null})", "file: weight_map must be an object"},
        {"map is text", R"({"weight_map": "a"})", "file: weight_map must be an object"},
        {"two maps", R"({"weight_map": {"a": "f"}, "weight_map": {"b": "f"}})",
-        "file: weight_map stands twice"},
-       {"twice", R"({"weight_map": {"a": "f", "a": "g"}})",
-        "file: the tensor 'a' stands twice in weight_map"},
+        "file: duplicate key weight_map"},
+       {"twice", R"({"weight_map": {"a": "f", "a": "g"}})", "file: duplicate tensor 'a' in weight_map"},
        {"number as file", R"({"weight_map": {"a": 3}})",
-        "file: weight_map must give the tensor 'a' a file's name"},
+        "file: weight_map must map the tensor 'a' to a file name"},
        {"object as file", R"({"weight_map": {"a": {}}})",
-        "file: weight_map must give the tensor 'a' a file's name"},
+        "file: weight_map must map the tensor 'a' to a file name"},
        {"list as file", R"({"weight_map": {"a": ["f"]}})",
-        "file: weight_map must give the tensor 'a' a file's name"},
+        "file: weight_map must map the tensor 'a' to a file name"},
        {"path", R"({"weight_map": {"a": "../f"}})",
-        "file: weight_map gives the tensor 'a' to '../f', which is no name of a file beside it"},
+        "file: weight_map maps the tensor 'a' to '../f', which is not a file name in the same folder"},
        {"root", R"({"weight_map": {"a": "/etc/passwd"}})",
-        "file: weight_map gives the tensor 'a' to '/etc/passwd', which is no name of a file beside it"},
+        "file: weight_map maps the tensor 'a' to '/etc/passwd', which is not a file name in the same folder"},
        {"parent", R"({"weight_map": {"a": ".."}})",
-        "file: weight_map gives the tensor 'a' to '..', which is no name of a file beside it"},
+        "file: weight_map maps the tensor 'a' to '..', which is not a file name in the same folder"},
        {"nothing", R"({"weight_map": {"a": ""}})",
-        "file: weight_map gives the tensor 'a' to '', which is no name of a file beside it"},
+        "file: weight_map maps the tensor 'a' to '', which is not a file name in the same folder"},
        {"zero byte", "{\"weight_map\": {\"a\": \"f\\u0000\"}}",
-        "file: weight_map gives the tensor 'a' to 'f\\x00', which is no name of a file beside it"},
+        "file: weight_map maps the tensor 'a' to 'f\\x00', which is not a file name in the same folder"},
        {"deep", std::string(100000, '['), "file: the index must be a JSON object"},
        {"deep inside", R"({"x":)" + std::string(100000, '['), "file: not JSON at byte 100006"}});
 }

@@ -97,11 +97,11 @@ TEST(Safetensors, RefusesCorruptions) {
       {"only a length", file_with_length(2, ""),
        "file: the safetensors header declares 2 bytes, but the file ends after 0 of them"},
       {"length above the limit", file_with_length(100'000'001, "{}"),
-       "file: the safetensors header declares 100000001 bytes; at most 100000000 are accepted"},
+       "file: the safetensors header declares 100000001 bytes; the limit is 100000000"},
       {"length of 2^64-1", file_with_length(UINT64_MAX, "{}"),
-       "file: the safetensors header declares 18446744073709551615 bytes; at most 100000000 are accepted"},
+       "file: the safetensors header declares 18446744073709551615 bytes; the limit is 100000000"},
       {"length wraps", file_with_length(UINT64_MAX - 7, "{}"),
-       "file: the safetensors header declares 18446744073709551608 bytes; at most 100000000 are accepted"},
+       "file: the safetensors header declares 18446744073709551608 bytes; the limit is 100000000"},
       {"length beyond the file", file_with_length(3, "{}"),
        "file: the safetensors header declares 3 bytes, but the file ends after 2 of them"},
       {"no header", file_with_length(0, ""), "file: the safetensors header must begin with '{' at byte 8"},
@@ -133,9 +133,9 @@ TEST(Safetensors, RefusesCorruptions) {
       {"empty entry", file_with("{\"a\":{}}", 0),
        "file: the safetensors header is wrong at byte 14: a string expected"},
       {"unclosed string", file_with("{\"a", 0),
-       "file: the safetensors header is wrong at byte 10: the string that begins here does not end"},
+       "file: the safetensors header is wrong at byte 10: the string that begins here is not closed"},
       {"backslash at the end", file_with("{\"a\\", 0),
-       "file: the safetensors header is wrong at byte 10: the string that begins here does not end"},
+       "file: the safetensors header is wrong at byte 10: the string that begins here is not closed"},
       {"control character", file_with("{\"a\n\":1}", 0),
        "file: the safetensors header is wrong at byte 11: a control character within a string"},
       {"unknown escape", file_with("{" + entry("\\x", "U8", "[1]", "[0,1]") + "}", 1),
@@ -150,11 +150,11 @@ TEST(Safetensors, RefusesCorruptions) {
        "file: the safetensors header is wrong at byte 15: a low surrogate without its high one"},
       {"name twice",
        file_with("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("a", "U8", "[1]", "[1,2]") + "}", 2),
-       "file: the tensor name 'a' stands twice in the header"},
+       "file: duplicate tensor name 'a' in the header"},
       {"name twice, once escaped",
        file_with("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("\\u0061", "U8", "[1]", "[1,2]") + "}",
                  2),
-       "file: the tensor name 'a' stands twice in the header"},
+       "file: duplicate tensor name 'a' in the header"},
       {"no dtype", file_with("{\"a\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
        "file: the safetensors header is wrong at byte 47: an entry needs dtype, shape and data_offsets"},
       {"no shape", file_with("{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8),
@@ -163,14 +163,15 @@ TEST(Safetensors, RefusesCorruptions) {
        "file: the safetensors header is wrong at byte 40: an entry needs dtype, shape and data_offsets"},
       {"dtype twice",
        file_with("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
-       "file: the safetensors header is wrong at byte 36: 'dtype' stands twice in one entry"},
+       "file: the safetensors header is wrong at byte 36: duplicate key 'dtype' in one entry"},
       {"unknown key",
        file_with("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8),
-       "file: the safetensors header is wrong at byte 65: 'x' is none of dtype, shape, data_offsets"},
+       "file: the safetensors header is wrong at byte 65: unknown key 'x', expected dtype, shape or "
+       "data_offsets"},
       {"unknown dtype", one("F33", "[2]", "[0,8]"),
-       "file: the safetensors header is wrong at byte 27: the dtype 'F33' is unknown"},
+       "file: the safetensors header is wrong at byte 27: unknown dtype 'F33'"},
       {"lower-case dtype", one("f32", "[2]", "[0,8]"),
-       "file: the safetensors header is wrong at byte 27: the dtype 'f32' is unknown"},
+       "file: the safetensors header is wrong at byte 27: unknown dtype 'f32'"},
       {"dtype is a number", file_with("{\"a\":{\"dtype\":1,\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
        "file: the safetensors header is wrong at byte 22: a string expected"},
       {"negative dimension", one("F32", "[-2]", "[0,8]"),
@@ -231,11 +232,11 @@ TEST(Safetensors, RefusesCorruptions) {
        "file: the safetensors header is wrong at byte 77: a data offset is beyond 64 bits"},
       {"hole before", one("F32", "[2]", "[8,16]", 16),
        "file: the bytes of tensor 'a' begin at data offset 8, but the tensor before it ends at 0: there is a "
-       "hole"},
+       "gap"},
       {"hole between",
        file_with("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("b", "U8", "[1]", "[2,3]") + "}", 3),
        "file: the bytes of tensor 'b' begin at data offset 2, but the tensor before it ends at 1: there is a "
-       "hole"},
+       "gap"},
       {"overlap",
        file_with("{" + entry("a", "U8", "[2]", "[0,2]") + "," + entry("b", "U8", "[2]", "[1,3]") + "}", 3),
        "file: the bytes of tensor 'b' begin at data offset 1, but the tensor before it ends at 2: they "
@@ -247,21 +248,21 @@ TEST(Safetensors, RefusesCorruptions) {
       {"data missing", small_file().substr(0, small_file().size() - 1),
        "file: the tensors take 11 bytes of data, but 10 bytes follow the header: the file is truncated"},
       {"data appended", trailing,
-       "file: the tensors take 11 bytes of data, but 12 bytes follow the header: something is appended"},
+       "file: the tensors take 11 bytes of data, but 12 bytes follow the header: it has trailing bytes"},
       {"data without tensors", file_with("{}", 1),
-       "file: the tensors take 0 bytes of data, but 1 bytes follow the header: something is appended"},
+       "file: the tensors take 0 bytes of data, but 1 bytes follow the header: it has trailing bytes"},
       {"metadata is a list", file_with("{\"__metadata__\":[]}", 0),
        "file: the safetensors header is wrong at byte 24: '{' expected at the start of __metadata__"},
       {"metadata holds a number", file_with("{\"__metadata__\":{\"a\":1}}", 0),
        "file: the safetensors header is wrong at byte 29: a string expected"},
       {"metadata twice", file_with("{\"__metadata__\":{},\"__metadata__\":{}}", 0),
-       "file: the safetensors header is wrong at byte 42: __metadata__ stands twice"},
+       "file: the safetensors header is wrong at byte 42: duplicate key __metadata__"},
       {"metadata key twice", file_with("{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}}", 0),
-       "file: the safetensors header is wrong at byte 38: a key of __metadata__ stands twice"},
+       "file: the safetensors header is wrong at byte 38: a key of duplicate key __metadata__"},
       {"metadata unclosed", file_with("{\"__metadata__\":{\"a\":\"b\"", 0),
        "file: the safetensors header is wrong at byte 32: '}' expected at the end of __metadata__"},
       {"a pickle", std::string("\x80\x02}q\x00...........", 16),
-       "file: the safetensors header declares 3327647754112270976 bytes; at most 100000000 are accepted"},
+       "file: the safetensors header declares 3327647754112270976 bytes; the limit is 100000000"},
   };
   EXPECT_GE(corruptions.size(), 60u);
   expect_refused(parse, corruptions);
@@ -301,7 +302,7 @@ TEST(Safetensors, RefusesToWriteWhatIsInconsistent) {
                      [&] {
                        write({"a", "F31", {2}, data});
                      }),
-            "tensor 'a': the dtype 'F31' is not one of safetensors");
+            "tensor 'a': unknown safetensors dtype 'F31'");
   EXPECT_EQ(error_of(ErrorKind::data,
                      [&] {
                        write({"a", "F32", {3}, data});
@@ -316,7 +317,7 @@ TEST(Safetensors, RefusesToWriteWhatIsInconsistent) {
                      [&] {
                        write({"__metadata__", "F32", {2}, data});
                      }),
-            "no tensor can be named '__metadata__' in safetensors");
+            "'__metadata__' is not allowed as a tensor name in safetensors");
   EXPECT_EQ(error_of(ErrorKind::data,
                      [&] {
                        write({"\xFF", "F32", {2}, data});
@@ -327,7 +328,7 @@ TEST(Safetensors, RefusesToWriteWhatIsInconsistent) {
                [&] {
                  format_safetensors(std::vector<TensorView>{{"a", "F32", {2}, data}, {"a", "U8", {8}, data}});
                }),
-      "two tensors are named 'a'");
+      "duplicate tensor name 'a'");
 }
 
 TEST(Safetensors, WritesWhatSourcesGiveInParts) {
@@ -348,7 +349,7 @@ TEST(Safetensors, WritesWhatSourcesGiveInParts) {
   // A source that gives something else than its shape says.
   const SafetensorsWriter wrong({{"b", "U8", {5}, in_parts(6, 2)}});
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { wrong.write([](std::span<const std::byte>) {}); }),
-            "tensor 'b': U8 of shape [5] takes 5 bytes, 6 came");
+            "tensor 'b': U8 of shape [5] takes 5 bytes, got 6");
 }
 
 TEST(Safetensors, GoesThroughAFile) {

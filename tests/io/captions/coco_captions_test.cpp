@@ -58,14 +58,14 @@ TEST(CocoCaptions, RefusesAnnotationsWithTheEntry) {
   expect_refused(
       captions,
       {{"empty", "",
-        "file: annotations of captions are an object with the lists \"images\" and \"annotations\""},
+        "file: expected caption annotations, an object with the lists \"images\" and \"annotations\""},
        {"a list", kResults,
-        "file: annotations of captions are an object with the lists \"images\" and \"annotations\"; this "
-        "file is a list, as results are"},
+        "file: expected caption annotations, an object with the lists \"images\" and \"annotations\"; this "
+        "file is a list, like results"},
        {"no images", R"({"annotations": []})", "file: the list \"images\" is missing"},
        {"no annotations", R"({"images": []})", "file: the list \"annotations\" is missing"},
        {"annotations twice", R"({"images": [], "annotations": [], "annotations": []})",
-        "file: \"annotations\" stands twice"},
+        "file: duplicate key \"annotations\""},
        {"images are an object", R"({"images": {}, "annotations": []})",
         "file: \"images\" must be a list (byte 11)"},
        {"annotations are null", R"({"images": [], "annotations": null})",
@@ -89,9 +89,8 @@ TEST(CocoCaptions, RefusesAnnotationsWithTheEntry) {
         "file: annotations[0] (byte 58) has \"image_id\" twice"},
        {"no object", file(image, good + ", 3"), "file: annotations[1] (byte 91) must be an object"},
        {"an unknown image", file(image, good + R"(, {"image_id": 2, "caption": "x"})"),
-        "file: annotations[1] is of image 2, which is not among the images"},
-       {"an image twice", file(image + "," + image, good),
-        "file: images[1]: image 1 is listed twice, first in [0]"},
+        "file: annotations[1] refers to image 2, which is not in \"images\""},
+       {"an image twice", file(image + "," + image, good), "file: images[1]: image 1 is a duplicate of [0]"},
        {"more behind it", file(image, good) + "x",
         "file: the JSON is wrong at byte 91: something follows the end"},
        {"no UTF-8", file(image, "{\"image_id\": 1, \"caption\": \"\xFF\"}"), "file: not UTF-8 at byte 86"},
@@ -102,14 +101,14 @@ TEST(CocoCaptions, RefusesAnnotationsWithTheEntry) {
 TEST(CocoCaptions, RefusesResultsWithTheEntry) {
   expect_refused(
       results,
-      {{"empty", "", "file: results are a list of objects with \"image_id\" and \"caption\""},
+      {{"empty", "", "file: expected results, a list of objects with \"image_id\" and \"caption\""},
        {"an object", kSmall,
-        "file: results are a list of objects with \"image_id\" and \"caption\"; this file is an object, as "
-        "annotations are"},
+        "file: expected results, a list of objects with \"image_id\" and \"caption\"; this file is an "
+        "object, like annotations"},
        {"no caption", R"([{"image_id": 5}])", "file: [0] (byte 1) has no \"caption\""},
        {"two for one",
         R"([{"image_id": 5, "caption": "a"}, {"image_id": 6, "caption": ""}, {"image_id": 5, "caption": "a"}])",
-        "file: [2]: image 5 has two captions, the first in [0]"},
+        "file: [2]: image 5 has two captions, the first is [0]"},
        {"a list in a list", "[[]]", "file: [0] (byte 1) must be an object"}});
 }
 

@@ -36,7 +36,7 @@ TEST(Cifar, RefusesEveryTruncation) {
   const std::string two = valid + valid;
   for (size_t length = 3074; length < two.size(); length += 97)
     EXPECT_THAT(message_of(parse, two.substr(0, length)),
-                testing::HasSubstr(fmt::format("record 1 has {}, so the file is cut off", length - 3073)));
+                testing::HasSubstr(fmt::format("record 1 has {}, so the file is truncated", length - 3073)));
 }
 
 TEST(Cifar, NamesTheRecordThatIsWrong) {
@@ -48,8 +48,8 @@ TEST(Cifar, NamesTheRecordThatIsWrong) {
                           "file: record 0 (byte 0) has label 11, but CIFAR-10 has the labels 0 to 9"},
                          {"nothing", "", "file: expected records of 3073 bytes, the file is empty"},
                          {"one more byte", good + "x",
-                          "file: 3074 bytes are no multiple of the 3073 of a record: record 1 has 1, so the "
-                          "file is cut off or no batch of CIFAR-10"}});
+                          "file: 3074 bytes are not a multiple of the record size 3073: record 1 has 1, so "
+                          "the file is truncated or not a CIFAR-10 batch"}});
 }
 
 }  // namespace

@@ -71,25 +71,26 @@ TEST(Jpeg, SaysWhatIsWrongWithAFile) {
   two[segment(good, 0xC0) + 9] = 2;
   expect_refused(
       parse,
-      {{"no picture", "BM, or so", "file: expected a JPEG picture; the 9 bytes do not begin as one"},
-       {"begin alone", "\xFF\xD8\xFF", "file: the JPEG picture cannot be read: the file ends in the middle"},
+      {{"no picture", "BM, or so",
+        "file: expected a JPEG image; the 9 bytes do not begin with its signature"},
+       {"begin alone", "\xFF\xD8\xFF", "file: cannot decode the JPEG image: the file ends in the middle"},
        {"header alone", good.substr(0, scan),
-        "file: the JPEG picture cannot be read: the file ends in the middle"},
+        "file: cannot decode the JPEG image: the file ends in the middle"},
        {"no pixels", good.substr(0, scan + 16),
-        "file: the JPEG picture cannot be read (row 0 of 19): the file ends in the middle"},
+        "file: cannot decode the JPEG image (row 0 of 19): the file ends in the middle"},
        {"fewer pixels", cut,
-        "file: the JPEG picture cannot be read (row 0 of 19): Corrupt JPEG data: premature end of data "
+        "file: cannot decode the JPEG image (row 0 of 19): Corrupt JPEG data: premature end of data "
         "segment"},
        {"no tables", no_tables,
-        "file: the JPEG picture cannot be read: Quantization table 0x00 was not defined"},
+        "file: cannot decode the JPEG image: Quantization table 0x00 was not defined"},
        {"differential frame", frame,
-        "file: the JPEG picture cannot be read: Unsupported JPEG process: SOF type 0xc7"},
-       {"12 bits", twelve, "file: the JPEG picture cannot be read: Unsupported JPEG data precision 12"},
-       {"components", two, "file: the JPEG picture cannot be read: Bogus marker length"},
+        "file: cannot decode the JPEG image: Unsupported JPEG process: SOF type 0xc7"},
+       {"12 bits", twelve, "file: cannot decode the JPEG image: Unsupported JPEG data precision 12"},
+       {"components", two, "file: cannot decode the JPEG image: Bogus marker length"},
        {"no rows", with_size(good, 0, 21),
-        "file: the JPEG picture cannot be read: Empty JPEG image (DNL not supported)"},
+        "file: cannot decode the JPEG image: Empty JPEG image (DNL not supported)"},
        {"more rows", with_size(good, 190, 21),
-        "file: the JPEG picture cannot be read (row 30 of 190): Corrupt JPEG data: premature end of data "
+        "file: cannot decode the JPEG image (row 30 of 190): Corrupt JPEG data: premature end of data "
         "segment"}});
 }
 
@@ -136,13 +137,14 @@ TEST(Jpeg, OfThirtyThousandSquareIsRefusedByItsHeader) {
                     progressive = frozen_file("jpeg", "colors 4:2:0 progressive");
   EXPECT_THAT(message_of(parse, with_size(sequential, 30000, 30000)), HasSubstr("--allow-size"));
   EXPECT_THAT(message_of(parse, with_size(progressive, 30000, 30000, 0xC2)),
-              HasSubstr("the coefficients of its scans are held at once"));
+              HasSubstr("the coefficients of all its scans are kept"));
   const Parse scaled = [](std::span<const std::byte> bytes) {
     parse_jpeg(bytes, "file", {.height = 32, .width = 32});
   };
-  EXPECT_THAT(message_of(scaled, with_size(sequential, 30000, 30000)), HasSubstr("cannot be read (row"));
+  EXPECT_THAT(message_of(scaled, with_size(sequential, 30000, 30000)),
+              HasSubstr("cannot decode the JPEG image (row"));
   EXPECT_THAT(message_of(scaled, with_size(progressive, 30000, 30000, 0xC2)),
-              HasSubstr("the coefficients of its scans are held at once"));
+              HasSubstr("the coefficients of all its scans are kept"));
 }
 
 TEST(Jpeg, OfCountlessScansIsRefused) {

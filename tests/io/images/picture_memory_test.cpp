@@ -17,9 +17,9 @@ namespace modewise::io {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
-constexpr ImageClassificationOptions kSmall{.height = 32, .width = 32};
+constexpr ImageReadOptions kSmall{.height = 32, .width = 32};
 
-int64_t peak_of(const ImageClassificationOptions& options, const std::string& content) {
+int64_t peak_of(const ImageReadOptions& options, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);
   const AllocationMeter meter;
   try {
@@ -30,7 +30,7 @@ int64_t peak_of(const ImageClassificationOptions& options, const std::string& co
 }
 
 /// By how much a process of its own grows while it reads `content`, all memory counted.
-int64_t growth_of(const ImageClassificationOptions& options, const std::string& content) {
+int64_t growth_of(const ImageReadOptions& options, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);
   const auto max_resident = [&](bool reads) {
     malloc_trim(0);
@@ -52,7 +52,7 @@ int64_t growth_of(const ImageClassificationOptions& options, const std::string& 
   return max_resident(true) - before;
 }
 
-void expect_bounded(const ImageClassificationOptions& options, const std::string& content, const std::string& what) {
+void expect_bounded(const ImageReadOptions& options, const std::string& content, const std::string& what) {
   const int64_t limit = 2 * static_cast<int64_t>(content.size()) + 64 * kMiB;
   EXPECT_LE(peak_of(options, content), limit) << what;
 #if !defined(__SANITIZE_ADDRESS__)

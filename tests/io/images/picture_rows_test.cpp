@@ -61,7 +61,7 @@ TEST(ImageRows, AverageDownAndTurn) {
 
 TEST(ImageRows, DivideByAsLittleAsTheMemoryAsks) {
   constexpr uint64_t mib = uint64_t{1} << 20;
-  const ImageClassificationOptions small{32, 32, false}, none, any{0, 0, true};
+  const ImageReadOptions small{32, 32, false}, none, any{0, 0, true};
   const DecodingMemory plain{1000, 0, true, ""};
   // 62 MiB and 2,000 bytes are there for a grey picture of as many pixels; the sums of a row count too.
   ASSERT_EQ(decoding_limit(1000), 62 * mib + 2000);
@@ -71,14 +71,15 @@ TEST(ImageRows, DivideByAsLittleAsTheMemoryAsks) {
   EXPECT_EQ(choose_reduction(large, plain, small, "file"), 7);  // 4,286² · 3 = 55 MB; by 6 it is 75 MB
   EXPECT_EQ(choose_reduction(more, plain, any, "file"), 1);
   const auto refusal = [&](const StoredSize& size, const DecodingMemory& memory,
-                           const ImageClassificationOptions& options) {
+                           const ImageReadOptions& options) {
     return message_of([&](std::span<const std::byte>) { choose_reduction(size, memory, options, "file"); },
                       "");
   };
-  for (const ImageClassificationOptions& unknown : {none, ImageClassificationOptions{32, 0, false}, ImageClassificationOptions{0, 32, false}})
+  for (const ImageReadOptions& unknown :
+       {none, ImageReadOptions{32, 0, false}, ImageReadOptions{0, 32, false}})
     EXPECT_NE(refusal(more, plain, unknown), "");
-  EXPECT_THAT(refusal(fits, {1000, 2001, false, "it is interlaced"}, small),
-              testing::EndsWith("64 MiB: it is interlaced; --allow-size reads it all the same"));
+  EXPECT_THAT(refusal(fits, {1000, 2001, false, "interlaced"}, small),
+              testing::EndsWith("64 MiB: interlaced; --allow-size reads it anyway"));
   EXPECT_EQ(refusal(fits, {1000, 2000, false, ""}, small), "");
   EXPECT_THAT(refusal({int64_t{1} << 31, int64_t{1} << 31, 3}, plain, any), testing::HasSubstr("are free"));
 }

@@ -62,27 +62,24 @@ TEST(Png, SaysWhatIsWrongWithAFile) {
   pixels[pixels.size() - 12 - 1] ^= 1;  // the end has 12 bytes
   expect_refused(
       parse,
-      {{"no picture", "GIF89a, or so", "file: expected a PNG picture; the 13 bytes do not begin as one"},
-       {"nothing", "", "file: expected a PNG picture; the 0 bytes do not begin as one"},
+      {{"no picture", "GIF89a, or so",
+        "file: expected a PNG image; the 13 bytes do not begin with its signature"},
+       {"nothing", "", "file: expected a PNG image; the 0 bytes do not begin with its signature"},
        {"header alone", good.text().substr(0, 33),
-        "file: the PNG picture cannot be read: the file ends in the middle"},
-       {"filter", filter.text(),
-        "file: the PNG picture cannot be read (row 1 of 2): bad adaptive filter value"},
-       {"unknown chunk", unknown.text(),
-        "file: the PNG picture cannot be read: ABCD: unhandled critical chunk"},
+        "file: cannot decode the PNG image: the file ends in the middle"},
+       {"filter", filter.text(), "file: cannot decode the PNG image (row 1 of 2): bad adaptive filter value"},
+       {"unknown chunk", unknown.text(), "file: cannot decode the PNG image: ABCD: unhandled critical chunk"},
        {"missing pixels", short_rows.text(),
-        "file: the PNG picture cannot be read (row 1 of 2): Not enough image data"},
+        "file: cannot decode the PNG image (row 1 of 2): Not enough image data"},
        {"no end", no_end.text(),
-        "file: the PNG picture cannot be read (row 2 of 2): the file ends in the middle"},
-       {"two headers", twice.text(), "file: the PNG picture cannot be read: IHDR: out of place"},
-       {"no width", empty.text(), "file: the PNG picture cannot be read: Invalid IHDR data"},
-       {"bits", depth.text(), "file: the PNG picture cannot be read: Invalid IHDR data"},
-       {"type", type.text(), "file: the PNG picture cannot be read: Invalid IHDR data"},
-       {"no palette", no_palette.text(),
-        "file: the PNG picture cannot be read: IDAT: Missing PLTE before IDAT"},
-       {"checksum of the end", checksum,
-        "file: the PNG picture cannot be read (row 2 of 2): IEND: CRC error"},
-       {"checksum of pixels", pixels, "file: the PNG picture cannot be read (row 1 of 2): IDAT: CRC error"}});
+        "file: cannot decode the PNG image (row 2 of 2): the file ends in the middle"},
+       {"two headers", twice.text(), "file: cannot decode the PNG image: IHDR: out of place"},
+       {"no width", empty.text(), "file: cannot decode the PNG image: Invalid IHDR data"},
+       {"bits", depth.text(), "file: cannot decode the PNG image: Invalid IHDR data"},
+       {"type", type.text(), "file: cannot decode the PNG image: Invalid IHDR data"},
+       {"no palette", no_palette.text(), "file: cannot decode the PNG image: IDAT: Missing PLTE before IDAT"},
+       {"checksum of the end", checksum, "file: cannot decode the PNG image (row 2 of 2): IEND: CRC error"},
+       {"checksum of pixels", pixels, "file: cannot decode the PNG image (row 1 of 2): IDAT: CRC error"}});
 }
 
 TEST(Png, PassesOverWhatDescribesAImage) {
@@ -121,18 +118,18 @@ TEST(Png, IsWrittenAsItIsRead) {
                      [&] {
                        format_png({2, 3, 3, std::vector<uint8_t>(17)});
                      }),
-            "format_png: 17 bytes are no picture of 2 x 3 pixels of 3 channels");
+            "format_png: 17 bytes are not an image of 2 x 3 pixels of 3 channels");
   EXPECT_EQ(error_of(ErrorKind::internal,
                      [&] {
                        format_png({2, 3, 2, std::vector<uint8_t>(12)});
                      }),
-            "format_png: 12 bytes are no picture of 2 x 3 pixels of 2 channels");
+            "format_png: 12 bytes are not an image of 2 x 3 pixels of 2 channels");
 }
 
 TEST(Image, IsKnownByItsFirstBytes) {
   const auto refuse = [](std::span<const std::byte> bytes) { parse_image(bytes, "file"); };
   EXPECT_THAT(message_of(refuse, "name,class\na,b\n"),
-              HasSubstr("expected a picture, PNG or JPEG; the 15 bytes"));
+              HasSubstr("expected a PNG or JPEG image; the 15 bytes"));
   EXPECT_THAT(message_of(refuse, ""), HasSubstr("the 0 bytes"));
   try {
     read_image("/nowhere/a.png");

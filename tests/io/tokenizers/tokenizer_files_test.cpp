@@ -150,7 +150,7 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
        {"no text", unknown + field(1, score(1)) + end,
         "file: not a model that can be read: at byte 16, piece 1 has no text"},
        {"long", unknown + piece(std::string(5000, 'x')) + end,
-        "file: not a model that can be read: at byte 16, piece 1 has 5000 bytes; at most 4096 are accepted"},
+        "file: not a model that can be read: at byte 16, piece 1 has 5000 bytes; the limit is 4096"},
        {"NaN", unknown + nan + end,
         "file: not a model that can be read: at byte 16, piece 1 has the score nan; a number is needed"},
        {"type", unknown + piece("b", 7) + end,
@@ -185,7 +185,7 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
        {"long replacement",
         unknown + trainer +
             field(3, field(2, std::string("\4\0\0\0aaaa", 8) + std::string(2000, 'x') + '\0')),
-        "file: the normaliser's character map has a replacement of 2000 bytes; at most 1024 are accepted"},
+        "file: the normaliser's character map has a replacement of 2000 bytes; the limit is 1024"},
        {"length lies", unknown + varint(1 << 3 | 2) + varint(1u << 30),
         "file: not a model that can be read: at byte 16, field 1 declares 1073741824 bytes, but only 0 "
         "follow"},

@@ -124,7 +124,7 @@ TEST(ForecasterConfig, OnlySomeModelsLookAtWhatIsKnownAhead) {
   for (const char* name : {"hot", "transformer", "spatial", "temporal", "tide"})
     EXPECT_EQ(rejection({std::string("name=") + name}, shape), "") << name;
   EXPECT_EQ(rejection({"name=dlinear"}, shape),
-            "run.toml: data.known and data.calendar are for models that look at what is known ahead (hot, "
+            "run.toml: data.future_covariates and data.calendar are for models that look at what is known ahead (hot, "
             "transformer, spatial, temporal, tide); 'dlinear' does not");
   for (const char* name : {"repeat", "ridge", "ets", "patchtst", "itransformer"})
     EXPECT_THAT(rejection({std::string("name=") + name}, shape), HasSubstr("does not")) << name;

@@ -395,7 +395,7 @@ TEST(Ensemble, HandsTheMembersWhatIsKnownOfTheirRows) {
   EXPECT_TRUE(same_bits(model->forward(input), alone));
   config.ensemble.members.push_back(EnsembleMember{18, small_config("dlinear")}.to_toml());
   EXPECT_THAT(message_of([&] { make_forecaster(config, shape, 1); }, ErrorKind::config),
-              testing::HasSubstr("ensemble.members, number 2: data.known and data.calendar are for models"));
+              testing::HasSubstr("ensemble.members, number 2: data.future_covariates and data.calendar are for models"));
 }
 
 TEST(Hot, TrainsWithTheLinearKernelOnAllModesOrSome) {

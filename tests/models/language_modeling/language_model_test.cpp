@@ -234,7 +234,7 @@ TEST(LanguageLoss, SurvivesLargeLogitsAndNothingToCount) {
   nothing.backward();
   EXPECT_EQ(hidden.grad().abs().max().item<float>(), 0);
   EXPECT_EQ(exception_of<c10::IndexError>([&] { ops::language_loss(hidden, head, token_tensor({2})[0]); }),
-            "language_loss: target 2 is outside of the vocabulary of 2");
+            "language_loss: targets must be below the vocabulary size 2, got 2");
 }
 
 TEST(LanguageLoss, SameBitsForAnyNumberOfThreads) {

@@ -269,7 +269,7 @@ TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   };
-  wrong({"model.attention.form=pooled"}, "not causal");
+  wrong({"model.attention.type=pooled"}, "not causal");
   wrong({"language.variants=lambda"}, "changes attention full");
   wrong({"data.path=recall", "tokenizer=bytes"}, "tokenizer");
   for (const char* kind : {"linear", "ntk", "yarn", "llama3"})

@@ -24,8 +24,8 @@ data::SeriesCollection small_collection(bool padded) {
 }
 
 SeriesClassificationRun noisy(std::vector<std::string> settings, bool padded) {
-  settings.insert(settings.end(), {"vary.noise=0.1", "vary.shift=3", "vary.erase=0.3", "series.mixup=0.4",
-                                   "series.class_weights=balanced", "series.label_smoothing=0.1"});
+  settings.insert(settings.end(), {"augment.noise=0.1", "augment.shift=3", "augment.erase=0.3", "classify.mixup=0.4",
+                                   "classify.class_weights=balanced", "classify.label_smoothing=0.1"});
   SeriesClassificationRun run;
   run.load_config("", settings);
   run.take(small_collection(padded));
@@ -40,9 +40,9 @@ TEST(SeriesTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
     return more;
   };
   for (const std::vector<std::string>& settings :
-       {patches, with({"model.precision=bf16", "model.attention.form=axial"}),
-        with({"model.attention.form=axial", "model.patch.channels=independent"}),
-        with({"model.attention.form=causal", "model.attention.slots=2"}),
+       {patches, with({"model.precision=bf16", "model.attention.type=axial"}),
+        with({"model.attention.type=axial", "model.patch.channels=independent"}),
+        with({"model.attention.type=summary", "model.attention.summary_tokens=2"}),
         std::vector<std::string>{"model.name=dlinear"},
         std::vector<std::string>{"model.name=tcn", "model.convolution.width=8"},
         std::vector<std::string>{"model.name=resnet", "model.convolution.width=8"}})
@@ -57,7 +57,7 @@ TEST(SeriesTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
 
 TEST(SeriesTask, TrainsPooledAttentionWithTheSameBits) {
   SeriesClassificationRun run =
-      noisy({"model.attention.form=pooled", "model.patch.length=4", "model.patch.stride=4"}, false);
+      noisy({"model.attention.type=pooled", "model.patch.length=4", "model.patch.stride=4"}, false);
   ClassTask task(run);
   EXPECT_EQ(train::thread_dependence(task, std::vector<int64_t>{1, 2, 3}, 2), "");
 }

@@ -1,6 +1,6 @@
-// The activations between the two maps of a feed-forward network, a vector at a time; what is left of a row
-// is filled up with zeros, so that an element does not depend on its place. Compiled without contracted
-// multiply-adds, as the loops around them are.
+// Activations of a feed-forward network, one vector at a time; the rest of a row is padded with zeros, so
+// that an element does not depend on its position. Compiled without contraction to FMA, like the surrounding
+// loops.
 
 #include "modewise/ops/cpu/loops/vector_math.h"
 
@@ -8,7 +8,7 @@ namespace modewise::ops::MODEWISE_ISA {
 
 namespace {
 
-/// body(c, load, store) for each vector of a row of m channels.
+/// Calls body(c, load, store) for each vector of a row of m channels.
 template <class T, class Body>
 inline void for_vectors(int64_t m, const Body& body) {
   using F = Accumulate<T>;
@@ -23,7 +23,7 @@ inline void for_vectors(int64_t m, const Body& body) {
         [&](T* to, Vector<F> v) { store_narrow<T>(to, v, m - c); });
 }
 
-/// 1 + exp(−x), which a sigmoid divides by.
+/// 1 + exp(−x), the denominator of the sigmoid.
 template <class V>
 inline V under_sigmoid(V x) {
   return 1 + exp_lanes(-x);

@@ -1,7 +1,7 @@
-// The attention of summary_attention, tile by tile. A tile is a few query tokens of one head that lie in the
-// same block of level 2; its keys are segments of rows: the window, the first tokens, and the slots of each
-// level that some token of the tile sees. Logits are kept transposed, keyed [key][query], so that a softmax
-// works on whole vectors and no matrix needs packing but the tile's own queries. Everything of a (sample, key
+// Tiled attention of summary_attention (as in FlashAttention). A tile is a few query tokens of one head in
+// the same block of level 2; its keys are segments of rows: the window, the first tokens, and the summary
+// tokens of each level visible to some token of the tile. Logits are stored transposed, [key][query], so that
+// a softmax works on whole vectors and only the tile's queries need packing. Everything of a (sample, key
 // head, strip or chunk) is computed by one thread in a fixed order.
 
 #include "modewise/ops/cpu/loops/strip.h"
@@ -44,7 +44,7 @@ inline double log_of(double x) {
   return __builtin_log(x);
 }
 
-/// Keys of one kind that a tile sees: `count` rows from `keys` and `values`, queried by q of level `query`.
+/// Keys of one kind of a tile: `count` rows of `keys` and `values`, compared with the query of level `query`.
 template <class F>
 struct Segment {
   const F* keys;
@@ -95,7 +95,7 @@ class Strip {
     return (count + 64) * static_cast<int64_t>(sizeof(F));
   }
 
-  /// Makes the keys of tokens [first, last) ready: those of tokens, turned, and those of slots, turned.
+  /// Loads the keys of tokens [first, last) and of visible summary tokens, rotated.
   void load_keys(int64_t first, int64_t last) {
     first_key_ = maximum(0, first - plan_.window + 1);
     base_ = code_base(plan_, first / plan_.chunk);
@@ -103,7 +103,7 @@ class Strip {
     const T* v = token_row(plan_.v, plan_.v_batch, plan_.v_head);
     for (int64_t s = first_key_; s < last; ++s) {
       F* key = keys_ + (s - first_key_) * d_;
-      // Rows of one head lie far apart, which no hardware foresees.
+      // Rows of one head are far apart, so the hardware prefetcher misses them.
       fetch_row(k + (s + kAhead) * plan_.k_row, plan_.d, s + kAhead < last);
       fetch_row(v + (s + kAhead) * plan_.v_row, plan_.e, s + kAhead < last);
       widen_row(k + s * plan_.k_row, plan_.d, d_, key);
@@ -204,7 +204,7 @@ class Strip {
       keys = minimum(plan.window + kRows, plan.n + kRows) + plan.sinks;
       for (int l = 0; l < plan.levels; ++l) {
         const SummaryLevel& level = plan.level[l];
-        // A strip sees the groups that it touches, from the beginning of the first.
+        // A strip needs the groups that it overlaps, from the start of the first.
         const int64_t in_strip = plan.strip / level.tokens + 2;
         slots += minimum(level.finished, level.siblings + in_strip) * plan.slots;
         keys += minimum(level.finished, level.siblings) * plan.slots;
@@ -234,7 +234,7 @@ class Strip {
     for (int64_t i = width; i < padded; ++i) to[i] = 0;
   }
 
-  /// Codes of query `from_ + m` at a level; null without codes.
+  /// Rotation of query `from_ + m` at a level; false without rotary embedding.
   bool query_code(int level, int64_t m, const F*& cos_row, const F*& sin_row) const {
     const int64_t token = from_ + m;
     if (plan_.cosine == nullptr) return false;
@@ -291,7 +291,7 @@ class Strip {
                              grad_v == nullptr ? nullptr : as<F>(grad_v) + row * e_};
   }
 
-  // Tokens before the chunk have their gradients in its halo, so that no two chunks write one place.
+  // Gradients of tokens before the chunk go to its halo, so that no two chunks write the same rows.
   void add_window(int64_t first, int64_t end) {
     const int64_t border = plan_.sum_k == nullptr ? first : minimum(maximum(chunk_ * plan_.chunk, first), end);
     const int64_t head = b_ * plan_.kv_heads + g_;
@@ -308,7 +308,7 @@ class Strip {
 
   void load_queries() {
     const T* q = as<T>(plan_.q) + b_ * plan_.q_batch + from_ * plan_.q_row + h_ * plan_.q_head;
-    for (int64_t m = rows_; m < 2 * rows_; ++m)  // of the next tile
+    for (int64_t m = rows_; m < 2 * rows_; ++m)  // prefetches the next tile
       fetch_row(q + m * plan_.q_row, plan_.d, from_ + m < plan_.n);
     F* raw = columns_;
     int loaded = -1;
@@ -331,7 +331,7 @@ class Strip {
     }
   }
 
-  // rows [count, width] to columns [width, kRows], zeros behind the last row; width in whole vectors.
+  // Transposes rows [count, width] to columns [width, kRows], zero-padded; width in whole vectors.
   static void transpose(const F* rows, int64_t count, int64_t width, F* columns) {
     constexpr int64_t kLane = kLanes<F>;
     for (int64_t first = 0; first < kRows; first += kLane) {
@@ -367,10 +367,10 @@ class Strip {
 
   int64_t from_key(const Segment<F>& s) const { return first_key_ + (s.keys - keys_) / d_; }
 
-  // Key s is seen by tokens s … s + window − 1.
+  // Sliding-window mask: key s is visible to tokens s … s + window − 1.
   void hide_window(int64_t first, int64_t count, F* logits) const {
     const int64_t partial =
-        from_ + rows_ - plan_.window;  // keys before it are out of the last query's window
+        from_ + rows_ - plan_.window;  // keys before it are outside the last query's window
     for (int64_t j = 0; j < count; ++j) {
       const int64_t key = first + j;
       if (key >= partial && key <= from_) continue;
@@ -383,7 +383,7 @@ class Strip {
     for (int64_t s = 0; s < count; ++s)
       for (int64_t m = 0; m < minimum(s + plan_.window - from_, kRows); ++m) logits[s * kRows + m] = kHidden<F>;
   }
-  // Slots of a block are seen by tokens behind its end.
+  // Summary tokens of a block are visible to tokens after its end.
   void hide_slots(int64_t count, F* logits) const {
     const SummaryLevel& level = plan_.level[0];
     const int64_t group = from_ / level.tokens / level.siblings * level.siblings;
@@ -394,14 +394,14 @@ class Strip {
     }
   }
 
-  // FoldLevel::excess, for each token.
+  // Subtracts FoldLevel::excess for each token.
   void keep_share(const SummaryLevel& level, int64_t count, F* logits) const {
     if (level.known == 0 || (from_ + rows_ - 1) / level.tokens <= level.known) return;
     F excess[kRows] = {};
     for (int64_t m = 0; m < rows_; ++m) {
       const int64_t seen = (from_ + m) / level.tokens;
       if (m > 0 && (from_ + m) % level.tokens != 0)
-        excess[m] = excess[m - 1];  // of the same block
+        excess[m] = excess[m - 1];  // same block
       else if (seen > level.known)
         excess[m] = log_of(static_cast<F>(seen) / static_cast<F>(level.known));
     }
@@ -409,7 +409,7 @@ class Strip {
       store(logits + i, load(logits + i) - load(excess + i % kRows));
   }
 
-  // Logits become weights, not normalised; sums and the logarithms of sums come out.
+  // Turns logits into softmax numerators; computes their sums and the logsumexp.
   void softmax(Vector<F>* sums) {
     constexpr int64_t kLane = kLanes<F>;
     for (int half = 0; half < 2; ++half) {
@@ -419,7 +419,7 @@ class Strip {
         const Vector<F> x = load(column + j * kRows);
         high = high < x ? x : high;
       }
-      // Columns behind the last query see nothing.
+      // Columns after the last query have no keys.
       high = high > kHidden<F> ? high : Vector<F>{};
       Vector<F> sum = {};
       for (int64_t j = 0; j < total_keys_; ++j) {
@@ -434,7 +434,7 @@ class Strip {
     }
   }
 
-  // The gradient of the output by rows and by columns; delta = Σ_c grad · out.
+  // Loads the output gradient by rows and by columns; delta = Σ_c grad · out.
   void load_gradient(int64_t h, F* delta, F* logsumexp) {
     const int64_t first = ((b_ * plan_.n + from_) * plan_.heads + h) * plan_.e;
     const T *grad = as<T>(plan_.grad) + first, *out = as<T>(plan_.out) + first;
@@ -447,7 +447,7 @@ class Strip {
     transpose(grad_rows_, rows_, e_, grad_columns_);
   }
 
-  // grad_query_ belongs to queries turned and scaled for `level`.
+  // grad_query_ is the gradient of queries rotated and scaled for `level`.
   void add_query_gradient(int level) {
     const F scale = query_scale(level);
     for (int64_t m = 0; m < rows_; ++m) {

@@ -1,5 +1,5 @@
-// A channel's sums are chains of 16 rows, added up in order: no channel meets another, so the width of the
-// vectors changes no bit.
+// A channel's sums are chains of 16 rows, added in order: channels are independent, so results do not depend
+// on the vector width.
 
 #include "modewise/ops/cpu/loops/channels.h"
 
@@ -7,7 +7,7 @@ namespace modewise::ops::MODEWISE_ISA {
 
 namespace {
 
-/// body(c, access) for all channels, whole vectors first.
+/// Calls body(c, access) for all channels, whole vectors first.
 template <class F, class Body>
 inline void for_each_channel(int64_t channels, const Body& body) {
   int64_t c = 0;
@@ -15,7 +15,7 @@ inline void for_each_channel(int64_t channels, const Body& body) {
   for (; c < channels; ++c) body(c, ByChannel());
 }
 
-/// body(row, count) for 16 rows at a time.
+/// Calls body(row, count) for 16 rows at a time.
 template <class Body>
 inline void for_pieces(int64_t begin, int64_t end, const Body& body) {
   constexpr int64_t kPieceRows = 16;

@@ -1,12 +1,12 @@
 #pragma once
-// What loops over rows of channels that wait for memory have in common.
+// Prefetching and channel access of memory-bound loops over rows of channels.
 
 #include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-/// Asks for the lines that hold `count` elements, some 4 KiB behind `from`: these loops wait for memory, and
-/// the hardware does not look beyond the page that it reads.
+/// Prefetches the cache lines of `count` elements some 4 KiB after `from`: these loops are memory-bound, and
+/// the hardware prefetcher stops at the page boundary.
 template <bool Written, class T>
 inline void ask_ahead(const T* from, int64_t count) {
   constexpr int64_t kAhead = 4096 / static_cast<int64_t>(sizeof(T)),
@@ -14,7 +14,7 @@ inline void ask_ahead(const T* from, int64_t count) {
   for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(from + kAhead + i, Written ? 1 : 0);
 }
 
-/// How a loop over channels reads and writes: whole vectors, or single channels.
+/// Access policies of a loop over channels: whole vectors, or single channels.
 struct ByVector {
   template <class T>
   static Vector<Accumulate<T>> read(const T* from) {

@@ -1,5 +1,5 @@
-// Dropout with the residual sum, layer and RMS norm, Adam: what lies between products;
-// rows or groups of 64 elements are independent of each other.
+// Elementwise and row-wise loops: dropout with residual addition, layer and RMS norm, Adam; rows or groups of
+// 64 elements are independent.
 
 #include "modewise/ops/cpu/loops/channels.h"
 #include "modewise/ops/cpu/loops/philox.h"
@@ -9,7 +9,7 @@ namespace modewise::ops::MODEWISE_ISA {
 
 namespace {
 
-// `count` elements of a group of 64 with its random words.
+// Dropout of `count` elements of a group of 64 with its random words.
 template <bool Residual, class T>
 inline void keep_group(const uint32_t* words, uint32_t threshold, Accumulate<T> scale, const T* x,
                        const T* residual, T* out, int64_t count) {
@@ -79,8 +79,8 @@ void dropout_add(const DropoutPlan& plan, const T* x, const T* residual, T* out,
   }
 }
 
-/// body(c, slot, access): for the vectors of channels from c on, in turns over two lines of lanes; then for
-/// the channels that are left, one by one.
+/// Calls body(c, slot, access) for the vectors of channels from c on, alternating between two 64-byte
+/// accumulators; then for the remaining channels one by one.
 template <class F, class Body>
 inline void for_channels(int64_t channels, const Body& body) {
   constexpr int64_t kLane = kLanes<F>, kLine = kWideLanes<F>;
@@ -97,7 +97,7 @@ inline void for_channels(int64_t channels, const Body& body) {
   for (; c < channels; ++c) body(c, 0, ByChannel());
 }
 
-/// A sum over channels in the lanes of two lines, and of what is left of the last ones.
+/// Sum over channels in the lanes of two 64-byte accumulators, and of the remaining channels.
 template <class F>
 struct ChannelSum {
   Vector<F> lanes[2 * kWideParts] = {};
@@ -153,7 +153,7 @@ void norm_row(const NormPlan& plan, const T* x, T* out, int64_t row) {
 template <class T>
 void norm(const NormPlan& plan, int64_t begin, int64_t end) {
   const int64_t d = plan.channels;
-  // Dropout counts in groups of 64 elements: as many rows at a time as make whole groups.
+  // Dropout works in groups of 64 elements: processes as many rows at a time as make whole groups.
   int64_t block = 1;
   while (plan.sum != nullptr && block < 64 && block * d % 64 != 0) block *= 2;
   for (int64_t first = begin; first < end; first += block) {
@@ -218,8 +218,8 @@ inline double root(double x) {
   return __builtin_sqrt(x);
 }
 
-// IEEE roots and quotients are exact and nothing is contracted here, so every instruction set, and the vector
-// body and the remainder of each, gives the same bits.
+// IEEE square roots and divisions are exact and FMA contraction is off, so every instruction set, and the
+// vector body and remainder of each, gives bitwise equal results.
 template <class T>
 void adam_step(const AdamPlan<T>& c, T* __restrict w, const T* __restrict gradient, T* __restrict first,
                T* __restrict second, int64_t begin, int64_t end) {

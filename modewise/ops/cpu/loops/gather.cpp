@@ -1,5 +1,5 @@
-// The gradients of keys, values and slots: what the chunks of summary_attention's backward found is added up
-// in the order of the chunks, and turned back from the position codes.
+// Reduction of the gradients of keys, values and summary tokens: partial gradients of the chunks of
+// summary_attention's backward are added in order of the chunks, and rotated back.
 
 #include "modewise/ops/cpu/loops/strip.h"
 #include "modewise/ops/cpu/loops/vector.h"
@@ -13,7 +13,7 @@ void add_rows(const F* from, int64_t count, F* to) {
   for (int64_t i = 0; i < count; i += kLanes<F>) store(to + i, load(to + i) + load(from + i));
 }
 
-// A row of a token's key gradient, turned back from the code of `chunk`.
+// Applies the inverse rotation of `chunk` to a row of a token's key gradient.
 template <class F>
 void turn_back_token(const SummaryPlan& plan, int64_t token, int64_t chunk, F* row) {
   if (plan.cosine == nullptr) return;

@@ -1,7 +1,7 @@
 #pragma once
-// Products of bfloat16 by tiles of 16 × 16 sums: each piece of depth is one chain of steps of 32 products,
-// padded with zeros, as gemm_amx_unit.h adds them; pieces are added in order, then the bias. Panels are those
-// of pairs.
+// bfloat16 GEMM by AMX tiles of 16 × 16 sums: each piece of depth is one chain of steps of 32 products,
+// zero-padded, summed as gemm_amx_unit.h defines; pieces are added in order, then the bias. Panels hold
+// packed bfloat16 pairs.
 
 #include "modewise/ops/cpu/loops/gemm_amx_unit.h"
 #include "modewise/ops/cpu/loops/gemm_loops.h"
@@ -16,21 +16,21 @@ inline int64_t padded(int64_t count, int64_t by) {
   return (count + by - 1) / by * by;
 }
 
-/// Rows of a, dense in depth; whole steps of it, and whole tiles of rows, may be read.
+/// Rows of a, contiguous in depth and readable up to whole steps and whole tiles of rows.
 struct AmxRows {
   const Half16* at;
-  int64_t row;  // elements from one to the next
+  int64_t row;  // row stride in elements
 };
 
-/// Rows [row, row_end) of `count` elements from `begin` on, where they lie or in `working` [rows,
-/// kGemmPiece], whose tiles and steps are whole. What it reads beyond the rows' end is never used; beyond the
-/// depth are 0.
+/// Rows [row, row_end) of `count` elements from `begin` on, read in place or packed into `working` [rows,
+/// kGemmPiece] with whole tiles and steps. Values beyond the last row are never used; values beyond the depth
+/// are 0.
 class AmxRowsOf {
  public:
   AmxRowsOf(const GemmPlan& plan, int64_t row, int64_t row_end, Half16* working)
       : plan_(plan), row_(row), rows_(row_end - row), working_(working) {}
 
-  /// Elements of `working` for so many rows: rows in lines are read to behind those that are multiplied.
+  /// Elements of `working` for `rows` rows; im2col rows are first read behind the packed ones.
   static int64_t size(const GemmPlan& plan, int64_t rows) {
     const int64_t whole = padded(rows, kAmxRows) * kGemmPiece;
     return plan.a_lines != nullptr ? 2 * whole : whole;
@@ -60,7 +60,7 @@ class AmxRowsOf {
     }
     return {working_, kGemmPiece};
   }
-  /// A tile at a time: pairs of all rows are read cell by cell, then turned.
+  /// Transposes one tile at a time: reads pairs of all rows cell by cell.
   AmxRows turned(const Half16* from, int64_t count) const {
     for (int64_t m = 0; m < rows_; m += kAmxRows) {
       const int64_t rows = rows_ - m < kAmxRows ? rows_ - m : kAmxRows;
@@ -76,7 +76,7 @@ class AmxRowsOf {
     }
     return {working_, kGemmPiece};
   }
-  /// Elements x and those behind them in depth, of `rows` rows.
+  /// Pairs of consecutive depth elements from x on, for `rows` rows.
   Vector<uint32_t> pairs(const Half16* x, int64_t rows, int64_t left) const {
     Vector<uint32_t> cell = {};
     if (plan_.a_row == 1 && rows == kAmxRows) {
@@ -93,8 +93,8 @@ class AmxRowsOf {
   Half16* working_;
 };
 
-/// Sums [16 · RowTiles, 16 · Vectors] of one piece: tiles 0 to 5 hold them, 6 is of a, 7 of b. The columns go
-/// to and fro, so that the tile of b between two rows is read once.
+/// Micro-kernel: sums [16 · RowTiles, 16 · Vectors] of one piece in tiles 0 to 5; tile 6 holds a, 7 holds b.
+/// Columns alternate direction, so that the tile of b at the turn is loaded once.
 template <class Unit, int RowTiles, int Vectors>
 class AmxTile {
  public:
@@ -147,13 +147,13 @@ template <class Unit, int RowTiles>
 constexpr AmxTileRun<Unit> kAmxTilesOfRows[kGemmTileVectors] = {
     AmxTile<Unit, RowTiles, 1>::run, AmxTile<Unit, RowTiles, 2>::run, AmxTile<Unit, RowTiles, 3>::run};
 
-/// A few rows times a matrix that is dense in depth: its columns are the rows of the first tile, which lie in
-/// memory as they must, and the rows are a panel. Products and sums are those of the other way.
+/// Thin product: a few rows times a matrix that is contiguous in depth. The columns of b act as rows of the
+/// first tile without packing, and the rows of a as panel. Sums have the same order as in the general case.
 template <class Unit>
 class AmxThin {
  public:
   static constexpr int kBlocks = kGemmTileVectors;
-  /// Cells of the packed rows.
+  /// Number of cells of the packed rows.
   static int64_t size(int64_t depth) { return padded(cells_of<Pairs>(depth), kAmxStepCells) * kAmxRows; }
 
   AmxThin(const GemmPlan& plan, int64_t row, int64_t rows, uint32_t* packed)
@@ -166,7 +166,7 @@ class AmxThin {
             Pairs::cell(a + m * plan.a_row + k * plan.a_col, plan.a_col, plan.depth - k);
   }
 
-  /// sums [rows, kBlocks · 16] of `count` columns, at most that many.
+  /// Computes sums [rows, kBlocks · 16] of `count` ≤ kBlocks · 16 columns.
   void run(Unit& unit, int64_t column, int64_t count, float* sums) {
     const Half16* b = as<Half16>(plan_.b) + column * plan_.b_col;
     NextRead<Half16> next(b, plan_.b_col, plan_.depth,
@@ -211,8 +211,8 @@ class AmxThin {
     if (columns > 0) {
       const Half16* from = b + Block * kAmxRows * plan_.b_col + k;
       if (columns >= kAmxRows && k + kAmxStep <= plan_.depth) {
-        const auto asked = next.take(k, Block * kAmxRows, kAmxRows);
-        for (int j = 0; j < kAmxRows; ++j) __builtin_prefetch(asked.first + j * asked.step, 0, 2);
+        const auto ahead = next.take(k, Block * kAmxRows, kAmxRows);
+        for (int j = 0; j < kAmxRows; ++j) __builtin_prefetch(ahead.first + j * ahead.step, 0, 2);
         unit.template load<kA>(from, plan_.b_col * 2);
       } else {
         const int64_t left = plan_.depth - k < kAmxStep ? plan_.depth - k : kAmxStep;
@@ -240,7 +240,7 @@ struct AmxGemm {
   static int64_t cells_with_padding(int64_t depth) { return padded(cells_of<P>(depth), kAmxStepCells); }
   static int64_t panel_bytes(int64_t depth) { return cells_with_padding(depth) * kPanel<P> * 4; }
 
-  /// Cells [first, last) of panel p, then zeros up to whole steps.
+  /// Packs cells [first, last) of panel p, zero-padded to whole steps.
   static void pack_padded(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, uint32_t* to) {
     const int64_t width = panel_vectors<P>(plan, p) * kCells<P>, cells = last - first;
     panel_cells<P>(plan, p, first, last, to);
@@ -251,7 +251,7 @@ struct AmxGemm {
     pack_padded(plan, p, 0, cells_of<P>(plan.depth), as<uint32_t>(to));
   }
 
-  // Scratch: sums of all tiles, those of one piece of a tile, a slice of a panel, rows of a.
+  // Scratch: sums of all tiles, sums of one piece of a tile, a panel slice, packed rows of a.
   static int64_t sums_size(const GemmPlan& plan, int64_t rows, int64_t panels) {
     return (plan.depth > kGemmPiece ? padded(rows, kTileRows) * panels : kTileRows) * kPanel<P>;
   }
@@ -262,7 +262,7 @@ struct AmxGemm {
            4;
   }
 
-  /// One piece of depth for one panel: every tile of rows [row, row_end).
+  /// Multiplies one piece of depth of one panel with every tile of rows [row, row_end).
   static void multiply_slice(Unit& unit, const GemmPlan& plan, AmxRows a, const uint32_t* slice,
                              int64_t steps, int64_t row, int64_t row_end, int64_t p, float* sums,
                              float* piece, bool first, bool last) {

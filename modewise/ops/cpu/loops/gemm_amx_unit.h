@@ -1,11 +1,10 @@
 #pragma once
-// Tiles of bfloat16 that are multiplied at once: by AMX (AMX-BF16), and the same arithmetic by vectors, bit
-// by bit, for CPUs without it.
+// AMX tile unit for bfloat16 (AMX-BF16), and a bitwise equal emulation by vectors for CPUs without it.
 //
-// A tile is 16 rows of 64 bytes. multiply_add: c [16, 16] += a [16, 32] · b [32, 16], a with dense rows, b
-// packed in pairs: row k holds elements 2k and 2k + 1 of each column. The products of even k are added in
-// ascending order, each rounded once, beginning with 0, those of odd k by themselves; their sum is added to
-// c. Denormal numbers count as 0 throughout (Intel's Software Developer's Manual, TDPBF16PS).
+// A tile is 16 rows of 64 bytes. multiply_add: c [16, 16] += a [16, 32] · b [32, 16], a with contiguous rows,
+// b packed in pairs: row k holds elements 2k and 2k + 1 of each column. The products of even k are added in
+// ascending order from 0, each rounded once, and those of odd k separately; their sum is added to c. Denormals
+// are treated as zero throughout (Intel's Software Developer's Manual, TDPBF16PS).
 
 #include "modewise/core/amx.h"
 #include "modewise/ops/cpu/loops/vector.h"
@@ -15,7 +14,7 @@ namespace modewise::ops::MODEWISE_ISA {
 constexpr int kAmxRows = 16, kAmxRowBytes = 64;
 constexpr int kAmxTiles = 8;
 
-/// The registers of this thread, while this lives. The system must have granted them (core/amx.h).
+/// AMX tile registers of this thread, configured for its lifetime; the OS must grant them (core/amx.h).
 class AmxUnit {
  public:
   AmxUnit() {
@@ -44,7 +43,7 @@ class AmxUnit {
   }
 };
 
-/// The same by vectors.
+/// Emulation by vectors.
 class VectorUnit {
  public:
   template <int Tile>
@@ -73,7 +72,7 @@ class VectorUnit {
  private:
   using Row = uint32_t[kAmxRowBytes / 4];
 
-  // A call of its own: no arithmetic may move out from between the two settings above.
+  // Not inlined: no arithmetic may be moved out from between the two settings above.
   [[gnu::noinline]] static void multiply_add(Row* c, const Row* a, const Row* b) {
     constexpr uint32_t kUpper = 0xffff0000U;
     for (int m = 0; m < kAmxRows; ++m) {

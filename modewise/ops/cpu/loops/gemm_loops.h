@@ -1,12 +1,12 @@
 #pragma once
-// Products of matrices of any size, by tiles over packed panels.
+// GEMM driver: register tiles over packed panels, for matrices of any size.
 
 #include "modewise/ops/cpu/loops/gemm_thin.h"
 #include "modewise/ops/cpu/loops/gemm_walk.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-/// out [columns] = sums + bias, rounded to Out; or, without a bias, added to what out holds.
+/// out [columns] = sums + bias, rounded to Out; with `add`, accumulates into out instead.
 template <class Memory, class Out, class Sum>
 inline void finish_row(const Sum* sums, const Memory* bias, bool add, int64_t columns, Out* out) {
   constexpr int64_t kLane = kLanes<Sum>;
@@ -51,7 +51,7 @@ struct Gemm {
     panel_cells<P>(plan, p, 0, cells_of<P>(plan.depth), as<Cell>(to));
   }
 
-  // Scratch: sums of all tiles, one slice of a panel, and rows of a where they are packed.
+  // Scratch: sums of all tiles, one panel slice, and packed rows of a if needed.
   static int64_t sums_size(const GemmPlan& plan, int64_t rows, int64_t panels) {
     return (plan.depth > kGemmPiece ? rows * panels : kGemmTileRows) * kPanel<P>;
   }
@@ -65,7 +65,7 @@ struct Gemm {
     return (sums_size(plan, rows, panels) + slice_size() + packed) * static_cast<int64_t>(sizeof(Cell));
   }
 
-  /// Sums of rows [row, row + rows) and columns [column, column + columns) to where they belong.
+  /// Writes sums of rows [row, row + rows) and columns [column, column + columns) to the output.
   static void finish(const GemmPlan& plan, const Sum* sums, int64_t sums_row, int64_t row, int64_t rows,
                      int64_t column, int64_t columns) {
     const Memory* bias = plan.bias == nullptr ? nullptr : as<Memory>(plan.bias) + column;
@@ -82,7 +82,7 @@ struct Gemm {
             rows};
   }
 
-  /// One piece of depth for one panel: every tile of rows [row, row_end).
+  /// Multiplies one piece of depth of one panel with every tile of rows [row, row_end).
   static void multiply_slice(const GemmPlan& plan, CellRows a, Panel<Cell> slice, PieceSegments<P>& depth,
                              int64_t row, int64_t row_end, int64_t p, Sum* sums, bool first, bool last) {
     const int64_t vectors = panel_vectors<P>(plan, p), column = panel_first<P>(plan, p);
@@ -100,7 +100,7 @@ struct Gemm {
       Sum* to = first && last ? sums : sums + (at - row) * kPanel<P>;
       const GemmTile<P> tile = rows == kGemmTileRows ? whole_tile : tile_of(rows, vectors);
       OutRows out = out_rows(plan, at, last ? rows : 0, column, columns);
-      if (plan.depth < kGemmChain)  // too short for the tile to ask for all rows while it multiplies
+      if (plan.depth < kGemmChain)  // too short for the tile to prefetch all rows while it multiplies
         while (out.rows > 0) out.ask();
       tile(a, slice, depth.begin(), depth.end(), to, kPanel<P>, !first, out);
       if (last) finish(plan, to, kPanel<P>, at, rows, column, columns);
@@ -132,7 +132,7 @@ struct Gemm {
     if (packed == nullptr && is_thin<P>(plan, row_end - row))
       return multiply_thin(plan, row, row_end, p, p_end, sums, rows_of_a);
     const int64_t all = cells_of<P>(plan.depth);
-    // One tile after another where depth is one piece: its sums are finished at once.
+    // A single piece needs sums of one tile only: they are finished at once.
     const int64_t kept = all > kPieceCells<P> ? (row_end - row) * kPanel<P> : 0;
     int64_t begin = 0;
     do {

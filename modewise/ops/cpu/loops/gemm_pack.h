@@ -1,22 +1,22 @@
 #pragma once
-// What tiles read: panels of b, packed so that a step of the depth is one dense row, and rows of a, where
-// they lie if their elements are those of the arithmetic, else packed too.
+// Packing of GEMM operands: panels of b with one contiguous row per depth step, and rows of a, which are read
+// in place if their elements have the compute type, else packed too.
 
 #include "modewise/ops/cpu/loops/gemm_tile.h"
 #include "modewise/ops/cpu/loops/transpose.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-/// Whether a cell is one bfloat16, widened to float32. Blocks of these are turned as pairs and widened then:
-/// half the loads and shuffles.
+/// Whether a cell is one bfloat16 widened to float32. Blocks of these are transposed as pairs and then
+/// widened, with half the loads and shuffles.
 template <class P>
 constexpr bool kWidened = sizeof(typename P::Memory) * P::kDepth < sizeof(typename P::Cell);
-/// Cells of one column in a block that is turned at once.
+/// Cells per column of a block that is transposed at once.
 template <class P>
 constexpr int kTurned = (kWidened<P> ? 2 : 1) * kCells<P>;
 
-/// A vector of each of the columns from x on, turned. With column j, ask(j) asks for lines that are read
-/// later: the columns are streams, too many for the hardware to run ahead of.
+/// Loads one vector per column from x on and transposes them. ask(j) prefetches with column j: the columns
+/// are more streams than the hardware prefetcher can follow.
 template <class Word, class Memory, class Ask>
 inline void load_turned_words(const Memory* x, int64_t stride, const Ask& ask, Vector<Word>* words) {
 #pragma GCC unroll 16
@@ -27,7 +27,7 @@ inline void load_turned_words(const Memory* x, int64_t stride, const Ask& ask, V
   transpose_lanes<Word>(words);
 }
 
-/// Block of kCells<P> columns that are dense in depth, kTurned<P> cells from i on, turned: v[k] holds cell i
+/// Transposes kTurned<P> cells from i on of kCells<P> columns that are contiguous in depth: v[k] holds cell i
 /// + k of all columns.
 template <class P, class Ask>
 inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i, const Ask& ask,
@@ -47,7 +47,7 @@ inline void load_turned(const typename P::Memory* column, int64_t stride, int64_
   }
 }
 
-/// Cells [first, last) of panel p to rows of whole vectors; columns beyond b's are 0.
+/// Packs cells [first, last) of panel p into rows of whole vectors; columns beyond b's are 0.
 template <class P>
 void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
   using Memory = typename P::Memory;
@@ -56,7 +56,7 @@ void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, ty
   const int64_t row = plan.b_row * P::kDepth, left = plan.depth - first * P::kDepth;
   const Memory* from = as<Memory>(plan.b) + first * row + panel_first<P>(plan, p) * plan.b_col;
   const int64_t count = last - first;
-  int64_t begin = 0;  // columns that are done in whole blocks
+  int64_t begin = 0;  // columns packed in whole blocks
   if (plan.b_row == 1) {
     const int64_t whole = (left < count * P::kDepth ? left : count * P::kDepth) / P::kDepth;
     for (; begin + kCells<P> <= columns; begin += kCells<P>) {
@@ -88,13 +88,13 @@ void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, ty
   }
 }
 
-/// Columns [column, column + columns) of rows [row, row + rows) of a matrix in lines, to `to` [rows,
+/// Copies columns [column, column + columns) of rows [row, row + rows) of an im2col matrix to `to` [rows,
 /// columns].
 template <class Memory>
 void read_lines(const LinedMatrix& x, int64_t row, int64_t rows, int64_t column, int64_t columns,
                 Memory* to) {
   constexpr int64_t kBlock = 64 / sizeof(Memory),
-                    kPart = 16 / sizeof(Memory);  // a copy of known size is no call
+                    kPart = 16 / sizeof(Memory);  // a copy of constant size is inlined
   const int64_t first_run = column / x.run, skipped = column % x.run;
   for (; rows > 0; --rows, ++row) {
     const Memory* from = as<Memory>(x.at) + x.row_at(row);
@@ -112,7 +112,7 @@ void read_lines(const LinedMatrix& x, int64_t row, int64_t rows, int64_t column,
   }
 }
 
-/// As pack_cells, of a b that lies in lines.
+/// Like pack_cells, for an im2col matrix b.
 template <class P>
 void pack_cells_in_lines(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
   using Memory = typename P::Memory;
@@ -138,7 +138,7 @@ void pack_cells_in_lines(const GemmPlan& plan, int64_t p, int64_t first, int64_t
   }
 }
 
-/// Cells [first, last) of panel p, where it does not lie so already.
+/// Packs cells [first, last) of panel p of either kind of b.
 template <class P>
 void panel_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
   if (plan.b_lines != nullptr)
@@ -147,14 +147,13 @@ void panel_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, t
     pack_cells<P>(plan, p, first, last, to);
 }
 
-/// Lines and runs that are worth reading where they lie: a tile is of one line, a segment of depth of one
-/// run.
+/// Minimum lengths of lines and runs to be read in place: a tile covers one line, a depth segment one run.
 constexpr int64_t kMinLine = 4, kMinRun = 16;
 inline bool is_coarse(const LinedMatrix& x) {
   return x.line >= kMinLine && x.run >= kMinRun;
 }
 
-/// Whether the tiles read a where it lies.
+/// Whether the tiles read a in place.
 template <class P>
 inline bool reads_in_place(const GemmPlan& plan) {
   if (sizeof(typename P::Memory) * P::kDepth != sizeof(typename P::Cell)) return false;
@@ -163,8 +162,8 @@ inline bool reads_in_place(const GemmPlan& plan) {
   return plan.depth > 0 && is_coarse(*plan.a_lines) && plan.a_lines->run % P::kDepth == 0;
 }
 
-/// `cells` cells of `rows` rows of a. Dense depth keeps its rows; else blocks of kGemmTileRows rows are
-/// packed one after another, [cells][rows of a block].
+/// Packs `cells` cells of `rows` rows of a. Contiguous depth keeps the row layout; otherwise blocks of
+/// kGemmTileRows rows are packed one after another, [cells][rows of a block].
 template <class P>
 CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
                         typename P::Cell* to) {
@@ -197,11 +196,11 @@ CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t
   return {reinterpret_cast<const char*>(to), sizeof(Cell), step, cells * step};
 }
 
-/// At most this many rows are multiplied by a matrix while it is read, without packing it.
+/// Maximum number of rows that are multiplied without packing b.
 constexpr int kThinRows = 4;
 
-/// Whether panel p of b is read where it lies: in lines, or by a few rows, as values are in the attention of
-/// one token.
+/// Whether panel p of b is read in place: for an im2col matrix, or for a few rows, as with the values in
+/// single-token attention.
 template <class P>
 inline bool reads_panel_in_place(const GemmPlan& plan, int64_t p, int64_t rows) {
   const int64_t first = panel_first<P>(plan, p), columns = panel_columns<P>(plan, p);
@@ -211,8 +210,8 @@ inline bool reads_panel_in_place(const GemmPlan& plan, int64_t p, int64_t rows) 
   return plan.depth > 0 && is_coarse(*plan.b_lines) && first / run == (first + columns - 1) / run;
 }
 
-/// As pack_rows_of_a, of rows in lines: they are read to `to`, or, where cells are no elements, behind that
-/// first.
+/// Like pack_rows_of_a, for an im2col matrix a: rows are copied to `to`, or, if cells are not elements,
+/// behind it first.
 template <class P>
 CellRows pack_rows_in_lines(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
                             typename P::Cell* to) {
@@ -241,8 +240,8 @@ CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
   return {reinterpret_cast<const char*>(x), bytes, sizeof(typename P::Cell), kGemmTileRows * bytes};
 }
 
-/// `cells` cells of `rows` rows of a, where they lie or in `working`; those of lines that are read where they
-/// lie are of each tile (cells_of_line).
+/// `cells` cells of `rows` rows of a, in place or packed into `working`; in-place im2col rows are set per
+/// tile (cells_of_line).
 template <class P>
 CellRows rows_of(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
                  typename P::Cell* working) {

@@ -1,6 +1,6 @@
 #pragma once
-// Products of bfloat16 by the instruction that multiplies pairs (AVX512_BF16): sums are float32, denormal
-// numbers count as 0.
+// bfloat16 micro-kernel by dot products of pairs (AVX512_BF16): sums are float32, denormals are treated as
+// zero.
 
 #include "modewise/ops/cpu/loops/vector.h"
 

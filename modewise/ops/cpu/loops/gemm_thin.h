@@ -1,24 +1,24 @@
 #pragma once
-// A few rows times a matrix that is dense in depth: it is turned in registers while it is read.
+// Thin GEMM: a few rows times a matrix contiguous in depth, transposed in registers instead of packed.
 
 #include "modewise/ops/cpu/loops/gemm_pack.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-/// A few rows times a matrix that is dense in depth, as a weight is in generation.
+/// Whether a has few rows and b is contiguous in depth, like a weight in generation.
 template <class P>
 inline bool is_thin(const GemmPlan& plan, int64_t rows) {
   if (plan.a_lines != nullptr || plan.b_lines != nullptr) return false;
   return plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
 }
 
-/// What a thin product reads next, in the order of memory: the same depth of all columns would be as many
-/// streams, which memory is slow at. It is a part of each column's depth, so that a second-level cache holds
-/// those of all columns until they are multiplied.
+/// Prefetch order of a thin product, by memory address: the same depth of all columns would be too many
+/// streams. A part of each column's depth is read at a time, so that the L2 cache holds the parts of all
+/// columns until they are multiplied.
 template <class Memory>
 class NextRead {
  public:
-  /// Columns of b that are read at once, then those that begin `next` elements further on.
+  /// Columns of b that are read together; the next group begins `next` elements further.
   NextRead(const Memory* b, int64_t stride, int64_t depth, int64_t next)
       : b_(b), stride_(stride), depth_(depth), next_(next) {
     constexpr int64_t kPart = 4096 / sizeof(Memory), kGrain = kPart / 4;
@@ -31,8 +31,8 @@ class NextRead {
     const char* first;
     int64_t step;  // in bytes
   };
-  /// `count` vectors to ask for while as many are read, those at `depth` of the columns from `column` on. Of
-  /// short columns that lie apart they are those of the next ones at the same depth.
+  /// Next `count` vectors to prefetch while those at `depth` of the columns from `column` on are read. For
+  /// short, non-adjacent columns: the same depth of the next columns.
   Vectors take(int64_t depth, int64_t column, int64_t count) {
     if (apart_)
       return {reinterpret_cast<const char*>(b_ + next_ + column * stride_ + depth),
@@ -53,12 +53,12 @@ class NextRead {
 
  private:
   const Memory *b_, *at_ = nullptr, *end_ = nullptr;
-  int64_t stride_, depth_, next_, part_, begin_ = 0;  // of the part that is asked for
+  int64_t stride_, depth_, next_, part_, begin_ = 0;  // of the part being prefetched
   bool apart_;
 };
 
-/// sums [Rows, Blocks · kCells] = a · columns [column, column + count) of b, count at most Blocks · kCells.
-/// The sums of one block wait for each other; two blocks keep the multipliers busy.
+/// sums [Rows, Blocks · kCells] = a · columns [column, column + count) of b, count ≤ Blocks · kCells. The
+/// sums of one block form a dependency chain; two blocks keep the FMA units busy.
 template <class P, int Rows, int Blocks>
 void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count, typename P::Sum* sums) {
   using Sum = typename P::Sum;
@@ -81,8 +81,8 @@ void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count
 #pragma GCC unroll 2
       for (int block = 0; block < Blocks; ++block) {
         Vector<Cell> turned[kTurned<P>];
-        const auto asked = next.take(i * P::kDepth, block * kCells<P>, kCells<P>);
-        const auto ask = [&](int j) { __builtin_prefetch(asked.first + j * asked.step, 0, 2); };
+        const auto ahead = next.take(i * P::kDepth, block * kCells<P>, kCells<P>);
+        const auto ask = [&](int j) { __builtin_prefetch(ahead.first + j * ahead.step, 0, 2); };
         load_turned<P>(b + block * block_step, plan.b_col, i, ask, turned);
 #pragma GCC unroll 32
         for (int k = 0; k < kTurned<P>; ++k) add(i + k, block, turned[k]);

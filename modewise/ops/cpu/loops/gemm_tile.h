@@ -1,22 +1,22 @@
 #pragma once
-// Register tiles of a product of matrices: 8 × 48 float32 elements (AVX-512), 6 × 16 (AVX2). A `Cell` is what
-// one step multiplies: an element, or for instructions that multiply pairs of bfloat16, two elements that
-// follow each other in depth.
+// GEMM micro-kernels: register tiles of 8 × 48 float32 elements (AVX-512) or 6 × 16 (AVX2). A `Cell` is the
+// operand of one step: an element, or for bfloat16 dot-product instructions a pair of elements adjacent in
+// depth.
 
 #include "modewise/ops/cpu/gemm_plan.h"
 #include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-/// One element a step, in the type in which sums are taken.
+/// One element per step, in the accumulate type.
 template <class T>
 struct Elements {
   using Memory = T;
   using Sum = Accumulate<T>;
   using Cell = Sum;
-  static constexpr int kDepth = 1;  // elements of a cell
+  static constexpr int kDepth = 1;  // elements per cell
   static Cell cell(const T* from, int64_t, int64_t) { return widen(*from); }
-  /// Count cells side by side.
+  /// Count adjacent cells.
   template <int Count>
   static void cells(const T* from, int64_t, int64_t, Cell* to) {
 #pragma GCC unroll 8
@@ -24,12 +24,12 @@ struct Elements {
   }
   static Vector<Sum> add_product(Vector<Sum> sum, Cell a, Vector<Cell> b) {
     return fused(a - Vector<Sum>{}, b,
-                 sum);  // a in every lane; a + 0 would be an addition, for the sake of −0
+                 sum);  // broadcast a; a + 0 would compile to an addition because of −0
   }
 };
 
-// 24 sums of 32 registers, or 12 of 16; with 16 registers, columns by 16 leave fewer narrow tiles behind than
-// by 24.
+// 24 accumulators of 32 registers, or 12 of 16; with 16 registers, tiles of 16 columns leave fewer narrow
+// remainders than tiles of 24.
 constexpr int kGemmTileRows = kVectorBytes == 64 ? 8 : 6;
 constexpr int kGemmTileVectors = kVectorBytes == 64 ? 3 : 2;
 
@@ -48,7 +48,7 @@ constexpr int64_t kPieceCells = kGemmPiece / P::kDepth;
 template <class P>
 constexpr int64_t kChainCells = kGemmChain / P::kDepth;
 
-/// Rows of cells, by strides in bytes. `next`: to the rows of the next tile.
+/// Rows of cells, with strides in bytes. `next`: offset to the rows of the next tile.
 struct CellRows {
   const char* at;
   int64_t row, step, next;
@@ -61,25 +61,25 @@ inline Cell load_cell(const char* at) {
   return cell;
 }
 
-/// Cells of a panel, from one step of the depth to the next `step` cells.
+/// Cells of a panel; `step`: cells from one depth step to the next.
 template <class Cell>
 struct Panel {
   const Cell* at;
   int64_t step;
 };
 
-/// Cells of depth that lie one after another in both operands, `a` bytes behind where the rows begin and `b`
-/// cells behind where the panel does.
+/// Depth segment that is contiguous in both operands, at offset `a` bytes from the start of the rows and `b`
+/// cells from the start of the panel.
 struct DepthSegment {
   int64_t a, b, cells;
   bool ends_chain;
 };
 
-/// Rows of a result that a tile asks for while it multiplies, so that they are there when its sums are: two
-/// at a time, as more at once would be forgotten.
+/// Output rows that a tile prefetches while it multiplies, so that they are in cache when its sums are done:
+/// two at a time, because more at once would be dropped.
 struct OutRows {
   const char* at;
-  int64_t row, bytes, rows;  // from one to the next; of each; that are not asked for yet
+  int64_t row, bytes, rows;  // row stride; bytes per row; rows not prefetched yet
 
   void ask() {
     for (int i = 0; i < 2 && rows > 0; ++i, --rows, at += row)
@@ -87,16 +87,16 @@ struct OutRows {
   }
 };
 
-/// sums [Rows, Vectors · lanes] = a · panel of the segments of at most one piece of depth, or added to it;
-/// the last segment ends a chain. `Packed`: the panel's step is its width.
+/// sums [Rows, Vectors · lanes] = a · panel (or += with `add`) over the segments of at most one piece of
+/// depth; the last segment ends a chain. `Packed`: the panel's step is its width.
 template <class P, int Rows, int Vectors, bool Packed>
 void gemm_tile(const CellRows& a, const Panel<typename P::Cell>& b, const DepthSegment* segment,
                const DepthSegment* end, typename P::Sum* sums, int64_t sums_row, bool add, OutRows& out) {
   using Sum = typename P::Sum;
   using Cell = typename P::Cell;
   Vector<Sum> sum[Rows][Vectors] = {}, piece[Rows][Vectors];
-  // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not
-  // stay in registers.
+  // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not fit
+  // in registers.
   const int64_t row3 = 3 * a.row;
   for (bool first = true;; ++segment) {
     const char* low = a.at + segment->a;
@@ -108,7 +108,7 @@ void gemm_tile(const CellRows& a, const Panel<typename P::Cell>& b, const DepthS
     };
     for (int64_t left = segment->cells; left > 0; left -= kLineCells<P>) {
 #pragma GCC unroll 8
-      for (int m = 0; m < Rows; ++m)  // the next tile's lines arrive while these are multiplied
+      for (int m = 0; m < Rows; ++m)  // prefetch the next tile's rows
         __builtin_prefetch(of_row(m) + a.next);
       out.ask();
       const int64_t count = left < kLineCells<P> ? left : kLineCells<P>;
@@ -145,7 +145,7 @@ void gemm_tile(const CellRows& a, const Panel<typename P::Cell>& b, const DepthS
         sum[m][j] = Vector<Sum>{};
       }
     }
-    asm("" : "+m"(piece));  // in memory: the registers are for the sums
+    asm("" : "+m"(piece));  // spilled: the registers are for the sums
   }
 #pragma GCC unroll 8
   for (int m = 0; m < Rows; ++m) {
@@ -174,15 +174,15 @@ inline GemmTile<P> gemm_tile_of(int64_t rows, int64_t vectors) {
   return gemm_tile_of_rows<P, kGemmTileVectors, Packed>(rows);
 }
 
-/// The first column of panel p: a last panel of one vector takes another from the panel before it, as tiles
-/// of one vector wait for their loads.
+/// First column of panel p: a last panel of one vector takes another from the panel before it, because tiles
+/// of one vector stall on their loads.
 template <class P>
 inline int64_t panel_first(const GemmPlan& plan, int64_t p) {
   const int64_t first = p * kPanel<P>, left = plan.columns - first;
   if (left <= 0) return plan.columns;
   return kGemmTileVectors > 2 && p > 0 && left <= kCells<P> ? first - kCells<P> : first;
 }
-/// Columns of panel p, and the vectors that hold them.
+/// Columns of panel p, and the number of vectors that hold them.
 template <class P>
 inline int64_t panel_columns(const GemmPlan& plan, int64_t p) {
   return panel_first<P>(plan, p + 1) - panel_first<P>(plan, p);

@@ -1,23 +1,22 @@
 #pragma once
-// How tiles walk over their operands: segments of depth, that lie one after another in both, and tiles of
-// rows, that lie one step apart.
+// Traversal of GEMM operands by tiles: depth segments that are contiguous in both operands, and row tiles.
 
 #include "modewise/ops/cpu/loops/gemm_pack.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-/// Whether run r of a line holds nothing but zeros.
+/// Whether run r of a line is all zero padding.
 inline bool is_zero_run(const LinedMatrix& x, int64_t line, int64_t run) {
   return x.zero_runs != nullptr && run < 64 && (x.zero_runs[line] >> run & 1) != 0;
 }
 
-/// Segments of one piece of depth of one panel, cells [begin, end): cut where chains end, and where the runs
-/// of a or the lines of b do that are read where they lie. Those of zeros are left out.
+/// Segments of one piece of depth of one panel, cells [begin, end): split at the ends of chains, of in-place
+/// runs of a and of in-place lines of b. Zero runs are skipped.
 template <class P>
 class PieceSegments {
  public:
-  /// `a_step` bytes are from one cell to the next of a where it is packed, `b_step` cells of a packed panel;
-  /// `b_in_place`: b is read where it lies.
+  /// `a_step`: bytes per cell of packed a; `b_step`: cells per depth step of a packed panel; `b_in_place`: b
+  /// is read in place.
   PieceSegments(const GemmPlan& plan, int64_t begin, int64_t end, int64_t a_step, int64_t b_step, int64_t p,
                 bool b_in_place)
       : plan_(plan),
@@ -31,7 +30,7 @@ class PieceSegments {
     cut(0);
   }
 
-  /// Of a tile that begins at row `row` of a.
+  /// Moves to the tile that begins at row `row` of a.
   void turn_to(int64_t row) {
     if (runs_ == nullptr || runs_->zero_runs == nullptr) return;
     const int64_t line = row / runs_->line;
@@ -77,7 +76,7 @@ class PieceSegments {
   DepthSegment segments_[kPieceCells<P>];
 };
 
-/// A panel of b where it lies, from cell `begin` on.
+/// In-place panel of b from cell `begin` on.
 template <class P>
 Panel<typename P::Cell> panel_in_place(const GemmPlan& plan, int64_t p, int64_t begin) {
   const auto* b = as<typename P::Cell>(plan.b);
@@ -86,8 +85,8 @@ Panel<typename P::Cell> panel_in_place(const GemmPlan& plan, int64_t p, int64_t 
   return {b + begin * plan.b_row + column, plan.b_row};
 }
 
-/// Rows of the tile from row `row` of a on, before row_end, where lines of a are read where they lie: what is
-/// left of a line, in tiles as equal as can be.
+/// Rows of the tile from row `row` of a on, before row_end, for in-place lines of a: the rest of the line is
+/// split into tiles as equal as possible.
 inline int64_t rows_of_line(const LinedMatrix& x, int64_t row, int64_t row_end) {
   const int64_t of_line = x.line - row % x.line, left = of_line < row_end - row ? of_line : row_end - row;
   const int64_t tiles = (left + kGemmTileRows - 1) / kGemmTileRows;

@@ -1,6 +1,6 @@
 // Mode products of one (sample, head): the factor is packed once, then fibres are packed panel by panel
-// [N][fibres · d] and multiplied by register tiles. Sums run over n in ascending order whatever the tiling,
-// so the result does not depend on how fibres are shared among threads.
+// [N][fibres · d] and multiplied by register tiles. Sums run over n in ascending order for any tiling, so
+// that the result does not depend on how threads share the fibres.
 
 #include "modewise/ops/cpu/loops/panel.h"
 
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kPanelBytes = 48 * 1024, kGroupBytes = 256 * 1024;
 
-// Fibres of one panel. Of one head: the panel stays in the first-level cache where it can. Of all heads: in
-// the second-level cache. Either holds whole register tiles.
+// Fibres per panel: a panel of one head fits in the L1 cache if possible, one of all heads in the L2 cache.
+// Either holds whole register tiles.
 template <class F>
 int64_t panel_fibres(const ProductPlan& plan, int64_t group) {
   constexpr int64_t kTile = kTileVectors * kLanes<F>;
@@ -22,8 +22,8 @@ int64_t panel_fibres(const ProductPlan& plan, int64_t group) {
   return fibres < 1 ? 1 : fibres;
 }
 
-// Heads of one task. All of them where their panels fit together: x is then read as it lies in memory. One
-// where N is large: a row of one head is then long enough on its own.
+// Heads per task: all of them where their panels fit together, so that x is read contiguously; one where N is
+// large, so that a row of one head is long enough.
 template <class T>
 int64_t head_group(const ProductPlan& plan) {
   using F = Accumulate<T>;
@@ -159,8 +159,8 @@ int64_t contract_scratch(const ContractPlan& plan) {
          static_cast<int64_t>(sizeof(F));
 }
 
-// out[m · out_row + n] += Σ_p a[m · row + p] x[n · row + p], p in lanes, these summed as a tree. Rows of a
-// and x are whole lines.
+// out[m · out_row + n] += Σ_p a[m · row + p] x[n · row + p], p in lanes, summed by a tree. Rows of a and x
+// are whole cache lines.
 template <class F, int Rows, int Cols>
 void tile_dot(const F* a, const F* x, int64_t row, int64_t columns, F* out, int64_t out_row) {
   Vector<F> sum[Rows][Cols][kWideParts] = {};

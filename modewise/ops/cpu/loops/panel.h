@@ -1,6 +1,5 @@
 #pragma once
-// Register-blocked products of small matrices with packed panels, shared by the loops of mode products and
-// scores.
+// Register-blocked products of small matrices with packed panels, shared by the mode product and score loops.
 
 #include "modewise/ops/cpu/loops/vector.h"
 
@@ -68,7 +67,7 @@ inline TileProduct<F> tile_of(int rows, int vectors) {
   }
 }
 
-/// Rows of each tile when `rows` are cut into as few tiles as possible, as equal as possible.
+/// Rows per tile when `rows` are split into as few tiles as possible, as equal as possible.
 inline int64_t balanced_rows(int64_t rows) {
   const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
   return tiles == 0 ? 1 : (rows + tiles - 1) / tiles;
@@ -86,7 +85,7 @@ inline void pack_rows(const A* a, int64_t row, int64_t col, int64_t rows, int64_
   }
 }
 
-/// Copies `width` channels (stride `channel`) of each fibre to a dense row: to[(f − begin) · width + c].
+/// Packs `width` channels (stride `channel`) of each fibre into a row: to[(f − begin) · width + c].
 template <class T, class F>
 inline void pack_fibres(const T* from, int64_t channel, int64_t width, const int64_t* fibre, int64_t count,
                         F* to) {

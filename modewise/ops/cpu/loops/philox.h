@@ -1,7 +1,6 @@
 #pragma once
-// Philox 4x32-10 (modewise/core/random.h) on vector lanes. Each 64-bit lane runs one block and holds one word
-// in its low half, since the instruction that multiplies 32 × 32 bits to 64 reads the low halves and ignores
-// the rest.
+// Philox 4x32-10 (modewise/core/random.h) on vector lanes. Each 64-bit lane runs one block with one word in
+// its low half, because the 32 × 32 -> 64 bit multiplication reads only the low halves.
 
 #include "modewise/ops/cpu/loops/vector.h"
 

@@ -1,6 +1,6 @@
 // Pooling onto every mode in one pass. For a fixed position of the outer modes, the sum over the last mode is
-// taken in registers and added once to the accumulators of all outer modes; each cell is added to the last
-// mode's own. Both add in runs of eight places, so that no chain is long. Cells are visited in order, so sums
+// computed in registers and added once to the accumulators of all outer modes; each cell is added to the last
+// mode's own. Both use runs of eight additions, so that no chain is long. Cells are visited in order, so sums
 // do not depend on threads; invalid cells are never read.
 
 #include "modewise/ops/cpu/loops/vector.h"
@@ -13,12 +13,12 @@ constexpr int64_t kRun = 8;
 
 template <class T>
 int64_t pool_scratch(const PoolPlan& plan) {
-  int64_t rows = plan.size[plan.modes - 1];  // of the run
+  int64_t rows = plan.size[plan.modes - 1];  // in the run
   for (int i = 0; i < plan.modes; ++i) rows += plan.size[i];
   return rows * kPoolChannels * static_cast<int64_t>(sizeof(Accumulate<T>)) + 64;
 }
 
-// sum += x, last[...] += x for `width` channels; Full means width = kPoolChannels with dense channels.
+// sum += x, last[...] += x for `width` channels; Full: width = kPoolChannels with contiguous channels.
 template <bool Full, class T, class F>
 inline void add_cell(const T* x, int64_t channel, int64_t width, F* sum, F* last) {
   if constexpr (Full) {
@@ -45,7 +45,7 @@ inline bool next_position(const int64_t* size, int outer, int64_t* index) {
   return false;
 }
 
-/// sums += run [count], which becomes 0.
+/// sums += run [count]; resets run to 0.
 template <class F>
 inline void end_run(F* run, int64_t count, F* sums) {
   for (int64_t i = 0; i < count; ++i) {
@@ -54,7 +54,7 @@ inline void end_run(F* run, int64_t count, F* sums) {
   }
 }
 
-/// `last` [inner, kPoolChannels] is 0: the run of the last mode.
+/// `last` [inner, kPoolChannels] is zero-initialised: the run of the last mode.
 template <class T, bool Full>
 void add_cells(const PoolPlan& plan, const T* x, const uint8_t* mask, int64_t width,
                Accumulate<T>* const* sums, Accumulate<T>* last) {

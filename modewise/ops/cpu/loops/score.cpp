@@ -1,6 +1,6 @@
-// Scores of one (sample, head): S = softmax(q kᵀ · scale) [n, m] from n and m rows of d numbers, and its
-// backward. Everything of one (sample, head) is computed by one thread in a fixed order. And weights of rows
-// of scores that others made.
+// Attention scores of one (sample, head): S = softmax(q kᵀ · scale) [n, m] from n and m rows of d numbers,
+// and its backward, each computed by one thread in a fixed order. Also softmax numerators of given rows of
+// scores.
 
 #include "modewise/ops/cpu/loops/panel.h"
 #include "modewise/ops/cpu/loops/vector_math.h"
@@ -40,8 +40,8 @@ void tile_row(const F* a, int64_t rows, int64_t n, const F* panel, int64_t panel
   }
 }
 
-// Takes the keys that a mask (null: none) removes out of row[0 … n); false where none is left. The masks say
-// it and not the row, whose own values may be infinite or NaN.
+// Sets masked keys (null: no mask) in row[0 … n) to the lowest value; false if none is left. The result
+// follows the masks, not the row, whose own values may be infinite or NaN.
 template <class F>
 bool keep_keys(const uint8_t* key_mask, const uint8_t* mode_mask, F* row, int64_t n) {
   if (key_mask == nullptr && mode_mask == nullptr) return true;
@@ -55,8 +55,8 @@ bool keep_keys(const uint8_t* key_mask, const uint8_t* mode_mask, F* row, int64_
   return any;
 }
 
-// Softmax of row[0 … n), whose padding up to whole lines may be overwritten. Where a value is NaN, so is
-// the whole row: one that the maximum passes over is still in the sum.
+// Softmax of row[0 … n), whose padding up to whole cache lines may be overwritten. If a value is NaN, the
+// whole row is: the maximum may skip NaN, but the sum does not.
 template <class F>
 void softmax_row(F* row, int64_t n, F scale) {
   constexpr int64_t kLane = kLanes<F>, kWide = kWideLanes<F>;
@@ -81,7 +81,7 @@ void softmax_row(F* row, int64_t n, F scale) {
   for (int64_t j = 0; j < n; ++j) row[j] *= inverse;
 }
 
-/// Sum of row[0 … n), whose padding up to whole lines is overwritten.
+/// Sum of row[0 … n), whose padding up to whole cache lines is overwritten.
 template <class F>
 F row_sum(F* row, int64_t n) {
   for (int64_t j = n; j % kWideLanes<F> != 0; ++j) row[j] = 0;
@@ -91,7 +91,7 @@ F row_sum(F* row, int64_t n) {
   return lane_sum(sum);
 }
 
-/// The largest of row[0 … n); NaN is passed over.
+/// Maximum of row[0 … n); NaN is skipped.
 template <class F>
 F largest(const F* row, int64_t n) {
   constexpr int64_t kLane = kLanes<F>;

@@ -1,5 +1,5 @@
-// Summaries of blocks: r slots from the children of a block, a = softmax(z Kᵀ), keys a K, values a V, and
-// their backward. A block is computed by one thread in a fixed order.
+// Block summaries: r summary tokens from the children of a block, a = softmax(z Kᵀ), keys a K, values a V,
+// and their backward. Each block is computed by one thread in a fixed order.
 
 #include "modewise/ops/cpu/loops/vector.h"
 #include "modewise/ops/cpu/loops/vector_math.h"
@@ -56,7 +56,7 @@ class Blocks {
     }
   }
 
-  // grad_latents is added to.
+  // Accumulates into grad_latents.
   void backward(int64_t block, F* grad_latents) {
     const F* grad_keys = slot_row(plan_.level[level_].grad_keys, block, d_);
     const F* grad_values = slot_row(plan_.level[level_].grad_values, block, e_);
@@ -102,7 +102,7 @@ class Blocks {
 
   static F dot(const F* a, const F* b, int64_t width) { return lane_sum(products(a, b, width)); }
 
-  // Σ_i a[i] b[i] in lanes; width in whole lines.
+  // Σ_i a[i] b[i] in lanes; width in whole cache lines.
   static Wide<F> products(const F* a, const F* b, int64_t width) {
     Wide<F> sum = {};
     for (int64_t i = 0; i < width; i += kWideLanes<F>) sum.add_products(a + i, b + i);
@@ -114,7 +114,7 @@ class Blocks {
   }
 
   void softmax_weights(const F* z, F* weights) const {
-    // The dot products of as many rows as there are lanes are added up together.
+    // The dot products of kLane rows are reduced together.
     constexpr int64_t kLane = kLanes<F>;
     int64_t done = 0;
     for (; done + kLane <= rows_; done += kLane) {

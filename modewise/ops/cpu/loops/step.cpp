@@ -1,4 +1,4 @@
-// A token attends to the rows of its cache, and joins the blocks that are being filled.
+// One decoding step: a token attends to the cached rows and updates the partial blocks.
 
 #include "modewise/ops/cpu/loops/vector.h"
 #include "modewise/ops/cpu/loops/vector_math.h"
@@ -12,7 +12,7 @@ int64_t whole_vectors(int64_t count) {
   return (count + kLanes<F> - 1) / kLanes<F> * kLanes<F>;
 }
 
-/// The row in the accumulate type; in `room` where that is another one.
+/// The row in the accumulate type; converted into `room` if T differs.
 template <class T>
 const Accumulate<T>* wide_row(const T* from, int64_t width, Accumulate<T>* room) {
   if constexpr (sizeof(T) == sizeof(Accumulate<T>)) {
@@ -46,7 +46,7 @@ void blend(F keep, F scale, const F* from, int64_t width, F* to) {
   for (; i < width; ++i) to[i] = fused(from[i], scale, to[i] * keep);
 }
 
-/// logits [rows], room for whole vectors -> weights that sum to 1.
+/// logits [rows], padded to whole vectors -> weights that sum to 1.
 template <class F>
 void softmax(F* logits, int64_t rows) {
   F high = logits[0];
@@ -73,7 +73,7 @@ int64_t attend_scratch(const StepPlan& plan) {
   return (repeats * (rows + plan.d + plan.e) + widest) * static_cast<int64_t>(sizeof(F));
 }
 
-/// The query of head h as part `p` compares it.
+/// Query of head h, rotated and scaled for part `p`.
 template <class T>
 void turn_query(const StepPlan& plan, const StepRows& part, const T* q, Accumulate<T>* to) {
   using F = Accumulate<T>;

@@ -1,6 +1,5 @@
 #pragma once
-// What the loops of summary_attention share: turning rows by their position codes, and where the codes of a
-// chunk begin.
+// Rotation of rows by the rotary embedding, shared by the loops of summary_attention.
 
 #include "modewise/ops/cpu/loops/vector.h"
 
@@ -13,7 +12,7 @@ inline int64_t maximum(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-/// to = from turned by the angle and scaled, or turned back by Back; in place too.
+/// to = from rotated and scaled, or rotated by the inverse angle with Back; works in place.
 template <class F, bool Back = false>
 inline void turn_row(const F* from, const F* cosine, const F* sine, int64_t half, F scale, F* to) {
   constexpr int64_t kLane = kLanes<F>;
@@ -31,7 +30,7 @@ inline void turn_row(const F* from, const F* cosine, const F* sine, int64_t half
   }
 }
 
-/// The token whose code is the table's first row, for all queries and keys of a chunk.
+/// Token of the first row of the cosine and sine table, for all queries and keys of a chunk.
 inline int64_t code_base(const SummaryPlan& plan, int64_t chunk) {
   return plan.given_positions ? 0 : maximum(0, chunk * plan.chunk - plan.window + 1);
 }

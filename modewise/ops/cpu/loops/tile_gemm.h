@@ -1,6 +1,6 @@
 #pragma once
-// Products of small dense matrices for attention tiles: nothing is packed, since one operand is read by
-// broadcast and the other in whole vectors.
+// Products of small contiguous matrices for attention tiles, without packing: one operand is broadcast, the
+// other loaded in whole vectors.
 
 #include "modewise/ops/cpu/loops/vector.h"
 
@@ -19,8 +19,8 @@ void gemm_tile(const F* a, int64_t a_row, int64_t a_col, int64_t depth, const F*
 #pragma GCC unroll 4
     for (int j = 0; j < Vectors; ++j) sum[m][j] = Add ? load(out + m * out_row + j * kLanes<F>) : Vector<F>{};
   }
-  // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not
-  // stay in registers.
+  // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not fit
+  // in registers.
   const int64_t row3 = 3 * a_row;
   const F* high = a + (Rows > 4 ? 4 * a_row : 0);
   for (int64_t i = 0; i < depth; ++i, a += a_col, high += a_col, b += b_row) {
@@ -54,7 +54,7 @@ inline AttentionTile<F> attention_tile_of(int64_t rows) {
   return gemm_tile<F, Rows, Vectors, Add>;
 }
 
-/// Rows in tiles as equal as can be: the sums of a tile of one or two rows wait for each other.
+/// Splits rows into tiles as equal as possible: tiles of one or two rows stall on dependency chains.
 template <class F, int Vectors, bool Add>
 inline void gemm_columns(const F* a, int64_t a_row, int64_t a_col, int64_t rows, int64_t depth, const F* b,
                          int64_t b_row, F* out, int64_t out_row) {
@@ -67,7 +67,7 @@ inline void gemm_columns(const F* a, int64_t a_row, int64_t a_col, int64_t rows,
   }
 }
 
-/// out [rows, columns] = a · b, or added to it; columns a multiple of the lanes.
+/// out [rows, columns] = a · b, or += with Add; columns a multiple of the lanes.
 template <class F, bool Add>
 inline void gemm(const F* a, int64_t a_row, int64_t a_col, int64_t rows, int64_t depth, const F* b,
                  int64_t b_row, int64_t columns, F* out, int64_t out_row) {

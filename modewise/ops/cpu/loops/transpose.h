@@ -1,11 +1,11 @@
 #pragma once
-// A square of as many vectors as a vector has lanes, turned over its diagonal.
+// In-register transpose of a square matrix of kLanes vectors.
 
 #include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-/// Pairs of rows `Half` apart exchange lanes, then pairs half as far apart.
+/// Rows `Half` apart exchange lanes, then rows half as far apart.
 template <class Cell, int Half>
 inline void exchange(Vector<Cell>* v) {
   using Index = typename IndexOf<sizeof(Cell)>::type;

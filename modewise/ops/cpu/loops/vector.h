@@ -1,6 +1,6 @@
 #pragma once
-// Vectors of the instruction set that this file is compiled for, by GCC's vector extension. Everything is in
-// the set's own namespace; see cpu/loops.h for why nothing else is included.
+// Vector types of the instruction set that this file is compiled for, by GCC's vector extension. Everything
+// is in the instruction set's own namespace; cpu/loops.h explains why nothing else is included.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,8 +41,8 @@ inline void store(F* to, Vector<F> v) {
   __builtin_memcpy(to, &v, sizeof v);
 }
 
-/// a · b + c, rounded once where the instruction set can, whatever else is added to or taken from it. Written
-/// out where a compiler that contracts by itself would have a choice.
+/// a · b + c, rounded once (FMA) if the instruction set has it, regardless of what is added to the result.
+/// Written explicitly where compilers may or may not contract.
 inline float fused(float a, float b, float c) {
 #if defined(__FMA__)
   return __builtin_fmaf(a, b, c);
@@ -85,7 +85,7 @@ struct IndexOf<8> {
   using type = int64_t;
 };
 
-// Half of the lanes added to the other half, until one is left.
+// Adds half of the lanes to the other half, until one is left.
 template <class F, int Half>
 inline F add_halves(Vector<F> v) {
   if constexpr (Half == 0) {
@@ -97,7 +97,7 @@ inline F add_halves(Vector<F> v) {
     return add_halves<F, Half / 2>(v + __builtin_shuffle(v, upper));
   }
 }
-/// Sum of the lanes, as a tree.
+/// Sum of the lanes by a reduction tree.
 template <class F>
 inline F lane_sum(Vector<F> v) {
   return add_halves<F, kLanes<F> / 2>(v);
@@ -122,7 +122,7 @@ inline void fold(Vector<F>* v) {
   for (int i = 0; i < Half; ++i) v[i] = fold_pair<F, Half>(v[i], v[i + Half]);
   if constexpr (Half > 1) fold<F, Half / 2>(v);
 }
-/// Lane i of the result is the sum of the lanes of v[i], as a tree, for as many vectors as there are lanes.
+/// Lane i of the result is the tree sum of the lanes of v[i], for kLanes vectors.
 template <class F>
 inline Vector<F> lane_sums(const Vector<F>* vectors) {
   Vector<F> v[kLanes<F>];
@@ -131,8 +131,8 @@ inline Vector<F> lane_sums(const Vector<F>* vectors) {
   return v[0];
 }
 
-/// 64 bytes of lanes on every instruction set, in one vector or several. A sum that is taken in lanes is
-/// taken in these, so that its order, and with it its bits, do not depend on the width of the vectors.
+/// 64 bytes of lanes on every instruction set, in one or several vectors. Sums over lanes use this width, so
+/// that their order and bits do not depend on the vector width.
 constexpr int kWideParts = 64 / kVectorBytes;
 template <class F>
 constexpr int kWideLanes = kWideParts* kLanes<F>;
@@ -150,7 +150,7 @@ struct Wide {
     for (int i = 0; i < kWideParts; ++i)
       part[i] = fused(load(a + i * kLanes<F>), load(b + i * kLanes<F>), part[i]);
   }
-  /// The first steps of the tree that adds all lanes: down to one vector.
+  /// First steps of the tree sum of all lanes, down to one vector.
   Vector<F> folded() const {
     if constexpr (kWideParts == 1)
       return part[0];
@@ -165,7 +165,7 @@ inline F lane_sum(const Wide<F>& lanes) {
   return lane_sum<F>(lanes.folded());
 }
 
-/// The type in which sums of T are taken.
+/// Accumulate type of T.
 template <class T>
 struct AccumulateOf {
   using type = T;
@@ -208,7 +208,7 @@ inline Vector<float> widen_lanes(Halves bits) {
   return (Vector<float>)(__builtin_convertvector(bits, Vector<uint32_t>) << 16);
 #endif
 }
-/// As narrow<Half16> each; by the instruction that does it, denormal numbers become 0.
+/// Rounds each lane like narrow<Half16>; the hardware instruction flushes denormals to 0.
 inline Halves narrow_lanes(Vector<float> v) {
 #if defined(__AVX512BF16__)
   return (Halves)_mm512_cvtneps_pbh((__m512)v);
@@ -226,7 +226,7 @@ inline Halves narrow_lanes(Vector<float> v) {
 #endif
 }
 
-/// kLanes elements, widened; or the first `count` of them, the others 0.
+/// kLanes elements, widened; or the first `count`, the others 0.
 template <class T>
 inline Vector<Accumulate<T>> load_wide(const T* from) {
   if constexpr (sizeof(T) == sizeof(Accumulate<T>)) {
@@ -244,7 +244,7 @@ inline Vector<Accumulate<T>> load_wide(const T* from, int64_t count) {
   return load_wide<T>(lanes);
 }
 
-/// Rounded as narrow<T> rounds each.
+/// Rounds each lane like narrow<T>.
 template <class T>
 inline void store_narrow(T* to, Vector<Accumulate<T>> v) {
   if constexpr (sizeof(T) == sizeof(Accumulate<T>)) {
@@ -270,8 +270,8 @@ inline T* as(void* pointer) {
   return static_cast<T*>(pointer);
 }
 
-/// Elements of a packed row: at least `width`, whole vectors, an odd number of 64-byte lines, so that the
-/// rows of a panel fall into different cache sets.
+/// Row length of a packed panel: at least `width`, whole vectors, an odd number of 64-byte lines, so that its
+/// rows map to different cache sets.
 template <class F>
 inline int64_t padded_row(int64_t width) {
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(F));

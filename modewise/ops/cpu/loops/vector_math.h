@@ -1,13 +1,12 @@
 #pragma once
-// exp on vectors: Cephes' polynomial for float (within 1.03 ulp of the true value where the result is
-// normal), the C library for double. The normal distribution for float: its tail is exp(−x²/2) times a
-// polynomial.
+// Vector exp: Cephes' polynomial for float (within 1.03 ulp where the result is normal), the C library for
+// double. Standard normal CDF and density: for float the tail is exp(−x²/2) times a polynomial.
 
 #include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-/// The smaller (larger) of x and a constant; NaN where x is.
+/// Minimum (maximum) of x and a constant; NaN if x is.
 inline Vector<float> at_most(Vector<float> x, float high) {
 #if defined(__AVX512F__)
   return (Vector<float>)_mm512_min_ps(_mm512_set1_ps(high), (__m512)x);
@@ -27,13 +26,13 @@ inline Vector<float> at_least(Vector<float> x, float low) {
 #endif
 }
 
-/// p · 2^n for whole n = `whole`, rounded once where it is denormal.
+/// p · 2^n for integer n = `whole`, rounded once where it is denormal.
 inline Vector<float> scale_by_power(Vector<float> p, Vector<float> whole) {
 #if defined(__AVX512F__)
   return (Vector<float>)_mm512_scalef_ps((__m512)p, (__m512)whole);
 #else
   typedef int32_t Integers __attribute__((vector_size(kVectorBytes)));
-  // In two factors, so that denormal and infinite results come out right.
+  // In two factors, so that denormal and infinite results are correct.
   const Integers n = __builtin_convertvector(whole, Integers), half = n >> 1, rest = n - half;
   const Vector<float> scale1 = (Vector<float>)((half + 127) << 23);
   const Vector<float> scale2 = (Vector<float>)((rest + 127) << 23);
@@ -42,13 +41,13 @@ inline Vector<float> scale_by_power(Vector<float> p, Vector<float> whole) {
 }
 
 inline Vector<float> exp_lanes(Vector<float> x) {
-  // Beyond these the result is infinite or zero anyway.
+  // Outside this range the result is infinite or zero anyway.
   const Vector<float> zero = {}, t = at_least(at_most(x, 89.0f), -104.0f);
   const Vector<float> shifted =
       fused(t, zero + 1.44269504088896341f, zero + 12582912.0f);  // 1.5·2^23: rounds
   const Vector<float> whole = shifted - 12582912.0f;
   const Vector<float> r = fused(whole, zero + 2.12194440e-4f, fused(whole, zero - 0.693359375f, t));
-  // The polynomial by pairs of coefficients: what waits for what is shorter than term by term.
+  // The polynomial by pairs of coefficients, for shorter dependency chains than Horner's scheme.
   const Vector<float> r2 = r * r, high = fused(r, zero + 1.9875691500e-4f, zero + 1.3981999507e-3f),
                       middle = fused(r, zero + 8.3334519073e-3f, zero + 4.1665795894e-2f),
                       low = fused(r, zero + 1.6666665459e-1f, zero + 5.0000001201e-1f);
@@ -61,7 +60,7 @@ inline Vector<double> exp_lanes(Vector<double> x) {
   return x;
 }
 
-/// Of the standard normal distribution: its share below x, within 2.5e-7, and its density at x.
+/// Standard normal distribution: CDF at x, within 2.5e-7, and density at x.
 template <class F>
 struct Normal {
   Vector<F> below, density;

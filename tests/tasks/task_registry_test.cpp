@@ -12,8 +12,9 @@ namespace modewise::tasks {
 namespace {
 
 TEST(Kinds, HaveNamesOfTheirOwn) {
-  EXPECT_THAT(task_names(), testing::ElementsAre("forecast", "classify", "segment", "text", "series",
-                                                 "pictures", "captions", "language"));
+  EXPECT_THAT(task_commands(), testing::ElementsAre("forecast", "classify-volumes", "segment", "text", "classify-series",
+                                                    "classify-images", "caption", "language"));
+  for (const TaskSpec* kind : task_specs()) EXPECT_EQ(&task_named(kind->command), kind);
   for (const TaskSpec* kind : task_specs()) EXPECT_EQ(&task_named(kind->name), kind);
   try {
     task_named("clasify");
@@ -21,8 +22,8 @@ TEST(Kinds, HaveNamesOfTheirOwn) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_STREQ(error.what(),
-                 "there is no task 'clasify' (there are forecast, classify, segment, text, series, pictures, "
-                 "captions, language)");
+                 "there is no task 'clasify' (there are forecast, classify-volumes, segment, text, classify-series, "
+                 "classify-images, caption, language)");
   }
 }
 
