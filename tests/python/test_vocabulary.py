@@ -14,6 +14,7 @@ import functools
 import itertools
 import pathlib
 import re
+import signal
 import tomllib
 
 import pytest
@@ -301,9 +302,11 @@ def main():
     else:
         for path, group in itertools.groupby(found, key=lambda one: one.path):
             print(path, *(f"  {one.line}: {one.scope}: '{one.found}': write {one.write}" for one in group), sep="\n")
-        print(*faults_of_layout(options.root, Vocabulary(VOCABULARY).data["layout"]), sep="\n")
+        if not (options.paths or options.scope or options.word):
+            print(*faults_of_layout(options.root, Vocabulary(VOCABULARY).data["layout"]), sep="\n")
     print(f"{len(found)} findings")
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # quiet before head
     main()
