@@ -16,11 +16,11 @@ are compared by their number, so both recordings must run the same ones in the s
     parsed = '/config\.toml$|\.jsonl?$'  # TOML and JSON whose order, layout and comments do not count: compared as sorted
                                          # lines `model.layers = 2`
     [[rename]]                           # in every text and path of BEFORE, in this order
-    pattern = 'train classify\b'
-    replace = 'train classify-volumes'
+    pattern = '\bscans\b'
+    replace = 'volumes'
     [[key]]                              # in the lines of BEFORE's parsed files
     files = '/config\.toml$'             # paths; [[rename]] and [[mask]] may have it too
-    pattern = '(?m)^model\.blocks = '
+    pattern = '(?m)^model\.depth = '
     replace = 'model.layers = '
     [[mask]]                             # in both recordings, as VOLATILE: what must differ, such as the hash of a renamed config
     pattern = '("identity": ")\w+'
@@ -221,7 +221,7 @@ def record(folder, program):
 
 
 class Table:
-    """What --renames names: rules as VOLATILE has them, and the pattern of the files that are parsed."""
+    """Rules of --renames, as VOLATILE has them, and the pattern of the files that are parsed."""
 
     def __init__(self, file=None):
         data = tomllib.loads(file.read_text()) if file else {}
