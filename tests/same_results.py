@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Says whether two builds of the program give the same results, byte for byte.
+r"""Says whether two builds of the program give the same results, byte for byte.
 
     tests/same_results.py record FOLDER --program build/bin/modewise
-    tests/same_results.py compare BEFORE AFTER
+    tests/same_results.py compare BEFORE AFTER [--renames TABLE.toml]
 
 `record` runs COMMANDS, in this order, on small inputs that it makes itself and, where they are, on files of $MODEWISE_DATA.
 FOLDER gets a folder for each command: its exit status, stdout, stderr and every file that it wrote. `compare` masks what
@@ -10,11 +10,30 @@ VOLATILE names, and nothing else, prints a line for each difference and ends wit
 made on one machine with one build of libtorch: between CPUs results differ by rounding. A recording takes two to three
 minutes of one core; the commands have one thread unless OMP_NUM_THREADS says otherwise.
 
+Where names changed between the two builds, TABLE.toml says how: what BEFORE wrote is renamed before it is compared. Commands
+are compared by their number, so both recordings must run the same ones in the same order, each in the words of its checkout.
+
+    parsed = '/config\.toml$|\.jsonl?$'  # TOML and JSON whose order, layout and comments do not count: compared as sorted
+                                         # lines `model.layers = 2`
+    [[rename]]                           # in every text and path of BEFORE, in this order
+    pattern = '\bscans\b'
+    replace = 'volumes'
+    [[key]]                              # in the lines of BEFORE's parsed files
+    files = '/config\.toml$'             # paths; [[rename]] and [[mask]] may have it too
+    pattern = '(?m)^model\.depth = '
+    replace = 'model.layers = '
+    [[mask]]                             # in both recordings, as VOLATILE: what must differ, such as the hash of a renamed config
+    pattern = '("identity": ")\w+'
+    replace = '\1~'
+
+Binary files are compared as they are.
+
 Run it with the tests' .venv/bin/python. COMMANDS and VOLATILE stand in same_results_commands.py beside this file.
 """
 
 import argparse
 import collections
+import contextlib
 import gzip
 import io
 import itertools
@@ -27,6 +46,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 import zipfile
 
 import numpy as np
@@ -200,29 +220,78 @@ def record(folder, program):
     print(f"{number} commands in {time.monotonic() - began:.0f} s; {surprises} ended as they should not")
 
 
-def masked(path, content, names, used):
-    """The content without what is volatile; `used` counts how often by reason."""
-    for name, text in names.items():
-        content = content.replace(text.encode(), name.encode())
-    if pathlib.Path(path).suffix in BINARY:
-        return content
-    text = content.decode(errors="surrogateescape")
-    for files, pattern, instead, reason in VOLATILE:
-        if re.search(files, path):
-            text, count = re.subn(pattern, instead, text)
-            used[reason] += count
-    return text.encode(errors="surrogateescape")
+class Table:
+    """Rules of --renames, as VOLATILE has them, and the pattern of the files that are parsed."""
+
+    def __init__(self, file=None):
+        data = tomllib.loads(file.read_text()) if file else {}
+        if unknown := data.keys() - {"parsed", "rename", "key", "mask"}:
+            sys.exit(f"same_results: {file}: unknown: {', '.join(sorted(unknown))}")
+        self.parsed = data.get("parsed", r"(?!)")
+        self.renames, self.keys, masks = (
+            [(one.get("files", ""), one["pattern"], one["replace"], f"{kind} {one['pattern']}") for one in data.get(kind, [])]
+            for kind in ("rename", "key", "mask"))
+        self.masks = [*VOLATILE, *masks]
+        self.used = collections.Counter({reason: 0 for *_, reason in [*self.renames, *self.keys, *self.masks]})
+
+    def apply(self, rules, path, text):
+        for files, pattern, instead, reason in rules:
+            if re.search(files, path):
+                text, count = re.subn(pattern, instead, text)
+                self.used[reason] += count
+        return text
+
+    def text(self, path, text, is_before):
+        text = self.apply(self.renames if is_before else [], path, text)
+        text = self.apply(self.masks, path, text)
+        if re.search(self.parsed, path) and (lines := parsed(text)):
+            text = self.apply(self.keys if is_before else [], path, "\n".join(lines))
+            return "\n".join(sorted(text.split("\n")))
+        return text
 
 
-def contents(folder, used):
-    """Each file of a recording, masked, by its name."""
-    names = json.loads((folder / "recording.json").read_text())
-    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != "recording.json")
-    return {path: masked(path, (folder / path).read_bytes(), names, used) for path in sorted(str(p.relative_to(folder)) for p in paths)}
+def parsed(text):
+    """TOML, JSON or lines of JSON as lines `key.key = value`; none of other texts."""
+    for parse in (tomllib.loads, json.loads, lambda text: [json.loads(line) for line in text.splitlines()]):
+        with contextlib.suppress(ValueError):
+            if value := parse(text):
+                return list(flat(value))
+    return []
+
+
+def flat(value, key=""):
+    """Lists without objects are values."""
+    if isinstance(value, dict) and value:
+        items = value.items()
+    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        items = ((f"{i:03}", one) for i, one in enumerate(value))
+    else:
+        yield f"{key} = {json.dumps(value, default=str)}"
+        return
+    for name, one in items:
+        yield from flat(one, f"{key}.{name}" if key else name)
+
+
+def contents(folder, table, is_before):
+    """(path, masked content) of each file of a recording by its path without the name of the command, which may differ."""
+    names, found = json.loads((folder / "recording.json").read_text()), {}
+    for path in sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and p.name != "recording.json"):
+        content = (folder / path).read_bytes()
+        for name, text in names.items():
+            content = content.replace(text.encode(), name.encode())
+        path = table.apply(table.renames, path, path) if is_before else path
+        if pathlib.Path(path).suffix not in BINARY:
+            text = table.text(path, content.decode(errors="surrogateescape"), is_before)
+            content = text.encode(errors="surrogateescape")
+        key = re.sub(r"^(\d+)[^/]*", r"\1", path)
+        if key in found:
+            sys.exit(f"same_results: two files of {folder} are {path} once renamed")
+        found[key] = path, content
+    return found
 
 
 def first_difference(path, one, other):
-    """Where two contents begin to differ, and what stands there in both."""
+    """Where two contents begin to differ, and both texts from there on."""
     if path.endswith(".npz") and zipfile.is_zipfile(io.BytesIO(one)) and zipfile.is_zipfile(io.BytesIO(other)):
         members = [{name: archive.read(name) for name in archive.namelist()}
                    for archive in (zipfile.ZipFile(io.BytesIO(content)) for content in (one, other))]
@@ -240,19 +309,20 @@ def first_difference(path, one, other):
     return ": other ends of lines"
 
 
-def compare(before, after):
-    used = collections.Counter()
-    one, other = (contents(folder, used) for folder in (before, after))
+def compare(before, after, table):
+    one, other = contents(before, table, True), contents(after, table, False)
     differences = 0
-    for path in sorted(one.keys() | other.keys()):
-        if one.get(path) != other.get(path):
+    for key in sorted(one.keys() | other.keys()):
+        (old, a), (new, b) = (files.get(key, (None, None)) for files in (one, other))
+        if a != b:
             differences += 1
-            missing = next((folder for folder, files in ((before, one), (after, other)) if path not in files), None)
-            print(f"{path} is not in {missing}" if missing else path + first_difference(path, one[path], other[path]))
-    for *_, reason in VOLATILE:
-        print(f"masked {used[reason]:5} times: {reason}")
-    count = sum(path.endswith("/command") for path in one)
-    print(f"{count} commands, {len(one)} files, {sum(map(len, one.values())):,} bytes: {differences} differences")
+            missing = before if old is None else after
+            print(f"{new or old} is not in {missing}" if a is None or b is None else new + first_difference(new, a, b))
+    for reason, count in table.used.items():
+        print(f"replaced {count:5} times: {reason}")
+    count = sum(key.endswith("/command") for key in one)
+    size = sum(len(content) for _, content in one.values())
+    print(f"{count} commands, {len(one)} files, {size:,} bytes: {differences} differences")
     return differences
 
 
@@ -265,11 +335,12 @@ def main():
     comparison = verbs.add_parser("compare", help="two recordings, byte for byte")
     comparison.add_argument("before", type=pathlib.Path)
     comparison.add_argument("after", type=pathlib.Path)
+    comparison.add_argument("--renames", type=pathlib.Path, metavar="TABLE", help="TOML file that says which names changed")
     options = parser.parse_args()
     if options.verb == "record":
         record(options.folder, options.program)
     else:
-        sys.exit(1 if compare(options.before, options.after) else 0)
+        sys.exit(1 if compare(options.before, options.after, Table(options.renames)) else 0)
 
 
 if __name__ == "__main__":
