@@ -38,7 +38,7 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  CLI::App app("times stacked HOT blocks");
+  CLI::App app("Times stacked HOT layers");
   app.add_option("--batch", options.batch);
   app.add_option("--sizes", options.sizes);
   app.add_option("--blocks", options.blocks);
@@ -51,8 +51,8 @@ Options parse(int argc, char** argv) {
   app.add_option("--threads", options.threads);
   app.add_option("--repeats", options.repeats);
   app.add_flag("--processor-time", options.processor_time,
-               "of one thread, for a machine that does other work");
-  app.add_flag("--recompute", options.recompute, "as train.recompute");
+               "measure the CPU time of one thread, for a busy machine");
+  app.add_flag("--recompute", options.recompute, "recompute activations (train.recompute)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

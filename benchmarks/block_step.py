@@ -112,7 +112,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "build")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--repeats", type=int, default=3, help="steps timed in each round")
+    parser.add_argument("--repeats", type=int, default=3, help="timed steps per round")
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
     parser.add_argument("--no-compile", action="store_true", help="skip torch.compile")
@@ -121,7 +121,7 @@ def main():
     parser.add_argument("--recompute", action="store_true", help="recompute activations in modewise")
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
-        parser.error("--processor-time is that of one thread: --threads 1")
+        parser.error("--processor-time needs --threads 1")
 
     info = machine.build_info(options.build, "--rates")
     measured = f"{options.threads} threads, medians of {options.rounds * options.repeats} steps"
@@ -133,8 +133,8 @@ def main():
 
         torch.set_num_threads(options.threads)
         print(f"{machine.line(info)}; torch {torch.__version__}, {measured}\n")
-        columns = ["eager ms", "compile ms", "modewise ms", "against eager", "against compile", "eager MiB", "modewise MiB"]
-    columns = ["blocks on", "precision", "work", *columns, "GF/s", "of the peak", "bound ms"]
+        columns = ["eager ms", "compile ms", "modewise ms", "speedup over eager", "over compile", "eager MiB", "modewise MiB"]
+    columns = ["shape", "precision", "work", *columns, "GF/s", "fraction of peak", "bound ms"]
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for name in options.shapes:
         for precision in options.precisions:
@@ -156,7 +156,7 @@ def plain_peers(name, precision, options):
 
 
 def measured_in_turns(name, precision, options):
-    """{(who, work): seconds}, {who: bytes of training}"""
+    """({(who, work): seconds}, {who: training bytes}), measured in alternation."""
     clock = time.thread_time if options.processor_time else time.perf_counter
     peers = {} if options.against else plain_peers(name, precision, options)
     builds = {"before": options.against, "modewise": options.build} if options.against else {"modewise": options.build}
@@ -170,10 +170,10 @@ def measured_in_turns(name, precision, options):
                 action()
                 times.setdefault((peer, work), []).extend(seconds(action, options.repeats, clock))
         for who, build in builds.items():
-            told = modewise_step(build, name, precision, options, options.recompute and who == "modewise")
-            memory[who] = told["resident_bytes"]
+            result = modewise_step(build, name, precision, options, options.recompute and who == "modewise")
+            memory[who] = result["resident_bytes"]
             for work in ("train", "inference"):
-                times.setdefault((who, work), []).extend(told[work])
+                times.setdefault((who, work), []).extend(result[work])
     return times, memory
 
 

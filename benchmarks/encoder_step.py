@@ -89,7 +89,7 @@ def main():
     torch.manual_seed(0)
     torch.ones(16).exp()  # libtorch selects its kernels now, before our library switches it to AVX2
     torch.ops.load_library(str(options.build / "lib" / "libmodewise_ops.so"))
-    print("| tokens, fold | width | attention: SDPA ms | tensor ms | ratio | step: SDPA ms | tensor ms | ratio | ratio with free attention |")
+    print("| tokens, fold | width | attention: SDPA ms | tensor ms | ratio | step: SDPA ms | tensor ms | ratio | ratio with free attention (bound) |")
     print("|---|---|---|---|---|---|---|---|---|")
     for tokens in options.lengths:
         for width in options.widths:

@@ -134,8 +134,8 @@ def main():
     options = parser.parse_args()
     if options.case:
         return case(options)
-    print(f"{options.threads} threads, medians of {options.rounds * options.tokens} tokens, of the program of {options.rounds} means over {options.tokens}\n")
-    print("| weights | bound ms | " + " | ".join(f"{name}: ms, of the bound" for name in KINDS.values()) + " |")
+    print(f"{options.threads} threads, medians of {options.rounds * options.tokens} tokens, for the program of {options.rounds} means of {options.tokens} tokens\n")
+    print("| weights | bound ms | " + " | ".join(f"{name}: ms, × bound" for name in KINDS.values()) + " |")
     print("|---|---|" + "---|" * len(KINDS))
     for precision in PRECISIONS:
         seconds, bounds = {kind: [] for kind in KINDS}, []

@@ -27,12 +27,12 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  CLI::App app("measures the caches of generation");
-  app.add_option("--fold", options.fold, "n_1 … n_m; the text is as long as it holds");
-  app.add_option("--summary-tokens", options.slots);
+  CLI::App app("Measures the KV caches of generation");
+  app.add_option("--fold", options.fold, "fold n_1 … n_m, whose size is the length of the sequence");
+  app.add_option("--summary-tokens", options.slots, "summary tokens per block, one measurement each");
   app.add_option("--heads", options.heads);
-  app.add_option("--width", options.width, "of a head");
-  app.add_option("--steps", options.steps, "that are timed, the last ones of the text");
+  app.add_option("--width", options.width, "head width");
+  app.add_option("--steps", options.steps, "timed steps at the end of the sequence");
   app.add_option("--threads", options.threads);
   try {
     app.parse(argc, argv);
@@ -51,7 +51,7 @@ void run(const Options& options) {
   int64_t full_bytes = 0;
   const auto measure = [&](const ops::TensorAttentionOptions& form, int64_t slots) {
     at::Tensor latents;
-    if (form.form == "causal")
+    if (form.form == "summary")
       latents = at::randn({std::ssize(options.fold) - 1, options.heads, slots, options.width});
     ops::AttentionCache cache(form, latents);
     const int64_t begun = tokens - options.steps;
@@ -81,7 +81,7 @@ void run(const Options& options) {
   };
   measure({.form = "full"}, 0);
   measure({.form = "window", .window = 2 * options.fold.back()}, 0);
-  for (const int64_t slots : options.slots) measure({.form = "causal", .fold = options.fold}, slots);
+  for (const int64_t slots : options.slots) measure({.form = "summary", .fold = options.fold}, slots);
 }
 
 }  // namespace

@@ -87,12 +87,12 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--tokens", type=int, default=2048)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=3, help="steps timed in each round")
+    parser.add_argument("--repeats", type=int, default=3, help="timed steps per round")
     parser.add_argument("--processor-time", action="store_true", help="measure the CPU time of one thread, for a busy machine")
     parser.add_argument("--case", choices=KINDS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
-        parser.error("--processor-time is that of one thread: --threads 1")
+        parser.error("--processor-time needs --threads 1")
     if options.case:
         return case(options)
     times = {kind: [] for kind in KINDS}
@@ -101,7 +101,7 @@ def main():
             times[kind] += run(options, kind)
     median = {kind: statistics.median(values) for kind, values in times.items()}
     print(f"{options.threads} threads, {options.tokens} tokens, medians of {options.rounds * options.repeats} steps\n")
-    print("| decoder | step s | of Llama's speed |\n|---|---|---|")
+    print("| decoder | step s | speed over Llama |\n|---|---|---|")
     names = {"llama": "transformers' Llama, SDPA", "full": "modewise, full", "causal": "modewise, summary " + "·".join(map(str, decoders.FOLD))}
     for kind, seconds in median.items():
         print(f"| {names[kind]} | {seconds:.3f} | {median['llama'] / seconds:.2f}× |")

@@ -102,7 +102,7 @@ def table(options, precision, work):
     grown = {slots: [] for slots in options.summary_tokens_list}
     for tokens in options.lengths:
         if work == "train" and tokens * HEADS * WIDTH * (36 if precision == "float32" else 26) > options.memory * 2**30:
-            print(f"| {tokens:,} | | more memory than --memory {options.memory} GiB" + " | " * (1 + 3 * len(options.summary_tokens_list)) + "|")
+            print(f"| {tokens:,} | | exceeds --memory {options.memory} GiB" + " | " * (1 + 3 * len(options.summary_tokens_list)) + "|")
             continue
         peer = run(options, "sdpa", tokens, precision, work) if tokens <= options.longest_peer else None
         cells = [f"{tokens:,}", "·".join(map(str, fold_of(tokens))).replace("0", "n", 1)]

@@ -109,7 +109,7 @@ def main():
 
     torch.set_num_threads(options.threads)
     print(f"{machine.line(machine.build_info(options.build))}; torch {torch.__version__}, {options.seeds} seeds\n")
-    print("| operator | of | float32 modewise | torch | ratio | of | bf16 modewise | torch | ratio |\n" + "|---" * 9 + "|")
+    print("| operator | value | float32 modewise | torch | ratio | value | bf16 modewise | torch | ratio |\n" + "|---" * 9 + "|")
     above = []
     for name, make in CASES.items():
         if not any(name.startswith(start) for start in options.only):

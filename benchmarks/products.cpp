@@ -115,13 +115,13 @@ int run(int threads, int rounds, bool processor_time) {
   const at::NoGradGuard no_grad;
   at::set_num_threads(threads);
   const ProcessorRates rates = processor_rates();
-  std::printf("%s, loops for %s, %d threads, medians of %d rounds; a core's peak: %.0f GF/s in float32",
+  std::printf("%s, loops for %s, %d threads, medians of %d rounds; peak of one core: %.0f GF/s in float32",
               machine_info().processor.c_str(), ops::active_isa().c_str(), threads, rounds,
               rates.float32 / 1e9);
-  if (rates.bf16_pairs > 0) std::printf(", %.0f in pairs of bf16", rates.bf16_pairs / 1e9);
-  if (rates.bf16_tiles > 0) std::printf(", %.0f in tiles of bf16", rates.bf16_tiles / 1e9);
+  if (rates.bf16_pairs > 0) std::printf(", %.0f in bf16 pairs", rates.bf16_pairs / 1e9);
+  if (rates.bf16_tiles > 0) std::printf(", %.0f in bf16 tiles", rates.bf16_tiles / 1e9);
   std::printf(
-      "\n\n| rows | map | type | modewise GF/s | torch GF/s | of the float32 peak a thread "
+      "\n\n| rows | product | type | modewise GF/s | torch GF/s | of the float32 peak per thread "
       "|\n|---|---|---|---|---|---|\n");
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
     for (const Case& one : cases(type))
@@ -134,12 +134,12 @@ int run(int threads, int rounds, bool processor_time) {
 }  // namespace modewise
 
 int main(int argc, char** argv) {
-  CLI::App app("Products of a HOT block against torch and the peak of the CPU");
+  CLI::App app("Times the matrix products of a HOT layer against torch and the peak of the CPU");
   int threads = 1, rounds = 15;
   app.add_option("--threads", threads)->capture_default_str();
   app.add_option("--rounds", rounds)->capture_default_str();
   bool processor_time = false;
-  app.add_flag("--processor-time", processor_time, "of one thread, for a machine that does other work");
+  app.add_flag("--processor-time", processor_time, "measure the CPU time of one thread, for a busy machine");
   CLI11_PARSE(app, argc, argv);
   modewise::keep_freed_memory();
   return modewise::run(threads, rounds, processor_time);

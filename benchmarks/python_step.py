@@ -71,18 +71,18 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "build")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--repeats", type=int, default=5, help="steps timed in each round")
+    parser.add_argument("--repeats", type=int, default=5, help="timed steps per round")
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--processor-time", action="store_true", help="measure the CPU time of one thread, for a busy machine")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
-        parser.error("--processor-time is that of one thread: --threads 1")
+        parser.error("--processor-time needs --threads 1")
     if options.child:
         return child(options)
-    told = machine.line(machine.build_info(options.build))
-    print(f"{told}; {options.threads} threads, float32, medians of {options.rounds * options.repeats} steps\n")
-    print("| blocks on | program ms | Python ms | more |\n|---|---|---|---|")
+    description = machine.line(machine.build_info(options.build))
+    print(f"{description}; {options.threads} threads, float32, medians of {options.rounds * options.repeats} steps\n")
+    print("| shape | program ms | Python ms | overhead |\n|---|---|---|---|")
     for name in options.shapes:
         program, python = [], []
         for _ in range(options.rounds):

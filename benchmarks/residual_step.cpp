@@ -31,14 +31,14 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  CLI::App app("times ResNet-18 on volumes");
+  CLI::App app("Times ResNet-18 on volumes");
   app.add_option("--batch", options.batch);
-  app.add_option("--size", options.size, "voxels an axis");
+  app.add_option("--size", options.size, "voxels per axis");
   app.add_option("--width", options.width, "channels of the first stage");
   app.add_option("--threads", options.threads);
   app.add_option("--repeats", options.repeats);
   app.add_flag("--processor-time", options.processor_time,
-               "of one thread, for a machine that does other work");
+               "measure the CPU time of one thread, for a busy machine");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -83,7 +83,7 @@ def main():
     parser.add_argument("--size", type=int, default=28, help="voxels per axis")
     parser.add_argument("--width", type=int, default=64, help="channels of the first stage")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--repeats", type=int, default=1, help="steps timed in each round")
+    parser.add_argument("--repeats", type=int, default=1, help="timed steps per round")
     parser.add_argument("--processor-time", action="store_true", help="measure the CPU time of one thread, for a busy machine")
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
@@ -106,7 +106,7 @@ def main():
                 times.setdefault((work, "modewise"), []).extend(seconds)
     print(f"{machine.line(machine.build_info(options.build))}; torch {torch.__version__}, {options.threads} threads, batch {options.batch}, "
           f"{options.size}³ voxels, width {options.width}, medians of {options.rounds * options.repeats} steps\n")  # fmt: skip
-    print("| work | channels first s | channels last s | modewise s | against the faster |\n|---|---|---|---|---|")
+    print("| work | channels first s | channels last s | modewise s | speedup over the faster |\n|---|---|---|---|---|")
     for work in ("train", "inference"):
         first, last, ours = (statistics.median(times[work, who]) for who in (*LAYOUTS, "modewise"))
         print(f"| {work} | {first:.2f} | {last:.2f} | {ours:.2f} | {min(first, last) / ours:.2f}× |")

@@ -35,12 +35,12 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  CLI::App app("times classifiers of long series");
+  CLI::App app("Times classifiers of long series");
   app.add_option("--steps", options.steps, "lengths of the series");
   app.add_option("--batch", options.batch);
   app.add_option("--threads", options.threads);
   app.add_option("--repeats", options.repeats);
-  app.add_option("--set", options.settings, "of all PatchTST models, as in model.patch.length=16");
+  app.add_option("--set", options.settings, "setting of all PatchTST models, e.g. model.patch.length=16");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

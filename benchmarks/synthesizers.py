@@ -161,7 +161,7 @@ def memory_case(options):
 
 
 def memory(options):
-    print("| form | map | ours MiB | eager MiB | ratio |\n|---|---|---|---|---|")
+    print("| type | map | ours MiB | eager MiB | ratio |\n|---|---|---|---|---|")
     for form in ("factorized-random", "product-random", "mixture"):
         for name in ("16x16x64", "32x32x64", "64x64x64"):
             taken = [json.loads(subprocess.run([sys.executable, __file__, "--build", options.build, "--threads", str(options.threads),
@@ -184,7 +184,7 @@ def main():
         return memory_case(options)
     if options.memory:
         return memory(options)
-    print("| form | map, batch | step | ours ms | eager ms | compile ms | eager / ours | compile / ours |\n|---|---|---|---|---|---|---|---|")
+    print("| type | map, batch | step | ours ms | eager ms | compile ms | eager / ours | compile / ours |\n|---|---|---|---|---|---|---|---|")
     for form in options.forms:
         for name in options.maps:
             for train in (False, True):

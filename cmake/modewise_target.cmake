@@ -3,7 +3,7 @@ add_library(modewise_flags INTERFACE)
 target_include_directories(modewise_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
 target_compile_features(modewise_flags INTERFACE cxx_std_20)
 target_compile_options(modewise_flags INTERFACE
-  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;-Werror;-fno-math-errno>")
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;$<$<BOOL:${MODEWISE_WERROR}>:-Werror>;-fno-math-errno>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(modewise_flags INTERFACE $<BUILD_INTERFACE:-Wno-restrict>)  # false alarms on `"text" + std::string` (GCC PR 105651)
 endif()

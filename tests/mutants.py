@@ -255,7 +255,7 @@ def draw(root, files, seed):
                 kinds[mutant.kind.split()[0]].append(mutant)
         left[layer] = kinds
     while any(left.values()):
-        for layer, kinds in left.items():
+        for kinds in left.values():
             if not kinds:
                 continue
             name = rng.choice(sorted(kinds))

@@ -59,7 +59,7 @@ class Shard:
         if code == -signal.SIGKILL and time.monotonic() >= self.deadline:
             self.end = f"ran longer than {self.timeout:g} s"
         elif code:
-            self.end = f"ended the program with " + (f"exit status {code}" if code > 0 else f"signal {-code}")
+            self.end = "ended the program with " + (f"exit status {code}" if code > 0 else f"signal {-code}")
 
     def follow(self, pipe):
         """Takes line after line until the pipe is closed; False when a test takes too long."""

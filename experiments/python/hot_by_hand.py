@@ -14,7 +14,6 @@ import json
 import math
 import pathlib
 import statistics
-import tomllib
 
 import numpy as np
 import pandas

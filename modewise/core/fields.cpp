@@ -206,7 +206,7 @@ void Fields::set(std::string_view assignment) {
           *value = current_value(field.path, raw, field.rule.one_of);
         } else {
           // The value is read as TOML; a bare list may omit brackets, and bare words in it may omit quotes.
-          std::string text = raw;
+          std::string text = raw;  // NOLINT(performance-unnecessary-copy-initialization): lists change it
           if constexpr (is_list<T>::value) {
             if (!text.starts_with("[")) {
               std::vector<std::string> parts;

@@ -15,10 +15,10 @@ namespace {
 
 class AttentionCache : public torch::CustomClassHolder {
  public:
-  AttentionCache(const std::string& form, const std::vector<int64_t>& fold, int64_t window, int64_t sinks,
+  AttentionCache(const std::string& type, const std::vector<int64_t>& fold, int64_t window, int64_t sinks,
                  double density, const std::optional<at::Tensor>& latents,
                  const std::optional<at::Tensor>& frequencies, const std::vector<double>& gains)
-      : cache_({.form = form, .fold = fold, .window = window, .sinks = sinks, .density = density},
+      : cache_({.form = type, .fold = fold, .window = window, .sinks = sinks, .density = density},
                latents.value_or(at::Tensor()), {frequencies.value_or(at::Tensor()), gains, {}}) {}
 
   at::Tensor step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {

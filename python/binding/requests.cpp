@@ -125,7 +125,7 @@ Result show(const json& request) {
   return task.describe_data(string_of(request, "config"), assignments(request));
 }
 
-Result task(const json& request) {
+Result task_names(const json& request) {
   const tasks::TaskSpec& found = tasks::task_named(string_of(request, "name"));
   nlohmann::ordered_json names = {{"name", found.name}, {"command", found.command}};
   return Result(std::move(names));
@@ -165,7 +165,7 @@ Result answer(const json& request) {
   static const std::map<std::string, Result (*)(const json&)> commands = {
       {"train", train},       {"evaluate", evaluate}, {"predict", predict}, {"explain", explain},
       {"backtest", backtest}, {"show", show},         {"config", config},   {"encode", encode},
-      {"decode", decode},     {"weights", weights},   {"task", task}};
+      {"decode", decode},     {"weights", weights},   {"task", task_names}};
   const auto found = commands.find(string_of(request, "command"));
   require(found != commands.end(), ErrorKind::usage, "unknown command '{}'", string_of(request, "command"));
   const std::string run = string_of(request, request.contains("run") ? "run" : "resume");

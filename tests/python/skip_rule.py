@@ -6,7 +6,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import allowed_skips  # noqa: E402
+import allowed_skips
 
 
 def check_skip(report, path, rest):

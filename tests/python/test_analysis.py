@@ -1,6 +1,5 @@
 """decompose, cost, explain and sweep as their users meet them."""
 import json
-import os
 import pathlib
 import signal
 import subprocess
@@ -101,7 +100,7 @@ def test_cost_by_size_measured(tmp_path):
     assert {p.name for p in (tmp_path / "out").iterdir()} >= {"cost.json", "cost.csv", "measured.csv", "report.html",
                                                              "multiply_adds.svg", "training_time.svg"}
     for entry in result["entries"]:
-        assert sum(l["parameters"] for l in entry["layers"]) == entry["parameters"]
+        assert sum(layer["parameters"] for layer in entry["layers"]) == entry["parameters"]
     fails(2, "kroneker", arguments=["cost", "--attention", "kroneker"])
 
 

@@ -90,7 +90,7 @@ def test_means_rows_and_what_comes_later(folder, tmp_path):
 
 def test_a_table_of_all_heads(folder, tmp_path):
     result, _ = decompose(folder / "full", tmp_path / "all", "--modes", "4,4,4", "--samples", 3, "--space", "16x4")
-    assert [(one["layer"], one["head"]) for one in result["heads"]] == [(l, h) for l in (1, 2) for h in (1, 2, 3, 4)]
+    assert [(one["layer"], one["head"]) for one in result["heads"]] == [(layer, head) for layer in (1, 2) for head in (1, 2, 3, 4)]
     assert {p.name for p in (tmp_path / "all").iterdir()} >= {"decomposition.json", "decomposition.csv", "report.html"}
     one = json.loads(ok("decompose", folder / "full", "--modes", "4,4,4", "--samples", 3, "--layer", 2, "--head", 2, "--json").stdout)
     row = result["heads"][5]

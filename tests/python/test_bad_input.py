@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from cli_helpers import fails, ok, small_run, train, write_csv
+from cli_helpers import fails, ok, small_run, train, write_csv  # noqa: F401 (small_run is a fixture)
 
 
 def test_ragged_row(tmp_path):

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from cli_helpers import DATA, PROGRAM, QUICK, SMALL, fails, hourly, modewise, ok, small_run, train, write_csv
+from cli_helpers import DATA, PROGRAM, QUICK, SMALL, fails, hourly, modewise, ok, small_run, train, write_csv  # noqa: F401 (small_run is a fixture)
 
 
 

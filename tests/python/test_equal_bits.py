@@ -9,7 +9,7 @@ from cli_helpers import PROGRAM, ROOT, modewise, ok
 from modewise.ops import kernels
 
 sys.path.insert(0, str(ROOT / "tests"))
-from equal_bits import TRAININGS, trained_hash, write_inputs  # noqa: E402
+from equal_bits import TRAININGS, trained_hash, write_inputs
 
 pytestmark = pytest.mark.skipif("avx512" not in kernels.available_isas(), reason="this CPU has no AVX-512: there is nothing to compare AVX2 with")
 PLAIN = {"MODEWISE_ISA": ""}  # the default

@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from cli_helpers import DATA, PROGRAM, fails, modewise, ok
+from cli_helpers import DATA, PROGRAM, fails, ok
 
 STORIES = DATA / "language" / "stories260K.bin"
 needs_stories = pytest.mark.skipif(not STORIES.exists(), reason=f"{STORIES} is not there")

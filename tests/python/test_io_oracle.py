@@ -193,7 +193,7 @@ def random_ts(rng):
     header += [f"@dimensions {dimensions}"] if dimensions > 1 else []
     header += [f"@seriesLength {lengths[0]}"] if equal else []
     header = ["@" + (line[1:].upper() if rng.random() < 0.3 and "class" not in line and "problem" not in line else line[1:]) for line in header]
-    write = lambda x: "?" if np.isnan(x) else form.format(float(x))  # noqa: E731
+    write = lambda x: "?" if np.isnan(x) else form.format(float(x))
     lines = [":".join(",".join(map(write, row)) for row in case) + ":" + classes[label] for case, label in zip(cases, labels)]
     end = rng.choice(["\n", "\r\n"])
     text = end.join(["# comment", *rng.permutation(header).tolist(), "@data", *lines, ""])
@@ -214,7 +214,7 @@ def test_ts_values_agree(ours):
 def random_arff(rng):
     """A table of numeric attributes and one of classes, in one of the ways in which ARFF is written."""
     steps, rows, classes = int(rng.integers(1, 8)), 5, ["a", "B2", "3", "x-y"][:int(rng.integers(1, 5))]
-    quote = lambda text: f"'{text}'" if rng.random() < 0.3 else text  # noqa: E731
+    quote = lambda text: f"'{text}'" if rng.random() < 0.3 else text
     values = np.where(rng.random((rows, steps)) < 0.1, np.nan, rng.normal(0, 10.0**rng.integers(-4, 6), (rows, steps)))
     form = rng.choice(["{:.4f}", "{:e}", "{!r}"])
     last = rng.random() < 0.8

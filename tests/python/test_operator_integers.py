@@ -192,7 +192,7 @@ def complaint(op, key, name, value, arguments):
     """What is wrong with the answer to the value, None where nothing is."""
     try:
         refusal = attempt(op, key, arguments)
-    except Exception as error:  # anything but a refusal
+    except Exception as error:  # noqa: BLE001 - anything but a refusal
         return f"{type(error).__name__}: {error}"
     if right(name.split("[")[0], value):
         return refusal and f"refused: {refusal}"

@@ -10,10 +10,10 @@ import time
 import numpy as np
 import pytest
 
-rasterio = pytest.importorskip("rasterio")
-from rasterio.transform import Affine, from_origin  # noqa: E402
-
 from programs import ROOT, built
+
+rasterio = pytest.importorskip("rasterio")
+from rasterio.transform import from_origin  # noqa: E402
 
 PROGRAM = built("modewise")
 DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))

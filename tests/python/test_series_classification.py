@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from cli_helpers import PROGRAM, fails, modewise, ok
+from cli_helpers import PROGRAM, fails, ok
 
 
 SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.layers=1",

@@ -15,14 +15,14 @@ import urllib.request
 import numpy as np
 import pytest
 
-from cli_helpers import QUICK, hourly, ok
+from cli_helpers import hourly, ok
 from programs import built
 
 pytest.importorskip("tensorboard", reason="tensorboard is not installed (./dev test installs it)")
 
-from PIL import Image  # noqa: E402
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
-from tensorboard.backend.event_processing.event_file_loader import EventFileLoader  # noqa: E402
+from PIL import Image
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
 TOY = built("train_toy")
 SILENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}

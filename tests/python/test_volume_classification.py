@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from cli_helpers import fails, modewise, ok
+from cli_helpers import fails, ok
 
 
 SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.layers=1",

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import initialization
 
 from modewise import ops
-from modewise.transformers.cache import LayerCache, adopt, layer_of
+from modewise.transformers.cache import adopt, layer_of
 from modewise.transformers.options import NAME, Options, configure, options_of, request, require, require_family
 
 DEVIATION = 0.02  # of several slots, which would stay alike from one beginning

@@ -49,7 +49,7 @@ def rearranged(matrix, modes):
 CASES = [([3, 4, 5], 2), ([3, 4, 5], 6), ([4, 4, 4], 10), ([5, 3, 2], 4), ([2, 3, 2, 3], 5), ([3, 3, 3, 2], 3), ([4, 5, 6], 8)]
 # The number of starts was raised until the first set passed; the second was made afterwards, with nothing changed.
 cases = []
-for number, (modes, rank, scale, seed, held_out) in enumerate(
+for modes, rank, scale, seed, held_out in (
         [(m, r, s, 500 + i, False) for i, (m, r) in enumerate(CASES) for s in (1.0, 4.0)] +
         [(m, r, s, 9000 + 10 * i + j, True) for i, (m, r) in enumerate(CASES) for j, s in enumerate((1.0, 4.0))]):
     matrix = attention(int(np.prod(modes)), seed, scale)

@@ -104,7 +104,7 @@ def csv_cases():
     random.seed(11)
     cases = []
     alphabet = ["a", "Z", "7", " ", '"', ",", "\n", "é", "€", "'", "x y", "\r\n"]
-    for index in range(40):
+    for _ in range(40):
         columns, rows = random.randint(1, 5), random.randint(1, 8)
         header = [f"name {c}" for c in range(columns)]
         table = [["t" + "".join(random.choices(alphabet, k=random.randint(0, 8))) + "e" for _ in range(columns)] for _ in range(rows)]

@@ -86,7 +86,7 @@ def case(number, classes, count, sizes, select, picks):
     draw = np.random.default_rng(number)
     labels = [draw.integers(0, classes, size) for size in sizes]
     models = []
-    for m in range(count):
+    for _ in range(count):
         skill = draw.uniform(0.2, 2.5)
         parts = []
         for truth in labels:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "metrics" / "vectors"))
-from make_caption_metrics import words_of  # noqa: E402
+from make_caption_metrics import words_of
 
 CAPTIONS = [
     "A man's dog isn't here; it's the boys' (and the \"dog\" - a 'small' one) who'll run!",
