@@ -1,8 +1,7 @@
-// Times a training step and inference of stacked HOT blocks and prints the seconds of each repeat as JSON,
-// and what training takes of memory beyond what stood before its first step, resident and in tensors at one
-// time:
-// {"train": [...], "inference": [...], "resident_bytes": n, "tensor_bytes": n}. block_step.py runs it in
-// turns with plain PyTorch.
+// Times a training step and inference of stacked HOT layers and prints the seconds of each repeat as JSON,
+// with the peak memory of training beyond the memory before its first step, resident and in tensors:
+// {"train": [...], "inference": [...], "resident_bytes": n, "tensor_bytes": n}. block_step.py alternates it
+// with plain PyTorch.
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -19,8 +18,8 @@
 #include "benchmarks/resident_memory.h"
 #include "modewise/core/allocator.h"
 #include "modewise/nn/layers/block.h"
-#include "modewise/ops/training/recompute_mode.h"
 #include "modewise/ops/attention/tensor_blocks.h"
+#include "modewise/ops/training/recompute_mode.h"
 #include "modewise/train/loop/optimizer.h"
 #include "tests/tensor_meter.h"
 
@@ -123,7 +122,7 @@ void run(const Options& o) {
   };
   result["resident_bytes"] = resident_peak([&] {
     const TensorMeter meter;
-    train_step();  // makes the optimiser's moments
+    train_step();  // allocates the optimizer's moments
     train_step();
     result["tensor_bytes"] = TensorMeter::peak();
   });
@@ -140,7 +139,7 @@ void run(const Options& o) {
 }  // namespace modewise
 
 int main(int argc, char** argv) {
-  modewise::keep_freed_memory();  // as the program does
+  modewise::keep_freed_memory();  // like the program
   modewise::ops::keep_tensors_in_plain_blocks();
   modewise::run(modewise::parse(argc, argv));
   return 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What benchmarks read: the time of day, or what this thread had of its processor, which other programs on a
-// busy machine change far less (for work of one thread).
+// Clock of the benchmarks: wall time, or CPU time of this thread, which other programs on a busy machine
+// change far less (for work of one thread).
 
 #include <ctime>
 

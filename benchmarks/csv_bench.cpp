@@ -1,4 +1,4 @@
-// How fast tables are read, in bytes a second on one core. The aim is 100 MB/s or more on numeric files.
+// CSV reading throughput in bytes per second on one core. Target: 100 MB/s or more on numeric files.
 //   build/bin/csv_bench [--file=weather.csv]
 
 #include <benchmark/benchmark.h>
@@ -20,7 +20,7 @@ using namespace modewise;
 enum Shape { short_numbers, long_numbers, missing_and_text };
 
 // Rows every ten minutes with 20 values: as a weather station writes them (two decimals), as Python writes
-// doubles, or with gaps and a wind direction.
+// doubles, or with missing values and a wind direction.
 std::string table_text(Shape shape) {
   constexpr int kRows = 20000, kColumns = 20;
   static constexpr std::string_view kWinds[] = {"N", "NNE", "SW", "WSW"};

@@ -1,5 +1,6 @@
-// What a layer keeps and how long a token takes while a text is generated, for full attention, a window and
-// the causal form. Prints a line of JSON a form: {"form", "slots", "tokens", "bytes", "of_full", "step_us"}.
+// KV cache size of one layer and time per token during generation, for full attention, a window and summary
+// attention. Prints one JSON line per type: cache bytes, their fraction of full attention, microseconds per
+// token.
 //
 //   generation_cache --fold 64 64 32 --threads 4
 
@@ -20,7 +21,7 @@ namespace modewise {
 namespace {
 
 struct Options {
-  std::vector<int64_t> fold = {64, 64, 32}, slots = {1, 4};
+  std::vector<int64_t> fold = {64, 64, 32}, summary_tokens = {1, 4};
   int64_t heads = 8, width = 64, steps = 200;
   int threads = 1;
 };
@@ -29,7 +30,7 @@ Options parse(int argc, char** argv) {
   Options options;
   CLI::App app("Measures the KV caches of generation");
   app.add_option("--fold", options.fold, "fold n_1 … n_m, whose size is the length of the sequence");
-  app.add_option("--summary-tokens", options.slots, "summary tokens per block, one measurement each");
+  app.add_option("--summary-tokens", options.summary_tokens, "summary tokens per block, one measurement each");
   app.add_option("--heads", options.heads);
   app.add_option("--width", options.width, "head width");
   app.add_option("--steps", options.steps, "timed steps at the end of the sequence");
@@ -49,11 +50,11 @@ void run(const Options& options) {
   for (const int64_t size : options.fold) tokens *= size;
   const auto rows = at::randn({1, tokens, options.heads, options.width});
   int64_t full_bytes = 0;
-  const auto measure = [&](const ops::TensorAttentionOptions& form, int64_t slots) {
+  const auto measure = [&](const ops::TensorAttentionOptions& type, int64_t summary_tokens) {
     at::Tensor latents;
-    if (form.form == "summary")
-      latents = at::randn({std::ssize(options.fold) - 1, options.heads, slots, options.width});
-    ops::AttentionCache cache(form, latents);
+    if (type.type == "summary")
+      latents = at::randn({std::ssize(options.fold) - 1, options.heads, summary_tokens, options.width});
+    ops::AttentionCache cache(type, latents);
     const int64_t begun = tokens - options.steps;
     const auto first = rows.narrow(1, 0, begun);
     cache.step(first, first, first);
@@ -65,13 +66,13 @@ void run(const Options& options) {
       times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());
-    // Full attention's room grows by doubling: its rows are counted.
+    // Full attention's buffer grows by doubling: only its rows are counted.
     const int64_t bytes =
-        form.form == "full" ? 2 * tokens * options.heads * options.width * 4 : cache.bytes();
-    if (form.form == "full") full_bytes = bytes;
+        type.type == "full" ? 2 * tokens * options.heads * options.width * 4 : cache.bytes();
+    if (type.type == "full") full_bytes = bytes;
     std::cout << nlohmann::ordered_json(
-                     {{"form", form.form},
-                      {"slots", slots},
+                     {{"form", type.type},
+                      {"slots", summary_tokens},
                       {"tokens", tokens},
                       {"bytes", bytes},
                       {"of_full", static_cast<double>(bytes) / static_cast<double>(full_bytes)},
@@ -79,9 +80,9 @@ void run(const Options& options) {
                      .dump()
               << std::endl;
   };
-  measure({.form = "full"}, 0);
-  measure({.form = "window", .window = 2 * options.fold.back()}, 0);
-  for (const int64_t slots : options.slots) measure({.form = "summary", .fold = options.fold}, slots);
+  measure({.type = "full"}, 0);
+  measure({.type = "window", .window = 2 * options.fold.back()}, 0);
+  for (const int64_t summary_tokens : options.summary_tokens) measure({.type = "summary", .fold = options.fold}, summary_tokens);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ def run(options, kind):
     package = pathlib.Path(__file__).resolve().parents[1] / "python"
     command = [sys.executable, __file__, "--case", kind, "--threads", str(options.threads), "--tokens", str(options.tokens),
                "--repeats", str(options.repeats), *(["--processor-time"] if options.processor_time else [])]
-    # Freed memory is kept for the next step by all, as the program does (core/heap.h).
+    # Freed memory is kept for the next step by all, as the program does (core/allocator.h).
     settings = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**26),
                 "PYTHONPATH": str(package), "MODEWISE_BUILD": str(options.build.resolve())}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **settings})

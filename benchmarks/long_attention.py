@@ -78,10 +78,10 @@ def case(options):
     print(json.dumps({"seconds": statistics.median(times), "bytes": taken}))
 
 
-def run(options, kernel, tokens, precision, work, slots=1):
+def run(options, kernel, tokens, precision, work, summary_tokens=1):
     repeats = 1 if kernel == "sdpa" and tokens > 16384 else options.repeats
     command = [sys.executable, __file__, "--case", "--build", str(options.build), "--threads", str(options.threads),
-               "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--summary-tokens", str(slots),
+               "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--summary-tokens", str(summary_tokens),
                "--window", str(options.window), "--repeats", str(repeats)]
     # Both retain freed memory for the next step, like the program (core/allocator.h): otherwise page faults dominate.
     kept = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**26)}
@@ -99,7 +99,7 @@ def table(options, precision, work):
     print(f"\n{precision}, {'forward and backward' if work == 'train' else 'forward'}\n")
     print("| tokens | fold | SDPA s | MiB | " + " | ".join(f"{s} summary token{'s' * (s > 1)} s | MiB | × SDPA" for s in options.summary_tokens_list) + " |")
     print("|---" * (4 + 3 * len(options.summary_tokens_list)) + "|")
-    grown = {slots: [] for slots in options.summary_tokens_list}
+    grown = {summary_tokens: [] for summary_tokens in options.summary_tokens_list}
     for tokens in options.lengths:
         if work == "train" and tokens * HEADS * WIDTH * (36 if precision == "float32" else 26) > options.memory * 2**30:
             print(f"| {tokens:,} | | exceeds --memory {options.memory} GiB" + " | " * (1 + 3 * len(options.summary_tokens_list)) + "|")
@@ -107,16 +107,16 @@ def table(options, precision, work):
         peer = run(options, "sdpa", tokens, precision, work) if tokens <= options.longest_peer else None
         cells = [f"{tokens:,}", "·".join(map(str, fold_of(tokens))).replace("0", "n", 1)]
         cells += [f"{peer['seconds']:.4g}", f"{peer['bytes'] / 2**20:.0f}"] if peer else ["", ""]
-        for slots in options.summary_tokens_list:
-            ours = run(options, "tensor", tokens, precision, work, slots)
-            grown[slots].append((tokens, ours))
+        for summary_tokens in options.summary_tokens_list:
+            ours = run(options, "tensor", tokens, precision, work, summary_tokens)
+            grown[summary_tokens].append((tokens, ours))
             cells += [f"{ours['seconds']:.4g}", f"{ours['bytes'] / 2**20:.0f}",
                       f"{peer['seconds'] / ours['seconds']:.1f}" if peer else ""]
         print("| " + " | ".join(cells) + " |", flush=True)
-    for slots, points in grown.items():
+    for summary_tokens, points in grown.items():
         long = [p for p in points if p[0] >= 4096]
         if len(long) > 1:
-            print(f"\n{slots} summary tokens, from {long[0][0]:,} tokens on: time grows as tokens to the power "
+            print(f"\n{summary_tokens} summary tokens, from {long[0][0]:,} tokens on: time grows as tokens to the power "
                   f"{power([(n, r['seconds']) for n, r in long]):.2f}, memory {power([(n, r['bytes']) for n, r in long]):.2f}")
 
 
@@ -127,7 +127,7 @@ def main():
     parser.add_argument("--lengths", nargs="+", type=int, default=[512, 1024, 4096, 16384, 32768, 131072, 1048576])
     parser.add_argument("--longest-peer", type=int, default=32768, help="maximum number of tokens for SDPA")
     parser.add_argument("--window", type=int, default=64)
-    parser.add_argument("--summary-tokens-list", "--slots-list", nargs="+", type=int, default=[1, 4])
+    parser.add_argument("--summary-tokens-list", nargs="+", type=int, default=[1, 4])
     parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
     parser.add_argument("--works", nargs="+", default=["forward", "train"])
     parser.add_argument("--repeats", type=int, default=3)

@@ -152,7 +152,7 @@ def swiglu(draw):
 
 @case("sum_of_squares")
 def sum_of_squares(draw):
-    """Of 64 tensors, because one number per seed is not enough."""
+    """Sums of 64 tensors, because one number per seed is not enough."""
     return ({"x": draw(64, 5000)}, lambda x: torch.stack([ops.sum_of_squares(row) for row in x]),
             lambda x: torch.stack([row.float().square().sum() if row.dtype == torch.bfloat16 else row.square().sum() for row in x]))
 
@@ -426,7 +426,7 @@ def losses(draw):
 
 @case("language_loss")
 def language_loss(draw):
-    """Of 16 sequences."""
+    """Losses of 16 sequences."""
     tensors, targets = losses(draw)
     logits = lambda hidden, head: F.linear(hidden, head).float() if hidden.dtype == torch.bfloat16 else F.linear(hidden, head)
     return (tensors, lambda hidden, head: torch.stack([ops.language_loss(h, head, t) for h, t in zip(hidden, targets)]),

@@ -30,13 +30,13 @@ def run(function, tensors, weights_of):
     leaves = {name: t.detach().clone().requires_grad_(weights_of is not None) for name, t in tensors.items()}
     out = function(*leaves.values())
     out = list(out) if isinstance(out, (tuple, list)) else [out]
-    told = {f"result {i + 1}" if len(out) > 1 else "result": o.detach() for i, o in enumerate(out)}
+    results = {f"result {i + 1}" if len(out) > 1 else "result": o.detach() for i, o in enumerate(out)}
     chosen = [o for o in out if o.requires_grad]
     if not chosen:
-        return told, {}
+        return results, {}
     above = [weights_of(i, o).to(o.dtype) for i, o in enumerate(chosen)]
     grads = torch.autograd.grad(chosen, list(leaves.values()), above, allow_unused=True)
-    return told, {name: g for name, g in zip(leaves, grads) if g is not None}
+    return results, {name: g for name, g in zip(leaves, grads) if g is not None}
 
 
 def measure(make, name, dtype, seeds):
@@ -58,9 +58,9 @@ def measure(make, name, dtype, seeds):
             return above[i]
 
         wanted = weights_of if differentiable(name) else None
-        told = [run(f, {key: t.to(as_type) for key, t in tensors.items()}, wanted)
-                for f, as_type in ((ours, dtype), (plain, dtype), (plain, torch.float64))]
-        for kind, (own, peer, exact) in zip(("result", "gradient"), zip(*told)):
+        results = [run(f, {key: t.to(as_type) for key, t in tensors.items()}, wanted)
+                   for f, as_type in ((ours, dtype), (plain, dtype), (plain, torch.float64))]
+        for kind, (own, peer, exact) in zip(("result", "gradient"), zip(*results)):
             for key in exact:
                 (a, size), (b, _) = squares(own[key], exact[key]), squares(peer[key], exact[key])
                 total = sums.setdefault((kind, key), [0.0, 0.0, 0.0])

@@ -1,6 +1,6 @@
-// Times the products of a HOT block, its feed-forward network, and a few beside them, against torch and
-// against the peak of the CPU (core/processor_rates.h). Medians of rounds that take turns;
-// prints a Markdown table.
+// Times the matrix products of a HOT layer, its feed-forward network, and a few others, against torch and
+// against the peak of the CPU (core/processor_rates.h). Medians of alternating rounds; prints a Markdown
+// table.
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "benchmarks/clock.h"
-#include "modewise/core/build_info.h"
 #include "modewise/core/allocator.h"
+#include "modewise/core/build_info.h"
 #include "modewise/core/processor_rates.h"
 #include "modewise/ops/dense/feed_forward.h"
-#include "modewise/ops/kernel_info.h"
 #include "modewise/ops/dense/linear.h"
+#include "modewise/ops/kernel_info.h"
 
 namespace modewise {
 namespace {
@@ -39,7 +39,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// The same work by modewise and by torch.
+/// One product by modewise and by torch.
 struct Case {
   std::string name;
   int64_t rows, multiply_adds;
@@ -52,7 +52,7 @@ Case product(int64_t rows, int64_t in, int64_t out, at::ScalarType type) {
           [=] { ops::linear(x, weight); }, [=] { at::linear(x, weight); }};
 }
 
-/// The SwiGLU network of a block; `step`: with its gradients.
+/// SwiGLU network of a layer; `step`: with its gradients.
 Case network(int64_t rows, int64_t width, int64_t hidden, at::ScalarType type, bool step) {
   const auto weight = [&](int64_t out, int64_t in) {
     return (at::randn({out, in}) / std::sqrt(static_cast<double>(in))).to(type).requires_grad_(step);
@@ -103,7 +103,7 @@ void print_row(const Case& one, const char* type, double peak, int threads, int 
   std::vector<double> own, torch;
   for (int round = 0; round <= rounds; ++round) {
     const double ours = rate(one.own), theirs = rate(one.torch);
-    if (round == 0) continue;  // warms up
+    if (round == 0) continue;  // warm-up
     own.push_back(ours);
     torch.push_back(theirs);
   }

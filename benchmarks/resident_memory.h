@@ -1,5 +1,5 @@
 #pragma once
-// The most memory that this process has resident at one time, as Linux counts it.
+// Peak resident memory of this process, as Linux counts it.
 
 #include <cstdint>
 #include <fstream>
@@ -7,7 +7,7 @@
 
 namespace modewise {
 
-/// A line of /proc/self/status, in bytes.
+/// Value of a field of /proc/self/status, in bytes.
 inline int64_t status_bytes(const std::string& wanted) {
   std::ifstream file("/proc/self/status");
   for (std::string name; file >> name; file.ignore(1000, '\n')) {
@@ -17,10 +17,10 @@ inline int64_t status_bytes(const std::string& wanted) {
   return 0;
 }
 
-/// The peak during action(), beyond what is resident before.
+/// Peak during action(), beyond the resident memory before it.
 template <class Action>
 int64_t resident_peak(const Action& action) {
-  std::ofstream("/proc/self/clear_refs") << 5 << std::flush;  // counted anew from here on
+  std::ofstream("/proc/self/clear_refs") << 5 << std::flush;  // resets the peak
   const int64_t before = status_bytes("VmRSS:");
   action();
   return status_bytes("VmHWM:") - before;

@@ -1,5 +1,5 @@
 // Times a training step and inference of the program's ResNet-18 on volumes and prints the seconds of each
-// repeat as JSON: {"train": [...], "inference": [...]}. residual_step.py runs it in turns with plain PyTorch.
+// repeat as JSON: {"train": [...], "inference": [...]}. residual_step.py alternates it with plain PyTorch.
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -63,7 +63,7 @@ void run(const Options& o) {
   models::VisionModelConfig config;
   config.use_model("resnet18");
   config.resnet.width = o.width;
-  const auto model = models::make_grid_classifier(
+  const auto model = models::make_vision_classifier(
       config, {.size = {o.size, o.size, o.size}, .channels = 1, .classes = 2}, 0);
   std::vector<train::NamedTensor> parameters;
   for (const auto& item : model->named_parameters()) parameters.push_back({item.key(), item.value()});
@@ -89,7 +89,7 @@ void run(const Options& o) {
 }  // namespace modewise
 
 int main(int argc, char** argv) {
-  modewise::keep_freed_memory();  // as the program does
+  modewise::keep_freed_memory();  // like the program
   modewise::ops::keep_tensors_in_plain_blocks();
   modewise::run(modewise::parse(argc, argv));
   return 0;

@@ -1,7 +1,7 @@
-// Times a training step and inference of classifiers of long simulated series, in turns, as Fig. 12 of
+// Times a training step and inference of classifiers of long simulated series, alternating, as in Fig. 12 of
 // Tensorized Attention: PatchTST with full attention, with tensor attention, and a temporal convolutional
-// network. Prints a line of JSON a length: {"steps", "tokens", "models": {NAME: {"train", "inference"}}} with
-// the median seconds.
+// network. Prints one JSON line per length: {"steps", "tokens", "models": {NAME: {"train", "inference"}}}
+// with the median seconds.
 //
 //   series_step --steps 1024 4096 16384 --threads 1
 
@@ -131,7 +131,7 @@ void run(const Options& options) {
     for (int64_t repeat = -1; repeat < options.repeats; ++repeat)
       for (const auto& [name, model] : timed) {
         const double step = model->train_step(), pass = model->inference();
-        if (repeat < 0) continue;  // warm
+        if (repeat < 0) continue;  // warm-up
         train[name].push_back(step);
         inference[name].push_back(pass);
       }

@@ -33,8 +33,8 @@ from torch.nn import functional as F
 RECIPES = pathlib.Path(__file__).resolve().parents[1] / "experiments"
 
 
-def make_optimizer(model, rate, decay, steps, warmup=0, least=0.0, betas=(0.9, 0.999)):
-    """AdamW without weight decay of biases and norms; linear warm-up, then cosine decay to the fraction `least` of the rate."""
+def make_optimizer(model, rate, decay, steps, warmup=0, minimum=0.0, betas=(0.9, 0.999)):
+    """AdamW without weight decay of biases and norms; linear warm-up, then cosine decay to the fraction `minimum` of the rate."""
     parameters = list(model.parameters())
     groups = [{"params": [p for p in parameters if p.dim() >= 2], "weight_decay": decay},
               {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0}]  # fmt: skip
@@ -43,7 +43,7 @@ def make_optimizer(model, rate, decay, steps, warmup=0, least=0.0, betas=(0.9, 0
     def share(step):
         if step < warmup:
             return (step + 1) / warmup
-        return least + (1 - least) * 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
+        return minimum + (1 - minimum) * 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
 
     return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
@@ -83,7 +83,7 @@ def plain_weather(data):
     rows = ((values - values[:training].mean(0)) / values[:training].std(0, correction=0)).float()
     model = PlainForecaster(rows.shape[1])
     firsts = torch.arange(training - 192 + 1)
-    judged = torch.arange(training - 96, validation_end - 192 + 1)
+    validation = torch.arange(training - 96, validation_end - 192 + 1)
 
     def windows(chosen):
         both = rows[chosen[:, None] + torch.arange(192)].transpose(1, 2)
@@ -92,19 +92,19 @@ def plain_weather(data):
     @torch.no_grad()
     def validation_error():
         model.eval()
-        total = sum((model(past) - future).abs().sum().item() for past, future in map(windows, judged.split(64)))
+        total = sum((model(past) - future).abs().sum().item() for past, future in map(windows, validation.split(64)))
         model.train()
-        return total / (len(judged) * rows.shape[1] * 96)
+        return total / (len(validation) * rows.shape[1] * 96)
 
     batches_each = math.ceil(len(firsts) / 64)
     optimizer, schedule = make_optimizer(model, 1e-3, 0.01, 2 * batches_each)
-    judged_after = {math.ceil(batches_each * part / 4) for part in (1, 2, 3, 4)}
+    evaluations = {math.ceil(batches_each * part / 4) for part in (1, 2, 3, 4)}
     best = math.inf
     for _ in range(2):
         for number, batch in enumerate(firsts[torch.randperm(len(firsts))].split(64), 1):
             past, future = windows(batch)
             take_step(model, (model(past) - future).abs().mean(), optimizer, schedule)
-            if number in judged_after:
+            if number in evaluations:
                 best = min(best, validation_error())
     return best
 
@@ -126,9 +126,9 @@ class PlainClassifier(nn.Module):
         return self.head(torch.einsum("bnh,bnhd->bhd", weights, tokens.unflatten(-1, (4, 12))).flatten(1)).float()
 
 
-def turned(volumes, most, shift):
-    """Random rotation by up to `most` degrees about each axis and shift by up to `shift` voxels, with nearest interpolation."""
-    angles = math.radians(most) * (2 * torch.rand(len(volumes), 3) - 1)
+def rotated(volumes, degrees, shift):
+    """Random rotation by up to `degrees` degrees about each axis and shift by up to `shift` voxels, with nearest interpolation."""
+    angles = math.radians(degrees) * (2 * torch.rand(len(volumes), 3) - 1)
     matrix = torch.eye(3).expand(len(volumes), 3, 3)
     for axis in range(3):
         a, b = (axis + 1) % 3, (axis + 2) % 3
@@ -148,7 +148,7 @@ def plain_adrenal(data):
     from sklearn.metrics import roc_auc_score
 
     file = np.load(data / "medmnist" / "adrenalmnist3d.npz")
-    volumes, judged = (torch.from_numpy(file[f"{part}_images"]).float().div(255).unsqueeze(1) for part in ("train", "val"))
+    volumes, validation = (torch.from_numpy(file[f"{part}_images"]).float().div(255).unsqueeze(1) for part in ("train", "val"))
     labels = torch.from_numpy(file["train_labels"]).flatten().long()
     model = PlainClassifier()
     average = copy.deepcopy(model).eval()
@@ -156,7 +156,7 @@ def plain_adrenal(data):
     best = 0.0
     for _ in range(40):
         for batch in torch.randperm(len(volumes)).split(32):
-            x = turned(volumes[batch], 20, 2)
+            x = rotated(volumes[batch], 20, 2)
             with torch.autocast("cpu", torch.bfloat16):
                 scores = model(x)
             take_step(model, F.cross_entropy(scores, labels[batch]), optimizer, schedule)
@@ -165,16 +165,16 @@ def plain_adrenal(data):
                 for mine, other in zip(average.buffers(), model.buffers()):
                     mine.copy_(other)
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-            scores = average(judged).softmax(-1)[:, 1]
+            scores = average(validation).softmax(-1)[:, 1]
         best = max(best, roc_auc_score(file["val_labels"].flatten(), scores.numpy()))
     return 100 * best
 
 
 def plain_language(data):
     text = torch.tensor(list((data / "language" / "tinyshakespeare.txt").read_bytes()))
-    training, judged = text[: int(0.9 * len(text))], text[int(0.9 * len(text)) :][:32769]
+    training, validation = text[: int(0.9 * len(text))], text[int(0.9 * len(text)) :][:32769]
     model = decoders.llama({"width": 128, "layers": 4, "heads": 4, "hidden": 352, "vocabulary": 256}, use_cache=False)
-    optimizer, schedule = make_optimizer(model, 2e-3, 0.1, 800, warmup=100, least=0.1, betas=(0.9, 0.95))
+    optimizer, schedule = make_optimizer(model, 2e-3, 0.1, 800, warmup=100, minimum=0.1, betas=(0.9, 0.95))
 
     def loss_of(tokens):
         logits = model(tokens[:, :-1]).logits
@@ -185,7 +185,7 @@ def plain_language(data):
         take_step(model, loss_of(training[firsts[:, None] + torch.arange(513)]), optimizer, schedule)
     model.eval()
     with torch.no_grad():
-        return statistics.mean(loss_of(judged[firsts[:, None] + torch.arange(513)]).item() for firsts in torch.arange(0, 32768, 512).split(8))
+        return statistics.mean(loss_of(validation[firsts[:, None] + torch.arange(513)]).item() for firsts in torch.arange(0, 32768, 512).split(8))
 
 
 LANGUAGE = ["train.max_steps=800", "train.batch_size=8", "model.dropout=0"]

@@ -12,7 +12,7 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 #include "modewise/tasks/captioning/run.h"
 
 namespace modewise::cli {

@@ -41,12 +41,12 @@ void convert(const Program& program, const ConvertOptions& options) {
   const bool tokenizer = loaded.tokenizer && !checkpoint;
   program.print(tasks::Result({{"out", options.out},
                                {"layout", checkpoint ? "llama2.c" : "hugging face"},
-                               {"attention", config.attention.form},
+                               {"attention", config.attention.type},
                                {"parameters", config.parameters()},
                                {"tokenizer", tokenizer}},
                               fmt::format("{}: {} parameters, {} attention{}", options.out,
                                           report::Cell::count(config.parameters()).text(),
-                                          config.attention.form, tokenizer ? ", with its tokenizer" : "")));
+                                          config.attention.type, tokenizer ? ", with its tokenizer" : "")));
 }
 
 }  // namespace

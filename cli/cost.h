@@ -31,7 +31,7 @@ struct CostMechanism {
   std::string name, attention, kernel, combine, title;
   analysis::Projection projection = analysis::Projection::pooled;
   std::optional<double> printed = {};  // G, in the paper's Table 2
-  std::string form = "model";          // of attention, as models::AttentionConfig
+  std::string type = "model";          // of attention, as models::AttentionConfig
 };
 
 struct CostEntry {

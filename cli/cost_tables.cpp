@@ -30,8 +30,8 @@ const std::vector<CostMechanism>& mechanisms() {
         {"divided", "divided", "softmax", "product", "divided", Projection::pooled, 0.71},
         {"pooling-attention", "pooling", "softmax", "product", "pooling (keys and values of a coarser grid)"},
     };
-    for (const nn::AttentionEntry& form : nn::attention_entries()) {
-      const std::string name(form.name);
+    for (const nn::AttentionEntry& type : nn::attention_entries()) {
+      const std::string name(type.name);
       rows.push_back({name, "transformer", "softmax", "product", name, Projection::pooled, {}, name});
     }
     return rows;
@@ -57,7 +57,7 @@ analysis::VisionModel model_of(const CostOptions& options, const CostMechanism& 
   model.mechanism = mechanism.attention;
   model.encoder.attention.kernel = mechanism.kernel;
   model.encoder.attention.combine = mechanism.combine;
-  model.encoder.attention.form = mechanism.form;
+  model.encoder.attention.type = mechanism.type;
   return model;
 }
 

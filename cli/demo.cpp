@@ -26,7 +26,7 @@ struct DemoModel {
   std::string name;
   std::vector<std::string> settings;
 };
-const std::vector<DemoModel> kContestants = {
+const std::vector<DemoModel> kDemoModels = {
     {"hot",
      {"model.name=hot", "model.patch.length=4", "model.patch.stride=4", "model.dropout=0", "train.epochs=12",
       "train.optimizer.learning_rate=0.002", "train.patience=12"}},
@@ -42,26 +42,26 @@ struct DemoOptions {
 };
 
 /// Trains, goes on with, or keeps what an earlier demo finished in `path`.
-void make_run(const Program& program, const DemoModel& contestant, const DemoOptions& options,
+void make_run(const Program& program, const DemoModel& demo_model, const DemoOptions& options,
               const fs::path& path) {
   if (fs::exists(path / "report.html")) {
     spdlog::info("{}: kept from an earlier demo", path.string());
     return;
   }
   spdlog::info("{}:", path.string());
-  tasks::JobRequest request;
+  tasks::TrainRequest request;
   request.command_line = program.command_line();
   if (fs::exists(path / "config.toml")) {
     request.resume = path.string();
   } else {
-    request.assignments = contestant.settings;
+    request.assignments = demo_model.settings;
     request.assignments.insert(request.assignments.end(), kSharedSettings.begin(), kSharedSettings.end());
     request.assignments.push_back(fmt::format("train.seed={}", options.seed));
     request.out = path.string();
     // Where a start was cut off there is a manifest without a config: that start is made anew.
     request.exist_ok = true;
   }
-  tasks::run_job(tasks::forecasting_spec, request);
+  tasks::run_training(tasks::forecasting_spec, request);
 }
 
 void demo(const Program& program, const DemoOptions& options) {
@@ -69,9 +69,9 @@ void demo(const Program& program, const DemoOptions& options) {
   finish_without_reader();
   const tasks::Comparison& comparison = tasks::forecasting_spec.comparison();
   std::vector<tasks::FinishedRun> runs;
-  for (const DemoModel& contestant : kContestants) {
-    const fs::path path = fs::path(options.out) / contestant.name;
-    make_run(program, contestant, options, path);
+  for (const DemoModel& demo_model : kDemoModels) {
+    const fs::path path = fs::path(options.out) / demo_model.name;
+    make_run(program, demo_model, options, path);
     runs.push_back(comparison.read(path));
   }
   log_to_file("");

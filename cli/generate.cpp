@@ -43,7 +43,7 @@ nlohmann::ordered_json json_of(const models::Generation& result, const models::L
           {"seconds", result.seconds},
           {"tokens_per_second", rate(result.ids.size(), result.seconds)},
           {"cache_bytes", result.cache_bytes},
-          {"attention", config.attention.form},
+          {"attention", config.attention.type},
           {"fold", config.attention.fold},
           {"context", config.context},
           {"parameters", config.parameters()}};
@@ -75,7 +75,7 @@ void generate(const Program& program, const GenerateOptions& options) {
       "{} tokens of prompt in {:.2f} s, {} generated in {:.2f} s ({:.0f} a second); caches of {} ({})",
       result.prompt.size(), result.prompt_seconds, result.ids.size(), result.seconds,
       rate(result.ids.size(), result.seconds), memory_text(static_cast<double>(result.cache_bytes)),
-      config.attention.form);
+      config.attention.type);
   const auto length = static_cast<int64_t>(result.prompt.size() + result.ids.size());
   if (length > config.context)
     spdlog::info("the text is longer ({} tokens) than those that the model was trained on ({})", length,

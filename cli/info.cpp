@@ -151,7 +151,7 @@ void machine(const Program& program, bool with_rates) {
       build.version, build.commit, build.compiler, build.build_type, TORCH_VERSION, machine.processor,
       machine.cores, machine.memory_gib, machine.system, fmt::join(machine.instruction_sets, " "),
       program.threads(), ops::active_isa(), fmt::join(ops::available_isas(), ", "), ops::bits_promise());
-  Json told = {{"build", to_json(build)},
+  Json known = {{"build", to_json(build)},
                {"torch", TORCH_VERSION},
                {"machine", to_json(machine)},
                {"threads", program.threads()},
@@ -161,10 +161,10 @@ void machine(const Program& program, bool with_rates) {
   std::string rates_table;
   if (with_rates) {
     const Rates rates;
-    told["rates"] = rates_json(rates);
+    known["rates"] = rates_json(rates);
     rates_table = rates_text(rates);
   }
-  program.print(tasks::Result(told, text + rates_table + table.to_text()));
+  program.print(tasks::Result(known, text + rates_table + table.to_text()));
 }
 
 void info(const Program& program, const InfoOptions& options) {

@@ -60,7 +60,7 @@ void ModelOptions::add_to(CLI::App& command) {
       "another form of attention: causal (or tensor), full, window, lambda, axial, random, topk");
   command.add_option("--fold", fold, "of causal and axial attention: sizes such as 0,32,32");
   command.add_option("--window", window, "tokens seen one by one (causal, window, lambda)");
-  command.add_option("--summary-tokens", slots, "causal: summaries a finished block");
+  command.add_option("--summary-tokens", summary_tokens, "causal: summaries a finished block");
   command.add_option("--precision", precision, "of activations and weights: float32 or bf16")
       ->check(CLI::IsMember({"float32", "bf16"}));
   command.add_option("--set", assignments,
@@ -76,7 +76,7 @@ void ModelOptions::adjust(models::LanguageModelConfig& config) const {
   set("attention.type", attention);
   set("attention.fold", fold);
   set("attention.window", window);
-  set("attention.summary_tokens", slots);
+  set("attention.summary_tokens", summary_tokens);
   set("precision", precision);
   changes.insert(changes.end(), assignments.begin(), assignments.end());
   if (!changes.empty()) config = tasks::changed_config(std::move(config), changes);

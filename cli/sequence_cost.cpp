@@ -13,11 +13,11 @@ namespace {
 /// Every form with its own defaults, and the three orders of Tensorized Attention in place of `axial`.
 std::vector<models::SequenceAttentionConfig> all_forms() {
   std::vector<models::SequenceAttentionConfig> out;
-  for (const nn::SequenceAttentionEntry& form : nn::sequence_attention_entries()) {
+  for (const nn::SequenceAttentionEntry& type : nn::sequence_attention_entries()) {
     models::SequenceAttentionConfig config;
-    config.form = form.name;
-    if (!form.modes) out.push_back(config);
-    for (int64_t order = 1; form.modes && order <= 3; ++order) {
+    config.type = type.name;
+    if (!type.modes) out.push_back(config);
+    for (int64_t order = 1; type.modes && order <= 3; ++order) {
       config.order = order;
       out.push_back(config);
     }

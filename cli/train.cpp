@@ -16,7 +16,7 @@ namespace {
 
 struct TrainOptions {
   ConfigOptions config;
-  tasks::JobRequest job;
+  tasks::TrainRequest training;
   std::vector<std::string> track;
   std::string budget = "5m";
   int64_t jobs = 0;
@@ -33,9 +33,9 @@ std::string track_setting(const TrainOptions& options) {
 
 AutoOptions auto_options(const TrainOptions& options) {
   AutoOptions out{options.config.config, options.config.data,
-                  options.job.out,       options.config.short_forms,
+                  options.training.out,       options.config.short_forms,
                   options.budget,        std::max<int64_t>(options.config.seed, 0),
-                  options.jobs,          options.job.exist_ok,
+                  options.jobs,          options.training.exist_ok,
                   options.no_test,       options.refit};
   out.settings.insert(out.settings.end(), options.config.assignments.begin(),
                       options.config.assignments.end());
@@ -47,14 +47,14 @@ AutoOptions auto_options(const TrainOptions& options) {
 void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptions& options) {
   install_stop_handlers();
   finish_without_reader();
-  if (!options.job.resume.empty() && resume_auto(program, kind, options.job.resume)) return;
-  const bool searches = options.config.model == kAuto && options.job.resume.empty();
+  if (!options.training.resume.empty() && resume_auto(program, kind, options.training.resume)) return;
+  const bool searches = options.config.model == kAuto && options.training.resume.empty();
   require(!searches || train::workers().size() == 1, ErrorKind::usage,
           "--model auto starts trainings of its own: one process runs it, without torchrun");
   require(searches || !options.refit, ErrorKind::usage,
           "--refit is for --model auto; it trains what that chose once more");
   if (searches) return train_auto(program, kind, auto_options(options));
-  tasks::JobRequest request = options.job;
+  tasks::TrainRequest request = options.training;
   request.config = options.config.config;
   request.assignments = options.config.all_assignments();
   request.command_line = program.command_line();
@@ -67,12 +67,12 @@ void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptio
     require(!options.no_test, ErrorKind::usage,
             "--resume reads the test part or not as its run began; --no-test starts another run");
   }
-  program.print(tasks::run_job(kind, request));
+  program.print(tasks::run_training(kind, request));
 }
 
 void add_run_options(CLI::App& command, TrainOptions& options) {
-  command.add_option("--out,--run", options.job.out, "run folder to make; runs/DATA-MODEL without it");
-  command.add_flag("--overwrite", options.job.exist_ok, "start anew in a folder that holds a run");
+  command.add_option("--out,--run", options.training.out, "run folder to make; runs/DATA-MODEL without it");
+  command.add_flag("--overwrite", options.training.exist_ok, "start anew in a folder that holds a run");
   command.add_option("--track", options.track, "recorded at each evaluation: stable_rank (train.track)")
       ->delimiter(',');
   command.add_flag("--tensorboard", options.tensorboard,
@@ -80,8 +80,8 @@ void add_run_options(CLI::App& command, TrainOptions& options) {
   command.add_flag("--no-test", options.no_test,
                    "leave the test part unread, to choose among settings by validation (train.test); "
                    "evaluate RUN reads it when all is chosen");
-  command.add_option("--resume", options.job.resume, "run folder to go on with; needs nothing else");
-  command.add_flag("--allow-config-changes", options.job.accept_changes, "with --resume: accept changed settings");
+  command.add_option("--resume", options.training.resume, "run folder to go on with; needs nothing else");
+  command.add_flag("--allow-config-changes", options.training.accept_changes, "with --resume: accept changed settings");
 }
 
 void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kind) {

@@ -33,7 +33,7 @@ int forecast(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   write_series(folder / "load.csv");
 
-  modewise::tasks::JobRequest request;
+  modewise::tasks::TrainRequest request;
   request.assignments = {"data.path=" + (folder / "load.csv").string(),
                          "model.name=hot",
                          "model.width=16",
@@ -42,7 +42,7 @@ int forecast(const std::filesystem::path& folder) {
                          "train.max_steps=40"};
   request.out = folder / "run";
   const modewise::tasks::Result result =
-      modewise::tasks::run_job(modewise::tasks::task_named("forecasting"), request);
+      modewise::tasks::run_training(modewise::tasks::task_named("forecasting"), request);
 
   std::printf("validation MSE %.17g after step %lld\n", result.json.at("best").at("val_mse").get<double>(),
               static_cast<long long>(result.json.at("best_step").get<int64_t>()));

@@ -95,13 +95,13 @@ int64_t learned_numbers(const std::string& name, const nn::SynthesizerShape& sha
 }  // namespace
 
 void add_attention(CostAccount& account, const std::string& name, const nn::SynthesizerShape& shape,
-                       const nn::AttentionTypeOptions& options) {
+                   const nn::AttentionTypeOptions& options) {
   const auto n = static_cast<double>(shape.rows()), m = static_cast<double>(shape.columns());
   account.linear("value and output", shape.width, shape.width, m);
   account.linear("value and output", shape.width, shape.width, n);
-  const std::string form(nn::find_attention_entry(name)->name);
-  account.add("scores and mixing", learned_numbers(form, shape, options),
-              AttentionMultiplyAdds(shape, options).of(form));
+  const std::string type(nn::find_attention_entry(name)->name);
+  account.add("scores and mixing", learned_numbers(type, shape, options),
+              AttentionMultiplyAdds(shape, options).of(type));
   // Values, mixed values and inputs of the logits; the logits are recomputed in the backward pass.
   account.keep((2 * m + 3 * n) * static_cast<double>(shape.width));
 }

@@ -315,10 +315,9 @@ at::Tensor reconstructed(const CanonicalDecomposition& decomposition) {
 CanonicalDecomposition canonical_decomposition(const at::Tensor& tensor, int64_t rank,
                                                const CanonicalOptions& options,
                                                const CanonicalDecomposition* smaller) {
-  require(
-      tensor.dim() >= 1 && tensor.numel() > 0 && rank >= 1, ErrorKind::internal,
-      "canonical_decomposition: expected a non-empty tensor and a rank of at least 1, got [{}] and {}",
-      fmt::join(tensor.sizes(), ", "), rank);
+  require(tensor.dim() >= 1 && tensor.numel() > 0 && rank >= 1, ErrorKind::internal,
+          "canonical_decomposition: expected a non-empty tensor and a rank of at least 1, got [{}] and {}",
+          fmt::join(tensor.sizes(), ", "), rank);
   const at::NoGradGuard no_grad;
   const at::Tensor values = tensor.to(at::kDouble).contiguous();
   if (number(at::linalg_vector_norm(values)) == 0) {

@@ -12,8 +12,8 @@
 namespace modewise::analysis {
 
 struct CanonicalOptions {
-  int64_t starts = 0;  // ALS starts: singular vectors, then random; 0: 8 … 96, by tensor size
-  int64_t trial = 40;  // ALS sweeps per start; the best quarter of the starts continues
+  int64_t starts = 0;         // ALS starts: singular vectors, then random; 0: 8 … 96, by tensor size
+  int64_t trial = 40;         // ALS sweeps per start; the best quarter of the starts continues
   int64_t iterations = 1000;  // maximum sweeps of those
   double tolerance = 1e-9;    // stops when a sweep lowers the error by less than this fraction
   uint64_t seed = 0;          // of the random starts (counter-based)

@@ -70,11 +70,10 @@ void add_transformer(CostAccount& account, const CaptionModelConfig& config, con
     causal.causal = true;
     causal.factors = rectangular.factors = decoder.factors;
     account.norm(decoder.width, words);
-    add_attention(account, decoder.attention, {{config.max_words}, 0, decoder.width, decoder.heads},
-                      causal);
+    add_attention(account, decoder.attention, {{config.max_words}, 0, decoder.width, decoder.heads}, causal);
     if (nn::find_attention_entry(decoder.cross_attention)->reads_tokens) account.norm(decoder.width, words);
-    add_attention(account, decoder.cross_attention,
-                      {{config.max_words}, cells, decoder.width, decoder.heads}, rectangular);
+    add_attention(account, decoder.cross_attention, {{config.max_words}, cells, decoder.width, decoder.heads},
+                  rectangular);
     add_network(account, config, words);
   }
   account.layer("head");

@@ -221,17 +221,17 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
     if (config.attention.kernel != "none") {
       account.norm(config.width, count);
       AttentionCost attention(account, config, tokens);
-      const std::string& form = config.attention.from_registry() ? config.attention.form : mechanism;
-      if (form == "hot")
+      const std::string& type = config.attention.from_registry() ? config.attention.type : mechanism;
+      if (type == "hot")
         attention.kronecker(projection);
-      else if (nn::find_attention_entry(form) != nullptr)
-        add_attention(account, form, {tokens.sizes, 0, config.width, config.heads});
-      else if (form == "divided")
+      else if (nn::find_attention_entry(type) != nullptr)
+        add_attention(account, type, {tokens.sizes, 0, config.width, config.heads});
+      else if (type == "divided")
         attention.divided();
-      else if (form == "pooling")
+      else if (type == "pooling")
         attention.pooling();
       else
-        attention.tokens(form == "spatial" ? count / last : form == "temporal" ? last : count);
+        attention.tokens(type == "spatial" ? count / last : type == "temporal" ? last : count);
       scale();
     }
     if (config.feed_forward != "none") {

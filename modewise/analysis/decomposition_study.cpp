@@ -69,8 +69,7 @@ Spectrum tensor_spectrum(const at::Tensor& matrix, const std::vector<int64_t>& m
 at::Tensor checked_matrix(const at::Tensor& input, const std::vector<int64_t>& modes) {
   at::Tensor matrix = input.to(at::kDouble).contiguous();
   rearranged(matrix, modes, modes);  // throws if sizes do not match
-  require(at::isfinite(matrix).all().item<bool>(), ErrorKind::data,
-          "the matrix has non-finite values");
+  require(at::isfinite(matrix).all().item<bool>(), ErrorKind::data, "the matrix has non-finite values");
   return matrix;
 }
 
@@ -122,10 +121,10 @@ report::LineChart form_chart(const DecompositionStudy& study, bool against_param
   chart.title = against_parameters ? "Error against parameters" : "Error against rank";
   chart.x = {against_parameters ? "parameters" : "rank", report::AxisScale::log, {}, {}};
   chart.y = {"relative error", report::AxisScale::linear, 0, {}};
-  for (const NamedForm& form : forms_of(study)) {
+  for (const NamedForm& type : forms_of(study)) {
     report::LineSeries curve;
-    curve.label = form.name;
-    for (const FormError& one : *form.errors) {
+    curve.label = type.name;
+    for (const FormError& one : *type.errors) {
       const auto x = static_cast<double>(against_parameters ? one.parameters : one.rank);
       if (!curve.x.empty() && x <= curve.x.back()) continue;  // ranks limited by the sizes
       curve.x.push_back(x);
@@ -241,16 +240,16 @@ report::Table spectra_table(const std::vector<Spectrum>& spectra) {
 
 report::Table study_table(const DecompositionStudy& study) {
   std::vector<report::Column> columns = {{"rank"}};
-  for (const NamedForm& form : forms_of(study)) {
-    columns.push_back({form.name});
+  for (const NamedForm& type : forms_of(study)) {
+    columns.push_back({type.name});
     columns.push_back({"parameters"});
   }
   report::Table table(columns);
   for (size_t i = 0; i < study.ranks.size(); ++i) {
     std::vector<Cell> cells = {study.ranks[i]};
-    for (const NamedForm& form : forms_of(study)) {
-      cells.emplace_back((*form.errors)[i].error, 6);
-      cells.emplace_back((*form.errors)[i].parameters);
+    for (const NamedForm& type : forms_of(study)) {
+      cells.emplace_back((*type.errors)[i].error, 6);
+      cells.emplace_back((*type.errors)[i].parameters);
     }
     table.add_row(std::move(cells));
   }
@@ -259,9 +258,9 @@ report::Table study_table(const DecompositionStudy& study) {
 
 report::Table study_lines(const DecompositionStudy& study) {
   report::Table table({{"form"}, {"rank"}, {"parameters"}, {"error"}, {"information"}, {"singular_value"}});
-  for (const NamedForm& form : forms_of(study))
-    for (const FormError& one : *form.errors)
-      table.add_row({form.name, one.rank, one.parameters, Cell(one.error, 8),
+  for (const NamedForm& type : forms_of(study))
+    for (const FormError& one : *type.errors)
+      table.add_row({type.name, one.rank, one.parameters, Cell(one.error, 8),
                      Cell(1 - one.error * one.error, 8), Cell(std::nan(""), 8)});
   for (const Spectrum& space : study.spectra) {
     for (size_t i = 0; i < std::max(space.values.size(), space.ranks.size()); ++i) {
@@ -320,12 +319,13 @@ std::vector<report::CaptionedFigure> study_figures(const DecompositionStudy& stu
     spectrum.series.push_back(std::move(values));
     information.series.push_back(std::move(kept));
   }
-  return {{form_chart(study, false), ""},
-          {form_chart(study, true), ""},
-          {spectrum,
-           "Vector space: singular values of the matrix. Tensor spaces: weights of its Kronecker terms."},
-          {information,
-           "1 − squared relative error; a term has 2N parameters in vector space, Σ N_i² in a tensor space."}};
+  return {
+      {form_chart(study, false), ""},
+      {form_chart(study, true), ""},
+      {spectrum,
+       "Vector space: singular values of the matrix. Tensor spaces: weights of its Kronecker terms."},
+      {information,
+       "1 − squared relative error; a term has 2N parameters in vector space, Σ N_i² in a tensor space."}};
 }
 
 }  // namespace modewise::analysis

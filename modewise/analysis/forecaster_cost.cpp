@@ -31,7 +31,8 @@ double known_places(const ForecastShape& shape) {
 
 /// Effect of future covariates, subtracted from the window and added to the forecast
 /// (nn/embedding/future_covariate_effect.h).
-void add_future_covariate_effect(CostAccount& account, const ForecasterConfig& config, const ForecastShape& shape) {
+void add_future_covariate_effect(CostAccount& account, const ForecasterConfig& config,
+                                 const ForecastShape& shape) {
   if (shape.known == 0) return;
   const auto steps = static_cast<double>(shape.lookback + shape.horizon);
   const int64_t terms = shape.known + config.known.width, series = shape.series_count();
@@ -171,7 +172,8 @@ ForecasterCost tide_cost(const ForecasterConfig& config, const ForecastShape& sh
   add_window(account, config.window, shape);
   const double steps = static_cast<double>(lookback + horizon);
   if (known > 0)
-    block("future covariates", shape.known, config.hidden, known, known_places(shape) * steps, config.tide.norm);
+    block("future covariates", shape.known, config.hidden, known, known_places(shape) * steps,
+          config.tide.norm);
   int64_t in = (shape.missing ? 2 : 1) * lookback + known * (lookback + horizon);
   for (int64_t i = 0; i < 2 * config.blocks; ++i, in = width) {
     account.layer("block " + std::to_string(i + 1));

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "modewise/analysis/members_cost.h"
 #include "modewise/analysis/attention_type_cost.h"
+#include "modewise/analysis/members_cost.h"
 
 namespace modewise::analysis {
 namespace {
@@ -96,7 +96,7 @@ ModelCost token_classifier_cost(const models::VisionModelConfig& config, const m
     add_patches(account, config.patch.embedding, patch, shape.channels, config.width,
                 static_cast<double>(count));
   add_codes(account, config, tokens);
-  add_blocks(account, config, row_of(models::grid_models(), config.name).mechanism, tokens,
+  add_blocks(account, config, row_of(models::vision_models(), config.name).mechanism, tokens,
              Projection::pooled);
   account.layer("head");
   const bool mean = config.head.pooling == "mean", flat = config.head.pooling == "flatten";
@@ -148,7 +148,8 @@ ModelCost residual_network_cost(const models::VisionModelConfig& config, const m
   return std::move(account).cost({});
 }
 
-ModelCost convolution_network_cost(const models::VisionModelConfig& config, const models::VisionShape& shape) {
+ModelCost convolution_network_cost(const models::VisionModelConfig& config,
+                                   const models::VisionShape& shape) {
   CostAccount account(element_bytes(config));
   ConvolutionCost grid(account, shape.size);
   int64_t width = shape.channels;
@@ -170,7 +171,8 @@ ModelCost convolution_network_cost(const models::VisionModelConfig& config, cons
   return std::move(account).cost(config.cnn.attention == "none" ? std::vector<int64_t>{} : grid.size());
 }
 
-ModelCost token_segmenter_cost(const models::SegmenterConfig& config, const models::SegmentationShape& shape) {
+ModelCost token_segmenter_cost(const models::SegmenterConfig& config,
+                               const models::SegmentationShape& shape) {
   const models::TokenShape tokens = models::scene_tokens(config, shape);
   const int64_t channels = shape.bands + (shape.missing ? 1 : 0), patch = config.patch.size;
   const bool apart = models::dates_are_a_mode(config, shape);
@@ -222,11 +224,11 @@ ModelCost unet_cost(const models::SegmenterConfig& config, const models::Segment
 
 }  // namespace
 
-ModelCost grid_classifier_cost(const models::VisionModelConfig& config, const models::VisionShape& shape) {
+ModelCost vision_classifier_cost(const models::VisionModelConfig& config, const models::VisionShape& shape) {
   models::validate(config, shape);
   if (models::is_grid_token_model(config.name)) return token_classifier_cost(config, shape);
   if (config.name == "vit") return vision_transformer_cost(config, shape);
-  if (config.name == "ensemble") return members_cost(config, shape, grid_classifier_cost);
+  if (config.name == "ensemble") return members_cost(config, shape, vision_classifier_cost);
   return config.name == "cnn" ? convolution_network_cost(config, shape)
                               : residual_network_cost(config, shape);
 }

@@ -30,15 +30,15 @@ class AllocationMeter : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void*, int64_t size, size_t, size_t, c10::Device) override {
     const int64_t now = alive_.fetch_add(size) + size;
-    int64_t maximum = most_.load();
-    while (now > maximum && !most_.compare_exchange_weak(maximum, now)) {
+    int64_t maximum = max_.load();
+    while (now > maximum && !max_.compare_exchange_weak(maximum, now)) {
     }
   }
   bool memoryProfilingEnabled() const override { return true; }
-  int64_t maximum() const { return most_.load(); }
+  int64_t maximum() const { return max_.load(); }
 
  private:
-  std::atomic<int64_t> alive_{0}, most_{0};
+  std::atomic<int64_t> alive_{0}, max_{0};
 };
 
 template <class Work>

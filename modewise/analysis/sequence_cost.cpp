@@ -19,14 +19,14 @@ double half_bytes(const std::string& precision) {
   return precision == "bf16" ? 2 : 4;
 }
 
-void add_attention(CostAccount& account, const ops::TensorAttentionOptions& options, int64_t slots, int64_t n,
+void add_attention(CostAccount& account, const ops::TensorAttentionOptions& options, int64_t summary_tokens, int64_t n,
                    double rows, int64_t width) {
   account.add("scores and mixing", 0,
-              rows * 2 * ops::compared_pairs(options, slots, n) * static_cast<double>(width));
+              rows * 2 * ops::compared_pairs(options, summary_tokens, n) * static_cast<double>(width));
 }
 
-int64_t latents_of(const ops::TensorAttentionOptions& options, int64_t slots, int64_t width) {
-  return ops::latent_levels(options) * slots * width;
+int64_t latents_of(const ops::TensorAttentionOptions& options, int64_t summary_tokens, int64_t width) {
+  return ops::latent_levels(options) * summary_tokens * width;
 }
 
 ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
@@ -135,14 +135,14 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
 
 void add_sequence_attention(CostAccount& account, const nn::SequenceAttentionOptions& options, int64_t n,
                             double samples) {
-  const nn::SequenceAttentionEntry& form = *nn::find_sequence_attention(options.form);
+  const nn::SequenceAttentionEntry& type = *nn::find_sequence_attention(options.type);
   const double count = samples * static_cast<double>(n);
-  for (int i = form.keys ? 0 : 1; i < 4; ++i)
+  for (int i = type.keys ? 0 : 1; i < 4; ++i)
     account.linear(i < 2 ? "query and key" : "value and output", options.width, options.width, count,
                    options.bias);
-  if (form.learned) account.add("query and key", form.learned(options), 0);
-  double products = 2 * form.pairs(options, n) * static_cast<double>(options.width);
-  if (form.beside) products += form.beside(options, n);
+  if (type.learned) account.add("query and key", type.learned(options), 0);
+  double products = 2 * type.pairs(options, n) * static_cast<double>(options.width);
+  if (type.beside) products += type.beside(options, n);
   account.add("scores and mixing", 0, samples * products);
 }
 
@@ -180,8 +180,8 @@ ModelCost language_cost(const models::LanguageModelConfig& chosen) {
     account.linear("query and key", c.width, keys, n, false);
     account.linear("value and output", c.width, keys, n, false);
     account.linear("value and output", queries, c.width, n, false);
-    account.add("query and key", latents_of(options, c.attention.slots, keys), 0);
-    add_attention(account, options, c.attention.slots, c.context, 1, queries);
+    account.add("query and key", latents_of(options, c.attention.summary_tokens, keys), 0);
+    add_attention(account, options, c.attention.summary_tokens, c.context, 1, queries);
     account.add("feed-forward", 3 * c.width * c.hidden, n * (3 * d * hidden + hidden));
     account.keep(n * (6 * d + 3 * hidden));
   }

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "modewise/analysis/cost.h"
+#include "modewise/models/language_modeling/config.h"
 #include "modewise/models/series_classification/config.h"
 #include "modewise/models/series_classification/series_classifier.h"
-#include "modewise/models/language_modeling/config.h"
 #include "modewise/nn/attention/sequence_attention.h"
 
 namespace modewise::analysis {

@@ -192,7 +192,8 @@ std::string current_value(const std::string& key, const std::string& value,
 }
 
 std::string current_attention(const std::string& name) {
-  return current(kAttentions, name);
+  const Alias* alias = find(kAttentions, name);
+  return alias == nullptr ? name : std::string(alias->name);
 }
 
 std::vector<std::string> current_command_line(std::vector<std::string> arguments) {

@@ -28,7 +28,7 @@ GzipReader::~GzipReader() {
 }
 
 size_t GzipReader::read(std::span<std::byte> out) {
-  constexpr size_t kMost = std::numeric_limits<uInt>::max();
+  constexpr size_t kMax = std::numeric_limits<uInt>::max();
   size_t filled = 0;
   while (filled < out.size()) {
     if (!within_) {
@@ -44,9 +44,9 @@ size_t GzipReader::read(std::span<std::byte> out) {
       within_ = true;
     }
     stream_.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
-    stream_.avail_out = static_cast<uInt>(std::min(out.size() - filled, kMost));
+    stream_.avail_out = static_cast<uInt>(std::min(out.size() - filled, kMax));
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(rest_.data()));
-    stream_.avail_in = static_cast<uInt>(std::min(rest_.size(), kMost));
+    stream_.avail_in = static_cast<uInt>(std::min(rest_.size(), kMax));
     const size_t room = stream_.avail_out, given = stream_.avail_in;
     const int status = inflate(&stream_, Z_NO_FLUSH);
     const size_t got = room - stream_.avail_out;

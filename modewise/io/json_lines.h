@@ -1,5 +1,5 @@
 #pragma once
-// Files of JSON objects, one a line.
+// JSON Lines files: one JSON object per line.
 
 #include <cstdint>
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace modewise::io {
 
-/// Calls `each` for every line that is not empty, counted from 1. Throws data errors with file and line for
-/// one that is no JSON object.
+/// Calls `each` for every non-empty line, counted from 1. Throws data errors with file and line if a line is
+/// not a JSON object.
 void for_each_json_line(std::string_view text, const std::string& source,
                         const std::function<void(const nlohmann::json& object, int64_t line)>& each);
 

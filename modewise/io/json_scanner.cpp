@@ -81,7 +81,7 @@ JsonScanner::Text JsonScanner::string() {
       ++at_;
     }
   }
-  wrong_at(text.at, "the string that begins here does not end");
+  wrong_at(text.at, "the string that begins here is not closed");
 }
 
 char32_t JsonScanner::hex4(const Text& text, size_t at) const {
@@ -103,7 +103,7 @@ std::string JsonScanner::decode(const Text& text) const {
       decoded += text.raw[i];
       continue;
     }
-    const char code = text.raw[++i];  // a string never ends within an escape
+    const char code = text.raw[++i];  // a string never ends inside an escape
     if (const size_t meaning = kCodes.find(code); meaning != std::string_view::npos) {
       decoded += kMeanings[meaning];
       continue;
@@ -148,7 +148,7 @@ double JsonScanner::number() {
   }
   double value = 0;
   const auto [end, error] = std::from_chars(json_.data() + begin, json_.data() + at_, value);
-  if (error == std::errc::result_out_of_range) wrong_at(begin, "a number beyond what 64 bits hold");
+  if (error == std::errc::result_out_of_range) wrong_at(begin, "a number beyond 64 bits");
   return value;
 }
 
@@ -156,7 +156,7 @@ int64_t JsonScanner::integer(std::string_view what) {
   const size_t begin = position();
   const double value = number();
   if (value != std::floor(value) || std::abs(value) > 0x1p53)
-    wrong_at(begin, fmt::format("{} must be a whole number", what));
+    wrong_at(begin, fmt::format("{} must be an integer", what));
   return static_cast<int64_t>(value);
 }
 
@@ -166,7 +166,7 @@ uint64_t JsonScanner::natural(std::string_view what) {
   const char* begin = json_.data() + at_;
   const auto [end, error] = std::from_chars(begin, json_.data() + json_.size(), value);
   if (error == std::errc::result_out_of_range) wrong(fmt::format("{} is beyond 64 bits", what));
-  if (error != std::errc()) wrong(fmt::format("{} must be an integer that is not negative", what));
+  if (error != std::errc()) wrong(fmt::format("{} must be a non-negative integer", what));
   const auto digits = static_cast<size_t>(end - begin);
   if (digits > 1 && *begin == '0') wrong(fmt::format("{} begins with a zero", what));
   at_ += digits;
@@ -177,7 +177,7 @@ uint64_t JsonScanner::natural(std::string_view what) {
 }
 
 size_t JsonScanner::skip() {
-  std::vector<char> open;  // the closing brackets that are due
+  std::vector<char> open;  // expected closing brackets
   size_t elements = 0;
   const bool is_array = position() < json_.size() && json_[at_] == '[';
   do {
@@ -203,7 +203,7 @@ size_t JsonScanner::skip() {
     } else if (!take_null() && !take_word("true") && !take_word("false")) {
       number();
     }
-    // What may follow a value.
+    // After a value: ',' or closing brackets.
     while (!open.empty()) {
       if (take(',')) {
         if (is_array && open.size() == 1) ++elements;
@@ -226,7 +226,7 @@ void JsonScanner::expect_padding() {
 }
 
 void JsonScanner::expect_end() {
-  if (position() != json_.size()) wrong("something follows the end");
+  if (position() != json_.size()) wrong("unexpected text after the end");
 }
 
 }  // namespace modewise::io

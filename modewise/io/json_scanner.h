@@ -1,6 +1,6 @@
 #pragma once
-// JSON read from front to back without building a document: for files whose lists are long and whose form is
-// known. Strict (RFC 8259), and what is not asked for is skipped without recursion.
+// Streaming JSON scanner that builds no document: for files with long lists and a known structure. Strict
+// (RFC 8259); other values are skipped without recursion.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace modewise::io {
 
 class JsonScanner {
  public:
-  /// A string of the file: a piece of it, decoded where it holds escapes.
+  /// A string of the file: a view, decoded on demand if it has escapes.
   struct Text {
-    std::string_view raw;  // between the quotes
+    std::string_view raw;  // without the quotes
     size_t at = 0;
     bool escaped = false;
   };
 
   /// `json` must be valid UTF-8 and, like `source`, outlive this; it begins at byte `first` of the file.
-  /// Messages say that the `format` is wrong.
+  /// `format` names the format in messages.
   JsonScanner(std::string_view json, const std::string& source, std::string_view format, size_t first = 0)
       : json_(json), source_(&source), format_(format), first_(first) {}
 
@@ -36,14 +36,13 @@ class JsonScanner {
   int64_t integer(std::string_view what);
   /// 0 … 2^64 − 1, exactly.
   uint64_t natural(std::string_view what);
-  /// Passes the next value, whatever it is; the number of elements when it is an array. Deeper than 512 is
-  /// wrong.
+  /// Skips the next value; returns the number of elements if it is an array. Nesting is limited to 512.
   size_t skip();
   void expect_end();
-  /// Nothing but spaces up to the end.
+  /// Expects only spaces up to the end.
   void expect_padding();
 
-  /// The members of an object: `member(key)` must pass the value.
+  /// Iterates over the members of an object: `member(key)` must consume the value.
   template <class Member>
   void object(std::string_view what, Member&& member) {
     expect('{', what);
@@ -55,7 +54,7 @@ class JsonScanner {
     } while (take(','));
     expect('}', "or ',' after a member");
   }
-  /// The elements of an array: `element()` must pass each.
+  /// Iterates over the elements of an array: `element()` must consume each.
   template <class Element>
   void array(std::string_view what, Element&& element) {
     expect('[', what);
@@ -66,7 +65,7 @@ class JsonScanner {
     expect(']', "or ',' after an element");
   }
 
-  /// Throws with the byte's place in the file.
+  /// Throws a data error with the byte offset in the file.
   [[noreturn]] void wrong(std::string_view what) { wrong_at(position(), what); }
   [[noreturn]] void wrong_at(size_t at, std::string_view what) const;
 

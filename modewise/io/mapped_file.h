@@ -1,5 +1,5 @@
 #pragma once
-// A file mapped read-only, so that a reader sees its bytes without a copy and memory follows what it touches.
+// Read-only memory-mapped file: readers see its bytes without a copy, and only touched pages take memory.
 
 #include <cstddef>
 #include <filesystem>
@@ -9,7 +9,7 @@ namespace modewise::io {
 
 class MappedFile {
  public:
-  /// Throws no_input with the system's reason when `path` is missing, a folder, no regular file, or not
+  /// Throws no_input with the system's reason if `path` is missing, a folder, not a regular file, or not
   /// readable.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();

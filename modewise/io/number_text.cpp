@@ -17,13 +17,13 @@ bool is_digit(char c) {
   return static_cast<unsigned char>(c - '0') < 10;
 }
 
-// Any length and size; `text` has the decimal mark '.' and no leading '+'.
+// For any length and magnitude; `text` has the decimal mark '.' and no leading '+'.
 bool parse_long_number(std::string_view text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size()) return false;
   if (error == std::errc()) return std::isfinite(value);
   if (error != std::errc::result_out_of_range) return false;
-  // from_chars says the same of 1e-999, which is 0, and of 1e999, which is no number.
+  // from_chars has the same error for 1e-999, which is 0, and 1e999, which is not a number here.
   value = std::strtod(std::string(text).c_str(), nullptr);
   return std::isfinite(value);
 }
@@ -66,7 +66,7 @@ bool parse_number(std::string_view text, char decimal, double& value) {
   }
   if (at != end && *at != 'e' && *at != 'E') return false;
   if (decimal == '.') return parse_long_number(text, value);
-  // No point stands before the exponent, and behind it none makes a number.
+  // There is no point before the exponent, and none after it is valid.
   std::string pointed(text);
   std::replace(pointed.begin(), pointed.end(), decimal, '.');
   return parse_long_number(pointed, value);

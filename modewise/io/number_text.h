@@ -1,5 +1,5 @@
 #pragma once
-// Decimal numbers as tables write them.
+// Parser of decimal numbers in tables.
 
 #include <string_view>
 
@@ -7,9 +7,8 @@ namespace modewise::io {
 
 std::string_view strip_spaces(std::string_view text);
 
-/// Reads all of `text` as a finite decimal number: spaces around it, a leading + or -, digits with one
-/// `decimal` mark, an exponent. Rounded to the nearest double. False for anything else, also for inf, nan and
-/// 1e999.
+/// Parses all of `text` as a finite decimal number: surrounding spaces, a sign, digits with one `decimal`
+/// mark, an exponent. Rounds to the nearest double. False for anything else, also for inf, nan and 1e999.
 bool parse_number(std::string_view text, char decimal, double& value);
 
 }  // namespace modewise::io

@@ -14,18 +14,18 @@ namespace modewise::io {
 namespace {
 
 bool is_missing(std::string_view cell) {
-  static constexpr std::string_view kMarks[] = {"", "nan", "NaN", "NAN", "NA", "-nan", "null"};
-  return std::find(std::begin(kMarks), std::end(kMarks), cell) != std::end(kMarks);
+  static constexpr std::string_view kMissingTexts[] = {"", "nan", "NaN", "NAN", "NA", "-nan", "null"};
+  return std::find(std::begin(kMissingTexts), std::end(kMissingTexts), cell) != std::end(kMissingTexts);
 }
 
-// The separator of the first row; ' ' stands for any run of spaces and tabs.
+// The separator of the first row; ' ' means any run of spaces and tabs.
 char separator_of(std::string_view text) {
   const size_t begin = text.find_first_not_of("\r\n");
   const std::string_view line = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
   for (const char separator : {',', ';'}) {
     if (line.find(separator) != std::string_view::npos) return separator;
   }
-  // Tabs with nothing between them mean missing cells; spaces only align columns.
+  // Adjacent tabs mean missing cells; spaces only align columns.
   return line.find('\t') != std::string_view::npos && line.find(' ') == std::string_view::npos ? '\t' : ' ';
 }
 
@@ -47,7 +47,7 @@ class MatrixReader {
   }
 
  private:
-  // Room for every line to be like the first; a number and its separator take two bytes at least.
+  // Reserves as if every line were like the first; a number and its separator take at least two bytes.
   void reserve() {
     CsvScanner first_row = scanner_;
     first_row.row([](size_t, std::string_view) {});
@@ -55,7 +55,7 @@ class MatrixReader {
     matrix_.values.reserve(std::min(cells, text_.size() / 2 + 1));
   }
 
-  // A piece of a row between two separators; aligned columns may mix spaces and tabs.
+  // Adds a piece of a row between two separators; aligned columns may mix spaces and tabs.
   void add_piece(std::string_view piece) {
     piece = strip_spaces(piece);
     if (separator_ != ' ') return add(piece);
@@ -71,9 +71,9 @@ class MatrixReader {
     double value;
     if (!parse_number(cell, '.', value)) {
       if (!is_missing(cell)) {
-        fail(ErrorKind::data, "{}:{}: cell {} is {}, which is no finite number{}", source_, scanner_.line(),
-             cells_, quote_for_message(cell),
-             matrix_.rows == 0 ? "; a table with a header is read as .csv" : "");
+        fail(ErrorKind::data, "{}:{}: cell {} is {}, which is not a finite number{}", source_,
+             scanner_.line(), cells_, quote_for_message(cell),
+             matrix_.rows == 0 ? "; name a table with a header .csv" : "");
       }
       value = std::numeric_limits<double>::quiet_NaN();
     }

@@ -1,6 +1,6 @@
 #pragma once
-// Plain matrices of text: numbers separated by commas, semicolons, tabs or spaces, one row a line, without
-// header or dates (exchange_rate.txt, solar_AL.txt).
+// Plain numeric text matrices: numbers separated by commas, semicolons, tabs or spaces, one row per line,
+// without header or dates (exchange_rate.txt, solar_AL.txt).
 
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace modewise::io {
 
 RegularFile::RegularFile(const std::filesystem::path& path) {
-  // Not blocking, so that a named pipe without a writer is refused below instead of waited for.
+  // Non-blocking, so that a named pipe without a writer is refused below instead of blocking.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   require_call(descriptor_ >= 0, ErrorKind::no_input, "cannot open", path.native());
   try {
@@ -20,7 +20,7 @@ RegularFile::RegularFile(const std::filesystem::path& path) {
     require(!S_ISDIR(info.st_mode), ErrorKind::no_input, "cannot read {}: it is a folder, not a file",
             path.string());
     require(S_ISREG(info.st_mode), ErrorKind::no_input,
-            "cannot read {}: it is a pipe or device, a regular file is needed", path.string());
+            "cannot read {}: expected a regular file, got a pipe or device", path.string());
     size_ = static_cast<uint64_t>(info.st_size);
   } catch (...) {
     ::close(descriptor_);

@@ -1,5 +1,5 @@
 #pragma once
-// A regular file open for reading: what mapping a file and reading parts of it begin with.
+// A regular file open for reading, the base of mapped and partial reads.
 
 #include <cstdint>
 #include <filesystem>
@@ -8,7 +8,7 @@ namespace modewise::io {
 
 class RegularFile {
  public:
-  /// Throws no_input with the system's reason when `path` is missing, a folder, no regular file, or not
+  /// Throws no_input with the system's reason if `path` is missing, a folder, not a regular file, or not
   /// readable.
   explicit RegularFile(const std::filesystem::path& path);
   ~RegularFile();

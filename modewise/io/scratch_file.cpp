@@ -17,7 +17,7 @@ ScratchFile::ScratchFile(std::string purpose) : purpose_(std::move(purpose)) {
   folder_ = folder == nullptr || *folder == '\0' ? "/var/tmp" : folder;
   std::string path = folder_ + "/modewise-XXXXXX";
   descriptor_ = ::mkostemp(path.data(), O_CLOEXEC);
-  if (descriptor_ < 0) fail_with("cannot be made", errno);
+  if (descriptor_ < 0) fail_with("cannot be created", errno);
   ::unlink(path.c_str());
 }
 
@@ -26,7 +26,7 @@ ScratchFile::~ScratchFile() {
 }
 
 void ScratchFile::fail_with(const char* what, int reason) const {
-  fail(ErrorKind::io, "{}: a temporary file in {} {}: {}; TMPDIR names another folder", purpose_, folder_,
+  fail(ErrorKind::io, "{}: a temporary file in {} {}: {}; set TMPDIR to another folder", purpose_, folder_,
        what, std::strerror(reason));
 }
 
@@ -35,9 +35,9 @@ void ScratchFile::reserve(uint64_t offset, uint64_t size) {
   do {
     status = ::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(size));
   } while (status != 0 && errno == EINTR);
-  // Some file systems cannot; then writing tells.
+  // Some file systems do not support this; then write reports a full disk.
   if (const int reason = errno; status != 0 && reason != EOPNOTSUPP && reason != ENOSYS)
-    fail_with("cannot hold what is needed", reason);
+    fail_with("cannot be allocated", reason);
 }
 
 void ScratchFile::write(uint64_t offset, std::span<const std::byte> bytes) {

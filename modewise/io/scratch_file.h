@@ -1,6 +1,6 @@
 #pragma once
-// A file without a name for what takes too long to make twice and too much memory to keep: in the folder that
-// TMPDIR names, else in /var/tmp, gone with the object that holds it.
+// Unnamed temporary file for data that is too slow to recompute and too large for memory: in $TMPDIR, else in
+// /var/tmp; deleted with the object.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ class ScratchFile {
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
 
-  /// Takes the room for `size` bytes at `offset`, so that a full disk is told before the work.
+  /// Allocates disk space for `size` bytes at `offset`, so that a full disk is reported before the work.
   void reserve(uint64_t offset, uint64_t size);
   void write(uint64_t offset, std::span<const std::byte> bytes);
   void read(uint64_t offset, std::span<std::byte> out) const;

@@ -15,9 +15,9 @@
 namespace modewise::io {
 namespace {
 
-// Everything here runs in a signal handler: plain calls alone, no memory, no locks.
+// Everything here runs in a signal handler: async-signal-safe calls only, no allocation, no locks.
 
-/// The file of a line of /proc/self/maps (BEGIN-END rights offset device inode FILE) whose range holds
+/// The file of a line of /proc/self/maps (BEGIN-END rights offset device inode FILE) if its range contains
 /// `address`.
 std::string_view file_at(std::string_view line, uintptr_t address) {
   const char* last = line.data() + line.size();
@@ -51,13 +51,13 @@ void say(std::string_view text) {
 void on_bus_error(int number, siginfo_t* info, void*) {
   std::array<char, 8192> line;
   const std::string_view file = mapped_at(reinterpret_cast<uintptr_t>(info->si_addr), line);
-  if (file.empty()) {  // something else: the instruction is repeated, and ends the process as it would have
+  if (file.empty()) {  // another cause: the instruction is repeated and ends the process
     ::signal(number, SIG_DFL);
     return;
   }
   say("error: cannot read ");
   say(file);
-  say(": it became shorter while it was read, or its disk failed\n");
+  say(": it was truncated while it was read, or its disk failed\n");
   ::_exit(static_cast<int>(ErrorKind::io));
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// Mapped files that another program cuts while they are read. The system answers the first touch of a page
-// that is gone with SIGBUS, and no exception can be thrown from there.
+// Handling of SIGBUS: a mapped file that another program truncates raises it at the first read of a missing
+// page, and no exception can be thrown from there.
 
 namespace modewise::io {
 
-/// From now on such a read ends the process with a sentence that names the file, and with the exit code of
-/// failed reads (74). For programs: within another's process, a library leaves its signals alone.
+/// Installs a handler that ends the process with a message that names the file and the exit code of failed
+/// reads (74). For programs only: a library leaves the signals of its process alone.
 void end_at_shortened_files();
 
 }  // namespace modewise::io

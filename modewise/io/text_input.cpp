@@ -13,7 +13,7 @@ int64_t line_of(std::string_view text, size_t offset) {
   return 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(offset), '\n');
 }
 
-/// Files that people have in a table's place, by their first bytes.
+/// Binary formats that users pass instead of a table, by their first bytes.
 struct OtherKind {
   std::string_view begin;
   const char *name, *advice;
@@ -21,27 +21,28 @@ struct OtherKind {
 constexpr OtherKind kOtherKinds[] = {
     {"PAR1", "a Parquet file", "write it as CSV, in Python pandas.read_parquet(file).to_csv(…)"},
     {"ARROW1", "an Arrow file", "write it as CSV, in Python pandas.read_feather(file).to_csv(…)"},
-    {"PK\x03\x04", "a ZIP archive, as Excel's .xlsx are", "save the sheet as CSV, or unpack the archive"},
+    {"PK\x03\x04", "a ZIP archive, such as an Excel .xlsx file",
+     "save the sheet as CSV, or unpack the archive"},
     {"\xD0\xCF\x11\xE0", "an Excel file", "save the sheet as CSV"},
-    {"\x1F\x8B", "compressed by gzip", "unpack it with gunzip"},
-    {"BZh", "compressed by bzip2", "unpack it with bunzip2"},
+    {"\x1F\x8B", "a gzip file", "unpack it with gunzip"},
+    {"BZh", "a bzip2 file", "unpack it with bunzip2"},
     {"\xFD"
      "7zXZ",
-     "compressed by xz", "unpack it with unxz"},
-    {"\x28\xB5\x2F\xFD", "compressed by zstd", "unpack it with unzstd"},
+     "an xz file", "unpack it with unxz"},
+    {"\x28\xB5\x2F\xFD", "a zstd file", "unpack it with unzstd"},
     {"\x89HDF", "an HDF5 file", "write it as CSV or NPY"},
     {"SQLite format 3", "an SQLite database", "export the table as CSV"},
 };
 
 void refuse_other_kinds(std::string_view text, const std::string& source) {
   for (const OtherKind& kind : kOtherKinds)
-    require(!text.starts_with(kind.begin), ErrorKind::data, "{}: this is no text but {}; {}", source,
+    require(!text.starts_with(kind.begin), ErrorKind::data, "{}: expected text, got {}; {}", source,
             kind.name, kind.advice);
 }
 
-constexpr size_t kMaxUtf16 = size_t{32} << 20;  // bytes: what they become fits into 64 MiB
+constexpr size_t kMaxUtf16 = size_t{32} << 20;  // bytes; the converted text fits into 64 MiB
 
-/// Of UTF-16 with a byte order mark.
+/// Converts UTF-16 with a byte order mark.
 std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
   const bool little = bytes[0] == '\xFF';
   const auto unit = [&](size_t at) {
@@ -58,8 +59,8 @@ std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
   for (size_t at = 2; at < bytes.size(); at += 2) {
     char32_t c = unit(at);
     const bool pair = is_high(c) && at + 3 < bytes.size() && is_low(unit(at + 2));
-    require(pair || !(is_high(c) || is_low(c)), ErrorKind::data,
-            "{}: byte {} of UTF-16 is half a character without the other", source, at);
+    require(pair || !(is_high(c) || is_low(c)), ErrorKind::data, "{}: unpaired UTF-16 surrogate at byte {}",
+            source, at);
     if (pair) {
       at += 2;
       c = 0x10000 + ((c - 0xD800) << 10) + (unit(at) - 0xDC00);
@@ -72,8 +73,7 @@ std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
 void check_characters(std::string_view text, const std::string& source) {
   const size_t nul = text.find('\0');
   if (nul != std::string_view::npos) {
-    fail(ErrorKind::data, "{}:{}: a NUL byte at byte {}: this is not a text file", source, line_of(text, nul),
-         nul);
+    fail(ErrorKind::data, "{}:{}: NUL at byte {}: not a text file", source, line_of(text, nul), nul);
   }
   const size_t invalid = find_invalid_utf8(text);
   if (invalid != std::string_view::npos) {
@@ -81,8 +81,7 @@ void check_characters(std::string_view text, const std::string& source) {
          line_of(text, invalid), invalid, static_cast<unsigned char>(text[invalid]));
   }
   const size_t content = text.find_first_not_of("\r\n \t");
-  require(content != std::string_view::npos, ErrorKind::data, "{}: the file holds nothing but empty lines",
-          source);
+  require(content != std::string_view::npos, ErrorKind::data, "{}: the file has only empty lines", source);
 }
 
 }  // namespace
@@ -93,8 +92,8 @@ TextInput::TextInput(std::span<const std::byte> bytes, const std::string& source
   refuse_other_kinds(text_, source);
   if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF")) {
     require(text_.size() <= kMaxUtf16, ErrorKind::data,
-            "{}: the file holds {} bytes of UTF-16, at most {} are read; save it as UTF-8", source,
-            text_.size(), kMaxUtf16);
+            "{}: the file has {} bytes of UTF-16, the limit is {}; save it as UTF-8", source, text_.size(),
+            kMaxUtf16);
     converted_ = utf8_of_utf16(text_, source);
   }
   if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);

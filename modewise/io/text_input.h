@@ -1,5 +1,5 @@
 #pragma once
-// What every reader of text checks first.
+// Encoding checks that all text readers share.
 
 #include <cstddef>
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace modewise::io {
 
-/// The text of a file: its own bytes, or what UTF-16 became in UTF-8.
+/// The text of a file: its bytes, or UTF-16 converted to UTF-8.
 class TextInput {
  public:
-  /// Throws data errors when the file is empty, holds only empty lines, NUL bytes, bytes that are not UTF-8
-  /// (with line and byte), broken UTF-16 or more of it than 32 MiB, or is of a kind that is no text, such as
-  /// Parquet, which it names with what to do.
+  /// Throws data errors if the file is empty, has only empty lines, NUL bytes, invalid UTF-8 (with line and
+  /// byte), invalid UTF-16 or more than 32 MiB of it, or is a known binary format such as Parquet, which the
+  /// error names with a remedy.
   TextInput(std::span<const std::byte> bytes, const std::string& source);
 
   /// UTF-8 after a byte order mark; valid as long as this object and the bytes live.
@@ -25,7 +25,7 @@ class TextInput {
   std::optional<std::string> converted_;
 };
 
-/// Lines that are not empty: how many rows a table of text can have, but for line ends within quotes.
+/// Number of non-empty lines, the maximum number of rows of a table.
 size_t count_filled_lines(std::string_view text);
 
 }  // namespace modewise::io

@@ -1,5 +1,5 @@
 #pragma once
-// UTF-8 as the readers use it: core/utf8.h and core/escaped_text.h under the names of this layer.
+// UTF-8 functions of core/utf8.h and core/escaped_text.h, in the namespace of this layer.
 
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/utf8.h"

@@ -13,7 +13,7 @@ namespace modewise::metrics {
 namespace {
 
 // Of the training deviation (scaled values have deviation 1 over the training rows).
-constexpr double kDeviationFloor = 0.03;
+constexpr double kStddevFloor = 0.03;
 constexpr double kExponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
 // Fewer scores than this cannot place a 95 % quantile; such cells borrow from their series, then from all.
 constexpr size_t kFewestScores = 40;
@@ -199,7 +199,7 @@ double window_stddev(std::span<const float> past, std::span<const bool> observed
   const double mean = n > 0 ? sum / n : 0;
   for (size_t i = 0; i < past.size(); ++i)
     if (observed.empty() || observed[i]) squares += (past[i] - mean) * (past[i] - mean);
-  return std::sqrt((n > 0 ? squares / n : 0) + kDeviationFloor * kDeviationFloor);
+  return std::sqrt((n > 0 ? squares / n : 0) + kStddevFloor * kStddevFloor);
 }
 
 std::vector<double> Calibration::levels() const {

@@ -54,14 +54,14 @@ struct AlignmentState {
 };
 
 struct Path {
-  AlignmentState standing;
+  AlignmentState state;
   std::vector<Match> matches;
   std::vector<bool> used;  // [words of the candidate]
 };
 
 /// A path and how it may go on.
 struct Step {
-  AlignmentState standing;
+  AlignmentState state;
   size_t path = 0;
   Match match;
 };
@@ -79,9 +79,9 @@ class Search {
 
   std::vector<Match> best() {
     for (size_t at = 0; at < possible_.size(); ++at) advance(at);
-    for (Path& path : paths_) path.standing.close_chunk();
+    for (Path& path : paths_) path.state.close_chunk();
     const auto first = std::min_element(paths_.begin(), paths_.end(),
-                                        [](const Path& a, const Path& b) { return a.standing < b.standing; });
+                                        [](const Path& a, const Path& b) { return a.state < b.state; });
     return first->matches;
   }
 
@@ -104,29 +104,29 @@ class Search {
   void advance(size_t at) {
     std::vector<Step> steps;
     for (size_t p = 0; p < paths_.size(); ++p) {
-      AlignmentState standing = paths_[p].standing;
+      AlignmentState state = paths_[p].state;
       const auto distance = [&](const Match& match) {
         return std::abs(static_cast<int64_t>(at) - match.place);
       };
       if (fixed_[at]) {
         const Match match = paths_[p].matches[at];
-        standing.take(match);
-        standing.distance += distance(match);
-        steps.push_back({standing, p, match});
+        state.take(match);
+        state.distance += distance(match);
+        steps.push_back({state, p, match});
         continue;
       }
       for (const Match& match : possible_[at]) {
         if (paths_[p].used[static_cast<size_t>(match.place)]) continue;
-        steps.push_back({standing, p, match});
-        steps.back().standing.take(match);
+        steps.push_back({state, p, match});
+        steps.back().state.take(match);
         // METEOR 1.5 charges the distance to the ways that are tried after this one, not to this one.
-        standing.distance += distance(match);
+        state.distance += distance(match);
       }
-      standing.close_chunk();
-      steps.push_back({standing, p, {}});
+      state.close_chunk();
+      steps.push_back({state, p, {}});
     }
     std::stable_sort(steps.begin(), steps.end(),
-                     [](const Step& a, const Step& b) { return a.standing < b.standing; });
+                     [](const Step& a, const Step& b) { return a.state < b.state; });
     steps.resize(std::min(steps.size(), kBeam));
     follow(steps, at);
   }
@@ -136,7 +136,7 @@ class Search {
     next.reserve(steps.size());
     for (const Step& step : steps) {
       Path& path = next.emplace_back(paths_[step.path]);
-      path.standing = step.standing;
+      path.state = step.state;
       path.matches[at] = step.match;
       if (step.match.place >= 0) path.used[static_cast<size_t>(step.match.place)] = true;
     }
@@ -149,15 +149,15 @@ class Search {
 };
 
 int64_t chunks_of(const std::vector<Match>& matches) {
-  AlignmentState standing;
+  AlignmentState state;
   for (const Match& match : matches) {
     if (match.place >= 0)
-      standing.take(match);
+      state.take(match);
     else
-      standing.close_chunk();
+      state.close_chunk();
   }
-  standing.close_chunk();
-  return standing.chunks;
+  state.close_chunk();
+  return state.chunks;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class NgramNumbers {
   void number_again();
 
   std::vector<Ngram> ngrams_;
-  std::vector<uint32_t> slots_;  // number + 1; 0: free. A power of two of them, a quarter free at least.
+  std::vector<uint32_t> summary_tokens_;  // number + 1; 0: free. A power of two of them, a quarter free at least.
 };
 
 /// visit(n, ngram) for each n-gram of `words`, n from 1 on, numbered by `next(prefix, word)`; those that go

@@ -57,7 +57,8 @@ void check_members(const Config& config, const Shape& shape, const std::string& 
   for (size_t i = 0; i < ensemble.members.size(); ++i) {
     const std::string place = fmt::format("{}: ensemble.members, member {}", source, i + 1);
     const auto member = ClassMember<Config>::from_toml(ensemble.members[i], place);
-    require(member.model.name != "ensemble", ErrorKind::config, "{}: an ensemble cannot contain an ensemble", place);
+    require(member.model.name != "ensemble", ErrorKind::config, "{}: an ensemble cannot contain an ensemble",
+            place);
     validate(member.model, member.shape_in(shape), place);
   }
 }

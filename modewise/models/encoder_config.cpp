@@ -12,7 +12,8 @@ void PositionConfig::fields(Fields& f) {
         {.one_of = {"none", "learned", "sincos"}});
   f.add("mode_embeddings", identity,
         "learned mode embeddings of series modes without order (variables, stations)");
-  f.add("rotary", rotary, "modes with rotary embedding: ordered (time and ordered series modes), time or none",
+  f.add("rotary", rotary,
+        "modes with rotary embedding: ordered (time and ordered series modes), time or none",
         {.one_of = {"ordered", "time", "none"}});
   f.add("rotary_modes", rotary_modes, "modes with rotary embedding, counted from 0; empty: as `rotary`",
         {.min = 0});
@@ -21,7 +22,7 @@ void PositionConfig::fields(Fields& f) {
 
 namespace {
 
-std::vector<std::string> attention_form_names() {
+std::vector<std::string> attention_type_names() {
   std::vector<std::string> names = {"model"};
   for (const nn::AttentionEntry& form : nn::attention_entries()) names.emplace_back(form.name);
   return names;
@@ -31,8 +32,9 @@ std::vector<std::string> attention_form_names() {
 
 void AttentionConfig::fields(Fields& f) {
   f.add("type", form, "attention type: model (the model's own) or a replacement (docs/synthesizers.md)",
-        {.one_of = attention_form_names()});
-  f.add("combine", combine, "combination of the Kronecker factors: product, sum (as released) or mean (the paper's sum, Eq. 4)",
+        {.one_of = attention_type_names()});
+  f.add("combine", combine,
+        "combination of the Kronecker factors: product, sum (as released) or mean (the paper's sum, Eq. 4)",
         {.one_of = {"product", "sum", "mean"}});
   f.add("normalize_sum", normalize_sum,
         "division of combine = sum by the number of factors (Eq. 4 of the paper), as combine = mean; set by "
@@ -42,9 +44,11 @@ void AttentionConfig::fields(Fields& f) {
   f.add("share_modes", share_modes, "query and key projections shared by all modes");
   f.add("attend_modes", attend_modes, "attended modes, counted from 0, time last; empty: all", {.min = 0});
   f.add("query_key_norm", query_key_norm, "LayerNorm of queries and keys (QK norm)");
-  f.add("kernel", kernel, "attention kernel: softmax, linear (positive random features), or none (blocks without attention)",
+  f.add("kernel", kernel,
+        "attention kernel: softmax, linear (positive random features), or none (blocks without attention)",
         {.one_of = {"softmax", "linear", "none"}});
-  f.add("features", features, "number of random features of the linear kernel; 0: d·⌈log d⌉", {.min = 0, .max = 65536});
+  f.add("features", features, "number of random features of the linear kernel; 0: d·⌈log d⌉",
+        {.min = 0, .max = 65536});
   f.add("feature_map", feature_map,
         "feature map of the linear kernel: softmax (unbiased) or regularised (SM-REG, as in the first "
         "HOT paper)",
@@ -64,10 +68,13 @@ void EncoderConfig::block_fields(Fields& f) {
   f.add("hidden", hidden, "hidden width of the feed-forward network", {.min = 1, .max = 262144});
   f.add("layers", blocks, "number of transformer blocks", {.min = 1, .max = 1000});
   f.add("heads", heads, "attention heads; must divide width", {.min = 1, .max = 4096});
-  f.add("feed_forward", feed_forward, "feed-forward network: swiglu (as released), gelu (as in the paper), or none",
+  f.add("feed_forward", feed_forward,
+        "feed-forward network: swiglu (as released), gelu (as in the paper), or none",
         {.one_of = {"swiglu", "gelu", "none"}});
-  f.add("dropout", dropout, "dropout probability of the attention and feed-forward outputs", {.min = 0, .max = 0.99});
-  f.add("layer_scale", layer_scale, "initial LayerScale (learned scale per channel) of each residual branch; 0: none",
+  f.add("dropout", dropout, "dropout probability of the attention and feed-forward outputs",
+        {.min = 0, .max = 0.99});
+  f.add("layer_scale", layer_scale,
+        "initial LayerScale (learned scale per channel) of each residual branch; 0: none",
         {.min = 0, .max = 10});
 }
 
@@ -88,7 +95,8 @@ void check_modes(const std::vector<int64_t>& list, const char* name, int64_t mod
   std::set<int64_t> seen;
   for (int64_t mode : list) {
     require(mode >= 0 && mode < modes, ErrorKind::config,
-            "{}: {} contains {}, but the tokens have modes 0 to {} (time last)", source, name, mode, modes - 1);
+            "{}: {} contains {}, but the tokens have modes 0 to {} (time last)", source, name, mode,
+            modes - 1);
     require(seen.insert(mode).second, ErrorKind::config, "{}: {} contains {} twice", source, name, mode);
   }
 }
@@ -100,7 +108,7 @@ void check_attention(const AttentionConfig& attention, const std::string& feed_f
           ErrorKind::config,
           "{}: attention.type = \"{}\" is another attention than the model's: attention.kernel = \"{}\" and "
           "attention.dropout = {} cannot act",
-          source, attention.form, attention.kernel, attention.dropout);
+          source, attention.type, attention.kernel, attention.dropout);
   require(linear || attention.features == 0, ErrorKind::config,
           "{}: attention.features = {} has no effect with attention.kernel = \"{}\"", source,
           attention.features, attention.kernel);
@@ -116,13 +124,13 @@ void check_attention(const AttentionConfig& attention, const std::string& feed_f
   require(attention.feature_draw == "seed" || attention.features_redraw_every == 0, ErrorKind::config,
           "{}: attention.features_redraw_every = {} needs attention.feature_draw = \"seed\", got \"{}\"",
           source, attention.features_redraw_every, attention.feature_draw);
-  require(!linear || attention.dropout == 0, ErrorKind::config,
-          "{}: attention.dropout = {} has no effect with attention.kernel = \"linear\", which never forms the "
-          "weights",
-          source, attention.dropout);
+  require(
+      !linear || attention.dropout == 0, ErrorKind::config,
+      "{}: attention.dropout = {} has no effect with attention.kernel = \"linear\", which never forms the "
+      "weights",
+      source, attention.dropout);
   require(attention.kernel != "none" || feed_forward != "none", ErrorKind::config,
-          "{}: attention.kernel = \"none\" and feed_forward = \"none\" together leave empty blocks",
-          source);
+          "{}: attention.kernel = \"none\" and feed_forward = \"none\" together leave empty blocks", source);
 }
 
 }  // namespace
@@ -137,7 +145,8 @@ void validate_encoder(const EncoderConfig& config, const TokenShape& tokens, con
   const int64_t head_width = config.width / config.heads;
   const bool rotary = position.rotary != "none" || !position.rotary_modes.empty();
   require(!rotary || head_width % 2 == 0, ErrorKind::config,
-          "{}: rotary embedding needs an even head width, got width / heads = {} / {} = {}; set position.rotary = "
+          "{}: rotary embedding needs an even head width, got width / heads = {} / {} = {}; set "
+          "position.rotary = "
           "\"none\", or change width or heads",
           source, config.width, config.heads, head_width);
   const auto ordered = static_cast<int64_t>(tokens.ordered_modes.size());

@@ -8,7 +8,8 @@ void EnsembleConfig::fields(Fields& f) {
   f.add("picks", picks, "picks of the greedy weight selection on the validation split",
         {.min = 1, .max = 100000});
   f.add("splits", splits,
-        "consecutive runs that are the same model trained on different splits of the same data (cross-validation)",
+        "consecutive runs that are the same model trained on different splits of the same data "
+        "(cross-validation)",
         {.min = 1, .max = 1000});
 }
 

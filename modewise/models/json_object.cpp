@@ -20,8 +20,8 @@ std::string shown(const Json& value) {
 }  // namespace
 
 Json parse_config_json(std::string_view json, const std::string& source) {
-  require(json.size() <= kMaxJsonBytes, ErrorKind::data,
-          "{}: {} bytes exceed the limit of {} for a config", source, json.size(), kMaxJsonBytes);
+  require(json.size() <= kMaxJsonBytes, ErrorKind::data, "{}: {} bytes exceed the limit of {} for a config",
+          source, json.size(), kMaxJsonBytes);
   return parse_json<Json>(json, source);
 }
 

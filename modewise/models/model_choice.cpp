@@ -13,7 +13,7 @@ namespace modewise::models {
 std::string title_of(const ModelChoice& choice, const AttentionConfig& attention) {
   std::string title = choice.name;
   if (choice.preset != "default") title += " " + choice.preset;
-  if (attention.from_registry()) title += " " + attention.form;
+  if (attention.from_registry()) title += " " + attention.type;
   if (attention.combine != "product") title += " " + attention.combine;
   if (attention.kernel != "softmax") title += " " + attention.kernel;
   return title;

@@ -23,13 +23,15 @@ struct ModelChoice {
 };
 
 /// Adds name, preset and precision to `f`. Config needs use_model(name) and use_preset(preset). `set_to` and
-/// `family` complete the help: "model; sets the other options to its authors'", "preset of the hot family".
+/// `family` complete the help: "model; sets the other options to its authors' values", "preset of the hot
+/// family".
 template <class Config>
 void choice_fields(Fields& f, Config& config, const std::vector<std::string>& names,
                    const std::string& set_to, const std::string& family) {
-  f.add_preset("name", config.name, "model; sets the other options to " + set_to + " values", {.one_of = names},
+  f.add_preset("name", config.name, "model; sets the other options to " + set_to, {.one_of = names},
                [&config] { config.use_model(config.name); });
-  f.add_preset("preset", config.preset, "preset of " + family + ": default, release (as in the released code) or paper",
+  f.add_preset("preset", config.preset,
+               "preset of " + family + ": default, release (as in the released code) or paper",
                {.one_of = {"default", "release", "paper"}}, [&config] { config.use_preset(config.preset); });
   f.add("precision", config.precision, "dtype of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
@@ -64,9 +66,8 @@ struct OwnedOptions {
 template <class Config, class Shape, class Model>
 struct ModelRow {
   std::string name;
-  std::string
-      mechanism;         // TokenEncoder's attention; "" for models without a token encoder
-  OwnedOptions options;  // options that it uses besides its name
+  std::string mechanism;  // TokenEncoder's attention; "" for models without a token encoder
+  OwnedOptions options;   // options that it uses besides its name
   std::shared_ptr<Model> (*make)(const Config& config, const Shape& shape, nn::Initializer& init) = nullptr;
   /// Sets the authors' values where they differ from Config().
   void (*defaults)(Config& config) = nullptr;

@@ -29,31 +29,32 @@ std::vector<int64_t> equal_fold(int64_t order, int64_t tokens) {
 void FoldConfig::fields(Fields& f, const std::string& help, std::vector<std::string> forms,
                         std::string tensor) {
   forms.emplace_back("tensor");
-  f.add_preset("type", form, help, {.one_of = std::move(forms)}, [this, tensor = std::move(tensor)] {
-    if (form != "tensor") return;
-    warn_of_alias(form, tensor);
-    form = tensor;
+  f.add_preset("type", type, help, {.one_of = std::move(forms)}, [this, tensor = std::move(tensor)] {
+    if (type != "tensor") return;
+    warn_of_alias(type, tensor);
+    type = tensor;
   });
-  f.add("fold", fold,
-        "mode sizes n_1 … n_m that the sequence is folded into, last fastest; n_1 = 0: grows with the sequence",
-        {.min = 0});
-  f.add("window", window, "sliding window in tokens; summary: 0 is twice the last size of fold",
-        {.min = 0});
-  f.add("summary_tokens", slots, "summary: summary tokens per complete block", {.min = 1, .max = 1024});
+  f.add(
+      "fold", fold,
+      "mode sizes n_1 … n_m that the sequence is folded into, last fastest; n_1 = 0: grows with the sequence",
+      {.min = 0});
+  f.add("window", window, "sliding window in tokens; summary: 0 is twice the last size of fold", {.min = 0});
+  f.add("summary_tokens", summary_tokens, "summary: summary tokens per complete block", {.min = 1, .max = 1024});
 }
 
 void FoldConfig::refuse(bool given, const char* name, const std::string& source) const {
   require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.type = \"{}\"", source,
-          name, form);
+          name, type);
 }
 
 void FoldConfig::check_sizes(const std::string& source) const {
   double cells = 1;
   for (size_t i = 0; i < fold.size(); ++i) {
-    require(fold[i] >= 1 || (i == 0 && fold[i] == 0), ErrorKind::config,
-            "{}: attention.fold contains {} at position {}; sizes are at least 1, only the first may be 0 (as "
-            "large as the sequence needs)",
-            source, fold[i], i + 1);
+    require(
+        fold[i] >= 1 || (i == 0 && fold[i] == 0), ErrorKind::config,
+        "{}: attention.fold contains {} at position {}; sizes are at least 1, only the first may be 0 (as "
+        "large as the sequence needs)",
+        source, fold[i], i + 1);
     if (fold[i] > 0) cells *= static_cast<double>(fold[i]);
   }
   require(cells < 0x1p62, ErrorKind::config,
@@ -69,13 +70,14 @@ void FoldConfig::check_window(const std::string& source) const {
 }
 
 void FoldConfig::validate(const std::string& source) const {
-  const ops::AttentionType& known = ops::attention_type(form);
+  const ops::AttentionType& known = ops::attention_type(type);
   refuse(!known.fold && !fold.empty(), "fold", source);
   refuse(!known.window && window != 0, "window", source);
-  refuse(!known.latents && slots != 1, "summary_tokens", source);
+  refuse(!known.latents && summary_tokens != 1, "summary_tokens", source);
   check_sizes(source);
   require(!known.window || known.latents || window >= 1, ErrorKind::config,
-          "{}: attention.type = \"{}\" needs attention.window, the number of tokens attended to", source, form);
+          "{}: attention.type = \"{}\" needs attention.window, the number of tokens attended to", source,
+          type);
   if (known.latents) check_window(source);
 }
 
@@ -87,10 +89,9 @@ void SequenceAttentionConfig::fields(Fields& f) {
     help += fmt::format("{}{} ({})", help.empty() ? "" : ", ", one.name, one.summary);
   }
   FoldConfig::fields(f, help, std::move(forms), "axial");
-  f.add(
-      "order", order,
-      "axial: number of last modes of fold attended along; 1: blocks of tokens, 0: the whole fold",
-      {.min = 0, .max = 16});
+  f.add("order", order,
+        "axial: number of last modes of fold attended along; 1: blocks of tokens, 0: the whole fold",
+        {.min = 0, .max = 16});
   f.add("density", density, "random, topk, window: fraction of the tokens that a token attends to; above 0",
         {.min = 0, .max = 1});
   f.add("projected", projected, "linformer: projected sequence length; 0: a quarter of the tokens",
@@ -106,13 +107,13 @@ void SequenceAttentionConfig::fields(Fields& f) {
 }
 
 void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens) const {
-  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(form);
-  require(known != nullptr, ErrorKind::config, "{}: there is no attention.type \"{}\"", source, form);
+  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(type);
+  require(known != nullptr, ErrorKind::config, "{}: there is no attention.type \"{}\"", source, type);
   const SequenceAttentionConfig plain;
   refuse(!known->fold && !fold.empty(), "fold", source);
   refuse(!known->modes && order != 0, "order", source);
   refuse(!known->window && window != 0, "window", source);
-  refuse(!known->slots && slots != 1, "summary_tokens", source);
+  refuse(!known->summary_tokens && summary_tokens != 1, "summary_tokens", source);
   refuse(!known->density && density != plain.density, "density", source);
   refuse(!known->projected && projected != 0, "projected", source);
   refuse(!known->landmarks && landmarks != plain.landmarks, "landmarks", source);
@@ -121,17 +122,18 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
   refuse(!known->hashes && chunk != plain.chunk, "chunk", source);
   refuse(!known->hashes && rounds != plain.rounds, "rounds", source);
   check_sizes(source);
-  if (known->slots) check_window(source);
+  if (known->summary_tokens) check_window(source);
   require(density > 0, ErrorKind::config,
-          "{}: attention.density must be above 0: with 0 a token would attend to nothing, not even itself", source);
-  require(window == 0 || !known->density || density == plain.density, ErrorKind::config,
-          "{}: attention.window = {} and attention.density = {} both set the number of attended tokens; give one",
-          source, window, density);
-  require(kernel % 2 == 1 || kernel == 0, ErrorKind::config,
-          "{}: attention.kernel must be odd or 0, got {}", source, kernel);
+          "{}: attention.density must be above 0: with 0 a token would attend to nothing, not even itself",
+          source);
+  require(
+      window == 0 || !known->density || density == plain.density, ErrorKind::config,
+      "{}: attention.window = {} and attention.density = {} both set the number of attended tokens; give one",
+      source, window, density);
+  require(kernel % 2 == 1 || kernel == 0, ErrorKind::config, "{}: attention.kernel must be odd or 0, got {}",
+          source, kernel);
   require(projected <= tokens, ErrorKind::config,
-          "{}: attention.projected = {} exceeds the {} tokens of the sequence", source, projected,
-          tokens);
+          "{}: attention.projected = {} exceeds the {} tokens of the sequence", source, projected, tokens);
   const auto modes = static_cast<int64_t>(fold.size());
   require(order == 0 || fold.empty() || order <= modes, ErrorKind::config,
           "{}: attention.order = {} exceeds the number of modes of attention.fold [{}]", source, order,
@@ -143,11 +145,12 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
     if (i > 0) behind *= static_cast<double>(fold[i]);
   }
   const bool grows = fold.front() == 0 || order == modes;
-  require(grows || cells >= static_cast<double>(tokens), ErrorKind::config,
-          "{}: attention.fold [{}] has {} cells, but the sequence has {} tokens; a first size of 0 grows with it",
-          source, fmt::join(fold, ", "), cells, tokens);
   require(
-      known->slots || modes < 2 || order > 0 || behind < static_cast<double>(tokens) || tokens <= 1,
+      grows || cells >= static_cast<double>(tokens), ErrorKind::config,
+      "{}: attention.fold [{}] has {} cells, but the sequence has {} tokens; a first size of 0 grows with it",
+      source, fmt::join(fold, ", "), cells, tokens);
+  require(
+      known->summary_tokens || modes < 2 || order > 0 || behind < static_cast<double>(tokens) || tokens <= 1,
       ErrorKind::config,
       "{}: {} tokens do not fill attention.fold [{}]: the sizes after the first already hold {}, so no token "
       "would attend along the first mode",
@@ -156,12 +159,12 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
 
 nn::SequenceAttentionOptions SequenceAttentionConfig::options(int64_t width, int64_t heads,
                                                               int64_t tokens) const {
-  nn::SequenceAttentionOptions out = {.width = width, .heads = heads, .tokens = tokens, .form = form};
-  out.fold = fold, out.window = window, out.slots = slots;
+  nn::SequenceAttentionOptions out = {.width = width, .heads = heads, .tokens = tokens, .type = type};
+  out.fold = fold, out.window = window, out.summary_tokens = summary_tokens;
   out.density = density, out.projected = projected;
   out.landmarks = landmarks, out.kernel = kernel;
   out.features = features, out.chunk = chunk, out.rounds = rounds;
-  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(form);
+  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(type);
   if (known == nullptr || !known->fold) return out;
   out.modes = order;
   if (fold.empty())
@@ -175,13 +178,13 @@ nn::SequenceAttentionOptions SequenceAttentionConfig::options(int64_t width, int
 }
 
 std::string SequenceAttentionConfig::title() const {
-  std::string out = form;
+  std::string out = type;
   if (!fold.empty()) out += fmt::format(" {}", fmt::join(fold, "·"));
   if (order > 0) out += fmt::format(" of order {}", order);
-  if (slots > 1) out += fmt::format(", {} summary tokens", slots);
-  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(form);
+  if (summary_tokens > 1) out += fmt::format(", {} summary tokens", summary_tokens);
+  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(type);
   if (known == nullptr) return out;
-  if (window > 0 && !known->slots) out += fmt::format(" {}", window);
+  if (window > 0 && !known->summary_tokens) out += fmt::format(" {}", window);
   if (known->density && window == 0) out += fmt::format(" {:g} %", density * 100);
   if (projected > 0) out += fmt::format(" {}", projected);
   if (known->landmarks) out += fmt::format(" {}", landmarks);

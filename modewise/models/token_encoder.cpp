@@ -12,7 +12,7 @@
 namespace modewise::models {
 namespace {
 
-constexpr double kCodeDeviation = 0.02;
+constexpr double kEncodingStddev = 0.02;
 
 ops::KroneckerAttentionOptions kronecker_options(const EncoderConfig& config,
                                                  std::vector<int64_t> rotary_modes) {
@@ -46,7 +46,7 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
   const AttentionConfig& attention = config.attention;
   if (attention.kernel == "none") return nullptr;
   if (attention.from_registry())
-    return nn::make_attention(init, attention.form, {tokens.sizes, 0, config.width, config.heads});
+    return nn::make_attention(init, attention.type, {tokens.sizes, 0, config.width, config.heads});
   std::vector<int64_t> rotary = rotary_modes(config.position, tokens);
   const nn::FeatureDrawOptions draw{attention.feature_draw == "seed", attention.features_redraw_every};
   if (mechanism == "hot")
@@ -101,15 +101,15 @@ void TokenEncoder::make_codes(const EncoderConfig& config, nn::Initializer& init
     for (int64_t mode = 0; mode < tokens_.modes(); ++mode)
       if (std::find(ordered.begin(), ordered.end(), mode) == ordered.end())
         identity_->push_back(std::make_shared<nn::ModeEmbedding>(
-            init, tokens_.sizes, std::vector<int64_t>{mode}, config.width, kCodeDeviation));
+            init, tokens_.sizes, std::vector<int64_t>{mode}, config.width, kEncodingStddev));
   }
   if (config.position.code == "learned")
     learned_positions_ = register_module(
         "positions",
-        std::make_shared<nn::ModeEmbedding>(init, tokens_.sizes, ordered, config.width, kCodeDeviation));
+        std::make_shared<nn::ModeEmbedding>(init, tokens_.sizes, ordered, config.width, kEncodingStddev));
   if (config.position.code == "sincos")
-    fixed_positions_ =
-        register_module("positions", std::make_shared<nn::SinCosEncoding>(tokens_.sizes, ordered, config.width));
+    fixed_positions_ = register_module(
+        "positions", std::make_shared<nn::SinCosEncoding>(tokens_.sizes, ordered, config.width));
 }
 
 void TokenEncoder::make_blocks(const EncoderConfig& config, const std::string& mechanism,

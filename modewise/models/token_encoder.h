@@ -9,10 +9,10 @@
 
 #include "modewise/models/attention_view.h"
 #include "modewise/models/encoder_config.h"
-#include "modewise/nn/layers/block.h"
-#include "modewise/nn/layers/module_list.h"
 #include "modewise/nn/embedding/patch_embedding.h"
 #include "modewise/nn/embedding/positions.h"
+#include "modewise/nn/layers/block.h"
+#include "modewise/nn/layers/module_list.h"
 
 namespace modewise::models {
 

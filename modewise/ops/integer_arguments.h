@@ -19,8 +19,8 @@ constexpr int64_t kMaxWord = (int64_t{1} << 32) - 1;
 /// Checks that a count, size or position is in minimum … maximum.
 inline void check_integer(const char* op, const char* name, int64_t value, int64_t minimum,
                           int64_t maximum = kMaxInteger) {
-  TORCH_CHECK_VALUE(value >= minimum && value <= maximum, op, ": ", name, " must be ", minimum, " … ", maximum,
-                    ", got ", value);
+  TORCH_CHECK_VALUE(value >= minimum && value <= maximum, op, ": ", name, " must be ", minimum, " … ",
+                    maximum, ", got ", value);
 }
 
 /// Checks for exactly `count` values in minimum … kMaxInteger.

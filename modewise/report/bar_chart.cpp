@@ -60,7 +60,7 @@ struct Layout {
   double slot;   // pixels a category
   int decimals;  // of the values written
 
-  double slot_start(size_t category) const {
+  double summary_start(size_t category) const {
     return (horizontal ? plot.y : plot.x) + slot * static_cast<double>(category);
   }
   Rect bar(double from, double to, double start, double thickness) const {
@@ -103,23 +103,23 @@ Layout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
       for (size_t i = 0; i < shown_categories(chart); ++i)
         value_width = std::max(value_width, text_width(value_text(series, i, decimals), 11));
   const double label_line = chart.value.label.empty() ? 0 : 18;
-  const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
+  const auto summary_tokens = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
   if (chart.horizontal) {
     const double left = widest_category(chart) + 8 + (range.low() < 0 ? value_width : 0);
     const Rect plot{area.x + left, area.y + 2, std::max(1.0, area.width - left - value_width - 12),
                     std::max(1.0, area.height - 22 - label_line)};
-    return {true, plot, Scale(AxisScale::linear, range, plot.x, plot.right()), plot.height / slots, decimals};
+    return {true, plot, Scale(AxisScale::linear, range, plot.x, plot.right()), plot.height / summary_tokens, decimals};
   }
   double left = 0;
   for (const Tick& tick : value_ticks(range, area.height / 45))
     left = std::max(left, text_width(tick.label, 11));
   left += 8 + label_line;
   const double width = std::max(1.0, area.width - left - 8);
-  const bool turned = widest_category(chart) + 6 > width / slots;
+  const bool rotated = widest_category(chart) + 6 > width / summary_tokens;
   const double below = chart.show_values && range.low() < 0 ? 14 : 0;
-  const double bottom = (turned ? widest_category(chart) * 0.71 + 14 : 20) + below;
+  const double bottom = (rotated ? widest_category(chart) * 0.71 + 14 : 20) + below;
   const Rect plot{area.x + left, area.y + 14, width, std::max(1.0, area.height - bottom - 14)};
-  return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / slots, decimals};
+  return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / summary_tokens, decimals};
 }
 
 void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, const Range& range,
@@ -146,14 +146,14 @@ void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, cons
     canvas.text(area.x + 11, plot.y + plot.height / 2, chart.value.label,
                 {.anchor = TextStyle::Anchor::middle, .rotate = -90});
   }
-  const bool turned = widest_category(chart) + 6 > layout.slot;
+  const bool rotated = widest_category(chart) + 6 > layout.slot;
   const double below = chart.show_values && range.low() < 0 ? 14 : 0;
   for (size_t i = 0; i < shown_categories(chart); ++i) {
-    const double middle = layout.slot_start(i) + layout.slot / 2;
+    const double middle = layout.summary_start(i) + layout.slot / 2;
     const std::string label = shorten(chart.categories[i], 32);
     if (layout.horizontal) {
       canvas.text(area.x + widest_category(chart) + 2, middle + 4, label, {.anchor = TextStyle::Anchor::end});
-    } else if (turned) {
+    } else if (rotated) {
       canvas.text(middle + 4, plot.bottom() + below + 12, label,
                   {.anchor = TextStyle::Anchor::end, .rotate = -45});
     } else {
@@ -225,8 +225,8 @@ double natural_height(const BarChart& chart, double width) {
   const double heading = (chart.title.empty() ? 0 : 22) + legend_height(width, legend_of(chart));
   if (!chart.horizontal) return std::clamp(width * 0.5, 200.0, 340.0) + heading;
   const auto bars = static_cast<double>(std::max<size_t>(1, chart.series.size()));
-  const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
-  return heading + slots * (bars * kBar + kGap) + 28 + (chart.value.label.empty() ? 0 : 18);
+  const auto summary_tokens = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
+  return heading + summary_tokens * (bars * kBar + kGap) + 28 + (chart.value.label.empty() ? 0 : 18);
 }
 
 void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) {
@@ -249,7 +249,7 @@ void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) 
   const double thickness = std::min((layout.slot - gap) / bars, 48.0);
   for (size_t category = 0; category < shown_categories(chart); ++category)
     for (size_t i = 0; i < chart.series.size(); ++i) {
-      const double start = layout.slot_start(category) + (layout.slot - bars * thickness) / 2;
+      const double start = layout.summary_start(category) + (layout.slot - bars * thickness) / 2;
       draw_bar(canvas, chart, layout, i, category, start + thickness * static_cast<double>(i), thickness - 1,
                Paint::series(colors[i]));
     }

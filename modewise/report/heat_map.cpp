@@ -45,7 +45,7 @@ struct Side {
 
 struct Layout {
   Rect plot;
-  bool turned;  // column labels stand at 45 degrees
+  bool rotated;  // column labels stand at 45 degrees
 };
 
 bool square_cells(const HeatMap& map) {
@@ -54,7 +54,7 @@ bool square_cells(const HeatMap& map) {
 
 struct Margins {
   double left, right, bottom;
-  bool turned;
+  bool rotated;
 };
 
 Margins margins_of(const HeatMap& map, double width) {
@@ -63,9 +63,9 @@ Margins margins_of(const HeatMap& map, double width) {
   const double right = (map.color_bar ? color_bar_width(map) : 0) + 2;
   const double cell =
       std::max(1.0, width - left - right) / static_cast<double>(std::max<int64_t>(1, map.columns));
-  const bool turned = !columns.labels.empty() && columns.widest + 6 > cell;
-  const double bottom = (turned ? columns.widest * 0.71 + 14 : 18) + (map.x_label.empty() ? 0 : 18);
-  return {left, right, bottom, turned};
+  const bool rotated = !columns.labels.empty() && columns.widest + 6 > cell;
+  const double bottom = (rotated ? columns.widest * 0.71 + 14 : 18) + (map.x_label.empty() ? 0 : 18);
+  return {left, right, bottom, rotated};
 }
 
 Layout lay_out(const HeatMap& map, const Rect& area) {
@@ -78,7 +78,7 @@ Layout lay_out(const HeatMap& map, const Rect& area) {
     width = cell * static_cast<double>(map.columns);
     height = cell * static_cast<double>(map.rows);
   }
-  return {{area.x + margins.left, area.y + 4, width, height}, margins.turned};
+  return {{area.x + margins.left, area.y + 4, width, height}, margins.rotated};
 }
 
 void draw_cells(Canvas& canvas, const HeatMap& map, const Layout& layout, const Range& range) {
@@ -137,10 +137,10 @@ void draw_labels(Canvas& canvas, const HeatMap& map, const Layout& layout, const
     canvas.text(plot.x - 5, plot.y + height * (static_cast<double>(row) + 0.5) + 4, rows.label(row),
                 {.anchor = TextStyle::Anchor::end, .paint = Paint::muted()});
   const int64_t step =
-      columns.step(width, layout.turned ? 14 : columns.widest + (columns.labels.empty() ? 10 : 6));
+      columns.step(width, layout.rotated ? 14 : columns.widest + (columns.labels.empty() ? 10 : 6));
   for (int64_t column = 0; column < map.columns; column += step) {
     const double middle = plot.x + width * (static_cast<double>(column) + 0.5);
-    if (layout.turned) {
+    if (layout.rotated) {
       canvas.text(middle + 4, plot.bottom() + 12, columns.label(column),
                   {.anchor = TextStyle::Anchor::end, .rotate = -45, .paint = Paint::muted()});
     } else {
@@ -148,7 +148,7 @@ void draw_labels(Canvas& canvas, const HeatMap& map, const Layout& layout, const
                   {.anchor = TextStyle::Anchor::middle, .paint = Paint::muted()});
     }
   }
-  const double below = layout.turned ? columns.widest * 0.71 + 26 : 32;
+  const double below = layout.rotated ? columns.widest * 0.71 + 26 : 32;
   if (!map.x_label.empty())
     canvas.text(plot.x + plot.width / 2, plot.bottom() + below, map.x_label,
                 {.anchor = TextStyle::Anchor::middle});

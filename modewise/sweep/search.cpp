@@ -174,7 +174,7 @@ class Search {
     std::vector<TrialResult> best = best_candidates(std::ssize(request_.candidates));
     std::erase_if(best, [&](const TrialResult& one) { return !planned_seconds_.contains(one.name); });
     int64_t seeds = 0;
-    for (best.resize(std::min<size_t>(best.size(), kJudgedAgain)); seeds == 0 && !best.empty();) {
+    for (best.resize(std::min<size_t>(best.size(), kEvaluatedAgain)); seeds == 0 && !best.empty();) {
       double once = 0;
       for (const TrialResult& one : best) once += planned_seconds_.at(one.name);
       seeds = std::clamp<int64_t>(static_cast<int64_t>((plan.seconds - planned_) / once), 0, kMaxSeeds);
@@ -221,7 +221,7 @@ class Search {
       const double once =
           planned != planned_seconds_.end() ? planned->second : plan.cost_of(best[count].name).start;
       left -= once * static_cast<double>(plan.splits);
-      if (left < 0 && static_cast<int64_t>(count) >= kJudgedAgain) break;
+      if (left < 0 && static_cast<int64_t>(count) >= kEvaluatedAgain) break;
     }
     best.resize(count);
     return best;

@@ -131,7 +131,7 @@ struct SearchPlan {
   static SearchPlan from_json(const nlohmann::ordered_json& json, const std::string& source);
 };
 inline constexpr int64_t kFewestSteps = 20;
-inline constexpr int64_t kJudgedAgain = 4;
+inline constexpr int64_t kEvaluatedAgain = 4;
 /// The plan with `splits` and all candidates; where it trains the first of them for less than `least_share`
 /// of its steps, one without the last candidates that does, or with fewer splits.
 SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits = 0,

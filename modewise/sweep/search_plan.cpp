@@ -68,7 +68,7 @@ double longest(const std::vector<TrialCost>& costs, const std::vector<SearchPlan
     }
     sum += largest(std::move(seconds), round.kept);
   }
-  return sum + static_cast<double>(splits) * largest(std::move(last), kJudgedAgain);
+  return sum + static_cast<double>(splits) * largest(std::move(last), kEvaluatedAgain);
 }
 
 SearchPlan plan_within(std::span<const TrialCost> candidates, double seconds, int64_t splits) {

@@ -12,9 +12,9 @@
 namespace modewise::tasks {
 namespace {
 
-constexpr double kWeights = 1 << 20;  // of a head that are formed for a picture
+constexpr double kWeights = 1 << 20;  // maximum weights of a head for an image
 constexpr int64_t kRows = 256, kPixels = 128;
-constexpr uint8_t kShades = 255, kGap = 255;  // of the palette: 0 … 254 from light to dark, then paper
+constexpr uint8_t kShades = 255, kGap = 255;  // palette: 0 … 254 from light to dark, then background
 
 std::vector<report::Color> make_palette() {
   std::vector<report::Color> colors;
@@ -24,12 +24,12 @@ std::vector<report::Color> make_palette() {
   return colors;
 }
 
-/// 0 where the share is negative or no number.
+/// Palette index of a weight; 0 for negative values and NaN.
 uint8_t shade(float share) {
   return share > 0 ? static_cast<uint8_t>(std::lround(std::min(share, 1.0f) * (kShades - 1))) : 0;
 }
 
-/// weights [B, H, N, M] of the first sample.
+/// Image of the first sample of weights [B, H, N, M].
 train::Image figure(std::string name, const at::Tensor& weights) {
   at::Tensor maps = weights[0].to(at::kFloat);
   const int64_t rows = std::min(maps.size(1), kRows), columns = std::min(maps.size(2), kRows);
@@ -62,7 +62,7 @@ std::vector<train::Image> attention_figures(const models::AttentionView& view) {
   for (size_t layer = 0; layer < view.maps.size(); ++layer)
     for (size_t i = 0; i < view.maps[layer].factors.size(); ++i)
       figures.push_back(figure(fmt::format("attention/layer{}/mode{}", layer, view.maps[layer].modes[i]),
-                                 view.maps[layer].factors[i]));
+                               view.maps[layer].factors[i]));
   for (size_t layer = 0; layer < view.full.size(); ++layer)
     if (view.full[layer].defined())
       figures.push_back(figure(fmt::format("attention/layer{}/tokens", layer), view.full[layer]));

@@ -1,5 +1,5 @@
 #pragma once
-// Where a model looks at an evaluation, as small pictures for TensorBoard.
+// Attention maps of an evaluation as small images for TensorBoard.
 
 #include <string>
 #include <vector>
@@ -10,12 +10,13 @@
 
 namespace modewise::tasks {
 
-/// Whether the weights of one sample are few enough to be formed at every evaluation: a million a head.
+/// Whether attention weights of one sample are small enough to compute at every evaluation: up to a million
+/// per head.
 bool draws_attention(const analysis::ModelCost& cost);
 
-/// Of the view's first sample attention/layerL/modeM for each factor (L and M from 0) and
-/// attention/layerL/tokens for each matrix over all tokens, heads side by side: rows ask, columns are looked
-/// at, dark is the largest weight of the picture. Matrices above 256 rows are averaged down to that.
+/// Images of the view's first sample: attention/layerL/modeM for each factor (L and M from 0) and
+/// attention/layerL/tokens for each matrix over all tokens, heads side by side: rows are queries, columns
+/// keys, dark is the largest weight of the image. Matrices above 256 rows are downsampled by averaging.
 std::vector<train::Image> attention_figures(const models::AttentionView& view);
 
 }  // namespace modewise::tasks

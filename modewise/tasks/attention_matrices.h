@@ -1,6 +1,6 @@
 #pragma once
-// The attention of a language or series model as matrices over tokens, sample by sample: what `modewise
-// decompose` takes apart (Tensorized Attention, section 3.3).
+// Attention matrices of language, text and series models, sample by sample, for `modewise decompose`
+// (Tensorized Attention, section 3.3).
 
 #include <ATen/core/Tensor.h>
 
@@ -13,28 +13,28 @@
 namespace modewise::tasks {
 
 struct AttentionRequest {
-  std::string run;                            // run folder; a language model's folder or file
+  std::string run;                            // run folder, or a language model's folder or file
   std::string data, split = "test";           // "": the run's own data
-  std::string tokenizer, separator = "auto";  // of language models, as LanguageEvaluateOptions
+  std::string tokenizer, separator = "auto";  // for language models, as LanguageEvaluateOptions
   std::vector<int64_t> modes;                 // empty: the fold of the attention
 };
 
 struct AttentionMatrices {
-  std::string model;           // name of the model, with the form of its attention
-  std::string sample, source;  // what a sample is ("window"), and what it comes from
-  std::vector<int64_t> modes;  // whose cells the tokens fill, the last ones perhaps not
+  std::string model;           // model name with its attention type
+  std::string sample, source;  // noun for a sample ("window"), and its source
+  std::vector<int64_t> modes;  // tokens fill their cells, except perhaps the last ones
   int64_t layers = 0, heads = 0;
   int64_t tokens = 0;   // n
-  int64_t samples = 0;  // that there are
-  /// [H, n, n] of a sample and layer, counted from 0; rows sum to 1.
+  int64_t samples = 0;  // number of samples
+  /// The matrices [H, n, n] of a sample and layer, counted from 0; rows sum to 1.
   std::function<at::Tensor(int64_t sample, int64_t layer)> of;
 };
 
-/// The mean over samples, summed in their order: [H, N, N] float64, N = Π modes; rows and columns of cells
-/// without a token are 0. A usage error when the machine has not the memory.
+/// Mean over samples, summed in order: [H, N, N] float64, N = Π modes; rows and columns of cells without a
+/// token are 0. Usage error if memory is insufficient.
 at::Tensor mean_attention(const AttentionMatrices& matrices, std::span<const int64_t> samples, int64_t layer);
 
-/// Π modes; usage error beyond what a matrix may have.
+/// Π modes; usage error above the maximum size of a matrix.
 int64_t cell_count(const std::vector<int64_t>& modes);
 
 }  // namespace modewise::tasks

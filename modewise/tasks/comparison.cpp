@@ -17,7 +17,7 @@
 namespace modewise::tasks {
 namespace {
 
-/// Appends to the names of groups of one model and task the settings in which they differ.
+/// Appends the differing settings to the names of groups of one model and task.
 void tell_apart(std::vector<RunGroup>& groups) {
   std::map<std::string, std::vector<RunGroup*>> same;
   for (RunGroup& group : groups) same[group.task + "\n" + group.name].push_back(&group);
@@ -41,13 +41,13 @@ bool all_tested(const RunGroup& group) {
                      [](const FinishedRun& run) { return run.metrics.contains("test"); });
 }
 
-/// Whether group i begins another task than the one before it.
+/// Whether group i begins another task than the previous one.
 bool begins_task(const std::vector<RunGroup>& groups, size_t i) {
   return i == 0 || groups[i - 1].task != groups[i].task ||
          groups[i - 1].runs.front().data_hash != groups[i].runs.front().data_hash;
 }
 
-/// Mean ± deviation of a number over a group's runs; empty where none has it.
+/// Mean ± standard deviation of a metric over a group's runs; empty if none has it.
 report::Cell statistic(const RunGroup& group, const std::string& pointer, int decimals, double factor) {
   std::vector<double> values = group.values(pointer);
   if (values.empty()) return report::Cell(std::nan(""), decimals);
@@ -55,8 +55,8 @@ report::Cell statistic(const RunGroup& group, const std::string& pointer, int de
   return report::Cell::mean_sd(mean(values), standard_deviation(values), decimals);
 }
 
-/// {"task", "model", "runs": [{"path", "seed"}]}, and for each name the mean, deviation and values of its
-/// pointer.
+/// {"task", "model", "runs": [{"path", "seed"}]}, and for each name the mean, standard deviation and values
+/// at its pointer.
 nlohmann::ordered_json group_json(const RunGroup& group,
                                   const std::vector<std::pair<std::string, std::string>>& pointers) {
   nlohmann::ordered_json row = {
@@ -67,10 +67,9 @@ nlohmann::ordered_json group_json(const RunGroup& group,
     const std::vector<double> values = pointer.empty() ? std::vector<double>{} : group.values(pointer);
     if (values.empty()) continue;
     const auto stddev = standard_deviation(values);
-    row[name] = {
-        {"mean", mean(values)},
-        {"std", stddev ? nlohmann::ordered_json(*stddev) : nlohmann::ordered_json(nullptr)},
-        {"values", values}};
+    row[name] = {{"mean", mean(values)},
+                 {"std", stddev ? nlohmann::ordered_json(*stddev) : nlohmann::ordered_json(nullptr)},
+                 {"values", values}};
   }
   return row;
 }
@@ -93,19 +92,18 @@ std::optional<double> standard_deviation(const std::vector<double>& values) {
 
 FinishedRun finished_run(const std::filesystem::path& path, const std::string& task) {
   const train::RunFolder folder = train::RunFolder::open(path);
-  const std::string advice =
-      fmt::format("continue it with modewise train {} --resume {}", task, path.string());
+  const std::string advice = fmt::format("resume it with modewise train {} --resume {}", task, path.string());
   require(std::filesystem::exists(folder.file("metrics.json")), ErrorKind::no_input,
           "{} has not finished (no metrics.json): {}", path.string(), advice);
   FinishedRun run;
   run.path = path;
   run.metrics = folder.read_metrics();
   require(run.metrics.contains("test") || run.metrics.contains("test_read"), ErrorKind::no_input,
-          "{} was stopped before its evaluation: {}", path.string(), advice);
+          "{} was interrupted before its evaluation: {}", path.string(), advice);
   const std::filesystem::path file = folder.file("data.json");
   const auto data = parse_json(read_file(file), file.string());
   require(data.is_object() && data.contains("hash") && data["hash"].is_string(), ErrorKind::data,
-          "{} is not a description of data with its hash", file.string());
+          "{} does not describe data with a hash", file.string());
   run.data_hash = data["hash"];
   return run;
 }
@@ -147,7 +145,7 @@ std::vector<RunGroup> group_runs(std::vector<FinishedRun> runs) {
     if (is_new) keyed.push_back({task_key, {run.model, run.task, {}}});
     keyed[at].group.runs.push_back(std::move(run));
   }
-  // The groups of one task together, in the order in which tasks come first.
+  // Groups by task, in order of first appearance of the tasks.
   NameIndex order;
   for (const Keyed& one : keyed) order.add(one.task_key);
   std::stable_sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
@@ -234,7 +232,8 @@ void write_comparison(const Comparison& comparison, const std::vector<FinishedRu
       comparison.draw(page, shown);
     else
       page.add_paragraph(
-          "No figures: the test part of some of these runs is still unread. modewise evaluate RUN reads it.");
+          "No figures: the test split of some of these runs is still unread. modewise evaluate RUN evaluates "
+          "it.");
     begin = end;
   }
   page.write(out);

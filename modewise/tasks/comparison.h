@@ -1,6 +1,6 @@
 #pragma once
-// Finished runs of one task side by side: seeds of one config are one row, mean ± standard deviation. A task
-// says which figures of metrics.json count and what to draw; table, JSON and page are made of that.
+// Comparison of finished runs of one task: seeds of one config are one row, mean ± standard deviation. A task
+// defines the metrics and figures; table, JSON and page follow from them.
 
 #include <cstdint>
 #include <filesystem>
@@ -22,41 +22,42 @@ namespace modewise::tasks {
 
 struct FinishedRun {
   std::filesystem::path path;
-  std::string model;                            // a name for tables: "hot sum"
-  std::string task;                             // what may be compared: data and its sizes
-  std::map<std::string, std::string> settings;  // that make another experiment
+  std::string model;                            // name for tables: "hot sum"
+  std::string task;                             // comparable runs have the same: data and sizes
+  std::map<std::string, std::string> settings;  // settings that distinguish experiments
   int64_t seed = 0;
   nlohmann::ordered_json metrics;  // metrics.json
   std::string data_hash;
 };
 
-/// A run's path, metrics and data_hash. Errors: no_input when it is no run, has not finished, or was stopped
-/// before its evaluation; `task` is the word behind `train` in the advice.
+/// A run's path, metrics and data_hash. Errors: no_input if it is not a run, has not finished, or was
+/// interrupted before its evaluation; `task` names the task in the advice.
 FinishedRun finished_run(const std::filesystem::path& path, const std::string& task);
 
-/// The settings of `fields` but those that `is_incidental` (paths) and those that change no number.
+/// Settings of `fields`, without `is_incidental` ones (paths) and those that change no result.
 std::map<std::string, std::string> settings_of(const Fields& fields,
                                                const std::vector<std::string>& is_incidental);
 
-/// Runs that differ in nothing but the seed.
+/// Runs that differ only in the seed.
 struct RunGroup {
-  std::string name;  // the model, with the settings in which groups of one model differ
-  std::string task;  // only rows of one task may be compared
+  std::string name;  // model, with the settings that distinguish groups of one model
+  std::string task;  // only groups of one task are comparable
   std::vector<FinishedRun> runs;
 
-  /// A number of each run's metrics.json by its JSON pointer, such as "/test/scaled/mse"; runs without it
-  /// left out.
+  /// Values of the runs' metrics.json at a JSON pointer, such as "/test/scaled/mse"; runs without it are
+  /// skipped.
   std::vector<double> values(const std::string& pointer) const;
 };
 
-/// Grouped, in order of first appearance; groups of one task stand together.
+/// Groups runs in order of first appearance; groups of one task are adjacent.
 std::vector<RunGroup> group_runs(std::vector<FinishedRun> runs);
 
 double mean(const std::vector<double>& values);
-/// Of a sample (n − 1); nothing for fewer than two values.
+/// Sample standard deviation (ddof 1); nothing for fewer than two values.
 std::optional<double> standard_deviation(const std::vector<double>& values);
 
-/// Where a figure stands in metrics.json: a JSON pointer, or a rule that finds it for a group ("" for none).
+/// Location of a metric in metrics.json: a JSON pointer, or a function that returns it for a group ("":
+/// none).
 class FigurePlace {
  public:
   FigurePlace(const char* pointer)  // NOLINT: a list of figures reads best without casts
@@ -69,7 +70,7 @@ class FigurePlace {
 };
 
 struct Comparison {
-  /// A column of the table: mean ± deviation over the seeds, times `factor`.
+  /// A column of the table: mean ± standard deviation over seeds, times `factor`.
   struct Figure {
     Figure(report::Column title, FigurePlace found, int digits, double times = 1)
         : column(std::move(title)), place(std::move(found)), decimals(digits), factor(times) {}
@@ -78,14 +79,14 @@ struct Comparison {
     FigurePlace place;
     int decimals;
     double factor;
-    bool where_any = false;  // left out of a table in which no run has it
+    bool where_any = false;  // omitted from tables in which no run has it
   };
 
-  FinishedRun (*read)(const std::filesystem::path&);      // no_input when it is no run or has not finished
-  std::vector<Figure> columns;                            // after the task, the model and the number of seeds
-  std::vector<std::pair<std::string, FigurePlace>> json;  // name and figure of each entry of a group
-  std::string title, section;                             // of the page, and of its table
-  /// Draws the groups of one task below their heading.
+  FinishedRun (*read)(const std::filesystem::path&);      // no_input if it is not a finished run
+  std::vector<Figure> columns;                            // after task, model and number of seeds
+  std::vector<std::pair<std::string, FigurePlace>> json;  // name and location of each entry of a group
+  std::string title, section;                             // titles of the page and of its table
+  /// Draws figures of the groups of one task.
   void (*draw)(report::HtmlPage&, std::span<const RunGroup>);
 };
 
@@ -93,16 +94,16 @@ std::vector<FinishedRun> read_finished_runs(const Comparison& comparison,
                                             const std::vector<std::string>& paths);
 report::Table comparison_table(const Comparison& comparison, const std::vector<RunGroup>& groups);
 nlohmann::ordered_json comparison_json(const Comparison& comparison, const std::vector<RunGroup>& groups);
-/// An HTML page: the table, then each task's figures.
+/// Writes an HTML page: the table, then each task's figures.
 void write_comparison(const Comparison& comparison, const std::vector<FinishedRun>& runs,
                       const std::filesystem::path& out);
 
-/// A figure of each group as a bar, × `factor`, with its deviation over the seeds.
+/// Bar chart of a metric, × `factor`, one bar per group with its standard deviation over seeds.
 report::BarChart group_bars(const std::string& title, std::span<const RunGroup> groups,
                             const std::string& pointer, double factor = 1);
 
-/// Reads a finished run of the task called `task` (the word behind `train`), whose config is a Config;
-/// `incidental`: settings that make no other experiment. `title`: what may be compared.
+/// Reads a finished run of `task` with a Config; `incidental`: settings that do not distinguish experiments.
+/// `title`: name of the comparable data.
 template <class Config>
 FinishedRun read_finished(const std::filesystem::path& path, const std::string& task,
                           const std::vector<std::string>& incidental, std::string (*title)(const Config&)) {

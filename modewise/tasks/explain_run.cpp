@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 Result explain_run(const ExplainRequest& request, const std::string& out, bool force) {
   const TaskSpec& kind = task_of_run(request.run);
   require(kind.explain != nullptr, ErrorKind::usage,
-          "{0} is of the task '{1}', which explain does not know: modewise decompose {0} measures its "
+          "{0} is of the task '{1}', which explain does not support: modewise decompose {0} measures its "
           "attention, layer by layer and head by head",
           request.run, kind.name);
   const fs::path folder = out.empty() ? fs::path(request.run) / "explain" : fs::path(out);
@@ -34,7 +34,7 @@ Result explain_run(const ExplainRequest& request, const std::string& out, bool f
   if (!explanation.ranks.empty()) text += "\nstable rank\n" + rank_table(explanation).to_text();
   for (const Influence& one : explanation.influences) {
     const auto maximum = std::max_element(one.effect.begin(), one.effect.end()) - one.effect.begin();
-    text += fmt::format("\n{}: {} moves the output most ({:.4g})", one.mode,
+    text += fmt::format("\n{}: occluding {} changes the output most ({:.4g})", one.mode,
                         one.places[static_cast<size_t>(maximum)], one.effect[static_cast<size_t>(maximum)]);
   }
   text += fmt::format("\n\n{}\n", (folder / "explain.html").string());

@@ -6,9 +6,9 @@
 
 namespace modewise::tasks {
 
-/// Explains a run into a folder: `out`, whose files are overwritten with `force` alone, or "" for
-/// RUN/explain, which is made from the run and may be made again. Returns explanation_json with "report", the
-/// page. Usage error for a task that explains nothing.
+/// Writes the explanation of a run to the folder `out`, whose files are overwritten only with `force`, or to
+/// RUN/explain ("") if it is empty, which is always overwritten. Returns explanation_json with "report", the
+/// page. Usage error for a task without explanations.
 Result explain_run(const ExplainRequest& request, const std::string& out, bool force);
 
 }  // namespace modewise::tasks

@@ -54,15 +54,16 @@ void add_ranks(report::HtmlPage& page, const Explanation& e) {
   page.add_section("Stable rank");
   page.add_table(
       rank_table(e),
-      "‖A‖_F² / ‖A‖_2², the mean over heads and samples: over how many directions a matrix spreads, from 1 "
-      "to its size. Product and sum are the matrices over all tokens that the modes' matrices make.");
+      "Stable rank ‖A‖_F² / ‖A‖_2² of the attention matrices, mean over heads and samples: from 1 to the "
+      "size "
+      "of the matrix. Product and sum: matrices over all tokens, joined from the modes' matrices.");
 }
 
 void add_influences(report::HtmlPage& page, const Explanation& e) {
   if (e.influences.empty()) return;
-  page.add_section("What moves the output");
+  page.add_section("Occlusion");
   page.add_paragraph(
-      fmt::format("Each place is taken away in turn ({}); the figure is {}.", e.removal, e.effect_unit));
+      fmt::format("Each position is occluded in turn ({}); the effect is {}.", e.removal, e.effect_unit));
   for (const Influence& one : e.influences) {
     if (one.places.size() > 40) {
       report::LineChart chart;
@@ -79,8 +80,8 @@ void add_influences(report::HtmlPage& page, const Explanation& e) {
     }
     if (one.targets.size() < 2 || static_cast<int64_t>(one.targets.size()) > kLargestMap) continue;
     report::HeatMap map;
-    map.title = fmt::format("Change of the output of each {} when one is taken away", one.mode);
-    map.x_label = "taken away";
+    map.title = fmt::format("Change of the output of each {} when one is occluded", one.mode);
+    map.x_label = "occluded";
     map.y_label = "output of";
     map.value_label = "change";
     map.rows = std::ssize(one.targets);
@@ -93,22 +94,22 @@ void add_influences(report::HtmlPage& page, const Explanation& e) {
   }
 }
 
-/// Averages of the batch, then single samples, of one layer and matrix.
+/// Figures of one layer and matrix: the mean over samples, then individual samples.
 void add_maps(report::HtmlPage& page, const at::Tensor& maps, const std::string& title,
               const std::vector<std::string>& labels, const std::vector<std::string>& singles) {
   const int64_t n = maps.size(-1);
   if (n < 2) return;
   if (n > kLargestMap) {
-    page.add_paragraph(fmt::format("{}: {} places, too many to draw; explain.npz holds them.", title, n));
+    page.add_paragraph(fmt::format("{}: {} positions, too many to draw; see explain.npz.", title, n));
     return;
   }
-  page.add_figure(attention_figure(maps.mean(0, true), title + ", mean of the samples", labels));
+  page.add_figure(attention_figure(maps.mean(0, true), title + ", mean over samples", labels));
   for (size_t i = 0; i < singles.size(); ++i)
     page.add_figure(
         attention_figure(maps.narrow(0, static_cast<int64_t>(i), 1), title + ", " + singles[i], labels));
 }
 
-/// Of texts: each one's matrix over its own tokens.
+/// Figures of texts: the matrix of each text over its own tokens.
 void add_text_maps(report::HtmlPage& page, const Explanation& e) {
   for (size_t layer = 0; layer < e.attention.full.size(); ++layer)
     for (size_t i = 0; i < e.sample_labels.size(); ++i) {
@@ -117,7 +118,7 @@ void add_text_maps(report::HtmlPage& page, const Explanation& e) {
       const at::Tensor own =
           e.attention.full[layer].narrow(0, static_cast<int64_t>(i), 1).narrow(2, 0, n).narrow(3, 0, n);
       if (n > kLargestMap)
-        page.add_paragraph(fmt::format("{}: {} tokens, too many to draw; explain.npz holds them.", title, n));
+        page.add_paragraph(fmt::format("{}: {} tokens, too many to draw; see explain.npz.", title, n));
       else
         page.add_figure(attention_figure(own, title, e.sample_labels[i]));
     }
@@ -125,11 +126,11 @@ void add_text_maps(report::HtmlPage& page, const Explanation& e) {
 
 void add_attention(report::HtmlPage& page, const Explanation& e) {
   if (e.attention.maps.empty() && e.attention.full.empty()) {
-    page.add_paragraph("The model has no attention matrices of its own to show.");
+    page.add_paragraph("The model has no attention matrices.");
     return;
   }
-  page.add_section("What attends to what");
-  page.add_paragraph("A row shows where one place looks; rows sum to 1. One panel a head.");
+  page.add_section("Attention maps");
+  page.add_paragraph("Rows are queries, columns are keys; rows sum to 1. One panel per head.");
   for (size_t layer = 0; layer < e.attention.maps.size(); ++layer)
     for (size_t i = 0; i < e.attention.maps[layer].factors.size(); ++i) {
       const auto mode = static_cast<size_t>(e.attention.maps[layer].modes[i]);

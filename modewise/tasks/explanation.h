@@ -1,6 +1,6 @@
 #pragma once
-// What a trained model attends to and what moves its output, for `modewise explain`: the same page, JSON and
-// arrays for every task.
+// Explanations of trained models for `modewise explain`: attention maps, stable ranks and occlusion, with the
+// same page, JSON and arrays for every task.
 
 #include <ATen/core/Tensor.h>
 
@@ -20,52 +20,51 @@
 namespace modewise::tasks {
 
 struct ExplainOptions {
-  int64_t samples = 32;  // looked at, evenly spread over the split
-  int64_t singles = 2;   // of them, shown one by one
-  int64_t places =
-      128;  // most places of a mode that are taken away in turn; neighbours go together beyond that
+  int64_t samples = 32;  // samples used, evenly spaced in the split
+  int64_t singles = 2;   // of them, shown individually
+  int64_t places = 128;  // maximum occluded positions per mode; above it neighbours are grouped
   std::string split = "test";
 };
 
-/// By how much the output changes when one place of a mode is taken away (occlusion).
+/// Occlusion: change of the output when one position of a mode is occluded.
 struct Influence {
   std::string mode;
   std::vector<std::string> places;
-  std::vector<double> effect;        // [places], mean over samples and outputs
+  std::vector<double> effect;        // [positions], mean over samples and outputs
   std::vector<std::string> targets;  // of `matrix`; empty: none
-  std::vector<double> matrix;        // [targets, places]
+  std::vector<double> matrix;        // [targets, positions]
 };
 
 struct Explanation {
   std::string title, subtitle;
   std::vector<std::pair<std::string, std::string>> facts;
   std::string combine;                                       // product | sum | mean; "" without factors
-  std::vector<std::string> mode_names;                       // of the token modes
-  std::vector<std::vector<std::string>> labels;              // of their places; empty: numbers
-  std::vector<std::string> sample_names;                     // of the single samples
-  std::vector<std::vector<std::string>> sample_labels = {};  // of each one's own tokens, of texts
-  std::vector<ResultTable> tables = {};                      // about single samples
+  std::vector<std::string> mode_names;                       // names of the token modes
+  std::vector<std::vector<std::string>> labels;              // labels of their positions; empty: numbers
+  std::vector<std::string> sample_names;                     // names of the individual samples
+  std::vector<std::vector<std::string>> sample_labels = {};  // for texts: tokens of each sample
+  std::vector<ResultTable> tables = {};                      // tables of individual samples
   models::AttentionView attention;
   std::vector<analysis::LayerRanks> ranks;
   std::vector<Influence> influences;
-  std::string effect_unit, removal;  // what the effect is measured in, what a place taken away becomes
+  std::string effect_unit, removal;  // unit of the effect, and the replacement of occluded positions
 };
 
-/// 0 … size − 1 cut into at most `most` runs of neighbours: [begin, end).
+/// Splits 0 … size − 1 into at most `maximum` contiguous groups [begin, end).
 std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t maximum);
 
-/// The influence of a mode of `size` places that are taken away `thick` at a time, at most `most` times:
-/// `effect`(begin, end) without those.
+/// Occlusion of a mode of `size` positions, `thick` at a time, at most `maximum` times: `effect`(begin, end)
+/// is the change without those positions.
 Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int64_t maximum,
                        const std::function<double(int64_t begin, int64_t end)>& effect);
 
-/// The stable ranks of each layer, means over heads and samples; `ranks` must not be empty.
+/// Table of the stable ranks of each layer, means over heads and samples; `ranks` must not be empty.
 report::Table rank_table(const Explanation& explanation);
 nlohmann::ordered_json explanation_json(const Explanation& explanation);
-/// What an explanation is written into.
+/// File names of an explanation.
 inline constexpr const char* kExplanationFiles[] = {"explain.html", "explain.json", "explain.npz"};
-/// explain.html, explain.json and explain.npz in `folder`. Arrays: layerL_NAME_mean [heads, N_i, N_i],
-/// layerL_NAME [singles, heads, N_i, N_i], layerL_full_mean, layerL_full, influence_NAME.
+/// Writes explain.html, explain.json and explain.npz to `folder`. Arrays: layerL_NAME_mean [heads, N_i, N_i],
+/// layerL_NAME [samples, heads, N_i, N_i], layerL_full_mean, layerL_full, influence_NAME.
 void write_explanation(const Explanation& explanation, const std::filesystem::path& folder);
 
 }  // namespace modewise::tasks

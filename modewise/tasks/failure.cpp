@@ -15,9 +15,9 @@
 namespace modewise::tasks {
 namespace {
 
-constexpr int kNotUtf8 = 316;  // nlohmann's id of a text that is not UTF-8
+constexpr int kNotUtf8 = 316;  // nlohmann's error id for text that is not UTF-8
 
-/// Torch reports failed allocations as plain errors with this text.
+/// Whether torch's message reports a failed allocation.
 bool is_allocation_failure(const std::string& message) {
   return message.find("not enough memory") != std::string::npos ||
          message.find("can't allocate memory") != std::string::npos;
@@ -44,22 +44,22 @@ Failure current_failure(bool with_backtrace) {
     return stopped_by(stop_signal());
   } catch (const c10::Error& error) {
     if (is_allocation_failure(error.what_without_backtrace()))
-      return failure_of(1, fmt::format("out of memory ({}); a smaller train.batch_size or model needs less",
+      return failure_of(1, fmt::format("out of memory ({}); reduce train.batch_size or the model",
                                        error.what_without_backtrace()));
     if (with_backtrace) return failure_of(70, error.what(), LineBreaks::kept);
     return failure_of(70, error.what_without_backtrace());
   } catch (const std::bad_alloc&) {
-    return failure_of(1, "out of memory; a smaller train.batch_size, model or file needs less");
+    return failure_of(1, "out of memory; reduce train.batch_size, the model or the file");
   } catch (const nlohmann::json::exception& error) {
     const char* sentence = error.id == kNotUtf8
                                ? "a name or text must be UTF-8 to be written as JSON ({}): rename the file, "
                                  "folder or class"
-                               : "a JSON document does not hold what was expected: {}";
+                               : "a JSON document has unexpected contents: {}";
     return failure_of(65, fmt::format(fmt::runtime(sentence), error.what()));
   } catch (const std::filesystem::filesystem_error& error) {
     const bool unreadable = error.code() == std::errc::permission_denied;
     return failure_of(unreadable ? 66 : 74,
-                      fmt::format("cannot look at {}: {}", error.path1().string(), error.code().message()));
+                      fmt::format("cannot access {}: {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     return failure_of(70, error.what());
   }

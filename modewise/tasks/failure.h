@@ -1,17 +1,17 @@
 #pragma once
-// Whatever goes wrong as one sentence and an exit code, for the program and for Python alike.
+// Conversion of exceptions to an error sentence and an exit code, for the CLI and for Python.
 
 #include <string>
 
 namespace modewise::tasks {
 
 struct Failure {
-  int exit_code = 1;     // sysexits, as ErrorKind; 128 + signal where one stopped the work
-  int signal = 0;        // the one that stopped the work; `sentence` is empty then
-  std::string sentence;  // what was wanted, what came, and where; escaped (core/escaped_text.h)
+  int exit_code = 1;     // sysexits, as ErrorKind; 128 + signal if interrupted
+  int signal = 0;        // interrupting signal; `sentence` is then empty
+  std::string sentence;  // expected, found, and where; escaped (core/escaped_text.h)
 };
 
-/// Of the exception that is being handled. `with_backtrace`: of internal errors, where they came from.
+/// The failure of the current exception. `with_backtrace`: includes the backtrace of internal errors.
 Failure current_failure(bool with_backtrace = false);
 
 }  // namespace modewise::tasks

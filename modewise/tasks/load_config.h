@@ -1,5 +1,5 @@
 #pragma once
-// A task's config: from a file and assignments, in the order in which they act, or from the folder of a run.
+// Loading of a task's config, from a file and assignments or from a run folder.
 
 #include <algorithm>
 #include <filesystem>
@@ -18,9 +18,8 @@ inline bool is_run_config(const std::string& file) {
   return path.filename() == "config.toml" && std::filesystem::exists(path.parent_path() / "manifest.json");
 }
 
-/// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). Among the assignments the model's name and
-/// preset act first, since they set other fields; paths become absolute. Config has fields() and
-/// validate(source).
+/// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). model.name and model.preset are applied first,
+/// because they set other fields; paths become absolute. Config has fields() and validate(source).
 template <class Config>
 Config load_config(const std::string& file, std::vector<std::string> assignments) {
   Config config;
@@ -42,7 +41,7 @@ Config load_config(const std::string& file, std::vector<std::string> assignments
   return config;
 }
 
-/// The config of a run. Data and config errors name its file.
+/// The config of a run. Data and config errors name the file.
 template <class Config>
 Config read_run_config(const train::RunFolder& folder) {
   const std::string file = folder.file("config.toml").string();

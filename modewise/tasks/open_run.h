@@ -1,5 +1,5 @@
 #pragma once
-// From the folder of a run back to its model.
+// Opening of a run folder with its model.
 
 #include <filesystem>
 #include <memory>
@@ -15,8 +15,7 @@
 
 namespace modewise::tasks {
 
-/// A run's model with its best weights. What else a task keeps of its runs stands in a struct that extends
-/// this.
+/// A run's model with its best weights. Tasks extend it with other data of a run.
 template <class Settings, class Model>
 struct OpenRun {
   using Config = Settings;
@@ -26,8 +25,7 @@ struct OpenRun {
   std::shared_ptr<Model> model = nullptr;
 };
 
-/// read(document of data.json, the file's name). Data errors name the file, also where it lacks what `read`
-/// looks for.
+/// Returns read(document of data.json, file name). Data errors name the file, also for missing values.
 template <class Json = nlohmann::ordered_json, class Read>
 auto read_run_data(const train::RunFolder& folder, const Read& read) {
   const std::string file = folder.file("data.json").string();
@@ -40,10 +38,9 @@ auto read_run_data(const train::RunFolder& folder, const Read& read) {
   }
 }
 
-/// Opens a run of `task` (the word behind `train`): its config is what read_config(folder) gives; make(run)
-/// takes what it needs of data.json and returns the model, whose best weights are then loaded. Errors:
-/// no_input when it is no run or has no checkpoint; usage when it is of another task; data when its files
-/// are damaged.
+/// Opens a run of `task`: read_config(folder) returns its config, make(run) its model, built from data.json,
+/// whose best weights are then loaded. Errors: no_input if it is not a run or has no checkpoint; usage if it
+/// is of another task; data if its files are damaged.
 template <class Run, class ReadConfig, class Make>
 Run open_run(const std::filesystem::path& path, const std::string& task, const ReadConfig& read_config,
              const Make& make) {

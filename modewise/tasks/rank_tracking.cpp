@@ -13,7 +13,7 @@ namespace modewise::tasks {
 
 void RankTracker::add(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers) {
   if (layers.empty() && !warned_) {
-    spdlog::warn("train.track = stable_rank records nothing: this model forms no attention matrices");
+    spdlog::warn("train.track = stable_rank records nothing: this model has no attention matrices");
     warned_ = true;
   }
   std::map<std::string, std::vector<double>> heads;
@@ -36,10 +36,10 @@ void RankTracker::add(train::Metrics& metrics, const std::vector<analysis::Layer
 void refuse_rank_tracking(const train::TrainConfig& train, const std::string& task, const std::string& file) {
   if (!train.tracks("stable_rank")) return;
   const std::string reason = fmt::format(
-      "train.track = stable_rank has no effect in 'train {}': no stable ranks are recorded there", task);
+      "train.track = stable_rank has no effect for the task '{}': it records no stable ranks", task);
   require(is_run_config(file), ErrorKind::config,
-          "{}: {}; leave it out (modewise decompose looks at a finished run)",
-          file.empty() ? "options" : file, reason);
+          "{}: {}; remove it (modewise decompose analyses a finished run)", file.empty() ? "options" : file,
+          reason);
   spdlog::warn("{}", reason);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Stable ranks of the attention matrices as metrics of an evaluation (`--track stable_rank`).
+// Stable ranks of attention matrices as metrics of evaluations (`--track stable_rank`).
 
 #include <cstdint>
 #include <string>
@@ -11,21 +11,21 @@
 
 namespace modewise::tasks {
 
-constexpr int64_t kTrackedSamples = 8;  // samples at most whose attention is looked at
+constexpr int64_t kTrackedSamples = 8;  // maximum samples for stable ranks
 
 class RankTracker {
  public:
-  /// Sets rank_mode0 … (mode-wise matrices), rank_product and rank_sum (of the same factors joined in either
-  /// way), or rank_full: means over layers, heads and samples (the paper's Figures 3 and 4). For a model
-  /// without attention matrices it warns, the first time, that nothing is recorded.
+  /// Sets rank_mode0 … (mode-wise matrices), rank_product and rank_sum (their Kronecker product and sum), or
+  /// rank_full: means over layers, heads and samples (the paper's Figures 3 and 4). Warns once for a model
+  /// without attention matrices.
   void add(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers);
 
  private:
   bool warned_ = false;
 };
 
-/// For tasks that record no stable ranks. A config error where a new run asks for them; a warning where
-/// `file`, the run's own config, does.
+/// For tasks without stable ranks: config error if a new run requests them, a warning if `file`, the config
+/// of a resumed run, does.
 void refuse_rank_tracking(const train::TrainConfig& train, const std::string& task, const std::string& file);
 
 }  // namespace modewise::tasks

@@ -1,5 +1,5 @@
 #pragma once
-// What a command gives.
+// Result of a command.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace modewise::tasks {
 
-/// JSON as it is printed, its texts escaped.
+/// JSON text for printing, with escaped strings.
 inline std::string json_text(const nlohmann::ordered_json& json) {
   return escape_json_text(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-/// The document for --json, and what is printed without it; "" prints nothing.
+/// Document for --json, and the text printed without it; "": nothing.
 struct Result {
-  /// Of a process that does not lead.
+  /// Empty result of ranks other than 0.
   Result() = default;
   Result(nlohmann::ordered_json document, std::string printed)
       : json(std::move(document)), text(std::move(printed)) {}
-  /// The document in both cases.
+  /// Prints the document in both cases.
   explicit Result(nlohmann::ordered_json document) : json(std::move(document)), text(json_text(json)) {}
 
   nlohmann::ordered_json json;

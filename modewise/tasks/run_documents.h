@@ -1,5 +1,5 @@
 #pragma once
-// JSON files of a run folder, which may hold anything: manifest.json, data.json, metrics.json, metrics.jsonl.
+// Error handling for JSON files of a run folder: manifest.json, data.json, metrics.json, metrics.jsonl.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,15 +8,14 @@
 
 namespace modewise::tasks {
 
-/// What `use` returns, which reads JSON files of the run `path`. A value that they lack or hold in another
-/// type is a data error that names the run.
+/// Calls `use`, which reads JSON files of the run `path`, and returns its result. Missing values and wrong
+/// types become a data error that names the run.
 template <class Use>
 auto reading_run(const std::string& path, const Use& use) {
   try {
     return use();
   } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::data, "{}: a JSON file of this run does not hold what modewise writes there: {}", path,
-         error.what());
+    fail(ErrorKind::data, "{}: a JSON file of this run has unexpected contents: {}", path, error.what());
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the reports of all tasks show in the same way: learning curves, attention matrices, facts about a run.
+// Figures and facts shared by the reports of all tasks: learning curves, attention maps, run facts.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -15,20 +15,20 @@
 
 namespace modewise::tasks {
 
-constexpr int64_t kLargestFactor = 128;  // positions of an attention factor that a report draws
+constexpr int64_t kLargestFactor = 128;  // maximum positions of an attention factor in a report
 
-/// json[key], NaN where it is no number or not there.
+/// json[key]; NaN if it is missing or not a number.
 double number(const nlohmann::ordered_json& json, const std::string& key);
 
-/// Up to `wanted` of 0 … count − 1, evenly spread, both ends among them.
+/// Up to `wanted` of 0 … count − 1, evenly spaced, including both ends.
 std::vector<int64_t> spread_samples(int64_t count, int64_t wanted);
 
 /// "hot sum, 12,345 parameters".
 std::string model_fact(const std::string& title, const torch::nn::Module& model);
-/// The facts that open a page: the run's folder, and when it was started.
+/// Adds run folder and start time.
 void add_run_facts(report::HtmlPage& page, const train::RunFolder& folder);
 
-/// A value of metrics.jsonl, and how its curve is called and drawn.
+/// A value of metrics.jsonl with label and style of its curve.
 struct LearningCurve {
   using Style = report::LineSeries::Style;
   LearningCurve(const char* key) : name(key), label(key) {}  // NOLINT: a list of names reads best so
@@ -38,12 +38,12 @@ struct LearningCurve {
   std::string name, label;
   Style style = Style::line;
 };
-/// Values of metrics.jsonl by epoch, those that are there; `best` marks the best evaluation unless it is "".
+/// Chart of metrics.jsonl by epoch, without missing values; `best` marks the best evaluation ("": no mark).
 report::LineChart curve_figure(const std::vector<nlohmann::ordered_json>& lines,
                                const std::vector<LearningCurve>& curves, const std::string& title,
                                const std::string& best = "best");
 
-/// The factor S_i of one layer and mode, a panel a head: row = query, column = key, of sample 0.
+/// Factor S_i of one layer and mode for sample 0, one panel per head: row = query, column = key.
 report::Panels attention_figure(const at::Tensor& factor, const std::string& title,
                                 const std::vector<std::string>& labels);
 

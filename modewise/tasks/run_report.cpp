@@ -18,7 +18,7 @@ void add_learning(report::HtmlPage& page, const train::RunFolder& folder,
                   const std::vector<LearningChart>& charts) {
   const auto lines = folder.read_metric_lines();
   if (lines.size() < 2) return;
-  page.add_section("Learning");
+  page.add_section("Learning curves");
   std::vector<report::CaptionedFigure> figures;
   for (const LearningChart& chart : charts)
     figures.push_back({curve_figure(lines, chart.curves, chart.title, chart.best), chart.caption});
@@ -31,10 +31,11 @@ void add_learning(report::HtmlPage& page, const train::RunFolder& folder,
 void add_attention(report::HtmlPage& page, const std::vector<models::ModeMaps>& layers,
                    const AttentionSubject& subject, const std::vector<NamedMode>& modes) {
   if (layers.empty()) return;
-  page.add_section("What attends to what");
+  page.add_section("Attention maps");
   page.add_paragraph(fmt::format(
-      "Factors S_i of {}: one small matrix a layer, {} and head. A row shows where one position of the {} "
-      "looks; rows sum to 1. Attention over the whole {} is the Kronecker product (or sum) of them.",
+      "Attention factors S_i of {}: one matrix per layer, {} and head. Rows are queries, columns are keys "
+      "(positions of the {}); rows sum to 1. Attention over the whole {} is their Kronecker product (or "
+      "sum).",
       subject.sample, subject.mode, subject.mode, subject.whole));
   for (size_t layer = 0; layer < layers.size(); ++layer)
     for (size_t i = 0; i < layers[layer].factors.size(); ++i) {

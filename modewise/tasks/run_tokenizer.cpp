@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 void keep_run_tokenizer(const train::RunFolder& run, const text::Tokenizer& tokenizer) {
   const fs::path folder = run.file("tokenizer");
   if (fs::exists(folder) || !train::workers().is_rank_zero()) return;
-  // Renamed as a whole: a run that is killed here has the folder with its file, or none.
+  // Renamed atomically: an interrupted run has the folder with its file, or none.
   const fs::path unfinished = temporary_beside(folder);
   fs::create_directory(unfinished);
   text::keep_tokenizer(tokenizer, unfinished);

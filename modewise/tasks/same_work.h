@@ -1,5 +1,5 @@
 #pragma once
-// Several processes at work on one run.
+// Consistency check for several processes that work on one run.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace modewise::tasks {
 
-/// Data error unless all train::workers() are asked for the same (`request`: what the answer depends on
-/// besides the run and its data) of the same run's weights and data. What all call alike.
+/// Collective call: data error unless all train::workers() have the same `request` (parameters of the result
+/// besides the run and its data), weights and data.
 void require_same_work(const train::RunFolder& run, const std::string& request, const std::string& data_hash);
 
 }  // namespace modewise::tasks

@@ -8,10 +8,10 @@
 #include "modewise/core/error.h"
 #include "modewise/tasks/captioning/spec.h"
 #include "modewise/tasks/forecasting/spec.h"
-#include "modewise/tasks/series_classification/spec.h"
-#include "modewise/tasks/language_modeling/spec.h"
 #include "modewise/tasks/image_classification/spec.h"
+#include "modewise/tasks/language_modeling/spec.h"
 #include "modewise/tasks/segmentation/spec.h"
+#include "modewise/tasks/series_classification/spec.h"
 #include "modewise/tasks/text/spec.h"
 #include "modewise/tasks/volume_classification/spec.h"
 #include "modewise/train/checkpoint/run_folder.h"
@@ -24,8 +24,9 @@ namespace fs = std::filesystem;
 
 const TaskSpec* find_task(const std::string& given) {
   const std::string name = current_task(given);
-  const auto found =
-      std::find_if(task_specs().begin(), task_specs().end(), [&](const TaskSpec* kind) { return kind->command == given || kind->name == name; });
+  const auto found = std::find_if(task_specs().begin(), task_specs().end(), [&](const TaskSpec* kind) {
+    return kind->command == given || kind->name == name;
+  });
   return found == task_specs().end() ? nullptr : *found;
 }
 
@@ -38,9 +39,9 @@ const TaskSpec* owner_of(const fs::path& data) {
 }  // namespace
 
 const std::vector<const TaskSpec*>& task_specs() {
-  static const std::vector<const TaskSpec*> all = {&forecasting_spec, &volume_classification_spec,         &segmentation_spec,
-                                               &text_spec,     &series_classification_spec, &image_classification_spec,
-                                               &captioning_spec, &language_modeling_spec};
+  static const std::vector<const TaskSpec*> all = {
+      &forecasting_spec,           &volume_classification_spec, &segmentation_spec, &text_spec,
+      &series_classification_spec, &image_classification_spec,  &captioning_spec,   &language_modeling_spec};
   return all;
 }
 
@@ -72,7 +73,7 @@ const TaskSpec& task_of_runs(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const TaskSpec& other = task_of_run(path);
     require(&other == &first, ErrorKind::usage,
-            "runs of one task can be set side by side, but {} is of '{}' and {} of '{}'", paths.front(),
+            "only runs of one task can be compared, but {} is of '{}' and {} of '{}'", paths.front(),
             first.name, path, other.name);
   }
   return first;
@@ -80,7 +81,7 @@ const TaskSpec& task_of_runs(const std::vector<std::string>& paths) {
 
 void require_shares(const TaskSpec& kind, const char* verb) {
   require(train::workers().size() == 1 || kind.in_shares, ErrorKind::usage,
-          "one process has to {} runs of the task '{}': start it without torchrun", verb, kind.name);
+          "only a single process can {} runs of the task '{}': start it without torchrun", verb, kind.name);
 }
 
 const TaskSpec& task_of_data(const fs::path& path) {
@@ -99,8 +100,8 @@ bool wants_npz(const std::string& out) {
 }
 
 void refuse_steps(const PredictRequest& request, const std::string& what) {
-  require(request.steps == 0 && request.future.empty(), ErrorKind::usage, "--{} is for forecasts; {} is {}",
-          request.steps != 0 ? "steps" : "future", request.run, what);
+  require(request.steps == 0 && request.future.empty(), ErrorKind::usage,
+          "--{} is only for forecasts; {} is {}", request.steps != 0 ? "steps" : "future", request.run, what);
 }
 
 }  // namespace modewise::tasks

@@ -1,5 +1,5 @@
 #pragma once
-// All tasks, and which of them a name, a run or a file is of.
+// Task registry: all tasks, and lookup by name, run or file.
 
 #include <filesystem>
 #include <string>
@@ -14,12 +14,12 @@ std::vector<std::string> task_commands();
 
 /// The task by its name, its command or a name of earlier versions; usage error when there is none.
 const TaskSpec& task_named(const std::string& name);
-/// The task of a run, or of a model that a task opens. no_input when there is no run; data error for a task
-/// this program does not know.
+/// The task of a run, or of a model file that a task opens. no_input if it is not a run; data error for an
+/// unknown task.
 const TaskSpec& task_of_run(const std::string& path);
-/// The same for several runs, which must be of one task (usage error).
+/// The common task of several runs; usage error if they differ.
 const TaskSpec& task_of_runs(const std::vector<std::string>& paths);
-/// Usage error where several train::workers() are at work on a run of a task that one process is to `verb`.
+/// Usage error if several train::workers() run a command (`verb`) that needs a single process for this task.
 void require_shares(const TaskSpec& kind, const char* verb);
 /// The task whose data `path` looks like; forecast where none claims it.
 const TaskSpec& task_of_data(const std::filesystem::path& path);

@@ -13,20 +13,20 @@
 #include "modewise/tasks/attention_matrices.h"
 #include "modewise/tasks/comparison.h"
 #include "modewise/tasks/explanation.h"
-#include "modewise/tasks/job.h"
+#include "modewise/tasks/training.h"
 #include "modewise/tasks/result.h"
 
 namespace modewise::tasks {
 
-/// A flag that stands for a key: `--masks m.tif` for `data.masks=m.tif`.
+/// A short option for a config key: `--masks m.tif` for `data.masks=m.tif`.
 struct ShortOption {
-  enum class Takes { value, list, nothing };  // a list: several arguments; nothing: key=true
+  enum class Takes { value, list, nothing };  // list: several arguments; nothing: key=true
 
   std::string flag, key, help;
   Takes takes = Takes::value;
 };
 
-/// A figure of metrics.json by which runs are chosen.
+/// A validation metric in metrics.json for model selection.
 struct ValidationFigure {
   std::string path;  // JSON pointer
   std::string name;
@@ -35,24 +35,24 @@ struct ValidationFigure {
   double factor = 1;  // 100 for percent
 };
 
-/// One way to train that `--model auto` tries.
+/// A candidate of `--model auto`.
 struct Candidate {
   std::string name;                   // letters, digits, '.', '_', '-'
   std::vector<std::string> settings;  // "key=value"
-  bool fitted = false;                // at once, without steps
+  bool fitted = false;                // fitted directly, without training steps
 };
 
 struct EvaluateRequest {
   std::string run, data, masks, split = "test";
-  std::vector<std::string> further_runs = {};  // of a task that evaluates several together
+  std::vector<std::string> further_runs = {};  // for tasks that evaluate several runs together
   bool detail = false;
   std::vector<std::string> settings;  // "key=value" of the task's evaluate_options
 };
 
 struct PredictRequest {
   std::string run, data, out;
-  std::string future = {};  // a file with what forecasts are told ahead
-  int64_t steps = 0;        // 0: not said
+  std::string future = {};  // file with future covariates
+  int64_t steps = 0;        // 0: not set
   bool force = false;
   report::CsvReader csv_reader = report::CsvReader::program;
 };
@@ -62,12 +62,12 @@ struct ExplainRequest {
   ExplainOptions options;
 };
 
-/// A config of any task, with its fields.
+/// Config of any task, with its fields.
 struct AnyConfig {
   std::shared_ptr<void> config;
   Fields fields;
 };
-/// load(file, assignments…), or the defaults when there is none.
+/// The config returned by load(arguments…).
 template <auto load, class... Arguments>
 AnyConfig any_config(const Arguments&... arguments) {
   using Config = decltype(load(arguments...));
@@ -80,69 +80,68 @@ AnyConfig default_config() {
   return {config, fields_of(*config)};
 }
 
-/// Functions that a task does not have are null.
+/// Description of a task; functions that it does not support are null.
 struct TaskSpec {
-  std::string name;                                // in manifests: "volume_classification"
-  std::string command;                             // of `train COMMAND`: "classify-volumes"
-  std::string summary, example;                    // of `train COMMAND`
-  std::string data_help, model_help;               // of --data and --model; "" for no --model
-  std::vector<ShortOption> options = {};           // of `train NAME`
-  std::string evaluate_title = {};                 // of the next ones, in the help of `evaluate`
+  std::string name;                                // name in manifests: "volume_classification"
+  std::string command;                             // COMMAND of `train COMMAND`: "classify-volumes"
+  std::string summary, example;                    // help of `train COMMAND`
+  std::string data_help, model_help;               // help of --data and --model; "": no --model
+  std::vector<ShortOption> options = {};           // of `train COMMAND`
+  std::string evaluate_title = {};                 // heading of evaluate_options in the help of `evaluate`
   std::vector<ShortOption> evaluate_options = {};  // of `evaluate` for its runs
-  bool evaluates_several = false;                  // runs at once
-  bool in_shares = false;                          // whether processes evaluate and predict together
+  bool evaluates_several = false;                  // whether evaluate takes several runs
+  bool in_shares = false;                          // whether evaluate and predict support several processes
 
-  std::vector<ValidationFigure> validation = {};  // the chief one first
+  std::vector<ValidationFigure> validation = {};  // main metric first
 
-  /// Whether data (a file, a folder, the name of a simulation) looks like this task's.
+  /// Whether `data` (a file, a folder, the name of a simulation) looks like data of this task.
   bool (*owns)(const std::filesystem::path& data) = nullptr;
-  /// Whether `path` is no run but a model or file that this task evaluates too.
+  /// Whether `path` is a model or other file, not a run, that this task evaluates.
   bool (*opens)(const std::filesystem::path& path) = nullptr;
 
   AnyConfig (*defaults)() = nullptr;
   /// Defaults < `file` ("" for none) < `assignments`.
   AnyConfig (*config)(const std::string& file, const std::vector<std::string>& assignments) = nullptr;
-  /// What --model auto chooses from, for the data of a config; the most promising first.
+  /// Candidates of --model auto for the data of a config, most promising first.
   std::vector<Candidate> (*candidates)(const std::string& file,
                                        const std::vector<std::string>& assignments) = nullptr;
-  /// The settings of a model that puts runs together, whose folders, as a list, stand where these hold
-  /// {runs}; {splits} is how many of them in a row are one candidate on as many splits.
+  /// Settings of an ensemble of runs; {runs} is replaced by the list of run folders, {splits} by the number
+  /// of consecutive runs that are one candidate on several splits.
   std::vector<std::string> ensemble = {};
-  /// Where the validation part is small: settings that part the same samples into training and validation
-  /// anew, one a split, on which --model auto judges its best candidates too. None of them changes the test
-  /// part.
+  /// Settings of further training/validation splits, for small validation splits; --model auto also evaluates
+  /// its best candidates on them. The test split is unchanged.
   std::vector<std::string> (*splits)(const std::string& file,
                                      const std::vector<std::string>& assignments) = nullptr;
-  /// The share of a full training below which one tells little: --model auto rather tries fewer candidates
+  /// Minimum fraction of a full training for a useful result; below it --model auto tries fewer candidates
   /// and splits.
   double min_share = 0;
-  /// Settings with which what --model auto chose is trained once more, on the test part too.
+  /// Settings to retrain the choice of --model auto, including the test split.
   std::vector<std::string> (*refit)(const std::string& file,
                                     const std::vector<std::string>& assignments) = nullptr;
-  /// What a training brings to run_job.
-  std::unique_ptr<Job> (*job)() = nullptr;
+  /// Creates the job of a training for run_job.
+  std::unique_ptr<Training> (*training)() = nullptr;
 
   Result (*evaluate)(const EvaluateRequest&) = nullptr;
   Result (*predict)(const PredictRequest&) = nullptr;
-  /// Writes the report of one run to `out`; `data`: where its data lies now, "" where it lay.
+  /// Writes the report of one run to `out`; `data`: current location of its data, "": unchanged.
   void (*write_report)(const std::string& run, const std::string& data,
                        const std::filesystem::path& out) = nullptr;
   const Comparison& (*comparison)() = nullptr;
   Explanation (*explain)(const ExplainRequest&) = nullptr;
   AttentionMatrices (*attention)(const AttentionRequest&) = nullptr;
-  /// What the data of a config holds.
+  /// Describes the data of a config.
   Result (*describe_data)(const std::string& file, const std::vector<std::string>& assignments) = nullptr;
 };
 
-/// What Kind::job is for a job that needs nothing.
+/// TaskSpec::job for a default-constructible job.
 template <class TaskJob>
-std::unique_ptr<Job> make_job() {
+std::unique_ptr<Training> make_training() {
   return std::make_unique<TaskJob>();
 }
 
-/// Whether predict's --out is an NPZ, of "", .csv and .npz; usage error for another ending.
+/// Whether predict's --out is an NPZ; "", .csv and .npz are valid, usage error for another extension.
 bool wants_npz(const std::string& out);
-/// Usage error when --steps or --future was given; `what` says what the run is.
+/// Usage error if --steps or --future is set; `what` describes the run.
 void refuse_steps(const PredictRequest& request, const std::string& what);
 
 }  // namespace modewise::tasks

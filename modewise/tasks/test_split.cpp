@@ -21,7 +21,7 @@ const char* evaluated_part(const Json& metrics) {
 Json evaluated_metrics(const train::RunFolder& run) {
   Json metrics = run.read_metrics();
   require(metrics.contains("test") || metrics.contains("test_read"), ErrorKind::no_input,
-          "{} has not finished: there is nothing to report yet", run.path().string());
+          "{} has not finished: there are no results yet", run.path().string());
   return metrics;
 }
 

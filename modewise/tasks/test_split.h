@@ -1,9 +1,8 @@
 #pragma once
-// Runs that leave the test part of their data unread (train --no-test), so that settings can be chosen
-// without it; `evaluate` reads it once, when all is chosen, and writes what training would have written.
+// Runs without the test split (train --no-test), so that settings can be selected without it; `evaluate`
+// later evaluates it once and writes the same results as training.
 //
-// metrics.json says "test_read". Where it is false there is no "test", and "validation" is judged in its
-// place.
+// metrics.json has "test_read". If it is false there is no "test", and "validation" is reported instead.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,17 +11,17 @@
 
 namespace modewise::tasks {
 
-/// Whether the run has finished and nothing has read its test part yet.
+/// Whether the run has finished and its test split is unread.
 bool test_is_unread(const train::RunFolder& run);
 
-/// The part that a finished run is judged by: "test", or "validation" while the test part is unread.
+/// The reported split of a finished run: "test", or "validation" while the test split is unread.
 const char* evaluated_part(const nlohmann::ordered_json& metrics);
 
-/// metrics.json of a run that has been judged; throws no_input where it was stopped before that.
+/// metrics.json of an evaluated run; throws no_input if it was interrupted before its evaluation.
 nlohmann::ordered_json evaluated_metrics(const train::RunFolder& run);
 
-/// Adds `figures` ({"test": …}) to metrics.json, which then says that the test part was read, and gives
-/// data.json the hash of the data with it, by which runs are compared.
+/// Adds `figures` ({"test": …}) to metrics.json, sets "test_read", and writes the hash of the data including
+/// the test split to data.json, for comparisons.
 void write_test_figures(const train::RunFolder& run, const nlohmann::ordered_json& figures,
                         const std::string& data_hash);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What comes out of training a task's run.
+// Result of training a run.
 
 #include <nlohmann/json.hpp>
 
@@ -9,7 +9,7 @@ namespace modewise::tasks {
 
 struct TrainedRun {
   train::TrainResult training;
-  nlohmann::ordered_json metrics;  // metrics.json; empty when a signal stopped the run
+  nlohmann::ordered_json metrics;  // metrics.json; empty if a signal stopped the run
 };
 
 }  // namespace modewise::tasks

@@ -17,19 +17,19 @@ namespace modewise::text {
 
 class WordCache {
  public:
-  WordCache() : slots_(kSlots) {}
+  WordCache() : summary_tokens_(kSummaryTokens) {}
 
   static bool holds(std::string_view word) { return !word.empty() && word.size() <= kLongestWord; }
 
   /// The ids of `word`, which must be one that a cache holds; nothing when it was not met lately.
   std::span<const int32_t> find(std::string_view word, uint64_t hash) const {
-    const Slot& slot = slots_[hash % kSlots];
+    const Slot& slot = summary_tokens_[hash % kSummaryTokens];
     if (slot.length != word.size() || std::memcmp(slot.word.data(), word.data(), word.size()) != 0) return {};
     return {slot.ids.data(), slot.count};
   }
   void keep(std::string_view word, uint64_t hash, std::span<const int32_t> ids) {
     if (ids.empty() || ids.size() > kMaxIds) return;
-    Slot& slot = slots_[hash % kSlots];
+    Slot& slot = summary_tokens_[hash % kSummaryTokens];
     slot.length = static_cast<uint8_t>(word.size());
     slot.count = static_cast<uint8_t>(ids.size());
     std::memcpy(slot.word.data(), word.data(), word.size());
@@ -37,13 +37,13 @@ class WordCache {
   }
 
  private:
-  static constexpr size_t kSlots = 1 << 15, kLongestWord = 22, kMaxIds = 10;
+  static constexpr size_t kSummaryTokens = 1 << 15, kLongestWord = 22, kMaxIds = 10;
   struct alignas(64) Slot {  // a cache line
     uint8_t length = 0, count = 0;
     std::array<char, kLongestWord> word;
     std::array<int32_t, kMaxIds> ids;
   };
-  std::vector<Slot> slots_;
+  std::vector<Slot> summary_tokens_;
 };
 
 /// One cache for each encode that runs at the same time.

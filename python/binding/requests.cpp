@@ -53,16 +53,16 @@ std::vector<std::string> assignments(const json& request) {
 }
 
 Result train(const json& request) {
-  tasks::JobRequest job;
-  take(request, "config", job.config);
-  take(request, "assignments", job.assignments);
-  take(request, "out", job.out);
-  take(request, "resume", job.resume);
-  take(request, "overwrite", job.exist_ok);
-  take(request, "allow_config_changes", job.accept_changes);
-  take(request, "command_line", job.command_line);
-  take(request, "inputs", job.inputs);
-  return tasks::run_job(job.resume.empty() ? task_in(request) : tasks::task_of_run(job.resume), job);
+  tasks::TrainRequest training;
+  take(request, "config", training.config);
+  take(request, "assignments", training.assignments);
+  take(request, "out", training.out);
+  take(request, "resume", training.resume);
+  take(request, "overwrite", training.exist_ok);
+  take(request, "allow_config_changes", training.accept_changes);
+  take(request, "command_line", training.command_line);
+  take(request, "inputs", training.inputs);
+  return tasks::run_training(training.resume.empty() ? task_in(request) : tasks::task_of_run(training.resume), training);
 }
 
 Result evaluate(const json& request) {

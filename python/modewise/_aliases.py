@@ -59,7 +59,7 @@ def old_fields(**keys: str) -> Callable[[type[R]], type[R]]:
     """As `old_keywords`, of the constructor of a dataclass."""
 
     def decorate(made: type[R]) -> type[R]:
-        setattr(made, "__init__", old_keywords(**keys)(vars(made)["__init__"]))
+        made.__init__ = old_keywords(**keys)(vars(made)["__init__"])  # type: ignore[misc]
         return made
 
     return decorate

@@ -36,10 +36,10 @@ TEST(CaptionCost, HasTheParametersOfTheModel) {
       config.decoder.layers = 3;
       EXPECT_EQ(caption_cost(config, shape).parameters(), parameters_of(config, shape)) << name;
     }
-  for (const char* form : {"dense", "random", "factorized-random"}) {
+  for (const char* type : {"dense", "random", "factorized-random"}) {
     models::CaptionModelConfig config = small_config();
-    config.encoder.attention = config.decoder.attention = config.decoder.cross_attention = form;
-    EXPECT_EQ(caption_cost(config, pictures).parameters(), parameters_of(config, pictures)) << form;
+    config.encoder.attention = config.decoder.attention = config.decoder.cross_attention = type;
+    EXPECT_EQ(caption_cost(config, pictures).parameters(), parameters_of(config, pictures)) << type;
   }
 }
 

@@ -109,8 +109,8 @@ TEST_P(EncoderParameters, EqualTheBuiltEncoder) {
 
 std::vector<std::vector<std::string>> attention_settings() {
   std::vector<std::vector<std::string>> all;
-  for (const nn::AttentionEntry& form : nn::attention_entries())
-    all.push_back({"attention.form=" + std::string(form.name), "position.rotary=none"});
+  for (const nn::AttentionEntry& type : nn::attention_entries())
+    all.push_back({"attention.form=" + std::string(type.name), "position.rotary=none"});
   return all;
 }
 
@@ -119,9 +119,9 @@ INSTANTIATE_TEST_SUITE_P(AttentionRegistry, EncoderParameters,
 
 // Multiply-adds of one layer at N = 3 × 5 tokens, width 8 and 2 heads, by hand.
 TEST(AttentionTypeCost, CountsProducts) {
-  const auto multiply_adds = [](const std::string& form, const nn::AttentionTypeOptions& options = {}) {
+  const auto multiply_adds = [](const std::string& type, const nn::AttentionTypeOptions& options = {}) {
     CostAccount account;
-    add_attention(account, form, {{3, 5}, 0, 8, 2}, options);
+    add_attention(account, type, {{3, 5}, 0, 8, 2}, options);
     return std::move(account).cost({}).multiply_adds() - 2 * 15 * 8 * 8;  // value and output
   };
   const double mixing = 15 * 15 * 8;

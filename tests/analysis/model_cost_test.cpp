@@ -52,8 +52,8 @@ TEST_P(VolumeParameters, AreThoseOfTheBuiltModel) {
   if (!tokens) settings.push_back("resnet.width=4");
   const auto config = config_of<models::VisionModelConfig>(settings);
   const models::VisionShape shape{{17, 9, 12}, 2, 3, false};
-  EXPECT_EQ(grid_classifier_cost(config, shape).parameters(),
-            parameters_of(*models::make_grid_classifier(config, shape, 1)));
+  EXPECT_EQ(vision_classifier_cost(config, shape).parameters(),
+            parameters_of(*models::make_vision_classifier(config, shape, 1)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -72,7 +72,7 @@ TEST(VolumeCost, OfViTIsThePapers) {
   // ViT-B/16 on 224² with 1000 classes, without the layer before the head: "86M"; by hand 86,567,656.
   const auto config = config_of<models::VisionModelConfig>(
       {"name=vit", "width=768", "hidden=3072", "blocks=12", "heads=12", "patch.size=16"});
-  EXPECT_EQ(grid_classifier_cost(config, {{224, 224}, 3, 1000, false}).parameters(), 86567656);
+  EXPECT_EQ(vision_classifier_cost(config, {{224, 224}, 3, 1000, false}).parameters(), 86567656);
 }
 
 TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
@@ -80,7 +80,7 @@ TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
   grid.size = {28, 28, 28};
   auto config = config_of<models::VisionModelConfig>({"name=hot", "preset=release"});
   grid.encoder = config;
-  const ModelCost cost = grid_classifier_cost(config, {{28, 28, 28}});
+  const ModelCost cost = vision_classifier_cost(config, {{28, 28, 28}});
   EXPECT_EQ(cost.tokens, (std::vector<int64_t>{7, 7, 7}));
   EXPECT_EQ(cost.parameters(), grid_cost(grid).parameters());
   EXPECT_DOUBLE_EQ(cost.multiply_adds(), grid_cost(grid).multiply_adds());
@@ -89,13 +89,13 @@ TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
 TEST(VolumeCost, OfAResidualNetworkCountsEachStageAtItsPlaces) {
   const auto config = config_of<models::VisionModelConfig>({"name=resnet18", "resnet.width=4"});
   const models::VisionShape shape{{8, 8, 8}, 2, 3, false};
-  const auto model = models::make_grid_classifier(config, shape, 1);
+  const auto model = models::make_vision_classifier(config, shape, 1);
   const double wanted = weights_times_places(*model, [](const std::string& name) {
     if (holds(name, "layer2")) return 64.0;
     if (holds(name, "layer3")) return 8.0;
     return holds(name, "layer4") || name.starts_with("linear") ? 1.0 : 512.0;
   });
-  EXPECT_DOUBLE_EQ(grid_classifier_cost(config, shape).multiply_adds(), wanted);
+  EXPECT_DOUBLE_EQ(vision_classifier_cost(config, shape).multiply_adds(), wanted);
 }
 
 TEST(SegmenterCost, OfAUNetCountsEachStageAtItsPlaces) {
@@ -236,9 +236,9 @@ TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {
 }
 
 TEST(ComparedPairs, AreThoseThatEachFormSees) {
-  const auto pairs = [](const char* form, std::vector<int64_t> fold, int64_t window, int64_t n) {
+  const auto pairs = [](const char* type, std::vector<int64_t> fold, int64_t window, int64_t n) {
     ops::TensorAttentionOptions options;
-    options.form = form;
+    options.type = type;
     options.fold = std::move(fold);
     options.window = window;
     options.sinks = 2;

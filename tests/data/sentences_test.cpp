@@ -35,13 +35,13 @@ TEST(CaseSentences, OfTrainingAndTestFiles) {
   };
   const std::string good = ts("true a b", {"1,2:3,4:a", "1,2:3,4:b"}, 3);
   EXPECT_EQ(refused(good, ts("true a b", {"1:2:3:a"})),
-            test + ": series of 3 dimensions, but those of " + train + " have 2");
+            test + ": series of 3 dimensions, but " + train + " have 2");
   EXPECT_EQ(refused(good, ts("true a b c", {"1,2:3,4:b", "1,2:3,4:c"})),
-            test + ": case 2 is of class 'c', which no training case has (there are a, b)");
-  EXPECT_EQ(refused(ts("false", {"1,2"}), good), train + ": the cases have no classes to learn");
-  EXPECT_EQ(refused(good, ts("false", {"1,2:3,4"})), test + ": the cases have no classes to test on");
+            test + ": sample 2 has class 'c', which no training sample has (there are a, b)");
+  EXPECT_EQ(refused(ts("false", {"1,2"}), good), train + ": the training samples have no classes");
+  EXPECT_EQ(refused(good, ts("false", {"1,2:3,4"})), test + ": the test samples have no classes");
   EXPECT_EQ(refused(ts("true a b", {"1:a", "2:a"}), ts("true a b", {"1:a"})),
-            train + ": all cases are of class 'a'; a classifier needs two");
+            train + ": all samples have class 'a'; a classifier needs two classes");
   CollectionConfig config;
   config.train = folder.write("X_TRAIN.ts", good);
   EXPECT_EQ(error_of(ErrorKind::config, [&] { load_collection(config); }),
@@ -61,12 +61,10 @@ TEST(CaseSentences, OfOtherCasesForATrainedModel) {
   EXPECT_EQ(
       refused(1, 2, true),
       file +
-          ": the longest case has 3 steps, but the run's model has room for 2; data.length gives more in "
-          "training");
-  EXPECT_EQ(refused(1, 4, false),
-            file +
-                ": cases of other lengths than 4 steps, but the run was trained on equally long ones, so its "
-                "model takes no masks");
+          ": the longest sample has 3 steps, but the model's maximum is 2; train with a larger data.length");
+  EXPECT_EQ(refused(1, 4, false), file +
+                                      ": samples of other lengths than 4 steps, but the run was trained on "
+                                      "samples of equal length, so its model takes no padding masks");
 }
 
 TEST(TextSentences, OfSettings) {

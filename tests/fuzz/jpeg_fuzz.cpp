@@ -1,5 +1,5 @@
 #include "modewise/io/images/jpeg.h"
-#include "tests/fuzz/picture_fuzz.h"
+#include "tests/fuzz/image_fuzz.h"
 
 using namespace modewise::io;
 

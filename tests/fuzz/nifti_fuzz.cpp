@@ -17,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       return std::count_if(v.values.begin(), v.values.end(),
                            [](float value) { return std::isfinite(value); });
     };
-    const NiftiVolume turned = to_ras(volume);
-    expect(turned.orientation == "RAS" && turned.values.size() == volume.values.size());
-    expect(finite(turned) == finite(volume));
+    const NiftiVolume rotated = to_ras(volume);
+    expect(rotated.orientation == "RAS" && rotated.values.size() == volume.values.size());
+    expect(finite(rotated) == finite(volume));
   });
 }

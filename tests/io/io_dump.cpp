@@ -13,7 +13,7 @@
 #include "modewise/io/gzip.h"
 #include "modewise/io/images/jpeg.h"
 #include "modewise/io/images/nifti.h"
-#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/image_resize.h"
 #include "modewise/io/images/png.h"
 #include "modewise/io/images/tiff.h"
 #include "modewise/io/mapped_file.h"

@@ -58,11 +58,11 @@ TEST_F(MappedFileTest, SaysWhyItCannotRead) {
   const std::string here = folder_.string();
   EXPECT_EQ(refusal(folder_ / "missing"), "cannot open " + here + "/missing: No such file or directory");
   EXPECT_EQ(refusal(folder_), "cannot read " + here + ": it is a folder, not a file");
-  EXPECT_EQ(refusal("/dev/null"), "cannot read /dev/null: it is a pipe or device, a regular file is needed");
+  EXPECT_EQ(refusal("/dev/null"), "cannot read /dev/null: expected a regular file, got a pipe or device");
   EXPECT_EQ(refusal(write("file", "x") / "below"), "cannot open " + here + "/file/below: Not a directory");
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(refusal(folder_ / "pipe"),
-            "cannot read " + here + "/pipe: it is a pipe or device, a regular file is needed");
+            "cannot read " + here + "/pipe: expected a regular file, got a pipe or device");
 }
 
 TEST_F(MappedFileTest, MayHaveTheDescriptorOfAnInputThatIsClosed) {
@@ -90,7 +90,7 @@ TEST_F(MappedFileTest, EndsTheProgramWhereTheFileIsCutMeanwhile) {
         static_cast<void>(behind);
       },
       testing::ExitedWithCode(74),
-      "error: cannot read " + path.string() + ": it became shorter while it was read");
+      "error: cannot read " + path.string() + ": it was truncated while it was read");
 }
 
 TEST_F(MappedFileTest, OtherBusErrorsEndItAsBefore) {

@@ -42,22 +42,21 @@ TEST(NumericText, RefusesWithThePlace) {
       parse,
       {
           {"empty", "", "file: the file is empty"},
-          {"blank", "\n\n  \n", "file: the file holds nothing but empty lines"},
+          {"blank", "\n\n  \n", "file: the file has only empty lines"},
           {"only quotes", "\"\"", "file: the file holds no numbers"},
           {"header", "a,b\n1,2\n",
-           "file:1: cell 1 is 'a', which is no finite number; a table with a header is read as .csv"},
-          {"text", "1,2\n3,x\n", "file:2: cell 2 is 'x', which is no finite number"},
-          {"infinite", "1,2\n\n3,inf\n", "file:3: cell 2 is 'inf', which is no finite number"},
+           "file:1: cell 1 is 'a', which is not a finite number; name a table with a header .csv"},
+          {"text", "1,2\n3,x\n", "file:2: cell 2 is 'x', which is not a finite number"},
+          {"infinite", "1,2\n\n3,inf\n", "file:3: cell 2 is 'inf', which is not a finite number"},
           {"short row", "1,2\n3\n", "file:2: expected 2 numbers as in the first row, got 1"},
           {"long row", "1 2\n3 4 5\n", "file:2: expected 2 numbers as in the first row, got 3"},
-          {"NUL", std::string("1,2\n3,\0\n", 8), "file:2: a NUL byte at byte 6: this is not a text file"},
+          {"NUL", std::string("1,2\n3,\0\n", 8), "file:2: NUL at byte 6: not a text file"},
           {"latin-1", "1,2\n3,\xB5\n", "file:2: byte 6 (0xb5) is not UTF-8; save the file as UTF-8"},
           {"UTF-16", std::string("\xFF\xFE\x31\x00\x32", 5),
            "file: UTF-16 ends within a character, at byte 5"},
-          {"open quote", "\"1,2\n", "file:1: the quote that opens cell 1 is never closed"},
+          {"open quote", "\"1,2\n", "file:1: unclosed quote in cell 1"},
           {"a date", "2016-07-01,2\n",
-           "file:1: cell 1 is '2016-07-01', which is no finite number; a table with a header is read as "
-           ".csv"},
+           "file:1: cell 1 is '2016-07-01', which is not a finite number; name a table with a header .csv"},
       });
 }
 

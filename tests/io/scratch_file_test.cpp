@@ -81,14 +81,14 @@ TEST_F(ScratchFileTest, LiesInTmpdirElseInVarTmp) {
   ::setenv("TMPDIR", folder.c_str(), 1);
   EXPECT_EQ(said([] { ScratchFile("rows"); }),
             "rows: a temporary file in " + folder +
-                " cannot be made: No such file or directory; TMPDIR names another folder");
+                " cannot be created: No such file or directory; set TMPDIR to another folder");
   for (const bool empty : {false, true}) {
     empty ? ::setenv("TMPDIR", "", 1) : ::unsetenv("TMPDIR");
     const ScratchFile file("rows");
     std::array<std::byte, 1> byte;
-    EXPECT_EQ(
-        said([&] { file.read(0, byte); }),
-        "rows: a temporary file in /var/tmp cannot be read: Input/output error; TMPDIR names another folder");
+    EXPECT_EQ(said([&] { file.read(0, byte); }),
+              "rows: a temporary file in /var/tmp cannot be read: Input/output error; set TMPDIR to another "
+              "folder");
   }
 }
 
@@ -96,7 +96,7 @@ TEST_F(ScratchFileTest, SaysThatItEnds) {
   ScratchFile file("rows");
   file.write(0, to_bytes("abc"));
   const std::string ended = "rows: a temporary file in " + folder_.path().string() +
-                            " cannot be read: Input/output error; TMPDIR names another folder";
+                            " cannot be read: Input/output error; set TMPDIR to another folder";
   EXPECT_EQ(said([&] { read(file, 0, 4); }), ended);
   EXPECT_EQ(said([&] { read(file, 3, 1); }), ended);
 }
@@ -114,9 +114,9 @@ TEST_F(ScratchFileTest, SaysThatThereIsNoRoom) {
   const std::string written = said([&] { file.write(996, to_bytes("12345")); });
   ::setrlimit(RLIMIT_FSIZE, &limit);
   std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(reserved, place + " cannot hold what is needed: File too large; TMPDIR names another folder");
+  EXPECT_EQ(reserved, place + " cannot be allocated: File too large; set TMPDIR to another folder");
   EXPECT_EQ(fitting, "");
-  EXPECT_EQ(written, place + " cannot be written: File too large; TMPDIR names another folder");
+  EXPECT_EQ(written, place + " cannot be written: File too large; set TMPDIR to another folder");
   EXPECT_EQ(read(file, 996, 4), "1234");  // what fitted
 }
 

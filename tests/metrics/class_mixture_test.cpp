@@ -70,9 +70,9 @@ ScoreTable binary(const std::vector<double>& second, const std::vector<int64_t>&
 
 TEST(ClassMixture, LogLossDecidesBetweenEqualsAndThenTheFirst) {
   const std::vector<int64_t> labels = {0, 1, 0, 1};
-  const ScoreTable doubtful = binary({0.4, 0.6, 0.4, 0.6}, labels),
+  const ScoreTable suspect = binary({0.4, 0.6, 0.4, 0.6}, labels),
                    sure = binary({0.1, 0.9, 0.1, 0.9}, labels);
-  const std::vector<MixedPart> parts = {{doubtful, sure, sure}};
+  const std::vector<MixedPart> parts = {{suspect, sure, sure}};
   EXPECT_THAT(greedy_class_weights(parts, "accuracy", 9), ElementsAre(0, 1, 0));
   EXPECT_THAT(mix_classes(parts, "accuracy", 9).weights, ElementsAre(0, 1, 0));
 }

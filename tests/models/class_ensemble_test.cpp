@@ -95,7 +95,7 @@ TEST(ClassEnsemble, AMemberSeesValuesAsItWasTrainedOnThem) {
 
 TEST(ClassEnsemble, OfVolumesKeepsTheirMasks) {
   const VisionShape shape = {{5, 7, 9}, 1, 2, true};
-  const auto model = make_grid_classifier(
+  const auto model = make_vision_classifier(
       ensemble_of<VisionModelConfig>(
           {member<VisionModelConfig>({"width=8", "hidden=8", "heads=2", "patch.size=2"}),
            member<VisionModelConfig>({"name=transformer", "width=8", "hidden=8", "heads=2", "patch.size=4"})}),

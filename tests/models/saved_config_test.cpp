@@ -87,7 +87,7 @@ TEST(SavedConfig, OfEveryModelAndPresetIsValid) {
         validate(opened<ForecasterConfig>(old_text<ForecasterConfig>({"name=" + row.name})), series))
         << row.name;
   }
-  for (const GridModelRow& row : grid_models()) {
+  for (const VisionModelRow& row : vision_models()) {
     if (row.name == "ensemble") continue;
     EXPECT_NO_THROW(
         validate(opened<VisionModelConfig>(old_text<VisionModelConfig>({"name=" + row.name})), VisionShape{}))

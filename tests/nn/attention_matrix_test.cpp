@@ -36,7 +36,7 @@ ops::RotaryEmbedding code() {
 }
 
 /// Coordinates i and i + d/2 turned by position · frequency.
-Row turned(const Row& x, int64_t position, int64_t level) {
+Row rotated(const Row& x, int64_t position, int64_t level) {
   const double gain = level == 0 ? 1 : 1.1;
   Row out(kWidth);
   for (size_t i = 0; i < kWidth / 2; ++i) {
@@ -125,7 +125,7 @@ Rows causal_weights(const Rows& q, const Rows& k, const Rows latents[2], int64_t
     Row logits;
     Rows tokens;
     const auto see = [&](const Row& key, const Row& holds, int64_t level, int64_t own, int64_t place) {
-      logits.push_back(scale * dot(turned(q[static_cast<size_t>(t)], own, level), turned(key, place, level)));
+      logits.push_back(scale * dot(rotated(q[static_cast<size_t>(t)], own, level), rotated(key, place, level)));
       tokens.push_back(holds);
     };
     for (int64_t s = std::max<int64_t>(0, t - window + 1); s <= t; ++s) {
@@ -148,7 +148,7 @@ TEST(AttentionMatrix, OfFullAttentionIsTheSoftmaxOfTheTurnedLogits) {
   const at::Tensor q = at::randn({1, n, 4, kWidth}, at::kDouble),
                    k = at::randn({1, n, 2, kWidth}, at::kDouble);
   ops::TensorAttentionOptions options;
-  options.form = "full";
+  options.type = "full";
   const at::Tensor matrix = attention_matrix(q, k, options, {}, code());
   ASSERT_EQ(matrix.sizes().vec(), (std::vector<int64_t>{1, 4, n, n}));
   for (int64_t head = 0; head < 4; ++head) {
@@ -158,7 +158,7 @@ TEST(AttentionMatrix, OfFullAttentionIsTheSoftmaxOfTheTurnedLogits) {
       Row logits;
       for (int64_t s = 0; s <= t; ++s)
         logits.push_back(
-            dot(turned(queries[static_cast<size_t>(t)], t, 0), turned(keys[static_cast<size_t>(s)], s, 0)) /
+            dot(rotated(queries[static_cast<size_t>(t)], t, 0), rotated(keys[static_cast<size_t>(s)], s, 0)) /
             std::sqrt(6.0));
       wanted.push_back(softmax(logits));
       wanted.back().resize(static_cast<size_t>(n), 0);
@@ -189,14 +189,14 @@ class EveryForm : public testing::TestWithParam<const char*> {};
 TEST_P(EveryForm, TakesTheValuesToTheOutputByRowsOfSumOneWithoutTheFuture) {
   const int64_t n = 37;
   ops::TensorAttentionOptions options;
-  options.form = GetParam();
-  options.causal = options.form != "pooled";
-  if (options.form == "axial" || options.form == "pooled" || options.form == "causal")
+  options.type = GetParam();
+  options.causal = options.type != "pooled";
+  if (options.type == "axial" || options.type == "pooled" || options.type == "causal")
     options.fold = {0, 3, 5};
-  if (options.form == "window" || options.form == "lambda") options.window = 7;
-  if (options.form == "lambda") options.sinks = 2;
+  if (options.type == "window" || options.type == "lambda") options.window = 7;
+  if (options.type == "lambda") options.sinks = 2;
   const at::Tensor q = at::randn({3, n, 4, 8}), k = at::randn({3, n, 2, 8}), v = at::randn({3, n, 2, 5});
-  const at::Tensor latents = options.form == "causal" ? at::randn({2, 2, 1, 8}) : at::Tensor();
+  const at::Tensor latents = options.type == "causal" ? at::randn({2, 2, 1, 8}) : at::Tensor();
   const at::Tensor matrix = attention_matrix(q, k, options, latents);
   EXPECT_LT((matrix.sum(-1) - 1).abs().max().item<double>(), 1e-5);
   EXPECT_GE(matrix.min().item<double>(), 0);
@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(AttentionMatrix, EveryForm,
 TEST(AttentionMatrix, OfLongTextsIsMadeInParts) {
   const at::Tensor q = at::randn({1, 600, 2, 4}), k = at::randn({1, 600, 2, 4});
   ops::TensorAttentionOptions options;
-  options.form = "full";
+  options.type = "full";
   const at::Tensor matrix = attention_matrix(q, k, options);
   const at::Tensor logits = at::matmul(q.transpose(1, 2), k.transpose(1, 2).transpose(-1, -2)) / 2;
   const at::Tensor later = at::ones({600, 600}, at::kBool).triu(1);
@@ -224,7 +224,7 @@ TEST(AttentionMatrix, OfLongTextsIsMadeInParts) {
 TEST(AttentionMatrix, OfHalfPrecisionIsInFloat32) {
   const at::Tensor q = at::randn({1, 9, 2, 4}).to(at::kBFloat16);
   ops::TensorAttentionOptions options;
-  options.form = "full";
+  options.type = "full";
   const at::Tensor matrix = attention_matrix(q, q, options);
   EXPECT_EQ(matrix.scalar_type(), at::kFloat);
   EXPECT_LT((matrix.sum(-1) - 1).abs().max().item<double>(), 1e-6);
@@ -234,7 +234,7 @@ TEST(LanguageAttention, IsItsMatrixTimesTheValues) {
   Initializer init(5);
   LanguageAttentionOptions options;
   options.width = 24, options.heads = 4, options.kv_heads = 2, options.head_width = kWidth;
-  options.slots = 2;
+  options.summary_tokens = 2;
   options.stddev = options.latent_stddev = 0.5;
   options.attention.fold = {0, 3, 5};
   options.rotary = code();

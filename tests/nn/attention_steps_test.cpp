@@ -30,11 +30,11 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-std::shared_ptr<Attention> make(const AttentionEntry& form, int64_t keys, bool causal) {
+std::shared_ptr<Attention> make(const AttentionEntry& type, int64_t keys, bool causal) {
   Initializer init(5);
   AttentionTypeOptions options;
   options.causal = causal;
-  auto out = form.make(init, {{kTokens}, keys, kWidth, kHeads}, options);
+  auto out = type.make(init, {{kTokens}, keys, kWidth, kHeads}, options);
   out->to(at::kDouble);
   // θ and biases begin at 0, where many mistakes agree.
   for (const auto& p : out->named_parameters())
@@ -54,57 +54,57 @@ std::string said(const std::function<void()>& action) {
 
 TEST(AttentionSteps, AreTheRowsOfCausalAttention) {
   size_t forms = 0;
-  for (const AttentionEntry& form : attention_entries()) {
-    if (!form.causal) continue;
+  for (const AttentionEntry& type : attention_entries()) {
+    if (!type.causal) continue;
     ++forms;
-    const auto attention = make(form, 0, true);
+    const auto attention = make(type, 0, true);
     const at::Tensor x = at::randn({3, kTokens, kWidth}, at::kDouble), whole = attention->forward(x, {});
     TokenCache cache;
     for (int64_t place = 0; place < kTokens; ++place)
       EXPECT_LT(largest_difference(attention->step(x.narrow(1, place, 1), cache), whole.narrow(1, place, 1)),
                 1e-13)
-          << form.name << ", place " << place;
-    EXPECT_EQ(cache.values.sizes().vec(), (std::vector<int64_t>{3, kTokens, kWidth})) << form.name;
-    EXPECT_EQ(cache.keys.defined(), form.name == "dot-product");
+          << type.name << ", place " << place;
+    EXPECT_EQ(cache.values.sizes().vec(), (std::vector<int64_t>{3, kTokens, kWidth})) << type.name;
+    EXPECT_EQ(cache.keys.defined(), type.name == "dot-product");
   }
   EXPECT_EQ(forms, 6);
 }
 
 TEST(AttentionSteps, ToAMemoryAreTheRowsOfTheirPlace) {
   size_t forms = 0;
-  for (const AttentionEntry& form : attention_entries()) {
-    if (!form.rectangular) continue;
+  for (const AttentionEntry& type : attention_entries()) {
+    if (!type.rectangular) continue;
     ++forms;
-    const auto attention = make(form, kKeys, false);
+    const auto attention = make(type, kKeys, false);
     const at::Tensor cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
     const TokenCache memory = attention->remembered(cells);
     // Nine sequences a memory: more than the tokens that a synthesizer was made for.
     const at::Tensor x = at::randn({9, 2, kTokens, kWidth}, at::kDouble);
     for (int64_t place = 0; place < kTokens; ++place) {
       const at::Tensor rows = attention->attend_step(x.select(2, place).transpose(0, 1), memory, place);
-      ASSERT_EQ(rows.sizes().vec(), (std::vector<int64_t>{2, 9, kWidth})) << form.name;
+      ASSERT_EQ(rows.sizes().vec(), (std::vector<int64_t>{2, 9, kWidth})) << type.name;
       for (int64_t sequence : {0, 1, 8})
         EXPECT_LT(largest_difference(rows.select(1, sequence),
                                      attention->attend(x[sequence], {cells, {}}).select(1, place)),
                   1e-13)
-            << form.name << ", place " << place;
+            << type.name << ", place " << place;
     }
   }
   EXPECT_EQ(forms, 7);
 }
 
 TEST(AttentionSteps, WeighTheKeysOfAMemory) {
-  for (const AttentionEntry& form : attention_entries()) {
-    if (!form.rectangular) continue;
-    const auto attention = make(form, kKeys, false);
+  for (const AttentionEntry& type : attention_entries()) {
+    if (!type.rectangular) continue;
+    const auto attention = make(type, kKeys, false);
     const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble),
                      cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
     const at::Tensor weights = attention->attend_matrix(x, {cells, {}});
-    if (form.name == "linformer") {
+    if (type.name == "linformer") {
       EXPECT_FALSE(weights.defined());
       continue;
     }
-    ASSERT_EQ(weights.sizes().vec(), (std::vector<int64_t>{2, kHeads, kTokens, kKeys})) << form.name;
+    ASSERT_EQ(weights.sizes().vec(), (std::vector<int64_t>{2, kHeads, kTokens, kKeys})) << type.name;
     const auto parameters = attention->named_parameters();
     const auto linear = [&](const std::string& name, const at::Tensor& t) {
       return at::linear(t, parameters[name + ".weight"], parameters[name + ".bias"]);
@@ -113,9 +113,9 @@ TEST(AttentionSteps, WeighTheKeysOfAMemory) {
         linear("value_proj", cells.flatten(1, 2)).unflatten(-1, {kHeads, -1}).transpose(1, 2);
     const at::Tensor mixed = at::matmul(weights, values).transpose(1, 2).flatten(-2);
     EXPECT_LT(largest_difference(linear("out_proj", mixed), attention->attend(x, {cells, {}})), 1e-12)
-        << form.name;
+        << type.name;
     EXPECT_LT(largest_difference(weights.sum(-1), at::ones({2, kHeads, kTokens}, at::kDouble)), 1e-12)
-        << form.name;
+        << type.name;
     const at::Tensor mask = at::tensor(std::vector<int64_t>{1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1})
                                 .to(at::kBool)
                                 .view({1, 3, 5})
@@ -123,7 +123,7 @@ TEST(AttentionSteps, WeighTheKeysOfAMemory) {
     const at::Tensor kept = weights * mask.flatten(1).unsqueeze(1).unsqueeze(1).to(at::kDouble);
     EXPECT_LT(largest_difference(attention->attend_matrix(x, {cells, mask}), kept / kept.sum(-1, true)),
               1e-12)
-        << form.name;
+        << type.name;
   }
 }
 

@@ -120,23 +120,23 @@ TEST(FirstWeights, OfAttentionAndHeads) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  SequenceAttentionOptions options = {.width = 12, .heads = 3, .tokens = 20, .form = "causal"};
-  options.fold = {0, 3, 2}, options.slots = 5;
+  SequenceAttentionOptions options = {.width = 12, .heads = 3, .tokens = 20, .type = "causal"};
+  options.fold = {0, 3, 2}, options.summary_tokens = 5;
   expect_form_starts(with({{"latents", {2, 3, 5, 4}, n, 0.02}}), options);
   options.fold = {0};
   expect_form_starts(maps, options);
-  options.form = "linformer";
+  options.type = "linformer";
   const double spread = 1 / std::sqrt(20.0);
   expect_form_starts(with({{"key_map", {5, 20}, n, spread}, {"value_map", {5, 20}, n, spread}}), options);
-  options.form = "nystroemformer";
+  options.type = "nystroemformer";
   expect_form_starts(with({{"kernel", {3, 33}, u, 1 / std::sqrt(33.0)}}), options);
   options.kernel = 0;
   expect_form_starts(maps, options);
-  for (const char* form : {"full", "axial", "pooled", "window", "random", "topk", "performer"}) {
-    options.form = form;
+  for (const char* type : {"full", "axial", "pooled", "window", "random", "topk", "performer"}) {
+    options.type = type;
     expect_form_starts(maps, options);
   }
-  options.form = "reformer";
+  options.type = "reformer";
   maps.erase(maps.begin() + 2, maps.begin() + 4);  // its queries are its keys
   expect_form_starts(maps, options);
   expect_starts<TimeHead>({{"2.weight", {3, 24}, u, 1 / std::sqrt(24.0)},

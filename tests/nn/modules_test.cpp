@@ -180,10 +180,10 @@ TEST(Rotary, TurnsPairsByPlaceTimesFrequency) {
 
 TEST(Rotary, ScoresOfTwoModesDependOnDifferencesOfPlaces) {
   const at::Tensor q = at::randn({8}, at::kDouble), k = at::randn({8}, at::kDouble);
-  const auto turned = [](const at::Tensor& v) {
+  const auto rotated = [](const at::Tensor& v) {
     return rotate_heads(v.expand({1, 6, 7, 8}), 1, {0, 1}, 10000.0)[0];
   };
-  const at::Tensor a = turned(q), b = turned(k);
+  const at::Tensor a = rotated(q), b = rotated(k);
   EXPECT_NEAR(a[1][2].dot(b[3][6]).item<double>(), a[2][1].dot(b[4][5]).item<double>(), 1e-12);
   EXPECT_GT(std::abs(a[1][2].dot(b[3][6]).item<double>() - a[1][2].dot(b[3][5]).item<double>()), 1e-4);
 }

@@ -34,9 +34,9 @@ std::string said(const std::function<void()>& action) {
 
 TEST(AttentionRegistry, IsThisTable) {
   std::vector<std::string> rows;
-  for (const AttentionEntry& form : attention_entries())
-    rows.push_back(std::string(form.name) + " " + std::string(form.code) + (form.causal ? " causal" : "") +
-                   (form.rectangular ? " rectangular" : "") + (form.reads_tokens ? "" : " blind"));
+  for (const AttentionEntry& type : attention_entries())
+    rows.push_back(std::string(type.name) + " " + std::string(type.code) + (type.causal ? " causal" : "") +
+                   (type.rectangular ? " rectangular" : "") + (type.reads_tokens ? "" : " blind"));
   EXPECT_THAT(rows, ElementsAre("dot-product CT causal rectangular", "linformer CL rectangular",
                                 "dense SD causal rectangular", "tensor STT", "tensor-height STTH",
                                 "tensor-width STTW", "additive ", "random SR causal rectangular blind",
@@ -97,13 +97,13 @@ TEST(AttentionRegistry, RefusesInWholeSentences) {
 
 TEST(AttentionRegistry, TakesTheTokensItWasMadeForAlone) {
   Initializer init(1);
-  const at::Tensor turned = at::randn({1, 5, 3, 14});
+  const at::Tensor rotated = at::randn({1, 5, 3, 14});
   const auto forward = [&](const std::string& name, const SynthesizerShape& shape, const at::Tensor& x) {
     const auto attention = make_attention(init, name, shape);
     return said([&] { attention->forward(x, {}); });
   };
   for (const char* name : {"sd", "stt", "sr", "fsr", "product-random"})
-    EXPECT_EQ(forward(name, {{3, 5}, 0, 14, 2}, turned),
+    EXPECT_EQ(forward(name, {{3, 5}, 0, 14, 2}, rotated),
               "a synthesizer made for tokens [3, 5] takes these alone, got [5, 3]")
         << name;
   for (const char* name : {"sd", "sr", "fsr"})

@@ -74,8 +74,8 @@ TEST(RotaryScaling, YarnsRampEndsAtTheLastDimension) {
 TEST(RotaryScaling, YarnsRampMayEndBetweenDimensions) {
   RotaryScaling scaling{
       .base = 10000, .kind = "yarn", .factor = 4, .original_length = 64, .beta_fast = 2, .beta_slow = 0.5};
-  const auto dimension = [](double turns) {
-    return 16 * std::log(64 / (2 * std::numbers::pi * turns)) / (2 * std::log(10000.0));
+  const auto dimension = [](double rotations) {
+    return 16 * std::log(64 / (2 * std::numbers::pi * rotations)) / (2 * std::log(10000.0));
   };
   const auto expect_ramp = [&](double low, double high) {
     const std::vector<double> frequencies = rotary_frequencies(scaling, 16);

@@ -27,11 +27,11 @@
 namespace modewise::nn {
 namespace {
 
-SequenceAttentionOptions options_of(std::string_view form) {
-  SequenceAttentionOptions out = {.width = 12, .heads = 2, .tokens = 17, .form = std::string(form)};
-  const SequenceAttentionEntry& known = *find_sequence_attention(form);
-  if (known.fold) out.fold = {form == "pooled" ? 3 : 0, 3, 2};
-  if (known.slots) out.slots = 3;
+SequenceAttentionOptions options_of(std::string_view type) {
+  SequenceAttentionOptions out = {.width = 12, .heads = 2, .tokens = 17, .type = std::string(type)};
+  const SequenceAttentionEntry& known = *find_sequence_attention(type);
+  if (known.fold) out.fold = {type == "pooled" ? 3 : 0, 3, 2};
+  if (known.summary_tokens) out.summary_tokens = 3;
   out.density = 0.3;
   out.landmarks = 4, out.kernel = 3;
   out.chunk = 3, out.rounds = 3;
@@ -45,8 +45,8 @@ std::shared_ptr<Attention> made(const SequenceAttentionOptions& options) {
   attention->eval();
   return attention;
 }
-std::shared_ptr<Attention> made(std::string_view form) {
-  return made(options_of(form));
+std::shared_ptr<Attention> made(std::string_view type) {
+  return made(options_of(type));
 }
 
 at::Tensor noise(at::IntArrayRef sizes) {
@@ -150,7 +150,7 @@ TEST_P(EverySequenceForm, HasNoBiasesWhereNoneAreAskedFor) {
 
 std::vector<std::string_view> names() {
   std::vector<std::string_view> out;
-  for (const SequenceAttentionEntry& form : sequence_attention_entries()) out.push_back(form.name);
+  for (const SequenceAttentionEntry& type : sequence_attention_entries()) out.push_back(type.name);
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(Forms, EverySequenceForm, testing::ValuesIn(names()),
@@ -159,9 +159,9 @@ INSTANTIATE_TEST_SUITE_P(Forms, EverySequenceForm, testing::ValuesIn(names()),
 /// Of n tokens, those that token t may attend in each form with a share.
 TEST(SequenceAttention, SparseMasksKeepTheShareTheyPromise) {
   const at::NoGradGuard no_grad;
-  for (const char* form : {"window", "random", "topk"})
+  for (const char* type : {"window", "random", "topk"})
     for (const int64_t n : {7, 31, 64, 200}) {
-      SequenceAttentionOptions options = {.width = 12, .heads = 2, .tokens = n, .form = form};
+      SequenceAttentionOptions options = {.width = 12, .heads = 2, .tokens = n, .type = type};
       const auto attention = made(options);
       const at::Tensor mask = at::arange(n).ne(2).unsqueeze(0);
       for (const bool padded : {false, true}) {
@@ -173,18 +173,18 @@ TEST(SequenceAttention, SparseMasksKeepTheShareTheyPromise) {
         const at::Tensor counts = matrix.gt(0).sum(-1).masked_select(rows);
         EXPECT_EQ(counts.min().item<int64_t>(),
                   static_cast<int64_t>(std::ceil(0.1 * static_cast<double>(seen))))
-            << form << n;
-        EXPECT_EQ(counts.max().item<int64_t>(), counts.min().item<int64_t>()) << form << n;
+            << type << n;
+        EXPECT_EQ(counts.max().item<int64_t>(), counts.min().item<int64_t>()) << type << n;
       }
-      if (std::string_view(form) == "topk") continue;
+      if (std::string_view(type) == "topk") continue;
       const at::Tensor own = attention->full_matrix(noise({1, n, 12}), {}).diagonal(0, -2, -1);
-      EXPECT_GT(own.min().item<double>(), 0) << form;
+      EXPECT_GT(own.min().item<double>(), 0) << type;
     }
 }
 
 TEST(SequenceAttention, WindowsLieAroundTheirTokens) {
   const at::NoGradGuard no_grad;
-  SequenceAttentionOptions options = {.width = 12, .heads = 2, .form = "window", .window = 3};
+  SequenceAttentionOptions options = {.width = 12, .heads = 2, .type = "window", .window = 3};
   const at::Tensor seen = made(options)->full_matrix(noise({1, 6, 12}), {})[0][0].gt(0).to(at::kLong);
   const at::Tensor wanted = at::tensor({1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0,
                                         0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1},
@@ -194,14 +194,14 @@ TEST(SequenceAttention, WindowsLieAroundTheirTokens) {
 
 TEST(SequenceAttention, BlocksOfTheLastModeAreApart) {
   const at::NoGradGuard no_grad;
-  SequenceAttentionOptions options = {.width = 12, .heads = 2, .form = "axial"};
+  SequenceAttentionOptions options = {.width = 12, .heads = 2, .type = "axial"};
   options.fold = {0, 4}, options.modes = 1;
   const auto attention = made(options);
   const at::Tensor x = noise({1, 10, 12});
   const at::Tensor matrix = attention->full_matrix(x, {});
   const at::Tensor block = at::arange(10).floor_divide(4);
   EXPECT_TRUE(matrix[0][1].gt(0).equal(block.unsqueeze(1).eq(block)));
-  options.form = "full";
+  options.type = "full";
   const at::Tensor alone = made(options)->forward(x.narrow(1, 4, 4), {});
   EXPECT_LT(largest(attention->forward(x, {}).narrow(1, 4, 4) - alone), 1e-12);
 }
@@ -247,20 +247,20 @@ TEST(SequenceAttention, PerformerIsItsFormula) {
 }
 
 TEST(SequenceAttention, ComputesTheseSharesOfTheWeights) {
-  SequenceAttentionOptions options = {.width = 16, .heads = 2, .tokens = 256, .form = "axial"};
+  SequenceAttentionOptions options = {.width = 16, .heads = 2, .tokens = 256, .type = "axial"};
   options.fold = {0, 16};
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 0.125);
   options.modes = 1;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 0.0625);
   options.fold = {4, 8, 8}, options.modes = 0;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 20.0 / 256);
-  options.form = "linformer", options.projected = 32;
+  options.type = "linformer", options.projected = 32;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 0.125);
-  options.form = "nystroemformer", options.landmarks = 16;
+  options.type = "nystroemformer", options.landmarks = 16;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 16.0 * (512 + 16) / 65536);
-  options.form = "reformer", options.chunk = 16, options.rounds = 2;
+  options.type = "reformer", options.chunk = 16, options.rounds = 2;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 2.0 * 32 / 256);
-  options.form = "full";
+  options.type = "full";
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 1);
 }
 
@@ -274,11 +274,11 @@ std::string refusal(const std::function<void()>& action) {
 }
 
 TEST(SequenceAttention, SaysWhatDoesNotFit) {
-  EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .form = "tree"}); }),
+  EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .type = "tree"}); }),
             "there is no attention of a sequence called 'tree'");
   EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .heads = 5}); }),
             "attention 'full': heads = 5 must divide the width 12");
-  EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .form = "linformer"}); }),
+  EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .type = "linformer"}); }),
             "linformer has maps over the tokens of the longest sequence: their number must be given");
   EXPECT_EQ(refusal([] {
               made("linformer")->forward(noise({1, 18, 12}), {});

@@ -274,36 +274,36 @@ TEST(AttentionRegistry, LinformerProjectsKeysAndValuesOfTheKeptTokens) {
 // One at a time: what a later token holds does not reach an earlier one, and what is given at once is the
 // same.
 TEST(AttentionRegistry, CausalFormsSeeNoLaterToken) {
-  for (const AttentionEntry& form : attention_entries()) {
-    if (!form.causal) continue;
-    const auto attention = make(std::string(form.name), {{kTokens}, 0, kChannels, kHeads}, {.causal = true});
+  for (const AttentionEntry& type : attention_entries()) {
+    if (!type.causal) continue;
+    const auto attention = make(std::string(type.name), {{kTokens}, 0, kChannels, kHeads}, {.causal = true});
     const at::Tensor x = at::randn({2, kTokens, kChannels}, at::kDouble), whole = attention->forward(x, {});
     for (const int64_t n : {int64_t{1}, int64_t{2}, int64_t{7}, kTokens - 1})
       EXPECT_LT(largest_difference(attention->forward(x.narrow(1, 0, n), {}), whole.narrow(1, 0, n)), 1e-13)
-          << form.name;
+          << type.name;
     at::Tensor changed = x.clone();
     changed.select(1, 7).fill_(9);
     EXPECT_GT(largest_difference(attention->forward(changed, {}).narrow(1, 7, 8), whole.narrow(1, 7, 8)),
               1e-3)
-        << form.name;
+        << type.name;
   }
 }
 
 TEST(AttentionRegistry, RectangularFormsTakeAMemory) {
-  for (const AttentionEntry& form : attention_entries()) {
-    if (!form.rectangular) continue;
-    const auto attention = make(std::string(form.name), {{7}, 15, kChannels, kHeads});
+  for (const AttentionEntry& type : attention_entries()) {
+    if (!type.rectangular) continue;
+    const auto attention = make(std::string(type.name), {{7}, 15, kChannels, kHeads});
     const at::Tensor x = at::randn({2, 7, kChannels}, at::kDouble),
                      cells = at::randn({2, 3, 5, kChannels}, at::kDouble);
     const at::Tensor kept = at::rand({2, 3, 5}).gt(0.4), before = attention->attend(x, {cells, kept});
-    ASSERT_EQ(before.sizes(), x.sizes()) << form.name;
+    ASSERT_EQ(before.sizes(), x.sizes()) << type.name;
     at::Tensor hidden = cells.masked_fill(kept.logical_not().unsqueeze(-1), 9);
-    EXPECT_LT(largest_difference(attention->attend(x, {hidden, kept}), before), 1e-13) << form.name;
-    EXPECT_GT(largest_difference(attention->attend(x, {cells + 1, kept}), before), 1e-3) << form.name;
+    EXPECT_LT(largest_difference(attention->attend(x, {hidden, kept}), before), 1e-13) << type.name;
+    EXPECT_GT(largest_difference(attention->attend(x, {cells + 1, kept}), before), 1e-3) << type.name;
     // Fewer words than were foreseen.
     EXPECT_LT(largest_difference(attention->attend(x.narrow(1, 0, 3), {cells, kept}), before.narrow(1, 0, 3)),
               1e-13)
-        << form.name;
+        << type.name;
   }
 }
 
@@ -313,13 +313,13 @@ TEST(AttentionRegistry, SaysWhatAFormCannotDo) {
                            const AttentionTypeOptions& options) {
     return [&init, name, shape, options] { make_attention(init, name, shape, options); };
   };
-  for (const AttentionEntry& form : attention_entries()) {
-    if (!form.causal) {
-      EXPECT_THAT(refusal(std::string(form.name), grid(), {.causal = true}),
+  for (const AttentionEntry& type : attention_entries()) {
+    if (!type.causal) {
+      EXPECT_THAT(refusal(std::string(type.name), grid(), {.causal = true}),
                   ThrowsMessage<c10::Error>(HasSubstr("cannot be causal")));
     }
-    if (!form.rectangular) {
-      EXPECT_THAT(refusal(std::string(form.name), {{3, 5}, 7, kChannels, kHeads}, {}),
+    if (!type.rectangular) {
+      EXPECT_THAT(refusal(std::string(type.name), {{3, 5}, 7, kChannels, kHeads}, {}),
                   ThrowsMessage<c10::Error>(HasSubstr("as many keys as tokens")));
     }
   }

@@ -1,4 +1,4 @@
-// Token by token must equal the whole text at once; that also finds leaks of the future.
+// Incremental decoding must equal whole-sequence attention; this also detects leaks of the future.
 
 #include "modewise/ops/attention/attention_cache.h"
 
@@ -20,7 +20,7 @@ namespace {
 struct Case {
   std::string name;
   TensorAttentionOptions options;
-  int64_t slots = 1;
+  int64_t summary_tokens = 1;
 };
 
 RotaryEmbedding code(int64_t width) {
@@ -30,19 +30,19 @@ RotaryEmbedding code(int64_t width) {
 }
 
 std::vector<Case> cases() {
-  return {{"full", {.form = "full"}},
-          {"window", {.form = "window", .window = 7}},
-          {"window of one", {.form = "window", .window = 1}},
-          {"lambda", {.form = "lambda", .window = 5, .sinks = 3}},
-          {"lambda with many sinks", {.form = "lambda", .window = 3, .sinks = 9}},
-          {"random", {.form = "random", .density = 0.3}},
-          {"top k", {.form = "topk", .density = 0.2}},
-          {"axial", {.form = "axial", .fold = {0, 3, 4}}},
-          {"summary of one mode", {.form = "summary", .fold = {0}, .window = 200}},
-          {"summary of two modes", {.form = "summary", .fold = {0, 8}}},
-          {"summary of three modes", {.form = "summary", .fold = {0, 3, 5}, .window = 6}, 3},
-          {"summary beyond its blocks", {.form = "summary", .fold = {2, 3, 5}}, 2},
-          {"summary of four modes", {.form = "summary", .fold = {9, 2, 3, 2}, .window = 2}, 2}};
+  return {{"full", {.type = "full"}},
+          {"window", {.type = "window", .window = 7}},
+          {"window of one", {.type = "window", .window = 1}},
+          {"lambda", {.type = "lambda", .window = 5, .sinks = 3}},
+          {"lambda with many sinks", {.type = "lambda", .window = 3, .sinks = 9}},
+          {"random", {.type = "random", .density = 0.3}},
+          {"top k", {.type = "topk", .density = 0.2}},
+          {"axial", {.type = "axial", .fold = {0, 3, 4}}},
+          {"summary of one mode", {.type = "summary", .fold = {0}, .window = 200}},
+          {"summary of two modes", {.type = "summary", .fold = {0, 8}}},
+          {"summary of three modes", {.type = "summary", .fold = {0, 3, 5}, .window = 6}, 3},
+          {"summary beyond its blocks", {.type = "summary", .fold = {2, 3, 5}}, 2},
+          {"summary of four modes", {.type = "summary", .fold = {9, 2, 3, 2}, .window = 2}, 2}};
 }
 
 class EveryForm : public testing::TestWithParam<Case> {};
@@ -54,8 +54,8 @@ TEST_P(EveryForm, GivesTokenByTokenWhatItGivesAtOnce) {
   const auto v = random_tensor({2, n, groups, e}, at::kDouble, 3);
   at::Tensor latents;
   const auto modes = static_cast<int64_t>(tried.options.fold.size());
-  if (tried.options.form == "summary" && modes > 1)
-    latents = random_tensor({modes - 1, groups, tried.slots, d}, at::kDouble, 4);
+  if (tried.options.type == "summary" && modes > 1)
+    latents = random_tensor({modes - 1, groups, tried.summary_tokens, d}, at::kDouble, 4);
   for (const RotaryEmbedding& rotary : {RotaryEmbedding{}, code(d)}) {
     const auto whole = tensor_attention(q, k, v, tried.options, latents, rotary);
     for (const std::vector<int64_t>& pieces :
@@ -89,8 +89,8 @@ TEST_P(EveryForm, TakesTheBytesThatAreCountedBeforehand) {
                                    {130, 50, 70},
                                    {300, 512, 201}}) {
       at::Tensor latents;
-      if (tried.options.form == "summary" && modes > 1)
-        latents = random_tensor({modes - 1, groups, tried.slots, d}, type);
+      if (tried.options.type == "summary" && modes > 1)
+        latents = random_tensor({modes - 1, groups, tried.summary_tokens, d}, type);
       AttentionCache cache(tried.options, latents);
       const auto take = [&](int64_t count) {
         cache.step(random_tensor({1, count, heads, d}, type), random_tensor({1, count, groups, d}, type),
@@ -100,44 +100,44 @@ TEST_P(EveryForm, TakesTheBytesThatAreCountedBeforehand) {
         take(std::min(text.chunk, text.prompt - done));
       for (int64_t i = 0; i < text.tokens; ++i) take(1);
       EXPECT_EQ(static_cast<double>(cache.bytes()),
-                cache_bytes(tried.options, {heads, groups, d, tried.slots, type}, text).kept)
+                cache_bytes(tried.options, {heads, groups, d, tried.summary_tokens, type}, text).kept)
           << text.prompt << " by " << text.chunk << " and " << text.tokens;
     }
 }
 
-// Rows of 2 · 6 floats, for keys and for values.
+// Rows of 2 · 6 floats, for keys and values.
 TEST(AttentionCache, BytesOfAnyLengthAreCountedAtOnce) {
   const CacheShape shape = {4, 2, 6, 3, at::kFloat};
   const double row = 2 * 6 * 4;
-  const CacheBytes full = cache_bytes({.form = "full"}, shape, {.prompt = 24, .chunk = 16, .tokens = 9});
+  const CacheBytes full = cache_bytes({.type = "full"}, shape, {.prompt = 24, .chunk = 16, .tokens = 9});
   EXPECT_EQ(full.kept, 2 * 64 * row);  // 16, 32, 64
-  EXPECT_EQ(full.moving, 32 * row);    // one of the two
-  EXPECT_EQ(full.read, 2 * 33 * row);  // what is used of it
+  EXPECT_EQ(full.moving, 32 * row);    // one of keys and values
+  EXPECT_EQ(full.read, 2 * 33 * row);  // used rows
   constexpr int64_t kLong = int64_t{1} << 40;
-  EXPECT_EQ(cache_bytes({.form = "full"}, shape, {.tokens = kLong}).kept, 2 * 0x1p40 * row);
-  const TensorAttentionOptions causal = {.form = "summary", .fold = {0, 8, 16}, .window = 40};
+  EXPECT_EQ(cache_bytes({.type = "full"}, shape, {.tokens = kLong}).kept, 2 * 0x1p40 * row);
+  const TensorAttentionOptions causal = {.type = "summary", .fold = {0, 8, 16}, .window = 40};
   const CacheBytes long_text = cache_bytes(causal, shape, {.tokens = kLong});
-  // The window, three slots of 8 − 1 siblings (room for 21), and 2^33 blocks of 128 tokens, room of 3 · 2^k.
+  // The window, 3 summary tokens of 8 − 1 siblings (capacity 21), and 2^33 blocks, capacity 3 · 2^k.
   EXPECT_GE(long_text.kept, 2 * (40 + 21 + 3 * 0x1p33) * row);
   EXPECT_LT(long_text.kept, 2 * (40 + 21 + 6 * 0x1p33 + 16) * row);
   EXPECT_GE(long_text.read, 2 * (40 + 3 * 0x1p33) * row);
 }
 
-// float32, a token a step, through windows that turn over and groups of blocks that begin anew.
+// float32, one token per step, through wrap-arounds of the window and new groups of blocks.
 TEST_P(EveryForm, StaysEqualForFourThousandTokens) {
   const int threads = at::get_num_threads();
-  at::set_num_threads(1);  // steps are too short to share
+  at::set_num_threads(1);  // steps are too short to run in parallel
   Case tried = GetParam();
   const int64_t n = 4096, d = 8;
-  // Of two logits that differ by rounding alone, one may be the last that topk keeps.
-  const auto type = tried.options.form == "topk" ? at::kDouble : at::kFloat;
-  if (tried.options.form == "axial") tried.options.fold[0] = 0;
+  // If two logits differ only by rounding, either may be the last that topk keeps.
+  const auto type = tried.options.type == "topk" ? at::kDouble : at::kFloat;
+  if (tried.options.type == "axial") tried.options.fold[0] = 0;
   const auto modes = static_cast<int64_t>(tried.options.fold.size());
   const auto q = random_tensor({1, n, 2, d}, type), k = random_tensor({1, n, 1, d}, type, 2);
   const auto v = random_tensor({1, n, 1, d}, type, 3);
   at::Tensor latents;
-  if (tried.options.form == "summary" && modes > 1)
-    latents = random_tensor({modes - 1, 1, tried.slots, d}, type, 4);
+  if (tried.options.type == "summary" && modes > 1)
+    latents = random_tensor({modes - 1, 1, tried.summary_tokens, d}, type, 4);
   const auto whole = tensor_attention(q, k, v, tried.options, latents, code(d));
   AttentionCache cache(tried.options, latents, code(d));
   std::vector<at::Tensor> out;
@@ -160,7 +160,7 @@ TEST_P(StepsOfEverySet, StepsGiveTheSameBitsForAnyThreadsAndAreNearFloat64) {
   use_isa(GetParam());
   const int threads = at::get_num_threads();
   const int64_t n = 150, heads = 6, groups = 3, d = 34, e = 21;
-  const TensorAttentionOptions options = {.form = "summary", .fold = {0, 4, 16}, .window = 40};
+  const TensorAttentionOptions options = {.type = "summary", .fold = {0, 4, 16}, .window = 40};
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     const auto q = random_tensor({2, n, heads, d}, type), k = random_tensor({2, n, groups, d}, type, 2);
     const auto v = random_tensor({2, n, groups, e}, type, 3),
@@ -177,8 +177,8 @@ TEST_P(StepsOfEverySet, StepsGiveTheSameBitsForAnyThreadsAndAreNearFloat64) {
     };
     const auto alone = steps(1);
     EXPECT_TRUE(at::equal(alone, steps(3)));
-    // At most twice what the type costs the formulas in plain ATen: slots are rounded once more where they
-    // are kept.
+    // At most twice the rounding error of the plain ATen formulas in this dtype: cached summary tokens are
+    // rounded once more.
     use_reference(true);
     const auto plain = tensor_attention(q, k, v, options, latents, code(d));
     use_reference(false);
@@ -195,20 +195,19 @@ TEST_P(StepsOfEverySet, StepsGiveTheSameBitsForAnyThreadsAndAreNearFloat64) {
 INSTANTIATE_TEST_SUITE_P(AttentionCache, StepsOfEverySet, testing::ValuesIn(available_isas()),
                          [](const auto& param) { return param.param; });
 
-// The bound of the design: w + r·Σ n_l rows of keys and values instead of n, and the sums of the blocks being
-// filled.
+// Design bound: w + r·Σ n_l rows of keys and values instead of n, and the sums of the partial blocks.
 TEST(AttentionCache, OfCausalFormKeepsTheWindowAndTheSlots) {
   const int64_t n = 8 * 8 * 4, d = 8, window = 8, row_bytes = 2 * d * 4;
   const auto rows = random_tensor({1, n, 1, d}, at::kFloat);
-  for (const int64_t slots : {1, 4}) {
-    AttentionCache cache({.form = "summary", .fold = {8, 8, 4}, .window = window},
-                         at::zeros({2, 1, slots, d}, at::kFloat));
+  for (const int64_t summary_tokens : {1, 4}) {
+    AttentionCache cache({.type = "summary", .fold = {8, 8, 4}, .window = window},
+                         at::zeros({2, 1, summary_tokens, d}, at::kFloat));
     for (int64_t done = 0; done < n; ++done) {
       const auto row = rows.narrow(1, done, 1);
       cache.step(row, row, row);
-      const int64_t sums = 2 * slots * (row_bytes + 2 * 4);
-      EXPECT_LE(cache.bytes(), (window + slots * (7 + 16)) * row_bytes + sums)
-          << slots << " slots, token " << done;
+      const int64_t sums = 2 * summary_tokens * (row_bytes + 2 * 4);
+      EXPECT_LE(cache.bytes(), (window + summary_tokens * (7 + 16)) * row_bytes + sums)
+          << summary_tokens << " slots, token " << done;
     }
   }
 }
@@ -221,10 +220,10 @@ TEST(AttentionCache, OfCausalFormIsASmallPartOfFullAttentions) {
     cache.step(rows, rows, rows);
     return cache.bytes();
   };
-  const int64_t full = bytes({.form = "window", .window = n}, {});
+  const int64_t full = bytes({.type = "window", .window = n}, {});
   EXPECT_EQ(full, n * 2 * d * 4);
-  const auto causal = [&](int64_t slots) {
-    return bytes({.form = "summary", .fold = {64, 64, 32}}, at::zeros({2, 1, slots, d}, at::kFloat));
+  const auto causal = [&](int64_t summary_tokens) {
+    return bytes({.type = "summary", .fold = {64, 64, 32}}, at::zeros({2, 1, summary_tokens, d}, at::kFloat));
   };
   EXPECT_LE(causal(1), full / 600);
   EXPECT_LE(causal(4), full / 200);
@@ -232,12 +231,13 @@ TEST(AttentionCache, OfCausalFormIsASmallPartOfFullAttentions) {
 
 TEST(AttentionCache, RefusesWhatCannotGoOn) {
   const auto x = random_tensor({1, 5, 1, 4});
-  EXPECT_THAT([&] { AttentionCache({.form = "full", .causal = false}); },
-              testing::ThrowsMessage<c10::ValueError>(testing::HasSubstr("incremental decoding needs a causal form")));
-  AttentionCache cache({.form = "axial", .fold = {2, 3}});
+  EXPECT_THAT([&] { AttentionCache({.type = "full", .causal = false}); },
+              testing::ThrowsMessage<c10::ValueError>(
+                  testing::HasSubstr("incremental decoding needs a causal form")));
+  AttentionCache cache({.type = "axial", .fold = {2, 3}});
   cache.step(x, x, x);
-  EXPECT_THAT([&] { cache.step(x, x, x); }, testing::ThrowsMessage<c10::ValueError>(
-                                                testing::HasSubstr("holds 6 tokens, the sequence would have 10")));
+  EXPECT_THAT([&] { cache.step(x, x, x); }, testing::ThrowsMessage<c10::ValueError>(testing::HasSubstr(
+                                                "holds 6 tokens, the sequence would have 10")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The table of forms: every name in it can run, and what a form lacks is a sentence.
+// Attention registry: every type runs, and unsupported options raise an error.
 
 #include "modewise/ops/attention/attention_types.h"
 
@@ -10,33 +10,33 @@ namespace {
 
 using testing::HasSubstr;
 
-TensorAttentionOptions options_of(const std::string& form) {
+TensorAttentionOptions options_of(const std::string& type) {
   TensorAttentionOptions options;
-  options.form = form;
-  if (attention_type(form).fold) options.fold = {0, 3};
-  if (attention_type(form).window) options.window = 4;
-  options.causal = attention_type(form).memory != nullptr;
+  options.type = type;
+  if (attention_type(type).fold) options.fold = {0, 3};
+  if (attention_type(type).window) options.window = 4;
+  options.causal = attention_type(type).memory != nullptr;
   return options;
 }
 
-TEST(AttentionForms, AllRunAndAreKeptAsTheTableSays) {
+TEST(AttentionTypes, AllRunAndAreKeptAsTheTableSays) {
   const at::Tensor x = at::randn({2, 7, 2, 4});
   std::vector<std::string> without_memory;
-  for (const AttentionType& form : attention_types()) {
-    const TensorAttentionOptions options = options_of(std::string(form.name));
+  for (const AttentionType& type : attention_types()) {
+    const TensorAttentionOptions options = options_of(std::string(type.name));
     const int64_t levels = latent_levels(options);
     const at::Tensor latents = levels > 0 ? at::randn({levels, 2, 1, 4}) : at::Tensor();
-    EXPECT_EQ(tensor_attention(x, x, x, options, latents).sizes(), x.sizes()) << form.name;
-    EXPECT_EQ(form.memory == nullptr, form.cache == nullptr) << form.name;
-    if (form.memory == nullptr)
-      without_memory.emplace_back(form.name);
+    EXPECT_EQ(tensor_attention(x, x, x, options, latents).sizes(), x.sizes()) << type.name;
+    EXPECT_EQ(type.memory == nullptr, type.cache == nullptr) << type.name;
+    if (type.memory == nullptr)
+      without_memory.emplace_back(type.name);
     else
-      EXPECT_EQ(AttentionCache(options, latents).step(x, x, x).sizes(), x.sizes()) << form.name;
+      EXPECT_EQ(AttentionCache(options, latents).step(x, x, x).sizes(), x.sizes()) << type.name;
   }
   EXPECT_EQ(without_memory, std::vector<std::string>{"pooled"});
 }
 
-TEST(AttentionForms, LackAndNameAreSaid) {
+TEST(AttentionTypes, LackAndNameAreSaid) {
   const auto message = [](const auto& action) -> std::string {
     try {
       action();
@@ -55,7 +55,7 @@ TEST(AttentionForms, LackAndNameAreSaid) {
               HasSubstr("form pooled has no cache"));
 }
 
-TEST(AttentionForms, HaveLatentsForAllLevelsOfBlocks) {
+TEST(AttentionTypes, HaveLatentsForAllLevelsOfBlocks) {
   TensorAttentionOptions options = options_of("summary");
   EXPECT_EQ(latent_levels(options), 1);
   options.fold = {2, 3, 4};

@@ -1,4 +1,4 @@
-// Moments against those of float64, of numbers far from zero too; integers exactly; a channel on its own.
+// Moments against float64, with large offsets too; exact for integers; channels are independent.
 
 #include "modewise/ops/normalization/batch_norm.h"
 
@@ -14,7 +14,7 @@
 namespace modewise::ops {
 namespace {
 
-/// The rows of x, all other sizes flattened.
+/// x as rows, with all other dimensions flattened.
 at::Tensor rows_of(const at::Tensor& x) {
   return x.reshape({-1, x.size(-1)});
 }
@@ -27,14 +27,14 @@ TEST(BatchNorm, MomentsAreThoseOfFloat64FarFromZeroToo) {
         const auto [out, mean, var] = batch_norm(x, at::ones({channels}), at::zeros({channels}));
         const at::Tensor wide = x.to(at::kDouble), centre = wide.mean(0),
                          spread = (wide - centre).square().mean(0);
-        // A float32 sum of a few hundred numbers is wrong by some roundings of its largest part.
+        // A float32 sum of a few hundred numbers has an error of a few roundings of its largest term.
         EXPECT_LT(largest_difference(mean, centre), 5e-7 * (1 + offset)) << rows << " " << channels;
         EXPECT_LT(largest_difference(var, spread), 1e-6 * (1 + offset)) << rows << " " << channels;
       }
 }
 
 TEST(BatchNorm, IsExactOnIntegersWhoseMomentsAre) {
-  // Channel c is 2c and −2c in turns, shifted by c: mean c, variance 4c².
+  // Channel c alternates 2c and −2c, shifted by c: mean c, variance 4c².
   const int64_t rows = 6000, channels = 9;
   const at::Tensor c = at::arange(channels, at::kFloat),
                    sign = at::arange(rows, at::kFloat).remainder(2).mul(2).sub(1).unsqueeze(1);
@@ -42,7 +42,7 @@ TEST(BatchNorm, IsExactOnIntegersWhoseMomentsAre) {
   const auto [out, mean, var] = batch_norm(x, c, c * 3, 0);
   EXPECT_TRUE(at::equal(mean, c));
   EXPECT_TRUE(at::equal(var, 4 * c * c));
-  const at::Tensor wanted = sign * c + 3 * c;  // channel 0 has no variance: 0 · 0 / 0
+  const at::Tensor wanted = sign * c + 3 * c;  // channel 0 has zero variance: 0 · 0 / 0
   EXPECT_TRUE(at::equal(out.narrow(1, 1, channels - 1), wanted.narrow(1, 1, channels - 1)));
 }
 
@@ -51,7 +51,7 @@ TEST(BatchNorm, AChannelDoesNotDependOnTheOthers) {
     const at::Tensor x = random_tensor({300, 45}, type);
     const at::Tensor weight = random_tensor({45}, at::kFloat, 2), bias = random_tensor({45}, at::kFloat, 3);
     const auto [whole, mean, var] = batch_norm(x, weight, bias);
-    // 45 channels and 13 are cut into chunks of different rows from 1,024 rows on, not here.
+    // 45 and 13 channels would be split into chunks of different rows from 1,024 rows on, not here.
     const auto [part, part_mean, part_var] =
         batch_norm(x.narrow(1, 11, 13), weight.narrow(0, 11, 13), bias.narrow(0, 11, 13));
     EXPECT_TRUE(at::equal(whole.narrow(1, 11, 13), part));

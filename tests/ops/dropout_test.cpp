@@ -1,4 +1,4 @@
-// Dropout against core/random word by word, and the fused norm against its parts.
+// Dropout against core/random word by word, and the fused norm against its unfused parts.
 
 #include "modewise/ops/training/dropout_add.h"
 
@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "modewise/core/random.h"
+#include "modewise/ops/dense/swiglu.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/ops/normalization/layer_norm.h"
-#include "modewise/ops/dense/swiglu.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensors.h"
 

@@ -16,7 +16,7 @@
 namespace modewise::ops {
 namespace {
 
-/// Counts the bytes of tensors while it stands.
+/// Counts the bytes of tensors allocated during its lifetime.
 class CountingAllocator : public c10::Allocator {
  public:
   CountingAllocator() : inner_(c10::GetCPUAllocator()) { c10::SetCPUAllocator(this, 100); }

@@ -1,5 +1,5 @@
-// Products of matrices, bit by bit against the order of sums that gemm_plan.h states, for odd sizes and
-// strides, every instruction set and several numbers of threads.
+// GEMM bit by bit against the order of sums that gemm_plan.h specifies, for odd sizes and strides, every
+// instruction set and several numbers of threads.
 
 #include "modewise/ops/cpu/gemm.h"
 
@@ -30,9 +30,9 @@
 
 #include "modewise/core/random.h"
 #include "modewise/ops/cpu/dispatch_type.h"
-#include "modewise/ops/kernel_info.h"
 #include "modewise/ops/dense/linear.h"
 #include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/kernel_info.h"
 
 namespace modewise::ops {
 namespace {
@@ -46,7 +46,7 @@ at::Tensor noise(std::vector<int64_t> sizes, at::ScalarType type, uint64_t place
   return x.to(type);
 }
 
-/// a [M, K] with one of four layouts: rows dense, columns dense, every second element, every row the same.
+/// a [M, K] in one of four layouts: contiguous rows, contiguous columns, every second element, broadcast row.
 at::Tensor laid_out(int64_t rows, int64_t columns, at::ScalarType type, int layout, uint64_t place) {
   if (layout == 0) return noise({rows, columns}, type, place);
   if (layout == 1) return noise({columns, rows}, type, place).t();
@@ -54,7 +54,7 @@ at::Tensor laid_out(int64_t rows, int64_t columns, at::ScalarType type, int layo
   return noise({1, columns}, type, place).expand({rows, columns});
 }
 
-/// a · b rounded as one step of the sums: fused where the instruction set fuses.
+/// One accumulation step: fused where the instruction set fuses.
 template <class F>
 F add_product(F sum, F a, F b, bool fused) {
   if (fused) return std::fma(a, b, sum);
@@ -62,8 +62,8 @@ F add_product(F sum, F a, F b, bool fused) {
   return sum + product;
 }
 
-/// One element by the order of tiles: pieces of 256, of steps of 32, whose products of even and of odd places
-/// are two chains from 0, added to each other, then to the piece.
+/// One element in AMX order: pieces of 256, of steps of 32, whose products at even and odd positions form two
+/// chains from 0, added to each other, then to the piece.
 float element_of_tiles(const std::vector<float>& a, const std::vector<float>& b) {
   float total = 0, piece = 0;
   const size_t depth = a.size();
@@ -78,7 +78,7 @@ float element_of_tiles(const std::vector<float>& a, const std::vector<float>& b)
   return total;
 }
 
-/// One element by the stated order: pieces of 256 of chains of 64, each from 0, added in order.
+/// One element in the specified order: pieces of 256 of chains of 64, each from 0, added in order.
 template <class F>
 F element(const std::vector<F>& a, const std::vector<F>& b, bool fused, bool pairs) {
   F total = 0, piece = 0;
@@ -88,7 +88,7 @@ F element(const std::vector<F>& a, const std::vector<F>& b, bool fused, bool pai
     const int64_t end = std::min<int64_t>(begin + 64, depth);
     const auto at = [&](int64_t k) { return static_cast<size_t>(k); };
     for (int64_t k = begin; k < end; ++k) {
-      // The instruction for pairs adds the second product first.
+      // The bfloat16 pair instruction adds the second product first.
       const int64_t other = pairs ? (k - begin) % 2 == 0 ? k + 1 : k - 1 : k;
       if (other < end) sum = add_product(sum, a[at(other)], b[at(other)], fused);
       if (pairs && other == end) sum = add_product(sum, a[at(k)], b[at(k)], fused);
@@ -164,7 +164,7 @@ class GemmOnEveryInstructionSet : public testing::TestWithParam<std::string> {
     for (const Case& c : cases()) {
       const at::Tensor a = laid_out(c.m, c.k, type, c.a, ++place), b = laid_out(c.k, c.n, type, c.b, ++place);
       const at::Tensor bias = c.bias ? noise({c.n}, type, ++place) : at::Tensor();
-      // Cells around the result show whether anything else was written.
+      // A border around the result detects out-of-bounds writes.
       const at::Tensor around = at::full({c.m + 2, c.n + 3}, 77, a.options());
       const at::Tensor out = around.narrow(0, 1, c.m).narrow(1, 1, c.n);
       gemm(type, {gemm_plan(a, b, bias, out)});
@@ -207,7 +207,7 @@ TEST_P(GemmOnEveryInstructionSet, GivesTheSameBitsForAnyNumberOfThreadsAndOfOthe
         at::set_num_threads(threads);
         EXPECT_TRUE(at::equal(ops::linear(x, weight, bias), alone))
             << threads << " threads, " << m << " rows";
-        // Inside a parallel region too, and row by row.
+        // Also inside a parallel region, row by row.
         std::vector<at::Tensor> rows(8);
         at::parallel_for(0, 8, 1, [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i)
@@ -228,7 +228,7 @@ TEST_P(GemmOnEveryInstructionSet, MultipliesBatchesAsItMultipliesOne) {
     for (int64_t j = 0; j < 5; ++j) EXPECT_TRUE(at::equal(all[i][j], ops::matmul(a[i][0], b[j])));
 }
 
-/// A matrix whose rows lie in lines and whose columns in runs, NaN between them.
+/// An im2col matrix of lines and runs, with NaN between them.
 class InLines {
  public:
   InLines(const at::Tensor& matrix, int64_t line, int64_t run) {
@@ -289,11 +289,11 @@ TEST_P(GemmOnEveryInstructionSet, MultipliesWhatLiesInLinesAsWhatIsDense) {
     }
 }
 
-// Of runs that are said to be zeros nothing is read: here they are not, and count as nothing all the same.
+// Runs flagged as zero are never read: here they are not zero, and must be ignored all the same.
 TEST_P(GemmOnEveryInstructionSet, LeavesOutRunsOfZeros) {
   const int64_t line = 7, run = 48, rows = 4 * line, depth = 12 * run;
   const at::Tensor x = noise({rows, depth}, at::kFloat, 13), zeroed = x.clone();
-  // In those of line 2 chains end, with others before and behind them.
+  // In line 2 chains end inside zero runs, with others before and after them.
   const std::vector<uint64_t> zero = {0b1, 0b111111100000, 0b110, 0b111111111111};
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t r = 0; r < depth / run; ++r)
@@ -334,7 +334,7 @@ TEST_P(GemmOnEveryInstructionSet, TakesDenormalNumbersAsItsInstructionsDo) {
   EXPECT_TRUE(at::equal(sums, at::full_like(sums, flushes ? 0.0 : std::ldexp(1.0, -30))));
 }
 
-// Scratch is used again, and what it holds between the ends of operands and of tiles must count as nothing.
+// Scratch is reused; stale values between the ends of operands and of tiles must have no effect.
 TEST_P(GemmOnEveryInstructionSet, ForgetsEarlierProducts) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
@@ -354,7 +354,7 @@ TEST_P(GemmOnEveryInstructionSet, ForgetsEarlierProducts) {
       }
 }
 
-/// A copy of x as it lies, behind whose last element no memory may be touched.
+/// A copy of x with its layout, followed by memory that must not be accessed.
 class BeforeAWall {
  public:
   explicit BeforeAWall(const at::Tensor& x) {
@@ -392,7 +392,7 @@ TEST_P(GemmOnEveryInstructionSet, ReadsAndWritesNothingBeyondItsOperands) {
           }
 }
 
-// b is packed in rounds of 8 MiB. A panel of such a depth is larger, and makes a round of its own.
+// b is packed in rounds of 8 MiB. A panel of this depth is larger, and is a round of its own.
 TEST_P(GemmOnEveryInstructionSet, MultipliesPanelsThatNoRoundHolds) {
   const GemmLoops<float>& gemm_loops = *loops().of<float>().gemm;
   const int64_t depth = (int64_t{8} << 20) / gemm_loops.panel_bytes(1) + 1, columns = gemm_loops.panel + 1;

@@ -1,6 +1,6 @@
-// A device for tests, libtorch's PrivateUse1: its memory is that of the CPU, and may be neither read nor
-// written but while libtorch copies from or to it. Operators of libtorch run on copies on the CPU. What reads
-// memory of this device as if it were the CPU's ends the process (SIGSEGV).
+// Test device (libtorch's PrivateUse1): its memory is CPU memory that is access-protected except while
+// libtorch copies from or to it. Operators of libtorch run on CPU copies. Code that accesses this memory as
+// if it were the CPU's ends the process (SIGSEGV).
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
@@ -47,11 +47,11 @@ const bool registered = [] {
   return true;
 }();
 
-/// Every block of memory that there is, its size, and how many copies are at work on it.
+/// All memory blocks, their sizes, and the number of active copies on each.
 class Blocks {
  public:
   static Blocks& all() {
-    static auto* blocks = new Blocks;  // tensors of Python may outlive every static object
+    static auto* blocks = new Blocks;  // Python tensors may outlive every static object
     return *blocks;
   }
 
@@ -76,7 +76,7 @@ class Blocks {
     int copies;
   };
 
-  /// The first copy opens a block, the last one closes it.
+  /// The first copy unprotects a block, the last one protects it.
   void change(const at::Tensor& tensor, int by, int protection) {
     if (tensor.storage().nbytes() == 0) return;
     const std::lock_guard lock(mutex_);
@@ -105,7 +105,7 @@ struct GuardedAllocator final : c10::Allocator {
 GuardedAllocator allocator;
 REGISTER_ALLOCATOR(kGuarded, &allocator);
 
-/// While it lives, a tensor as one of the CPU that shares its memory.
+/// A CPU tensor that shares the device tensor's memory during its lifetime.
 class OnCpu {
  public:
   explicit OnCpu(const at::Tensor& tensor) : tensor_(tensor), view_(tensor) {
@@ -144,7 +144,7 @@ at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides, std::op
   return at::detail::empty_strided_generic(sizes, strides, &allocator, kKeys, c10::dtype_or_default(type));
 }
 
-/// A tensor that has other sizes gets new memory: results that libtorch makes in a tensor given for them.
+/// Out tensors of another size get new memory.
 const at::Tensor& resize(const at::Tensor& tensor, at::IntArrayRef sizes,
                          std::optional<at::MemoryFormat> format) {
   if (tensor.sizes() == sizes) return tensor;
@@ -162,7 +162,7 @@ void on_copies(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }
 
-/// What libtorch asks every device for by itself.
+/// Operators that libtorch requires of every device.
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                        at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
                        bool transposed, at::IntArrayRef output_padding, int64_t groups) {

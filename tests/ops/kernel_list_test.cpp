@@ -1,4 +1,4 @@
-// The ordered list of kernels: first that does not refuse, reasons when all refuse.
+// Ordered kernel list: the first kernel that accepts runs; if all reject, the error lists the reasons.
 
 #include "modewise/ops/kernel_list.h"
 

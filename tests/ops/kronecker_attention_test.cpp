@@ -1,4 +1,4 @@
-// The C++ entry points of the attention forms; values against other languages' oracles are in tests/python.
+// C++ entry points of Kronecker, full and axis attention; values are tested against oracles in tests/python.
 
 #include "modewise/ops/attention/kronecker_attention.h"
 

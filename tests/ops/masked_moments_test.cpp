@@ -1,4 +1,4 @@
-// Moments of the rows that count have the bits of float64 moments of these rows alone, rounded once.
+// Masked moments are bitwise equal to float64 moments of the valid rows only, rounded once.
 
 #include "modewise/ops/normalization/masked_moments.h"
 
@@ -33,8 +33,7 @@ struct Outcome {
   at::Tensor mean, var, grad;
 };
 
-/// The moments that `moments` makes of rows, and the gradient that batch normalisation by them gives to a
-/// weighted sum.
+/// Results of `moments` on rows, and the gradient of a weighted sum after batch normalisation with them.
 Outcome outcome(const at::Tensor& rows, const std::function<Moments(const at::Tensor&)>& moments) {
   const at::Tensor x = rows.clone().requires_grad_();
   const auto [mean, var] = moments(x);
@@ -47,7 +46,7 @@ TEST(MaskedMoments, AreThoseOfTheRowsThatCountRoundedOnce) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble})
     for (const int64_t n : {1, 2, 33, 1000})
       for (const int64_t channels : {1, 17, 65})
-        for (const int64_t every : {1, 3, 5000}) {  // all rows, some, none but the first
+        for (const int64_t every : {1, 3, 5000}) {  // all rows, some, only the first
           const at::Tensor rows = random_tensor({n, channels}, type, 7);
           const at::Tensor mask = at::arange(n, at::kLong).remainder(every).eq(0);
           const Outcome ours = outcome(rows, [&](const at::Tensor& x) {
@@ -65,7 +64,7 @@ TEST(MaskedMoments, AreThoseOfTheRowsThatCountRoundedOnce) {
           const double far = (ours.grad.to(at::kDouble) - wanted.grad).abs().max().item<double>();
           if (type == at::kDouble) {
             EXPECT_TRUE(same_bits(ours.grad, wanted.grad)) << n << " " << channels << " " << every;
-          } else if (n >= 33 && every < n) {  // of few rows the variance may be as small as it is rounded
+          } else if (n >= 33 && every < n) {  // the variance of few rows may be as small as its rounding
             EXPECT_LT(far, 2e-6 * wanted.grad.abs().max().item<double>())
                 << n << " " << channels << " " << every;
           }

@@ -1,5 +1,5 @@
-// Mode products against the explicit Kronecker matrix, exactly on integers, for every instruction set, odd
-// size and number of threads.
+// Mode products against the explicit Kronecker matrix, exact on integers, for every instruction set, odd size
+// and number of threads.
 
 #include "modewise/ops/dense/mode_product.h"
 
@@ -51,7 +51,7 @@ TEST_P(EveryInstructionSet, IsExactOnIntegersForOddSizes) {
         const auto contracted = mode_contract(fast, x, 0, 2);
         use_reference(true);
         EXPECT_TRUE(at::equal(fast, mode_product(x, s, 0))) << type << ", n " << n << ", width " << width;
-        if (type == at::kBFloat16) continue;  // sums beyond 256 are rounded there
+        if (type == at::kBFloat16) continue;  // bfloat16 rounds sums beyond 256
         EXPECT_TRUE(at::equal(contracted, mode_contract(fast, x, 0, 2))) << type << ", n " << n;
       }
     }

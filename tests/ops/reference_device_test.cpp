@@ -1,6 +1,6 @@
-// The references are what a device without kernels of its own would run: on the `meta` device none of their
-// tensors may be left on the CPU. (The mask of dropout alone is drawn there and moved, whatever the device;
-// and libtorch's convolution, which is all of its reference, does not run on `meta` without Python.)
+// Reference kernels are the implementation of devices without kernels: on the `meta` device none of their
+// tensors may stay on the CPU. (Exceptions: the dropout mask is drawn on the CPU and moved; libtorch's
+// convolution, the reference of convolution, does not run on `meta` without Python.)
 
 #include <ATen/ops/empty.h>
 #include <fmt/ranges.h>
@@ -23,7 +23,7 @@ at::Tensor flags(at::IntArrayRef sizes) {
   return meta(sizes, at::kBool);
 }
 
-OpenBlocks open_blocks() {
+PartialBlocks partial_blocks() {
   return {meta({2, 3, 4}), meta({2, 2, 3, 1}), meta({2, 2, 3, 1}), meta({2, 2, 3, 4}), meta({2, 2, 3, 5})};
 }
 
@@ -109,7 +109,7 @@ std::map<std::string, std::function<void()>> calls() {
       {"summary_step",
        [=] {
          const KeyRows ring = {meta({2, 3, 2, 4}), meta({2, 3, 2, 5})};
-         reference::summary_step(q, k, v, k, ring, ring, {{ring, 1, 0.5}}, open_blocks(), code,
+         reference::summary_step(q, k, v, k, ring, ring, {{ring, 1, 0.5}}, partial_blocks(), code,
                                  {0, 3, 0.5, true});
        }},
       {"gradients of matrices and norms",

@@ -1,5 +1,5 @@
 #pragma once
-// Inputs of the operator tests, drawn from core/random so that every run sees the same.
+// Inputs of the operator tests from core/random, identical in every run.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -21,7 +21,7 @@ inline at::Tensor random_tensor(std::vector<int64_t> shape, at::ScalarType type 
   return t.to(type);
 }
 
-/// Whole numbers −3 … 3.
+/// Integers −3 … 3.
 inline at::Tensor integer_tensor(std::vector<int64_t> shape, at::ScalarType type, uint64_t seed = 1) {
   const auto t = at::empty(shape, at::kDouble);
   const RandomStream stream{seed, RandomSite{1}, 0};
@@ -31,7 +31,7 @@ inline at::Tensor integer_tensor(std::vector<int64_t> shape, at::ScalarType type
   return t.to(type);
 }
 
-/// Infinite for tensors of different shapes: nothing is broadcast.
+/// Infinite for tensors of different shapes: no broadcasting.
 inline double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   if (a.sizes() != b.sizes()) return std::numeric_limits<double>::infinity();
   return a.numel() == 0 ? 0 : (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();

@@ -1,4 +1,4 @@
-// What the taps of a kernel see from each position.
+// im2col windows of a convolution kernel.
 
 #include "modewise/ops/cpu/windows.h"
 
@@ -16,8 +16,8 @@ at::Tensor counted(std::vector<int64_t> sizes) {
   return at::arange(1, all + 1, at::kFloat).view(sizes);
 }
 
-/// Element (row, column) of the matrix, from x itself as the header says it, and whether a tap of an outer
-/// mode is beyond the edge.
+/// Element (row, column) of the matrix, computed from x by the definition in the header, and whether a tap of
+/// an outer mode is outside the tensor.
 struct Seen {
   float value;
   bool outside;
@@ -72,14 +72,14 @@ TEST(Windows, SeeTheCellsOfTheTapsAndZerosBeyondTheEdge) {
     const at::Tensor x = counted({2, 4, 3, 5, channels});
     const ModeWindows whole{4, 3, -1, 1, 1}, second{2, 2, -1, 2, 2}, far{2, 1, 2, 1, 1};
     expect_seen(x, {whole, {3, 3, -1, 1, 1}, {5, 3, -1, 1, 1}});
-    expect_seen(x, {second, far, {3, 2, 0, 2, 1}});               // nothing before the last mode
+    expect_seen(x, {second, far, {3, 2, 0, 2, 1}});               // last mode without leading padding
     expect_seen(x, {second, {1, 1, 1, 1, 1}, {2, 3, -2, 3, 2}});  // every other cell of the last mode
     expect_seen(x, {{5, 1, -1, 1, 1}, {4, 2, -2, 2, 1}, {1, 5, 0, 1, 1}});
   }
   expect_seen(counted({3, 7, 2}), {{7, 5, -2, 1, 1}});
 }
 
-// Runs beyond the 64 that a word has bits for are not said to be zeros.
+// Runs beyond the 64 bits of a word are not flagged as zero.
 TEST(Windows, OfManyTaps) {
   expect_seen(counted({1, 3, 3, 2, 1}), {{3, 9, -4, 1, 1}, {3, 9, -4, 1, 1}, {2, 3, -1, 1, 1}});
   expect_seen(counted({1, 3, 4, 1}), {{3, 9, -4, 1, 1}, {4, 9, -8, 1, 2}});
@@ -94,8 +94,8 @@ TEST(Windows, ThatSeeTheCellOfTheSamePlaceAreDense) {
   EXPECT_EQ(same.dense().sizes(), (std::vector<int64_t>{24, 5}));
   EXPECT_EQ(same.dense().const_data_ptr(), x.const_data_ptr());
   EXPECT_FALSE(Windows(cells, {three, {2, 1, 0, 2, 1}}).dense().defined());  // every other cell
-  EXPECT_FALSE(Windows(cells, {three, {3, 1, 0, 1, 1}}).dense().defined());  // the last cell is seen by none
-  EXPECT_FALSE(Windows(cells, {three, {3, 1, 1, 1, 1}}).dense().defined());  // nor the first here
+  EXPECT_FALSE(Windows(cells, {three, {3, 1, 0, 1, 1}}).dense().defined());  // the last cell is not read
+  EXPECT_FALSE(Windows(cells, {three, {3, 1, 1, 1, 1}}).dense().defined());  // the first cell is not read
   EXPECT_FALSE(Windows(cells, {{2, 2, 0, 1, 1}, four}).dense().defined());   // two taps
 }
 

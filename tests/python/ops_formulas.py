@@ -1,5 +1,5 @@
-"""Operators as plain torch, written from the definitions: what the operators are compared with. Those over sequences
-are in ops_sequence_formulas.py."""
+"""Reference formulas of the operators in plain torch, written from the definitions. Operators over sequences are in
+ops_sequence_formulas.py."""
 
 import functools
 import math
@@ -30,7 +30,7 @@ def convolution(x, weight, bias, stride, padding, dilation):
 
 
 def dot_product_attention(q, k, v, mask=None, causal=False, scale=1.0):
-    """Scores, softmax and the mix of values in float32 at least, as every implementation keeps them."""
+    """Scores, softmax and weighted sum of values in float32 or wider, like every implementation."""
     wide = q.double() if q.dtype == torch.float64 else q.float()
     keys, values = (t.to(wide.dtype).repeat_interleave(q.shape[2] // t.shape[2], 2) for t in (k, v))
     logits = torch.einsum("bnhd,bmhd->bhnm", wide, keys) * scale
@@ -42,7 +42,7 @@ def dot_product_attention(q, k, v, mask=None, causal=False, scale=1.0):
 
 
 def synthesized_attention(v, left, right, outer, inner, rows, key_mask=None, causal=False):
-    """Explicit N × M logits, Kronecker products by torch.kron; a row that keeps nothing is 0."""
+    """Explicit N × M logits, Kronecker products by torch.kron; a fully masked row is 0."""
     wide = torch.float64 if v.dtype == torch.float64 else torch.float32
     b, m, heads, _ = v.shape
     logits = torch.zeros(b, heads, rows, m, dtype=wide)
@@ -233,7 +233,7 @@ def random_projection(width, features, seed, mode, feature_map):
     blocks = []
     for first in range(0, features, width):
         q, r = numpy.linalg.qr(drawn[first : first + width].T)
-        blocks.append((q * numpy.sign(numpy.diag(r))).T)  # as Gram-Schmidt gives them
+        blocks.append((q * numpy.sign(numpy.diag(r))).T)  # signs as from Gram-Schmidt
     lengths = numpy.linalg.norm(lengths, axis=1) if feature_map == "softmax" else numpy.full(features, math.sqrt(width))
     return torch.from_numpy(numpy.concatenate(blocks) * lengths[:, None])
 
@@ -254,7 +254,7 @@ def linear_scores(q, k, heads, projection, key_mask=None):
 
 def pooled_queries_keys(x, qw, qb, kw, kb, qnw, qnb, knw, knb, *, heads, pooling="sum", share_modes=False,
                         attend_modes=(), rope_modes=(), rope_base=10000.0, token_mask=None, **_):
-    """q, k and the mask of the keys for each mode. The released order: project every token, then pool, norm, rotate."""
+    """q, k and the key mask for each mode, in the released order: project every token, then pool, norm, rotate."""
     modes, d = x.dim() - 2, x.size(-1)
     out = {}
     for i in attend_modes or range(modes):

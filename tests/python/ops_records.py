@@ -1,7 +1,7 @@
-"""One record an operator: how to call it, an independent formula, inputs that are hard for it, bad arguments. test_ops.py
-drives every record through values, gradients, opcheck, repeats, threads, instruction sets, layouts and errors. A sample
-is (args, kwargs), from ops_samples.py or ops_sequence_samples.py; formulas (ops_formulas.py, ops_sequence_formulas.py)
-are plain torch, run in float64 as the oracle and in the sample's own type as the measure of what rounding costs anyway.
+"""One record per operator: how to call it, an independent formula, difficult inputs, invalid arguments. test_ops.py tests
+values, gradients, opcheck, determinism, threads, instruction sets, layouts and errors of every record. A sample is
+(args, kwargs), from ops_samples.py or ops_sequence_samples.py; formulas (ops_formulas.py, ops_sequence_formulas.py) are
+plain torch, run in float64 as the oracle and in the sample's own dtype as a measure of the unavoidable rounding error.
 """
 
 import dataclasses
@@ -34,9 +34,9 @@ ops = torch.ops.modewise
 class Record:
     name: str
     formula: Callable
-    samples: Callable  # (rand) -> list of (args, kwargs); rand(*shape) draws a tensor of the type under test
-    small: Callable  # the same for finite differences: a few entries each
-    errors: list = dataclasses.field(default_factory=list)  # ((rand) -> (args, kwargs), pattern of the message)
+    samples: Callable  # (rand) -> list of (args, kwargs); rand(*shape) draws a tensor of the dtype under test
+    small: Callable  # the same for finite differences: a few elements each
+    errors: list = dataclasses.field(default_factory=list)  # ((rand) -> (args, kwargs), regex of the message)
     kernels: dict = dataclasses.field(default_factory=dict)  # operator: kernel that must have run
     second_order: bool = False
     integers: bool = False  # exact on small integers
@@ -48,10 +48,10 @@ class Record:
 
 
 def changed(op, places):
-    """`op`, which changes its arguments at `places`, as a function: what it returns, then those as they are after it."""
+    """In-place `op` on its arguments at `places` as a function: its results, then the updated arguments."""
     def call(*args, **kwargs):
         type_of = args[0].dtype
-        if op not in ("summary_step", "summary_join"):  # these take narrow tensors
+        if op not in ("summary_step", "summary_join"):  # these accept bfloat16
             args = [a.float() if isinstance(a, torch.Tensor) and a.dtype == torch.bfloat16 else a for a in args]
         args = [a.clone() if i in places and a is not None else a for i, a in enumerate(args)]
         result = (step_call if op == "summary_step" else getattr(ops, op))(*args, **kwargs)
@@ -67,7 +67,7 @@ def step_call(q, k, v, turned, ring_keys, ring_values, first_keys, first_values,
 
 
 def small_of(build):
-    """Samples of a record made of inputs that need gradients."""
+    """Samples of a record with inputs that require gradients."""
     return lambda rand: build(lambda *shape: rand(*shape, grad=True))
 
 

@@ -1,7 +1,7 @@
-"""What the operators refuse, word by word: (arguments, the sentence behind the operator's name).
+"""Exact error messages of the operators: (invalid arguments, message after the operator's name).
 
-Numbers of one sentence differ from one another where they can, so that none stands in another's place. test_ops.py asks
-each on a CPU, without autograd, and on shapes alone.
+Numbers within one message differ where possible, so that swapped values are detected. test_ops.py checks each on the
+CPU, without autograd, and on meta tensors.
 """
 
 import torch
@@ -15,7 +15,7 @@ def mask(*shape):
 
 
 def projections(r, shape, modes=None, **changed):
-    """x, value, query and key weights and biases, norms of query and key: kronecker_attention's arguments."""
+    """Arguments of kronecker_attention: x, value, query and key weights and biases, norms of query and key."""
     d = shape[-1]
     rows = d * (len(shape) - 2 if modes is None else modes)
     names = ["x", "value", "query_weight", "query_bias", "key_weight", "key_bias", "query_norm_weight", "query_norm_bias", "key_norm_weight",
@@ -51,7 +51,7 @@ REFUSALS = {
     ],
     "mode_contract": [
         (lambda r: ((r(2, 3, 4), r(2, 7, 5), 0, 1), {}), "a must have the sizes of x [2, 7, 5] except in mode 0, got [2, 3, 4]"),
-        (lambda r: ((r(2, 3, 4, 5), r(2, 6, 4, 5), 1, 1), {}), "a must be as x [2, 6, 4, 5] in all but mode 1, got [2, 3, 4, 5]"),
+        (lambda r: ((r(2, 3, 4, 5), r(2, 6, 4, 5), 1, 1), {}), "a must have the sizes of x [2, 6, 4, 5] except in mode 1, got [2, 3, 4, 5]"),
         (lambda r: ((r(3, 3, 4), r(2, 7, 4), 0, 1), {}), "a must have the sizes of x [2, 7, 4] except in mode 0, got [3, 3, 4]"),
         (lambda r: ((r(2, 3), r(2, 7, 4), 0, 1), {}), "a must have the sizes of x [2, 7, 4] except in mode 0, got [2, 3]"),
         (lambda r: ((r(2, 7, 4), r(2, 7, 4), 0, 3), {}), "heads must divide the last size of x [2, 7, 4], got 3"),

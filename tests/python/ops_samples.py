@@ -1,5 +1,5 @@
-"""Inputs that are hard for the operators: drawers of tensors and, for each record of ops_records.py, its samples. A sample
-is (args, kwargs). Those of operators over sequences are in ops_sequence_samples.py."""
+"""Difficult inputs of the operators: random tensors and the samples of each record of ops_records.py. A sample is
+(args, kwargs). Operators over sequences are in ops_sequence_samples.py."""
 
 import torch
 
@@ -34,7 +34,7 @@ def product_samples(rand):
                 cases.append(((rand(*shape), rand(shape[0], heads, m, shape[mode + 1]), mode), {}))
             cases.append(((rand(*shape), rand(9, shape[mode + 1]), mode), {}))
     x = rand(2, 12, 7, 5)
-    cases.append(((x.transpose(1, 3), rand(2, 4, 3, 5), 0), {}))  # channels are not dense
+    cases.append(((x.transpose(1, 3), rand(2, 4, 3, 5), 0), {}))  # channels are not contiguous
     cases.append(((rand(1, 5, 1, 8).expand(3, 5, 7, 8), rand(1, 2, 1, 5).expand(3, 2, 4, 5), 0), {}))
     cases.append(((rand(2, 5, 7, 8), rand(2, 2, 5, 6).transpose(-1, -2), 0), {}))
     cases.append(((rand(2, 9, 7, 8)[:, 1:8:2, :, ::2], rand(2, 2, 3, 4), 0), {}))
@@ -49,7 +49,7 @@ def linear_samples(rand):
     for shape, m in [((33, 17), 5), ((2, 5, 63), 65), ((7,), 3), ((300, 128), 128), ((1, 4096), 1300), ((9, 512), 1030),
                      ((0, 8), 4), ((2, 0), 3), ((2, 3), 0)]:
         cases += [((rand(*shape), rand(m, shape[-1])), {}), ((rand(*shape), rand(m, shape[-1]), rand(m)), {})]
-    cases.append(((rand(8, 5, 3).transpose(0, 2), rand(8, 6).T, rand(6, 2)[:, 1]), {}))  # nothing is dense
+    cases.append(((rand(8, 5, 3).transpose(0, 2), rand(8, 6).T, rand(6, 2)[:, 1]), {}))  # nothing is contiguous
     cases.append(((rand(1, 3, 1).expand(40, 3, 16), rand(1, 16).expand(5, 16)), {}))
     return cases
 
@@ -74,7 +74,7 @@ def convolution_samples(rand):
             ((3, 7, 5, 9, 3), (5, 3, 3, 3, 3), [1, 1, 1], [1, 1, 1], [1, 1, 1]), ((2, 8, 9, 7, 1), (3, 1, 5, 3, 2), [3, 2, 1], [2, 0, 1], [1, 2, 3]),
             ((5, 31, 3), (7, 3, 3), [1], [4], [5]), ((3, 9, 7, 5), (2, 5, 3, 3), [2, 2], [1, 1], [2, 2]),
             ((2, 65, 33), (31, 33, 1), [1], [0], [1]), ((1, 2, 63, 17), (3, 17, 2, 1), [5, 4], [0, 0], [1, 1]),
-            # What is read where it lies: lines of four cells and more, runs of sixteen channels and more.
+            # Read in place: lines of at least four cells, runs of at least sixteen channels.
             ((2, 6, 5, 7, 16), (64, 16, 3, 3, 3), [1, 1, 1], [1, 1, 1], [1, 1, 1]), ((3, 9, 33, 24), (20, 24, 3, 3), [1, 1], [3, 3], [1, 1]),
             ((2, 8, 7, 9, 32), (17, 32, 3, 3, 3), [2, 2, 2], [1, 1, 1], [1, 1, 1]), ((1, 6, 14, 48), (33, 48, 5, 3), [1, 2], [4, 2], [2, 2]),
             ((0, 7, 3), (2, 3, 3), [1], [1], [1])]:
@@ -132,7 +132,7 @@ def pool_samples(rand):
 
 def synthesized_samples(rand):
     cases = []
-    # b, n, m, heads, e, c, outer, inner: grids 3 x 5 x 7 and prime sizes among them; blocks inside and across rows of outer.
+    # b, n, m, heads, e, c, outer, inner: grids such as 3 x 5 x 7 and prime sizes; blocks within and across rows of outer.
     for b, n, m, h, e, c, outer, inner in [(2, 15, 15, 2, 7, 5, (3, 5), (5, 3)), (3, 21, 21, 1, 4, 7, (21, 21), (1, 1)),
                                            (2, 17, 17, 3, 1, 1, (1, 1), (17, 17)), (1, 48, 48, 1, 8, 9, (6, 8), (8, 6)),
                                            (2, 13, 31, 2, 3, 4, (4, 8), (4, 4)), (1, 1, 1, 1, 1, 1, (1, 1), (1, 1)),
@@ -143,7 +143,7 @@ def synthesized_samples(rand):
         cases += [((v, None, None, *factors, n, bools(b, m, keep=0.5)), {}), ((v, left, right, *factors, n, bools(b, m)), {})]
         if n <= m:
             cases += [((v, None, None, *factors, n, None, True), {}), ((v, left, right, *factors, n, bools(b, m), True), {})]
-    kept = torch.tensor([[True] * 9, [False] * 9])  # a sample of which nothing is kept
+    kept = torch.tensor([[True] * 9, [False] * 9])  # a fully masked sample
     cases.append(((rand(2, 9, 2, 4), rand(2, 9, 2, 3), rand(1, 9, 2, 3), None, None, 9, kept), {}))
     cases.append(((rand(2, 2, 6, 3).transpose(1, 2), rand(5, 6, 2, 2).permute(3, 1, 2, 0), rand(2, 6, 5, 2).transpose(2, 3),
                    rand(3, 2, 2).transpose(0, 2), rand(2, 3, 6)[..., ::3], 6), {}))
@@ -151,7 +151,7 @@ def synthesized_samples(rand):
 
 
 def large_synthesized(rand):
-    """Several blocks of rows, with and without samples of their own; then several parts of 24 samples at most, the last of 11."""
+    """Several blocks of rows, with and without weights per sample; then several parts of up to 24 samples, the last of 11."""
     v, left, right = rand(2, 1200, 1, 3), rand(2, 1200, 1, 4), rand(1, 1200, 1, 4)
     many, rows, columns, factors = rand(59, 33, 2, 3), rand(59, 40, 2, 2), rand(59, 33, 2, 2), (rand(2, 5, 3), rand(2, 8, 11))
     return [((many, rows, columns[:1], None, None, 40), {}), ((many, rows, columns, *factors, 40, bools(59, 33)), {}),
@@ -189,7 +189,7 @@ def norm_samples(rand):
 
 
 def batch_samples(rand):
-    """One row, one channel, borders of chunks (16,384 elements in whole pieces of 16 rows), rows that are not dense."""
+    """One row, one channel, chunk boundaries (16,384 elements in whole pieces of 16 rows), non-contiguous rows."""
     cases = []
     for shape in [(2, 3, 5, 128), (33, 16), (1, 5), (700, 1), (5, 63), (129, 130), (257, 65), (4100, 9), (3, 4, 512), (1, 3, 17000)]:
         cases += [((rand(*shape) + 2, rand(shape[-1]), rand(shape[-1])), {}), ((rand(*shape), rand(shape[-1]), rand(shape[-1]), 1e-2), {})]
@@ -231,7 +231,7 @@ ELEMENTARY = ("exp", "log", "sqrt", "sin", "cos", "tanh", "gelu")
 
 
 def in_domain(x, function):
-    """x itself, or for the functions of positive numbers its distance from −0.1."""
+    """x itself, or for functions of positive numbers its distance from −0.1."""
     return (x.detach().abs() + 0.1).requires_grad_(x.requires_grad) if function in ("log", "sqrt") else x
 
 
@@ -330,11 +330,11 @@ def full_samples(rand):
         ((*triple(2, 5, 12), 3, torch.tensor([[True, False, True, True, False], [False] * 5])), {}),
         ((*triple(2, 3, 4, 12), 3, bools(2, 3, 4), 0.25, 3, 4, 20), {}),
         ((*triple(2, 3, 4, 12), 3, None, 0.25, 3, 4, 20), {}),
-        # Keys and values from elsewhere.
+        # Cross-attention.
         ((rand(2, 5, 12), rand(2, 3, 7, 12), rand(2, 3, 7, 12), 3), {}),
         ((rand(2, 3, 5, 8), rand(2, 9, 8), rand(2, 9, 8), 2, bools(2, 9)), {}),
         ((rand(2, 3, 5, 8), rand(2, 9, 8), rand(2, 9, 8), 2, bools(2, 9), 0.25, 3, 4, 20), {}),
-        # Causal; the second sample of the third begins with tokens that see nothing.
+        # Causal; the second sample of the third case begins with tokens without any key.
         ((*triple(2, 17, 12), 3), dict(causal=True)),
         ((*triple(2, 3, 5, 8), 2), dict(causal=True)),
         ((*triple(2, 5, 12), 3, torch.tensor([[True, False, True, True, False], [False, False, True, True, True]])), dict(causal=True)),

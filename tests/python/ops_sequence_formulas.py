@@ -1,5 +1,5 @@
-"""Operators over sequences and of language as plain torch, from the definitions, beside ops_formulas.py:
-tensor attention in all its forms, the language loss, the steps and open blocks of summaries."""
+"""Reference formulas of the operators over sequences in plain torch, next to ops_formulas.py: all types of tensor
+attention, the language loss, the decoding steps and partial blocks of summary attention."""
 
 import math
 
@@ -10,7 +10,7 @@ from ops_formulas import dropout_add
 
 
 def turned(x, position, frequencies, gains, level):
-    """x [..., d] with the rotary code of one position at a level."""
+    """x [..., d] with the rotary embedding of one position at a level."""
     if frequencies is None:
         return x
     angle = float(position) * frequencies[min(level, len(frequencies) - 1)]
@@ -21,7 +21,7 @@ def turned(x, position, frequencies, gains, level):
 
 
 def visible_blocks(fold, t):
-    """(level, tokens in a block, blocks t sees, its own block), all counted from the group's beginning."""
+    """(level, tokens per block, blocks visible to t, its own block), all counted from the start of the group."""
     tokens = 1
     for level, mode in enumerate(range(len(fold) - 1, 0, -1), 1):
         tokens *= fold[mode]
@@ -32,7 +32,7 @@ def visible_blocks(fold, t):
 
 def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, token_mask=None, *, form="causal", fold=(), window=0,
                      sinks=0, causal=True, scale=0.0, gains=()):
-    """Token by token: its keys are gathered in a list, as the definitions say it."""
+    """Token by token, with the keys gathered in a list by definition."""
     valid = torch.ones(q.shape[:2], dtype=torch.bool) if token_mask is None else token_mask
     q, k, v = (x.masked_fill(~valid[:, :, None, None], 0) for x in (q, k, v))
     n, repeats = q.size(1), q.size(2) // k.size(2)
@@ -78,8 +78,8 @@ def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, to
             see(window, k[:, s : s + 1], 0, 0, v[:, s : s + 1], valid[:, s : s + 1])
         if form == "causal":
             for level, _, blocks, own, group in visible_blocks(fold, t):
-                coarsest = level == len(fold) - 1 and fold[0] > 0
-                excess = max(0.0, math.log(max(1, len(blocks)) / fold[0])) if coarsest else 0.0
+                outermost = level == len(fold) - 1 and fold[0] > 0
+                excess = max(0.0, math.log(max(1, len(blocks)) / fold[0])) if outermost else 0.0
                 for block in blocks:
                     keys, seen, shown = block_slots(level, block)
                     see(own, keys, block - group, level, seen, shown, excess)
@@ -89,7 +89,7 @@ def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, to
 
 
 def along_modes(q, k, v, latents=None, frequencies=None, positions=None, token_mask=None, **options):
-    """Sample by sample, since each has tokens of its own that count; what does not count is 0."""
+    """Sample by sample, because each has its own valid tokens; masked tokens are 0."""
     if token_mask is None:
         return along_modes_of(q, k, v, frequencies, range(q.size(1)), **options)
     q, k, v = (x.masked_fill(~token_mask[:, :, None, None], 0) for x in (q, k, v))
@@ -98,7 +98,7 @@ def along_modes(q, k, v, latents=None, frequencies=None, positions=None, token_m
 
 
 def along_modes_of(q, k, v, frequencies, valid, *, form, fold, modes=0, causal=True, scale=0.0, gains=(), **_):
-    """Forms axial and pooled with the matrices along each mode formed over all tokens."""
+    """Types axial and pooled with explicit matrices along each mode over all tokens."""
     n, repeats, d = q.size(1), q.size(2) // k.size(2), q.size(-1)
     k, out = k.repeat_interleave(repeats, 2), v.repeat_interleave(repeats, 2)
     sizes = list(fold)
@@ -137,7 +137,7 @@ def along_modes_of(q, k, v, frequencies, valid, *, form, fold, modes=0, causal=T
                 at = int(cells[t][mode])
                 zero = torch.zeros_like(q[:, 0, :, 0])
                 weights = torch.softmax(torch.stack([logits.get((at, b), zero) for b in range(sizes[mode])], 1), 1)
-                total, share = 0, 0  # empty cells are left out
+                total, share = 0, 0  # empty cells are excluded
                 for b in range(sizes[mode]):
                     cell = list(cells[t])
                     cell[mode] = b
@@ -152,7 +152,7 @@ def along_modes_of(q, k, v, frequencies, valid, *, form, fold, modes=0, causal=T
 
 def sparse(q, k, v, latents=None, frequencies=None, positions=None, token_mask=None, *, form, density=0.1, window=0, causal=True,
            scale=0.0, gains=(), **_):
-    """One token of one sample after another; the draw for tokens t and s is SplitMix64 of 2³² t + s."""
+    """Token by token, sample by sample; the random number of tokens t and s is SplitMix64 of 2³² t + s."""
 
     def draw(x):
         x = x + 0x9E3779B97F4A7C15 & 2**64 - 1
@@ -192,7 +192,7 @@ def sparse(q, k, v, latents=None, frequencies=None, positions=None, token_mask=N
 
 
 def tensor_formula(q, k, v, *args, form="causal", dropout=0.0, seed=0, step=0, site=0, **options):
-    if dropout > 0:  # of the weights, which unit vectors as values show
+    if dropout > 0:  # of the weights, extracted by unit vectors as values
         unit = torch.eye(k.size(1), dtype=v.dtype)[:, None].expand(*k.shape[:3], -1)
         weights = tensor_formula(q, k, unit, *args, form=form, **options).transpose(1, 2)
         values = v.repeat_interleave(q.size(2) // v.size(2), 2).transpose(1, 2)
@@ -205,7 +205,7 @@ def tensor_formula(q, k, v, *args, form="causal", dropout=0.0, seed=0, step=0, s
 
 
 def nystroem_attention(q, k, v, kernel=None, token_mask=None, *, landmarks=64, scale=0.0):
-    """Sample by sample over the tokens that count, as the authors' program has it for segments of one length."""
+    """Sample by sample over the valid tokens, like the authors' code for segments of equal length."""
     scale = scale or q.size(-1) ** -0.5
     out = torch.zeros_like(v)
     for b in range(q.size(0)):
@@ -239,7 +239,7 @@ def nystroem_attention(q, k, v, kernel=None, token_mask=None, *, landmarks=64, s
 
 
 def hashed_attention(q, v, rotations, token_mask=None, *, chunk=64):
-    """Each token's set of keys in each round, gathered one by one; then one softmax over the union of the rounds."""
+    """Each token's keys in each round, gathered one by one; then one softmax over the union of the rounds."""
     samples = []
     for b in range(q.size(0)):
         valid = range(q.size(1)) if token_mask is None else token_mask[b].nonzero()[:, 0].tolist()
@@ -283,7 +283,7 @@ def token_losses(hidden, head, targets, chunk=0):
 
 
 def joined(keys, values, latents, high, total, sum_keys, sum_values):
-    """The softmax over rows [B, n, G, .] joins what the sums hold already."""
+    """Adds rows [B, n, G, .] to the online softmax sums."""
     keys, values = keys.to(latents.dtype), values.to(latents.dtype)
     logits = torch.einsum("grd,bngd->bgrn", latents, keys)
     top = torch.maximum(high[..., 0], logits.amax(-1))

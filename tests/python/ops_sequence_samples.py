@@ -1,5 +1,5 @@
-"""Inputs that are hard for the operators over sequences and of language, as ops_samples.py has them for the others:
-arguments of tensor attention, of the language loss, of the steps and open blocks of summaries."""
+"""Difficult inputs of the operators over sequences, like ops_samples.py for the others: arguments of tensor attention,
+of the language loss, of the decoding steps and partial blocks of summary attention."""
 
 import torch
 
@@ -10,14 +10,14 @@ def frequency_rows(levels, d):
 
 
 def tokens_kept(*lengths, n, hole=()):
-    """[B, n] bool: the first tokens of each sample but those in the hole."""
+    """Padding mask [B, n] bool: the first tokens of each sample except those in the hole."""
     mask = torch.arange(n) < torch.tensor(lengths)[:, None]
     mask[:, list(hole)] = False
     return mask
 
 
 def sequences(rand, b, n, heads, groups, d, e=0, *, fold=(), slots=0, codes=0, positions=None, mask=None, **options):
-    """Arguments of tensor_attention: slots latents a level, codes rows of frequencies, the mask of tokens that count."""
+    """Arguments of tensor_attention, with latents per level, rows of frequencies and the token mask."""
     latents = rand(len(fold) - 1, groups, slots, d) if slots else None
     return ((rand(b, n, heads, d), rand(b, n, groups, d), rand(b, n, groups, e or d), latents,
              frequency_rows(codes, d) if codes else None, positions, mask), dict(fold=list(fold), **options))
@@ -116,7 +116,7 @@ def wide_state(t):
 
 
 def open_blocks(rand, b, groups, r, d, e):
-    """Latents, and sums that hold something already."""
+    """Latents, and non-empty sums of partial blocks."""
     return [wide_state(t) for t in (rand(groups, r, d), rand(b, groups, r, 1), rand(b, groups, r, 1).square() + 1, rand(b, groups, r, d), rand(b, groups, r, e))]
 
 

@@ -1,4 +1,4 @@
-"""What the steps of causal attention refuse, word by word, as ops_refusals.py has it for the other operators."""
+"""Exact error messages of the incremental decoding steps, like ops_refusals.py for the other operators."""
 
 from ops_sequence_samples import in_schema_order, open_blocks, step_case
 
@@ -7,14 +7,14 @@ LATENTS, HIGH, TOTAL, SUM_KEYS, SUM_VALUES, FREQUENCIES = range(12, 18)
 
 
 def step(r, changed, **options):
-    """Three tokens of 4 heads in 2 groups after 7 others, of widths 6 and 5; changed: arguments by place."""
+    """Three tokens of 4 heads in 2 groups after 7 others, of widths 6 and 5; changed: arguments by index."""
     settings = {"first": 7, "window": 9, "sinks": 1, "slots": (4,), "r": 8, "codes": 1, **options}
     args, _ = in_schema_order(step_case(r, 2, 3, 4, 2, 6, 5, **settings))
     return tuple(changed.get(at, a) for at, a in enumerate(args)), {}
 
 
 def refused(sentence, *cases):
-    """Cases of {place: shape or a function of the drawer}; the sentence knows the shape as {got}."""
+    """Cases of {index: shape or a function of the drawer}; {got} in the message is the shape."""
     def build(case):
         return lambda r: step(r, {at: value(r) if callable(value) else r(*value) for at, value in case.items()})
     return [(build(case), sentence.replace("{got}", str([list(v) for v in case.values() if not callable(v)][:1])[1:-1])) for case in cases]

@@ -294,13 +294,13 @@ def test_the_shipped_sweeps_of_Adrenal_train(tmp_path):
                "--out", tmp_path / f"{file.stem}-{i}", "--threads", 1)
 
 
-@pytest.mark.parametrize("command, name", [(["language"], "language"), (["captions"], "captions"),
-                                           (["text", "--set", "text.objective=masked_lm"], "text, objective masked"),
-                                           (["text", "--set", "text.objective=regression"], "text, objective regress")])  # fmt: skip
+@pytest.mark.parametrize("command, name", [(["language"], "language_modeling"), (["caption"], "captioning"),
+                                           (["text", "--set", "text.objective=masked_lm"], "text, objective masked_lm"),
+                                           (["text", "--set", "text.objective=regression"], "text, objective regression")])  # fmt: skip
 def test_stable_ranks_are_refused_where_none_are_recorded(tmp_path, command, name):
     data = tmp_path / "words.txt"
     data.write_text("some words of text\n" * 200)
     last = fails(78, arguments=["train", *command, "--data", data, "--track", "stable_rank", "--out", tmp_path / "run"])
-    assert last == (f"error: options: train.track = stable_rank has no effect in 'train {name}': no stable ranks are recorded there; "
-                    "leave it out (modewise decompose looks at a finished run)")  # fmt: skip
+    assert last == (f"error: options: train.track = stable_rank has no effect for the task '{name}': it records no stable ranks; "
+                    "remove it (modewise decompose analyses a finished run)")  # fmt: skip
     assert not (tmp_path / "run").exists()

@@ -264,7 +264,7 @@ def test_the_chosen_classifier_has_room_for_longer_test_cases(tmp_path):
     ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "3s", "--out", tmp_path / "unseen",
        "--set", "train.epochs=2", "--threads", "1", "--no-test")  # fmt: skip
     assert tomllib.loads((tmp_path / "unseen" / "config.toml").read_text())["data"]["length"] == 0
-    assert "test cases stay unread: any of more than 20 steps will need a larger data.length" in (tmp_path / "unseen" / "log.txt").read_text()
+    assert "test samples stay unread: any of more than 20 steps will need a larger data.length" in (tmp_path / "unseen" / "log.txt").read_text()
 
 
 def test_what_was_chosen_is_trained_again_on_all_rows(tmp_path):

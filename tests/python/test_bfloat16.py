@@ -62,6 +62,6 @@ def test_a_training_in_bf16_warns_where_the_cpu_has_no_instructions_for_it(tmp_p
     result = ok("train", "forecast", "--data", write_csv(tmp_path / "d.csv"), "--out", tmp_path / "run", *SMALL, "--model", "tide",
                 "--set", "train.epochs=1", "--threads", "1", "--set", f"model.precision={precision}")
     lines = [line for line in result.stderr.splitlines() if "no bf16 instructions" in line]
-    sentence = "model.precision = bf16: this CPU has no bf16 instructions; float32 is faster here, bf16 takes less memory"
+    sentence = "model.precision = bf16: this CPU has no bf16 instructions; float32 is faster here, bf16 needs less memory"
     warned = precision == "bf16" and isa in ("scalar", "avx2", "avx512")
     assert len(lines) == warned and all(line.endswith(sentence) for line in lines)

@@ -132,4 +132,4 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path):
     os.truncate(tokens, 4096)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 74, (process.returncode, errors)
-    assert f"error: cannot read {tokens}: it became shorter while it was read" in errors
+    assert f"error: cannot read {tokens}: it was truncated while it was read" in errors

@@ -130,7 +130,7 @@ def test_a_fill_value_is_said_and_may_be_named(tmp_path, write, ending, place):
     assert said in ok("data", "show", path).stderr
     named = ok("train", "forecast", "--data", path, "--out", tmp_path / "run", "--set", "data.missing_values=1e20", *QUICK)
     assert "usually stands" not in named.stderr
-    assert "2 cells of 1e+20 taken as missing" in named.stderr
+    assert "2 cells of 1e+20 treated as missing" in named.stderr
     document = json.loads(ok("evaluate", tmp_path / "run", "--json").stdout)
     assert document["scaled"]["mse"] < 10
     assert "nan" not in ok("predict", tmp_path / "run").stdout

@@ -208,7 +208,7 @@ def test_many_labels_take_time_by_their_number(tmp_path):
     other = tmp_path / "other_TRAIN.csv"
     other.write_text("label,x\n" + "".join(f"class {i},{i}.5\n" for i in range(200_000)))
     (tmp_path / "other_TEST.csv").write_text("label,x\n" + "".join(f"class {i},{i}.5\n" for i in range(200_000)) + "new,1\n")
-    last = fails(65, "case 200001 is of class 'new'", "200000 in all", arguments=["data", "show", other, "--task", "series"], timeout=LIMIT)
+    last = fails(65, "sample 200001 has class 'new'", "200000 in all", arguments=["data", "show", other, "--task", "series"], timeout=LIMIT)
     assert len(last) < 1000
 
 

@@ -237,7 +237,7 @@ def test_arff_values_agree_with_scipy(ours):
         table, meta = arff.loadarff(io.StringIO(text))
         rows = np.array([[float(row[name]) for name in meta.names() if name != "target"] for row in table])
         if np.isnan(rows).all(1).any():
-            assert "the case has no values" in ours("arff", text.encode())["error"]
+            assert "the sample has no values" in ours("arff", text.encode())["error"]
             continue
         lengths = [np.flatnonzero(~np.isnan(row))[-1] + 1 for row in rows]
         answer = ours("arff", text.encode())

@@ -286,7 +286,7 @@ def test_resuming_reads_or_not_as_the_run_began(unread):
 
 def test_where_the_test_cases_validate_they_cannot_be_left_unread(tmp_path):
     data = Series().write(tmp_path)
-    fails(78, "tslib", "cannot be left unread",
+    fails(78, "tslib", "cannot stay unread",
           arguments=["train", "classify-series", *data, *Series.options, *FEW, "--set", "data.protocol=tslib", "--no-test",
                      "--out", tmp_path / "run"])
 

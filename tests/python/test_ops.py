@@ -1,4 +1,4 @@
-"""Every operator record through the same hard tests; run with MODEWISE_BUILD=<build folder> python -m pytest."""
+"""Common tests of every operator record; run with MODEWISE_BUILD=<build folder> python -m pytest."""
 
 import copy
 import os
@@ -41,7 +41,7 @@ def widened(sample):
 
 
 def is_narrow(value):
-    """Whether it is a tensor of the type under test; float64 ones beside it are angles, which have no gradient."""
+    """Whether it is a tensor of the dtype under test; other float64 tensors are angles, which have no gradient."""
     return isinstance(value, torch.Tensor) and value.dtype in (torch.float32, torch.bfloat16)
 
 
@@ -50,7 +50,7 @@ def largest(t):
 
 
 def check_values(record, sample, dtype, what):
-    """Error at most twice that of the plain formula in the same type; what a few roundings of the result make is allowed."""
+    """Error at most twice that of the plain formula in the same dtype, plus a few roundings of the result."""
     args, kwargs = sample
     exact = outputs(record.formula(*widened(sample)[0], **widened(sample)[1]))
     plain = outputs(record.formula(*args, **kwargs))
@@ -58,9 +58,9 @@ def check_values(record, sample, dtype, what):
     assert len(got) == len(exact)
     for g, p, e in zip(got, plain, exact):
         assert g.dtype == dtype and g.shape == e.shape and g.is_contiguous(), what
-        # In float64 the formula is the oracle itself, so only the roundings remain as a measure.
-        # Sums of some hundred products in float32 lie several roundings off; a bfloat16 result is rounded once, and
-        # once more for each result within that is rounded.
+        # In float64 the formula is the oracle itself, so only the roundings remain as tolerance.
+        # Sums of some hundred products in float32 are several roundings off; a bfloat16 result is rounded once, and
+        # once more for each rounded intermediate result.
         roundings = {torch.float64: 1000, torch.float32: 8, torch.bfloat16: 2 if record.name in COMPOSITE else 1}[dtype]
         floor = roundings * torch.finfo(dtype).eps * largest(e)
         assert largest(g.double() - e) <= max(2 * largest(p.double() - e), floor), what
@@ -119,10 +119,10 @@ def test_float32_gradients_against_float64(record, isa):
             weights = [drawer(torch.float64, seed=9)(*o.shape).float().to(o.dtype) for o in out]
             wanted = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
             grads[name] = torch.autograd.grad(sum((o * w).sum() for o, w in zip(out, weights)), wanted, allow_unused=True)
-        # Some gradients vanish exactly (a key bias under softmax): roundings are then those of the others.
+        # Some gradients are exactly zero (a key bias under softmax): their roundings scale with the others.
         floor = 16 * torch.finfo(torch.float32).eps * max(largest(g) for g in grads["exact"] if g is not None)
         for ours, plain, exact in zip(grads["ours"], grads["plain"], grads["exact"]):
-            if exact is None:  # the formula does not use it: no gradient, or one of zeros
+            if exact is None:  # unused by the formula: no gradient, or zeros
                 assert largest(torch.zeros(1) if ours is None else ours) == 0
                 continue
             assert largest(ours.double() - exact) <= max(5 * largest(plain.double() - exact), floor), (record.name, i)
@@ -130,7 +130,7 @@ def test_float32_gradients_against_float64(record, isa):
 
 @DIFFERENTIABLE
 def test_gradients_have_their_forms_without_values(record):
-    """On meta tensors those of the real ones: [2, 3, 5] tells the last size from the second."""
+    """Meta gradients have the shapes of real ones: [2, 3, 5] distinguishes the last size from the second."""
     for args, kwargs in record.samples(drawer(torch.float32)):
         forms = []
         for place in (lambda value: value, on_meta):
@@ -168,7 +168,7 @@ def test_fake_tensors_have_the_shapes_of_real_ones(record):
 
 
 def bits(t):
-    """The bytes themselves: NaN equals NaN, and 0 is not −0."""
+    """The bytes: NaN equals NaN, and 0 is not −0."""
     return t.detach().contiguous().reshape(-1).view(torch.uint8)
 
 
@@ -216,14 +216,14 @@ def test_exact_on_small_integers(record, isa):
     for dtype in (torch.float32, torch.float64):
         for sample in record.samples(drawer(dtype, integers=True)):
             if "mean" in sample[0]:
-                continue  # divides
+                continue  # contains a division
             exact = outputs(record.formula(*widened(sample)[0], **sample[1]))
             for g, e in zip(outputs(record.call(*sample[0], **sample[1])), exact):
                 assert torch.equal(g.double(), e)
 
 
 def on_meta(value):
-    """The shape, strides and type of a tensor alone; tensor.to("meta") would close gaps between rows."""
+    """Meta tensor of the same shape, strides and dtype; tensor.to("meta") would close gaps between rows."""
     if not isinstance(value, torch.Tensor):
         return value
     return torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device="meta").requires_grad_(value.requires_grad)
@@ -234,7 +234,7 @@ def on_list(value, place):
 
 
 def one_moved(args, kwargs):
-    """The arguments with one of their tensors on another device, each in turn."""
+    """The arguments with one tensor on another device, for each tensor."""
     for i, value in enumerate(args):
         if isinstance(value, torch.Tensor):
             yield [*args[:i], on_meta(value), *args[i + 1:]], kwargs
@@ -251,7 +251,7 @@ def one_moved(args, kwargs):
 def test_tensors_of_two_devices_are_refused(record):
     for args, kwargs in record.samples(drawer(torch.float32)):
         cases = list(one_moved(list(args), kwargs))
-        if len(cases) > 1:  # else there is nothing to mix
+        if len(cases) > 1:  # one tensor alone cannot be on two devices
             for moved_args, moved_kwargs in cases:
                 with pytest.raises(ValueError, match="must be on the device of"):
                     record.call(*moved_args, **moved_kwargs)
@@ -264,7 +264,7 @@ def test_bad_arguments_are_named(record):
         args, kwargs = build(rand)
         with pytest.raises(ValueError, match=pattern):
             record.call(*args, **kwargs)
-        # The same through the dispatcher without autograd and on shapes alone.
+        # The same through the dispatcher without autograd and on meta tensors.
         with torch.no_grad(), pytest.raises(ValueError, match=pattern):
             record.call(*args, **kwargs)
         meta = [on_meta(a) for a in args]
@@ -284,7 +284,7 @@ def test_refusals_are_said_word_by_word(name):
             with pytest.raises(ValueError) as error:
                 call(*args, **kwargs)
             assert str(error.value) == f"{name}: {sentence}"
-            # Without gradients, and without the kernel of autograd before that of the device.
+            # Without gradients, and without the autograd kernel in front of the device kernel.
             for mode in (torch.no_grad, torch.inference_mode):
                 with mode(), pytest.raises(ValueError) as error:
                     call(*args, **kwargs)

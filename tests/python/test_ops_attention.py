@@ -1,4 +1,4 @@
-"""What Kronecker attention promises: the papers' identities, masks, invariances and the linear form."""
+"""Properties of Kronecker attention: the papers' identities, masks, invariances and kernel linear."""
 
 import math
 
@@ -73,7 +73,7 @@ def test_attention_is_the_kronecker_matrix_of_its_maps(shape, combine):
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16], ids=str)
 def test_rows_sum_to_one(combine, rows, kernel, masked, dtype):
-    """Theorem 4.1, and the same under a token mask: attention to a constant value gives that constant."""
+    """Theorem 4.1, also with a token mask: attention to a constant value gives that constant."""
     shape = (3, 4, 5, 3, 8)
     args = list(attention_arguments(drawer(dtype), shape, 2))
     args[1] = torch.ones(shape, dtype=dtype)
@@ -81,7 +81,7 @@ def test_rows_sum_to_one(combine, rows, kernel, masked, dtype):
     if masked:
         mask[2] = False
     out = ops.kronecker_attention(*args, heads=2, combine=combine, kernel=kernel, token_mask=mask)
-    # Units of the last digit: sums in float32 and float64 collect a few, bfloat16 is rounded once at the end.
+    # In ulp: sums in float32 and float64 accumulate a few, bfloat16 is rounded once at the end.
     tolerance = (1 if dtype == torch.bfloat16 else 4) * torch.finfo(dtype).eps * rows
     wanted = torch.full_like(out, rows)
     if masked:
@@ -148,7 +148,7 @@ def test_a_masked_cell_changes_no_bit_of_plain_attention(operator):
 
 
 def test_permutation_equivariance():
-    """Without rotary codes, permuting a mode's positions permutes the output."""
+    """Without a rotary embedding, permuting a mode's positions permutes the output."""
     shape = (2, 5, 6, 3, 8)
     for combine in ("product", "sum", "mean"):
         args = list(attention_arguments(drawer(torch.float64), shape, 2))
@@ -202,17 +202,17 @@ def test_dropout_draws_a_stream_a_mode_and_keeps_the_expectation():
     args = attention_arguments(drawer(torch.float32), (4, 9, 9, 16), 2)
     plain = ops.kronecker_attention(*args, heads=2)
     runs = torch.stack([ops.kronecker_attention(*args, heads=2, dropout=0.2, seed=3, step=s, site=16) for s in range(400)])
-    deviation = runs.std(0) / math.sqrt(400)
-    assert ((runs.mean(0) - plain).abs() < 6 * deviation + 1e-6).all()
+    standard_error = runs.std(0) / math.sqrt(400)
+    assert ((runs.mean(0) - plain).abs() < 6 * standard_error + 1e-6).all()
     assert torch.equal(runs[7], ops.kronecker_attention(*args, heads=2, dropout=0.2, seed=3, step=7, site=16))
     assert not torch.equal(runs[0], ops.kronecker_attention(*args, heads=2, dropout=0.2, seed=3, step=0, site=17))
 
 
-# ---- linear form ----
+# ---- kernel linear ----
 
 
 def regularised_kernel(q, k, heads):
-    """What features with directions drawn evenly and lengths √d estimate: the mean of exp(√d u·z) over unit vectors u
+    """Kernel estimated by features with uniform directions and lengths √d: the mean of exp(√d u·z) over unit vectors u
     is 0F1(; d/2; d|z|²/4), at z = q + k; a query's own factor cancels in the rows."""
     d = q.size(-1) // heads
     q, k = (formulas.heads_first(t, heads) / d**0.25 for t in (q, k))
@@ -222,7 +222,7 @@ def regularised_kernel(q, k, heads):
 
 
 def linear_limit(args, feature_map):
-    """The linear form with infinitely many features."""
+    """Kernel linear with infinitely many features."""
     if feature_map == "softmax":
         return formulas.kronecker_attention(*args, heads=2)
     out = args[1]
@@ -234,7 +234,7 @@ def linear_limit(args, feature_map):
 
 @pytest.mark.parametrize("feature_map", ["softmax", "regularised"])
 def test_linear_form_converges_as_one_over_the_root_of_the_features(feature_map):
-    """Queries and keys of length about 0.7: the kernel's variance grows as exp(|q + k|²), which hides the rate."""
+    """Queries and keys of length about 0.7: the kernel's variance grows as exp(|q + k|²), which would hide the rate."""
     args = list(attention_arguments(drawer(torch.float64), (1, 24, 20, 16), 2))
     gain = torch.full((8,), 0.25, dtype=torch.float64)
     args[6:] = gain, None, gain, None
@@ -311,7 +311,7 @@ def test_linear_form_is_finite_for_large_queries_and_keys(dtype, scale):
     out = ops.kronecker_attention(*args, heads=2, kernel="linear", pooling="mean")
     out.float().square().mean().backward()
     assert out.isfinite().all()
-    # Rows are averages: nothing is larger than the largest value, but for its rounding.
+    # Rows are averages: at most the largest value, up to rounding.
     assert out.abs().max() <= (1 + 2 * torch.finfo(dtype).eps) * args[1].abs().max()
     assert all(a.grad.isfinite().all() for a in args if a is not None)
 
@@ -325,7 +325,7 @@ def test_linear_form_default_features():
                            ops.kronecker_attention(*args, heads=2, kernel="linear", feature_seed=1))
 
 
-# ---- numbers at the edge ----
+# ---- infinities, NaN and extreme values ----
 
 
 def test_scores_at_the_edge():
@@ -345,7 +345,7 @@ def test_scores_at_the_edge():
 @pytest.mark.parametrize("masked_by", ["keys", "mode"])
 @pytest.mark.parametrize("bad", [float("nan"), float("-inf")], ids=str)
 def test_a_row_whose_first_keys_are_masked_keeps_what_is_not_a_number(isa, dtype, masked_by, bad):
-    """Masked keys fill the first vectors of any width; the others make the logits NaN, or all −∞."""
+    """Masked keys fill the first vectors of any width; the other keys make the logits NaN, or all −∞."""
     ops.use_isa(isa)
     n, masked = 35, 33
     q, k = torch.ones(1, n, 2, dtype=dtype), torch.ones(1, n, 2, dtype=dtype)
@@ -372,7 +372,7 @@ def test_softmax_error_in_roundings():
     rand = drawer(torch.float32, 3)
     q, k = rand(4, 65, 32) * 3, rand(4, 65, 32) * 3
     exact = formulas.mode_scores(q.double(), k.double(), 2)
-    # The logits' own rounding comes on top of the softmax's, so the oracle gets logits rounded the same way.
+    # The logits are rounded before the softmax, so the oracle gets logits rounded the same way.
     logits = (formulas.heads_first(q, 2) @ formulas.heads_first(k, 2).transpose(-1, -2)).double() / 4
     softmax = torch.softmax(logits, -1)
     assert ((ops.mode_scores(q, k, 2) - softmax).abs() / softmax).max() < 60 * torch.finfo(torch.float32).eps

@@ -1,6 +1,6 @@
-"""The same bits on every instruction set with fused multiply-adds: every operator's record, forward and backward, and
-longer sums, under the loops for AVX2 and for AVX-512. A CPU without AVX-512 has one such set alone and skips. Products of
-pairs (avx512bf16) and of tiles of bfloat16 (amx, and amx_vectors, which must give the same) have bits of their own."""
+"""Bitwise equal results on every instruction set with fused multiply-adds: every operator's record, forward and backward, and
+longer sums, under the loops for AVX2 and AVX-512. Skipped on a CPU without AVX-512, which has only one such set. bfloat16
+products by pairs (avx512bf16) and by tiles (amx, and amx_vectors, which must be equal) have their own bits."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def is_leaf(value):
 
 
 def results(call, args, kwargs, differentiable):
-    """What `call` returns, and the gradients of a weighted sum of it."""
+    """Results of `call`, and the gradients of a weighted sum of them."""
     if not differentiable:
         return outputs(call(*args, **kwargs))
     leaves = [a.detach().clone(memory_format=torch.preserve_format).requires_grad_() if is_leaf(a) else a for a in args]
@@ -41,7 +41,7 @@ def results(call, args, kwargs, differentiable):
 
 
 def bits(t):
-    """As whole numbers; one for all that are not a number."""
+    """The bits as integers; all NaN are equal."""
     return t.detach().nan_to_num(0.125, float("inf"), float("-inf")).contiguous().reshape(-1).view(torch.uint8)
 
 
@@ -69,7 +69,7 @@ def test_records(record, dtype):
 
 
 def long_sums(rand):
-    """(operator, its arguments) with sums longer than any vector, and than one piece of a product's depth."""
+    """(operator, its arguments) with sums longer than any vector and than one piece of a GEMM's depth."""
     for width in WIDTHS:
         weight, bias = rand(width), rand(width)
         yield "layer_norm", [rand(9, width), weight, bias, 1e-5]
@@ -98,7 +98,7 @@ def test_long_sequences(width):
 
 
 def test_every_kind_of_number():
-    """Functions of one number, of numbers of every exponent and sign, infinite ones and such as are none."""
+    """Unary functions of numbers of every exponent and sign, infinities and NaN."""
     fractions = np.arange(0, 1 << 23, 50_021, dtype=np.uint32)
     x = (np.arange(512, dtype=np.uint32)[:, None] << 23 | fractions).view(np.float32)
     whole = torch.from_numpy(x[:, :160].reshape(-1).copy())

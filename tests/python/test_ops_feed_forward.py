@@ -1,4 +1,4 @@
-"""What the feed-forward operator promises beyond its record: the bits of the steps it is made of, whichever kernel runs."""
+"""The feed-forward operator is bitwise equal to its separate steps, for every kernel."""
 
 import pytest
 import scipy.special
@@ -20,7 +20,7 @@ def restored():
 
 
 def by_steps(x, first, second, gate=None, first_bias=None, second_bias=None, p=0.0, seed=0, step=0, site=0):
-    """The operators one after another; both maps of x in one product, as its gradient is."""
+    """The operators one after another; both layers on x in one product, like its gradient."""
     if gate is not None:
         bias = None if first_bias is None else torch.cat([torch.zeros_like(first_bias), first_bias])
         hidden = ops.swiglu(ops.linear(x, torch.cat([gate, first]), bias))
@@ -30,7 +30,7 @@ def by_steps(x, first, second, gate=None, first_bias=None, second_bias=None, p=0
 
 
 def gelu(x):
-    """That of a network whose maps change nothing."""
+    """gelu of a network with identity weights."""
     one = torch.eye(x.size(-1), dtype=x.dtype)
     return ops.feed_forward(x, one, one)
 
@@ -43,7 +43,7 @@ def gradients(function, args, options):
     return [out, *torch.autograd.grad((out * weight).sum(), wanted)]
 
 
-# Rows below and above those that are multiplied in blocks, several pieces of 256 rows, several parts of 2,048, rests.
+# Row counts below and above the block path, several pieces of 256 rows, several parts of 2,048, remainders.
 CASES = [((5, 17), 9, 7), ((192, 9), 17, 5), ((193, 9), 17, 5), ((320, 33), 65, 31), ((2, 257, 63), 31, 65), ((2305, 5), 17, 3), ((4100, 3), 5, 2)]
 
 
@@ -90,13 +90,13 @@ def kernels_of(shape, hidden, out, threads, gate=True, dtype=torch.float32):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 def test_blocks_run_where_they_pay(dtype):
     assert kernels_of((2, 21, 24, 64), 256, 64, 1, dtype=dtype) == ("blocks", "blocks")
-    if dtype != torch.float64:  # whose gradients of 256 rows are too wide
+    if dtype != torch.float64:  # float64 gradients of 256 rows are too wide
         assert kernels_of((2, 21, 24, 128), 512, 128, 1, dtype=dtype) == ("blocks", "blocks")
     assert kernels_of((193, 5), 3, 2, 1, gate=False, dtype=dtype) == ("blocks", "blocks")
     assert kernels_of((192, 5), 3, 2, 1, dtype=dtype) == ("products", "products")
     assert kernels_of((300, 5), 3, 2, 2, dtype=dtype) == ("blocks", "products")  # one part of rows for two threads
     assert kernels_of((5000, 5), 3, 2, 3, dtype=dtype) == ("blocks", "blocks")
-    assert kernels_of((200, 2), 6000, 1, 1, dtype=dtype) == ("products", "products")  # too wide between the maps
+    assert kernels_of((200, 2), 6000, 1, 1, dtype=dtype) == ("products", "products")  # hidden activations too wide
     assert kernels_of((200, 2200), 1024, 1000, 1, dtype=dtype) == ("products", "products")  # 11 to 44 MB of weights
 
 
@@ -122,7 +122,7 @@ def test_weights_may_be_wider_than_activations():
     assert out.dtype == torch.bfloat16 and torch.equal(out, ops.feed_forward(x, *(a.bfloat16() for a in args[1:])))
     grads = torch.autograd.grad(out.float().square().sum(), leaves)
     assert [g.dtype for g in grads] == [torch.bfloat16] + [torch.float32] * 5
-    # Sums in float32 that were rounded to bfloat16 would have no bits in the lower half.
+    # float32 sums that had been rounded to bfloat16 would have zeros in the lower half.
     assert all((g.view(torch.int32) & 0xFFFF).any() for g in grads[1:])
 
 

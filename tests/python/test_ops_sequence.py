@@ -1,4 +1,4 @@
-"""What tensor attention promises about a folded sequence: who reaches whom, kernels, long sequences, memory."""
+"""Properties of tensor attention over a folded sequence: receptive fields, kernels, long sequences, memory."""
 
 import math
 
@@ -11,7 +11,7 @@ from ops_sequence_samples import frequency_rows, sequences
 
 
 def reach(form, fold, n, slots=0, **options):
-    """[n, n] bool: whether the output of token t depends on the inputs of token s, by the gradient."""
+    """Receptive field [n, n] bool, by the gradient: whether the output of token t depends on the input of token s."""
     rand = drawer(torch.float64, seed=3)
     args, kwargs = sequences(lambda *s: rand(*s, grad=True), 1, n, 1, 1, 4, fold=fold, slots=slots, codes=1, form=form, **options)
     out = ops.tensor_attention(*args, **kwargs)
@@ -38,13 +38,13 @@ def test_axial_sees_no_future_and_this_share_of_the_past(fold, share):
     n = math.prod(fold)
     seen = reach("axial", fold, n)
     assert not seen.triu(1).any()
-    # Exactly the tokens that are behind along no mode.
+    # Exactly the tokens that are not later along any mode.
     assert seen.sum() == math.prod(size * (size + 1) // 2 for size in fold)
     assert round(seen.sum().item() / (n * (n + 1) / 2), 2) == share
 
 
 def test_pooled_sees_the_future():
-    """Why it is refused for causal models: every token depends on every other."""
+    """Type pooled is rejected for causal models because every token depends on every other."""
     assert reach("pooled", (4, 4), 16, causal=False).all()
 
 
@@ -52,7 +52,7 @@ def test_pooled_sees_the_future():
 @pytest.mark.parametrize("options", [dict(fold=(0, 16, 8), slots=2, window=40), dict(fold=(0, 100), slots=1, window=1100),
                                      dict(fold=(0, 7, 5, 3), slots=1), dict(fold=(2, 16, 8), slots=2), dict(form="lambda", window=900, sinks=3)], ids=str)
 def test_strips_and_chunks_meet(n, options):
-    """Sequences longer than the kernel's pieces: values by the reference, gradients by the reference's own."""
+    """Sequences longer than the kernel's strips and chunks: values and gradients against the reference kernel."""
     rand = drawer(torch.float64, seed=2)
     args, kwargs = sequences(lambda *s: rand(*s, grad=True), 1, n, 2, 1, 6, codes=2, **options)
     weights = rand(1, n, 2, 6)
@@ -83,7 +83,7 @@ def test_the_tiled_kernel_ran_and_says_so():
 
 
 def test_mean_pooling_is_where_latents_begin():
-    """With zero latents a slot is the mean of its block, so that one block of equal tokens stands for one of them."""
+    """With zero latents a summary token is the mean of its block, so that a block of equal tokens acts like one of them."""
     rand = drawer(torch.float64)
     k, v = rand(1, 1, 1, 4).expand(1, 12, 1, 4), rand(1, 1, 1, 4).expand(1, 12, 1, 4)
     out = ops.tensor_attention(rand(1, 12, 1, 4), k, v, torch.zeros(1, 1, 2, 4, dtype=torch.float64), fold=[0, 4])
@@ -91,11 +91,11 @@ def test_mean_pooling_is_where_latents_begin():
 
 
 def test_blocks_beyond_the_known_ones_share_their_weight():
-    """All keys alike: the coarsest blocks weigh as much as n_1 of them, whatever their number."""
+    """Equal keys: the outermost blocks have the total weight of n_1 blocks, for any number of blocks."""
     n, k = 64, torch.zeros(1, 64, 1, 4, dtype=torch.float64)
-    v = torch.arange(n, dtype=torch.float64).ge(60).double().view(1, n, 1, 1)  # 1 for the last block's tokens
+    v = torch.arange(n, dtype=torch.float64).ge(60).double().view(1, n, 1, 1)  # 1 for tokens of the last block
     out = ops.tensor_attention(k, k, v, torch.zeros(1, 1, 1, 4, dtype=torch.float64), fold=[3, 4], window=4)[0, :, 0, 0]
-    # Token 63 sees four tokens of value 1 and 15 blocks of value 0 that together weigh three.
+    # Token 63 attends to four tokens of value 1 and 15 blocks of value 0 with total weight three.
     assert out[63].item() == pytest.approx(4 / 7, abs=1e-15)
     free = ops.tensor_attention(k, k, v, torch.zeros(1, 1, 1, 4, dtype=torch.float64), fold=[0, 4], window=4)[0, :, 0, 0]
     assert free[63].item() == pytest.approx(4 / 19, abs=1e-15)

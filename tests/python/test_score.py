@@ -107,7 +107,7 @@ def test_captions_that_do_not_fit(tmp_path, captions, words):
 
 @pytest.mark.parametrize("content,words", [
     ('[{"image_id": 7}]', ['bad.json: [0] (byte 1) has no "caption"']),
-    ('[{"image_id": "7", "caption": "a"}]', ['bad.json: [0] (byte 1) needs a whole number as "image_id"']),
+    ('[{"image_id": "7", "caption": "a"}]', ['bad.json: [0] (byte 1) needs an integer as "image_id"']),
     ('{"annotations": []}', ["bad.json: expected results, a list"]),
     ('[{"image_id": 7, "caption": "a"}', ["bad.json: the JSON is wrong at byte 32"]),
     ("[" * 100_000_000, ["bad.json: the JSON is wrong at byte 512: values are nested deeper than 512"]),

@@ -119,7 +119,7 @@ def test_stable_ranks_are_recorded_at_each_evaluation(trained, tmp_path, options
     for line in evaluations:
         assert sorted(name for name in line if name.startswith("rank_")) == names
         assert all(1 <= line[name] <= 64 + 1e-6 for name in names)  # 8 × 8 tokens
-    warning = "train.track = stable_rank records nothing: this model forms no attention matrices"
+    warning = "train.track = stable_rank records nothing: this model has no attention matrices"
     assert result.stderr.count(warning) == (0 if names else 1)
 
 

@@ -81,7 +81,7 @@ def test_evaluate_predict_report_and_compare(run, folder, tmp_path):
 
 def test_refuses_what_does_not_fit(run, folder, tmp_path):
     other = write_ts(tmp_path / "other.ts", 4, 1, classes=("up", "down", "left"))
-    fails(65, "other.ts: case 3 is of class 'left', which no training case has", arguments=["evaluate", run, "--data", other])
+    fails(65, "other.ts: sample 3 has class 'left', which no training sample has", arguments=["evaluate", run, "--data", other])
     fails(65, "trained on 2", arguments=["predict", run, "--data", write_ts(tmp_path / "one.ts", 4, 1, dimensions=1)])
     unlabelled = write_ts(tmp_path / "plain.ts", 4, 1, labelled=False)
     fails(65, "case 1 has no class", arguments=["evaluate", run, "--data", unlabelled])
@@ -107,7 +107,7 @@ def test_data_show_and_protocols(folder):
     shown = json.loads(ok("data", "show", folder, "--set", "data.protocol=paper", "--json").stdout)
     assert [shown["splits"][s]["cases"] for s in ("train", "validation", "test")] == [48, 6, 6]
     told = ok("data", "show", folder, "--set", "data.protocol=tslib").stdout
-    assert "ON THE TEST CASES" in told
+    assert "ON THE TEST SAMPLES" in told
 
 
 def test_the_cost_of_every_form_over_tokens():

@@ -133,7 +133,7 @@ def test_what_is_refused(forecasts, tmp_path):
     ok("train", "language", "--data", tmp_path / "text.txt", "--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2",
        "--set", "model.kv_heads=2", "--set", "model.context=16", "--set", "train.max_steps=2", "--set", "output.report=false",
        "--out", tmp_path / "text")  # fmt: skip
-    assert said(run_together(2, "evaluate", tmp_path / "text")) == {"one process has to evaluate runs of the task 'language': start it without torchrun"}
+    assert said(run_together(2, "evaluate", tmp_path / "text")) == {"only a single process can evaluate runs of the task 'language_modeling': start it without torchrun"}
     command = f'exec {sys.executable} -m modewise backtest {forecasts} --stride "$((RANK + 3))"'
     done = subprocess.run([*group(2)[:-2], "--no-python", "bash", "-c", command], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
     assert said(done) == {"the processes do not work alike: rank 1 has other settings than rank 0"}

@@ -148,9 +148,9 @@ def test_mnli_is_judged_on_both_of_its_sets_and_broken_rows_are_left_out(tmp_pat
         (folder / f"{name}.tsv").write_text("\n".join([header, *mnli_rows(rng, count), *more]) + "\n")
     train = ["train", "text", "--data", folder, "--out", tmp_path / "run", *QUICK, "--set", "train.epochs=10"]
     assert fails(65, arguments=train).endswith(
-        "train.tsv:152: 3 cells, but the first row has 6 (data.allow_broken leaves such rows out)")
+        "train.tsv:152: 3 cells, but the first row has 6 (data.allow_broken skips such rows)")
     told = ok(*train, "--allow-broken").stderr
-    assert "train.tsv: 1 broken row left out, in line 152\n" in told
+    assert "train.tsv: 1 malformed row skipped, in line 152\n" in told
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert (metrics["test"]["samples"], metrics["validation"]["samples"]) == (30, 15)
     for name, figure in (("dev_matched", "accuracy"), ("dev_mismatched", "mismatched_accuracy")):
@@ -178,7 +178,7 @@ def test_numbers_of_a_table_of_ones_own(folder, tmp_path):
     assert np.abs(np.array([float(row["number"]) for row in told]) - [1, 0, 2 / 3]).max() < 0.15
     (tmp_path / "own.csv").write_text('text,label\n"x, o",N/A\n')
     assert fails(65, arguments=["train", "text", "--objective", "regress", "--data", tmp_path / "own.csv", *QUICK,
-                                "--out", tmp_path / "y"]).endswith("own.csv:2: the target 'N/A' is no number")
+                                "--out", tmp_path / "y"]).endswith("own.csv:2: the target 'N/A' is not a number")
 
 
 def test_weights_that_are_no_shares_are_said_to_be_none(folder, tmp_path):
@@ -253,16 +253,16 @@ def test_what_is_wrong_is_said(folder, tmp_path):
     header, row = "index\tsentence1\tsentence2\tlabel\n", "0\ta\tb\tentailment\n"
     (tmp_path / "RTE" / "dev.tsv").write_text(header + row)
     for text, words in {
-        header + row + "1\ta\tb\n": ":3: 3 cells, but the first row has 4 (data.allow_broken leaves such rows out)",
-        header + "0\ta\tb\tperhaps\n": ":2: the label 'perhaps' is none of entailment, not_entailment",
-        header + "0\t\tb\tentailment\n": ":2: the first text of the pair is empty (data.allow_broken leaves such rows out)",
-        header + "0\t" + "a" * (10 << 20) + "\tb\tentailment\n": ":2: a text of 10485760 bytes; at most 1048576 are taken",
+        header + row + "1\ta\tb\n": ":3: 3 cells, but the first row has 4 (data.allow_broken skips such rows)",
+        header + "0\ta\tb\tperhaps\n": ":2: the label 'perhaps' is not one of entailment, not_entailment",
+        header + "0\t\tb\tentailment\n": ":2: the first text of the pair is empty (data.allow_broken skips such rows)",
+        header + "0\t" + "a" * (10 << 20) + "\tb\tentailment\n": ":2: a text of 10485760 bytes; the limit is 1048576",
     }.items():
         (tmp_path / "RTE" / "train.tsv").write_text(text)
         assert fails(65, arguments=[*train, tmp_path / "RTE"]).endswith("RTE/train.tsv" + words)
     assert fails(2, arguments=["train", "text", "--data", folder / "SST-2", "--out", tmp_path / "x"]).endswith(
         "no tokenizer: name one with --tokenizer FOLDER, or a model to start from with --from FOLDER")
-    assert fails(78, arguments=[*train, folder / "STS-B"]).endswith("STS-B is a regression: text.objective must be \"regress\"")
+    assert fails(78, arguments=[*train, folder / "STS-B"]).endswith("STS-B is a regression task: text.objective must be \"regression\"")
     assert "is no metric of" in fails(78, arguments=[*train, folder / "SST-2", "--set", "text.select=pearson"])
     assert not (tmp_path / "x").exists()
 

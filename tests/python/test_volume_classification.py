@@ -54,7 +54,7 @@ def test_a_run_learns_and_keeps_its_files(run):
     assert metrics["test"]["auc"] > 0.95
     assert json.loads((run / "manifest.json").read_text())["task"] == "classify"
     page = (run / "report.html").read_text()
-    for words in ("ROC", "Most wrong", "What attends to what", "Settings"):
+    for words in ("ROC", "Most wrong", "Attention maps", "Settings"):
         assert words in page
 
 
@@ -114,7 +114,7 @@ def test_explain_takes_away_what_it_says(run, tmp_path):
         assert np.allclose(single.mean(0), kept[f"layer1_axis_{axis}_mean"], atol=1e-6)
         ranks = np.linalg.norm(single, axis=(-2, -1))**2 / np.linalg.norm(single, 2, axis=(-2, -1))**2
         assert np.allclose(result["stable_rank"][0]["modes"][f"axis {axis}"], ranks.mean(0), rtol=1e-4)
-    assert "What attends to what" in (run / "explain" / "explain.html").read_text()
+    assert "Attention maps" in (run / "explain" / "explain.html").read_text()
 
 
 def test_evaluate_predict_report_and_compare(run, tmp_path):

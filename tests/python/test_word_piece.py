@@ -149,9 +149,9 @@ def refusal(path, tmp_path):
 
 
 VOCABULARIES = {
-    "twice": ("[UNK]\na\nb\na\n", "vocab.txt, line 4: the token 'a' stands in line 2 too"),
-    "empty line": ("[UNK]\n\nb\n", "vocab.txt, line 2: a token must stand there, but the line is empty"),
-    "no unknown": ("a\nb\n", "vocab.txt: none of the 2 tokens is '[UNK]', which unknown words become"),
+    "twice": ("[UNK]\na\nb\na\n", "vocab.txt, line 4: the token 'a' is a duplicate of line 2"),
+    "empty line": ("[UNK]\n\nb\n", "vocab.txt, line 2: expected a token, got an empty line"),
+    "no unknown": ("a\nb\n", "vocab.txt: none of the 2 tokens is '[UNK]', the token for unknown words"),
 }
 
 

@@ -211,7 +211,7 @@ def test_groups_that_are_refused(tmp_path):
     done = run_together(3, [*FORECAST, "--out", run])
     assert "error: 3 processes: a training is shared by 1, 2, 4, 8, … of them" in done.stderr
     done = run_together(2, FORECAST, cwd=tmp_path)
-    assert said(done) == {"2 processes train together: --out says in which folder, so that they find it when they are started again"}
+    assert said(done) == {"set --out to train with 2 processes, so that they find the run folder when they are restarted"}
     done = run_together(4, [*FORECAST, "--out", run, "--set", "train.shards=2"])
     assert said(done) == {"train.shards = 2 parts of a batch cannot be shared by 4 processes"}
     done = run_together(2, ["forecast", "--set", "data.simulate=seasonal", "--model", "auto", "--out", run])

@@ -214,7 +214,7 @@ std::vector<std::string> members_called(const std::string& first, const std::str
 }
 
 TEST(AnyDevice, EveryVolumeClassifier) {
-  for (const std::string& name : models::names_of(models::grid_models()))
+  for (const std::string& name : models::names_of(models::vision_models()))
     for (const bool missing : {false, true}) {
       models::VisionModelConfig start;
       start.use_model(name);
@@ -234,7 +234,7 @@ TEST(AnyDevice, EveryVolumeClassifier) {
         try_model(
             fmt::format("{}, {}, missing {}", name, what, missing),
             what == "as it is" && (!missing || models::is_grid_token_model(name)),
-            [&] { return models::make_grid_classifier(config, shape, 1); }, losses);
+            [&] { return models::make_vision_classifier(config, shape, 1); }, losses);
       }
     }
 }
@@ -328,7 +328,7 @@ std::vector<models::LanguageModelConfig> language_configs() {
     if (form.memory == nullptr) continue;  // it is not causal
     out.push_back(plain);
     models::LanguageAttentionConfig& attention = out.back().attention;
-    attention.form = form.name;
+    attention.type = form.name;
     if (form.fold) attention.fold = {0, 2, 2};
     if (form.window && !form.latents) attention.window = 5;
     if (form.sinks) attention.sinks = 2;
@@ -347,7 +347,7 @@ TEST(AnyDevice, EveryLanguageModel) {
     };
     for (const auto& [what, config] : variants(start)) {
       try_model(
-          fmt::format("{}, {}", start.attention.form, what), what == "as it is",
+          fmt::format("{}, {}", start.attention.type, what), what == "as it is",
           [&] { return models::make_language_model(config, 1); }, losses);
     }
   }
@@ -355,7 +355,7 @@ TEST(AnyDevice, EveryLanguageModel) {
 
 TEST(AnyDevice, EveryTextThatGoesOn) {
   for (const models::LanguageModelConfig& config : language_configs()) {
-    SCOPED_TRACE(config.attention.form);
+    SCOPED_TRACE(config.attention.type);
     const auto model = models::make_language_model(config, 1);
     move_module(*model, at::kMeta);
     const at::NoGradGuard no_grad;

@@ -158,7 +158,7 @@ TEST(Shares, OfAreas) {
   config.data.validation = 0.5;
   config.data.test = 0;
   config.data.window = 32;
-  config.data.augment.flips = config.data.augment.turns = false;  // they follow the place in a batch
+  config.data.augment.flips = config.data.augment.rotations = false;  // they follow the place in a batch
   config.model.use_model("unet");
   const data::SegmentationSet set(config.data, 32);
   SegmentationTask task(config, set);

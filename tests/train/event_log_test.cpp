@@ -26,7 +26,7 @@ struct ReadEvent {
   int64_t step = 0;
   bool version = false, start = false;
   std::map<std::string, float> numbers;
-  std::map<std::string, std::string> pictures;
+  std::map<std::string, std::string> images;
 };
 
 void read_value(const io::WireReader& event, const io::WireReader::Field& summary, ReadEvent& out) {
@@ -37,7 +37,7 @@ void read_value(const io::WireReader& event, const io::WireReader::Field& summar
     for (io::WireReader::Field part; parts.next(part);) {
       if (part.number == 1) tag = parts.text(part);
       if (part.number == 2) out.numbers[tag] = parts.number(part);
-      if (part.number == 4) out.pictures[tag] = part.bytes;
+      if (part.number == 4) out.images[tag] = part.bytes;
     }
   }
 }
@@ -194,7 +194,7 @@ TEST(EventLog, NamesMetricsByGroup) {
   EXPECT_EQ(event.step, 7);
   EXPECT_EQ(event.numbers, (std::map<std::string, float>{
                                {"validation/mse_96", 1}, {"stable_rank/mode0", 2}, {"evaluation/other", 3}}));
-  EXPECT_EQ(event.pictures,
+  EXPECT_EQ(event.images,
             (std::map<std::string, std::string>{{"a/b", "\x08\x02\x10\x03\x18\x03\x22\x03png"}}));
 }
 

@@ -33,7 +33,7 @@ class Twins final : public Workers {
   explicit Twins(std::vector<int64_t> order_of_rank_zero = {}) : order_(std::move(order_of_rank_zero)) {}
   int64_t rank() const override { return order_.empty() ? 0 : 1; }
   int64_t size() const override { return 2; }
-  void add(at::Tensor& values) override {
+  void all_reduce_sum(at::Tensor& values) override {
     if (failing) throw std::runtime_error("the other has ended");
     if (values.scalar_type() == at::kLong) {  // the order
       EXPECT_EQ(order_.empty(), values.ne(0).any().item<bool>());
@@ -44,7 +44,7 @@ class Twins final : public Workers {
     lengths.push_back(values.numel());
     ++sent;
   }
-  int64_t largest(int64_t value) override { return value; }
+  int64_t all_reduce_max(int64_t value) override { return value; }
 
   std::vector<int64_t> lengths;
   std::atomic<int> sent = 0;

@@ -42,13 +42,13 @@ class ThreadGroup {
     One(ThreadGroup& group, size_t rank) : group_(group), rank_(rank) {}
     int64_t rank() const override { return static_cast<int64_t>(rank_); }
     int64_t size() const override { return static_cast<int64_t>(group_.brought_.size()); }
-    void add(at::Tensor& values) override {
+    void all_reduce_sum(at::Tensor& values) override {
       group_.brought_[rank_] = values.clone();
       group_.all_here_.arrive_and_wait();
       values.copy_(group_.sum(0, group_.brought_.size()));
       group_.all_here_.arrive_and_wait();
     }
-    int64_t largest(int64_t value) override {
+    int64_t all_reduce_max(int64_t value) override {
       group_.numbers_[rank_] = value;
       group_.all_here_.arrive_and_wait();
       value = *std::max_element(group_.numbers_.begin(), group_.numbers_.end());

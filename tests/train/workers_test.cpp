@@ -321,10 +321,10 @@ TEST_F(WorkersTest, RefuseWhatCannotBeShared) {
               testing::Each("train: shards = 64 are more parts than batch_size = 40 has samples"));
 }
 
-TEST(Alone, IsTheLeadAndAgreesWithItself) {
+TEST(SingleProcess, IsTheLeadAndAgreesWithItself) {
   EXPECT_TRUE(single_process().is_rank_zero());
   EXPECT_EQ(single_process().size(), 1);
-  EXPECT_EQ(single_process().largest(-7), -7);
+  EXPECT_EQ(single_process().all_reduce_max(-7), -7);
   EXPECT_EQ(&workers(), &single_process());
 }
 

@@ -13,7 +13,7 @@
 #include "modewise/data/array_tensor.h"
 #include "modewise/data/captioning/caption_sources.h"
 #include "modewise/io/arrays/npz.h"
-#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/image_resize.h"
 
 namespace modewise::data {
 namespace {

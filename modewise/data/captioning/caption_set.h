@@ -12,7 +12,7 @@
 #include "modewise/data/captioning/config.h"
 #include "modewise/data/captioning/vocabulary.h"
 #include "modewise/io/captions/coco_captions.h"
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 
 namespace modewise::data {
 

@@ -52,7 +52,7 @@ void warn_of_header(const ForecastDataConfig& config, Series& series) {
   if (config.header != "auto" || config.format != "auto") return;
   const io::MappedFile file(config.path);
   const io::CsvHeader guess = io::guess_csv_header(file.bytes(), config.path);
-  if (!guess.doubtful_row.empty()) series.warnings.push_back(header_warning(false, guess.doubtful_row));
+  if (!guess.suspect_row.empty()) series.warnings.push_back(header_warning(false, guess.suspect_row));
 }
 
 Series from_array(io::Array array, const ForecastDataConfig& config, const std::string& source) {

@@ -174,8 +174,8 @@ Frame described(const io::CsvTable& table, const TableTime& time) {
   Frame frame;
   frame.had_header = table.had_header;
   frame.time_columns = time_columns(table, time);
-  if (!table.doubtful_row.empty())
-    frame.warnings.push_back(header_warning(table.had_header, table.doubtful_row));
+  if (!table.suspect_row.empty())
+    frame.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
   for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
   return frame;

@@ -115,7 +115,7 @@ void date_rows(Series& series, const ForecastDataConfig& config) {
 }
 
 /// Whether `x` is the missing-value number `mark`, or the float32 nearest to it.
-bool is_mark(double x, double mark) {
+bool is_special_token(double x, double mark) {
   return x == mark || (x == static_cast<float>(x) && x == static_cast<float>(mark));
 }
 
@@ -167,7 +167,7 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
   for (int64_t i = 0; i < cells; ++i) {
     const double x = values[i];
     const bool sentinel =
-        std::any_of(sentinels.begin(), sentinels.end(), [&](double mark) { return is_mark(x, mark); });
+        std::any_of(sentinels.begin(), sentinels.end(), [&](double mark) { return is_special_token(x, mark); });
     if (std::isfinite(x) && !sentinel) {
       if (is_usual_fill(x)) fills.see(x, i);
       continue;

@@ -64,10 +64,10 @@ int64_t season_by_course(const Series& series, SplitRange rows) {
   std::vector<double> share(some.front().size() / kMinSeasons + 1);
   double largest = 0;
   for (size_t p = 2; p < share.size(); ++p) {
-    double told = 0;
-    for (const std::vector<double>& x : some) told += accuracy(x, p) / static_cast<double>(some.size());
+    double known = 0;
+    for (const std::vector<double>& x : some) known += accuracy(x, p) / static_cast<double>(some.size());
     const auto length = static_cast<double>(p);
-    if (told >= std::max(kMinShare, (length + 4 * std::sqrt(length)) / n)) share[p] = told;
+    if (known >= std::max(kMinShare, (length + 4 * std::sqrt(length)) / n)) share[p] = known;
     largest = std::max(largest, share[p]);
   }
   if (largest == 0) return 1;

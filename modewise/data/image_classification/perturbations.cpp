@@ -13,7 +13,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/io/images/jpeg.h"
-#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/image_resize.h"
 
 namespace modewise::data {
 namespace {

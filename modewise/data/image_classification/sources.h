@@ -3,7 +3,7 @@
 // must be split before reading.
 
 #include "modewise/data/image_classification/images.h"
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 
 namespace modewise::data {
 

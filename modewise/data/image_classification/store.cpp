@@ -6,7 +6,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/memory.h"
 #include "modewise/data/image_classification/sources.h"
-#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/image_resize.h"
 
 namespace modewise::data {
 namespace {

@@ -93,7 +93,7 @@ SceneWindow resized(const SceneWindow& tile, double top, double left, double hei
   return out;
 }
 
-SceneWindow turned(const SceneWindow& window, bool flip_rows, bool flip_columns, bool transpose) {
+SceneWindow rotated(const SceneWindow& window, bool flip_rows, bool flip_columns, bool transpose) {
   if (!flip_rows && !flip_columns && !transpose) return window;
   SceneWindow out(window.times, window.height, window.width, window.bands, !window.labels.empty());
   const int64_t last = window.height - 1;
@@ -116,7 +116,7 @@ SceneWindow::SceneWindow(int64_t dates, int64_t rows, int64_t columns, int64_t c
       valid(static_cast<size_t>(dates * rows * columns)),
       labels(static_cast<size_t>(labelled ? rows * columns : 0), ClassMap::ignored) {}
 
-SceneWindow varied(const SceneWindow& tile, const SegmentationAugmentConfig& config, int64_t side,
+SceneWindow augmented(const SceneWindow& tile, const SegmentationAugmentConfig& config, int64_t side,
                    const RandomStream& stream, uint64_t place) {
   const auto draw = [&](uint64_t index) { return stream.uniform(place * kWordsAWindow + index); };
   SceneWindow window;
@@ -131,17 +131,17 @@ SceneWindow varied(const SceneWindow& tile, const SegmentationAugmentConfig& con
   } else {
     window = shifted(tile, side, draw(2), draw(3));
   }
-  const bool flips = config.flips, turns = config.turns;
+  const bool flips = config.flips, rotations = config.rotations;
   // Row flip, column flip and transpose generate the eight symmetries of a square; rotations are the four of
   // them with an even number of reflections.
   bool rows = flips && draw(4) < 0.5, columns = flips && draw(5) < 0.5, transpose = false;
-  if (turns) {
+  if (rotations) {
     const auto quarters = static_cast<int>(4 * draw(6));
     transpose = quarters % 2 == 1;
     rows = rows != (quarters == 1 || quarters == 2);
     columns = columns != (quarters == 2 || quarters == 3);
   }
-  return turned(window, rows, columns, transpose);
+  return rotated(window, rows, columns, transpose);
 }
 
 }  // namespace modewise::data

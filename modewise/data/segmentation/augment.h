@@ -25,7 +25,7 @@ struct SceneWindow {
 /// size, else a crop of random area and aspect ratio, resized (bilinear among valid neighbours; nearest for
 /// validity and labels); then flips and rotations. A tile smaller than the window is put at a random
 /// position, the rest is invalid and ignored. `place` is the index of the window in its batch.
-SceneWindow varied(const SceneWindow& tile, const SegmentationAugmentConfig& config, int64_t side,
+SceneWindow augmented(const SceneWindow& tile, const SegmentationAugmentConfig& config, int64_t side,
                    const RandomStream& stream, uint64_t place);
 
 }  // namespace modewise::data

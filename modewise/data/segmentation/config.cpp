@@ -14,7 +14,7 @@ void SegmentationAugmentConfig::fields(Fields& f) {
         {.min = 0.05, .max = 1});
   f.add("stretch", stretch, "maximum aspect ratio of the crop, for crop below 1", {.min = 1, .max = 4});
   f.add("flip", flips, "random horizontal and vertical flips");
-  f.add("rotate90", turns, "random rotations by multiples of 90 degrees");
+  f.add("rotate90", rotations, "random rotations by multiples of 90 degrees");
 }
 
 void SegmentationDataConfig::fields(Fields& f) {

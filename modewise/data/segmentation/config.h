@@ -14,7 +14,7 @@ struct SegmentationAugmentConfig {
   double crop = 1;         // minimum area of the random crop, relative to the window; 1: no resizing
   double stretch = 1.333;  // maximum aspect ratio of the crop
   bool flips = true;
-  bool turns = true;  // 90° rotations
+  bool rotations = true;  // 90° rotations
   void fields(Fields& fields);
 };
 

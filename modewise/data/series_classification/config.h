@@ -1,5 +1,5 @@
 #pragma once
-// Which labelled series a run is about, how they are split and scaled, and how training ones are varied.
+// Config of series classification data: source, split protocol, normalization and augmentation.
 
 #include <cstdint>
 #include <string>
@@ -8,44 +8,43 @@
 
 namespace modewise::data {
 
-/// Simulated classes of long series: noise with one of two motifs somewhere in the first half and one of two
-/// in the second; which they are is the class, so that neither half alone tells it.
+/// Simulated long series: noise with one of two motifs in the first half and one of two in the second half.
+/// The class is the pair of motifs, so it depends on both halves.
 struct MotifsConfig {
-  int64_t samples = 200;  // of training; half as many of test
+  int64_t samples = 200;  // training samples; half as many test samples
   int64_t steps = 16384;
   int64_t variables = 1;
-  double noise = 0.5;  // deviation; the motifs have amplitude 1
-  int64_t width = 0;   // steps of a motif; 0: a sixteenth of half a case
-  /// chirp: rising or falling, of equal power at every frequency; tone: of 32 or 8 steps a wave, at any
-  /// phase.
+  double noise = 0.5;  // std; the motifs have amplitude 1
+  int64_t width = 0;   // steps of a motif; 0: 1/16 of half a sample
+  /// chirp: rising or falling, with equal power spectra; tone: period of 32 or 8 steps, random phase.
   std::string shape = "chirp";
   void fields(Fields& f);
 };
 
 struct CollectionConfig {
-  /// Folder with X_TRAIN.ts and X_TEST.ts, one of the two files, a file of all cases, or "motifs".
+  /// Folder with X_TRAIN.ts and X_TEST.ts, one of the two files, a file of all samples, or "motifs".
   std::string path;
-  std::string train, test;  // the two files by name, instead
-  /// official: the files' own split, validation cases cut from training; of a file of all cases a fifth is
-  /// cut off for the test, the same for any seed. paper (Tensorized Attention, D.2):
-  /// all cases split anew, 80/10/10. tslib (Time-Series-Library): the test cases are the validation cases.
+  std::string train, test;  // the two files, instead of `path`
+  /// official: the files' own split, validation samples taken from training; for one file a fifth is the test
+  /// split, independent of the seed. paper (Tensorized Attention, D.2): random 80/10/10 split of all samples.
+  /// tslib (Time-Series-Library): the test samples are also the validation samples.
   std::string protocol = "official";
-  double validation_share = 0.2;  // official: of the training cases of each class
+  double validation_share = 0.2;  // official: of the training samples of each class
   int64_t split_seed = 1;
-  std::string normalize = "variable";  // variable | case | none
-  int64_t length = 0;                  // steps that there is room for; 0: the longest case
+  std::string normalize = "variable";  // variable | sample | none
+  int64_t length = 0;                  // maximum length; 0: the longest sample
   MotifsConfig motifs;
 
   void fields(Fields& f);
   bool is_simulated() const { return path == "motifs"; }
 };
 
-/// Variations of training cases, drawn for each batch.
+/// Augmentation of training samples, drawn for each batch.
 struct SeriesAugmentConfig {
-  double noise = 0;   // deviation, in deviations of the variable
-  double scale = 0;   // relative change of a case's values, at most
-  int64_t shift = 0;  // steps by which a case is moved, at most; its ends are repeated
-  double erase = 0;   // share of a case's steps, in one piece, that become 0, at most
+  double noise = 0;   // std, relative to the variable's std
+  double scale = 0;   // maximum relative change of a sample's values
+  int64_t shift = 0;  // maximum shift in steps; ends are repeated
+  double erase = 0;   // maximum fraction of contiguous steps set to 0
 
   void fields(Fields& f);
   bool any() const { return noise > 0 || scale > 0 || shift > 0 || erase > 0; }

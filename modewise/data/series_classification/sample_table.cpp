@@ -1,5 +1,4 @@
-// Cases as the rows of a table: a class and the values of one variable (the UCR archive's .tsv and .txt,
-// CSV).
+// Samples as rows of a table: a class and the values of one variable (the UCR archive's .tsv and .txt, CSV).
 
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
@@ -23,14 +22,14 @@
 namespace modewise::data {
 namespace {
 
-/// Values row by row, as many in each, NaN where one is missing; a class a row, or none at all.
+/// Rows of equally many values, NaN: missing; one class per row, or none.
 struct SampleTable {
   int64_t rows = 0, width = 0;
   std::vector<float> values;
   std::vector<std::string> labels;
 };
 
-/// 1.0000000e+00 is class 1.
+/// Class of a number: 1.0000000e+00 is class 1.
 std::string class_text(double number) {
   return number == std::floor(number) ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
 }
@@ -38,18 +37,18 @@ std::string class_text(double number) {
 float as_float(double value, const std::string& path, int64_t number) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   require(std::isnan(value) || std::abs(value) <= kLargest, ErrorKind::data,
-          "{}: case {} holds {}, which is beyond the numbers of float32 (±3.4e38)", path, number, value);
+          "{}: sample {} contains {}, which exceeds the range of float32 (±3.4e38)", path, number, value);
   return static_cast<float>(value);
 }
 
 SampleTable numbers_of(const std::string& path) {
   const io::NumericText text = io::read_numeric_text(path);
-  require(text.columns >= 2, ErrorKind::data,
-          "{}: a case is a class and its values, but the rows have one number", path);
+  require(text.columns >= 2, ErrorKind::data, "{}: expected a class and values in each row, found one number",
+          path);
   SampleTable table{text.rows, text.columns - 1, {}, {}};
   for (int64_t row = 0; row < text.rows; ++row) {
     const double* cells = text.values.data() + row * text.columns;
-    require(!std::isnan(cells[0]), ErrorKind::data, "{}: case {} has no class", path, row + 1);
+    require(!std::isnan(cells[0]), ErrorKind::data, "{}: sample {} has no class", path, row + 1);
     table.labels.push_back(class_text(cells[0]));
     for (int64_t i = 1; i < text.columns; ++i) table.values.push_back(as_float(cells[i], path, row + 1));
   }
@@ -62,7 +61,7 @@ bool names_a_class(std::string name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Of a table with a header the column that is named so, else the first.
+/// The class column: the one with such a name if there is a header, else the first.
 const io::CsvColumn* class_column(const io::CsvTable& table) {
   if (!table.had_header) return &table.columns[0];
   for (const io::CsvColumn& column : table.columns)
@@ -72,14 +71,14 @@ const io::CsvColumn* class_column(const io::CsvTable& table) {
 
 std::vector<std::string> classes_in(const io::CsvColumn& column, const std::string& path) {
   require(column.kind != io::CsvColumn::date, ErrorKind::data,
-          "{}: column '{}' should hold classes, it holds dates", path, column.name);
+          "{}: column '{}' must hold classes, it holds dates", path, column.name);
   std::vector<std::string> out;
   if (column.kind == io::CsvColumn::text)
     for (const auto text : column.texts) out.emplace_back(io::strip_spaces(text));
   else
     for (const double x : column.numbers) out.push_back(std::isnan(x) ? "" : class_text(x));
   for (size_t row = 0; row < out.size(); ++row)
-    require(!out[row].empty(), ErrorKind::data, "{}: case {} has no class", path, row + 1);
+    require(!out[row].empty(), ErrorKind::data, "{}: sample {} has no class", path, row + 1);
   return out;
 }
 
@@ -93,14 +92,14 @@ SampleTable columns_of(const std::string& path) {
   for (const io::CsvColumn& column : csv.columns) {
     if (&column == classes) continue;
     require(column.kind == io::CsvColumn::number, ErrorKind::data,
-            "{}: column '{}' must hold numbers, it holds {}; of a table with a header the classes stand "
-            "under 'label', "
+            "{}: column '{}' must hold numbers, it holds {}; in a table with a header the class column is "
+            "'label', "
             "'class', 'target' or 'y'",
             path, column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
     columns.push_back(&column.numbers);
   }
-  require(!columns.empty(), ErrorKind::data,
-          "{}: a case is a class and its values, but the rows have one cell", path);
+  require(!columns.empty(), ErrorKind::data, "{}: expected a class and values in each row, found one cell",
+          path);
   table.width = std::ssize(columns);
   for (int64_t row = 0; row < csv.rows; ++row)
     for (const auto* column : columns)
@@ -108,7 +107,7 @@ SampleTable columns_of(const std::string& path) {
   return table;
 }
 
-/// Numbers by size, others by their letters.
+/// Class names, sorted as numbers if all are numbers, else as text.
 std::vector<std::string> ordered_classes(std::vector<std::string> classes) {
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
@@ -137,7 +136,7 @@ RawSamples read_sample_table(const std::string& path) {
     const float* values = table.values.data() + row * table.width;
     int64_t steps = table.width;
     while (steps > 0 && std::isnan(values[steps - 1])) --steps;
-    require(steps > 0, ErrorKind::data, "{}: case {} has no values", path, row + 1);
+    require(steps > 0, ErrorKind::data, "{}: sample {} has no values", path, row + 1);
     out.missing += std::count_if(values, values + steps, [](float x) { return std::isnan(x); });
     at::Tensor series = at::empty({1, steps}, at::kFloat);
     std::copy_n(values, steps, series.mutable_data_ptr<float>());

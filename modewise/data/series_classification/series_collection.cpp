@@ -25,34 +25,34 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CollectionFiles {
-  std::string train, test;  // test "" where there is none
-  bool all = false;         // the one file holds all cases there are
+  std::string train, test;  // test "": none
+  bool all = false;         // one file contains all samples
 };
 
-/// Of files that hold the same cases in several forms the first is taken.
+/// File extensions in order of preference.
 constexpr std::array<std::string_view, 5> kEndings = {".ts", ".tsv", ".csv", ".txt", ".arff"};
-/// Of the cases of a file that has no test file beside it, and the seed by which they are drawn.
+/// Test fraction of a file without a test file, and the seed of that split.
 constexpr double kTestShare = 0.2;
 constexpr uint64_t kTestSeed = 0;
 
-/// The file of a folder whose name ends in `part` and one of the endings; "" for none.
+/// The file of a folder that ends in `part` and one of the extensions; "": none.
 std::string file_of_part(const fs::path& folder, const std::string& part) {
   for (const std::string_view ending : kEndings) {
     std::string found;
     for (const auto& entry : fs::directory_iterator(folder)) {
       const std::string name = entry.path().filename().string();
       if (!name.ends_with(part + std::string(ending))) continue;
-      require(found.empty(), ErrorKind::data, "{}: there are several files that end in {}{}; name one",
+      require(found.empty(), ErrorKind::data, "{}: several files end in {}{}; name one of them",
               folder.string(), part, ending);
       found = entry.path().string();
     }
     if (!found.empty()) return found;
   }
-  fail(ErrorKind::no_input, "{}: there is no file that ends in {}{}", folder.string(), part,
+  fail(ErrorKind::no_input, "{}: no file ends in {}{}", folder.string(), part,
        fmt::join(kEndings, fmt::format(", {}", part)));
 }
 
-/// Without `with_test` the test file may be missing.
+/// Files of a config. Without `with_test` the test file may be missing.
 CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
   if (!config.train.empty()) return {config.train, config.test};
   require(!config.path.empty(), ErrorKind::config,
@@ -75,7 +75,7 @@ CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
   return {config.path, config.test, !is_part && config.test.empty()};
 }
 
-/// Adds the cases of a file, their classes by name.
+/// Appends the samples of a file, with classes matched by name.
 void append(SeriesCollection& set, RawSamples raw, const std::string& part) {
   const NameIndex known(set.classes);
   for (size_t i = 0; i < raw.samples.size(); ++i) {
@@ -84,7 +84,7 @@ void append(SeriesCollection& set, RawSamples raw, const std::string& part) {
       const std::string& name = raw.classes[static_cast<size_t>(raw.labels[i])];
       const auto found = known.find(name);
       if (!found)
-        fail(ErrorKind::data, "{}: case {} is of class '{}', which no training case has (there are {})",
+        fail(ErrorKind::data, "{}: sample {} has class '{}', which no training sample has (there are {})",
              raw.source, i + 1, name, listed_names(set.classes));
       label = static_cast<int64_t>(*found);
     }
@@ -95,11 +95,11 @@ void append(SeriesCollection& set, RawSamples raw, const std::string& part) {
   }
   if (raw.missing > 0)
     set.notes.push_back(
-        fmt::format("{}: {} missing values filled along straight lines", raw.source, raw.missing));
+        fmt::format("{}: {} missing values filled by linear interpolation", raw.source, raw.missing));
   for (std::string& note : raw.notes) set.notes.push_back(std::move(note));
 }
 
-/// Those of the declared classes that occur among the cases of any of `parts`.
+/// The declared classes that occur in any of `parts`.
 std::vector<std::string> classes_of(std::span<const RawSamples* const> parts) {
   std::vector<std::string> classes;
   NameIndex known;
@@ -114,13 +114,12 @@ std::vector<std::string> classes_of(std::span<const RawSamples* const> parts) {
 }
 
 void require_fitting(const RawSamples& train, const RawSamples& test) {
-  require(test.variables == train.variables, ErrorKind::data,
-          "{}: series of {} dimensions, but those of {} have {}", test.source, test.variables, train.source,
-          train.variables);
-  require(!test.classes.empty(), ErrorKind::data, "{}: the cases have no classes to test on", test.source);
+  require(test.variables == train.variables, ErrorKind::data, "{}: series of {} dimensions, but {} has {}",
+          test.source, test.variables, train.source, train.variables);
+  require(!test.classes.empty(), ErrorKind::data, "{}: the test samples have no classes", test.source);
 }
 
-/// The samples of each class, each in an order that the seed alone decides.
+/// Samples by class, each shuffled by the seed.
 std::vector<std::vector<int64_t>> shuffled_classes(const SeriesCollection& set,
                                                    const std::vector<int64_t>& samples, uint64_t seed) {
   std::vector<std::vector<int64_t>> out;
@@ -136,14 +135,14 @@ std::vector<std::vector<int64_t>> shuffled_classes(const SeriesCollection& set,
   return out;
 }
 
-/// Cuts `shares` of each class off for validation and test; a class keeps one training case at least.
+/// Stratified split into training, validation and test; each class keeps at least one training sample.
 void split_again(SeriesCollection& set, const std::vector<int64_t>& samples, double validation, double test,
-                uint64_t seed) {
+                 uint64_t seed) {
   for (const std::vector<int64_t>& members : shuffled_classes(set, samples, seed)) {
     const auto n = static_cast<double>(members.size());
     int64_t for_test = std::llround(test * n),
             for_validation = std::llround((validation + test) * n) - for_test;
-    // Small classes are judged too where they have the cases for it.
+    // Small classes are evaluated too if they have enough samples.
     if (for_validation == 0 && n >= 2) for_validation = 1;
     if (test > 0 && for_test == 0 && n >= 3) for_test = 1;
     for (size_t i = 0; i < members.size(); ++i) {
@@ -157,7 +156,7 @@ void split_again(SeriesCollection& set, const std::vector<int64_t>& samples, dou
   for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
 }
 
-/// Keeps a share of each class for the test, whatever the seed of the split is; returns the other samples.
+/// Puts a fraction of each class into the test split, independent of the config's seed; returns the others.
 std::vector<int64_t> keep_test_samples(SeriesCollection& set, const std::vector<int64_t>& samples) {
   std::vector<int64_t> others;
   for (const std::vector<int64_t>& members : shuffled_classes(set, samples, kTestSeed)) {
@@ -171,7 +170,7 @@ std::vector<int64_t> keep_test_samples(SeriesCollection& set, const std::vector<
   return others;
 }
 
-/// `all`: the training cases are all there are.
+/// `all`: the training samples are all samples.
 void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t training_samples, bool all) {
   std::vector<int64_t> own;
   for (int64_t i = 0; i < set.count(); ++i) (i < training_samples ? own : set.test).push_back(i);
@@ -181,35 +180,35 @@ void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t 
     set.validation = set.test;
     set.notes.insert(
         set.notes.begin(),
-        "protocol tslib: the weights are chosen ON THE TEST CASES and each split is scaled on its "
-        "own, as Time-Series-Library does; the accuracy is an upper bound, not an estimate");
+        "protocol tslib: the weights are selected ON THE TEST SAMPLES and each split is scaled on its "
+        "own, like Time-Series-Library; the accuracy is an upper bound, not an estimate");
     set.warnings = 1;
   } else if (config.protocol == "paper") {
     own.insert(own.end(), set.test.begin(), set.test.end());
     set.test.clear();
     split_again(set, own, 0.1, 0.1, seed);
-    set.notes.push_back(fmt::format("protocol paper: all {} cases split anew by class with seed {}",
+    set.notes.push_back(fmt::format("protocol paper: random split of all {} samples by class with seed {}",
                                     own.size(), config.split_seed));
   } else if (all) {
     split_again(set, keep_test_samples(set, own), config.validation_share, 0, seed);
-    set.notes.push_back(fmt::format(
-        "there is no test file: {} of the {} cases are kept for the test, the same for any data.split_seed",
-        set.test.size(), own.size()));
+    set.notes.push_back(
+        fmt::format("no test file: {} of the {} samples are the test split, independent of data.split_seed",
+                    set.test.size(), own.size()));
   } else {
     split_again(set, own, config.validation_share, 0, seed);
   }
 }
 
-/// The test cases where they are wanted, or where the protocol deals all cases out anew.
+/// Reads the test samples if they are requested, or if the protocol splits all samples.
 std::optional<RawSamples> read_test_samples(const CollectionConfig& config, const std::string& file,
-                                        bool with_test) {
+                                            bool with_test) {
   if (!with_test && config.protocol != "paper") return std::nullopt;
   if (config.is_simulated())
     return simulate_motifs(config.motifs, static_cast<uint64_t>(config.split_seed), true);
   return file.empty() ? std::nullopt : std::optional(read_samples(file));
 }
 
-/// Mean and deviation of each variable over the cases `samples`; `sample`: with n − 1.
+/// Mean and standard deviation of each variable over `samples`; `sample`: with ddof 1.
 VariableScale fit_scale(const SeriesCollection& set, const std::vector<int64_t>& samples, bool sample) {
   const auto variables = static_cast<size_t>(set.variables);
   VariableScale scale{std::vector<double>(variables, 0), std::vector<double>(variables, 1)};
@@ -237,7 +236,7 @@ VariableScale fit_scale(const SeriesCollection& set, const std::vector<int64_t>&
   return scale;
 }
 
-/// Scales in place; a variable without any value becomes 0, the mean.
+/// Scales in place; a variable without values becomes 0, the mean.
 void apply_scale(at::Tensor& series, const VariableScale& scale) {
   for (int64_t v = 0; v < series.size(0); ++v) {
     float* x = series.mutable_data_ptr<float>() + v * series.size(1);
@@ -280,7 +279,7 @@ bool SeriesCollection::padded() const {
 
 SeriesCollection load_collection(const CollectionConfig& config, bool with_test) {
   require(with_test || config.protocol != "tslib", ErrorKind::config,
-          "protocol tslib chooses the weights on the test cases: they cannot be left unread");
+          "protocol tslib selects the weights on the test samples: they cannot stay unread");
   const bool needs_test = with_test || config.protocol == "paper";
   const auto seed = static_cast<uint64_t>(config.split_seed);
   const CollectionFiles files =
@@ -292,7 +291,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   RawSamples train =
       config.is_simulated() ? simulate_motifs(config.motifs, seed, false) : read_samples(files.train);
   std::optional<RawSamples> test = read_test_samples(config, files.test, with_test);
-  require(!train.classes.empty(), ErrorKind::data, "{}: the cases have no classes to learn", train.source);
+  require(!train.classes.empty(), ErrorKind::data, "{}: the training samples have no classes", train.source);
   if (test) require_fitting(train, *test);
 
   SeriesCollection set;
@@ -302,25 +301,26 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   std::vector<const RawSamples*> known = {&train};
   if (test && config.protocol == "paper") known.push_back(&*test);
   set.classes = classes_of(known);
-  require(set.classes.size() >= 2, ErrorKind::data, "{}: all cases are of class '{}'; a classifier needs two",
-          train.source, fmt::join(set.classes, ""));
+  require(set.classes.size() >= 2, ErrorKind::data,
+          "{}: all samples have class '{}'; a classifier needs two classes", train.source,
+          fmt::join(set.classes, ""));
   const int64_t training_samples = std::ssize(train.samples);
   append(set, std::move(train), "train");
   if (test) append(set, std::move(*test), "test");
   make_splits(set, config, training_samples, all);
   if (!with_test) leave_test_out(set, set.samples);
   set.length = config.length > 0 ? config.length : longest(set);
-  require(longest(set) <= set.length, ErrorKind::data, "{}: the longest case has {} steps, data.length = {}",
-          set.source, longest(set), config.length);
+  require(longest(set) <= set.length, ErrorKind::data,
+          "{}: the longest sample has {} steps, data.length = {}", set.source, longest(set), config.length);
   if (!with_test && config.length == 0 && set.padded())
     set.notes.push_back(fmt::format(
-        "test cases stay unread: any of more than {} steps will need a larger data.length", set.length));
+        "test samples stay unread: any of more than {} steps will need a larger data.length", set.length));
   scale_by_protocol(set, config);
   return set;
 }
 
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,
-                            const TrainedSeries& trained) {
+                              const TrainedSeries& trained) {
   require(fs::exists(file), ErrorKind::no_input, "there is no file {}", file);
   RawSamples raw = read_samples(file);
   require(raw.variables == trained.variables, ErrorKind::data,
@@ -334,22 +334,22 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
   set.scale = trained.scale;
   append(set, std::move(raw), "sample");
   set.length = trained.length;
-  require(longest(set) <= set.length, ErrorKind::data,
-          "{}: the longest case has {} steps, but the run's model has room for {}; data.length gives more in "
-          "training",
-          file, longest(set), set.length);
   require(
-      trained.padded || !set.padded(), ErrorKind::data,
-      "{}: cases of other lengths than {} steps, but the run was trained on equally long ones, so its model "
-      "takes no masks",
-      file, set.length);
+      longest(set) <= set.length, ErrorKind::data,
+      "{}: the longest sample has {} steps, but the model's maximum is {}; train with a larger data.length",
+      file, longest(set), set.length);
+  require(trained.padded || !set.padded(), ErrorKind::data,
+          "{}: samples of other lengths than {} steps, but the run was trained on samples of equal length, "
+          "so its "
+          "model takes no padding masks",
+          file, set.length);
   set.test = set.split("all");
   scale_samples(set, normalize);
   return set;
 }
 
 LabelledBatch gather_samples(const SeriesCollection& set, std::span<const int64_t> samples, int64_t length,
-                           bool padded) {
+                             bool padded) {
   const auto batch = static_cast<int64_t>(samples.size());
   LabelledBatch out{at::zeros({batch, set.variables, length}, at::kFloat), {}, at::empty({batch}, at::kLong)};
   if (padded) out.valid = at::zeros({batch, length}, at::kBool);

@@ -13,13 +13,13 @@ namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
 
-/// Two waves that differ in the order of their frequencies alone: a rising and a falling chirp.
+/// A rising or falling chirp: equal spectra, opposite order of frequencies.
 double chirp(bool falling, double at) {
   const double t = falling ? 1 - at : at;
   return std::sin(kTurn * (2 + 6 * t) * t);
 }
 
-/// Two waves that differ in frequency; `phase` in turns.
+/// One of two sine waves of different frequency; `phase` in turns.
 double tone(bool fast, double step, double phase) {
   return std::sin(kTurn * (step / (fast ? 8 : 32) + phase));
 }
@@ -73,11 +73,11 @@ RawSamples simulate_motifs(const MotifsConfig& config, uint64_t seed, bool test)
   const int64_t count = test ? (config.samples + 1) / 2 : config.samples;
   const int64_t half = config.steps / 2;
   require(config.width <= half, ErrorKind::config,
-          "data.motifs.width: a motif of {} steps does not fit into half a case of {} steps", config.width,
+          "data.motifs.width: a motif of {} steps does not fit into half a sample of {} steps", config.width,
           config.steps);
   const int64_t width = config.width > 0 ? config.width : std::max<int64_t>(half / 16, 16);
   for (int64_t i = 0; i < count; ++i) {
-    // A stream a case: training and test cases count from different ends.
+    // One random stream per sample; training and test samples count from opposite ends.
     const RandomStream random{seed, RandomSite::simulation,
                               static_cast<uint64_t>(test ? int64_t{0x7fffffff} - i : i)};
     const int64_t label = i % 4;

@@ -1,35 +1,34 @@
 #pragma once
-// Where labelled series come from; load_collection() chooses.
+// Readers of load_collection().
 
 #include "modewise/data/series_classification/series_collection.h"
 #include "modewise/io/tables/labelled_series_file.h"
 
 namespace modewise::data {
 
-/// Cases as a file has them: classes of its own, NaN where a value is missing.
+/// Samples of a file, with its own classes; NaN: missing.
 struct RawSamples {
   std::vector<at::Tensor> samples;  // [V, T_i] float32
-  std::vector<int64_t> labels;    // into classes; −1 without
+  std::vector<int64_t> labels;      // indices of `classes`; −1: none
   std::vector<std::string> classes;
   int64_t variables = 0, missing = 0;
   std::string name, source;
   std::vector<std::string> notes;
 };
 
-/// Those of a .ts or .arff file.
+/// The samples of a .ts or .arff file.
 RawSamples samples_of(const io::LabelledSeriesFile& file, const std::string& path);
-/// A table of cases of one variable, a row each: of a .txt plain numbers, the class first; of other files
-/// CSV, where without a header the class comes first, and with one the column named label, class, target or y
-/// holds it (without such a column the cases have none). Missing cells that end a row end its series (the UCR
-/// archive). Data errors with file and case.
+/// Reads a table of univariate samples, one per row: .txt has plain numbers, the class first; other files are
+/// CSV, with the class first, or with a header in the column label, class, target or y (without such a column
+/// there are no classes). Missing cells at the end of a row end its series (the UCR archive). Data errors
+/// with file and sample.
 RawSamples read_sample_table(const std::string& path);
-/// What the file's name says it is: .ts, .arff, or a table.
+/// Reads a .ts, .arff or table file, by its extension.
 RawSamples read_samples(const std::string& path);
-/// Fills gaps along a straight line between the values around them, ends with the value next to them; a
-/// variable without any value stays NaN.
+/// Fills gaps by linear interpolation, ends with the nearest value; a variable without values stays NaN.
 void fill_gaps(at::Tensor& series);
 
-/// The training (`test` false) or test cases of the simulation.
+/// Training (`test` false) or test samples of the simulation.
 RawSamples simulate_motifs(const MotifsConfig& config, uint64_t seed, bool test);
 
 }  // namespace modewise::data

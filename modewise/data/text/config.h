@@ -1,5 +1,5 @@
 #pragma once
-// Which texts a run is about: GLUE's folders, tables and JSON lines of one's own, or documents.
+// Config of text data: GLUE folders, your own tables and JSON lines, or documents; and of masking.
 
 #include <cstdint>
 #include <string>
@@ -12,30 +12,30 @@ namespace modewise::data {
 
 struct TextDataConfig {
   std::string path;              // folder or file
-  std::string validation, test;  // files of their own, instead of those of the folder or parts of the file
-  std::string glue = "auto";     // auto: by the folder's name | cola | sst2 | … | none: one's own
-  std::string dev = "test";      // GLUE's dev.tsv: test | both (validation too)
+  std::string validation, test;  // separate files; "": those of the folder, or splits of the file
+  std::string glue = "auto";     // auto: by the folder's name | cola | sst2 | … | none: your own data
+  std::string dev = "test";      // use of GLUE's dev.tsv: test | both (also validation)
   std::string text = "text", pair = "auto",
-              label = "label";                         // columns of one's own; pair auto: text2 or pair
-  std::string delimiter = "auto";                      // of tables: by the file's ending, or one
-  std::vector<std::string> classes;                    // names as in the label column; empty: found
-  bool allow_broken = false;                           // leave out rows that cannot be read
-  double validation_share = 0.1;                       // of training, where no file is for validation
-  std::vector<double> split_ratios = {0.8, 0.1, 0.1};  // of a single file
+              label = "label";                         // columns of your data; pair auto: text2 or pair
+  std::string delimiter = "auto";                      // auto: by the file extension
+  std::vector<std::string> classes;                    // names as in the label column; empty: detected
+  bool allow_broken = false;                           // skip malformed rows
+  double validation_share = 0.1;                       // of training, without a validation file
+  std::vector<double> split_ratios = {0.8, 0.1, 0.1};  // for a single file
   int64_t split_seed = 1;
-  std::string separator = "auto";  // of documents
-  int64_t length = 0;              // tokens of a text, marks included; 0: the model's positions
+  std::string separator = "auto";  // between documents
+  int64_t length = 0;              // maximum length, including special tokens; 0: the model's
 
   void fields(Fields& f);
   void validate(const std::string& source) const;
-  /// The same as documents, for masked training.
+  /// The same as documents, for masked language modelling.
   DocumentConfig documents() const;
 };
 
-/// How tokens are hidden in masked training.
+/// Masking of masked language modelling.
 struct MaskingConfig {
-  double share = 0.15;                   // of the tokens, or of the words
-  double hidden = 0.8, exchanged = 0.1;  // of them become the mask, another token; the rest stays
+  double share = 0.15;                   // mask rate, of tokens or words
+  double hidden = 0.8, exchanged = 0.1;  // probability of the mask token, of a random token; else unchanged
   bool whole_words = false;
 
   void fields(Fields& f);

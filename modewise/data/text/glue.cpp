@@ -85,7 +85,7 @@ const std::vector<GlueLayout>& glue_layouts() {
 const GlueLayout& glue_layout(const std::string& name) {
   for (const GlueLayout& one : glue_layouts())
     if (one.name == name) return one;
-  fail(ErrorKind::internal, "GLUE has no layout '{}'", name);
+  fail(ErrorKind::internal, "GLUE has no task '{}'", name);
 }
 
 const GlueLayout* glue_layout_of(const std::filesystem::path& folder) {

@@ -10,11 +10,11 @@ namespace modewise::data {
 
 MaskingVocabulary masking_vocabulary(const text::Tokenizer& tokenizer, const text::TextFrame& frame) {
   require(frame.mask.has_value(), ErrorKind::data,
-          "the tokenizer ({}) has no mask token, which masked training needs", tokenizer.name());
+          "the tokenizer ({}) has no mask token, which masked_lm needs", tokenizer.name());
   const auto own = static_cast<size_t>(tokenizer.size()), size = static_cast<size_t>(frame.size);
   MaskingVocabulary out{*frame.mask, tokenizer.size(), std::vector<bool>(size, false),
                         std::vector<bool>(size, false)};
-  for (const int32_t mark : frame.special) out.is_mark[static_cast<size_t>(mark)] = true;
+  for (const int32_t mark : frame.special) out.is_special_token[static_cast<size_t>(mark)] = true;
   for (size_t id = 0; id < own; ++id) {
     bool start = false;
     std::string text;
@@ -31,7 +31,7 @@ MaskedRows mask_rows(const at::Tensor& ids, const MaskingVocabulary& vocabulary,
   const int64_t* from = ids.const_data_ptr<int64_t>();
   int64_t* inputs = out.inputs.mutable_data_ptr<int64_t>();
   int64_t* targets = out.targets.mutable_data_ptr<int64_t>();
-  const auto mark = [&](int64_t i) { return vocabulary.is_mark[static_cast<size_t>(from[i])]; };
+  const auto mark = [&](int64_t i) { return vocabulary.is_special_token[static_cast<size_t>(from[i])]; };
   const auto ask = [&](int64_t i) {
     const auto at = static_cast<uint64_t>(i);
     const double fate = stream.uniform(4 * at + 1);
@@ -42,7 +42,7 @@ MaskedRows mask_rows(const at::Tensor& ids, const MaskingVocabulary& vocabulary,
       inputs[i] = static_cast<int64_t>(
           (uint64_t{stream.word(4 * at + 2)} * static_cast<uint64_t>(vocabulary.tokens)) >> 32);
   };
-  bool any = false, word = false;  // word: whether the word that i is of is asked for
+  bool any = false, word = false;  // word: whether the current word is selected
   for (int64_t i = 0; i < ids.numel(); ++i) {
     if (mark(i)) continue;
     const bool within = config.whole_words && i % n > 0 && !mark(i - 1) &&

@@ -1,6 +1,6 @@
 #pragma once
-// Tokens hidden for masked training (Devlin et al. 2019, section 3.1), drawn anew for every batch (Liu et al.
-// 2019, section 4.1).
+// Masking for masked language modelling (Devlin et al. 2019, section 3.1), dynamic for every batch (Liu et
+// al. 2019, section 4.1).
 
 #include <ATen/core/Tensor.h>
 
@@ -13,25 +13,24 @@
 
 namespace modewise::data {
 
-/// What is known of each of W ids, the marks behind the tokenizer's own among them.
+/// Properties of W token ids, including special tokens added after the tokenizer's own.
 struct MaskingVocabulary {
-  int64_t mask = 0, tokens = 0;   // tokens: the tokenizer's own, from which others are drawn
-  std::vector<bool> is_mark;      // [W]: never asked for
-  std::vector<bool> starts_word;  // [W]: stands at the beginning of a word
+  int64_t mask = 0, tokens = 0;   // tokens: vocabulary size for random tokens
+  std::vector<bool> is_special_token;      // [W]: special token, never masked
+  std::vector<bool> starts_word;  // [W]: first token of a word
 };
-/// A token begins a word where a space stands before it when it is decoded. Data error for a frame without
-/// mask.
+/// A token begins a word if its text begins with a space. Data error for a frame without a mask token.
 MaskingVocabulary masking_vocabulary(const text::Tokenizer& tokenizer, const text::TextFrame& frame);
 
 struct MaskedRows {
-  at::Tensor inputs;   // [B, n] int64, as the model sees it
-  at::Tensor targets;  // [B, n] int64: the token that stood there; −1 where nothing is asked
+  at::Tensor inputs;   // [B, n] int64, model input
+  at::Tensor targets;  // [B, n] int64: original token; −1: not predicted
 };
 
-/// Each token that is no mark (each word, with whole_words) is asked for with probability `share`; of those
-/// asked for `hidden` become the mask, `exchanged` any token, drawn one by one. A batch in which nothing was
-/// drawn asks for its first token that is no mark. A function of the ids and the stream: token i, counted
-/// through all rows, draws from its words 4·i … 4·i + 2.
+/// Selects each token (each word, with whole_words) except special tokens with probability `share`; selected
+/// tokens become the mask with probability `hidden`, a random token with probability `exchanged`. If none is
+/// selected in a batch, its first token that is not special is. Deterministic in ids and stream: token i,
+/// counted through all rows, uses random words 4·i … 4·i + 2.
 MaskedRows mask_rows(const at::Tensor& ids, const MaskingVocabulary& vocabulary, const MaskingConfig& config,
                      const RandomStream& stream);
 

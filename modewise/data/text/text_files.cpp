@@ -21,7 +21,7 @@ std::string_view beginning(const io::MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), std::min(file.bytes().size(), kLooked)};
 }
 
-/// The names in the header of a table, or in the first object of a .jsonl; none where they cannot be read.
+/// Column names of a table's header or of the first object of a .jsonl; empty if they cannot be read.
 std::set<std::string> first_names(std::string_view line, const std::string& ending) {
   std::set<std::string> names;
   try {
@@ -36,7 +36,7 @@ std::set<std::string> first_names(std::string_view line, const std::string& endi
       io::CsvScanner(line, delimiter, "").row([&](size_t, std::string_view cell) { cells.emplace(cell); });
       if (cells.size() > names.size()) names = std::move(cells);
     }
-  } catch (const Error&) {  // whoever reads the file says what is wrong with it
+  } catch (const Error&) {  // the reader of the file reports the error
   }
   return names;
 }

@@ -1,12 +1,12 @@
 #pragma once
-// What a file is at first sight.
+// Detection of labelled text files.
 
 #include <filesystem>
 
 namespace modewise::data {
 
-/// Whether `path` is a .jsonl, .csv or .tsv whose first line names a text and its label, or a folder whose
-/// training file is one.
+/// Whether `path` is a .jsonl, .csv or .tsv file with text and label columns, or a folder with such a
+/// training file.
 bool holds_labelled_texts(const std::filesystem::path& path);
 
 }  // namespace modewise::data

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kLongestText = size_t{1} << 20;
-constexpr const char* kBrokenAdvice = " (data.allow_broken leaves such rows out)";
+constexpr const char* kBrokenAdvice = " (data.allow_broken skips such rows)";
 
 size_t column_of(const std::vector<std::string>& names, const std::string& wanted, const std::string& source,
                  const std::string& rule) {
@@ -29,7 +29,7 @@ size_t column_of(const std::vector<std::string>& names, const std::string& wante
   return static_cast<size_t>(found - names.begin());
 }
 
-/// Takes first, second and label of a table's chosen columns, in this order.
+/// Rows from a table with the columns first, second and label, in this order.
 TextRows rows_of(io::TextTable table, const std::string& source, bool pairs, bool labelled) {
   TextRows rows;
   rows.source = source;
@@ -45,7 +45,7 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-/// Refuses rows whose text, or one side of a pair, is empty; leaves them out where that is allowed.
+/// Skips rows with an empty text if allowed, else throws.
 TextRows without_empty(TextRows rows, bool allow_broken) {
   const auto fault = [&](size_t i) -> const char* {
     if (is_blank(rows.first[i])) return rows.pairs() ? "the first text of the pair" : "the text";
@@ -68,7 +68,7 @@ TextRows without_empty(TextRows rows, bool allow_broken) {
     if (rows.pairs()) kept.second.push_back(rows.second[i]);
     if (rows.labelled()) kept.labels.push_back(rows.labels[i]);
   }
-  require(kept.size() > 0, ErrorKind::data, "{}: no row holds a text", rows.source);
+  require(kept.size() > 0, ErrorKind::data, "{}: no row contains a text", rows.source);
   return kept;
 }
 
@@ -90,7 +90,7 @@ TextRows read_own_table(const std::string& path, const TextDataConfig& config, b
   options.quotes = options.delimiter != '\t';
   bool pairs = false, labelled = false;
   io::TextTable table = io::read_text_table(path, options, [&](const std::vector<std::string>& names) {
-    const std::string rule = "data.text, data.pair and data.label name columns, of which there are";
+    const std::string rule = "set data.text, data.pair and data.label; the columns are";
     std::vector<size_t> chosen = {column_of(names, config.text, path, rule)};
     const auto has = [&](const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -105,16 +105,16 @@ TextRows read_own_table(const std::string& path, const TextDataConfig& config, b
   return rows_of(std::move(table), path, pairs, labelled);
 }
 
-/// A text a line.
+/// Reads one text per line.
 TextRows read_lines(const std::string& path, bool allow_broken) {
   io::TextTableOptions options = table_options(allow_broken);
-  options.delimiter = '\0';  // which no text holds
+  options.delimiter = '\0';  // never occurs in text
   options.header = false;
   const auto all = [](const std::vector<std::string>&) { return std::vector<size_t>{0}; };
   return without_empty(rows_of(io::read_text_table(path, options, all), path, false, false), allow_broken);
 }
 
-/// A label as text: numbers and truth values as JSON writes them.
+/// A label as text; numbers and booleans as in JSON.
 std::string label_text(const Json& value, const std::string& place, const std::string& name) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
@@ -137,20 +137,20 @@ class JsonRows {
     const std::string name = label == object.end() ? "" : label_text(*label, place, config_.label);
     if (!push(rows_.first, text_of(object, config_.text, place)) ||
         (pairs_ && !push(rows_.second, text_of(object, pair_, place))) || !rows_.labels.push_back(name))
-      fail(ErrorKind::data, "{}: the texts come to more than 4 GiB", place);
+      fail(ErrorKind::data, "{}: the texts exceed 4 GiB", place);
     any_label_ = any_label_ || !name.empty();
     rows_.lines.push_back(static_cast<uint32_t>(line));
     if (rows_.size() % 65536 == 0) io::require_rows_fit(rows_.size(), bytes_, path_);
   }
 
   TextRows take() {
-    require(rows_.size() > 0, ErrorKind::data, "{}: there is no object", path_);
+    require(rows_.size() > 0, ErrorKind::data, "{}: there are no objects", path_);
     if (!any_label_) rows_.labels = {};
     return std::move(rows_);
   }
 
  private:
-  /// Whether the objects hold pairs, by the first of them.
+  /// Decides from the first object whether the file has pairs.
   void choose(const Json& object) {
     pair_ = config_.pair != "auto" ? config_.pair : object.contains("text2") ? "text2" : "pair";
     pairs_ = config_.pair == "auto" ? object.contains(pair_) : config_.pair != "none";
@@ -159,10 +159,10 @@ class JsonRows {
   static const std::string& text_of(const Json& object, const std::string& name, const std::string& place) {
     const auto found = object.find(name);
     require(found != object.end() && found->is_string(), ErrorKind::data,
-            "{}: the object has no text '{}' (data.text and data.pair name others)", place, name);
+            "{}: the object has no text field '{}' (set data.text and data.pair)", place, name);
     const auto& text = found->get_ref<const std::string&>();
-    require(text.size() <= kLongestText, ErrorKind::data, "{}: a text of {} bytes; at most {} are taken",
-            place, text.size(), kLongestText);
+    require(text.size() <= kLongestText, ErrorKind::data, "{}: a text of {} bytes; the maximum is {}", place,
+            text.size(), kLongestText);
     return text;
   }
 
@@ -209,7 +209,7 @@ const std::vector<std::string>& own_endings() {
 TextRows read_own_rows(const std::string& path, const TextDataConfig& config) {
   const std::string ending = std::filesystem::path(path).extension().string();
   require(std::find(own_endings().begin(), own_endings().end(), ending) != own_endings().end(),
-          ErrorKind::data, "{}: texts come as {}", path, fmt::join(own_endings(), ", "));
+          ErrorKind::data, "{}: expected a text file: {}", path, fmt::join(own_endings(), ", "));
   if (ending == ".txt") return read_lines(path, config.allow_broken);
   if (ending != ".jsonl")
     return without_empty(read_own_table(path, config, ending == ".tsv"), config.allow_broken);

@@ -1,6 +1,5 @@
 #pragma once
-// Texts, pairs of them and what is said of each, as the rows of one file: GLUE's TSV, a table or JSON lines
-// of one's own.
+// Rows of a text file: texts or pairs of texts with labels, from GLUE's TSV, a table or JSON lines.
 
 #include <cstdint>
 #include <string>
@@ -15,9 +14,9 @@ namespace modewise::data {
 
 struct TextRows {
   std::string source;
-  io::TextCells first, second;  // second: of pairs, else empty
-  io::TextCells labels;         // "" where a row has none; empty where no row has
-  std::vector<uint32_t> lines;  // of each row in the file, from 1
+  io::TextCells first, second;  // second: empty for single texts
+  io::TextCells labels;         // "": row without label; empty: file without labels
+  std::vector<uint32_t> lines;  // line of each row, from 1
   io::LeftOutRows left_out;
 
   size_t size() const { return lines.size(); }
@@ -27,13 +26,13 @@ struct TextRows {
   std::string place(size_t row) const;
 };
 
-/// A file of GLUE; `test`: one that has a header and may lack labels. Data errors name file, line and rule.
+/// Reads a GLUE file; `test`: with a header and perhaps without labels. Data errors name file, line and rule.
 TextRows read_glue_rows(const std::string& path, const GlueLayout& layout, bool test, bool allow_broken);
 
-/// A .jsonl, .csv or .tsv with the columns that `config` names, or a .txt, a text a line. Without the label's
-/// column there are no labels.
+/// Reads a .jsonl, .csv or .tsv file with the columns of `config`, or a .txt file with one text per line.
+/// Without the label column there are no labels.
 TextRows read_own_rows(const std::string& path, const TextDataConfig& config);
-/// The endings of such files, with the dot.
+/// Extensions of such files, with the dot.
 const std::vector<std::string>& own_endings();
 
 }  // namespace modewise::data

@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxClasses = 10000;
 
-/// The files of a config and what of GLUE they are.
+/// Files of a config, and their GLUE layout.
 struct TextFiles {
-  const GlueLayout* layout = nullptr;  // null: one's own
+  const GlueLayout* layout = nullptr;  // null: your own data
   std::string train, validation, test, further;
-  bool single = false;  // one file to be split
+  bool single = false;  // one file, split here
 };
 
 std::optional<double> number_in(std::string_view text) {
@@ -40,7 +40,7 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
-/// A folder's file of one of these names with an ending of one's own; "" for none.
+/// The file of a folder with one of these names and a known extension; "": none.
 std::string own_file(const fs::path& folder, std::initializer_list<const char*> names) {
   for (const char* name : names)
     for (const std::string& ending : own_endings())
@@ -77,14 +77,14 @@ TextFiles files_of(const TextDataConfig& config) {
   }
   files.train = own_file(path, {"train", "training"});
   require(!files.train.empty(), ErrorKind::no_input,
-          "{}: there is no train{} (for GLUE's files data.glue says which of its layouts)", config.path,
+          "{}: there is no train{} (for GLUE's files set data.glue)", config.path,
           fmt::join(own_endings(), ", train"));
   if (files.validation.empty()) files.validation = own_file(path, {"validation", "valid", "val", "dev"});
   if (files.test.empty()) files.test = own_file(path, {"test"});
   return files;
 }
 
-/// Whole numbers by their size, other names by their characters.
+/// Class names, sorted as numbers if all are numbers, else as text.
 std::vector<std::string> sorted_classes(const std::set<std::string>& names) {
   std::vector<std::string> out(names.begin(), names.end());
   const bool numbers =
@@ -108,7 +108,8 @@ class TextSetBuilder {
     set_.source = config.path;
   }
 
-  /// The numbers of the file's texts in the set; `learnt`: its labels are the classes where none are given.
+  /// Adds a file and returns the indices of its texts; `learnt`: its labels define the classes if none are
+  /// set.
   std::vector<int64_t> add(const std::string& path, bool learnt) {
     const fs::path file(path);
     const bool glue = layout_ != nullptr && file.extension() == ".tsv";
@@ -118,10 +119,10 @@ class TextSetBuilder {
     if (const auto& left = rows.left_out; left.count > 0) {
       set_.notes.insert(
           set_.notes.begin() + static_cast<std::ptrdiff_t>(set_.warnings++),
-          fmt::format("{}: {} broken row{} left out, {}in line {}", path, left.count,
+          fmt::format("{}: {} malformed row{} skipped, {}in line {}", path, left.count,
                       left.count == 1 ? "" : "s", left.count == 1 ? "" : "the first ", left.first_line));
     }
-    require(set_.labels.empty() || rows.pairs() == set_.pairs(), ErrorKind::data, "{}: {}, but {} holds {}",
+    require(set_.labels.empty() || rows.pairs() == set_.pairs(), ErrorKind::data, "{}: {}, but {} has {}",
             path, rows.pairs() ? "pairs of texts" : "single texts", config_.path,
             rows.pairs() ? "single texts" : "pairs");
     if (learnt && !numbers_ && set_.classes.empty()) find_classes(rows);
@@ -146,13 +147,13 @@ class TextSetBuilder {
     for (const std::string_view label : rows.labels) {
       if (!label.empty()) names.emplace(label);
       require(names.size() <= kMaxClasses, ErrorKind::data,
-              "{}: more than {} classes in '{}': for numbers there is text.objective = \"regression\"",
+              "{}: more than {} classes in '{}': for numbers set text.objective = \"regression\"",
               rows.source, kMaxClasses, config_.label);
     }
-    require(!names.empty(), ErrorKind::data,
-            "{}: no text has a class in '{}'; data.label names another column", rows.source, config_.label);
+    require(!names.empty(), ErrorKind::data, "{}: no text has a class in '{}'; set data.label", rows.source,
+            config_.label);
     set_.classes = sorted_classes(names);
-    require(set_.classes.size() >= 2, ErrorKind::data, "{}: all texts are of the class '{}'", rows.source,
+    require(set_.classes.size() >= 2, ErrorKind::data, "{}: all texts have the class '{}'", rows.source,
             set_.classes.front());
   }
 
@@ -160,7 +161,7 @@ class TextSetBuilder {
     if (!rows.labelled() || rows.labels[i].empty()) return -1;
     const auto found = classes_.find(rows.labels[i]);
     if (!found)
-      fail(ErrorKind::data, "{}: the label {} is none of {}", rows.place(i),
+      fail(ErrorKind::data, "{}: the label {} is not one of {}", rows.place(i),
            io::quote_for_message(rows.labels[i]), listed_names(set_.classes));
     return static_cast<int64_t>(*found);
   }
@@ -168,7 +169,7 @@ class TextSetBuilder {
   double target_of(const TextRows& rows, size_t i) const {
     if (!rows.labelled() || rows.labels[i].empty()) return std::nan("");
     const std::optional<double> value = number_in(rows.labels[i]);
-    require(value.has_value(), ErrorKind::data, "{}: the target {} is no number", rows.place(i),
+    require(value.has_value(), ErrorKind::data, "{}: the target {} is not a number", rows.place(i),
             io::quote_for_message(rows.labels[i]));
     return *value;
   }
@@ -186,7 +187,8 @@ TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
   const TextFiles files = files_of(config);
   require(files.layout == nullptr || files.layout->regression() == numbers, ErrorKind::config,
           "{} is {}: text.objective must be {}", files.layout == nullptr ? "" : files.layout->title,
-          numbers ? "a classification" : "a regression", numbers ? "\"classify\"" : "\"regress\"");
+          numbers ? "a classification task" : "a regression task",
+          numbers ? "\"classification\"" : "\"regression\"");
   TextSetBuilder builder(config, numbers, files);
   TextSet& set = builder.set();
   set.train = builder.add(files.train, true);

@@ -1,5 +1,5 @@
 #pragma once
-// Texts, or pairs of them, with their classes or numbers, parted into training, validation and test.
+// Text sets: texts or pairs of texts with classes or regression targets, and splits.
 
 #include <cstdint>
 #include <string>
@@ -15,27 +15,27 @@ namespace modewise::data {
 struct TextSet : LabelledSamples {
   TextSet() : LabelledSamples("text", "texts") {}
 
-  io::TextCells first, second;   // second: of pairs, else empty
-  std::vector<double> targets;   // numbers to be told, NaN where unknown; empty: the labels count
-  std::vector<int64_t> further;  // of MNLI: the mismatched test pairs
-  std::string layout;            // of GLUE: its name, else ""
+  io::TextCells first, second;   // second: empty for single texts
+  std::vector<double> targets;   // regression targets, NaN: unknown; empty: classification
+  std::vector<int64_t> further;  // MNLI: the mismatched test pairs
+  std::string layout;            // GLUE task, else ""
 
   int64_t count() const { return std::ssize(labels); }
   bool pairs() const { return !second.empty(); }
 };
 
-/// What a trained model asks of other texts.
+/// Requirements of a trained model for new texts.
 struct TrainedTexts {
-  std::vector<std::string> classes;  // empty: a number
+  std::vector<std::string> classes;  // empty: regression
   bool pairs = false;
 };
 
-/// What `config` names: classes, or with `numbers` what is to be told of each text. Data errors name file,
-/// line and rule: a label that training (or GLUE) does not have, a number that is none, single texts in one
-/// file and pairs in another. Without `with_test` the test file is not read (it need not be there).
+/// Loads the texts of `config` with classes, or with `numbers` regression targets. Data errors name file,
+/// line and rule: a label unknown to training (or GLUE), an invalid number, single texts in one file and
+/// pairs in another. Without `with_test` the test file is not read (it need not exist).
 TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test = true);
 
-/// A file of GLUE or of one's own for a trained model, all of whose texts are test texts.
+/// Loads a GLUE file or your own for a trained model, all texts as test texts.
 TextSet load_texts_for(const std::string& file, const TextDataConfig& config, const TrainedTexts& trained);
 
 /// Hash of texts, labels and splits.

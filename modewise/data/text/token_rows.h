@@ -1,5 +1,5 @@
 #pragma once
-// Texts within their marks side by side, as an encoder takes them.
+// Encoder batches: token ids with special tokens, padding masks and token types.
 
 #include <ATen/core/Tensor.h>
 
@@ -10,15 +10,15 @@
 
 namespace modewise::data {
 
-/// Tokens of one text within its marks.
+/// One text with its special tokens.
 text::FramedText framed(const text::TextFrame& frame, std::span<const int64_t> tokens);
 
 struct TokenRows {
   at::Tensor ids, types;  // [B, n] int64
-  at::Tensor mask;        // [B, n] bool, true: a token of the text
+  at::Tensor mask;        // [B, n] bool, padding mask: true for tokens
 };
 
-/// Rows side by side, n that of the longest.
+/// Pads rows to the longest and stacks them.
 TokenRows side_by_side(std::span<const text::FramedText> rows, int64_t padding);
 
 }  // namespace modewise::data

@@ -1,4 +1,4 @@
-// Volumes of NPZ and NPY files, MedMNIST's among them.
+// Volume sets in NPZ and NPY files, including MedMNIST's.
 
 #include <fmt/ranges.h>
 
@@ -35,18 +35,18 @@ void check_medmnist(VolumeSet& set, const VolumeConfig& config, const MedMnistSe
   if (set.classes.empty()) set.classes = known.classes;
   if (found == known.counts) return;
   const std::string said =
-      fmt::format("{}: {} holds {} samples (training, validation, test), this file {}", config.path,
-                  known.flag, fmt::join(known.counts, " + "), fmt::join(found, " + "));
+      fmt::format("{}: {} has {} samples (training, validation, test), this file {}", config.path, known.flag,
+                  fmt::join(known.counts, " + "), fmt::join(found, " + "));
   if (found == known.older_counts || config.counts == "any") {
     set.notes.insert(set.notes.begin(), found == known.older_counts
-                                            ? said + ": it is of an older release and holds " +
+                                            ? said + ": it is from an older release and contains " +
                                                   std::string(known.older_note) +
                                                   "; results differ from those on newer files"
                                             : said);
     ++set.warnings;
     return;
   }
-  fail(ErrorKind::data, "{}; data.counts = \"any\" takes it all the same", said);
+  fail(ErrorKind::data, "{}; data.counts = \"any\" accepts it", said);
 }
 
 VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeConfig& config,
@@ -76,14 +76,14 @@ VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeC
   return set;
 }
 
-/// Labels of a CSV without files: a column a sample, in order.
+/// Labels of a CSV without file names: one row per sample, in order.
 void append_csv_labels(VolumeSet& set, const std::string& path, const VolumeConfig& config, int64_t samples) {
   const io::CsvTable table = io::read_csv(path);
   const io::CsvColumn* column =
       config.label_column.empty() ? &table.columns.back() : table.find(config.label_column);
   require(column != nullptr && column->kind == io::CsvColumn::number, ErrorKind::data,
           "{}: expected a column of labels (whole numbers){}", path,
-          config.label_column.empty() ? "" : " called '" + config.label_column + "'");
+          config.label_column.empty() ? "" : " named '" + config.label_column + "'");
   append_labels(set, io::make_array({table.rows}, column->numbers), samples, path);
 }
 
@@ -104,13 +104,13 @@ int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& chann
   const at::Tensor all = owning_tensor(std::move(array));
   const at::Tensor stored = last ? all : all.unsqueeze(-1);
   if (!set.volumes.empty())
-    require(
-        stored.dim() - 2 == set.modes() && stored.size(-1) == set.channels() &&
-            stored.scalar_type() == set.volumes.front().scalar_type(),
-        ErrorKind::data,
-        "{}: volumes of {} axes and {} channels, but those before have {} axes and {} channels, of another "
-        "type perhaps",
-        name, stored.dim() - 2, stored.size(-1), set.modes(), set.channels());
+    require(stored.dim() - 2 == set.modes() && stored.size(-1) == set.channels() &&
+                stored.scalar_type() == set.volumes.front().scalar_type(),
+            ErrorKind::data,
+            "{}: volumes with {} axes and {} channels, but the previous ones have {} axes and {} channels, "
+            "or another "
+            "type",
+            name, stored.dim() - 2, stored.size(-1), set.modes(), set.channels());
   for (int64_t i = 0; i < samples; ++i) set.volumes.push_back(stored.select(0, i));
   return samples;
 }
@@ -139,9 +139,8 @@ VolumeSet read_npy_volumes(const VolumeConfig& config) {
     labels = fs::path(config.path);
     labels.replace_filename(labels.stem().string() + "_labels.npy");
   }
-  require(fs::exists(labels), ErrorKind::no_input,
-          "{}: there is no file {} with its labels; --labels FILE names another", config.path,
-          labels.string());
+  require(fs::exists(labels), ErrorKind::no_input, "{}: there is no label file {}; set --labels FILE",
+          config.path, labels.string());
   if (labels.extension() == ".csv")
     append_csv_labels(set, labels.string(), config, samples);
   else

@@ -20,12 +20,12 @@ namespace modewise::data {
 namespace {
 
 constexpr uint64_t kDrawsASample = 64;
-constexpr uint64_t kFirstNoise = uint64_t{1} << 40;  // behind the draws of any batch
+constexpr uint64_t kFirstNoise = uint64_t{1} << 40;  // after the draws of any batch
 
 using Matrix = std::array<std::array<double, 3>, 3>;
 using Point = std::array<double, 3>;  // in voxels
 
-/// The draws of one sample, in the order in which they are asked for.
+/// Random numbers of one sample, in call order.
 class Draws {
  public:
   Draws(const RandomStream& stream, int64_t sample)
@@ -67,7 +67,7 @@ struct Sample {
   }
 };
 
-/// `x` moved by `shift` along `axis`, zeros behind it.
+/// `x` shifted by `shift` along `axis`, filled with zeros.
 at::Tensor shifted(const at::Tensor& x, int64_t axis, int64_t shift) {
   const int64_t size = x.size(axis), kept = size - std::abs(shift);
   at::Tensor out = at::zeros_like(x);
@@ -80,18 +80,18 @@ at::Tensor shifted(const at::Tensor& x, int64_t axis, int64_t shift) {
 void flip_and_turn(Sample& sample, const AugmentConfig& config, Draws& draws) {
   for (const int64_t axis : config.flips)
     if (draws.uniform() < 0.5) sample.apply([&](const at::Tensor& x) { return at::flip(x, {axis}); });
-  for (const int64_t axis : config.quarter_turns) {
+  for (const int64_t axis : config.quarter_rotations) {
     const int64_t a = (axis + 1) % 3, b = (axis + 2) % 3;
-    int64_t turns = draws.below(4);
-    if (sample.values.size(a) != sample.values.size(b)) turns &= 2;
-    if (turns != 0)
+    int64_t rotations = draws.below(4);
+    if (sample.values.size(a) != sample.values.size(b)) rotations &= 2;
+    if (rotations != 0)
       sample.apply([&](const at::Tensor& x) {
-        return at::rot90(x, turns, {std::min(a, b), std::max(a, b)});
+        return at::rot90(x, rotations, {std::min(a, b), std::max(a, b)});
       });
   }
 }
 
-/// Where output voxel o takes its value: M (o − centre) + centre + offset, in source voxels.
+/// Affine map from output voxel o to source coordinates: M (o − centre) + centre + offset.
 struct Map {
   Matrix matrix;
   Point offset;
@@ -111,7 +111,7 @@ Map draw_map(const AugmentConfig& config, Draws& draws) {
   return map;
 }
 
-/// Values at places between the voxels of a [X, Y, Z, C] volume.
+/// Trilinear or nearest interpolation of a [X, Y, Z, C] volume.
 class Interpolation {
  public:
   Interpolation(const Sample& from, Sample& to)
@@ -138,7 +138,7 @@ class Interpolation {
 
   void linear(const Point& place, int64_t to) {
     int64_t at[3];
-    float part[3][2];  // of the voxels below and above along each axis; 0 beyond the edge
+    float part[3][2];  // weights of the voxels below and above along each axis; 0 beyond the edge
     for (size_t i = 0; i < 3; ++i) {
       at[i] = below(place[i]);
       const auto high = static_cast<float>(place[i] - static_cast<double>(at[i]));
@@ -168,7 +168,7 @@ class Interpolation {
   }
 
  private:
-  // std::floor and std::round are calls on the oldest CPUs that this is compiled for.
+  // std::floor and std::round are function calls on the oldest supported CPUs.
   static int64_t below(double x) {
     const auto whole = static_cast<int64_t>(x);
     return whole - static_cast<int64_t>(static_cast<double>(whole) > x);
@@ -255,13 +255,13 @@ void erase_box(Sample& sample, Draws& draws) {
 void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, uint64_t number) {
   const RandomStream stream{seed, RandomSite::augmentation, number};
   const bool affine = config.rotate > 0 || config.scale > 0 || config.stretch > 0;
-  require((!affine && config.quarter_turns.empty()) || batch.values.dim() == 5, ErrorKind::config,
-          "augment: rotate, scale, stretch and quarter_turns are for volumes of 3 axes, these have {}",
+  require((!affine && config.quarter_rotations.empty()) || batch.values.dim() == 5, ErrorKind::config,
+          "augment: rotate, scale, stretch and rotate90_axes are for volumes with 3 axes, these have {}",
           batch.values.dim() - 2);
   for (const int64_t axis : config.flips)
     require(axis < batch.values.dim() - 2, ErrorKind::config,
-            "augment.flip_axes holds {}, but the volumes have axes 0 to {}", axis, batch.values.dim() - 3);
-  const auto vary = [&](int64_t i) {
+            "augment.flip_axes contains {}, but the volumes have axes 0 to {}", axis, batch.values.dim() - 3);
+  const auto augment = [&](int64_t i) {
     Draws draws(stream, i);
     Sample sample{batch.values.select(0, i), batch.valid.defined() ? batch.valid.select(0, i) : at::Tensor()};
     flip_and_turn(sample, config, draws);
@@ -279,7 +279,7 @@ void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, u
     batch.values.select(0, i).copy_(sample.values);
   };
   at::parallel_for(0, batch.values.size(0), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) vary(i);
+    for (int64_t i = begin; i < end; ++i) augment(i);
   });
 }
 

@@ -1,4 +1,4 @@
-// Folders of NIfTI volumes with a CSV that names each file's class.
+// Folders of NIfTI volumes with a CSV of classes.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/adaptive_avg_pool3d.h>
@@ -33,7 +33,7 @@ bool is_nifti(const std::string& name) {
   return name.ends_with(".nii") || name.ends_with(".nii.gz");
 }
 
-/// "scan.nii.gz" and "folder/scan" are both "scan".
+/// File name without folder and extensions: "scan" for "scan.nii.gz" and "folder/scan".
 std::string stem_of(const std::string& file) {
   std::string name = fs::path(file).filename().string();
   for (const char* ending : {".gz", ".nii"})
@@ -65,7 +65,7 @@ struct Labelled {
   std::string label, split;
 };
 
-/// What the CSV says of each file, by its name without folder and ending.
+/// Labels of the CSV by file stem.
 std::map<std::string, Labelled> read_labels(const std::string& path, const VolumeConfig& config) {
   const io::CsvTable table = io::read_csv(path);
   const auto* files =
@@ -75,15 +75,15 @@ std::map<std::string, Labelled> read_labels(const std::string& path, const Volum
   const auto* split = find_column(table, config.split_column, {"split", "set", "subset"}, path);
   require(files != nullptr && labels != nullptr, ErrorKind::data,
           "{}: expected a column of files (file) and one of classes (label); data.file_column and "
-          "data.label_column name others",
+          "data.label_column select others",
           path);
   std::map<std::string, Labelled> out;
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
     const std::string name = stem_of(cell_text(*files, row));
     const Labelled entry = {cell_text(*labels, row), split != nullptr ? cell_text(*split, row) : ""};
-    require(!name.empty() && !entry.label.empty(), ErrorKind::data, "{}: row {} names no {}", path, row + 1,
+    require(!name.empty() && !entry.label.empty(), ErrorKind::data, "{}: row {} has no {}", path, row + 1,
             name.empty() ? "file" : "class");
-    require(out.emplace(name, entry).second, ErrorKind::data, "{}: '{}' stands there twice", path, name);
+    require(out.emplace(name, entry).second, ErrorKind::data, "{}: duplicate file '{}'", path, name);
   }
   return out;
 }
@@ -94,14 +94,14 @@ std::vector<int64_t> target_size(const io::NiftiVolume& volume, const VolumeConf
   for (size_t axis = 0; axis < 3; ++axis) {
     const double voxels = static_cast<double>(volume.shape[axis]) * volume.spacing[axis] / config.spacing;
     require(voxels <= 4096, ErrorKind::config,
-            "data.spacing = {} makes {:.0f} voxels of an axis of {} × {} mm", config.spacing, voxels,
+            "data.spacing = {} gives {:.0f} voxels for an axis of {} × {} mm", config.spacing, voxels,
             volume.shape[axis], volume.spacing[axis]);
     size.push_back(std::max<int64_t>(1, std::llround(voxels)));
   }
   return size;
 }
 
-/// [x, y, z, channels] float32; axes beyond the third are channels.
+/// Reads a volume, [x, y, z, channels] float32; axes beyond the third are channels.
 at::Tensor read_one(const std::string& path, const VolumeConfig& config) {
   io::NiftiVolume volume = io::read_nifti(path);
   if (config.orientation == "RAS") volume = io::to_ras(std::move(volume));
@@ -113,7 +113,7 @@ at::Tensor read_one(const std::string& path, const VolumeConfig& config) {
   return size.empty() ? out.view(shape) : resampled(out.view(shape), size);
 }
 
-/// Names in order: those of the config, else numbers in their order, else the texts in theirs.
+/// Class names: those of the config, else sorted as numbers, else as text.
 std::vector<std::string> class_names(const std::map<std::string, Labelled>& labels,
                                      const VolumeConfig& config, const std::string& path) {
   std::set<std::string> found;
@@ -146,7 +146,7 @@ void put_into_split(VolumeSet& set, const std::string& split, int64_t sample, co
   else if (split == "test")
     set.test.push_back(sample);
   else
-    fail(ErrorKind::data, "{}: '{}' is none of train, validation and test", path, split);
+    fail(ErrorKind::data, "{}: '{}' is not train, validation or test", path, split);
 }
 
 std::vector<fs::path> nifti_files(const fs::path& path) {
@@ -166,8 +166,8 @@ bool names_split(const std::string& name) {
   return names.contains(name);
 }
 
-/// What the folders say, by the files' paths: ROOT/CLASS/…, or ROOT/SPLIT/CLASS/… where all lie so. Nothing
-/// where a file lies in ROOT itself, all lie in one folder, or one is none of the classes that are asked for.
+/// Labels from paths: ROOT/CLASS/…, or ROOT/SPLIT/CLASS/… if all files match. Empty if a file is in ROOT
+/// itself, all are in one folder, or a folder is not among the configured classes.
 std::map<std::string, Labelled> folder_labels(const fs::path& root, const std::vector<fs::path>& files,
                                               const VolumeConfig& config) {
   std::vector<std::vector<std::string>> parts;
@@ -191,7 +191,7 @@ std::map<std::string, Labelled> folder_labels(const fs::path& root, const std::v
   return classes.size() > 1 ? out : std::map<std::string, Labelled>();
 }
 
-/// Reads `files`, one a sample, but for those of the samples `left_out`.
+/// Reads `files`, one per sample, except those of the samples `left_out`.
 void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<const int64_t> left_out,
                 const VolumeConfig& config) {
   const std::set<int64_t> out(left_out.begin(), left_out.end());
@@ -203,7 +203,7 @@ void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<co
     set.volumes.back() = read_one(file, config);
     const int64_t found = set.volumes.back().size(-1);
     require(channels < 0 || found == channels, ErrorKind::data,
-            "{}: {} channels, but the volumes before have {}", file, found, channels);
+            "{}: {} channels, but the previous volumes have {}", file, found, channels);
     channels = found;
   }
 }
@@ -215,7 +215,8 @@ at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size)
           "data.size: expected 3 sizes for volumes of 3 axes, got {} for {}", size.size(), volume.dim() - 1);
   const auto value_type = at::kFloat;
   at::Tensor x = volume.to(value_type).movedim(-1, 0).unsqueeze(0);  // [1, C, x, y, z]
-  // Missing voxels become 0 and are weighed out again, so that they do not reach their neighbours.
+  // Missing voxels become 0 and results are divided by the valid weight, so that they do not affect
+  // neighbours.
   const at::Tensor seen = at::isfinite(x).to(value_type);
   x = at::nan_to_num(x, 0.0, 0.0, 0.0);
   const auto sample = [&](at::Tensor values) {
@@ -246,7 +247,7 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
   if (!labels.empty()) set.classes = class_names(labels, config, csv.string());
   if (!labels.empty() && !by_table)
     set.notes.push_back(
-        fmt::format("{}: classes by the names of its folders: {}", root.string(), listed_names(set.classes)));
+        fmt::format("{}: classes from folder names: {}", root.string(), listed_names(set.classes)));
   const NameIndex classes(set.classes);
   bool split = false;
   std::vector<fs::path> taken;
@@ -254,7 +255,7 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
     const std::string name = stem_of(file.string());
     const auto entry = labels.find(by_table ? name : file.string());
     if (entry == labels.end() && !labels.empty()) {
-      set.notes.push_back(fmt::format("{}: {} names no class for it, left out", file.string(), csv.string()));
+      set.notes.push_back(fmt::format("{}: no class in {}, skipped", file.string(), csv.string()));
       continue;
     }
     taken.push_back(file);
@@ -266,10 +267,9 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
     split = true;
     put_into_split(set, entry->second.split, std::ssize(set.labels) - 1, csv.string());
   }
-  require(!taken.empty(), ErrorKind::data, "{}: {} names none of the files there", root.string(),
-          csv.string());
+  require(!taken.empty(), ErrorKind::data, "{}: {} lists none of its files", root.string(), csv.string());
   require(!split || set.train.size() + set.validation.size() + set.test.size() == taken.size(),
-          ErrorKind::data, "{}: some rows name a split and others do not", csv.string());
+          ErrorKind::data, "{}: some rows have a split and others do not", csv.string());
   if (!with_test && !split && !labels.empty()) split_by_class(set, config.split_ratios, config.split_seed);
   read_files(set, taken, with_test ? std::span<const int64_t>() : set.test, config);
   return set;

@@ -35,7 +35,7 @@ std::string format_of(const VolumeConfig& config) {
   return "nifti";
 }
 
-/// Voxels that are not finite, or have one of `values` in all channels, lie under a mask.
+/// Masks voxels that are not finite or have one of `values` in all channels.
 void mark_missing(VolumeSet& set, const std::vector<double>& values) {
   set.valid.resize(set.volumes.size());
   int64_t missing = 0;
@@ -52,10 +52,10 @@ void mark_missing(VolumeSet& set, const std::vector<double>& values) {
     missing += count;
     set.valid[i] = valid;
   }
-  if (missing > 0) set.notes.push_back(fmt::format("{} voxels taken as missing", missing));
+  if (missing > 0) set.notes.push_back(fmt::format("{} voxels treated as missing", missing));
 }
 
-/// Mean and deviation of each channel over the valid voxels.
+/// Mean and standard deviation of each channel over the valid voxels.
 VolumeScale standard_scale(const at::Tensor& volume, const at::Tensor& valid) {
   const int64_t channels = volume.size(-1);
   const at::Tensor rows = volume.reshape({-1, channels}).to(at::kDouble).contiguous();
@@ -81,7 +81,7 @@ VolumeScale standard_scale(const at::Tensor& volume, const at::Tensor& valid) {
   return scale;
 }
 
-/// The largest value of an unsigned type; 0 for others.
+/// Largest value of an unsigned dtype; 0 for others.
 double unit_of(at::ScalarType type) {
   if (type == at::kByte) return 255;
   if (type == at::kUInt16) return 65535;
@@ -91,11 +91,10 @@ double unit_of(at::ScalarType type) {
 void scale_intensity(VolumeSet& set, const VolumeConfig& config) {
   const double unit = unit_of(set.volumes.front().scalar_type());
   const std::string rule = config.intensity != "auto" ? config.intensity : unit > 0 ? "unit" : "volume";
-  require(
-      rule != "unit" || unit > 0, ErrorKind::config,
-      "data.intensity = \"unit\" is for volumes of unsigned integers of 8 or 16 bits; {} holds others: use "
-      "range or volume",
-      set.source);
+  require(rule != "unit" || unit > 0, ErrorKind::config,
+          "data.intensity = \"unit\" is for volumes of uint8 or uint16; {} has another dtype: use "
+          "range or volume",
+          set.source);
   const std::vector<double>& range = config.intensity_range;
   require(rule != "range" || (range.size() == 2 && range[0] < range[1]), ErrorKind::config,
           "data.intensity_range: expected two ascending numbers, got [{}]", fmt::join(range, ", "));
@@ -177,7 +176,7 @@ LabelledBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samp
     for (size_t mode = 0; mode < size.size(); ++mode) {
       const auto axis = static_cast<int64_t>(mode);
       require(volume.size(axis) <= size[mode], ErrorKind::data,
-              "{}: volume {} has {} voxels along axis {}, more than the {} there is room for", set.source,
+              "{}: volume {} has {} voxels along axis {}, more than the maximum of {}", set.source,
               set.names[at], volume.size(axis), axis, size[mode]);
       place = place.narrow(axis, 0, volume.size(axis));
       if (masked) mask = mask.narrow(axis, 0, volume.size(axis));

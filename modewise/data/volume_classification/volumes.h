@@ -1,5 +1,6 @@
 #pragma once
-// Labelled volumes: N_1 × … × N_k voxels of C channels, equal in size or not, some voxels perhaps missing.
+// Labelled volumes: N_1 × … × N_k voxels with C channels, of equal or different size, perhaps with missing
+// voxels.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,41 +14,41 @@
 
 namespace modewise::data {
 
-/// How stored values become those a model sees: (x − offset) / divisor for each channel, [C] float32.
+/// Intensity scaling of stored values: (x − offset) / divisor per channel, [C] float32.
 struct VolumeScale {
-  at::Tensor offset, divisor;  // undefined: none
+  at::Tensor offset, divisor;  // undefined: identity
   bool clip = false;           // to 0 … 1
 };
 
 struct VolumeSet : LabelledSamples {
   VolumeSet() : LabelledSamples("volume", "volumes") {}
 
-  std::vector<at::Tensor> volumes;  // each [N_1 … N_k, C], of the type that the file has
-  std::vector<at::Tensor> valid;    // each [N_1 … N_k] bool, undefined where all is valid
+  std::vector<at::Tensor> volumes;  // each [N_1 … N_k, C], in the file's dtype
+  std::vector<at::Tensor> valid;    // each [N_1 … N_k] bool; undefined: all valid
   std::vector<VolumeScale> scales;  // of each volume
-  std::string flag;                 // "adrenalmnist3d" of MedMNIST's sets, else ""
+  std::string flag;                 // MedMNIST set, "adrenalmnist3d", else ""
 
   int64_t count() const { return static_cast<int64_t>(volumes.size()); }
   int64_t modes() const { return volumes.front().dim() - 1; }
   int64_t channels() const { return volumes.front().size(-1); }
-  /// The largest size along each mode: what smaller volumes are padded to.
+  /// Largest size along each mode, to which smaller volumes are padded.
   std::vector<int64_t> size() const;
-  /// Whether volumes come with masks: some differ in size, or hold missing voxels.
+  /// Whether volumes have masks: sizes differ, or voxels are missing.
   bool masked() const;
 };
 
-/// Reads what `config` names. Data errors: NPZ without the arrays, labels outside of the classes, a MedMNIST
-/// set with wrong counts, sizes of labels and volumes that differ, volumes whose number of axes differs, no
-/// volume. Without `with_test` no value of a test volume is read where the file says which they are, and the
-/// set has none; where they are found by a split of this program's, their labels alone are.
+/// Loads the volumes of `config`. Data errors: NPZ without the arrays, labels out of range, a MedMNIST set
+/// with wrong counts, different numbers of labels and volumes, volumes with different numbers of axes, no
+/// volume. Without `with_test` the set has no test volumes and none is read (only the labels, if
+/// data.split_ratios select them).
 VolumeSet load_volumes(const VolumeConfig& config, bool with_test = true);
 
-/// Values [B, N_1 … N_k, C] and masks [B, N_1 … N_k], padded at their ends to `size` (the set's own where
-/// empty).
+/// Batch of values [B, N_1 … N_k, C] and masks [B, N_1 … N_k], padded at the end to `size` (empty: the set's
+/// size).
 LabelledBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samples,
                              const std::vector<int64_t>& size = {});
 
-/// Whether the training volumes hold two values at most, as masks do.
+/// Whether the training volumes have at most two values, like masks.
 bool two_valued(const VolumeSet& set);
 
 /// Hash of volumes, masks, labels and splits.

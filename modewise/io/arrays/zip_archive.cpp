@@ -209,12 +209,12 @@ ZipMemberReader::~ZipMemberReader() {
 }
 
 size_t ZipMemberReader::inflate_some(std::span<std::byte> out) {
-  constexpr size_t kMost = std::numeric_limits<uInt>::max();
+  constexpr size_t kMax = std::numeric_limits<uInt>::max();
   stream_.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream_.avail_out = static_cast<uInt>(std::min(out.size(), kMost));
+  stream_.avail_out = static_cast<uInt>(std::min(out.size(), kMax));
   const size_t wanted = stream_.avail_out;
   stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(rest_.data()));
-  stream_.avail_in = static_cast<uInt>(std::min(rest_.size(), kMost));
+  stream_.avail_in = static_cast<uInt>(std::min(rest_.size(), kMax));
   const size_t given = stream_.avail_in;
   const int status = ended_ ? Z_STREAM_END : inflate(&stream_, Z_NO_FLUSH);
   rest_ = rest_.subspan(given - stream_.avail_in);

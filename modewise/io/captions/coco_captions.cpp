@@ -141,7 +141,7 @@ class CocoParser {
     json_.object("at the start", [&](const std::string& key) {
       if (key == number) {
         expect(!image, "has \"{}\" twice", number);
-        expect(next() == '-' || (next() >= '0' && next() <= '9'), "needs a whole number as \"{}\"", number);
+        expect(next() == '-' || (next() >= '0' && next() <= '9'), "needs an integer as \"{}\"", number);
         image = json_.integer(number);
       } else if (key == text) {
         expect(!found, "has \"{}\" twice", text);

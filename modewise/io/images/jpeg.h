@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 
 namespace modewise::io {
 

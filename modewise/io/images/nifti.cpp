@@ -82,7 +82,7 @@ void convert(std::span<const std::byte> raw, const NiftiHeader& header, Sorter& 
 
 std::string orientation_of(const NiftiAffine& affine) {
   std::string text;
-  for (const NiftiAxis& axis : closest_axes(affine)) text += (axis.mirrored ? "LPI" : "RAS")[axis.world];
+  for (const NiftiAxis& axis : closest_axes(affine)) text += (axis.flipped ? "LPI" : "RAS")[axis.world];
   return text;
 }
 
@@ -169,12 +169,12 @@ NiftiVolume to_ras(NiftiVolume volume) {
     const int64_t last = volume.shape[axis] - 1;
     result.shape[to] = volume.shape[axis];
     result.spacing[to] = volume.spacing[axis];
-    step[to] = axes[axis].mirrored ? -stride[axis] : stride[axis];
-    place += axes[axis].mirrored ? last * stride[axis] : 0;
+    step[to] = axes[axis].flipped ? -stride[axis] : stride[axis];
+    place += axes[axis].flipped ? last * stride[axis] : 0;
     for (size_t row = 0; row < 3; ++row) {
       const double along = volume.affine[row][axis];
-      result.affine[row][to] = axes[axis].mirrored ? -along : along;
-      if (axes[axis].mirrored) result.affine[row][3] += along * static_cast<double>(last);
+      result.affine[row][to] = axes[axis].flipped ? -along : along;
+      if (axes[axis].flipped) result.affine[row][3] += along * static_cast<double>(last);
     }
   }
   std::vector<int64_t> index(rank, 0);

@@ -37,7 +37,7 @@ NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::stri
 /// the volume, and whether the two run in opposite directions. As nibabel's io_orientation.
 struct NiftiAxis {
   int world = 0;
-  bool mirrored = false;
+  bool flipped = false;
 };
 std::array<NiftiAxis, 3> closest_axes(const NiftiAffine& affine);
 

@@ -7,7 +7,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/io/images/exif.h"
-#include "modewise/io/images/picture_rows.h"
+#include "modewise/io/images/image_rows.h"
 #include "modewise/io/images/png_handle.h"
 #include "modewise/io/mapped_file.h"
 

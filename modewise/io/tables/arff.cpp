@@ -31,10 +31,10 @@ bool is_quote(char c) {
   return c == '\'' || c == '"';
 }
 
-/// What the header declares.
+/// Declarations of the header.
 struct ArffHeader {
   int64_t cells = 0;                     // of a row
-  int64_t steps = 0;                     // numeric attributes: of the row, or of the relation
+  int64_t steps = 0;                     // number of numeric attributes, of the row or the relation
   std::optional<int64_t> of_class;       // the cell of the class
   std::optional<int64_t> of_dimensions;  // the relational cell
   std::string class_name;
@@ -47,16 +47,16 @@ class ArffReader {
   LabelledSeriesFile read() {
     while (const auto line = next_line())
       if (header_line(*line)) break;
-    require(at_data_, ErrorKind::data, "{}: there is no line @data with cases after it", source_);
+    require(at_data_, ErrorKind::data, "{}: no line @data followed by samples", source_);
     reserve();
     while (const auto line = next_line()) add_case(*line);
-    require(file_.samples() > 0, ErrorKind::data, "{}: there are no cases after @data", source_);
+    require(file_.samples() > 0, ErrorKind::data, "{}: no samples after @data", source_);
     if (file_.labels.empty()) file_.classes.clear();
     return std::move(file_);
   }
 
  private:
-  /// The next line that is neither empty nor a comment, without the spaces around it.
+  /// The next line that is neither empty nor a comment, stripped of spaces.
   std::optional<std::string_view> next_line() {
     while (!rest_.empty()) {
       ++line_;
@@ -70,7 +70,7 @@ class ArffReader {
     return std::nullopt;
   }
 
-  /// Cuts a word off the front of `text`: up to a space or one of `ends`, or what stands within quotes.
+  /// Cuts a word off the front of `text`: up to a space or one of `ends`, or a quoted string.
   std::string cut_word(std::string_view& text, std::string_view ends) {
     text = strip_spaces(text);
     std::string word;
@@ -90,13 +90,12 @@ class ArffReader {
         word += text[at];
       }
     }
-    require(at < text.size(), ErrorKind::data, "{}:{}: a quote ({}) is opened but not closed", source_, line_,
-            quote);
+    require(at < text.size(), ErrorKind::data, "{}:{}: unclosed quote ({})", source_, line_, quote);
     text = strip_spaces(text.substr(at + 1));
     return word;
   }
 
-  /// Whether it was @data.
+  /// Parses a header line; true if it is @data.
   bool header_line(std::string_view line) {
     require(line.front() == '@', ErrorKind::data,
             "{}:{}: expected a header line such as @attribute or @data, got {}", source_, line_,
@@ -127,18 +126,19 @@ class ArffReader {
     if (line.front() == '{') return declare_classes(name, line.substr(1));
     const std::string type = lower_case(cut_word(line, " \t"));
     if (type == "relational") {
-      require(!header_.of_dimensions && !relation_open_, ErrorKind::data,
-              "{}:{}: attribute {} is relational, as one before it is; the dimensions of a case stand in one",
-              source_, line_, quote_for_message(name));
+      require(
+          !header_.of_dimensions && !relation_open_, ErrorKind::data,
+          "{}:{}: attribute {} is a second relational attribute; the dimensions of a sample must be in one",
+          source_, line_, quote_for_message(name));
       header_.of_dimensions = header_.cells++;
       relation_open_ = true;
       return;
     }
-    require(type == "numeric" || type == "real" || type == "integer", ErrorKind::data,
-            "{}:{}: attribute {} is of type {}; the attributes of series are numeric, and one holds classes, "
-            "{{a, "
-            "b}}",
-            source_, line_, quote_for_message(name), quote_for_message(type));
+    require(
+        type == "numeric" || type == "real" || type == "integer", ErrorKind::data,
+        "{}:{}: attribute {} is of type {}; the attributes of series are numeric, and one is the class, {{a, "
+        "b}}",
+        source_, line_, quote_for_message(name), quote_for_message(type));
     ++header_.steps;
     if (relation_open_) return;
     ++header_.cells;
@@ -147,10 +147,10 @@ class ArffReader {
 
   void declare_classes(const std::string& name, std::string_view list) {
     require(!relation_open_, ErrorKind::data,
-            "{}:{}: attribute {} of a relational one holds classes, not numbers", source_, line_,
+            "{}:{}: attribute {} of a relational attribute must be numeric, not nominal", source_, line_,
             quote_for_message(name));
     require(!header_.of_class, ErrorKind::data,
-            "{}:{}: attributes {} and {} both hold classes, one is wanted", source_, line_,
+            "{}:{}: attributes {} and {} are both nominal, expected one class attribute", source_, line_,
             quote_for_message(header_.class_name), quote_for_message(name));
     header_.of_class = header_.cells++;
     header_.class_name = name;
@@ -174,18 +174,18 @@ class ArffReader {
   }
 
   void check_header() {
-    require(!relation_open_, ErrorKind::data,
-            "{}:{}: @data stands before the @end of the relational attribute", source_, line_);
+    require(!relation_open_, ErrorKind::data, "{}:{}: @data before the @end of the relational attribute",
+            source_, line_);
     require(header_.steps > 0, ErrorKind::data, "{}:{}: no numeric attribute is declared before @data",
             source_, line_);
-    require(!plain_ || !header_.of_dimensions, ErrorKind::data,
-            "{}:{}: numeric attributes stand beside a relational one; the steps of a case stand in one of "
-            "the two",
-            source_, line_);
+    require(
+        !plain_ || !header_.of_dimensions, ErrorKind::data,
+        "{}:{}: numeric attributes besides a relational one; the steps of a sample must be in one of the two",
+        source_, line_);
   }
 
-  /// What the separators leave room for: commas, line ends, and those that are written \n. A value takes two
-  /// bytes at least, a class two more.
+  /// Reserves by the number of separators: commas, line ends, and escaped \n. A value takes at least two
+  /// bytes, a class two more.
   void reserve() {
     size_t within = 0, lines = 1;
     for (const char c : rest_) {
@@ -201,7 +201,7 @@ class ArffReader {
 
   void add_case(std::string_view row) {
     require(row.front() != '{', ErrorKind::data,
-            "{}:{}: a sparse row, {{index value, …}}, is not read; write every value", source_, line_);
+            "{}:{}: sparse rows, {{index value, …}}, are not supported; write every value", source_, line_);
     const size_t begin = file_.values.size();
     int64_t cell = 0, dimensions = 1;
     std::optional<std::string> label;
@@ -258,23 +258,23 @@ class ArffReader {
       return;
     }
     require(parse_number(cell, '.', value) && std::abs(value) <= std::numeric_limits<float>::max(),
-            ErrorKind::data, "{}:{}: value {} is {}, which is no finite number", source_, line_, number,
+            ErrorKind::data, "{}:{}: value {} is {}, which is not a finite number", source_, line_, number,
             quote_for_message(cell));
     file_.values.push_back(static_cast<float>(value));
   }
 
-  /// Cuts the values from `begin` on, [dimensions, steps], behind the last step that any dimension has.
+  /// Truncates the values from `begin` on, [dimensions, steps], after the last step that any dimension has.
   void end_case(size_t begin, int64_t dimensions) {
     if (file_.dimensions == 0) file_.dimensions = dimensions;
     require(dimensions == file_.dimensions, ErrorKind::data,
-            "{}:{}: the case has {} dimensions, the first case has {}", source_, line_, dimensions,
+            "{}:{}: the sample has {} dimensions, the first sample has {}", source_, line_, dimensions,
             file_.dimensions);
     float* values = file_.values.data() + begin;
     const int64_t declared = header_.steps;
     int64_t steps = 0;
     for (int64_t i = 0; i < dimensions * declared; ++i)
       if (!std::isnan(values[i])) steps = std::max(steps, i % declared + 1);
-    require(steps > 0, ErrorKind::data, "{}:{}: the case has no values", source_, line_);
+    require(steps > 0, ErrorKind::data, "{}:{}: the sample has no values", source_, line_);
     for (int64_t v = 1; v < dimensions; ++v) std::copy_n(values + v * declared, steps, values + v * steps);
     const int64_t kept = dimensions * steps;
     file_.values.resize(begin + static_cast<size_t>(kept));
@@ -285,12 +285,12 @@ class ArffReader {
   void add_label(const std::string& word) {
     const bool missing = word == "?", first = file_.samples() == 1;
     require(first || missing == file_.labels.empty(), ErrorKind::data,
-            "{}:{}: the case has {} class, but those before it have {}", source_, line_, missing ? "no" : "a",
-            missing ? "one" : "none");
+            "{}:{}: the sample has {} class, but the samples before it have {}", source_, line_,
+            missing ? "no" : "a", missing ? "one" : "none");
     if (missing) return;
     const auto found = classes_.find(word);
     require(found != classes_.end(), ErrorKind::data,
-            "{}:{}: class {} is none of the {} that attribute {} declares", source_, line_,
+            "{}:{}: class {} is not one of the {} that attribute {} declares", source_, line_,
             quote_for_message(word), classes_.size(), quote_for_message(header_.class_name));
     file_.labels.push_back(found->second);
   }

@@ -22,8 +22,8 @@ std::vector<std::string> read_names(CsvScanner& scanner, const CsvDialect& diale
   scanner.row([&](size_t, std::string_view cell) {
     if (names.size() < kCsvColumnLimit) names.emplace_back(strip_spaces(cell));
   });
-  require(scanner.cells() <= kCsvColumnLimit, ErrorKind::data, "{}:{}: {} columns; at most {} are read",
-          source, scanner.line(), scanner.cells(), kCsvColumnLimit);
+  require(scanner.cells() <= kCsvColumnLimit, ErrorKind::data, "{}:{}: {} columns; the limit is {}", source,
+          scanner.line(), scanner.cells(), kCsvColumnLimit);
   std::unordered_map<std::string_view, size_t> seen;
   for (size_t c = 0; c < names.size(); ++c) {
     if (!dialect.header) names[c] = std::to_string(c + 1);
@@ -49,7 +49,7 @@ class TableReader {
     CsvScanner scanner(text_, dialect_.delimiter, source_);
     const std::vector<std::string> names = read_names(scanner, dialect_, source_);
     const CsvScanner at_rows = dialect_.header ? scanner : CsvScanner(text_, dialect_.delimiter, source_);
-    // A row has a byte a column at least, so that what is reserved is bounded by the file's size.
+    // A row has at least one byte per column, so the reservation is bounded by the file's size.
     const auto rest = at_rows.rest();
     const size_t max_rows = std::min(count_filled_lines(rest), rest.size() / names.size() + 1);
     columns_.reserve(names.size());
@@ -57,8 +57,8 @@ class TableReader {
       columns_.emplace_back(names[c], dialect_.kinds[c], dialect_.decimal, missing_, max_rows);
     }
     read_rows(at_rows);
-    require(rows_ > 0, ErrorKind::data, "{}: there is a header but no row below it", source_);
-    // What the first rows let expect may prove wrong: such a column is read again as what it is.
+    require(rows_ > 0, ErrorKind::data, "{}: a header without rows", source_);
+    // The kind guessed from the first rows may be wrong: such a column is read again as its actual kind.
     std::vector<size_t> open(columns_.size());
     std::iota(open.begin(), open.end(), size_t{0});
     while (!open.empty()) {
@@ -94,7 +94,7 @@ class TableReader {
   }
 
   CsvTable table() {
-    // Rows that end in a delimiter leave an unnamed, empty last column.
+    // Rows that end in a delimiter give an unnamed, empty last column.
     if (columns_.size() > 1 && dialect_.header && columns_.back().all_missing() &&
         columns_.back().name() == "column " + std::to_string(columns_.size())) {
       columns_.pop_back();
@@ -102,7 +102,7 @@ class TableReader {
     CsvTable table;
     table.rows = rows_;
     table.had_header = dialect_.header;
-    table.doubtful_row = dialect_.doubtful_row;
+    table.suspect_row = dialect_.suspect_row;
     table.delimiter = dialect_.delimiter;
     table.decimal = dialect_.decimal;
     table.source = source_;
@@ -134,7 +134,7 @@ CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source, 
 CsvHeader guess_csv_header(std::span<const std::byte> bytes, const std::string& source,
                            const CsvOptions& options) {
   const CsvDialect dialect = guess_dialect(TextInput(bytes, source).text(), source, options);
-  return {dialect.header, dialect.doubtful_row};
+  return {dialect.header, dialect.suspect_row};
 }
 
 CsvTable read_csv(const std::string& path, const CsvOptions& options) {

@@ -1,9 +1,9 @@
 #pragma once
-// Tables of delimited text: RFC 4180 quoting, LF or CRLF line ends, a byte order mark, a header or none.
+// CSV reader: RFC 4180 quoting, LF or CRLF line ends, byte order mark, optional header.
 //
-// Kinds of columns are decided over the whole file. Of the cells that are not missing: where at least half
-// are numbers the column holds numbers; else, where at least half are dates, dates; else text. A cell that
-// does not fit its column's kind is an error that names file, line and column, never a silent gap.
+// The kind of a column follows from all its non-missing cells: number if at least half are numbers; else date
+// if at least half are dates; else text. A cell of another kind than its column is an error that names file,
+// line and column, never silently missing.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,14 +20,14 @@ struct CsvOptions {
   enum Header { guess, yes, no };
 
   char delimiter = 0;  // 0: guess among , ; tab |
-  char decimal = 0;    // 0: guess; ',' only where the delimiter is another
+  char decimal = 0;    // 0: guess; ',' only if it is not the delimiter
   Header header = guess;
-  /// Cells that mean "missing", compared after stripping spaces.
+  /// Texts of missing cells, compared after stripping spaces.
   std::vector<std::string> missing = {"",     "NA",   "N/A",  "NaN",  "nan", "NAN",  "null", "NULL",
                                       "Null", "None", "none", "#N/A", "#NA", "-nan", "-NaN", "<NA>"};
 };
 
-/// The missing mark of a date column.
+/// The missing value of a date column.
 inline constexpr int64_t kMissingDate = INT64_MIN;
 
 struct CsvColumn {
@@ -45,9 +45,9 @@ struct CsvTable {
   std::vector<CsvColumn> columns;
   int64_t rows = 0;
   bool had_header = false;
-  /// The first cells of the first row where they are different whole numbers, so that they could be names or
-  /// values, and nobody said which: "773869, 767541, …". Empty: there was no doubt.
-  std::string doubtful_row;
+  /// First cells of the first row if they are distinct integers that may be names or values, and the option
+  /// is `guess`: "773869, 767541, …". Empty: no doubt.
+  std::string suspect_row;
   char delimiter = ',';
   char decimal = '.';
   std::string source;
@@ -55,19 +55,19 @@ struct CsvTable {
   const CsvColumn* find(std::string_view name) const;
 };
 
-/// Throws data errors for empty input, a header without rows, ragged rows, an open quote, bytes that are not
-/// UTF-8, NUL bytes, two columns of one name, and cells that do not fit their column. Memory: 8 bytes a
-/// number or date, 4 and its characters a text.
+/// Throws data errors for empty input, a header without rows, ragged rows, an unclosed quote, invalid UTF-8,
+/// NUL bytes, duplicate column names, and cells that do not fit their column. Memory: 8 bytes per number or
+/// date, 4 plus its characters per text.
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source,
                    const CsvOptions& options = {});
 CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
 
-/// What the first row of a table would be taken as.
+/// Result of guess_csv_header: whether the first row is a header.
 struct CsvHeader {
   bool names = false;
-  std::string doubtful_row;  // as in CsvTable
+  std::string suspect_row;  // as in CsvTable
 };
-/// Data errors as parse_csv, but only of the first rows.
+/// Reads the first rows only; data errors as parse_csv.
 CsvHeader guess_csv_header(std::span<const std::byte> bytes, const std::string& source,
                            const CsvOptions& options = {});
 

@@ -17,7 +17,7 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 static_assert(DateColumn::missing == kMissingDate);
 
-// 20160701 reads as a number; only a column whose name says so holds dates of that form.
+// 20160701 parses as a number; only a column with a date-like name has dates of this form.
 bool names_dates(std::string_view name) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -100,7 +100,7 @@ void CsvColumnReader::note_misfit(std::string_view cell, int64_t line) {
       ++numbers_;
       break;
     case CellKind::date:
-      // In a date column: a date of another form than the rows above.
+      // In a date column: a date of another form than those in the rows above.
       ++(column_.kind == CsvColumn::date ? texts_ : dates_);
       break;
     case CellKind::text:
@@ -124,7 +124,7 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
          quote_for_message(column_.name));
   }
   if (CsvColumn::Kind kind = majority(); kind != column_.kind) {
-    // Counts of a column that was read as another kind can be off for dates; the second time text is final.
+    // Date counts of a column that was read as another kind can be wrong; on the second read text is final.
     if (read_as_[kind]) kind = CsvColumn::text;
     if (kind != column_.kind) {
       start(kind);
@@ -137,7 +137,7 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
     const bool numbers = column_.kind == CsvColumn::number;
     fail(ErrorKind::data, "{}:{}: column {} holds {}, but {} is {}", source, misfit_line_,
          quote_for_message(column_.name), numbers ? "numbers" : "dates like " + date_column_.style().text(),
-         quote_for_message(misfit_), numbers ? "no finite number" : "none");
+         quote_for_message(misfit_), numbers ? "not a finite number" : "not one");
   }
   if (column_.kind == CsvColumn::date) {
     require(date_column_.decide(), ErrorKind::data,

@@ -1,5 +1,5 @@
 #pragma once
-// One column of a table while its rows arrive: kept as the kind that is expected, counted as what it is.
+// Reader of one column, cell by cell: stores the expected kind, counts the actual kinds.
 
 #include <cstdint>
 #include <string>
@@ -15,14 +15,14 @@ class CsvColumnReader {
  public:
   enum class Result { good, read_again };
 
-  /// `missing` must outlive the reader. Room is made for `rows`.
+  /// `missing` must outlive the reader. Reserves memory for `rows`.
   CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal, const MissingValues& missing,
                   size_t rows);
 
   void add(std::string_view cell, int64_t line);
 
-  /// After the last row. A column that most cells show to be of another kind wants to be read again; a cell
-  /// that does not fit its column is a data error.
+  /// Call after the last row. `read_again` if most cells are of another kind than expected; a cell that does
+  /// not fit its column is a data error.
   Result finish(const std::string& source);
 
   const std::string& name() const { return column_.name; }
@@ -41,7 +41,7 @@ class CsvColumnReader {
   char decimal_;
   const MissingValues* missing_;
   size_t reserve_;
-  int64_t numbers_ = 0, dates_ = 0, texts_ = 0;  // cells seen of each kind
+  int64_t numbers_ = 0, dates_ = 0, texts_ = 0;  // cells of each kind
   int64_t misfit_line_ = 0;                      // the first cell that does not fit; 0: none
   std::string misfit_;
   bool too_long_ = false;

@@ -15,11 +15,11 @@ namespace {
 
 constexpr size_t kSampleRows = 100;
 constexpr size_t kSampleCells = 100'000;
-constexpr size_t kSampleText = 1000;  // bytes of a cell; numbers and dates are shorter
+constexpr size_t kSampleText = 1000;  // bytes per cell; numbers and dates are shorter
 
 using Row = std::vector<std::string>;
 
-// The first rows; broken when the next of them cannot be cut with this delimiter.
+// The first rows; broken if one of them cannot be split with this delimiter.
 struct Sample {
   std::vector<Row> rows;
   bool broken = false;
@@ -47,8 +47,8 @@ Sample read_sample(std::string_view text, char delimiter, const std::string& sou
 
 // How well a delimiter explains the sample.
 struct Score {
-  double equal_rows = 0;  // share of rows as wide as the first
-  double understood = 0;  // share of cells below the first row that are numbers, dates or missing
+  double equal_rows = 0;  // fraction of rows as wide as the first
+  double understood = 0;  // fraction of cells below the first row that are numbers, dates or missing
   size_t columns = 1;
 };
 
@@ -132,7 +132,7 @@ bool is_whole_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Whether the cells above columns of numbers, `columns`, are different whole numbers.
+// Whether the first cells of the numeric `columns` are distinct integers.
 bool are_different_whole_numbers(const Row& first, const std::vector<size_t>& columns) {
   std::set<std::string_view> seen;
   return !columns.empty() && std::all_of(columns.begin(), columns.end(), [&](size_t c) {
@@ -140,7 +140,7 @@ bool are_different_whole_numbers(const Row& first, const std::vector<size_t>& co
   });
 }
 
-// Hardly any number below is written without a decimal mark. Of one column a first 5 above 4.5 says nothing.
+// Whether almost all numbers below have a decimal mark. With one column, a first 5 above 4.5 is no evidence.
 bool differ_in_form(const std::vector<Row>& rows, const std::vector<size_t>& columns, char decimal) {
   size_t numbers = 0, whole = 0;
   for (size_t i = 1; i < rows.size(); ++i) {
@@ -154,9 +154,9 @@ bool differ_in_form(const std::vector<Row>& rows, const std::vector<size_t>& col
   return columns.size() >= 2 && numbers > 0 && 20 * whole < numbers;
 }
 
-// Every first cell lies farther from the numbers below it than those lie apart.
+// Whether every first cell is farther from the numbers below it than they are from each other.
 bool differ_in_size(const std::vector<Row>& rows, const std::vector<size_t>& columns, char decimal) {
-  constexpr size_t kFewest = 3;  // numbers that show how far apart a column's lie
+  constexpr size_t kFewest = 3;  // minimum count of numbers to measure the spread of a column
   return std::all_of(columns.begin(), columns.end(), [&](size_t c) {
     double first = 0, low = 0, high = 0;
     size_t numbers = 0;
@@ -174,11 +174,11 @@ bool differ_in_size(const std::vector<Row>& rows, const std::vector<size_t>& col
 
 struct HeaderGuess {
   bool header = false;
-  bool warning = false;  // the first row could be the other too
+  bool warning = false;  // the first row is ambiguous
 };
 
-// What a first row of numbers is. Names are different whole numbers (of sensors, sites, years) that look
-// unlike the values below them.
+// Classifies a first row of numbers. Names are distinct integers (sensors, sites, years) that look unlike the
+// values below them.
 HeaderGuess guess_numeric_header(const std::vector<Row>& rows, const std::vector<CsvColumn::Kind>& kinds,
                                  char decimal, const MissingValues& missing) {
   const Row& first = rows[0];
@@ -197,7 +197,7 @@ HeaderGuess guess_numeric_header(const std::vector<Row>& rows, const std::vector
   return {differ_in_form(rows, columns, decimal) || differ_in_size(rows, columns, decimal), true};
 }
 
-// A header names columns: it has text where the rows below hold numbers or dates, or it has nothing but text.
+// A header has text above columns of numbers or dates, or consists of text only.
 HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const MissingValues& missing) {
   const Row& first = rows[0];
   const auto kinds = guess_kinds(rows, 1, first.size(), decimal, missing);
@@ -208,7 +208,7 @@ HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const Missi
     text = text || kind == CellKind::text;
     differs = differs || (kind == CellKind::text && rows.size() > 1 && kinds[c] != CsvColumn::text);
     number = number || kind == CellKind::number;
-    // Columns may be named 0, 1, 2 or 2016, but hardly 0.7855 or 2016-07-01.
+    // Columns may be named 0, 1, 2 or 2016, but not 0.7855 or 2016-07-01.
     value =
         value || kind == CellKind::date ||
         (kind == CellKind::number && parse_number(first[c], decimal, parsed) && parsed != std::floor(parsed));
@@ -263,7 +263,7 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
   dialect.delimiter = options.delimiter != 0 ? options.delimiter : guess_delimiter(text, source, options);
   const Sample sample = read_sample(text, dialect.delimiter, source);
   if (sample.rows.empty()) {
-    // Not even the first row can be cut; reading it says why.
+    // Not even the first row can be split; reading it throws the reason.
     CsvScanner(text, dialect.delimiter, source).row([](size_t, std::string_view) {});
     fail(ErrorKind::data, "{}: there are no rows", source);
   }
@@ -273,7 +273,7 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
   if (options.header == CsvOptions::guess) {
     const HeaderGuess guess = guess_header(sample.rows, dialect.decimal, missing);
     dialect.header = guess.header;
-    if (guess.warning) dialect.doubtful_row = first_cells(sample.rows[0]);
+    if (guess.warning) dialect.suspect_row = first_cells(sample.rows[0]);
   }
   dialect.kinds =
       guess_kinds(sample.rows, dialect.header ? 1 : 0, sample.rows[0].size(), dialect.decimal, missing);

@@ -1,5 +1,5 @@
 #pragma once
-// What a table's first rows tell about how it is written: delimiter, decimal mark, header.
+// CSV dialect detection from the first rows: delimiter, decimal mark, header.
 
 #include <string>
 #include <string_view>
@@ -9,18 +9,18 @@
 
 namespace modewise::io {
 
-/// A column costs some hundred bytes of memory, but one of a hostile file only one byte.
+/// Limit for hostile files: a column takes some hundred bytes of memory, but only one byte of the file.
 inline constexpr size_t kCsvColumnLimit = 100'000;
 
-/// What a cell looks like on its own.
+/// Kind of a single cell.
 enum class CellKind { missing, number, date, text };
 
-/// Tells missing cells from others.
+/// Recognises missing cells.
 class MissingValues {
  public:
   MissingValues(const std::vector<std::string>& marks, char decimal);
   bool contains(std::string_view text) const;
-  /// Marks such as -9999 that are numbers.
+  /// For numeric marks such as -9999.
   bool contains(double value) const;
 
  private:
@@ -34,11 +34,11 @@ struct CsvDialect {
   char delimiter = ',';
   char decimal = '.';
   bool header = true;
-  std::string doubtful_row;            // as in CsvTable
-  std::vector<CsvColumn::Kind> kinds;  // of the columns, by the first rows
+  std::string suspect_row;            // as in CsvTable
+  std::vector<CsvColumn::Kind> kinds;  // column kinds by the first rows
 };
 
-/// `text` must hold a row at least.
+/// `text` must have at least one row.
 CsvDialect guess_dialect(std::string_view text, const std::string& source, const CsvOptions& options);
 
 }  // namespace modewise::io

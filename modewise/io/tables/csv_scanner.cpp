@@ -25,8 +25,8 @@ std::string_view CsvScanner::quoted_cell() {
     const auto* quote =
         at_ == end_ ? nullptr
                     : static_cast<const char*>(std::memchr(at_, '"', static_cast<size_t>(end_ - at_)));
-    require(quote != nullptr, ErrorKind::data, "{}:{}: the quote that opens cell {} is never closed", source_,
-            first_line, cells_ + 1);
+    require(quote != nullptr, ErrorKind::data, "{}:{}: unclosed quote in cell {}", source_, first_line,
+            cells_ + 1);
     line_ += std::count(at_, quote, '\n');
     at_ = quote + 1;
     if (at_ == end_ || *at_ != '"') break;
@@ -37,7 +37,7 @@ std::string_view CsvScanner::quoted_cell() {
   const std::string_view last(begin, static_cast<size_t>(at_ - 1 - begin));
   while (at_ != end_ && *at_ == ' ' && delimiter_ != ' ') ++at_;
   if (at_ != end_ && !stops_[static_cast<unsigned char>(*at_)]) {
-    fail(ErrorKind::data, "{}:{}: text follows the closing quote of cell {}: {}", source_, line_, cells_ + 1,
+    fail(ErrorKind::data, "{}:{}: text after the closing quote of cell {}: {}", source_, line_, cells_ + 1,
          quote_for_message(plain_cell()));
   }
   if (!doubled) return last;

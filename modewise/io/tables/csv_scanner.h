@@ -1,5 +1,5 @@
 #pragma once
-// Cuts delimited text into rows of cells.
+// Tokenizer of delimited text: rows of cells.
 
 #include <array>
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace modewise::io {
 
 class CsvScanner {
  public:
-  /// Without `quotes` a quotation mark is a character like any other (GLUE's files).
+  /// Without `quotes` a quotation mark is an ordinary character (GLUE's files).
   CsvScanner(std::string_view text, char delimiter, const std::string& source, bool quotes = true);
 
-  /// Passes each cell of the next row to `on_cell(column, text)`; a text is valid during its call. Empty
-  /// lines are skipped. False at the end of the text.
+  /// Calls `on_cell(column, text)` for each cell of the next row; the text is valid during the call only.
+  /// Empty lines are skipped. False at the end of the text.
   template <class OnCell>
   bool row(OnCell&& on_cell) {
     skip_empty_lines();
@@ -33,8 +33,8 @@ class CsvScanner {
   }
 
   size_t cells() const { return cells_; }     // of the last row
-  int64_t line() const { return row_line_; }  // where the last row began, from 1
-  /// What of the text has not been read.
+  int64_t line() const { return row_line_; }  // first line of the last row, from 1
+  /// The unread text.
   std::string_view rest() const { return {at_, static_cast<size_t>(end_ - at_)}; }
 
  private:

@@ -19,8 +19,8 @@ bool same_form(const DateStyle& a, const DateStyle& b) {
          (a.month == DateStyle::number || a.order == b.order);
 }
 
-// Rows of one file may leave the clock out at midnight or write 9:00 beside 10:00; the style is the fullest
-// of them.
+// Merges styles: rows may omit the time at midnight or write both 9:00 and 10:00; the result is the most
+// complete style.
 void widen(DateStyle& style, const DateStyle& row) {
   if (style.clock == DateStyle::no_clock && row.clock != DateStyle::no_clock) {
     style.clock_separator = row.clock_separator;
@@ -91,7 +91,7 @@ bool DateColumn::decide() {
     }
     style_.order = usual;
     if (exchanged) {
-      // Only a row that fits both orders was read in the usual one; its day is then at most 12.
+      // Rows that fit both orders were read in the usual one; their day is at most 12.
       for (int64_t& date : dates_) {
         if (date != missing && to_civil(date).day <= 12) date = exchange_day_and_month(date);
       }

@@ -1,6 +1,6 @@
 #pragma once
-// The one style that all dates of a column share. Rows come one at a time; what single rows leave open
-// (is 03/04/2016 in March or April?) is decided over the whole column.
+// Date parser of a column with one style. Rows are added one at a time; ambiguities of single rows (is
+// 03/04/2016 in March or April?) are resolved over the whole column.
 
 #include <cstdint>
 #include <string_view>
@@ -13,17 +13,17 @@ namespace modewise::io {
 
 class DateColumn {
  public:
-  /// False, and nothing is added, when `text` is no date.
+  /// False, and adds nothing, if `text` is not a date.
   bool add(std::string_view text);
   void add_missing();
   void reserve(size_t rows) { dates_.reserve(rows); }
   int64_t rows() const { return static_cast<int64_t>(dates_.size()); }
 
-  /// False when the rows cannot be of one style, e.g. 13/01/2016 and 01/13/2016.
+  /// Resolves the style; false if no style fits all rows, e.g. 13/01/2016 and 01/13/2016.
   bool decide();
 
-  /// After decide(). Where all rows have the same offset from UTC the dates keep the local clock; otherwise
-  /// they are UTC.
+  /// Valid after decide(). Dates keep local time if all rows have the same UTC offset; otherwise they are
+  /// UTC.
   const DateStyle& style() const { return style_; }
   std::vector<int64_t> take_dates() { return std::move(dates_); }
 
@@ -36,7 +36,7 @@ class DateColumn {
   DateStyle style_;
   bool any_ = false;
   bool month_first_fits_ = true, day_first_fits_ = true;
-  std::vector<int> offsets_;  // per row, only once two rows differ
+  std::vector<int> offsets_;  // per row, once two rows differ
 };
 
 }  // namespace modewise::io

@@ -1,4 +1,4 @@
-// Reading dates as tables write them.
+// Date parser for tables.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ std::string_view strip(std::string_view text) {
   return text;
 }
 
-// Takes parts off the front of a text.
+// Scanner that consumes a text from the front.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -55,7 +55,7 @@ class Scanner {
     return value;
   }
   void skip(size_t n) { rest_.remove_prefix(n); }
-  /// A month's name, in full or of three letters (September also of four).
+  /// Month name, in full or with three letters (September also with four).
   bool take_month(int& month, DateStyle& style) {
     size_t letters = 0;
     while (is_letter(peek(letters))) ++letters;
@@ -77,7 +77,7 @@ bool valid_day(const CivilTime& time) {
          time.day <= days_in_month(time.year, time.month);
 }
 
-/// Of 2016Q3, 2016-Q3, 2016 Q3: from the Q on.
+/// 2016Q3, 2016-Q3, 2016 Q3, from the Q on.
 bool scan_quarter(Scanner& scanner, WrittenDate& date) {
   scanner.skip(1);
   if (scanner.digits_ahead() != 1) return false;
@@ -88,7 +88,7 @@ bool scan_quarter(Scanner& scanner, WrittenDate& date) {
   return quarter >= 1 && quarter <= 4 && scanner.done();
 }
 
-/// Of 2016-Jul-01, 2016 Jul: from the month on.
+/// 2016-Jul-01, 2016 Jul, from the month on.
 bool scan_named_month_and_day(Scanner& scanner, WrittenDate& date) {
   DateStyle& style = date.style;
   if (!scanner.take_month(date.time.month, style)) return false;
@@ -119,7 +119,7 @@ bool scan_year_first(Scanner& scanner, WrittenDate& date) {
   if (month_digits < 1 || month_digits > 2) return false;
   date.time.month = scanner.number(month_digits);
   if (!scanner.take(style.separator)) {
-    // Only ISO writes a month alone with two digits; 2016/7 or 2016.07 is more likely something else.
+    // Only ISO has year and two-digit month alone; 2016/7 or 2016.07 is more likely something else.
     style.has_day = false;
     style.clock = DateStyle::no_clock;
     return style.separator == '-' && month_digits == 2 && scanner.done() && valid_day(date.time);
@@ -131,7 +131,7 @@ bool scan_year_first(Scanner& scanner, WrittenDate& date) {
   return valid_day(date.time);
 }
 
-/// The year that ends a date, of four digits or two.
+/// The year at the end of a date, with four or two digits.
 bool scan_last_year(Scanner& scanner, WrittenDate& date) {
   const size_t digits = scanner.digits_ahead();
   if (digits != 4 && digits != 2) return false;
@@ -141,7 +141,7 @@ bool scan_last_year(Scanner& scanner, WrittenDate& date) {
   return true;
 }
 
-/// Of 01-Jul-2016, 1 July 16: from the month on.
+/// 01-Jul-2016, 1 July 16, from the month on.
 bool scan_named_month_and_year(Scanner& scanner, WrittenDate& date) {
   DateStyle& style = date.style;
   style.order = DateStyle::day_first;
@@ -186,7 +186,7 @@ bool scan_year_last(Scanner& scanner, WrittenDate& date) {
   const int second = scanner.number(second_digits);
   if (!scanner.take(style.separator)) return false;
   if (!scan_last_year(scanner, date)) return false;
-  // 16-07-01 could begin with its year; of two digits only the forms with / are unmistakable enough.
+  // 16-07-01 may begin with its year; two-digit years are accepted only with '/'.
   if (style.short_year && style.separator == '-') return false;
   style.padded = first_digits == 2 && second_digits == 2;
 
@@ -245,7 +245,7 @@ bool scan_half_day(Scanner& scanner, WrittenDate& date) {
   return true;
 }
 
-// Reads hh, hh:mm, hh:mm:ss, hh:mm:ss.fff, with AM or PM, with an offset from UTC.
+// Parses hh, hh:mm, hh:mm:ss, hh:mm:ss.fff, with AM or PM, with an offset from UTC.
 bool scan_clock(Scanner& scanner, WrittenDate& date) {
   DateStyle& style = date.style;
   const size_t hour_digits = scanner.digits_ahead();
@@ -271,14 +271,14 @@ bool scan_clock(Scanner& scanner, WrittenDate& date) {
       }
     }
   } else if (hour_digits != 2) {
-    return false;  // "2016-07-01 5" is no clock
+    return false;  // "2016-07-01 5" is not a time
   }
   scanner.take_spaces();
   return date.time.hour <= 23 && scan_half_day(scanner, date) && scan_offset(scanner, style) &&
          scanner.done();
 }
 
-// The most frequent form, "2016-07-01 00:00:00", without the general scan.
+// Fast path for the most frequent form, "2016-07-01 00:00:00".
 bool scan_iso_seconds(std::string_view text, CivilTime& time) {
   static constexpr std::string_view kPattern = "0000-00-00 00:00:00";
   for (size_t i = 0; i < kPattern.size(); ++i) {

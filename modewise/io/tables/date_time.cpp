@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kDay = 86400;
 
-// Days since 1970-01-01 and back, with years that begin in March so that the leap day is the last.
+// Days since 1970-01-01 and back; years begin in March so that the leap day is the last day.
 int64_t days_from_civil(int64_t year, int month, int day) {
   year -= month <= 2;
   const int64_t era = (year >= 0 ? year : year - 399) / 400;

@@ -1,6 +1,6 @@
 #pragma once
-// Dates and times of day on the proleptic Gregorian calendar without time zones: an instant is the number of
-// seconds since 1970-01-01T00:00:00 on the clock that the file's author read.
+// Dates and times on the proleptic Gregorian calendar without time zones: seconds since 1970-01-01T00:00:00
+// in the local time of the file.
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace modewise::io {
 
-/// How a file writes its dates, so that forecasts continue it in the same way.
+/// Date format of a file, so that forecasts use the same format.
 struct DateStyle {
   enum Order { year_first, month_first, day_first };
   enum Clock { no_clock, hours, minutes, seconds };
@@ -17,29 +17,29 @@ struct DateStyle {
 
   Order order = year_first;
   char separator = '-';        // between year, month and day; 0: none, 20160701
-  char clock_separator = ' ';  // between date and clock: ' ' or 'T'
+  char clock_separator = ' ';  // between date and time: ' ' or 'T'
   Clock clock = seconds;
   int fraction_digits = 0;     // digits after the seconds; always written as zeros
   bool has_day = true;         // false: 2016-07
   bool quarter = false;        // 2016Q3, without a day
   Month month = number;        // 01-Jul-2016, 1 July 2016
-  bool capitals = false;       // of the month's name: JUL
+  bool capitals = false;       // month name in capitals: JUL
   bool padded = true;          // 07/01/2016 or 7/1/2016
   bool padded_hour = true;     // 09:00 or 9:00
   bool short_year = false;     // 7/1/16
   bool twelve_hours = false;   // 1:00 PM
   bool has_offset = false;     // ends in Z or +01:00
   bool zulu = false;           // … in Z
-  int offset_minutes = 0;      // the offset from UTC, the same in every row
-  int64_t epoch = 0;           // 1, 1000: no calendar's date but seconds or milliseconds since 1970
-  bool order_guessed = false;  // both month_first and day_first fit every row; the usual one was taken
+  int offset_minutes = 0;      // UTC offset, the same in every row
+  int64_t epoch = 0;           // 1, 1000: Unix time in seconds or milliseconds
+  bool order_guessed = false;  // both month_first and day_first fit every row; the usual one was chosen
 
   bool operator==(const DateStyle&) const = default;
-  /// For notes to the user, e.g. "month/day/year hour:minute".
+  /// For messages, e.g. "month/day/year hour:minute".
   std::string text() const;
 };
 
-/// The order taken where both fit: 01.02.2016 is in February, 01/02/2016 and 01-02-2016 in January.
+/// The order chosen if both fit: 01.02.2016 is in February, 01/02/2016 and 01-02-2016 in January.
 DateStyle::Order usual_order(char separator);
 
 struct CivilTime {
@@ -53,24 +53,22 @@ int64_t to_seconds(const CivilTime& time);
 CivilTime to_civil(int64_t seconds);
 int days_in_month(int64_t year, int month);
 
-/// `months` later at the same clock; the day is cut to the month's length (31 January + 1 = 28 or 29
+/// `months` later at the same time; the day is clipped to the month's length (31 January + 1 = 28 or 29
 /// February).
 int64_t add_months(int64_t seconds, int64_t months);
 
-/// Reads ISO 8601 (2016-07-01, 2016-07-01 00:00[:00[.000]], …T…, 2016-07, trailing Z or ±hh:mm),
-/// 2016/07/01 …, 01.07.2016 … (day first unless only month first fits), 07/01/2016 …, 07-01-2016 … and
-/// 7/1/16 … (month first unless only day first fits), 20160701, clocks of twelve hours with AM or PM; English
-/// names of months (01-Jul-2016, 1 July 2016, Jul 1, 2016, Jul 2016, 2016-Jul-01, 2016 Jul) and quarters
-/// (2016Q3, 2016-Q3, 2016 Q3), which begin with their first month.
-/// Fractions of a second are dropped; an offset from UTC is subtracted. Nothing for any other text and for
-/// days or clocks that do not exist.
+/// Parses ISO 8601 (2016-07-01, 2016-07-01 00:00[:00[.000]], …T…, 2016-07, trailing Z or ±hh:mm), 2016/07/01
+/// …, 01.07.2016 … (day first unless only month first fits), 07/01/2016 …, 07-01-2016 … and 7/1/16 … (month
+/// first unless only day first fits), 20160701, 12-hour times with AM or PM; English month names
+/// (01-Jul-2016, 1 July 2016, Jul 1, 2016, Jul 2016, 2016-Jul-01, 2016 Jul) and quarters (2016Q3, 2016-Q3,
+/// 2016 Q3), which begin with their first month. Fractions of a second are dropped; a UTC offset is
+/// subtracted. nullopt for any other text and for invalid dates or times.
 std::optional<int64_t> parse_date_time(std::string_view text);
 
-/// A date as written: what `text` says and in which style, before it is decided which of two numbers is the
-/// day.
+/// A parsed date with its style, before day and month are resolved.
 struct WrittenDate {
   CivilTime time;   // under style.order
-  DateStyle style;  // order_guessed: day and month may be exchanged
+  DateStyle style;  // order_guessed: day and month may be swapped
 };
 std::optional<WrittenDate> read_date_time(std::string_view text);
 

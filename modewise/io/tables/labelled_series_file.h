@@ -1,5 +1,6 @@
 #pragma once
-// Labelled series as files have them: cases of one or more dimensions, equally long or not.
+// Content of a file of labelled series (.ts, ARFF): samples of one or more dimensions, of equal or unequal
+// length.
 
 #include <cstdint>
 #include <string>
@@ -9,13 +10,13 @@ namespace modewise::io {
 
 struct LabelledSeriesFile {
   std::string name;                  // @problemName, @relation
-  int64_t dimensions = 0;            // V, the same for all cases
-  std::vector<std::string> classes;  // as declared; empty: the cases have no labels
-  std::vector<float> values;         // case after case, each [V, T_i]; NaN: missing
+  int64_t dimensions = 0;            // V, the same for all samples
+  std::vector<std::string> classes;  // as declared; empty: no labels
+  std::vector<float> values;         // the samples, concatenated, each [V, T_i]; NaN: missing
   std::vector<int32_t> lengths;      // T_i
-  std::vector<int32_t> labels;       // of each case, into `classes`; empty without
+  std::vector<int32_t> labels;       // per sample, index into `classes`; empty without classes
   int64_t missing = 0;               // values that are '?'
-  std::vector<std::string> notes;    // header lines that mean nothing here
+  std::vector<std::string> notes;    // ignored header lines
 
   int64_t samples() const { return static_cast<int64_t>(lengths.size()); }
 };

@@ -1,5 +1,5 @@
 #pragma once
-// English names of months, as tables write them.
+// English month names in tables.
 
 #include <array>
 #include <optional>
@@ -13,10 +13,10 @@ inline constexpr std::array<std::string_view, 12> kMonthNames = {
 
 struct MonthName {
   int month = 1;
-  bool full = false;  // else of three letters; Sept counts as such, May as such too
+  bool full = false;  // otherwise three letters; Sept and May count as three letters
 };
 
-/// Of a name in full, of its first three letters or "Sept", in whatever letters.
+/// The month of a full name, its first three letters or "Sept"; case-insensitive.
 std::optional<MonthName> find_month(std::string_view name);
 
 }  // namespace modewise::io

@@ -1,6 +1,6 @@
 #pragma once
-// A column of short texts in one block: four bytes a cell beside its characters, where a vector of strings
-// takes 32.
+// Compact column of short strings in one buffer: 4 bytes per cell besides its characters, where a vector of
+// strings takes 32.
 
 #include <cstdint>
 #include <initializer_list>
@@ -41,7 +41,7 @@ class TextCells {
     for (const std::string_view text : texts) push_back(text);
   }
 
-  /// False, and nothing is added, when all texts together would pass 4 GiB.
+  /// False, and adds nothing, if all texts together would exceed 4 GiB.
   bool push_back(std::string_view text) {
     if (text.size() > UINT32_MAX - characters_.size()) return false;
     characters_ += text;

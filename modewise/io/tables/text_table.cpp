@@ -37,7 +37,7 @@ class TextTableReader {
     table_.columns.resize(chosen.size());
     if (!options_.header) keep_first();
     while (next_row()) keep();
-    require(table_.rows() > 0, ErrorKind::data, "{}: there is a header but no row", source_);
+    require(table_.rows() > 0, ErrorKind::data, "{}: a header without rows", source_);
     return std::move(table_);
   }
 
@@ -50,7 +50,7 @@ class TextTableReader {
     keep();
   }
 
-  /// The next row that has as many cells as the first.
+  /// Advances to the next row with as many cells as the first.
   bool next_row() {
     while (scanner_.row([&](size_t column, std::string_view cell) {
       if (column < place_.size() && place_[column] != kNowhere) row_[place_[column]] = cell;
@@ -68,7 +68,7 @@ class TextTableReader {
     const int64_t line = scanner_.line();
     for (size_t i = 0; i < row_.size(); ++i) {
       require(row_[i].size() <= options_.longest_cell, ErrorKind::data,
-              "{}:{}: a text of {} bytes; at most {} are taken", source_, line, row_[i].size(),
+              "{}:{}: a text of {} bytes; the limit is {}", source_, line, row_[i].size(),
               options_.longest_cell);
       require(table_.columns[i].push_back(row_[i]), ErrorKind::data,
               "{}:{}: the column '{}' holds more than 4 GiB", source_, line, name_of(i));
@@ -87,7 +87,7 @@ class TextTableReader {
   const std::string& source_;
   const TextTableOptions& options_;
   std::vector<std::string> first_, row_;
-  std::vector<size_t> place_;  // of each column among the chosen ones
+  std::vector<size_t> place_;  // of each column in the chosen ones
   TextTable table_;
 };
 

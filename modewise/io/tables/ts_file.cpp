@@ -26,7 +26,7 @@ bool is_missing_mark(std::string_view cell) {
   return cell == "?" || lower_case(cell) == "nan";
 }
 
-/// Cuts off and returns the part of `rest` before `mark`; all of it where there is none.
+/// Cuts off and returns the part of `rest` before `mark`; all of it if there is none.
 std::string_view cut(std::string_view& rest, char mark) {
   const size_t at = std::min(rest.find(mark), rest.size());
   const std::string_view part = rest.substr(0, at);
@@ -34,7 +34,7 @@ std::string_view cut(std::string_view& rest, char mark) {
   return part;
 }
 
-/// What the header declares; nothing where it is silent.
+/// Declarations of the header; nullopt if absent.
 struct TsHeader {
   std::optional<bool> missing, univariate, equal_length, labelled;
   std::optional<int64_t> dimensions, length;
@@ -50,17 +50,16 @@ class TsReader {
               source_, line_, quote_for_message(line->substr(0, 40)));
       if (header_line(line->substr(1))) break;
     }
-    require(seen_.contains("data"), ErrorKind::data, "{}: there is no line @data with cases after it",
-            source_);
+    require(seen_.contains("data"), ErrorKind::data, "{}: no line @data followed by samples", source_);
     check_header();
     reserve();
     while (const auto line = next_line()) add_case(*line);
-    require(file_.samples() > 0, ErrorKind::data, "{}: there are no cases after @data", source_);
+    require(file_.samples() > 0, ErrorKind::data, "{}: no samples after @data", source_);
     return std::move(file_);
   }
 
  private:
-  /// The next line that is neither empty nor a comment, without its end and the spaces around it.
+  /// The next line that is neither empty nor a comment, stripped of spaces.
   std::optional<std::string_view> next_line() {
     while (!rest_.empty()) {
       ++line_;
@@ -72,7 +71,7 @@ class TsReader {
     return std::nullopt;
   }
 
-  /// Whether it was @data.
+  /// Parses a header line; true if it is @data.
   bool header_line(std::string_view line) {
     std::vector<std::string_view> words;
     while (!(line = strip_spaces(line)).empty()) {
@@ -83,8 +82,7 @@ class TsReader {
     require(!words.empty(), ErrorKind::data, "{}:{}: '@' without a name", source_, line_);
     std::string key = lower_case(words.front());
     if (key == "dimension") key = "dimensions";
-    require(seen_.insert(key).second, ErrorKind::data, "{}:{}: @{} stands here a second time", source_, line_,
-            words.front());
+    require(seen_.insert(key).second, ErrorKind::data, "{}:{}: duplicate @{}", source_, line_, words.front());
     words.erase(words.begin());
     if (key == "data") {
       require(words.empty(), ErrorKind::data, "{}:{}: expected nothing after @data on its line", source_,
@@ -100,9 +98,10 @@ class TsReader {
       for (const std::string_view word : words)
         file_.name += (file_.name.empty() ? "" : " ") + std::string(word);
     } else if (key == "timestamps") {
-      require(!truth(key, words), ErrorKind::data,
-              "{}:{}: series with time stamps are not read; write the values alone, evenly spaced in time",
-              source_, line_);
+      require(
+          !truth(key, words), ErrorKind::data,
+          "{}:{}: series with time stamps are not supported; write the values alone, evenly spaced in time",
+          source_, line_);
     } else if (key == "missing") {
       header_.missing = truth(key, words);
     } else if (key == "univariate") {
@@ -119,7 +118,7 @@ class TsReader {
       require(key != "targetlabel", ErrorKind::data,
               "{}:{}: @targetLabel is for regression; a classifier needs @classLabel true with its classes",
               source_, line_);
-      file_.notes.push_back(fmt::format("line {}: @{} means nothing here", line_, quote_for_message(key)));
+      file_.notes.push_back(fmt::format("line {}: @{} is ignored", line_, quote_for_message(key)));
     }
   }
 
@@ -134,8 +133,7 @@ class TsReader {
     double value = 0;
     const bool whole = words.size() == 1 && parse_number(words.front(), '.', value) && value >= 1 &&
                        value <= 1e9 && value == static_cast<double>(static_cast<int64_t>(value));
-    require(whole, ErrorKind::data, "{}:{}: @{} must be one whole number from 1 to 10^9", source_, line_,
-            key);
+    require(whole, ErrorKind::data, "{}:{}: @{} must be one integer from 1 to 10^9", source_, line_, key);
     return static_cast<int64_t>(value);
   }
 
@@ -159,16 +157,16 @@ class TsReader {
 
   void check_header() {
     require(header_.labelled.has_value(), ErrorKind::data,
-            "{}: the header has no @classLabel, so that the last part of a case could be values or a class",
+            "{}: the header has no @classLabel, so that the last part of a sample may be values or a class",
             source_);
     require(!header_.univariate.value_or(false) || header_.dimensions.value_or(1) == 1, ErrorKind::data,
             "{}: @univariate is true, but @dimensions is {}", source_, header_.dimensions.value_or(1));
     require(!header_.length || header_.equal_length.value_or(true), ErrorKind::data,
-            "{}: @equalLength is false, but @seriesLength says {}", source_, header_.length.value_or(0));
+            "{}: @equalLength is false, but @seriesLength is {}", source_, header_.length.value_or(0));
     file_.dimensions = header_.univariate.value_or(false) ? 1 : header_.dimensions.value_or(0);
   }
 
-  /// Exactly what the separators leave room for.
+  /// Reserves exactly, by the number of separators.
   void reserve() {
     size_t separators = 0, lines = 1;
     for (const char c : rest_) {
@@ -188,10 +186,11 @@ class TsReader {
     for (std::string_view series = line.substr(0, last);; ++dimensions) {
       const bool more = series.find(':') != std::string_view::npos;
       const int64_t steps = add_series(cut(series, ':'), dimensions + 1);
-      require(dimensions == 0 || steps == length, ErrorKind::data,
-              "{}:{}: dimension {} has {} values, the first has {}; the dimensions of a case must be equally "
-              "long",
-              source_, line_, dimensions + 1, steps, length);
+      require(
+          dimensions == 0 || steps == length, ErrorKind::data,
+          "{}:{}: dimension {} has {} values, the first has {}; the dimensions of a sample must be equally "
+          "long",
+          source_, line_, dimensions + 1, steps, length);
       length = steps;
       if (!more) break;
     }
@@ -202,8 +201,8 @@ class TsReader {
 
   int64_t add_series(std::string_view text, int64_t dimension) {
     int64_t steps = 0;
-    require(!strip_spaces(text).empty(), ErrorKind::data, "{}:{}: dimension {} holds no values", source_,
-            line_, dimension);
+    require(!strip_spaces(text).empty(), ErrorKind::data, "{}:{}: dimension {} has no values", source_, line_,
+            dimension);
     for (bool more = true; more; ++steps) {
       more = text.find(',') != std::string_view::npos;
       const std::string_view cell = strip_spaces(cut(text, ','));
@@ -229,29 +228,29 @@ class TsReader {
   [[noreturn]] void refuse_value(std::string_view cell, int64_t step, int64_t dimension) const {
     if (!cell.empty() && cell.front() == '(')
       fail(ErrorKind::data,
-           "{}:{}: {} is a value with a time stamp; series with time stamps are not read; write the values "
-           "alone, evenly spaced in time",
+           "{}:{}: {} is a value with a time stamp; series with time stamps are not supported; write the "
+           "values alone, evenly spaced in time",
            source_, line_, quote_for_message(cell));
-    fail(ErrorKind::data, "{}:{}: value {} of dimension {} is {}, which is no finite number", source_, line_,
-         step, dimension, quote_for_message(cell));
+    fail(ErrorKind::data, "{}:{}: value {} of dimension {} is {}, which is not a finite number", source_,
+         line_, step, dimension, quote_for_message(cell));
   }
 
   void check_case(int64_t dimensions, int64_t length) {
     if (file_.dimensions == 0) file_.dimensions = dimensions;
-    const char* rule = header_.univariate.value_or(false) ? "@univariate says 1"
-                       : header_.dimensions               ? "@dimensions says"
-                                                          : "the first case has";
-    require(dimensions == file_.dimensions, ErrorKind::data, "{}:{}: the case has {} dimensions, {}{}",
+    const char* rule = header_.univariate.value_or(false) ? "@univariate requires 1"
+                       : header_.dimensions               ? "@dimensions is"
+                                                          : "the first sample has";
+    require(dimensions == file_.dimensions, ErrorKind::data, "{}:{}: the sample has {} dimensions, {}{}",
             source_, line_, dimensions, rule,
             header_.univariate.value_or(false) ? "" : fmt::format(" {}", file_.dimensions));
     require(header_.univariate.value_or(true) || header_.dimensions || dimensions > 1, ErrorKind::data,
-            "{}:{}: the case has 1 dimension, but @univariate is false", source_, line_);
+            "{}:{}: the sample has 1 dimension, but @univariate is false", source_, line_);
     require(!header_.length || length == *header_.length, ErrorKind::data,
-            "{}:{}: the case has {} steps, @seriesLength says {}", source_, line_, length,
+            "{}:{}: the sample has {} steps, but @seriesLength is {}", source_, line_, length,
             header_.length.value_or(0));
     if (header_.equal_length.value_or(false) && !file_.lengths.empty())
       require(length == file_.lengths.front(), ErrorKind::data,
-              "{}:{}: the case has {} steps, the first has {}, but @equalLength is true", source_, line_,
+              "{}:{}: the sample has {} steps, the first has {}, but @equalLength is true", source_, line_,
               length, file_.lengths.front());
   }
 
@@ -259,7 +258,7 @@ class TsReader {
     word_ = word;
     const auto found = classes_.find(word_);
     require(found != classes_.end(), ErrorKind::data,
-            "{}:{}: class {} is none of the {} that @classLabel declares", source_, line_,
+            "{}:{}: class {} is not one of the {} that @classLabel declares", source_, line_,
             quote_for_message(word), classes_.size());
     return found->second;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The .ts files of the UEA and UCR archives: labelled series of one or more dimensions, a case a line,
-// dimensions apart by ':' and values by ',', the class last.
+// .ts files of the UEA and UCR archives: labelled series of one or more dimensions, one sample per line,
+// dimensions separated by ':' and values by ',', the class last.
 
 #include <cstddef>
 #include <span>
@@ -10,9 +10,9 @@
 
 namespace modewise::io {
 
-/// Throws data errors that name file, line and the rule: a header line that says something twice, wrongly, or
-/// another thing than the cases do (dimensions, equal lengths, missing values, classes); time stamps; a case
-/// whose dimensions differ in length.
+/// Throws data errors that name file, line and rule: a header line that is duplicate, malformed, or
+/// contradicts the samples (dimensions, equal lengths, missing values, classes); time stamps; a sample whose
+/// dimensions differ in length.
 LabelledSeriesFile parse_ts(std::span<const std::byte> bytes, const std::string& source);
 LabelledSeriesFile read_ts(const std::string& path);
 

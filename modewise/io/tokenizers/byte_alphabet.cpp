@@ -34,7 +34,7 @@ std::optional<std::string> bytes_of_alphabet(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     auto character = static_cast<uint32_t>(static_cast<unsigned char>(text[i]));
     if (character >= 0x80) {
-      // All of the alphabet lies below U+0200: one byte or two.
+      // The whole alphabet lies below U+0200: one or two bytes.
       if (character < 0xC2 || character > 0xC7 || i + 1 == text.size()) return std::nullopt;
       character = (character & 0x1F) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3F);
     }

@@ -1,7 +1,6 @@
 #pragma once
 // sentencepiece's precompiled_charsmap: a double-array trie (Aoe 1989, in the layout of the Darts library)
-// from texts to places among replacement texts that end with a zero byte. Its first 4 bytes are the trie's
-// size.
+// from texts to offsets of zero-terminated replacements. The first 4 bytes are the trie's size.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +20,7 @@ class CharacterMap {
   /// `map` must have passed check_character_map and outlive this.
   explicit CharacterMap(std::string_view map);
 
-  /// The rule for the longest beginning of `text` that has one.
+  /// The rule for the longest prefix of `text` that has one.
   std::optional<Rule> longest(std::string_view text) const;
 
  private:
@@ -30,7 +29,7 @@ class CharacterMap {
   std::string_view trie_, texts_;
 };
 
-/// Throws a data error that names `source` unless sizes fit and every walk ends within the map.
+/// Throws a data error that names `source` unless all sizes are valid and every walk stays in the map.
 void check_character_map(std::string_view map, const std::string& source);
 
 }  // namespace modewise::io

@@ -13,7 +13,7 @@
 namespace modewise::io {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are read as they stand in the file");
+static_assert(std::endian::native == std::endian::little, "numbers are read in the byte order of the file");
 
 constexpr int32_t kLongestPiece = 4096;
 constexpr int32_t kSmallestVocabulary = 3 + 256;
@@ -27,8 +27,7 @@ class Llama2cReader {
     Llama2cTokenizer tokenizer{TokenTable(bytes_.size()), {}};
     longest_ = value<int32_t>("the longest piece's length");
     require(longest_ > 0 && longest_ <= kLongestPiece, ErrorKind::data,
-            "{}: not a tokenizer of llama2.c: the longest piece is declared to have {} bytes; 1 to {} are "
-            "possible",
+            "{}: not a llama2.c tokenizer: the longest piece is declared to have {} bytes; expected 1 to {}",
             source_, longest_, kLongestPiece);
     while (at_ < bytes_.size()) read_piece(tokenizer);
     check(tokenizer);
@@ -53,11 +52,10 @@ class Llama2cReader {
     const auto score = value<float>("a score");
     const auto length = value<int32_t>("a piece's length");
     require(std::isfinite(score), ErrorKind::data,
-            "{}: piece {} at byte {} has the score {}; a number is needed", source_, id_, begin, score);
-    require(
-        length > 0 && length <= longest_, ErrorKind::data,
-        "{}: piece {} at byte {} is declared to have {} bytes; 1 to {}, the longest declared, are possible",
-        source_, id_, begin, length, longest_);
+            "{}: piece {} at byte {} has the score {}; expected a finite number", source_, id_, begin, score);
+    require(length > 0 && length <= longest_, ErrorKind::data,
+            "{}: piece {} at byte {} is declared to have {} bytes; expected 1 to {}, the declared maximum",
+            source_, id_, begin, length, longest_);
     const auto size = static_cast<size_t>(length);
     require(bytes_.size() - at_ >= size, ErrorKind::data,
             "{}: piece {} at byte {} is declared to have {} bytes, but the file ends after {} of them",
@@ -66,8 +64,8 @@ class Llama2cReader {
     at_ += size;
     const auto earlier = tokenizer.pieces.find(text);
     if (earlier) {
-      fail(ErrorKind::data, "{}: piece {} at byte {}, {}, stands there twice: it is piece {} too", source_,
-           id_, begin, quote_for_message(text), *earlier);
+      fail(ErrorKind::data, "{}: piece {} at byte {}, {}, is a duplicate of piece {}", source_, id_, begin,
+           quote_for_message(text), *earlier);
     }
     tokenizer.pieces.add(id_++, text);
     tokenizer.scores.push_back(score);
@@ -75,7 +73,7 @@ class Llama2cReader {
 
   void check(const Llama2cTokenizer& tokenizer) const {
     require(id_ >= kSmallestVocabulary, ErrorKind::data,
-            "{}: the tokenizer ends after {} pieces; <unk>, <s>, </s> and 256 bytes make at least {}",
+            "{}: the tokenizer ends after {} pieces; <unk>, <s>, </s> and 256 bytes need at least {}",
             source_, id_, kSmallestVocabulary);
     for (int byte = 0; byte < 256; ++byte) {
       const int32_t id = tokenizer.first_byte + byte;
@@ -83,9 +81,10 @@ class Llama2cReader {
               "{}: piece {} must be {} (llama2.c writes the bytes there), but it is {}", source_, id,
               byte_piece(byte), quote_for_message(tokenizer.pieces[id]));
     }
-    require(static_cast<int32_t>(tokenizer.pieces.longest()) == longest_, ErrorKind::data,
-            "{}: the longest piece is declared to have {} bytes, but it has {}: the file is cut or damaged",
-            source_, longest_, tokenizer.pieces.longest());
+    require(
+        static_cast<int32_t>(tokenizer.pieces.longest()) == longest_, ErrorKind::data,
+        "{}: the longest piece is declared to have {} bytes, but it has {}: the file is truncated or damaged",
+        source_, longest_, tokenizer.pieces.longest());
   }
 
   std::span<const std::byte> bytes_;

@@ -37,11 +37,11 @@ class SentencePieceParser {
           parse_piece(file_.inside(field), field.at);
           break;
         case 2:
-          once(has_trainer_, field, "how it was trained");
+          once(has_trainer_, field, "trainer_spec");
           parse_trainer(file_.inside(field));
           break;
         case 3:
-          once(has_normalizer_, field, "how text is normalised");
+          once(has_normalizer_, field, "normalizer_spec");
           parse_normalizer(file_.inside(field));
           break;
         case 5:
@@ -57,7 +57,7 @@ class SentencePieceParser {
 
  private:
   void once(bool& seen, const Field& field, std::string_view what) const {
-    if (seen) file_.wrong(field.at, fmt::format("the model says twice {}", what));
+    if (seen) file_.wrong(field.at, fmt::format("duplicate field {}", what));
     seen = true;
   }
 
@@ -75,14 +75,14 @@ class SentencePieceParser {
       file_.wrong(at, fmt::format("piece {} {}", id, what));
     };
     if (id >= TokenTable::kMaxTokens)
-      wrong(fmt::format("is one too many: {} are accepted", TokenTable::kMaxTokens));
+      wrong(fmt::format("exceeds the limit of {} pieces", TokenTable::kMaxTokens));
     if (text.empty()) wrong("has no text");
     if (text.size() > kLongestPiece)
-      wrong(fmt::format("has {} bytes; at most {} are accepted", text.size(), kLongestPiece));
-    if (!std::isfinite(score)) wrong(fmt::format("has the score {}; a number is needed", score));
-    if (type < 1 || type > 6) wrong(fmt::format("has the type {}; 1 to 6 are known", type));
+      wrong(fmt::format("has {} bytes; the limit is {}", text.size(), kLongestPiece));
+    if (!std::isfinite(score)) wrong(fmt::format("has the score {}; expected a finite number", score));
+    if (type < 1 || type > 6) wrong(fmt::format("has the unknown type {}; expected 1 to 6", type));
     if (const auto earlier = model_.pieces.find(text))
-      wrong(fmt::format("{} stands there twice: it is piece {} too", quote_for_message(text), *earlier));
+      wrong(fmt::format("{} is a duplicate of piece {}", quote_for_message(text), *earlier));
     model_.pieces.add(id, text);
     model_.scores.push_back(score);
     model_.types.push_back(static_cast<Type>(type));
@@ -96,7 +96,7 @@ class SentencePieceParser {
           const uint64_t algorithm = message.integer(field);
           if (algorithm != 1 && algorithm != 2) {
             file_.wrong(field.at,
-                        fmt::format("the model is of type {} {}; unigram (1) and bpe (2) can be read",
+                        fmt::format("the model is of type {} {}; unigram (1) and bpe (2) are supported",
                                     algorithm, algorithm < 5 ? kNames[algorithm] : ""));
           }
           model_.algorithm = static_cast<SentencePieceModel::Algorithm>(algorithm);
@@ -122,7 +122,7 @@ class SentencePieceParser {
           break;
         case 53:
           if (!message.text(field).empty())
-            file_.wrong(field.at, "the model was trained with a delimiter of its own, which cannot be read");
+            file_.wrong(field.at, "the model was trained with a custom delimiter, which is not supported");
           break;
         default:
           break;
@@ -160,11 +160,11 @@ class SentencePieceParser {
     for (Field field; message.next(field);) {
       if (field.number == 2 && !field.bytes.empty())
         file_.wrong(field.at,
-                    "the model changes text after decoding (denormalizer_spec), which cannot be read");
+                    "the model changes text after decoding (denormalizer_spec), which is not supported");
     }
   }
 
-  // The mark called `text`, where it is one.
+  // The id of the control piece `text`; -1 if there is none.
   int32_t control(std::string_view text) const {
     const auto id = model_.pieces.find(text);
     return id && model_.types[static_cast<size_t>(*id)] == Type::control ? *id : -1;
@@ -172,8 +172,8 @@ class SentencePieceParser {
 
   void check() {
     require(has_trainer_ && has_normalizer_, ErrorKind::data,
-            "{}: not a sentencepiece model, or cut: it says nothing about {}", source_,
-            has_trainer_ ? "how text is normalised" : "how it was trained");
+            "{}: not a sentencepiece model, or truncated: it has no {}", source_,
+            has_trainer_ ? "normalizer_spec" : "trainer_spec");
     std::bitset<256> bytes;
     int32_t unknown = -1;
     for (int32_t id = 0; id < model_.pieces.size(); ++id) {
@@ -181,19 +181,18 @@ class SentencePieceParser {
       const Type type = model_.types[static_cast<size_t>(id)];
       if (type == Type::unknown) {
         require(unknown < 0, ErrorKind::data,
-                "{}: pieces {} and {} are both of the type unknown; one is needed", source_, unknown, id);
+                "{}: pieces {} and {} are both of the type unknown; expected one", source_, unknown, id);
         unknown = id;
       }
       require(type != Type::unused || model_.algorithm == SentencePieceModel::Algorithm::unigram,
               ErrorKind::data,
-              "{}: piece {}, {}, is of the type unused, which is read in unigram models only", source_, id,
-              quote_for_message(text));
+              "{}: piece {}, {}, is of the type unused, which is supported in unigram models only", source_,
+              id, quote_for_message(text));
       if (type == Type::byte) bytes.set(byte_value(id, text));
     }
-    require(unknown >= 0, ErrorKind::data, "{}: no piece is of the type unknown; one is needed", source_);
+    require(unknown >= 0, ErrorKind::data, "{}: no piece is of the type unknown; expected one", source_);
     require(!model_.byte_fallback || bytes.all(), ErrorKind::data,
-            "{}: the model takes unknown characters as bytes, but has only {} of the 256 byte pieces",
-            source_, bytes.count());
+            "{}: the model has byte_fallback, but only {} of the 256 byte pieces", source_, bytes.count());
     model_.unknown = unknown;
     model_.begin = control(begin_);
     model_.end = control(end_);

@@ -1,6 +1,6 @@
 #pragma once
-// The .model file of sentencepiece: a protocol buffer (sentencepiece_model.proto) with pieces, scores and
-// types, how the vocabulary was trained, and how text is normalised before it is cut.
+// sentencepiece .model file: a protocol buffer (sentencepiece_model.proto) with pieces, scores and types, the
+// training settings, and the normalisation of text before tokenization.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,24 +18,24 @@ struct SentencePieceModel {
 
   Algorithm algorithm = Algorithm::unigram;
   TokenTable pieces;
-  std::vector<float> scores;  // a piece
-  std::vector<Type> types;    // a piece
+  std::vector<float> scores;  // per piece
+  std::vector<Type> types;    // per piece
 
-  bool byte_fallback = false;                           // characters without a piece become their bytes
-  bool add_dummy_prefix = true;                         // a space is put in front
-  bool remove_extra_whitespaces = true;                 // at both ends, and runs become one
+  bool byte_fallback = false;                           // unknown characters become byte pieces
+  bool add_dummy_prefix = true;                         // a space is prepended
+  bool remove_extra_whitespaces = true;                 // trimmed at both ends, and runs become one
   bool escape_whitespaces = true;                       // spaces become U+2581
-  bool whitespace_as_suffix = false;                    // the space that is added goes behind
-  std::string normalizer;                               // its name: "identity", "nmt_nfkc", …
-  std::string character_map;                            // its compiled rules, checked; empty: none
-  std::string unknown_text = " \u2047 ";                // what an unknown piece is shown as
+  bool whitespace_as_suffix = false;                    // the dummy prefix is appended instead
+  std::string normalizer;                               // name: "identity", "nmt_nfkc", …
+  std::string character_map;                            // compiled rules, checked; empty: none
+  std::string unknown_text = " \u2047 ";                // decoded text of an unknown piece
   int32_t unknown = 0, begin = -1, end = -1, pad = -1;  // ids; -1: none
 };
 
-/// The character that stands for a space within pieces, U+2581.
+/// The space character in pieces, U+2581.
 inline constexpr std::string_view kSpacePiece = "\xE2\x96\x81";
 
-/// Throws data errors that name `source`, the place and the rule.
+/// Throws data errors that name `source`, offset and rule.
 SentencePieceModel parse_sentencepiece_model(std::span<const std::byte> bytes, const std::string& source);
 SentencePieceModel read_sentencepiece_model(const std::string& path);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a tokenizer's file puts around one text or two.
+// Special tokens around one text or a pair of texts (the post-processor of a tokenizer file).
 
 #include <cstdint>
 #include <vector>
@@ -9,18 +9,18 @@ namespace modewise::io {
 struct TemplateItem {
   enum class Kind : uint8_t { mark, first, second };
   Kind kind = Kind::mark;
-  int32_t mark = 0;  // its token
-  int32_t type = 0;  // of a mark, and of all tokens of a text
+  int32_t mark = 0;  // id of the special token
+  int32_t type = 0;  // token type of a special token, or of all tokens of a text
 };
 
-/// Both empty where the file says nothing.
+/// Templates for one text and for a pair; both empty if the file has none.
 struct TextTemplate {
   std::vector<TemplateItem> single, pair;
 };
 
-/// [CLS] A [SEP] and [CLS] A [SEP] B [SEP], where B and the last mark are of type 1.
+/// [CLS] A [SEP] and [CLS] A [SEP] B [SEP], where B and the last [SEP] have type 1.
 TextTemplate bert_template(int32_t opening, int32_t closing);
-/// <s> A </s> and <s> A </s></s> B </s>, all of type 0.
+/// <s> A </s> and <s> A </s></s> B </s>, all with type 0.
 TextTemplate roberta_template(int32_t opening, int32_t closing);
 
 }  // namespace modewise::io

@@ -21,10 +21,10 @@ std::optional<int32_t> TokenTable::find(std::string_view text) const {
 }
 
 void TokenTable::grow_index() {
-  const size_t slots = std::bit_ceil(static_cast<size_t>(count_ + 1) * 2);
-  if (slots <= index_.size()) return;
-  index_ = {};  // the old one goes before the new one comes
-  index_.assign(slots, -1);
+  const size_t summary_tokens = std::bit_ceil(static_cast<size_t>(count_ + 1) * 2);
+  if (summary_tokens <= index_.size()) return;
+  index_ = {};  // frees the old one before the new one is allocated
+  index_.assign(summary_tokens, -1);
   for (int32_t id = 0; id < size(); ++id) {
     if (has(id)) index_[slot_of((*this)[id])] = id;
   }
@@ -33,7 +33,7 @@ void TokenTable::grow_index() {
 void TokenTable::add(int32_t id, std::string_view text) {
   require(id >= 0 && id < kMaxTokens && !has(id) && !text.empty() && !find(text) &&
               texts_.size() + text.size() <= UINT32_MAX,
-          ErrorKind::internal, "token {} cannot join its table", id);
+          ErrorKind::internal, "token {} cannot be added to the table", id);
   grow_index();
   const auto at = static_cast<size_t>(id);
   if (entries_.size() <= at) entries_.resize(at + 1);

@@ -1,6 +1,6 @@
 #pragma once
-// Texts of a vocabulary by id, and ids by text. Both ways are kept in a few flat arrays, so that a vocabulary
-// takes little more than its file and a hostile one is bounded by it.
+// Vocabulary: texts by id, and ids by text, in a few flat arrays: its memory is bounded by little more than
+// the file's size, also for hostile files.
 
 #include <cstdint>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace modewise::io {
 
-/// A hash of bytes for tables in memory; its values are not kept anywhere.
+/// Hash of bytes for tables in memory; its values are never stored in files.
 inline uint64_t text_hash(std::string_view text) {
   constexpr uint64_t kFirst = 0x9E3779B97F4A7C15u, kSecond = 0xC2B2AE3D27D4EB4Fu;
   const auto load = [](const char* from, size_t bytes) {
@@ -27,7 +27,7 @@ inline uint64_t text_hash(std::string_view text) {
   size_t left = text.size();
   uint64_t hash = kFirst ^ left;
   for (; left > 8; left -= 8, data += 8) hash = mix(hash ^ load(data, 8), kSecond);
-  // The last 1 to 8 bytes by loads of fixed sizes, which may overlap.
+  // The last 1 to 8 bytes, by loads of fixed sizes that may overlap.
   uint64_t last = 0;
   if (left == 8) {
     last = load(data, 8);
@@ -43,23 +43,23 @@ inline uint64_t text_hash(std::string_view text) {
 
 class TokenTable {
  public:
-  /// A file with more tokens, or larger ids, is refused by its reader: both sit far above those in use.
+  /// Limit for tokens and ids, enforced by the readers; far above vocabularies in use.
   static constexpr int32_t kMaxTokens = 1 << 21;
 
-  /// Room for texts of `text_bytes` in all.
+  /// Reserves `text_bytes` bytes for all texts.
   explicit TokenTable(size_t text_bytes = 0) { texts_.reserve(text_bytes); }
 
-  /// `id` must be below kMostTokens and free, `text` not empty and new.
+  /// `id` must be below kMaxTokens and free, `text` non-empty and new.
   void add(int32_t id, std::string_view text);
 
-  /// The largest id and one.
+  /// Largest id plus one.
   int32_t size() const { return static_cast<int32_t>(entries_.size()); }
-  /// Tokens that are there; fewer than size() when ids are left out.
+  /// Number of tokens; less than size() if there are gaps between ids.
   int32_t count() const { return count_; }
   bool has(int32_t id) const {
     return id >= 0 && id < size() && entries_[static_cast<size_t>(id)].length > 0;
   }
-  /// The text of an id below size(); empty when the id has none.
+  /// The text of an id below size(); empty for an unused id.
   std::string_view operator[](int32_t id) const {
     const Entry entry = entries_[static_cast<size_t>(id)];
     return std::string_view(texts_).substr(entry.begin, entry.length);
@@ -76,7 +76,7 @@ class TokenTable {
 
   std::string texts_;
   std::vector<Entry> entries_;
-  std::vector<int32_t> index_;  // open addressing: ids, -1 where free; a power of two, at most half full
+  std::vector<int32_t> index_;  // open addressing: ids, -1 if free; a power of two, at most half full
   int32_t count_ = 0;
   size_t longest_ = 0;
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxMerges = 1 << 21;
 constexpr size_t kMaxAdded = 100'000;
-constexpr int64_t kLongestWord = 1000;  // so that a word takes bounded work
+constexpr int64_t kLongestWord = 1000;  // bounds the work per word
 
 std::string_view checked_text(std::span<const std::byte> bytes, const std::string& source) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -35,7 +35,7 @@ class TokenizerJsonParser {
   TokenizerJson parse() {
     const Places file = places("at the start");
     json_.expect_end();
-    if (!file.contains("model")) json_.wrong("the file has no \"model\": it is no tokenizer.json");
+    if (!file.contains("model")) json_.wrong("the file has no \"model\": it is not a tokenizer.json");
     tokenizer_.vocabulary = TokenTable(bytes_);
     if (go_to(file, "added_tokens")) parse_added();
     go_to(file, "model");
@@ -46,7 +46,7 @@ class TokenizerJsonParser {
       if (go_to(file, "normalizer")) parse_bert_normalizer(json_, *tokenizer_.word_piece);
       if (!go_to(file, "pre_tokenizer")) json_.wrong("WordPiece needs the pre_tokenizer 'BertPreTokenizer'");
       parse_bert_pre_tokenizer(json_);
-      if (tokenizer_.around.single.empty()) put_bert_marks_around();
+      if (tokenizer_.around.single.empty()) add_bert_special_tokens();
       return std::move(tokenizer_);
     }
     if (go_to(file, "normalizer")) parse_normalizer(json_);
@@ -54,18 +54,19 @@ class TokenizerJsonParser {
     if (go_to(file, "decoder")) parse_decoder(json_);
     if (go_to(file, "post_processor")) parse_post_processor(json_, tokenizer_);
     if (tokenizer_.steps.empty() || tokenizer_.steps.back().kind != TokenizerJson::Step::Kind::byte_level)
-      json_.wrong("the pre_tokenizer does not end with ByteLevel; only byte-level BPE can be read");
+      json_.wrong("the pre_tokenizer does not end with ByteLevel; only byte-level BPE is supported");
     return std::move(tokenizer_);
   }
 
  private:
   struct Place {
-    size_t at = 0, elements = 0;  // elements: of an array
+    size_t at = 0, elements = 0;  // elements: number of elements of an array
   };
   using Places = std::map<std::string, Place>;
 
-  // A WordPiece file without template whose added tokens are BERT's marks, as `tokenizers` trains them.
-  void put_bert_marks_around() {
+  // Sets BERT's template for a WordPiece file without one that has BERT's special tokens, as `tokenizers`
+  // trains them.
+  void add_bert_special_tokens() {
     const auto mark = [&](std::string_view content) {
       return std::find_if(tokenizer_.added.begin(), tokenizer_.added.end(),
                           [&](const auto& token) { return token.special && token.content == content; });
@@ -77,20 +78,20 @@ class TokenizerJsonParser {
     tokenizer_.around = bert_template(opening->id, closing->id);
   }
 
-  // Passes an object and says where its members stand, so that they can be read in another order.
+  // Skips an object and returns the offsets of its members, so that they can be read in another order.
   Places places(std::string_view what) {
     Places found;
     json_.object(what, [&](const std::string& key) {
       const size_t at = json_.position();
-      if (found.size() == 256) json_.wrong("an object with more than 256 members");
+      if (found.size() == 256) json_.wrong("an object has more than 256 members");
       if (!found.try_emplace(key, Place{at, 0}).second)
-        json_.wrong(fmt::format("{} stands there twice", quote_for_message(key)));
+        json_.wrong(fmt::format("duplicate key {}", quote_for_message(key)));
       found[key].elements = json_.skip();
     });
     return found;
   }
 
-  // Whether `key` is there and not null; its value comes next.
+  // Moves to the value of `key`; false if it is absent or null.
   bool go_to(const Places& object, const std::string& key) {
     const auto place = object.find(key);
     if (place == object.end()) return false;
@@ -102,8 +103,7 @@ class TokenizerJsonParser {
     const size_t at = json_.position();
     const int64_t id = json_.integer(what);
     if (id < 0 || id >= TokenTable::kMaxTokens)
-      json_.wrong_at(at,
-                     fmt::format("{} is {}; 0 to {} are accepted", what, id, TokenTable::kMaxTokens - 1));
+      json_.wrong_at(at, fmt::format("{} is {}; expected 0 to {}", what, id, TokenTable::kMaxTokens - 1));
     return static_cast<int32_t>(id);
   }
 
@@ -128,12 +128,13 @@ class TokenizerJsonParser {
           token.normalized = json_.boolean();
           has_normalized = true;
         } else if (key == "single_word") {
-          if (json_.boolean()) json_.wrong_at(at, "an added token with single_word cannot be read");
+          if (json_.boolean()) json_.wrong_at(at, "added tokens with single_word are not supported");
         } else {
           json_.skip();
         }
       });
-      if (!has_id || token.content.empty()) json_.wrong_at(at, "an added token needs an id and a content");
+      if (!has_id || token.content.empty())
+        json_.wrong_at(at, "an added token must have an id and a content");
       if (!has_normalized) token.normalized = !token.special;
       if (tokenizer_.added.size() == kMaxAdded)
         json_.wrong_at(at, fmt::format("more than {} added tokens", kMaxAdded));
@@ -180,8 +181,8 @@ class TokenizerJsonParser {
       const size_t at = json_.position();
       const std::string type = json_.decode(json_.string());
       if (type != "BPE" && type != "WordPiece")
-        json_.wrong_at(
-            at, fmt::format("the model {} cannot be read; BPE and WordPiece can", quote_for_message(type)));
+        json_.wrong_at(at, fmt::format("unsupported model {}; BPE and WordPiece are supported",
+                                       quote_for_message(type)));
       if (type == "WordPiece") {
         parse_word_piece(model);
         return;
@@ -189,12 +190,12 @@ class TokenizerJsonParser {
     }
     if (go_to(model, "byte_fallback") && json_.boolean())
       json_.wrong(
-          "byte_fallback is on: the file was made from a sentencepiece model; take its tokenizer.model");
+          "byte_fallback is on: the file was converted from a sentencepiece model; use its tokenizer.model");
     if (go_to(model, "dropout") && json_.number() != 0)
-      json_.wrong("the model drops merges at random (dropout)");
+      json_.wrong("the model has dropout, which is not supported");
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       if (go_to(model, key) && !json_.string().raw.empty())
-        json_.wrong(fmt::format("the model has a {}, which cannot be read", key));
+        json_.wrong(fmt::format("the model has {}, which is not supported", key));
     }
     if (go_to(model, "ignore_merges")) tokenizer_.ignore_merges = json_.boolean();
     if (!go_to(model, "vocab")) json_.wrong("the model has no \"vocab\"");
@@ -210,8 +211,8 @@ class TokenizerJsonParser {
       const size_t at = json_.position();
       rules.longest_word = json_.integer("max_input_chars_per_word");
       if (rules.longest_word < 1 || rules.longest_word > kLongestWord)
-        json_.wrong_at(at, fmt::format("max_input_chars_per_word is {}; 1 to {} are accepted",
-                                       rules.longest_word, kLongestWord));
+        json_.wrong_at(at, fmt::format("max_input_chars_per_word is {}; expected 1 to {}", rules.longest_word,
+                                       kLongestWord));
     }
     if (!go_to(model, "vocab")) json_.wrong("the model has no \"vocab\"");
     parse_vocabulary();
@@ -221,12 +222,12 @@ class TokenizerJsonParser {
     if (named) unknown = json_.decode(json_.string());
     const std::optional<int32_t> id = tokenizer_.vocabulary.find(unknown);
     if (!id)
-      json_.wrong_at(at, fmt::format("the vocabulary has no token {}, which unknown words become",
-                                     quote_for_message(unknown)));
+      json_.wrong_at(
+          at, fmt::format("the vocabulary has no token {} for unknown words", quote_for_message(unknown)));
     rules.unknown = *id;
   }
 
-  /// How a token of the file reads in texts; nothing for what byte-level BPE cannot say.
+  /// The text of a token of the file; nullopt if byte-level BPE cannot represent it.
   std::optional<std::string> bytes_of(const std::string& text) const {
     return tokenizer_.word_piece ? std::optional(text) : bytes_of_alphabet(text);
   }
@@ -245,15 +246,15 @@ class TokenizerJsonParser {
       };
       if (text.empty()) wrong("is empty");
       if (tokenizer_.vocabulary.has(id))
-        wrong(fmt::format("has the id of {} too", quote_for_message(tokenizer_.vocabulary[id])));
+        wrong(fmt::format("has the same id as {}", quote_for_message(tokenizer_.vocabulary[id])));
       const TokenizerJson::AddedToken* added = added_token(id);
       const std::optional<std::string> bytes = bytes_of(text);
       if (added != nullptr && added->content != text)
-        wrong(fmt::format("has the id of the added token {}", quote_for_message(added->content)));
-      if (!bytes && added == nullptr) wrong("holds a character outside of the byte-level alphabet");
+        wrong(fmt::format("has the same id as the added token {}", quote_for_message(added->content)));
+      if (!bytes && added == nullptr) wrong("has a character outside the byte-level alphabet");
       if (!bytes) continue;
       if (const auto earlier = tokenizer_.vocabulary.find(*bytes))
-        wrong(fmt::format("stands there twice: {} too", *earlier));
+        wrong(fmt::format("is a duplicate of token {}", *earlier));
       tokenizer_.vocabulary.add(id, *bytes);
     } while (json_.take(','));
     json_.expect('}', "or ',' after a token");
@@ -261,15 +262,14 @@ class TokenizerJsonParser {
     for (int byte = 0; byte < 256; ++byte) {
       const char text = static_cast<char>(byte);
       if (!tokenizer_.vocabulary.find({&text, 1}))
-        json_.wrong(fmt::format(
-            "the vocabulary has no token for the byte {} ('{}'), so that not every text can be written", byte,
-            alphabet_character(static_cast<unsigned char>(byte))));
+        json_.wrong(
+            fmt::format("the vocabulary has no token for the byte {} ('{}'), so it cannot encode every text",
+                        byte, alphabet_character(static_cast<unsigned char>(byte))));
     }
   }
 
   void parse_merges(size_t count) {
-    if (count > kMaxMerges)
-      json_.wrong(fmt::format("{} merges; at most {} are accepted", count, kMaxMerges));
+    if (count > kMaxMerges) json_.wrong(fmt::format("{} merges; the limit is {}", count, kMaxMerges));
     tokenizer_.merges.reserve(count);
     json_.array("at the start of the merges", [&] {
       const size_t at = json_.position();
@@ -283,7 +283,7 @@ class TokenizerJsonParser {
         const std::string both = json_.decode(json_.string());
         const size_t space = both.find(' ');
         if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos)
-          json_.wrong_at(at, fmt::format("merge {}, {}, must be two parts with a space between",
+          json_.wrong_at(at, fmt::format("merge {}, {}, must be two parts separated by a space",
                                          tokenizer_.merges.size(), quote_for_message(both)));
         left = both.substr(0, space);
         right = both.substr(space + 1);
@@ -297,13 +297,13 @@ class TokenizerJsonParser {
     const std::optional<std::string> bytes = bytes_of_alphabet(text);
     const std::optional<int32_t> id = bytes ? tokenizer_.vocabulary.find(*bytes) : std::nullopt;
     if (!id) {
-      json_.wrong_at(at, fmt::format("merge {} needs the token {}, which the vocabulary does not have",
+      json_.wrong_at(at, fmt::format("merge {} needs the token {}, which is not in the vocabulary",
                                      tokenizer_.merges.size(), quote_for_message(text)));
     }
     return *id;
   }
 
-  // An added token that the vocabulary has under another id would mean two things.
+  // Refuses an added token that has another id in the vocabulary, since it would be ambiguous.
   void check_added() {
     for (size_t i = 0; i < tokenizer_.added.size(); ++i) {
       const TokenizerJson::AddedToken& token = tokenizer_.added[i];

@@ -1,7 +1,6 @@
 #pragma once
-// The tokenizer.json of Hugging Face's tokenizers, as far as byte-level BPE and BERT's WordPiece go:
-// vocabulary, merges, tokens that were added, and how text is split before. What is there and not understood
-// is refused by name.
+// Hugging Face tokenizer.json for byte-level BPE and BERT's WordPiece: vocabulary, merges, added tokens,
+// pre-tokenization. Unsupported components are refused by name.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,60 +14,60 @@
 
 namespace modewise::io {
 
-/// Which of BERT's changes of a text are made, in this order.
+/// Options of BERT's text normalisation, applied in this order.
 struct BertNormalizing {
-  bool clean_text = true;     // controls go, spaces become plain ones
+  bool clean_text = true;     // control characters are removed, white space becomes ' '
   bool space_chinese = true;  // spaces around Chinese characters
   bool strip_accents = true;
   bool lower_case = true;
 };
 
-/// What WordPiece has besides a vocabulary.
+/// Settings of WordPiece besides the vocabulary.
 struct WordPieceRules {
-  int32_t unknown = 0;            // the token of a word that no pieces make
-  std::string continuing = "##";  // before a piece that is not a word's first
+  int32_t unknown = 0;            // id for a word that cannot be split into pieces
+  std::string continuing = "##";  // prefix of pieces inside a word
   int64_t longest_word = 100;     // in characters; longer ones are unknown
   std::optional<BertNormalizing> normalizing = {};
 };
 
 struct TokenizerJson {
-  /// A token that is looked for in the text before it is split.
+  /// A token that is matched in the text before pre-tokenization.
   struct AddedToken {
     int32_t id = 0;
     std::string content;
     bool special = false, left_strip = false, right_strip = false;
-    bool normalized = false;  // looked for after those that are not
+    bool normalized = false;  // matched after those that are not
   };
   struct Merge {
     int32_t left, right, result;
   };
-  /// One step of the splitting into words.
+  /// One pre-tokenization step.
   struct Step {
     enum class Kind : uint8_t { split, digits, byte_level };
     enum class Behavior : uint8_t { isolated, removed, merged_with_previous, merged_with_next, contiguous };
     Kind kind = Kind::byte_level;
     std::string pattern;                     // split: a regular expression of Oniguruma (Ruby's syntax), or
-    bool literal = false;                    // split: a plain text
+    bool literal = false;                    // split: a literal string
     bool invert = false;                     // split
     Behavior behavior = Behavior::isolated;  // split
     bool individual_digits = false;          // digits
     bool add_prefix_space = false;           // byte_level
-    bool gpt2_pattern = true;                // byte_level: splits by GPT-2's expression too
+    bool gpt2_pattern = true;                // byte_level: also splits by GPT-2's pattern
   };
 
-  /// Texts as bytes, of byte-level BPE decoded from its alphabet; not of added tokens alone.
+  /// Texts as bytes (byte-level BPE: decoded from its alphabet), without tokens that are only added.
   TokenTable vocabulary;
-  std::vector<Merge> merges;  // the first is merged first
+  std::vector<Merge> merges;  // in order of priority
   std::vector<AddedToken> added;
   std::vector<Step> steps;                   // the last is byte_level; WordPiece has none
-  bool ignore_merges = false;                // a word that is a token is taken whole
-  std::optional<int32_t> begin, end;         // that the post-processor puts around a text
-  TextTemplate around;                       // what it puts around texts, as a whole
-  int32_t size = 0;                          // the largest id and one
-  std::optional<WordPieceRules> word_piece;  // of the model WordPiece; no merges then
+  bool ignore_merges = false;                // a word that is a token is not split
+  std::optional<int32_t> begin, end;         // added around a text by the post-processor
+  TextTemplate around;                       // the complete template of the post-processor
+  int32_t size = 0;                          // largest id plus one
+  std::optional<WordPieceRules> word_piece;  // for WordPiece models, which have no merges
 };
 
-/// Throws data errors that name `source`, the place and the rule.
+/// Throws data errors that name `source`, offset and rule.
 TokenizerJson parse_tokenizer_json(std::span<const std::byte> bytes, const std::string& source);
 TokenizerJson read_tokenizer_json(const std::string& path);
 

@@ -21,10 +21,10 @@ constexpr size_t kLongestPattern = 1 << 16;
 constexpr int kDeepestSequence = 16;
 
 [[noreturn]] void refuse(JsonScanner& json, std::string_view part, const std::string& type) {
-  json.wrong(fmt::format("the {} {} cannot be read", part, quote_for_message(type)));
+  json.wrong(fmt::format("unsupported {} {}", part, quote_for_message(type)));
 }
 
-// Members that only matter elsewhere (offsets, training) are passed over.
+// Skips members without effect here (offsets, training).
 void skip_members(JsonScanner& json, std::string_view what) {
   json.object(what, [&](const std::string&) { json.skip(); });
 }
@@ -50,11 +50,12 @@ void normalizer(JsonScanner& json, int depth) {
   if (json.take_null()) return;
   const std::string type = peek_type(json);
   if (type != "Sequence")
-    json.wrong(fmt::format("the normalizer {} changes text before it is split, which cannot be read{}",
-                           quote_for_message(type),
-                           type == "Prepend" || type == "Replace"
-                               ? "; the file was made from a sentencepiece model: take its tokenizer.model"
-                               : ""));
+    json.wrong(
+        fmt::format("the normalizer {} changes text before it is split, which is not supported{}",
+                    quote_for_message(type),
+                    type == "Prepend" || type == "Replace"
+                        ? "; the file was converted from a sentencepiece model: use its tokenizer.model"
+                        : ""));
   sequence(json, "normalizers", [&] { normalizer(json, depth + 1); });
 }
 
@@ -74,8 +75,8 @@ std::string pattern_text(JsonScanner& json) {
   const size_t at = json.position();
   std::string pattern = json.decode(json.string());
   if (pattern.size() > kLongestPattern || pattern.empty())
-    json.wrong_at(
-        at, fmt::format("the pattern has {} bytes; 1 to {} are accepted", pattern.size(), kLongestPattern));
+    json.wrong_at(at,
+                  fmt::format("the pattern has {} bytes; expected 1 to {}", pattern.size(), kLongestPattern));
   return pattern;
 }
 
@@ -87,7 +88,7 @@ Step::Behavior behavior(JsonScanner& json) {
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (name == kNames[i]) return static_cast<Step::Behavior>(i);
   }
-  json.wrong_at(at, fmt::format("the behavior {} is unknown", quote_for_message(name)));
+  json.wrong_at(at, fmt::format("unknown behavior {}", quote_for_message(name)));
 }
 
 Step split(JsonScanner& json) {
@@ -97,7 +98,7 @@ Step split(JsonScanner& json) {
     if (key == "pattern") {
       json.object("at the start of a pattern", [&](const std::string& kind) {
         if (kind != "Regex" && kind != "String")
-          json.wrong(fmt::format("the pattern {} is none of Regex and String", quote_for_message(kind)));
+          json.wrong(fmt::format("unknown pattern {}, expected Regex or String", quote_for_message(kind)));
         step.literal = kind == "String";
         step.pattern = pattern_text(json);
       });
@@ -164,24 +165,24 @@ void pre_tokenizer(JsonScanner& json, std::vector<Step>& steps, int depth) {
 
 struct NamedItem {
   TemplateItem item;
-  std::string name;  // of a mark
+  std::string name;  // of a special token
 };
 
 // A template: [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, …].
 std::vector<NamedItem> template_items(JsonScanner& json) {
   std::vector<NamedItem> items;
   json.array("at the start of a template", [&] {
-    if (items.size() == kMaxSteps) json.wrong(fmt::format("a template of more than {} items", kMaxSteps));
+    if (items.size() == kMaxSteps) json.wrong(fmt::format("a template has more than {} items", kMaxSteps));
     json.object("at the start of a template's item", [&](const std::string& kind) {
       NamedItem& one = items.emplace_back();
-      json.object("at the start of a template's mark", [&](const std::string& key) {
+      json.object("at the start of a template's special token", [&](const std::string& key) {
         if (key == "id") {
           one.name = json.decode(json.string());
         } else if (key == "type_id") {
           const size_t at = json.position();
           const int64_t type = json.integer("a type_id");
           if (type < 0 || type > kMaxTypes)
-            json.wrong_at(at, fmt::format("the type_id {} is none of 0 to {}", type, kMaxTypes));
+            json.wrong_at(at, fmt::format("type_id {} is outside 0 to {}", type, kMaxTypes));
           one.item.type = static_cast<int32_t>(type);
         } else {
           json.skip();
@@ -199,7 +200,7 @@ std::map<std::string, std::vector<int32_t>> special_ids(JsonScanner& json, int32
   std::map<std::string, std::vector<int32_t>> out;
   json.object("at the start of special_tokens", [&](const std::string& name) {
     if (out.size() == kMaxNames)
-      json.wrong(fmt::format("a template with more than {} special_tokens", kMaxNames));
+      json.wrong(fmt::format("a template has more than {} special_tokens", kMaxNames));
     json.object("at the start of a special token", [&](const std::string& member) {
       if (member != "ids") {
         json.skip();
@@ -209,9 +210,9 @@ std::map<std::string, std::vector<int32_t>> special_ids(JsonScanner& json, int32
         const size_t at = json.position();
         const int64_t id = json.integer("an id");
         if (id < 0 || id >= size)
-          json.wrong_at(at, fmt::format("the id {} is none of the {} of the vocabulary", id, size));
+          json.wrong_at(at, fmt::format("id {} is outside the vocabulary of {} ids", id, size));
         std::vector<int32_t>& ids = out[name];
-        if (ids.size() == kMaxSteps) json.wrong_at(at, "a special token of too many ids");
+        if (ids.size() == kMaxSteps) json.wrong_at(at, "a special token has too many ids");
         ids.push_back(static_cast<int32_t>(id));
       });
     });
@@ -219,7 +220,7 @@ std::map<std::string, std::vector<int32_t>> special_ids(JsonScanner& json, int32
   return out;
 }
 
-// The marks before and behind the text of a single template open and close texts.
+// The special tokens before and after the text of the single template begin and end texts.
 void take_ends(TokenizerJson& tokenizer) {
   bool text_seen = false;
   for (const TemplateItem& item : tokenizer.around.single) {
@@ -252,8 +253,9 @@ void template_processing(JsonScanner& json, TokenizerJson& tokenizer) {
       }
       const auto marks = ids.find(one.name);
       if (marks == ids.end())
-        json.wrong(fmt::format("the template above has the mark {}, which its special_tokens lack",
-                               quote_for_message(one.name)));
+        json.wrong(
+            fmt::format("the template above has the special token {}, which is not in its special_tokens",
+                        quote_for_message(one.name)));
       for (const int32_t id : marks->second) out.push_back({TemplateItem::Kind::mark, id, one.item.type});
     }
     return out;
@@ -264,14 +266,14 @@ void template_processing(JsonScanner& json, TokenizerJson& tokenizer) {
 
 // [text, id]
 int32_t named_id(JsonScanner& json, int32_t size) {
-  json.expect('[', "before a mark");
+  json.expect('[', "before a special token");
   json.string();
-  json.expect(',', "after a mark's text");
+  json.expect(',', "after the text of a special token");
   const size_t at = json.position();
   const int64_t id = json.integer("an id");
   if (id < 0 || id >= size)
-    json.wrong_at(at, fmt::format("the id {} is none of the {} of the vocabulary", id, size));
-  json.expect(']', "after a mark");
+    json.wrong_at(at, fmt::format("id {} is outside the vocabulary of {} ids", id, size));
+  json.expect(']', "after a special token");
   return static_cast<int32_t>(id);
 }
 

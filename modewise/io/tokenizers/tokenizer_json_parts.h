@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a tokenizer.json that are objects with a "type".
+// Parsers for the components of a tokenizer.json, objects with a "type".
 
 #include <string>
 #include <vector>
@@ -9,20 +9,20 @@
 
 namespace modewise::io {
 
-/// The "type" of the object that follows, which stays the next value; empty for null or where none is given.
+/// The "type" of the next object, which is not consumed; empty for null or without a type.
 std::string peek_type(JsonScanner& json);
 
 /// Refuses a normalizer that changes text.
 void parse_normalizer(JsonScanner& json);
-/// Refuses what is no byte-level decoder.
+/// Refuses all but a byte-level decoder.
 void parse_decoder(JsonScanner& json);
 /// Appends the steps of a pre_tokenizer.
 void parse_pre_tokenizer(JsonScanner& json, std::vector<TokenizerJson::Step>& steps);
-/// The options of a BertNormalizer, or of none.
+/// Parses the options of a BertNormalizer, or no normalizer.
 void parse_bert_normalizer(JsonScanner& json, WordPieceRules& rules);
-/// Refuses what is no BertPreTokenizer.
+/// Refuses all but a BertPreTokenizer.
 void parse_bert_pre_tokenizer(JsonScanner& json);
-/// Takes what is put around texts.
+/// Parses the template of special tokens around texts.
 void parse_post_processor(JsonScanner& json, TokenizerJson& tokenizer);
 
 }  // namespace modewise::io

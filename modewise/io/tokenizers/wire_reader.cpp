@@ -10,17 +10,18 @@
 
 namespace modewise::io {
 
-static_assert(std::endian::native == std::endian::little, "fixed numbers are read as they stand in the file");
+static_assert(std::endian::native == std::endian::little,
+              "fixed numbers are read in the byte order of the file");
 
 void WireReader::wrong(size_t at, std::string_view what) const {
-  fail(ErrorKind::data, "{}: not a model that can be read: at byte {}, {}", *source_, at, what);
+  fail(ErrorKind::data, "{}: not a readable model: at byte {}, {}", *source_, at, what);
 }
 
 uint64_t WireReader::varint() {
   const size_t begin = at_;
   uint64_t value = 0;
   for (int shift = 0; shift < 70; shift += 7) {
-    if (at_ == bytes_.size()) wrong(offset_ + begin, "a number does not end");
+    if (at_ == bytes_.size()) wrong(offset_ + begin, "a number is truncated");
     const auto byte = static_cast<unsigned char>(bytes_[at_++]);
     if (shift == 63 && byte > 1) break;
     value |= static_cast<uint64_t>(byte & 0x7F) << shift;
@@ -31,7 +32,7 @@ uint64_t WireReader::varint() {
 
 uint64_t WireReader::fixed(size_t bytes) {
   if (bytes_.size() - at_ < bytes)
-    wrong(offset_ + at_, fmt::format("a number of {} bytes does not end", bytes));
+    wrong(offset_ + at_, fmt::format("a number of {} bytes is truncated", bytes));
   uint64_t value = 0;
   std::memcpy(&value, bytes_.data() + at_, bytes);
   at_ += bytes;
@@ -92,7 +93,7 @@ std::string_view WireReader::text(const Field& field) const {
 }
 
 uint64_t WireReader::integer(const Field& field) const {
-  expect(field, Kind::varint, "a whole number");
+  expect(field, Kind::varint, "an integer");
   return field.value;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The wire format of protocol buffers, field by field, without their library: enough to read one message type
-// by hand. Lengths are checked before anything is taken, and nothing is allocated.
+// Reader of the protocol buffer wire format, field by field, without the protobuf library. Lengths are
+// checked before use, and nothing is allocated.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +16,18 @@ class WireReader {
   struct Field {
     uint32_t number = 0;
     Kind kind = Kind::varint;
-    size_t at = 0;           // its place in the file
+    size_t at = 0;           // offset in the file
     uint64_t value = 0;      // varint, fixed32, fixed64
-    std::string_view bytes;  // bytes: a text or a message
+    std::string_view bytes;  // bytes: a string or a message
   };
 
-  /// Reads the message `bytes` that stands at `offset` of the file `source`, which must outlive this.
+  /// Reads the message `bytes` at `offset` of the file `source`, which must outlive this.
   WireReader(std::string_view bytes, size_t offset, const std::string& source)
       : bytes_(bytes), offset_(offset), source_(&source) {}
-  /// The message within a field.
+  /// Reader of the message in a field.
   WireReader inside(const Field& field) const;
 
-  /// The next field, or false at the end of the message. Throws data errors with the place.
+  /// Reads the next field; false at the end of the message. Throws data errors with the offset.
   bool next(Field& field);
 
   std::string_view text(const Field& field) const;  // valid UTF-8

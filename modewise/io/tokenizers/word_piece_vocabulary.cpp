@@ -10,7 +10,7 @@
 namespace modewise::io {
 namespace {
 
-// "[CLS]" or {"content": "[CLS]", …}; null leaves the name as it is.
+// Reads "[CLS]" or {"content": "[CLS]", …}; null keeps the default.
 void mark_name(JsonScanner& json, std::string& name) {
   if (json.take_null()) return;
   if (!json.take('{')) {
@@ -33,12 +33,12 @@ TokenTable token_lines(std::string_view text, const std::string& source) {
     std::string_view token = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (token.ends_with('\r')) token.remove_suffix(1);
-    require(!token.empty(), ErrorKind::data, "{}, line {}: a token must stand there, but the line is empty",
-            source, line + 1);
+    require(!token.empty(), ErrorKind::data, "{}, line {}: expected a token, got an empty line", source,
+            line + 1);
     require(line < TokenTable::kMaxTokens, ErrorKind::data, "{}: more than {} tokens", source,
             TokenTable::kMaxTokens);
     if (const std::optional<int32_t> earlier = out.find(token))
-      fail(ErrorKind::data, "{}, line {}: the token {} stands in line {} too", source, line + 1,
+      fail(ErrorKind::data, "{}, line {}: the token {} is a duplicate of line {}", source, line + 1,
            quote_for_message(token), *earlier + 1);
     out.add(line, token);
   }
@@ -62,7 +62,7 @@ BertTokenizerConfig parse_bert_tokenizer_config(std::string_view text, const std
       if (!json.take_null()) strip = json.boolean();
     } else if (key == "do_basic_tokenize") {
       const size_t at = json.position();
-      if (!json.boolean()) json.wrong_at(at, "do_basic_tokenize is false, which cannot be read");
+      if (!json.boolean()) json.wrong_at(at, "do_basic_tokenize is false, which is not supported");
     } else if (key == "unk_token") {
       mark_name(json, out.unknown);
     } else if (key == "cls_token") {
@@ -88,8 +88,9 @@ TokenizerJson parse_word_piece_vocabulary(std::span<const std::byte> bytes, cons
   out.vocabulary = token_lines(TextInput(bytes, source).text(), source);
   out.size = out.vocabulary.size();
   const std::optional<int32_t> unknown = out.vocabulary.find(config.unknown);
-  require(unknown.has_value(), ErrorKind::data, "{}: none of the {} tokens is {}, which unknown words become",
-          source, out.size, quote_for_message(config.unknown));
+  require(unknown.has_value(), ErrorKind::data,
+          "{}: none of the {} tokens is {}, the token for unknown words", source, out.size,
+          quote_for_message(config.unknown));
   out.word_piece = {.unknown = *unknown, .normalizing = config.normalizing};
   for (const std::string* name :
        {&config.unknown, &config.opening, &config.closing, &config.padding, &config.mask}) {

@@ -138,8 +138,7 @@ std::vector<FoundCaption> beam_captions(Captioner& captioner, const at::Tensor& 
   NextWords next(captioner, cells, 1);
   for (Rows rows = rows_of(searches, 1); rows.each > 0;) {
     next.append(rows.tokens);
-    for (size_t image = 0; image < searches.size(); ++image)
-      searches[image].extend(next, image * rows.each);
+    for (size_t image = 0; image < searches.size(); ++image) searches[image].extend(next, image * rows.each);
     rows = rows_of(searches, rows.each);
     if (rows.each > 0) next.reorder(rows.parents);
   }

@@ -30,7 +30,8 @@ int64_t Captioner::captions_each(const at::Tensor& cells, const at::Tensor& toke
   require(tokens.size(1) <= max_words_, ErrorKind::data,
           "a captioner built for {} words takes at most as many, got {}", max_words_, tokens.size(1));
   require(cells.size(0) > 0 && tokens.size(0) % cells.size(0) == 0, ErrorKind::data,
-          "each of {} images needs the same number of captions, got {} in total", cells.size(0), tokens.size(0));
+          "each of {} images needs the same number of captions, got {} in total", cells.size(0),
+          tokens.size(0));
   return tokens.size(0) / cells.size(0);
 }
 

@@ -47,10 +47,11 @@ void check_decoder(const CaptionModelConfig& config, const CaptionShape&, const 
           "{}: decoder.attention = \"{}\" cannot be causal: each of its rows depends on every token, later "
           "words included; causal types are {}",
           source, decoder.attention, forms_that(&nn::AttentionEntry::causal));
-  require(nn::find_attention_entry(decoder.cross_attention)->rectangular, ErrorKind::config,
-          "{}: decoder.cross_attention = \"{}\" has no cross-attention: it needs as many keys as tokens; types "
-          "with cross-attention are {}",
-          source, decoder.cross_attention, forms_that(&nn::AttentionEntry::rectangular));
+  require(
+      nn::find_attention_entry(decoder.cross_attention)->rectangular, ErrorKind::config,
+      "{}: decoder.cross_attention = \"{}\" has no cross-attention: it needs as many keys as tokens; types "
+      "with cross-attention are {}",
+      source, decoder.cross_attention, forms_that(&nn::AttentionEntry::rectangular));
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ void CaptionEncoderConfig::fields(Fields& f) {
   f.add("widths", widths, "channels of the backbone's convolutions; each halves the image",
         {.min = 1, .max = 4096});
   f.add("kernel", kernel, "kernel size of the convolutions in pixels, odd", {.min = 1, .max = 31});
-  f.add("attention", attention, "self-attention type over the cells of the feature map, or none (docs/synthesizers.md)", {.one_of = forms});
+  f.add("attention", attention,
+        "self-attention type over the cells of the feature map, or none (docs/synthesizers.md)",
+        {.one_of = forms});
   f.add("layers", layers, "encoder blocks of attention and feed-forward", {.min = 1, .max = 64});
   f.add("heads", heads, "attention heads of the encoder; must divide decoder.width", {.min = 1, .max = 4096});
   f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
@@ -30,14 +32,14 @@ void CaptionDecoderConfig::fields(Fields& f) {
   f.add("width", width, "width D of cells and word embeddings", {.min = 1, .max = 65536});
   f.add("layers", layers, "decoder layers", {.min = 1, .max = 64});
   f.add("heads", heads, "attention heads of the decoder; must divide width", {.min = 1, .max = 4096});
-  f.add("attention", attention, "causal self-attention type of the decoder",
-        {.one_of = attention_names()});
+  f.add("attention", attention, "causal self-attention type of the decoder", {.one_of = attention_names()});
   f.add("cross_attention", cross_attention, "cross-attention type from words to cells",
         {.one_of = attention_names()});
   f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
   f.add("feed_forward", feed_forward, "hidden width of the feed-forward networks, in multiples of width",
         {.min = 1, .max = 64});
-  f.add("dropout", dropout, "dropout probability of word embeddings and residual branches", {.min = 0, .max = 0.99});
+  f.add("dropout", dropout, "dropout probability of word embeddings and residual branches",
+        {.min = 0, .max = 0.99});
 }
 
 void CaptionModelConfig::fields(Fields& f) {

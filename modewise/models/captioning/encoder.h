@@ -9,13 +9,13 @@
 
 #include "modewise/models/captioning/captioner.h"
 #include "modewise/models/captioning/config.h"
+#include "modewise/nn/embedding/positions.h"
 #include "modewise/nn/layers/batch_norm.h"
 #include "modewise/nn/layers/block.h"
 #include "modewise/nn/layers/convolution.h"
 #include "modewise/nn/layers/layer_norm.h"
 #include "modewise/nn/layers/linear.h"
 #include "modewise/nn/layers/module_list.h"
-#include "modewise/nn/embedding/positions.h"
 
 namespace modewise::models {
 

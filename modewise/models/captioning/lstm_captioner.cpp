@@ -14,8 +14,7 @@ LstmCaptioner::LstmCaptioner(const CaptionModelConfig& config, const CaptionShap
     : Captioner(config, shape, init), width_(config.decoder.width) {
   const CaptionDecoderConfig& decoder = config.decoder;
   const double stddev = 1 / std::sqrt(static_cast<double>(width_));
-  words_ =
-      register_module("words", std::make_shared<nn::Embedding>(init, shape.vocabulary, width_, stddev));
+  words_ = register_module("words", std::make_shared<nn::Embedding>(init, shape.vocabulary, width_, stddev));
   first_states_ = register_module("first_states",
                                   std::make_shared<nn::Linear>(init, width_, 2 * decoder.layers * width_));
   attention_ =
@@ -63,9 +62,9 @@ at::Tensor LstmCaptioner::advance(CaptionState& state, const at::Tensor& words) 
 at::Tensor LstmCaptioner::logits(const at::Tensor& cells, const at::Tensor& tokens) {
   CaptionState state = begin_each(cells, captions_each(cells, tokens));
   const at::Tensor words = dropout_->forward(words_->forward(tokens));
-  std::vector<at::Tensor> told;
-  for (const at::Tensor& word : words.unbind(1)) told.push_back(advance(state, word));
-  return head_->forward(dropout_out_->forward(at::stack(told, 1)));
+  std::vector<at::Tensor> given;
+  for (const at::Tensor& word : words.unbind(1)) given.push_back(advance(state, word));
+  return head_->forward(dropout_out_->forward(at::stack(given, 1)));
 }
 
 at::Tensor LstmCaptioner::step(CaptionState& state, const at::Tensor& tokens) {

@@ -21,8 +21,8 @@ class CaptionLayer : public torch::nn::Module {
     nn::SynthesizerShape shape{{config.max_words}, 0, decoder.width, decoder.heads};
     self_ = register_module("self_attn", nn::make_attention(init, decoder.attention, shape, causal));
     shape.keys = cells;
-    cross_ = register_module("cross_attn",
-                             nn::make_attention(init, decoder.cross_attention, shape, rectangular));
+    cross_ =
+        register_module("cross_attn", nn::make_attention(init, decoder.cross_attention, shape, rectangular));
     feed_forward_ = register_module(
         "feedforward", std::make_shared<nn::GELUNetwork>(
                            init, decoder.width, decoder.width * decoder.feed_forward, decoder.dropout));
@@ -37,8 +37,8 @@ class CaptionLayer : public torch::nn::Module {
 
   /// x [R, T, D], cells [R, N, D]
   at::Tensor forward(const at::Tensor& x, const at::Tensor& cells) const {
-    const at::Tensor told = after_self(x);
-    return fed(dropouts_[1]->add_to(told, cross_->attend(asking(told), {cells, {}})));
+    const at::Tensor given = after_self(x);
+    return fed(dropouts_[1]->add_to(given, cross_->attend(asking(given), {cells, {}})));
   }
   /// Cross-attention weights [R, H, T, N]; undefined without weights per cell.
   at::Tensor looked(const at::Tensor& x, const at::Tensor& cells) const {
@@ -49,9 +49,9 @@ class CaptionLayer : public torch::nn::Module {
   /// One decoding step: x [R, 1, D] at position `place`; cells of B images.
   at::Tensor step(const at::Tensor& x, nn::TokenCache& words, const nn::TokenCache& cells,
                   int64_t place) const {
-    const at::Tensor told = dropouts_[0]->add_to(x, self_->step(norms_[0]->forward(x), words));
-    const at::Tensor asked = asking(told).view({cells.values.size(0), -1, x.size(-1)});
-    return fed(dropouts_[1]->add_to(told, cross_->attend_step(asked, cells, place).view(x.sizes())));
+    const at::Tensor given = dropouts_[0]->add_to(x, self_->step(norms_[0]->forward(x), words));
+    const at::Tensor asked = asking(given).view({cells.values.size(0), -1, x.size(-1)});
+    return fed(dropouts_[1]->add_to(given, cross_->attend_step(asked, cells, place).view(x.sizes())));
   }
 
  private:
@@ -85,10 +85,8 @@ TransformerCaptioner::TransformerCaptioner(const CaptionModelConfig& config, con
   const int64_t width = config.decoder.width;
   const double stddev = 1 / std::sqrt(static_cast<double>(width));
   const std::vector<int64_t> cells = caption_cells(config, shape);
-  words_ =
-      register_module("words", std::make_shared<nn::Embedding>(init, shape.vocabulary, width, stddev));
-  places_ =
-      register_module("places", std::make_shared<nn::Embedding>(init, config.max_words, width, stddev));
+  words_ = register_module("words", std::make_shared<nn::Embedding>(init, shape.vocabulary, width, stddev));
+  places_ = register_module("places", std::make_shared<nn::Embedding>(init, config.max_words, width, stddev));
   dropout_ = register_module("dropout", std::make_shared<nn::Dropout>(init, config.decoder.dropout));
   layers_ = register_module("layers", std::make_shared<nn::ModuleList<CaptionLayer>>());
   for (int64_t layer = 0; layer < config.decoder.layers; ++layer)
@@ -129,10 +127,10 @@ at::Tensor TransformerCaptioner::step(CaptionState& state, const at::Tensor& tok
   check_step(state, tokens);
   at::Tensor x = embed(tokens.unsqueeze(1), state.place);
   for (size_t i = 0; i < layers_->size(); ++i) {
-    nn::TokenCache told{std::move(state.rows[2 * i]), std::move(state.rows[2 * i + 1])};
-    x = (*layers_)[i].step(x, told, {state.cells[2 * i], state.cells[2 * i + 1]}, state.place);
-    state.rows[2 * i] = std::move(told.keys);
-    state.rows[2 * i + 1] = std::move(told.values);
+    nn::TokenCache given{std::move(state.rows[2 * i]), std::move(state.rows[2 * i + 1])};
+    x = (*layers_)[i].step(x, given, {state.cells[2 * i], state.cells[2 * i + 1]}, state.place);
+    state.rows[2 * i] = std::move(given.keys);
+    state.rows[2 * i + 1] = std::move(given.values);
   }
   ++state.place;
   return words_of(x).squeeze(1);

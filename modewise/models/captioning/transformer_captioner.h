@@ -6,8 +6,8 @@
 
 #include "modewise/models/captioning/captioner.h"
 #include "modewise/models/captioning/config.h"
-#include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/embedding/embedding.h"
+#include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/layer_norm.h"
 #include "modewise/nn/layers/linear.h"
 #include "modewise/nn/layers/module_list.h"

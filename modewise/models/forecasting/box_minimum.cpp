@@ -11,7 +11,7 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// An estimate of the inverse Hessian, P × P.
+/// BFGS estimate of the inverse Hessian, P × P.
 class InverseHessian {
  public:
   explicit InverseHessian(size_t size) : size_(size), values_(size * size) { reset(1); }
@@ -26,7 +26,7 @@ class InverseHessian {
     for (size_t i = 0; i < size_; ++i) out[i] = dot(row(i), x);
     return out;
   }
-  /// BFGS: `step` in x changed the gradient by `change`.
+  /// BFGS update: `step` in x changed the gradient by `change`.
   void update(std::span<const double> step, std::span<const double> change) {
     const double curvature = dot(step, change);
     if (!(curvature > 1e-12 * std::sqrt(dot(step, step) * dot(change, change)))) return;
@@ -48,7 +48,7 @@ class InverseHessian {
   bool fresh_ = true;
 };
 
-/// Which numbers stand at a bound that the gradient pushes against.
+/// Active set: variables at a bound that the gradient pushes against.
 std::vector<bool> held(std::span<const double> x, std::span<const double> gradient,
                        std::span<const double> low, std::span<const double> high) {
   std::vector<bool> out(x.size());
@@ -67,10 +67,10 @@ void clear(std::vector<double>& x, const std::vector<bool>& where) {
 BoxMinimum minimum_in_box(const SmoothFunction& function, std::vector<double> start,
                           std::span<const double> low, std::span<const double> high, double gradient_limit,
                           int maximum) {
-  constexpr double kEnough = 1e-4;     // of the decrease that the gradient promises
-  constexpr double kSmallest = 1e-12;  // share of a step
-  constexpr double kStill = 1e-11;     // a decrease that is none, of the value
-  constexpr int kStills = 3;           // of them in a row
+  constexpr double kEnough = 1e-4;     // Armijo: fraction of the predicted decrease
+  constexpr double kSmallest = 1e-12;  // smallest step factor
+  constexpr double kStill = 1e-11;     // relative decrease that counts as none
+  constexpr int kStills = 3;           // consecutive such steps
   const size_t size = start.size();
   BoxMinimum best{std::move(start), 0, 1};
   std::vector<double> gradient(size), next(size), next_gradient(size);
@@ -105,7 +105,7 @@ BoxMinimum minimum_in_box(const SmoothFunction& function, std::vector<double> st
       if (lower) break;
     }
     if (!lower) {
-      if (restarted) break;  // not even the gradient leads down
+      if (restarted) break;  // steepest descent fails too
       inverse.reset(1), restarted = true;
       continue;
     }

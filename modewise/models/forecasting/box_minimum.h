@@ -1,5 +1,5 @@
 #pragma once
-// The smallest value of a smooth function of many numbers, some of which are kept within bounds.
+// Bound-constrained minimization of a smooth function (projected BFGS).
 
 #include <functional>
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace modewise::models {
 
-/// A function's value at x, with its gradient written into `gradient`; not finite where it is not defined.
+/// Returns the value at x and writes the gradient to `gradient`; non-finite where undefined.
 using SmoothFunction = std::function<double(std::span<const double> x, std::span<double> gradient)>;
 
 struct BoxMinimum {
@@ -16,11 +16,10 @@ struct BoxMinimum {
   int evaluations = 0;
 };
 
-/// BFGS with projection (Bertsekas 1982): numbers at a bound that the gradient pushes against stay there, the
-/// others take a quasi-Newton step that is cut at the bounds and halved until it lowers the function enough
-/// (Armijo). Stops where no free gradient is above `gradient_limit`, where steps lower the value no more, or
-/// after `most` evaluations. A local minimum; `start` must be within the bounds and the function finite
-/// there.
+/// Projected BFGS (Bertsekas 1982): variables at an active bound stay fixed, the others take a quasi-Newton
+/// step, projected to the bounds, with Armijo backtracking. Stops when no free gradient exceeds
+/// `gradient_limit`, when steps stop lowering the value, or after `maximum` evaluations. Finds a local
+/// minimum; `start` must be within the bounds and the function finite there.
 BoxMinimum minimum_in_box(const SmoothFunction& function, std::vector<double> start,
                           std::span<const double> low, std::span<const double> high, double gradient_limit,
                           int maximum);

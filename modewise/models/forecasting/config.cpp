@@ -5,72 +5,73 @@
 namespace modewise::models {
 
 void WindowConfig::fields(Fields& f) {
-  f.add("centre", centre,
-        "what is taken off a window: the mean or the last of its observed values, or nothing",
+  f.add("centre", centre, "value subtracted from a window: mean or last of its observed values, or none",
         {.one_of = {"mean", "last", "none"}});
-  f.add("scale", scale, "divide a window by its deviation, or not", {.one_of = {"std", "none"}});
-  f.add("affine", affine, "learn a weight and a bias a series behind the normalisation (RevIN)");
+  f.add("scale", scale, "divisor of a window: std (standard deviation) or none", {.one_of = {"std", "none"}});
+  f.add("affine", affine, "learned weight and bias per series after the normalization (RevIN)");
   f.add("cycle", cycle,
-        "rows of the residual cycle of CycleNet (arXiv 2409.18479): a learned profile a series, taken off "
-        "windows and put back on forecasts (24: daily in hourly data); 0 is none",
+        "length in rows of CycleNet's residual cycle (arXiv 2409.18479): a learned profile per series, "
+        "subtracted from "
+        "windows and added to forecasts (24: daily in hourly data); 0: none",
         {.min = 0, .max = 1e6});
-  f.add("cycle_gain", cycle_gain, "how much faster than other weights the profile learns",
-        {.min = 1e-3, .max = 1e3});
-  f.add("cycle_start", cycle_start, "the profile starts from the training data's or from zero",
+  f.add("cycle_gain", cycle_gain, "learning rate factor of the cycle", {.min = 1e-3, .max = 1e3});
+  f.add("cycle_start", cycle_start, "initial cycle: profile (mean cycle of the training split) or zero",
         {.one_of = {"profile", "zero"}});
 }
 
 void PatchConfig::fields(Fields& f) {
-  f.add("length", length, "rows of a time patch", {.min = 1});
-  f.add("stride", stride, "rows between the starts of patches", {.min = 1});
-  f.add("embedding", embedding, "linear, relu (the paper's) or relu_norm (as released: ReLU and LayerNorm)",
+  f.add("length", length, "patch length in rows", {.min = 1});
+  f.add("stride", stride, "patch stride in rows", {.min = 1});
+  f.add("embedding", embedding,
+        "patch embedding: linear, relu (as in the paper) or relu_norm (as released: ReLU and LayerNorm)",
         {.one_of = {"linear", "relu", "relu_norm"}});
-  f.add("dropout", dropout, "dropout of the embedded patches", {.min = 0, .max = 0.99});
+  f.add("dropout", dropout, "dropout probability of the patch embeddings", {.min = 0, .max = 0.99});
 }
 
 void HeadConfig::fields(Fields& f) {
-  f.add("time", time, "what the head makes of the time tokens: flatten, mean (as released) or attention",
+  f.add("time", time, "pooling of the time tokens in the head: flatten, mean (as released) or attention",
         {.one_of = {"flatten", "mean", "attention"}});
   f.add("norm", norm, "LayerNorm in the head (as released; the paper has none)");
-  f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
+  f.add("dropout", dropout, "dropout probability before the last linear layer", {.min = 0, .max = 0.99});
   f.add("zero_start", zero_start,
-        "start the last linear map at zero: the first forecast is the window's centre");
-  f.add("skip", skip, "a linear map of the window beside the model, for all series or one a series",
+        "zero initial weights of the last linear layer: the first forecast is the window's centre");
+  f.add("skip", skip,
+        "linear skip connection from the window: none, shared (by all series) or individual (one per series)",
         {.one_of = {"none", "shared", "individual"}});
 }
 
 void FutureCovariateConfig::fields(Fields& f) {
   f.add(
       "width", width,
-      "of columns that are known ahead (data.future_covariates, data.calendar): numbers that tide projects a step's to; "
-      "nonlinear terms of their effect in hot and its siblings, 0: a linear one",
+      "width for future covariates (data.future_covariates, data.calendar): tide: projected width per step; "
+      "hot, transformer, spatial, temporal: ReLU features of their effect, 0: linear effect",
       {.min = 0, .max = 65536});
 }
 
 void TideConfig::fields(Fields& f) {
-  f.add("step_width", step_width, "numbers that tide's decoder makes for each step of the horizon",
-        {.min = 1, .max = 65536});
-  f.add("norm", norm, "layer normalisation behind tide's residual blocks");
+  f.add("step_width", step_width, "tide: decoder outputs per step of the horizon", {.min = 1, .max = 65536});
+  f.add("norm", norm, "tide: LayerNorm after the residual blocks");
 }
 
 void BaselineConfig::fields(Fields& f) {
   f.add("period", period,
-        "rows of a season (24: a day of hours); 0: from the data's step, 24 where that tells none",
+        "season length in rows (24: daily in hourly data); 0: from the data's time step, else 24",
         {.min = 0, .max = 1e6});
-  f.add("kernel", kernel, "rows of dlinear's moving average, odd", {.min = 1, .max = 100001});
-  f.add("individual", individual, "own linear maps for each series");
-  f.add("start", start, "linear maps start at random or as averages (1/lookback)",
+  f.add("kernel", kernel, "dlinear: rows of the moving average, odd", {.min = 1, .max = 100001});
+  f.add("individual", individual, "separate weights per series");
+  f.add("start", start, "initial weights of linear models: random or average (1/lookback)",
         {.one_of = {"random", "average"}});
   f.add("ridge", ridge,
-        "penalty of ridge, in mean squares of a lag times the windows; 0: that of the smallest validation "
+        "ridge: penalty, in units of the mean square of a lag times the number of windows; 0: lowest "
+        "validation "
         "error",
         {.min = 0, .max = 1e9});
   f.add("form", form,
-        "error, trend and season of ets: ANN, AAN, AAdN, ANA, AAA, AAdA, MAM …; auto: of the smallest AICc");
+        "ets: error, trend and season, such as ANN, AAN, AAdN, ANA, AAA, AAdA, MAM; auto: smallest AICc");
 }
 
 void ForecasterConfig::fields(Fields& f) {
-  choice_fields(f, *this, names_of(forecasters()), "its authors'", "the hot family");
+  choice_fields(f, *this, names_of(forecasters()), "its authors' values", "the hot family");
   block_fields(f);
   f.group("window", window);
   f.group("patch", patch);

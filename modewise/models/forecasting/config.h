@@ -1,5 +1,5 @@
 #pragma once
-// Every option of every forecaster.
+// Options of the forecasters.
 
 #include <cstdint>
 #include <string>
@@ -15,18 +15,18 @@ namespace modewise::models {
 class Forecaster;
 struct ForecastShape;
 
-/// How a window is normalised before a model sees it, and its forecast brought back (RevIN and relatives).
+/// Window normalization before the model and denormalization of its forecast (RevIN and variants).
 struct WindowConfig {
   std::string centre = "mean";          // mean | last | none: over observed cells
-  std::string scale = "std";      // std | none
-  bool affine = false;                  // learned weight and bias a series (RevIN)
-  int64_t cycle = 0;                    // rows of CycleNet's residual cycle; 0 is none
-  double cycle_gain = 5;                // the profile is gain × parameter: its learning rate under Adam
+  std::string scale = "std";            // std | none
+  bool affine = false;                  // learned weight and bias per series (RevIN)
+  int64_t cycle = 0;                    // length of CycleNet's residual cycle; 0: none
+  double cycle_gain = 5;                // cycle = gain × parameter: scales its learning rate under Adam
   std::string cycle_start = "profile";  // profile (of the training data) | zero
   void fields(Fields& fields);
 };
 
-/// How the time axis is cut into tokens.
+/// Patching of the time axis into tokens.
 struct PatchConfig {
   int64_t length = 16;
   int64_t stride = 8;
@@ -36,35 +36,35 @@ struct PatchConfig {
 };
 
 struct HeadConfig {
-  std::string time = "flatten";  // flatten | mean | attention: what becomes of the time tokens
-  bool norm = true;              // LayerNorm before the last linear map
+  std::string time = "flatten";  // flatten | mean | attention: pooling of the time tokens
+  bool norm = true;              // LayerNorm before the last linear layer
   double dropout = 0;
-  bool zero_start = false;    // weights 0 at the start: the first forecast is the window's centre
-  std::string skip = "none";  // none | shared | individual: a linear map of the window beside the model
+  bool zero_start = false;    // zero initial weights: the first forecast is the window's centre
+  std::string skip = "none";  // none | shared | individual: linear skip connection from the window
   void fields(Fields& fields);
 };
 
-/// What becomes of the columns that are known ahead.
+/// Options of future covariates.
 struct FutureCovariateConfig {
-  int64_t width = 16;  // of tide: what a step's are projected to; of hot: ReLUs of their effect
+  int64_t width = 16;  // tide: projected width per step; hot: ReLU features of their effect
   void fields(Fields& fields);
 };
 
 struct TideConfig {
-  int64_t step_width = 8;  // p: numbers a step that the decoder makes
-  bool norm = true;        // layer normalisation behind each residual block but the last
+  int64_t step_width = 8;  // p: decoder outputs per step
+  bool norm = true;        // LayerNorm after each residual block but the last
   void fields(Fields& fields);
 };
 
 struct BaselineConfig {
   static constexpr int64_t kUsualPeriod = 24;
 
-  int64_t period = 0;       // rows of a season; 0: from the data's step, kUsualPeriod where it tells none
-  int64_t kernel = 25;      // of `dlinear`'s moving average, rows, odd
-  bool individual = false;  // own weights a series: dlinear, nlinear, rlinear, ridge
-  std::string start = "random";  // random | average: weights 1/L, of dlinear and nlinear
-  double ridge = 0;              // of ridge: penalty, 0: chosen on validation
-  std::string form = "auto";     // of ets: auto | "ANN", "AAdA", "MAM" …
+  int64_t period = 0;            // season length in rows; 0: from the data's time step, else kUsualPeriod
+  int64_t kernel = 25;           // dlinear: rows of the moving average, odd
+  bool individual = false;       // separate weights per series: dlinear, nlinear, rlinear, ridge
+  std::string start = "random";  // dlinear, nlinear: random | average (weights 1/L)
+  double ridge = 0;              // ridge: penalty; 0: chosen on the validation split
+  std::string form = "auto";     // ets: auto | "ANN", "AAdA", "MAM" …
   void fields(Fields& fields);
 
   int64_t season() const { return period > 0 ? period : kUsualPeriod; }
@@ -81,25 +81,25 @@ struct ForecasterConfig : ModelChoice, EncoderConfig {
 
   void fields(Fields& fields);
 
-  /// Sets every option to what the authors of model `new_name` use, preset "default". Between hot,
-  /// transformer, spatial and temporal, which differ in their attention alone, the options stay as they are.
+  /// Sets every option to the authors' values for model `new_name`, preset "default". Switching between hot,
+  /// transformer, spatial and temporal, which differ only in their attention, keeps the options.
   void use_model(std::string new_name);
-  /// Sets the options in which the released HOT code and its paper differ ("release", "paper"), or ours
-  /// ("default").
+  /// Sets the options that differ between the released HOT code ("release"), its paper ("paper") and our
+  /// defaults ("default").
   void use_preset(std::string new_preset);
 };
 
-/// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
-/// shape, and for an option changed that the chosen model does not have. `source` opens the message.
+/// Throws a config error for invalid or inconsistent values, values that do not match the shape, and a
+/// changed option that the model does not have. `source` starts the message.
 void validate(const ForecasterConfig& config, const ForecastShape& shape,
               const std::string& source = "model");
 
 using ForecasterRow = ModelRow<ForecasterConfig, ForecastShape, Forecaster>;
-/// Every forecaster.
+/// Registry of all forecasters.
 const std::vector<ForecasterRow>& forecasters();
-/// Whether the model looks at columns that are known ahead: data.future_covariates, data.calendar.
+/// Whether the model uses future covariates: data.future_covariates, data.calendar.
 bool uses_future_covariates(const ForecasterRow& row);
-/// Whether `name` is hot or one of its siblings with another attention: transformer, spatial, temporal.
+/// Whether `name` is a token model: hot, transformer, spatial or temporal.
 bool is_token_model(std::string_view name);
 
 }  // namespace modewise::models

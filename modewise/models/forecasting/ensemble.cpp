@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kWindowsAtOnce = 64;
 
-/// Rows from `first` on of each window, [B, N_1…N_j, count].
+/// `count` rows of each window from row `first`, [B, N_1…N_j, count].
 at::Tensor windows(const at::Tensor& values, std::span<const int64_t> first, int64_t offset, int64_t count) {
   std::vector<at::Tensor> each;
   for (const int64_t row : first) each.push_back(values.narrow(-1, row + offset, count));
@@ -31,7 +31,7 @@ at::Tensor windows(const at::Tensor& values, std::span<const int64_t> first, int
 }  // namespace
 
 void EnsembleMember::fields(Fields& f) {
-  f.add("lookback", lookback, "rows that it looks back on", {.min = 1});
+  f.add("lookback", lookback, "lookback of the member in rows", {.min = 1});
   f.group("model", model);
 }
 
@@ -94,7 +94,7 @@ SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t p
   const auto best_of = [](const at::Tensor& gram) { return gram.diagonal().argmin().item<int64_t>(); };
   SplitWeights out;
   const auto splits = static_cast<double>(grams.size());
-  std::vector<double> gains;  // of one member
+  std::vector<double> gains;  // of a single member
   for (size_t i = 0; i < grams.size() && grams.size() > 1; ++i) {
     const at::Tensor others = sum_of(i);
     const double mixed = error_of(greedy_weights(others, picks), grams[i]);
@@ -147,7 +147,7 @@ at::Tensor EnsembleForecaster::forward(const ForecastInput& input) {
   ForecastInput checked = input;
   checked.past = checked_past(input);
   if (shape().known > 0) checked.known = checked_known(input);
-  // Elsewhere the weights are not looked at, which would wait for the device.
+  // Skip zero weights on the CPU only: reading them on a GPU would synchronize.
   const std::vector<double> shares = weights_.is_cpu() ? weights() : std::vector<double>(members_.size(), 1);
   at::Tensor out;
   for (size_t m = 0; m < members_.size(); ++m) {

@@ -1,6 +1,6 @@
 #pragma once
-// Several forecasters put together: a weighted mean of theirs, the weights chosen greedily on validation
-// windows (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004).
+// Ensemble of forecasters: a weighted mean, with weights from greedy ensemble selection on validation windows
+// (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004).
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace modewise::models {
 
-/// A member as it stands in EnsembleConfig::members.
+/// A member as stored in EnsembleConfig::members.
 struct EnsembleMember {
   int64_t lookback = 96;
   ForecasterConfig model;
@@ -23,32 +23,31 @@ struct EnsembleMember {
   static EnsembleMember from_toml(const std::string& text, const std::string& source);
 };
 
-/// Greedy choice with repetition from M members: gram [M, M] float64 are the sums of products of their
-/// errors, so that the squared error of weights w is wᵀ gram w. Of the first 1 … `picks` picks those of the
-/// least error count; returns weights [M] that sum to 1. Of equal members the first.
+/// Greedy selection with replacement among M members: gram [M, M] float64 holds the sums of products of their
+/// errors, so that the squared error of weights w is wᵀ gram w. Keeps the prefix of 1 … `picks` picks with
+/// the lowest error; returns weights [M] that sum to 1. Ties go to the first member.
 std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks);
 
-/// Weights of M members chosen on several splits, each with a gram [M, M] as above.
+/// Member weights chosen over several splits, each with a gram matrix [M, M] as above.
 struct SplitWeights {
   std::vector<double> weights;
-  double error = 0;   // theirs, mean over the splits
-  double mixed = 0;   // mean over the splits of the error of weights that the other splits choose
-  double single = 0;  // the same where they choose one member
+  double error = 0;   // error of these weights, mean over the splits
+  double mixed = 0;   // cross-validated error of weights chosen on the other splits
+  double single = 0;  // the same for a single member chosen on the other splits
 };
-/// Those of greedy_weights on the sum of all grams, or the best member alone where that is better by more
-/// than the standard error of the difference over the splits.
+/// greedy_weights on the sum of all grams, or the best single member if it is better by more than the
+/// standard error of the difference over the splits.
 SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t picks);
 
 class EnsembleForecaster : public Forecaster {
  public:
   EnsembleForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
 
-  /// Each member sees the last of the rows that its lookback holds; quantiles are weighted like forecasts.
+  /// Each member gets the last rows of its own lookback; quantiles are averaged like forecasts.
   at::Tensor forward(const ForecastInput& input) override;
-  /// Chooses the weights on the validation windows (equal ones where there are none) with the members as they
-  /// are.
+  /// Chooses the weights on the validation windows (equal weights if there are none); members stay unchanged.
   void fit(const FittingRows& rows) override;
-  /// Those of the members that are.
+  /// Whether any member refits.
   bool refits() const override;
   void refit(const FittingRows& rows) override;
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kPaths = 400;
 
-/// Linear between the two nearest of the ascending values, as numpy's.
+/// Quantile of ascending values by linear interpolation, as NumPy.
 double quantile_of(std::span<const double> ascending, double level) {
   const double place = level * static_cast<double>(ascending.size() - 1);
   const auto below = static_cast<size_t>(place);
@@ -54,11 +54,11 @@ void EtsForecaster::fit_series(int64_t series, std::span<const double> history) 
     forms = {smoothing_form(form_, "model")};
     require(!forms.front().multiplies() || *std::min_element(history.begin(), history.end()) > 0,
             ErrorKind::data,
-            "baseline.form = \"{}\" multiplies, which takes positive values, but series {} has {}", form_,
+            "baseline.form = \"{}\" is multiplicative and needs positive values, but series {} has {}", form_,
             series + 1, *std::min_element(history.begin(), history.end()));
     require(std::ssize(history) >= min_rows(forms.front(), period()), ErrorKind::data,
-            "baseline.form = \"{}\" with a period of {} rows is fitted to {} rows at least, but there are {}",
-            form_, period(), min_rows(forms.front(), period()), history.size());
+            "baseline.form = \"{}\" with a period of {} rows needs at least {} rows, but there are {}", form_,
+            period(), min_rows(forms.front(), period()), history.size());
   }
   const SmoothingFit fit = choose_smoothing(forms, history, period());
   int64_t* codes = forms_.mutable_data_ptr<int64_t>() + series * 4;

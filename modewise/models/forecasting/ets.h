@@ -1,5 +1,5 @@
 #pragma once
-// Exponential smoothing (ETS) of each series by itself.
+// ETS forecaster: local exponential smoothing of each series.
 
 #include <cstdint>
 #include <span>
@@ -13,11 +13,11 @@
 
 namespace modewise::models {
 
-/// Form (that of the smallest AICc with form = "auto") and parameters of each series come from its last
-/// training rows, at most 1,000 or three periods. At each origin the states are filtered through the window,
-/// from first states of the largest likelihood there (fit_states); a window with a value that is not positive
-/// takes the form whose parts are all added. Quantiles are those of normal errors with the variance of the
-/// fit; where a part is multiplied, of 400 simulated futures whose errors the seed draws.
+/// Model form (smallest AICc for form = "auto") and parameters of each series are fitted to its last training
+/// rows, at most 1,000 or three periods. At each origin the states are filtered through the window from
+/// maximum-likelihood initial states (fit_states); a window with a non-positive value uses the additive form.
+/// Quantiles assume normal errors with the fitted variance; multiplicative forms use 400 simulated paths with
+/// errors drawn from the seed.
 class EtsForecaster : public LocalForecaster {
  public:
   EtsForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);

@@ -12,15 +12,15 @@ double error_of(const SmoothingForm& form, double value, double forecast) {
   return form.error == 'M' ? (value - forecast) / forecast : value - forecast;
 }
 
-/// q.
+/// Level with trend, q.
 double base_of(const SmoothingForm& form, const SmoothingParameters& p, const SmoothingStates& states) {
   if (form.trend == 'A') return states.level + p.phi * states.trend;
   if (form.trend == 'M') return states.level * std::pow(states.trend, p.phi);
   return states.level;
 }
 
-/// Var(h steps) / variance is 1 + Σ_{j<h} c_j², with c_j = α + β (φ + … + φ^j), and γ more where j is whole
-/// periods.
+/// Var(h steps) / variance = 1 + Σ_{j<h} c_j², with c_j = α + β (φ + … + φ^j), plus γ if j is a multiple of
+/// the period.
 double relative_error(const SmoothingForm& form, const SmoothingParameters& p, double damping, int64_t step,
                       int64_t period) {
   double c = p.alpha;
@@ -44,8 +44,8 @@ SmoothingForm smoothing_form(const std::string& name, const std::string& source)
               form.name() == name && (form.has_trend() || !damped))
             return form;
   fail(ErrorKind::config,
-       "{}: baseline.form = \"{}\" is no form of exponential smoothing: auto, or an error A or M, a trend N, "
-       "A, Ad, M or Md and a season N, A or M, such as AAdA",
+       "{}: baseline.form = \"{}\" is not a form of exponential smoothing: auto, or error A or M, trend N, "
+       "A, Ad, M or Md and season N, A or M, such as AAdA",
        source, name);
 }
 

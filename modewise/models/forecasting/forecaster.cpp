@@ -24,7 +24,7 @@ AttentionView Forecaster::attention(const ForecastInput&) {
 }
 
 void Forecaster::start_cycle(const at::Tensor&) {
-  fail(ErrorKind::internal, "start_cycle: this model has no periodic profile");
+  fail(ErrorKind::internal, "start_cycle: this model has no cycle");
 }
 
 at::Tensor Forecaster::checked_past(const ForecastInput& input) const {
@@ -51,7 +51,7 @@ at::Tensor Forecaster::checked_known(const ForecastInput& input) const {
   wanted.push_back(shape_.known);
   wanted.push_back(shape_.lookback + shape_.horizon);
   require(input.known.defined() && input.known.sizes() == at::IntArrayRef(wanted), ErrorKind::data,
-          "forecaster: known must be [{}], got [{}]", fmt::join(wanted, ", "),
+          "forecaster: future covariates must be [{}], got [{}]", fmt::join(wanted, ", "),
           input.known.defined() ? fmt::format("{}", fmt::join(input.known.sizes(), ", ")) : "nothing");
   return input.known;
 }

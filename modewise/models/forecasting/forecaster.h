@@ -1,9 +1,8 @@
 #pragma once
-// What every forecaster is: a module from a window of the past, scaled, to the steps after it.
+// Forecaster interface: a module from a scaled lookback window to the following steps.
 //
 // Shapes: B samples, N_1…N_j series modes (variables; stations × variables; grid × grid), L lookback, H
-// horizon, Q quantiles. A cell that is not observed never reaches the result: its value is replaced before
-// anything else.
+// horizon, Q quantiles. Values of missing cells never affect the result: they are masked first.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -21,35 +20,34 @@ struct ForecasterConfig;
 
 /// The sizes a forecaster is built for.
 struct ForecastShape {
-  std::vector<int64_t> series;  // N_1…N_j
-  std::vector<bool>
-      ordered;  // whether neighbours along a series mode are near each other (a grid axis); empty: none
+  std::vector<int64_t> series;      // N_1…N_j
+  std::vector<bool> ordered;        // whether a series mode has a meaningful order (a grid axis); empty: none
   int64_t lookback = 96;            // L, steps
   int64_t horizon = 96;             // H, steps
-  int64_t quantiles = 0;            // Q; 0 is a point forecast
+  int64_t quantiles = 0;            // Q; 0: point forecast
   bool missing = false;             // whether windows come with masks
-  std::vector<double> levels = {};  // of the Q quantiles, ascending; empty where they are not known
-  int64_t known = 0;                // K: what is known ahead, numbers a step
-  int64_t known_modes = 0;  // i: they differ along the first i series modes, and are shared along the others
+  std::vector<double> levels = {};  // quantile levels, ascending; empty if unknown
+  int64_t known = 0;                // K: future covariates per step
+  int64_t known_modes = 0;  // i: covariates differ along the first i series modes, shared along others
 
   int64_t series_count() const;  // N_1 · … · N_j
 };
 
 struct ForecastInput {
-  at::Tensor past;        // [B, N_1…N_j, L] scaled; what stands under a missing cell does not matter
+  at::Tensor past;        // [B, N_1…N_j, L] scaled; values at missing cells are ignored
   at::Tensor observed;    // the same shape, bool; undefined when nothing is missing
   at::Tensor first_step;  // [B] int64: row of past[…, 0], counted from the data set's first row
-  at::Tensor known = {};  // [B, N_1…N_i, K, L + H] of lookback and horizon; undefined where K is 0
+  at::Tensor known = {};  // [B, N_1…N_i, K, L + H] future covariates; undefined if K is 0
 };
 
-/// What a model is fitted to at once, where it is not trained by steps.
+/// Data for models fitted in closed form or per series, not by gradient steps.
 struct FittingRows {
-  at::Tensor values;    // [N_1…N_j, T] float32 scaled, 0 where missing: training rows, then validation
-  at::Tensor observed;  // the same shape, bool; undefined when nothing is missing
-  at::Tensor mean, stddev;   // [N_1…N_j] float64: scaled · deviation + mean is in the data's units
-  int64_t first = 0, last = 0;  // rows [first, last) are those of training
+  at::Tensor values;        // [N_1…N_j, T] float32 scaled, 0 where missing: training rows, then validation
+  at::Tensor observed;      // the same shape, bool; undefined when nothing is missing
+  at::Tensor mean, stddev;  // [N_1…N_j] float64: scaled · stddev + mean is in the data's units
+  int64_t first = 0, last = 0;                // training rows [first, last)
   std::vector<int64_t> training, validation;  // first rows of the windows, ascending
-  at::Tensor known = {};                      // [N_1…N_i, K, T] known ahead; undefined where K is 0
+  at::Tensor known = {};                      // [N_1…N_i, K, T] future covariates; undefined if K is 0
 };
 
 class Forecaster : public torch::nn::Module {
@@ -59,40 +57,40 @@ class Forecaster : public torch::nn::Module {
   /// [B, N_1…N_j, H], or [B, N_1…N_j, H, Q] with quantiles ascending; float32 (float64 for a float64 module).
   virtual at::Tensor forward(const ForecastInput& input) = 0;
 
-  /// What it attends to; series modes first, time last.
+  /// Attention maps; series modes first, time last.
   virtual AttentionView attention(const ForecastInput& input);
 
-  /// Rows of the periodic profile that wants to start from training data; 0 for models without one.
+  /// Length in rows of the cycle to initialize from training data; 0 for models without one.
   virtual int64_t cycle_to_start() const { return 0; }
-  /// Starts it: profile [cycle_to_start(), N_1…N_j], the scaled training data's mean at each row of the cycle
-  /// less its mean over all, where row r of the data set is row r mod cycle.
+  /// Initializes the cycle: profile [cycle_to_start(), N_1…N_j], the scaled training data's mean at each
+  /// phase minus its overall mean; row r of the data set has phase r mod cycle.
   virtual void start_cycle(const at::Tensor& profile);
 
-  /// Hands over the rows of training and validation, before training; for models that are fitted to them.
+  /// Fits the model to training and validation rows, before training; for models that need it.
   virtual void fit(const FittingRows& /*rows*/) {}
-  /// Whether a forecast beyond the end of a series is made by the model fitted to all of its rows.
+  /// Whether forecasts beyond the end of a series use a model refitted to all of its rows.
   virtual bool refits() const { return false; }
-  /// Fits to these rows what then is; the rest stays.
+  /// Refits the refittable part to these rows; the rest stays.
   virtual void refit(const FittingRows& /*rows*/) {}
 
   const ForecastShape& shape() const { return shape_; }
 
  protected:
-  /// Checks the input's shapes (data error) and puts 0 under missing cells.
+  /// Checks the input's shapes (data error) and sets missing cells to 0.
   at::Tensor checked_past(const ForecastInput& input) const;
-  /// What is known ahead, of the model's shape (data error), as it came.
+  /// Checks the shape of the future covariates (data error) and returns them unchanged.
   at::Tensor checked_known(const ForecastInput& input) const;
 
  private:
   ForecastShape shape_;
 };
 
-/// Builds the model named in `config` with weights that depend on `seed` alone. A config or shape that makes
-/// no sense is a config error that names the option.
+/// Builds the model named in `config`; weights depend only on `seed`. An invalid config or shape is a config
+/// error that names the option.
 std::shared_ptr<Forecaster> make_forecaster(const ForecasterConfig& config, const ForecastShape& shape,
                                             uint64_t seed);
 
-/// Which random numbers the dropouts under `root` use in the next forward pass; call it before each.
+/// Keys the dropout under `root` for the next forward pass; call it before each.
 void set_dropout_step(torch::nn::Module& root, uint64_t seed, uint64_t step);
 
 }  // namespace modewise::models

@@ -1,4 +1,4 @@
-// Every forecaster, and what its config and the data must be.
+// Registry of forecasters, with their checks of config and data shape.
 
 #include <fmt/ranges.h>
 
@@ -25,10 +25,10 @@ void check_shape(const ForecastShape& shape, const std::string& source) {
   require(!shape.series.empty(), ErrorKind::config, "{}: a forecaster needs at least one series mode",
           source);
   for (int64_t size : shape.series)
-    require(size >= 1, ErrorKind::config, "{}: a series mode must hold at least one place, got {}", source,
+    require(size >= 1, ErrorKind::config, "{}: a series mode must have at least size 1, got {}", source,
             size);
   require(shape.ordered.empty() || shape.ordered.size() == shape.series.size(), ErrorKind::config,
-          "{}: {} series modes but {} statements of their order", source, shape.series.size(),
+          "{}: {} series modes but {} entries in `ordered`", source, shape.series.size(),
           shape.ordered.size());
   require(shape.lookback >= 1, ErrorKind::config, "{}: lookback must be at least 1, got {}", source,
           shape.lookback);
@@ -43,7 +43,7 @@ void check_patches(const ForecasterConfig& config, const ForecastShape& shape, c
           "{}: patch.length = {} is longer than the lookback of {} rows", source, config.patch.length,
           shape.lookback);
   require(config.patch.stride <= config.patch.length, ErrorKind::config,
-          "{}: patch.stride = {} is larger than patch.length = {}: rows between patches would be lost",
+          "{}: patch.stride = {} is larger than patch.length = {}: rows between patches would be skipped",
           source, config.patch.stride, config.patch.length);
 }
 
@@ -78,22 +78,22 @@ void check_ets(const ForecasterConfig& config, const ForecastShape& shape, const
   if (config.baseline.form == "auto") return;
   const SmoothingForm form = smoothing_form(config.baseline.form, source);
   const int64_t period = config.baseline.season();
-  require(
-      !form.has_season() || (period > 1 && shape.lookback >= min_rows(form, period)), ErrorKind::config,
-      "{}: baseline.form = \"{}\" with baseline.period = {} needs a period of 2 and a lookback of {} rows "
-      "at least, got {}",
-      source, config.baseline.form, period, min_rows(form, period), shape.lookback);
+  require(!form.has_season() || (period > 1 && shape.lookback >= min_rows(form, period)), ErrorKind::config,
+          "{}: baseline.form = \"{}\" with baseline.period = {} needs a period of at least 2 and a lookback "
+          "of at least {} rows, "
+          "got {}",
+          source, config.baseline.form, period, min_rows(form, period), shape.lookback);
 }
 
 void check_tide(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
-  // Of two numbers a normalisation leaves which is the larger, of one nothing.
+  // LayerNorm over two values keeps only their order, over one value nothing.
   const int64_t minimum = config.tide.norm ? 3 : 1;
   require(shape.known == 0 || config.known.width >= minimum, ErrorKind::config,
-          "{}: known.width must be at least {} for tide to look at what is known ahead{}, got {}", source,
+          "{}: future_covariates.width must be at least {} for tide with future covariates{}, got {}", source,
           minimum, config.tide.norm ? " with tide.norm" : "", config.known.width);
 }
 
-/// Only some models look at columns that are known ahead; an ensemble does where its members do.
+/// Only some models support future covariates; an ensemble does if its members do.
 void check_known(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
   if (shape.known == 0 || config.name == "ensemble") return;
   std::vector<std::string> names;
@@ -101,18 +101,19 @@ void check_known(const ForecasterConfig& config, const ForecastShape& shape, con
     if (uses_future_covariates(row)) names.push_back(row.name);
   require(
       std::find(names.begin(), names.end(), config.name) != names.end(), ErrorKind::config,
-      "{}: data.future_covariates and data.calendar are for models that look at what is known ahead ({}); '{}' does not",
+      "{}: data.future_covariates and data.calendar need a model with future covariates ({}); '{}' has none",
       source, fmt::join(names, ", "), config.name);
 }
 
 void check_ensemble(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
   require(!config.ensemble.members.empty(), ErrorKind::config, "{}: ensemble.members is empty", source);
   for (size_t i = 0; i < config.ensemble.members.size(); ++i) {
-    const std::string place = fmt::format("{}: ensemble.members, number {}", source, i + 1);
+    const std::string place = fmt::format("{}: ensemble.members, member {}", source, i + 1);
     const EnsembleMember member = EnsembleMember::from_toml(config.ensemble.members[i], place);
-    require(member.model.name != "ensemble", ErrorKind::config, "{}: is an ensemble itself", place);
+    require(member.model.name != "ensemble", ErrorKind::config, "{}: an ensemble cannot contain an ensemble",
+            place);
     require(member.lookback <= shape.lookback, ErrorKind::config,
-            "{}: looks back on {} rows, the ensemble on {}", place, member.lookback, shape.lookback);
+            "{}: its lookback of {} rows exceeds the ensemble's, {}", place, member.lookback, shape.lookback);
     ForecastShape of_member = shape;
     of_member.lookback = member.lookback;
     validate(member.model, of_member, place);
@@ -135,7 +136,7 @@ void use_itransformer(ForecasterConfig& config) {
   config.feed_forward = "gelu";
 }
 
-/// Sizes of the order that the authors searched.
+/// Sizes within the authors' search range.
 void use_tide(ForecasterConfig& config) {
   config.width = 256;
   config.hidden = 64;
@@ -180,8 +181,8 @@ const std::vector<ForecasterRow>& forecasters() {
                                              "head.dropout"}};
   const OwnedOptions of_itransformer = {
       .only = {"precision", "width", "hidden", "layers", "heads", "dropout", "window.*"}};
-  const OwnedOptions of_tide = {
-      .only = {"precision", "width", "hidden", "layers", "dropout", "window.*", "future_covariates.*", "tide.*"}};
+  const OwnedOptions of_tide = {.only = {"precision", "width", "hidden", "layers", "dropout", "window.*",
+                                         "future_covariates.*", "tide.*"}};
   static const std::vector<ForecasterRow> rows = {
       {"hot", "hot", factors, make_model<TokenForecaster>, nullptr, check_token_model},
       {"transformer", "transformer", features, make_model<TokenForecaster>, nullptr, check_token_model},

@@ -1,6 +1,6 @@
 #pragma once
 // iTransformer (Liu et al., ICLR 2024): each series' whole window is one token; post-norm encoder over the
-// series. Time features, which its authors add as tokens of their own, are not used.
+// series. The authors' time feature tokens are not used.
 
 #include <memory>
 #include <optional>
@@ -18,7 +18,7 @@ class ITransformerLayer : public torch::nn::Module {
  public:
   ITransformerLayer(const ForecasterConfig& config, nn::Initializer& init);
 
-  /// x [B, N, D], mask [B, N] bool or none: series with any observed cell.
+  /// x [B, N, D]; mask [B, N] bool or none: true for series with any observed cell.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask);
 
  private:

@@ -1,14 +1,14 @@
 #pragma once
-// What the trained forecasters share: the window is normalised, a core maps it to raw outputs, and those
-// become a point or quantile forecast in the window's own scale.
+// Base class of trained forecasters: window normalization, a core network with raw outputs, and
+// denormalization to a point or quantile forecast.
 
 #include <memory>
 
 #include "modewise/models/forecasting/config.h"
 #include "modewise/models/forecasting/forecaster.h"
-#include "modewise/nn/initializer.h"
 #include "modewise/nn/embedding/future_covariate_effect.h"
 #include "modewise/nn/embedding/window_normalization.h"
+#include "modewise/nn/initializer.h"
 
 namespace modewise::models {
 
@@ -21,18 +21,18 @@ class LearnedForecaster : public Forecaster {
   void start_cycle(const at::Tensor& profile) override;
 
  protected:
-  /// values [B, N_1 … N_j, L] of the input's past, normalised, 0 where not observed
+  /// Core network: normalized values [B, N_1 … N_j, L], 0 where not observed
   /// -> [B, N_1 … N_j, outputs()]
   virtual at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) = 0;
-  /// What is known ahead then acts through an effect that is taken off the past and put back on the forecast
-  /// (nn/future_covariate_effect.h), for models that do not look at it themselves.
+  /// Adds future covariates as an effect subtracted from the past and added to the forecast
+  /// (nn/embedding/future_covariate_effect.h), for cores that do not read them.
   void add_future_covariate_effect(nn::Initializer& init, const FutureCovariateConfig& config);
-  /// H, or H · Q with the quantiles of a step side by side.
+  /// H, or H · Q with the quantiles of a step adjacent.
   int64_t outputs() const;
   nn::NormalizedWindow normalized(const ForecastInput& input) const;
 
  private:
-  /// Undefined without one.
+  /// Undefined without future covariates.
   at::Tensor future_covariate_effect(const ForecastInput& input) const;
   nn::NormalizedWindow normalized(const ForecastInput& input, const at::Tensor& effect) const;
 

@@ -5,7 +5,7 @@
 namespace modewise::models {
 namespace {
 
-/// What the authors do to a window before the linear map, and the cycle where one is asked for.
+/// The authors' window normalization, and the cycle if configured.
 WindowConfig window_of(const ForecasterConfig& config) {
   WindowConfig out = config.window;
   out.affine = false;
@@ -28,7 +28,7 @@ std::shared_ptr<nn::SeriesLinear> make_linear(const ForecasterConfig& config, co
   return out;
 }
 
-/// Means over `kernel` steps around each step of [..., L], the ends repeated.
+/// Centred moving average over `kernel` steps of [..., L], with replicate padding.
 at::Tensor moving_average(const at::Tensor& x, int64_t kernel) {
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes.back() = kernel / 2;

@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "modewise/models/forecasting/learned_forecaster.h"
-#include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/embedding/series_linear.h"
+#include "modewise/nn/layers/dropout.h"
 
 namespace modewise::models {
 
-/// A window is cut into a moving average (ends repeated) and the rest; each has its linear map; no
-/// normalisation.
+/// Decomposition into a moving average (replicate padding) and the remainder, with one linear layer each; no
+/// normalization.
 class DLinear : public LearnedForecaster {
  public:
   DLinear(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
@@ -23,7 +23,7 @@ class DLinear : public LearnedForecaster {
   std::shared_ptr<nn::SeriesLinear> seasonal_, trend_;
 };
 
-/// One linear map of the normalised window: NLinear takes the last value off, RLinear uses RevIN, then
+/// One linear layer over the normalized window: NLinear subtracts the last value; RLinear uses RevIN, then
 /// dropout.
 class LinearForecaster : public LearnedForecaster {
  public:

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kFittedRows = 1000, kFittedPeriods = 3;
 
-/// Puts straight lines between observed rows under the gaps, and the nearest of them beyond the first and
-/// last. Whether any row was observed.
+/// Fills gaps by linear interpolation, and the ends with the nearest observed row. Returns false if no row
+/// was observed.
 bool close_gaps(std::span<double> rows, const bool* observed) {
   const auto count = std::ssize(rows);
   int64_t last = -1;
@@ -53,7 +53,7 @@ at::Tensor LocalForecaster::forward(const ForecastInput& input) {
   sizes.back() = shape().horizon;
   if (!levels_.empty()) sizes.push_back(std::ssize(levels_));
   if (checked.is_meta()) return at::empty(sizes, checked.options());
-  require(checked.is_cpu(), ErrorKind::config, "a local model runs on the CPU, its input is on {}",
+  require(checked.is_cpu(), ErrorKind::config, "local models run on the CPU, but the input is on {}",
           checked.device().str());
   const at::Tensor past = checked.to(at::kDouble).contiguous();
   const at::Tensor observed = input.observed.defined() ? input.observed.contiguous() : at::Tensor();
@@ -69,7 +69,7 @@ at::Tensor LocalForecaster::forward(const ForecastInput& input) {
       for (int64_t t = 0; t < lookback; ++t)
         history[static_cast<size_t>(t)] = values[i * lookback + t] * stddevs[s] + means[s];
       if (observed.defined() && !close_gaps(history, observed.const_data_ptr<bool>() + i * lookback))
-        continue;  // nothing was seen: 0, the training mean
+        continue;  // nothing observed: 0, the training mean
       const std::span<double> mine(forecasts + i * steps, static_cast<size_t>(steps));
       forecast(s, history, mine);
       for (double& value : mine) value = (value - means[s]) / stddevs[s];

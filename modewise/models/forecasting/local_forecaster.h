@@ -1,7 +1,7 @@
 #pragma once
-// What local models share, which forecast each series by itself from its rows up to the origin (theta, ets):
-// windows come back to the data's units in float64, gaps are closed by straight lines, and each history is
-// forecast apart from all others, so that the number of threads changes no bit.
+// Base class of local models (theta, ets), which forecast each series separately from its rows up to the
+// origin: windows are converted to the data's units in float64, gaps are interpolated linearly, and each
+// history is forecast independently, so that the bits do not depend on the number of threads.
 
 #include <cstdint>
 #include <span>
@@ -17,24 +17,24 @@ class LocalForecaster : public Forecaster {
   LocalForecaster(const ForecastShape& shape, int64_t period);
 
   at::Tensor forward(const ForecastInput& input) override;
-  /// Keeps the scaling, and fits each series to its last training rows, 1,000 or three periods.
+  /// Stores the scaling and fits each series to its last training rows, 1,000 or three periods.
   void fit(const FittingRows& rows) override;
   bool refits() const override { return true; }
   void refit(const FittingRows& rows) override { fit(rows); }
 
  protected:
-  /// The steps after `history`, the L rows of a window of series number `series`, in units and without gaps:
-  /// `out` [H], or [H, Q] with quantiles ascending.
+  /// Forecasts the steps after `history`, the L rows of a window of series `series` in the data's units
+  /// without gaps: `out` [H], or [H, Q] with quantiles ascending.
   virtual void forecast(int64_t series, std::span<const double> history, std::span<double> out) const = 0;
-  /// Fits series number `series` to its training rows, in units and without gaps; of no two series at once
-  /// may it write the same place.
+  /// Fits series `series` to its training rows, in the data's units without gaps. Called in parallel:
+  /// different series must write to different memory.
   virtual void fit_series(int64_t series, std::span<const double> history) = 0;
 
-  /// Writes the mean, or the quantiles of normal errors around it.
+  /// Writes the mean, or normal quantiles around it.
   void write_normal(const StepForecast& steps, std::span<double> out) const;
-  /// Levels of the quantiles, those of a normal distribution beside them.
+  /// The quantile levels.
   const std::vector<double>& levels() const { return levels_; }
-  /// Rows of a season.
+  /// Season length in rows.
   int64_t period() const { return period_; }
 
  private:

@@ -18,7 +18,7 @@ std::vector<int64_t> with_last(at::IntArrayRef sizes, int64_t last) {
   return out;
 }
 
-/// [..., H] -> [..., H, Q] with all levels alike, when the shape has quantiles.
+/// [..., H] -> [..., H, Q] with equal quantiles, if the shape has quantiles.
 at::Tensor with_levels(const at::Tensor& point, const ForecastShape& shape) {
   if (shape.quantiles == 0) return point;
   std::vector<int64_t> sizes = point.sizes().vec();
@@ -26,8 +26,8 @@ at::Tensor with_levels(const at::Tensor& point, const ForecastShape& shape) {
   return point.unsqueeze(-1).expand(sizes).contiguous();
 }
 
-/// The mean of x_t − x_{t−period} over the t at which both are observed, [..., 1]; 0 where there is none. The
-/// sums are over time alone, which no number of threads splits.
+/// Mean of x_t − x_{t−period} over t with both observed, [..., 1]; 0 if there are none. Sums run over time
+/// only, so they do not depend on the number of threads.
 at::Tensor mean_step(const at::Tensor& past, const at::Tensor& observed, int64_t period) {
   const int64_t count = past.size(-1) - period;
   if (count == 0) return at::zeros(with_last(past.sizes(), 1), past.options());
@@ -52,7 +52,7 @@ at::Tensor SeasonalForecaster::forward(const ForecastInput& input) {
   const at::Tensor drift = drift_ ? mean_step(past, input.observed, period_) : at::Tensor();
   at::Tensor season =
       nn::last_observed(past, input.observed).expand(with_last(past.sizes(), period_)).clone();
-  // From the oldest season to the newest, each overwriting where it was observed; the oldest may be cut.
+  // From the oldest season (possibly partial) to the newest, each overwrites where it was observed.
   for (int64_t age = (lookback - 1) / period_; age >= 0; --age) {
     const int64_t begin = lookback - (age + 1) * period_;
     const int64_t from = std::max<int64_t>(begin, 0), count = begin + period_ - from;

@@ -1,23 +1,23 @@
 #pragma once
-// Forecasts that learn nothing: the honest floor of every comparison.
+// Naive forecasters without parameters, as baselines.
 
 #include "modewise/models/forecasting/forecaster.h"
 
 namespace modewise::models {
 
-/// The last observed value of each series, for all steps; 0 (the training mean) where nothing was observed.
-/// With quantiles, all levels are that value.
+/// Naive method: repeats the last observed value of each series; 0 (the training mean) if nothing was
+/// observed. All quantiles are equal to it.
 class RepeatForecaster : public Forecaster {
  public:
   explicit RepeatForecaster(const ForecastShape& shape) : Forecaster(shape) {}
   at::Tensor forward(const ForecastInput& input) override;
 };
 
-/// The value `period` rows earlier, of the newest season in which it was observed; where none was, as repeat.
-/// With drift (Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 5.2) each season that lies
-/// between a value and its forecast adds the mean step from one season of the window to the next, taken over
-/// the cells that both have observed; 0 where no two have. With a period of 1 it is the naive method with
-/// drift, the straight line through the first and the last value.
+/// Seasonal naive method: the value of the same phase in the newest season in which it was observed; else as
+/// repeat. With drift (Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 5.2), each season
+/// between a value and its forecast adds the mean change from one season of the window to the next, over
+/// cells observed in both; 0 if there are none. Period 1 gives the drift method: the line through first and
+/// last value.
 class SeasonalForecaster : public Forecaster {
  public:
   SeasonalForecaster(const ForecastShape& shape, int64_t period, bool drift = false)

@@ -1,5 +1,5 @@
 #pragma once
-// Quantiles of normal errors.
+// Quantile levels and normal quantiles.
 
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace modewise::models {
 
-/// The levels of a shape's quantiles, or, where only their number is known, as many that stand evenly.
+/// The quantile levels of a shape, or evenly spaced ones if only their number is known.
 std::vector<double> levels_of(const ForecastShape& shape);
-/// The standard normal distribution's quantiles of those levels.
+/// Standard normal quantiles at these levels.
 std::vector<double> normal_quantiles(const std::vector<double>& levels);
 
 }  // namespace modewise::models

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/attention/softmax.h"
+#include "modewise/ops/dense/matmul.h"
 
 namespace modewise::models {
 
@@ -67,7 +67,7 @@ at::Tensor PatchTST::raw_forecast(const at::Tensor& values, const ForecastInput&
   x = dropout_->forward(embedding_->forward(x) + nn::cast_like(positions_, x));
   at::Tensor scores;
   for (const auto& layer : *layers_) x = layer->forward(x, scores);
-  // The head reads channels first, patches second, as the authors' weights do.
+  // The head expects channels first, patches second, as the authors' weights.
   x = head_dropout_->forward(head_->forward(x.transpose(1, 2).flatten(1)));
   std::vector<int64_t> sizes = values.sizes().vec();
   sizes.back() = outputs();

@@ -1,7 +1,7 @@
 #pragma once
-// PatchTST (Nie et al., ICLR 2023) as its authors' supervised code has it: series apart from each other,
-// patches with one stride of end padding, learned positions, post-norm encoder with batch normalisation,
-// residual attention scores (He et al. 2021), a flat head.
+// PatchTST (Nie et al., ICLR 2023) as in the authors' supervised code: channel independence, patches with one
+// stride of end padding, learned position embeddings, post-norm encoder with batch normalisation, residual
+// attention scores (He et al. 2021), flatten head.
 
 #include <memory>
 
@@ -18,8 +18,8 @@ class PatchTSTLayer : public torch::nn::Module {
  public:
   PatchTSTLayer(const ForecasterConfig& config, nn::Initializer& init);
 
-  /// x [R, P, D] (R = B · N rows). `scores` [R, H, P, P] of the layer before (or undefined) becomes this
-  /// layer's.
+  /// x [R, P, D] (R = B · N rows). Replaces `scores` [R, H, P, P] of the previous layer (or undefined) with
+  /// this layer's.
   at::Tensor forward(const at::Tensor& x, at::Tensor& scores);
 
  private:

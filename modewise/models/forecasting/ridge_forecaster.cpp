@@ -19,11 +19,11 @@
 namespace modewise::models {
 namespace {
 
-/// Σ z zᵀ and Σ z as tensors, cut into lags and steps.
+/// Σ z zᵀ and Σ z as tensors, split into lags x and steps y.
 struct Blocks {
   Blocks(const WindowSums& sums, int64_t lookback) : count(sums.count) {
     const int64_t size = sums.size, horizon = size - lookback;
-    // from_blob takes no const; nothing writes.
+    // from_blob needs non-const memory; nothing writes to it.
     const at::Tensor all =
         at::from_blob(const_cast<double*>(sums.products.data()), {size, size}, at::kDouble);
     const at::Tensor each = at::from_blob(const_cast<double*>(sums.sums.data()), {size}, at::kDouble);
@@ -51,7 +51,7 @@ nn::WindowNormalizationOptions normalization(const std::string& centre) {
   return out;
 }
 
-/// Of the windows' `starts` those of which every cell of the series was observed.
+/// Filters window `starts`: windows in which every cell of the series was observed.
 std::vector<int64_t> whole_windows(std::span<const int64_t> starts, const bool* observed, int64_t rows,
                                    int64_t size) {
   if (observed == nullptr) return {starts.begin(), starts.end()};
@@ -75,11 +75,11 @@ std::vector<RidgeMap> ridge_maps(const WindowSums& sums, int64_t lookback, std::
                                  {at::zeros({horizon, lookback}, options), at::zeros({horizon}, options)});
   const at::Tensor x = blocks.x / sums.count, y = blocks.y / sums.count;
   const SymmetricEigen eigen = symmetric_eigen(blocks.xx - at::outer(x, x) * sums.count);
-  const at::Tensor turned =
+  const at::Tensor rotated =
       ops::matmul(eigen.vectors.t(), blocks.xy - at::outer(x, y) * sums.count);  // [L, H]
   std::vector<RidgeMap> maps;
   for (const double alpha : alphas) {
-    const at::Tensor shrunk = turned / (eigen.values.clamp_min(0) + alpha).unsqueeze(1);
+    const at::Tensor shrunk = rotated / (eigen.values.clamp_min(0) + alpha).unsqueeze(1);
     const at::Tensor weight = ops::matmul(eigen.vectors, shrunk).t().contiguous();
     maps.push_back({weight, y - ops::matmul(weight, x.unsqueeze(1)).squeeze(1)});
   }
@@ -133,12 +133,14 @@ void RidgeForecaster::fit_map(int64_t map, WindowSums training, WindowSums valid
   at::Tensor errors;
   for (size_t i = 0; i < candidates.size(); ++i) {
     const at::Tensor squares = squared_errors(evaluate, candidates[i]);
-    if (const double sum = squares.sum().item<double>(); sum < minimum) minimum = sum, best = i, errors = squares;
+    if (const double sum = squares.sum().item<double>(); sum < minimum)
+      minimum = sum, best = i, errors = squares;
   }
   weight_[map].copy_(candidates[best].weight);
   bias_[map].copy_(candidates[best].bias);
   penalties_[map] = penalties[best];
-  if (errors.defined() && evaluate.count > 0) stddev_[map].copy_((errors.clamp_min(0) / evaluate.count).sqrt());
+  if (errors.defined() && evaluate.count > 0)
+    stddev_[map].copy_((errors.clamp_min(0) / evaluate.count).sqrt());
 }
 
 void RidgeForecaster::fit(const FittingRows& rows) {

@@ -1,5 +1,5 @@
 #pragma once
-// A linear map from all lags of a window to its forecast, by ridge regression in closed form.
+// Ridge regression forecaster: closed-form linear map from all lags of a window to its forecast.
 
 #include <memory>
 #include <span>
@@ -8,28 +8,28 @@
 #include "modewise/models/forecasting/config.h"
 #include "modewise/models/forecasting/forecaster.h"
 #include "modewise/models/forecasting/window_sums.h"
-#include "modewise/nn/initializer.h"
 #include "modewise/nn/embedding/window_normalization.h"
+#include "modewise/nn/initializer.h"
 
 namespace modewise::models {
 
-/// y ≈ weight · x + bias of windows z = (x, y).
+/// Linear map y ≈ weight · x + bias for windows z = (x, y).
 struct RidgeMap {
   at::Tensor weight, bias;  // [H, L], [H] float64
 };
 
-/// The ridge regressions of H steps on L lags for each penalty of `alphas`: the least Σ ‖y − Wx − b‖² + α
-/// ‖W‖² over the windows of `sums`, whose W rows are L + H. Without windows weight and bias are 0.
+/// Ridge regressions of H steps on L lags, one per penalty of `alphas`: minimize Σ ‖y − Wx − b‖² + α ‖W‖²
+/// over the windows of `sums`, of L + H rows each. Without windows, weight and bias are 0.
 std::vector<RidgeMap> ridge_maps(const WindowSums& sums, int64_t lookback, std::span<const double> alphas);
 
-/// Σ (y − Wx − b)² over the windows of `sums`, for each step [H].
+/// Σ (y − Wx − b)² over the windows of `sums`, per step [H].
 at::Tensor squared_errors(const WindowSums& sums, const RidgeMap& map);
 
-/// Windows less their last value or mean (window.centre), one map for all series or one a series, fitted at
-/// once to the training windows of which every cell was observed. The penalty, in units of the windows' mean
-/// Σ x² of a lag, is baseline.ridge, or the one of 10^−6, 10^−5.5 … 10^2 with the smallest squared error over
-/// the validation windows. Quantiles are those of normal errors with each step's deviation over the
-/// validation windows (the training windows where there are none).
+/// One map for all series or one per series, on windows minus their last value or mean (window.centre),
+/// fitted in closed form to all fully observed training windows. The penalty, in units of the windows' mean Σ
+/// x² of a lag, is baseline.ridge, or the one of 10^−6, 10^−5.5 … 10^2 with the lowest squared error on the
+/// validation windows. Quantiles assume normal errors with each step's standard deviation over the validation
+/// windows (training windows if there are none).
 class RidgeForecaster : public Forecaster {
  public:
   RidgeForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
@@ -44,9 +44,9 @@ class RidgeForecaster : public Forecaster {
   bool individual_;
   double penalty_;
   std::shared_ptr<nn::WindowNormalization> window_;
-  at::Tensor weight_, bias_, stddev_;  // [M, H, L], [M, H], [M, H] with M maps: 1, or one a series
-  at::Tensor penalties_;                  // [M] float64: those that were taken
-  at::Tensor normal_;                     // [Q] float64; undefined for point forecasts
+  at::Tensor weight_, bias_, stddev_;  // [M, H, L], [M, H], [M, H] with M maps: 1, or one per series
+  at::Tensor penalties_;               // [M] float64: the penalties used
+  at::Tensor normal_;                  // [Q] float64; undefined for point forecasts
 };
 
 }  // namespace modewise::models

@@ -13,7 +13,7 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The moving average around row t, which has half a period on both sides.
+/// Centred moving average at row t, with half a period on both sides.
 double centred_mean(std::span<const double> history, size_t t, size_t period) {
   const size_t half = period / 2;
   double sum = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// A season is found in a history and taken off it, as the Theta method wants it.
+// Seasonality test and seasonal adjustment, as used by the Theta method.
 
 #include <cstdint>
 #include <span>
@@ -7,12 +7,12 @@
 
 namespace modewise::models {
 
-/// Whether n r_m² / Σ_{i<m} r_i² is beyond 2.7055, the 90 % quantile of χ² with one degree of freedom, with
-/// r_i the autocorrelation of `history` at lag i and m = `period` (statsmodels' ThetaModel). False for a
-/// period of 1, fewer than two periods, and a history that is constant.
+/// Seasonality test of statsmodels' ThetaModel: n r_m² / Σ_{i<m} r_i² > 2.7055 (90 % quantile of χ² with one
+/// degree of freedom), r_i the autocorrelation of `history` at lag i, m = `period`. False for a period of 1,
+/// fewer than two periods, and constant histories.
 bool is_seasonal(std::span<const double> history, int64_t period);
 
-/// The season of each phase; row t has phase t mod m.
+/// Seasonal component per phase; row t has phase t mod m.
 struct Season {
   bool multiplicative = false;
   std::vector<double> factors;  // m; empty: none
@@ -21,12 +21,12 @@ struct Season {
   double put_back(double value, int64_t row) const;
 };
 
-/// Classical decomposition: what a centred moving average over a period (its ends half weighted where the
-/// period is even) leaves, averaged by phase, with a mean of 0 (or 1). Needs two periods.
+/// Classical decomposition: the residual of a centred moving average over a period (half-weighted ends for
+/// even periods), averaged by phase and normalized to mean 0 (multiplicative: 1). Needs two periods.
 Season classical_season(std::span<const double> history, int64_t period, bool multiplicative);
 
-/// The season of a history that has one: multiplicative where all values and factors are positive, else
-/// additive; none for a period of 1 and fewer than two periods.
+/// Season of a seasonal history: multiplicative if all values and factors are positive, else additive; none
+/// for a period of 1 or fewer than two periods.
 Season season_of_history(std::span<const double> history, int64_t period);
 
 }  // namespace modewise::models

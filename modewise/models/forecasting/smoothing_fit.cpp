@@ -24,13 +24,13 @@ SmoothingStates states_at(std::span<const double> x) {
   return {x[kLevel], x[kTrend], {x.begin() + kSeason, x.end()}, 0};
 }
 
-/// One row as it was smoothed, for the way back.
+/// Record of one filtered row, for the backward pass.
 struct Row {
   double level, trend, season;  // before it
   double base, forecast, residual, next_level;
 };
 
-/// Smooths all rows; false where a form that multiplies meets what is not positive.
+/// Filters all rows; false if a multiplicative form meets a non-positive value.
 bool forward_rows(const SmoothingForm& form, const SmoothingParameters& p, std::span<const double> history,
                   SmoothingStates states, std::vector<Row>& rows) {
   for (size_t t = 0; t < history.size(); ++t) {
@@ -51,13 +51,13 @@ bool forward_rows(const SmoothingForm& form, const SmoothingParameters& p, std::
   return true;
 }
 
-/// Adjoints of parameters and states, carried from the last row to the first.
+/// Adjoints (reverse-mode gradients) of parameters and states, from the last row to the first.
 class Backward {
  public:
   Backward(const SmoothingForm& form, const SmoothingParameters& parameters, size_t period)
       : form_(form), p_(parameters), season_(period) {}
 
-  /// Goes back over row number t, whose loss changes by `pull` with its forecast.
+  /// Backward step over row t; `pull` is the loss gradient of its forecast.
   void back(const Row& row, size_t t, double pull) {
     const double r = row.residual;
     const bool times = form_.season == 'M';
@@ -128,7 +128,7 @@ double spread_of(std::span<const double> x) {
   return std::sqrt(squares / static_cast<double>(x.size()));
 }
 
-/// A season's mean becomes 0 (or 1), the level takes what it had; forecasts stay the same.
+/// Normalizes the season's mean to 0 (multiplicative: 1) by moving it to the level; forecasts stay the same.
 void normalize(const SmoothingForm& form, SmoothingStates& states) {
   if (!form.has_season()) return;
   const double mean = average(states.season);
@@ -220,8 +220,7 @@ double smoothing_loss(const SmoothingForm& form, std::span<const double> history
 
 namespace {
 
-/// The numbers of a fit, in units in which steps in all of them are alike: states in deviations of the
-/// history.
+/// Variables of a fit, scaled to comparable units: states in standard deviations of the history.
 class Problem {
  public:
   Problem(const SmoothingForm& form, std::span<const double> history, int64_t period)
@@ -238,11 +237,10 @@ class Problem {
 
   const SmoothingStates& start() const { return start_; }
 
-  /// Keeps number i where it is.
+  /// Fixes variable i.
   void hold(size_t i, double value) { low_[i] = high_[i] = value; }
 
-  /// The minimum of smoothing_loss that is found from these parameters and the heuristic's states; x in its
-  /// units.
+  /// Minimizes smoothing_loss from these parameters and the heuristic initial states; x in its units.
   BoxMinimum from(const Start& parameters) const {
     constexpr double kGradient = 1e-5;
     constexpr int kMaxEvaluations = 1000;

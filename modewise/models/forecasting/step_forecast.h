@@ -4,7 +4,7 @@
 
 namespace modewise::models {
 
-/// A forecast of H steps of one series, and the deviation of its errors.
+/// A forecast of H steps of one series, and the standard deviation of its errors.
 struct StepForecast {
   std::vector<double> mean, stddev;
 };

@@ -9,7 +9,7 @@
 namespace modewise::models {
 namespace {
 
-/// The line A + B·t through the rows 1…t so far, by least squares.
+/// Least-squares line A + B·t through the rows 1…t so far.
 class Line {
  public:
   void add(double value) {
@@ -32,7 +32,7 @@ Line line_through(std::span<const double> history) {
   return line;
 }
 
-/// What ω is multiplied by in μ_{t+1}: (1−α)^t A + (1 − (1−α)^{t+1})/α · B, with decay = (1−α)^t.
+/// Coefficient of ω in μ_{t+1}: (1−α)^t A + (1 − (1−α)^{t+1})/α · B, with decay = (1−α)^t.
 double drift_of(const Line& line, double decay, double alpha) {
   return decay * line.intercept() + (1 - decay * (1 - alpha)) / alpha * line.slope();
 }
@@ -52,14 +52,13 @@ Theta smoothed(std::span<const double> history, double alpha) {
 
 Theta theta_with(ThetaForm form, std::span<const double> history, double alpha) {
   if (form == ThetaForm::standard) return smoothed(history, alpha);
-  // y_t − p_{t−1} = u_t (ℓ_0 − y_1) + d_t ω + error, with p the level that starts at y_1 and u_t =
-  // (1−α)^{t−1}.
+  // y_t − p_{t−1} = u_t (ℓ_0 − y_1) + d_t ω + error, with p the level started at y_1 and u_t = (1−α)^{t−1}.
   const Line whole = line_through(history);
   Line line = form == ThetaForm::optimised ? whole : Line();
   double uu = 0, ud = 0, dd = 0, ur = 0, dr = 0, rr = 0, level = history.front(), u = 1;
   for (const double value : history) {
     const double d = drift_of(line, u, alpha), r = value - level;
-    // Before the first row the dynamic form has no line, so it does not count there.
+    // The dynamic form has no line before the first row: skip that row.
     if (form == ThetaForm::optimised || u < 1)
       uu += u * u, ud += u * d, dd += d * d, ur += u * r, dr += d * r, rr += r * r;
     level += alpha * r;
@@ -68,7 +67,7 @@ Theta theta_with(ThetaForm form, std::span<const double> history, double alpha) 
   }
   Theta theta{form, alpha, 0, 0.5};
   const double determinant = uu * dd - ud * ud;
-  // Where line and decay say the same, as for a flat line, any weight fits: that of θ = 2.
+  // If line and decay are collinear, as for a flat line, any weight fits: use that of θ = 2.
   if (determinant > 1e-12 * uu * dd) theta.weight = std::clamp((uu * dr - ud * ur) / determinant, 0.0, 1.0);
   const double w = theta.weight, l = uu > 0 ? (ur - ud * w) / uu : 0;
   theta.level = history.front() + l;

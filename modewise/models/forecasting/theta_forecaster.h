@@ -1,5 +1,5 @@
 #pragma once
-// The Theta method for each series by itself.
+// Theta forecaster: the Theta method per series.
 
 #include <cstdint>
 #include <span>
@@ -11,9 +11,10 @@
 
 namespace modewise::models {
 
-/// Theta, fitted to each window anew. Of a series whose last training rows (at most 1,000 or three periods)
-/// are seasonal, the window's season is taken off (seasonal_adjustment.h), put back on the forecast and,
-/// where it is multiplicative, on the deviation. Models theta, optimised-theta and dynamic-theta.
+/// Theta method, refitted to each window. If a series' last training rows (at most 1,000 or three periods)
+/// are seasonal, the window is seasonally adjusted (seasonal_adjustment.h) and the season is added back to
+/// the forecast; a multiplicative season also scales the standard deviation. Models theta, optimised-theta
+/// and dynamic-theta.
 class ThetaForecaster : public LocalForecaster {
  public:
   ThetaForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
@@ -24,7 +25,7 @@ class ThetaForecaster : public LocalForecaster {
 
  private:
   ThetaForm form_;
-  at::Tensor seasonal_;  // [S] int64, whether a series is; 1 before the fit
+  at::Tensor seasonal_;  // [S] int64: whether each series is seasonal; 1 before the fit
 };
 
 }  // namespace modewise::models

@@ -21,7 +21,7 @@ Tide::Tide(const ForecasterConfig& config, const ForecastShape& shape, nn::Initi
   for (int64_t i = 0; i < config.blocks; ++i, in = width) encoder_->push_back(block(in, width, width, norm));
   for (int64_t i = 1; i < config.blocks; ++i) decoder_->push_back(block(width, width, width, norm));
   decoder_->push_back(block(width, width, step_width_ * shape.horizon, norm));
-  // Without a norm: of the one number that it makes of a step nothing would be left.
+  // No norm: LayerNorm over the single output per step would erase it.
   temporal_ = register_module("temporal",
                               block(step_width_ + known, config.hidden, outputs() / shape.horizon, false));
   residual_ = register_module("residual", std::make_shared<nn::Linear>(init, shape.lookback, outputs()));

@@ -1,8 +1,8 @@
 #pragma once
-// TiDE (Das et al., "Long-term Forecasting with TiDE: Time-series Dense Encoder", TMLR 2023): series apart
-// from each other; what is known ahead is projected step by step, encoded together with the window, decoded
-// to a vector a step of the horizon, and joined there by what is known of that step; a linear map of the
-// window beside all that.
+// TiDE (Das et al., "Long-term Forecasting with TiDE: Time-series Dense Encoder", TMLR 2023), channel
+// independent: future covariates are projected per step, encoded together with the window, decoded to a
+// vector per step of the horizon, and concatenated with that step's covariates in the temporal decoder; plus
+// a linear residual connection from the window.
 
 #include <memory>
 
@@ -21,11 +21,11 @@ class Tide : public LearnedForecaster {
 
  private:
   using Blocks = nn::ModuleList<nn::ResidualBlock>;
-  /// What is known ahead, projected, for each series: [B, N, L + H, r].
+  /// Projected future covariates per series: [B, N, L + H, r].
   at::Tensor projected(const ForecastInput& input, at::ScalarType type) const;
 
   bool bfloat16_;
-  int64_t step_width_;  // p: of the decoded vector of a step
+  int64_t step_width_;  // p: decoder outputs per step
   std::shared_ptr<nn::ResidualBlock> features_;
   std::shared_ptr<Blocks> encoder_, decoder_;
   std::shared_ptr<nn::ResidualBlock> temporal_;

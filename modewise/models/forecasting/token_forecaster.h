@@ -1,9 +1,9 @@
 #pragma once
-// The higher-order transformer as a forecaster for series of any order, and its siblings with other
-// attention: `hot` (Kronecker), `transformer` (all tokens against all), `spatial`, `temporal`.
+// Higher-order transformer (HOT) forecaster for series of any order, and variants with other attention: `hot`
+// (Kronecker), `transformer` (full), `spatial`, `temporal`.
 //
-// Names in the state are those of the released code: emb.0, emb.2, blocks.N.norm1,
-// blocks.N.attention.query_proj, …, blocks.N.feedforward.w1, head.0, head.2.
+// State names as in the released code: emb.0, emb.2, blocks.N.norm1, blocks.N.attention.query_proj, …,
+// blocks.N.feedforward.w1, head.0, head.2.
 
 #include <memory>
 #include <vector>
@@ -16,7 +16,7 @@
 
 namespace modewise::models {
 
-/// The token tensor of a window: its series modes, then the time patches.
+/// Token tensor of a window: series modes, then time patches.
 TokenShape token_shape(const ForecasterConfig& config, const ForecastShape& shape);
 
 class TokenForecaster : public LearnedForecaster {

@@ -7,7 +7,7 @@
 namespace modewise::models {
 namespace {
 
-/// Windows that begin at `first`, first + 1, ….
+/// A run of consecutive windows that start at `first`, first + 1, ….
 struct Run {
   int64_t first, count;
 };
@@ -40,7 +40,7 @@ void WindowSums::add(std::span<const float> rows, std::span<const int64_t> start
         sum += static_cast<double>(x[run.first + i + run.count]) - static_cast<double>(x[run.first + i]);
     }
   }
-  // Each diagonal and its mirror are written by one thread.
+  // One thread writes each diagonal and its transpose.
   at::parallel_for(0, size, 1, [&](int64_t begin, int64_t end) {
     for (int64_t lag = begin; lag < end; ++lag)
       for (const Run& run : runs) {

@@ -9,7 +9,7 @@
 namespace modewise::models {
 namespace {
 
-/// Three modes of about the cube root of the context, a power of two; the first grows.
+/// Default fold: three modes of about the cube root of the context, powers of two; the first grows.
 std::vector<int64_t> default_fold(int64_t context) {
   int64_t side = 2;
   while (side < 64 && side * side * side < context) side *= 2;
@@ -17,18 +17,18 @@ std::vector<int64_t> default_fold(int64_t context) {
 }
 
 void check_attention(const LanguageAttentionConfig& a, const std::string& source) {
-  const ops::AttentionType& form = ops::attention_type(a.form);
-  require(form.memory != nullptr, ErrorKind::config,
-          "{}: attention.form = \"{}\" is not causal, whatever its masks: its weights are made of tokens "
-          "that come later, so a language model would read ahead; the other forms do not",
-          source, a.form);
+  const ops::AttentionType& type = ops::attention_type(a.type);
+  require(type.memory != nullptr, ErrorKind::config,
+          "{}: attention.type = \"{}\" is not causal: its weights depend on later tokens, which "
+          "a language model must not read; choose another type",
+          source, a.type);
   a.validate(source);
   const auto unused = [&](bool given, const char* name) {
-    require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.form = \"{}\"", source,
-            name, a.form);
+    require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.type = \"{}\"", source,
+            name, a.type);
   };
-  unused(!form.sinks && a.sinks != 0, "sinks");
-  unused(!form.density && a.density != LanguageAttentionConfig().density, "density");
+  unused(!type.sinks && a.sinks != 0, "sinks");
+  unused(!type.density && a.density != LanguageAttentionConfig().density, "density");
   require(a.density > 0, ErrorKind::config, "{}: attention.density must be above 0", source);
 }
 
@@ -37,7 +37,7 @@ void check_rope(const RopeConfig& rope, int64_t modes, const std::string& source
   require(s.kind == "none" || s.factor >= 1, ErrorKind::config, "{}: rope.factor must be at least 1, got {}",
           source, s.factor);
   require((s.kind != "yarn" && s.kind != "llama3") || s.original_length >= 1, ErrorKind::config,
-          "{}: rope.scaling = \"{}\" needs rope.original_length, the length trained on before scaling",
+          "{}: rope.scaling = \"{}\" needs rope.original_length, the trained context length before scaling",
           source, s.kind);
   require(s.kind != "llama3" || s.high_frequency_factor > s.low_frequency_factor, ErrorKind::config,
           "{}: rope.high_frequency_factor = {} must be above rope.low_frequency_factor = {}", source,
@@ -45,16 +45,16 @@ void check_rope(const RopeConfig& rope, int64_t modes, const std::string& source
   require(s.kind != "yarn" || s.base > 1, ErrorKind::config,
           "{}: rope.scaling = \"yarn\" needs rope.base above 1, got {}", source, s.base);
   require(rope.scaled_level < modes, ErrorKind::config,
-          "{}: rope.scaled_level = {}, but the attention has positions of {} levels, counted from 0", source,
+          "{}: rope.scaled_level = {}, but the attention has {} levels of positions, counted from 0", source,
           rope.scaled_level, modes);
 }
 
-/// Rounded up, within the integers.
+/// Rounds up, limited to the integer range.
 int64_t whole_positions(double positions) {
   return static_cast<int64_t>(std::min(std::ceil(positions), 0x1p62));
 }
 
-/// Positions that a text of so many tokens has in a level of blocks, or of cells of a mode; of a resolved
+/// Number of positions at a level (blocks, or cells of a mode) for a text of `tokens` tokens; for a resolved
 /// config with a fold.
 int64_t level_positions(const LanguageAttentionConfig& attention, int64_t level, double tokens) {
   const std::vector<int64_t>& fold = attention.fold;
@@ -62,34 +62,40 @@ int64_t level_positions(const LanguageAttentionConfig& attention, int64_t level,
   double block = 1;
   for (size_t i = mode + 1; i < fold.size(); ++i) block *= static_cast<double>(fold[i]);
   const int64_t count = whole_positions(tokens / block);
-  // Blocks of the coarsest level go on beyond their mode in the form with summaries.
-  const bool grows = fold[mode] == 0 || (mode == 0 && ops::attention_type(attention.form).latents);
+  // With summary tokens, the number of outermost blocks may exceed the first mode.
+  const bool grows = fold[mode] == 0 || (mode == 0 && ops::attention_type(attention.type).latents);
   return grows ? count : std::min(count, fold[mode]);
 }
 
 }  // namespace
 
 void RopeConfig::fields(Fields& f) {
-  f.add("base", scaling.base, "base of the rotary frequencies", {.min = 1, .max = 1e12});
-  f.add("scaling", scaling.kind, "how the frequencies are stretched for longer texts",
+  f.add("base", scaling.base, "base of the rotary embedding's frequencies", {.min = 1, .max = 1e12});
+  f.add("scaling", scaling.kind,
+        "RoPE scaling for contexts longer than trained: none, linear, ntk, yarn or llama3",
         {.one_of = {"none", "linear", "ntk", "yarn", "llama3"}});
-  f.add("factor", scaling.factor, "how much longer than trained the texts may be", {.min = 1e-6, .max = 1e9});
-  f.add("original_length", scaling.original_length, "length trained on before scaling (yarn, llama3)",
+  f.add("factor", scaling.factor, "RoPE scaling factor: context length relative to the trained one",
+        {.min = 1e-6, .max = 1e9});
+  f.add("original_length", scaling.original_length,
+        "yarn, llama3: trained context length before scaling, in tokens", {.min = 0});
+  f.add("low_frequency_factor", scaling.low_frequency_factor,
+        "llama3: low frequency factor, below which frequencies are divided by factor", {.min = 1e-9});
+  f.add("high_frequency_factor", scaling.high_frequency_factor,
+        "llama3: high frequency factor, above which frequencies are kept", {.min = 1e-9});
+  f.add("beta_fast", scaling.beta_fast,
+        "yarn: rotations within the original length above which frequencies are kept", {.min = 1e-9});
+  f.add("beta_slow", scaling.beta_slow,
+        "yarn: rotations within the original length below which frequencies are divided by factor",
+        {.min = 1e-9});
+  f.add("truncate", scaling.truncate, "yarn: round the bounds of the ramp to whole dimensions");
+  f.add("gain", scaling.gain, "yarn: factor of cos and sin (attention factor); 0: 0.1 ln(factor) + 1",
         {.min = 0});
-  f.add("low_frequency_factor", scaling.low_frequency_factor, "llama3: below it frequencies are divided",
-        {.min = 1e-9});
-  f.add("high_frequency_factor", scaling.high_frequency_factor, "llama3: above it they are kept",
-        {.min = 1e-9});
-  f.add("beta_fast", scaling.beta_fast, "yarn: turns above which frequencies are kept", {.min = 1e-9});
-  f.add("beta_slow", scaling.beta_slow, "yarn: turns below which they are divided", {.min = 1e-9});
-  f.add("truncate", scaling.truncate, "yarn: the borders of its ramp are whole dimensions");
-  f.add("gain", scaling.gain, "yarn: factor of cosines and sines; 0: 0.1 ln(factor) + 1", {.min = 0});
   f.add("scaled_level", scaled_level,
-        "which positions are scaled: 0 tokens, 1 blocks of tokens, 2 blocks of those, …; -1 all",
+        "level of the scaled positions: 0: tokens, 1: blocks of tokens, 2: blocks of blocks, …; -1: all",
         {.min = -1});
   f.add("level_lengths", level_lengths,
-        "yarn, llama3: count lengths in each level's own positions; false: in tokens at every level, as "
-        "earlier versions did");
+        "yarn, llama3: lengths in each level's own positions; false: in tokens at every level, as in "
+        "earlier versions");
 }
 
 void RopeConfig::require_effect(const RopeConfig& before, const std::string& source) const {
@@ -107,43 +113,50 @@ void RopeConfig::require_effect(const RopeConfig& before, const std::string& sou
   if (s.kind == before.scaling.kind && s.factor == before.scaling.factor) return;
   const bool gains = s.kind == "yarn" && s.gain > 0 && s.gain != 1;
   require(s.kind == "none" || s.factor != 1 || gains, ErrorKind::config,
-          "{}: rope.scaling = \"{}\" with rope.factor = 1 changes nothing: set rope.factor to how many times "
-          "longer than the texts trained on yours are, such as rope.factor = 4",
+          "{}: rope.scaling = \"{}\" with rope.factor = 1 has no effect: set rope.factor to the context "
+          "length relative "
+          "to the trained one, such as rope.factor = 4",
           source, s.kind);
 }
 
 void LanguageAttentionConfig::fields(Fields& f) {
   std::vector<std::string> forms;
   for (const ops::AttentionType& one : ops::attention_types()) forms.emplace_back(one.name);
-  FoldConfig::fields(
-      f,
-      "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
-      "sparse: random, topk",
-      std::move(forms), "summary");
-  f.add("latent_std", latent_stddev, "causal: spread of the first latents; 0 pools by the mean",
+  FoldConfig::fields(f,
+                     "summary (causal tensor attention with summary tokens), full, window, lambda (window "
+                     "and attention sinks), axial, or "
+                     "sparse: random, topk",
+                     std::move(forms), "summary");
+  f.add("latent_std", latent_stddev, "summary: standard deviation of the initial latents; 0: mean pooling",
         {.min = 0});
-  f.add("sinks", sinks, "lambda: first tokens that every token sees", {.min = 0});
-  f.add("density", density, "random, topk: share of the earlier tokens that a token sees; above 0",
+  f.add("sinks", sinks, "lambda: attention sinks, the first tokens that every token attends to", {.min = 0});
+  f.add("density", density, "random, topk: fraction of the earlier tokens that a token attends to; above 0",
         {.min = 0, .max = 1});
 }
 
 void LanguageModelConfig::fields(Fields& f) {
-  f.add("vocabulary", vocabulary, "tokens that there are; the tokenizer's size", {.min = 1, .max = 16777216});
+  f.add("vocabulary", vocabulary, "vocabulary size, that of the tokenizer", {.min = 1, .max = 16777216});
   f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
-  f.add("hidden", hidden, "width of the feed-forward; 0: 8/3 of the width", {.min = 0, .max = 1048576});
-  f.add("layers", layers, "transformer blocks", {.min = 1, .max = 1000});
+  f.add("hidden", hidden, "hidden width of the feed-forward network; 0: 8/3 of the width",
+        {.min = 0, .max = 1048576});
+  f.add("layers", layers, "number of transformer layers", {.min = 1, .max = 1000});
   f.add("heads", heads, "attention heads", {.min = 1, .max = 4096});
-  f.add("kv_heads", kv_heads, "key and value heads, divide the heads; 0: as many", {.min = 0, .max = 4096});
-  f.add("head_width", head_width, "width of a head; 0: width / heads", {.min = 0, .max = 65536});
-  f.add("norm_epsilon", norm_epsilon, "added to the mean square in RMSNorm", {.min = 0, .max = 1});
-  f.add("tied", tied, "the embedding is the output's matrix too");
-  f.add("context", context, "length of the texts trained on, in tokens", {.min = 1});
-  f.add("init_std", stddev, "of the first weights, which are normal; 0: 1/√width", {.min = 0, .max = 10});
-  f.add("dropout", dropout, "dropout of what attention and feed-forward add", {.min = 0, .max = 0.99});
-  f.add("precision", precision, "of activations; weights, statistics and sums are float32",
+  f.add("kv_heads", kv_heads,
+        "key and value heads (grouped-query attention), must divide heads; 0: equal to heads",
+        {.min = 0, .max = 4096});
+  f.add("head_width", head_width, "width of an attention head; 0: width / heads", {.min = 0, .max = 65536});
+  f.add("norm_epsilon", norm_epsilon, "epsilon of RMSNorm", {.min = 0, .max = 1});
+  f.add("tied", tied, "tied input and output embeddings");
+  f.add("context", context, "context length in training, in tokens", {.min = 1});
+  f.add("init_std", stddev, "standard deviation of the initial weights (normal); 0: 1/√width",
+        {.min = 0, .max = 10});
+  f.add("dropout", dropout, "dropout probability of the attention and feed-forward outputs",
+        {.min = 0, .max = 0.99});
+  f.add("precision", precision, "dtype of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
   f.add("recompute", recompute,
-        "keep one activation a layer and compute the others again: less memory, a third more time");
+        "activation checkpointing: keep one activation per layer and recompute the others, for less memory "
+        "and a third more time");
   f.group("rope", rope);
   f.group("attention", attention);
 }
@@ -154,9 +167,9 @@ void LanguageModelConfig::validate(const std::string& source) const {
   require(kv_heads == 0 || heads % kv_heads == 0, ErrorKind::config,
           "{}: kv_heads = {} must divide heads = {}", source, kv_heads, heads);
   require(head_width > 0 || width % heads == 0, ErrorKind::config,
-          "{}: width = {} must be a multiple of heads = {}, or head_width be given", source, width, heads);
+          "{}: width = {} must be a multiple of heads = {}, or set head_width", source, width, heads);
   const int64_t d = head_width > 0 ? head_width : width / heads;
-  require(d % 2 == 0, ErrorKind::config, "{}: rotary codes need an even head width, got {}", source, d);
+  require(d % 2 == 0, ErrorKind::config, "{}: rotary embedding needs an even head width, got {}", source, d);
   check_attention(attention, source);
   check_rope(rope, std::max<int64_t>(1, static_cast<int64_t>(resolved().attention.fold.size())), source);
 }
@@ -166,19 +179,19 @@ LanguageModelConfig LanguageModelConfig::resolved() const {
   if (out.hidden == 0) out.hidden = (width * 8 / 3 + 31) / 32 * 32;
   if (out.kv_heads == 0) out.kv_heads = heads;
   if (out.head_width == 0) out.head_width = width / heads;
-  const ops::AttentionType& form = ops::attention_type(attention.form);
-  if (form.fold && attention.fold.empty()) out.attention.fold = default_fold(context);
-  if (form.latents && attention.window == 0) out.attention.window = 2 * out.attention.fold.back();
+  const ops::AttentionType& type = ops::attention_type(attention.type);
+  if (type.fold && attention.fold.empty()) out.attention.fold = default_fold(context);
+  if (type.latents && attention.window == 0) out.attention.window = 2 * out.attention.fold.back();
   return out;
 }
 
 ops::TensorAttentionOptions LanguageModelConfig::attention_options() const {
   ops::TensorAttentionOptions out;
-  out.form = attention.form;
+  out.type = attention.type;
   out.fold = attention.fold;
-  // A text beyond the context has more blocks of the coarsest level than the model has met in training, where
-  // the last token of a text, at context − 1, saw the blocks that were finished before it.
-  if (ops::attention_type(out.form).latents && out.fold[0] == 0) {
+  // Limit outermost blocks to the number seen in training, also for texts longer than the context: the last
+  // trained token, at context − 1, attended to the blocks completed before it.
+  if (ops::attention_type(out.type).latents && out.fold[0] == 0) {
     int64_t tokens = 1;
     for (size_t i = 1; i < out.fold.size(); ++i) tokens *= out.fold[i];
     out.fold[0] = std::max<int64_t>(1, (context - 1) / tokens);
@@ -200,11 +213,11 @@ nn::RotaryScaling LanguageModelConfig::level_scaling(int64_t level) const {
   nn::RotaryScaling out = rope.scaling;
   const bool chosen = rope.scaled_level == level;
   if (rope.scaled_level >= 0 && !chosen) out.kind = "none";
-  const bool tokens = attention.fold.empty() || (level == 0 && ops::attention_type(attention.form).latents);
+  const bool tokens = attention.fold.empty() || (level == 0 && ops::attention_type(attention.type).latents);
   if (tokens || !rope.level_lengths || !nn::compares_lengths(out)) return out;
   const auto length = static_cast<double>(out.original_length);
   const int64_t original = level_positions(attention, level, length);
-  // A level that was chosen is stretched by the factor, whether or not the fold lets it grow.
+  // A chosen level is scaled by the factor, whether or not the fold lets it grow.
   const int64_t extended = chosen ? whole_positions(static_cast<double>(original) * out.factor)
                                   : level_positions(attention, level, length * out.factor);
   return nn::level_scaling(out, original, extended);
@@ -213,7 +226,7 @@ nn::RotaryScaling LanguageModelConfig::level_scaling(int64_t level) const {
 int64_t LanguageModelConfig::parameters() const {
   const LanguageModelConfig c = resolved();
   const int64_t latents =
-      ops::latent_levels(c.attention_options()) * c.kv_heads * c.attention.slots * c.head_width;
+      ops::latent_levels(c.attention_options()) * c.kv_heads * c.attention.summary_tokens * c.head_width;
   const int64_t layer =
       2 * c.width + 2 * c.width * c.head_width * (c.heads + c.kv_heads) + 3 * c.width * c.hidden + latents;
   return c.vocabulary * c.width * (c.tied ? 1 : 2) + c.layers * layer + c.width;

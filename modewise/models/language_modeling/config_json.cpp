@@ -28,25 +28,26 @@ Architecture read_architecture(const JsonObject& config) {
   if (names[0] == "MistralForCausalLM") return Architecture::mistral;
   if (names[0] == kOwnArchitecture) return Architecture::own;
   fail(ErrorKind::data,
-       "{}: the architecture is {}; LlamaForCausalLM and MistralForCausalLM are read, and what modewise "
+       "{}: unsupported architecture {}; supported are LlamaForCausalLM, MistralForCausalLM and modewise "
        "exports",
        config.source(), names[0].empty() ? "not named" : names[0]);
 }
 
-/// Options of transformers that change the function and have no counterpart here.
+/// Rejects options of transformers that change the function and are not supported here.
 void refuse_what_is_missing(const JsonObject& config) {
   const auto refuse = [&](bool found, const char* what) {
     require(!found, ErrorKind::data, "{}: {}", config.source(), what);
   };
   refuse(config.boolean("attention_bias", false),
-         "attention_bias is true; attention with biases is not read");
-  refuse(config.boolean("mlp_bias", false), "mlp_bias is true; feed-forwards with biases are not read");
-  refuse(config.has("quantization_config"), "quantization_config is given; quantised weights are not read");
+         "attention_bias is true; attention biases are not supported");
+  refuse(config.boolean("mlp_bias", false), "mlp_bias is true; feed-forward biases are not supported");
+  refuse(config.has("quantization_config"),
+         "quantization_config is set; quantized weights are not supported");
   const std::string activation = config.text("hidden_act", "silu");
-  require(activation == "silu", ErrorKind::data, "{}: hidden_act is \"{}\"; silu is what is read",
+  require(activation == "silu", ErrorKind::data, "{}: hidden_act is \"{}\"; only silu is supported",
           config.source(), activation);
   refuse(config.number("partial_rotary_factor", 1) != 1,
-         "partial_rotary_factor is not 1; heads are rotated whole");
+         "partial_rotary_factor is not 1; partial rotary embedding is not supported");
 }
 
 void read_yarn(const JsonObject& rope, int64_t context, nn::RotaryScaling& out) {
@@ -67,15 +68,15 @@ void read_yarn(const JsonObject& rope, int64_t context, nn::RotaryScaling& out) 
     out.gain = magnitude(all) / magnitude(all_dim);
 }
 
-/// `rope` is rope_scaling of older or rope_parameters of newer versions.
+/// `rope` is rope_scaling (older versions of transformers) or rope_parameters (newer ones).
 void read_scaling(const JsonObject& rope, int64_t context, nn::RotaryScaling& out) {
   out.base = rope.number("rope_theta", out.base);
   require(rope.number("partial_rotary_factor", 1) == 1, ErrorKind::data,
-          "{}: partial_rotary_factor is not 1; heads are rotated whole", rope.source());
+          "{}: partial_rotary_factor is not 1; partial rotary embedding is not supported", rope.source());
   const std::string kind = rope.text("rope_type", rope.text("type", "default"));
   if (kind == "default") return;
   require(kind == "linear" || kind == "yarn" || kind == "llama3", ErrorKind::data,
-          "{}: rotary scaling of type \"{}\" is not read; default, linear, yarn and llama3 are{}",
+          "{}: unsupported rotary scaling \"{}\"; supported are default, linear, yarn and llama3{}",
           rope.source(), kind, kind == "dynamic" ? " (dynamic depends on the length of each text)" : "");
   out.kind = kind;
   out.factor = kind == "yarn" ? rope.number("factor", 1) : rope.number("factor");
@@ -93,14 +94,14 @@ void read_rope(const JsonObject& config, LanguageModelConfig& out) {
     if (config.has(key)) read_scaling(config.object(key), out.context, out.rope.scaling);
 }
 
-/// What only our own exports hold.
+/// Options that only our own exports contain.
 void read_own(const JsonObject& own, LanguageModelConfig& out) {
   if (own.has("attention")) {
     const JsonObject attention = own.object("attention");
-    out.attention.form = current_attention(attention.text(attention.has("form") ? "form" : "type", "full"));
+    out.attention.type = current_attention(attention.text(attention.has("form") ? "form" : "type", "full"));
     out.attention.fold = attention.list<int64_t>("fold");
     out.attention.window = attention.integer("window", 0);
-    out.attention.slots = attention.integer(attention.has("slots") ? "slots" : "summary_tokens", 1);
+    out.attention.summary_tokens = attention.integer(attention.has("slots") ? "slots" : "summary_tokens", 1);
     out.attention.sinks = attention.integer("sinks", 0);
     out.attention.density = attention.number("density", out.attention.density);
   }
@@ -117,17 +118,17 @@ void read_own(const JsonObject& own, LanguageModelConfig& out) {
   out.rope.scaling.factor = rope.number("ntk_factor");
 }
 
-void read_attention_form(const JsonObject& config, Architecture architecture, LanguageModelConfig& out) {
+void read_attention_type(const JsonObject& config, Architecture architecture, LanguageModelConfig& out) {
   out.attention = {};
-  out.attention.form = "full";
+  out.attention.type = "full";
   if (architecture == Architecture::mistral &&
       (config.has("sliding_window") || !config.names("sliding_window"))) {
-    out.attention.form = "window";
+    out.attention.type = "window";
     out.attention.window = config.integer("sliding_window", 4096);
   }
   for (const std::string& type : config.list<std::string>("layer_types"))
-    require(type == (out.attention.form == "window" ? "sliding_attention" : "full_attention"),
-            ErrorKind::data, "{}: layer_types mixes kinds of attention ({}); all layers must have the same",
+    require(type == (out.attention.type == "window" ? "sliding_attention" : "full_attention"),
+            ErrorKind::data, "{}: layer_types mixes attention types ({}); all layers must have the same",
             config.source(), type);
 }
 
@@ -146,14 +147,14 @@ void write_rope(const LanguageModelConfig& config, nlohmann::ordered_json& out) 
     rope["beta_fast"] = s.beta_fast;
     rope["beta_slow"] = s.beta_slow;
     rope["truncate"] = s.truncate;
-    // That of a level with another factor follows from its own.
+    // A level with another factor derives its own attention factor.
     if (s.gain > 0 || config.attention.fold.empty()) rope["attention_factor"] = nn::rotary_gain(s);
   }
   if (s.kind == "llama3") {
     rope["low_freq_factor"] = s.low_frequency_factor;
     rope["high_freq_factor"] = s.high_frequency_factor;
   }
-  // Older readers want rope_theta beside the scaling, newer ones everything in rope_parameters.
+  // Older readers expect rope_theta and rope_scaling, newer ones everything in rope_parameters.
   out["rope_theta"] = base;
   out["rope_scaling"] = rope["rope_type"] == "default" ? nlohmann::ordered_json(nullptr) : rope;
   out["rope_parameters"] = std::move(rope);
@@ -162,9 +163,10 @@ void write_rope(const LanguageModelConfig& config, nlohmann::ordered_json& out) 
 nlohmann::ordered_json own_object(const LanguageModelConfig& config) {
   nlohmann::ordered_json own = nlohmann::ordered_json::object();
   const LanguageAttentionConfig& a = config.attention;
-  if (a.form != "full" && a.form != "window")
-    own["attention"] = {{"type", a.form},   {"fold", a.fold},   {"window", a.window},
-                        {"summary_tokens", a.slots}, {"sinks", a.sinks}, {"density", a.density}};
+  if (a.type != "full" && a.type != "window")
+    own["attention"] = {{"type", a.type},     {"fold", a.fold},
+                        {"window", a.window}, {"summary_tokens", a.summary_tokens},
+                        {"sinks", a.sinks},   {"density", a.density}};
   nlohmann::ordered_json rope = nlohmann::ordered_json::object();
   if (config.rope.scaled_level >= 0) rope["scaled_level"] = config.rope.scaled_level;
   if (!a.fold.empty() && nn::compares_lengths(config.rope.scaling))
@@ -201,12 +203,12 @@ LanguageModelConfig parse_language_json(std::string_view json, const std::string
   require(out.hidden >= 1 && out.kv_heads >= 1, ErrorKind::data,
           "{}: intermediate_size and num_key_value_heads must be positive", source);
   read_rope(config, out);
-  read_attention_form(config, architecture, out);
+  read_attention_type(config, architecture, out);
   if (config.has("modewise")) read_own(config.object("modewise"), out);
   try {
     out.validate(source);
   } catch (const Error& error) {
-    fail(ErrorKind::data, "{}", error.what());  // it is the file that is wrong, not the user's config
+    fail(ErrorKind::data, "{}", error.what());  // a file error, not an error of the user's config
   }
   return out.resolved();
 }
@@ -214,8 +216,8 @@ LanguageModelConfig parse_language_json(std::string_view json, const std::string
 std::string format_language_json(const LanguageModelConfig& given, const std::string& dtype,
                                  std::optional<int64_t> begin, std::optional<int64_t> end) {
   const LanguageModelConfig config = given.resolved();
-  const std::string& form = config.attention.form;
-  const bool window = form == "window", plain = window || form == "full";
+  const std::string& type = config.attention.type;
+  const bool window = type == "window", plain = window || type == "full";
   nlohmann::ordered_json out = {
       {"architectures", {plain ? (window ? "MistralForCausalLM" : "LlamaForCausalLM") : kOwnArchitecture}},
       {"model_type", plain ? (window ? "mistral" : "llama") : "modewise"},

@@ -1,6 +1,5 @@
 #pragma once
-// The config.json of Hugging Face's Llama and Mistral folders, read into a LanguageModelConfig and written
-// from one.
+// Hugging Face config.json of Llama and Mistral models: reading into and writing from a LanguageModelConfig.
 
 #include <cstdint>
 #include <optional>
@@ -11,15 +10,15 @@
 
 namespace modewise::models {
 
-/// Throws data errors that name `source` and the key: text that is no JSON object, an architecture other than
-/// LlamaForCausalLM, MistralForCausalLM and our own, options that those models here lack (biases, other
-/// activations, quantised weights), values of a wrong type, sizes that do not fit together.
+/// Throws data errors that name `source` and the key: not a JSON object, an architecture other than
+/// LlamaForCausalLM, MistralForCausalLM and our own, unsupported options (biases, other activations,
+/// quantized weights), values of the wrong type, inconsistent sizes.
 LanguageModelConfig parse_language_json(std::string_view json, const std::string& source);
 
-/// Forms `full` and `window` are written as LlamaForCausalLM and MistralForCausalLM, which transformers
-/// reads. Others get the architecture ModewiseForCausalLM, which it refuses instead of computing something
-/// else, and an object "modewise" with what Llama lacks.
-/// `begin` and `end` are the tokenizer's marks.
+/// Attention types `full` and `window` are written as LlamaForCausalLM and MistralForCausalLM, which
+/// transformers loads. Others get the architecture ModewiseForCausalLM, which transformers rejects instead of
+/// computing something else, and an object "modewise" with the additional options.
+/// `begin` and `end` are the tokenizer's BOS and EOS ids.
 std::string format_language_json(const LanguageModelConfig& config, const std::string& dtype,
                                  std::optional<int64_t> begin = {}, std::optional<int64_t> end = {});
 

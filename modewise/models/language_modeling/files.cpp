@@ -26,12 +26,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Tensors that files hold besides the parameters: tables that follow from the config, and a tied head.
+/// Redundant tensors in files: tables derived from the config, and a tied head.
 bool is_known_extra(const std::string& name, const LanguageModelConfig& config) {
   return name.ends_with(".rotary_emb.inv_freq") || (config.tied && name == "lm_head.weight");
 }
 
-/// The file's tensors by name, each checked against what `config` (of the file) wants.
+/// The file's tensors by name, each checked against the file's `config`.
 std::map<std::string, io::TensorView> checked_tensors(const io::SafetensorsFolder& file,
                                                       const LanguageModelConfig& config,
                                                       const std::string& folder) {
@@ -42,34 +42,34 @@ std::map<std::string, io::TensorView> checked_tensors(const io::SafetensorsFolde
     known.insert(wanted.name);
     const auto entry = found.find(wanted.name);
     if (entry == found.end() && wanted.optional) continue;
-    require(entry != found.end(), ErrorKind::data, "{}: the weights lack the tensor '{}' of [{}]", folder,
-            wanted.name, fmt::join(wanted.shape, ", "));
+    require(entry != found.end(), ErrorKind::data, "{}: the weights have no tensor '{}' of shape [{}]",
+            folder, wanted.name, fmt::join(wanted.shape, ", "));
     const io::TensorView& view = entry->second;
-    require(
-        view.shape == wanted.shape, ErrorKind::data,
-        "{}: by config.json (hidden_size {}, num_attention_heads {}, num_key_value_heads {}, head_dim {}, "
-        "intermediate_size {}, vocab_size {}) the tensor '{}' is [{}], but its file has [{}]",
-        folder, config.width, config.heads, config.kv_heads, config.head_width, config.hidden,
-        config.vocabulary, wanted.name, fmt::join(wanted.shape, ", "), fmt::join(view.shape, ", "));
+    require(view.shape == wanted.shape, ErrorKind::data,
+            "{}: according to config.json (hidden_size {}, num_attention_heads {}, num_key_value_heads {}, "
+            "head_dim {}, "
+            "intermediate_size {}, vocab_size {}) the tensor '{}' is [{}], but its file has [{}]",
+            folder, config.width, config.heads, config.kv_heads, config.head_width, config.hidden,
+            config.vocabulary, wanted.name, fmt::join(wanted.shape, ", "), fmt::join(view.shape, ", "));
     require(float_type(view.dtype).has_value(), ErrorKind::data,
-            "{}: the tensor '{}' is of type {}; F32, F64, F16 and BF16 are read", folder, wanted.name,
+            "{}: the tensor '{}' has dtype {}; supported are F32, F64, F16 and BF16", folder, wanted.name,
             view.dtype);
   }
   for (const auto& [name, view] : found)
     require(known.contains(name) || is_known_extra(name, config), ErrorKind::data,
-            "{}: the tensor '{}' belongs to no part of a model of {} layers", folder, name, config.layers);
+            "{}: unexpected tensor '{}' for a model of {} layers", folder, name, config.layers);
   return found;
 }
 
-/// The type of a model's weights, whose memory is there.
+/// The dtype of the weights, after checking that memory suffices.
 at::ScalarType checked_type(const LanguageModelConfig& config, KeptWeights kept, const std::string& source) {
   const bool narrow = kept == KeptWeights::as_activated && config.precision == "bf16";
   const double needed = static_cast<double>(config.parameters()) * (narrow ? 2 : 4);
   const auto there = static_cast<double>(available_memory());
   require(needed <= 0.9 * there, ErrorKind::general,
-          "{}: {} weights in {} need {}, but {} of memory are free{}", source, config.parameters(),
+          "{}: {} weights in {} need {}, but only {} of memory are free{}", source, config.parameters(),
           narrow ? "bfloat16" : "float32", memory_text(needed), memory_text(there),
-          kept == KeptWeights::as_activated && !narrow ? "; --precision bf16 needs half" : "");
+          kept == KeptWeights::as_activated && !narrow ? "; --precision bf16 needs half as much" : "");
   return narrow ? at::kBFloat16 : at::kFloat;
 }
 
@@ -86,7 +86,7 @@ std::shared_ptr<LanguageModel> build_from(const std::map<std::string, io::Tensor
     }
     const auto entry = tensors.find(item.key());
     require(entry != tensors.end() && entry->second.shape == item.value().sizes().vec(), ErrorKind::config,
-            "the weights do not fit: with these settings the model has {} of [{}]", item.key(),
+            "the weights do not match: with these settings the model has {} of shape [{}]", item.key(),
             fmt::join(item.value().sizes(), ", "));
     copy_view(entry->second, item.value());
   }
@@ -100,7 +100,7 @@ std::shared_ptr<LanguageModel> build_from(const std::map<std::string, io::Tensor
   const auto unused = std::count_if(tensors.begin(), tensors.end(), [&](const auto& entry) {
     return entry.first.ends_with(".latents") && !latents.contains(entry.first);
   });
-  if (unused > 0) notes.push_back(fmt::format("latents of {} layers are left out", unused));
+  if (unused > 0) notes.push_back(fmt::format("ignored the latents of {} layers", unused));
   return model;
 }
 
@@ -109,7 +109,7 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const std::string& source, std::ve
     return text::load_tokenizer(source);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_input)
-      notes.push_back(fmt::format("the tokenizer beside the model was not read: {}", error.what()));
+      notes.push_back(fmt::format("ignored the tokenizer of the model: {}", error.what()));
     return nullptr;
   }
 }
@@ -145,7 +145,7 @@ LoadedLanguageModel load_llama2c(const fs::path& path, const AdjustConfig& adjus
     if (!out.tokenizer && fs::exists(folder / name))
       out.tokenizer = tokenizer_of((folder / name).string(), out.notes);
   if (out.tokenizer && out.tokenizer->size() != checkpoint.header.vocabulary) {
-    out.notes.push_back(fmt::format("{} has {} tokens, the model {}: it is another model's",
+    out.notes.push_back(fmt::format("ignored {}: it has {} tokens, but the model {}",
                                     out.tokenizer->file().string(), out.tokenizer->size(),
                                     checkpoint.header.vocabulary));
     out.tokenizer = nullptr;
@@ -170,7 +170,7 @@ std::vector<LanguageTensor> language_tensors(const LanguageModelConfig& given) {
     add("self_attn.k_proj.weight", {key, c.width});
     add("self_attn.v_proj.weight", {key, c.width});
     add("self_attn.o_proj.weight", {c.width, query});
-    if (levels > 0) add("self_attn.latents", {levels, c.kv_heads, c.attention.slots, c.head_width}, true);
+    if (levels > 0) add("self_attn.latents", {levels, c.kv_heads, c.attention.summary_tokens, c.head_width}, true);
     add("post_attention_layernorm.weight", {c.width});
     add("mlp.gate_proj.weight", {c.hidden, c.width});
     add("mlp.up_proj.weight", {c.hidden, c.width});
@@ -185,7 +185,7 @@ LoadedLanguageModel load_language_model(const fs::path& path, const AdjustConfig
   if (fs::is_directory(path)) {
     if (fs::exists(path / "config.json")) return load_folder(path, adjust, kept);
     if (fs::exists(path / "model" / "config.json")) return load_folder(path / "model", adjust, kept);
-    fail(ErrorKind::no_input, "{} holds no model: neither config.json nor model/config.json is there",
+    fail(ErrorKind::no_input, "{} contains no model: neither config.json nor model/config.json exists",
          path.string());
   }
   return load_llama2c(path, adjust, kept);
@@ -194,7 +194,7 @@ LoadedLanguageModel load_language_model(const fs::path& path, const AdjustConfig
 void save_language_model(const fs::path& folder, const LanguageModel& model,
                          const SaveLanguageOptions& options) {
   require(!io::SafetensorsFolder::is_one(folder) && !fs::exists(folder / "config.json"),
-          ErrorKind::cannot_create, "{} holds a model already", folder.string());
+          ErrorKind::cannot_create, "{} already contains a model", folder.string());
   const bool narrow = options.dtype == "bfloat16";
   require(narrow || options.dtype == "float32", ErrorKind::usage,
           "models are saved as float32 or bfloat16, not as {}", options.dtype);

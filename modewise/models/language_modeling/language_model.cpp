@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/nn/attention/language_attention.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/feed_forward.h"
-#include "modewise/nn/attention/language_attention.h"
 #include "modewise/nn/layers/module_list.h"
-#include "modewise/nn/recompute.h"
 #include "modewise/nn/layers/rms_norm.h"
+#include "modewise/nn/recompute.h"
 #include "modewise/ops/dense/linear.h"
 
 namespace modewise::models {
@@ -23,27 +23,26 @@ double stddev_of(const LanguageModelConfig& config) {
 
 }  // namespace
 
-// Not in the unnamed namespace, since LanguageModel::Decoder, which has linkage, holds them.
+// Not in the unnamed namespace: LanguageModel::Decoder, which has external linkage, holds them.
 class LanguageLayer : public torch::nn::Module {
  public:
   LanguageLayer(const LanguageModelConfig& config, nn::Initializer& init) {
     const double stddev = stddev_of(config);
     const double last = stddev / std::sqrt(2.0 * static_cast<double>(config.layers));
     attention_ = register_module(
-        "self_attn",
-        std::make_shared<nn::LanguageAttention>(
-            init, nn::LanguageAttentionOptions{.width = config.width,
-                                               .heads = config.heads,
-                                               .kv_heads = config.kv_heads,
-                                               .head_width = config.head_width,
-                                               .slots = config.attention.slots,
-                                               .stddev = stddev,
-                                               .out_stddev = last,
-                                               .latent_stddev = config.attention.latent_stddev,
-                                               .attention = config.attention_options(),
-                                               .rotary = config.rotary_embedding()}));
-    feed_forward_ = register_module(
-        "mlp", std::make_shared<nn::SwiGLU>(init, config.width, config.hidden, stddev, last));
+        "self_attn", std::make_shared<nn::LanguageAttention>(
+                         init, nn::LanguageAttentionOptions{.width = config.width,
+                                                            .heads = config.heads,
+                                                            .kv_heads = config.kv_heads,
+                                                            .head_width = config.head_width,
+                                                            .summary_tokens = config.attention.summary_tokens,
+                                                            .stddev = stddev,
+                                                            .out_stddev = last,
+                                                            .latent_stddev = config.attention.latent_stddev,
+                                                            .attention = config.attention_options(),
+                                                            .rotary = config.rotary_embedding()}));
+    feed_forward_ =
+        register_module("mlp", std::make_shared<nn::SwiGLU>(init, config.width, config.hidden, stddev, last));
     norm1_ =
         register_module("input_layernorm", std::make_shared<nn::RMSNorm>(config.width, config.norm_epsilon));
     norm2_ = register_module("post_attention_layernorm",
@@ -74,7 +73,7 @@ class LanguageLayer : public torch::nn::Module {
   std::shared_ptr<nn::Dropout> dropout1_, dropout2_;
 };
 
-/// A parameter under `weight`.
+/// Module with one parameter named `weight`.
 class LanguageMatrix : public torch::nn::Module {
  public:
   explicit LanguageMatrix(at::Tensor value) { weight = register_parameter("weight", std::move(value)); }
@@ -84,9 +83,8 @@ class LanguageMatrix : public torch::nn::Module {
 class LanguageModel::Decoder : public torch::nn::Module {
  public:
   Decoder(const LanguageModelConfig& config, nn::Initializer& init) {
-    embedding =
-        register_module("embed_tokens", std::make_shared<LanguageMatrix>(init.normal(
-                                            {config.vocabulary, config.width}, stddev_of(config))));
+    embedding = register_module("embed_tokens", std::make_shared<LanguageMatrix>(init.normal(
+                                                    {config.vocabulary, config.width}, stddev_of(config))));
     layers = register_module("layers", std::make_shared<nn::ModuleList<LanguageLayer>>());
     for (int64_t i = 0; i < config.layers; ++i)
       layers->push_back(std::make_shared<LanguageLayer>(config, init));
@@ -101,8 +99,8 @@ class LanguageModel::Decoder : public torch::nn::Module {
 LanguageModel::LanguageModel(const LanguageModelConfig& config, nn::Initializer& init)
     : config_(config), decoder_(register_module("model", std::make_shared<Decoder>(config, init))) {
   if (config.tied) return;
-  head_ = register_module("lm_head", std::make_shared<LanguageMatrix>(init.normal(
-                                         {config.vocabulary, config.width}, stddev_of(config))))
+  head_ = register_module("lm_head", std::make_shared<LanguageMatrix>(
+                                         init.normal({config.vocabulary, config.width}, stddev_of(config))))
               ->weight;
 }
 
@@ -152,7 +150,7 @@ std::vector<ops::AttentionCache> LanguageModel::new_cache() const {
 
 at::Tensor LanguageModel::step_hidden(const at::Tensor& tokens, std::vector<ops::AttentionCache>& caches) {
   require(caches.size() == decoder_->layers->size(), ErrorKind::internal,
-          "a cache for each of {} layers is needed, got {}", decoder_->layers->size(), caches.size());
+          "expected a cache for each of {} layers, got {}", decoder_->layers->size(), caches.size());
   at::Tensor x = embed(tokens);
   for (size_t i = 0; i < caches.size(); ++i) x = (*decoder_->layers)[i].step(x, caches[i]);
   return decoder_->norm->forward(x);
@@ -173,7 +171,7 @@ std::shared_ptr<LanguageModel> make_unset_language_model(const LanguageModelConf
   config.validate("model");
   nn::Initializer init = nn::Initializer::without_values(weights);
   auto model = std::make_shared<LanguageModel>(config.resolved(), init);
-  if (weights != at::kFloat) model->to(weights);  // what no initializer makes: the scales of the norms
+  if (weights != at::kFloat) model->to(weights);  // norm scales, which the initializer does not create
   return model;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The language model: Llama's and Mistral's decoder with any causal form of attention. Its parameters bear
-// the names that they have in Hugging Face files.
+// Language model: the decoder of Llama and Mistral with any causal attention type. Parameter names as in
+// Hugging Face files.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -17,26 +17,26 @@ namespace modewise::models {
 
 class LanguageModel : public torch::nn::Module {
  public:
-  /// `config` is validated and resolved.
+  /// `config` must be validated and resolved.
   LanguageModel(const LanguageModelConfig& config, nn::Initializer& init);
   ~LanguageModel() override;
 
-  /// tokens [B, n] int64 in 0 … V−1 -> logits [B, n, V] of the token that follows each. Whether tokens are of
-  /// this vocabulary is asked where they come from (texts, prompts); others are an index error here.
+  /// tokens [B, n] int64 in 0 … V−1 -> next-token logits [B, n, V]. Callers validate token ids; invalid ids
+  /// are an index error here.
   at::Tensor forward(const at::Tensor& tokens);
-  /// What the logits are made of: [B, n, D] behind the last norm. For losses in chunks (ops/language_loss.h).
+  /// Hidden states [B, n, D] after the final norm, for chunked losses (ops/training/language_loss.h).
   at::Tensor hidden(const at::Tensor& tokens);
-  /// How much of each token's value reaches each token in attention layer `layer` (from 0): [B, H, n, n], for
-  /// every form; rows sum to 1. In float32 at least.
+  /// Attention matrix of layer `layer` (from 0): [B, H, n, n], for every attention type; rows sum to 1.
+  /// Computed in float32 or wider.
   at::Tensor attention_matrix(const at::Tensor& tokens, int64_t layer);
-  /// The matrix [V, D] that makes logits of what `hidden` returns; the embedding itself when tied.
+  /// The output embedding [V, D] that maps hidden states to logits; the input embedding if tied.
   const at::Tensor& head_weight() const;
 
-  /// One cache a layer, empty.
+  /// Empty key-value caches, one per layer.
   std::vector<ops::AttentionCache> new_cache() const;
-  /// tokens [B, t] that follow those in the caches -> logits [B, V] of the token that follows the last.
+  /// Incremental decoding: tokens [B, t] that follow the cached ones -> next-token logits [B, V].
   at::Tensor step(const at::Tensor& tokens, std::vector<ops::AttentionCache>& caches);
-  /// The same, but [B, t, D] behind the last norm.
+  /// The same, but hidden states [B, t, D] after the final norm.
   at::Tensor step_hidden(const at::Tensor& tokens, std::vector<ops::AttentionCache>& caches);
 
   const LanguageModelConfig& config() const { return config_; }
@@ -51,10 +51,11 @@ class LanguageModel : public torch::nn::Module {
   at::Tensor head_;  // undefined when tied
 };
 
-/// Builds the model with weights that depend on `seed` alone: normal with config.deviation, divided by
-/// √(2·layers) for the maps that end a branch (GPT-2); latents with config.attention.latent_deviation.
+/// Builds the model with weights that depend only on `seed`: normal with standard deviation config.init_std,
+/// divided by √(2·layers) for the last projection of a residual branch (GPT-2); latents with
+/// config.attention.latent_std.
 std::shared_ptr<LanguageModel> make_language_model(const LanguageModelConfig& config, uint64_t seed);
-/// The same with weights of any value in this type, for those who will set them all.
+/// The same with uninitialized weights in this dtype, for callers that set them all.
 std::shared_ptr<LanguageModel> make_unset_language_model(const LanguageModelConfig& config,
                                                          at::ScalarType weights = at::kFloat);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The latents of a language model whose fold or slots are others than those of the weights it is made from.
+// Transfer of latents (summary tokens) to a language model with another fold or number of summary tokens.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,13 +12,13 @@
 
 namespace modewise::models {
 
-/// The latents [levels, G, r, d] that there were under a parameter's name; undefined: none.
+/// Looks up saved latents [levels, G, r, d] by parameter name; undefined: none.
 using FindLatents = std::function<at::Tensor(const std::string& name)>;
 
-/// Sets the latents of every layer, in place: a level and a slot that were there are kept, the others begin
-/// as nn::start_latents says. Levels are counted from the tokens, because what a latent has learnt to look
-/// for is in the rows that it reads (tokens, their summaries, …) and not in how many of them make a block.
-/// Returns what was made up and what was left out, a sentence each; nothing where all was kept.
+/// Sets the latents of every layer in place: existing levels and summary tokens are kept, new ones
+/// initialized as nn::start_latents. Levels count from the tokens, because a latent has learned which rows to
+/// attend to (tokens, their summaries, …), not how many of them make a block. Returns one sentence for each
+/// initialized or ignored part; empty if everything was kept.
 std::vector<std::string> take_latents(LanguageModel& model, const FindLatents& find);
 
 }  // namespace modewise::models

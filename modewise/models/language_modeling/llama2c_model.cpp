@@ -24,11 +24,11 @@ at::Tensor tensor_of(std::span<const std::byte> bytes, at::IntArrayRef sizes) {
   return out;
 }
 
-/// [H·d, D] with the rows of each head as pairs -> as halves.
+/// Permutes the rows of each head of [H·d, D] from pairs to halves.
 at::Tensor pairs_to_halves(const at::Tensor& weight, int64_t head_width) {
   return weight.unflatten(0, {-1, head_width / 2, 2}).transpose(1, 2).flatten(0, 2);
 }
-/// [H·d, D] back.
+/// The inverse permutation.
 at::Tensor halves_to_pairs(const at::Tensor& weight, int64_t head_width) {
   return weight.unflatten(0, {-1, 2, head_width / 2}).transpose(1, 2).flatten(0, 2);
 }
@@ -65,15 +65,15 @@ std::string layer_name(int64_t layer, const NamedPart& part) {
 
 io::Llama2cHeader header_of(const LanguageModelConfig& c, int version) {
   const auto refuse = [](bool wrong, const char* what) {
-    require(!wrong, ErrorKind::data, "llama2.c's checkpoints cannot say {}; save the model as a folder",
+    require(!wrong, ErrorKind::data, "llama2.c checkpoints do not support {}; save the model as a folder",
             what);
   };
-  refuse(c.attention.form != "full", "any other attention than full");
+  refuse(c.attention.type != "full", "attention types other than full");
   refuse(c.rope.scaling.kind != "none" || c.rope.scaling.base != kLlama2cBase,
-         "scaled rotary codes or another base than 10000");
-  refuse(c.norm_epsilon != kLlama2cEpsilon, "another norm_epsilon than 1e-5");
-  refuse(c.head_width * c.heads != c.width, "heads of another width than width / heads");
-  refuse(c.context > std::numeric_limits<int32_t>::max(), "a context of more than 2147483647 tokens");
+         "rotary scaling, or a rotary base other than 10000");
+  refuse(c.norm_epsilon != kLlama2cEpsilon, "a norm_epsilon other than 1e-5");
+  refuse(c.head_width * c.heads != c.width, "a head width other than width / heads");
+  refuse(c.context > std::numeric_limits<int32_t>::max(), "contexts longer than 2147483647 tokens");
   return {.version = version,
           .width = static_cast<int32_t>(c.width),
           .hidden = static_cast<int32_t>(c.hidden),
@@ -99,7 +99,7 @@ LanguageModelConfig llama2c_config(const io::Llama2cHeader& header, const std::s
   out.tied = header.tied;
   out.context = header.context;
   out.rope.scaling.base = kLlama2cBase;
-  out.attention.form = "full";
+  out.attention.type = "full";
   try {
     out.validate(source);
   } catch (const Error& error) {

@@ -1,6 +1,6 @@
 #pragma once
-// llama2.c's checkpoints as language models. It rotates neighbouring rows of a head, Hugging Face and this
-// program the halves of a head: rows of query and key weights are put in the other order on the way.
+// Conversion of llama2.c checkpoints. llama2.c rotates neighbouring pairs of a head, Hugging Face and this
+// program the two halves of a head, so rows of query and key weights are permuted.
 
 #include <filesystem>
 #include <string>
@@ -10,11 +10,10 @@
 
 namespace modewise::models {
 
-/// The config that the header says; `source` opens errors.
+/// The config in the header; `source` starts error messages.
 LanguageModelConfig llama2c_config(const io::Llama2cHeader& header, const std::string& source);
 
-/// Copies the checkpoint's weights into a model of its config (attention of any form); latents stay as they
-/// are.
+/// Copies the checkpoint's weights into a model of its config (any attention type); latents are unchanged.
 void set_llama2c_weights(const io::Llama2cCheckpoint& checkpoint, LanguageModel& model);
 
 }  // namespace modewise::models

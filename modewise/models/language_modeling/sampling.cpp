@@ -41,8 +41,8 @@ void keep_top_p(std::vector<Candidate>& list, double p) {
     total += c.weight;
     largest = std::max(largest, c.weight);
   }
-  // What is below (1 − p) / (n − 1) of the whole cannot be among the tokens that make up p: all such together
-  // are less than 1 − p. It spares sorting a large vocabulary.
+  // Skip tokens with probability below (1 − p) / (n − 1): together they are less than 1 − p, so none is in
+  // the nucleus. This avoids sorting a large vocabulary.
   const double floor =
       list.size() > 1 ? std::min(largest, (1 - p) * total / static_cast<double>(list.size() - 1)) : 0;
   std::erase_if(list, [&](const Candidate& c) { return c.weight < floor; });
@@ -56,17 +56,20 @@ void keep_top_p(std::vector<Candidate>& list, double p) {
 }  // namespace
 
 void SamplingConfig::fields(Fields& f) {
-  f.add("temperature", temperature, "0: the likeliest token; 1: as the model says", {.min = 0, .max = 1e6});
-  f.add("top_k", top_k, "choose among the k likeliest tokens; 0: all", {.min = 0});
-  f.add("top_p", top_p, "choose among the likeliest tokens that make up this share", {.min = 0, .max = 1});
-  f.add("seed", seed, "of the choices", {.max = kAnyInteger});
+  f.add("temperature", temperature, "sampling temperature; 0: greedy decoding, 1: the model's distribution",
+        {.min = 0, .max = 1e6});
+  f.add("top_k", top_k, "top-k sampling: number of most likely tokens to choose from; 0: all", {.min = 0});
+  f.add("top_p", top_p,
+        "nucleus sampling: total probability of the most likely tokens to choose from; 1: all",
+        {.min = 0, .max = 1});
+  f.add("seed", seed, "random seed of sampling", {.max = kAnyInteger});
 }
 
 void SamplingConfig::validate() const {
   require(temperature >= 0 && std::isfinite(temperature), ErrorKind::usage,
-          "the temperature must be 0 or more, got {}", temperature);
-  require(top_k >= 0, ErrorKind::usage, "top-k must be 0 (all) or more, got {}", top_k);
-  require(top_p >= 0 && top_p <= 1, ErrorKind::usage, "top-p must be within 0 and 1, got {}", top_p);
+          "the temperature must be at least 0, got {}", temperature);
+  require(top_k >= 0, ErrorKind::usage, "top-k must be at least 0 (0: all), got {}", top_k);
+  require(top_p >= 0 && top_p <= 1, ErrorKind::usage, "top-p must be between 0 and 1, got {}", top_p);
 }
 
 int64_t sample_token(std::span<const float> logits, const SamplingConfig& config, uint64_t position) {
@@ -92,7 +95,7 @@ int64_t sample_token(std::span<const float> logits, const SamplingConfig& config
   }
   return std::max_element(list.begin(), list.end(),
                           [](const auto& a, const auto& b) { return a.weight < b.weight; })
-      ->token;  // rounding: `left` fell to 0 and no further
+      ->token;  // rounding left a remainder
 }
 
 }  // namespace modewise::models

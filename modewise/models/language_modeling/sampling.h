@@ -1,6 +1,6 @@
 #pragma once
-// Which token comes next. Random numbers are counter-based: a choice depends on the seed and the token's
-// position alone, not on what was drawn before.
+// Token sampling: temperature, top-k and nucleus (top-p) sampling. Random numbers are counter-based: a choice
+// depends only on the seed and the token's position.
 
 #include <cstdint>
 #include <span>
@@ -10,16 +10,17 @@
 namespace modewise::models {
 
 struct SamplingConfig {
-  double temperature = 1;  // 0: the likeliest token
-  int64_t top_k = 0;       // only the k likeliest; 0: all
-  double top_p = 1;        // then only the likeliest that make up this share; at least one
+  double temperature = 1;  // 0: greedy decoding
+  int64_t top_k = 0;       // only the k most likely tokens; 0: all
+  double top_p =
+      1;  // nucleus sampling: then the most likely tokens with this total probability, at least one
   int64_t seed = 0;
   void fields(Fields& fields);
   void validate() const;  // usage errors
 };
 
-/// The token chosen from logits [V] for the text's place `position`. Equal logits go by the lower number.
-/// Throws a data error when a logit is NaN or all are −∞.
+/// Samples a token from logits [V] for position `position` of the text. Ties go to the lower id. Data error
+/// if a logit is NaN or all are −∞.
 int64_t sample_token(std::span<const float> logits, const SamplingConfig& config, uint64_t position);
 
 }  // namespace modewise::models

@@ -20,17 +20,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Bytes of weights and caches from which on a token's work is shared among threads. One core reads about 13
-/// GB a second, so this is more than a millisecond a token; waking threads for each product of a few layers
-/// costs some tenths of one, and far more on a busy machine. With 4 and 15 MB the median step of one thread
-/// and of two took the same time.
+/// Bytes of weights and caches above which decoding uses several threads. One core reads about 13 GB/s, so
+/// this is over a millisecond per token; waking threads for every product of a few layers costs tenths of a
+/// millisecond, and far more on a busy machine. At 4 and 15 MB, one and two threads took the same median
+/// time.
 constexpr double kWorthThreads = 0x1p24;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// [1, n] on the device of the model.
+/// Token ids as [1, n] on the model's device.
 at::Tensor as_tokens(std::span<const text::Tokenizer::Id> ids, const LanguageModel& model) {
   const at::Tensor out =
       at::empty({1, static_cast<int64_t>(ids.size())}, at::TensorOptions(at::kCPU).dtype(at::kLong));
@@ -38,13 +38,13 @@ at::Tensor as_tokens(std::span<const text::Tokenizer::Id> ids, const LanguageMod
   return out.to(model.head_weight().device());
 }
 
-/// Lets text through up to a stop text, and holds back what might become one.
+/// Streams text up to a stop sequence, holding back text that may become one.
 class StopTexts {
  public:
   explicit StopTexts(std::vector<std::string> texts) : texts_(std::move(texts)) {
     std::erase_if(texts_, [](const std::string& text) { return text.empty(); });
   }
-  /// What may be shown after `more`.
+  /// Appends `more` and returns the text that is safe to show.
   std::string push(std::string_view more) {
     held_ += more;
     size_t end = std::string::npos;
@@ -77,18 +77,18 @@ std::vector<text::Tokenizer::Id> prompt_ids(const text::Tokenizer& tokenizer, st
                                             int64_t vocabulary) {
   std::vector<text::Tokenizer::Id> ids = tokenizer.encode(prompt);
   if (const auto begin = tokenizer.begin_id()) ids.insert(ids.begin(), *begin);
-  require(!ids.empty(), ErrorKind::usage,
-          "a prompt is needed: the tokenizer ({}) has no mark that opens a text", tokenizer.name());
+  require(!ids.empty(), ErrorKind::usage, "the prompt must not be empty: the tokenizer ({}) has no BOS token",
+          tokenizer.name());
   for (const text::Tokenizer::Id id : ids)
     require(id >= 0 && id < vocabulary, ErrorKind::data,
-            "token {} is outside of the model's vocabulary of {}: text and model have different tokenizers",
-            id, vocabulary);
+            "token {} is outside the model's vocabulary of {}: text and model have different tokenizers", id,
+            vocabulary);
   return ids;
 }
 
-/// The text that the caches will hold. The last token that is generated is shown and not read.
+/// Length of the cached text. The last generated token is shown but not fed back.
 ops::CachedText cached_text(size_t prompt, const GenerationConfig& config) {
-  constexpr int64_t kLongest = int64_t{1} << 40;  // no memory holds more, and its bytes can still be counted
+  constexpr int64_t kLongest = int64_t{1} << 40;  // beyond any memory, but its bytes are still countable
   return {.prompt = static_cast<int64_t>(prompt),
           .chunk = config.prompt_chunk,
           .tokens = std::clamp<int64_t>(config.tokens - 1, 0, kLongest)};
@@ -99,13 +99,14 @@ void check_memory(const LanguageModelConfig& config, const ops::CachedText& text
   const double needed = bytes.kept + bytes.moving;
   const auto there = static_cast<double>(available_memory());
   require(needed <= 0.9 * there, ErrorKind::general,
-          "{} tokens of prompt and {} to generate need {} of caches with {} attention, but {} of memory are "
+          "{} prompt tokens and {} new tokens need {} of key-value caches with {} attention, but only {} of "
+          "memory are "
           "free{}",
-          text.prompt, tokens, memory_text(needed), config.attention.form, memory_text(there),
-          config.attention.form == "full" ? "; --attention causal needs hardly any" : "");
+          text.prompt, tokens, memory_text(needed), config.attention.type, memory_text(there),
+          config.attention.type == "full" ? "; --attention summary needs hardly any" : "");
 }
 
-/// Bytes of the weights that each token needs: all but the rows of an embedding that is not the head too.
+/// Bytes of weights read per token: all except an untied input embedding.
 double weight_bytes_read(const LanguageModel& model) {
   double sum = 0;
   for (const auto& item : model.named_parameters())
@@ -114,7 +115,7 @@ double weight_bytes_read(const LanguageModel& model) {
   return sum;
 }
 
-/// Reads the prompt; the logits [V] that follow it.
+/// Feeds the prompt; returns the next-token logits [V].
 at::Tensor read_prompt(LanguageModel& model, std::vector<ops::AttentionCache>& caches,
                        std::span<const text::Tokenizer::Id> ids, int64_t chunk) {
   at::Tensor logits;
@@ -141,7 +142,7 @@ ops::CacheBytes cache_bytes(const LanguageModelConfig& given, const ops::CachedT
   const ops::CacheShape shape = {.heads = c.heads,
                                  .kv_heads = c.kv_heads,
                                  .width = c.head_width,
-                                 .slots = c.attention.slots,
+                                 .summary_tokens = c.attention.summary_tokens,
                                  .type = c.precision == "bf16" ? at::kBFloat16 : at::kFloat};
   const ops::CacheBytes layer = ops::cache_bytes(c.attention_options(), shape, text);
   const auto layers = static_cast<double>(c.layers);

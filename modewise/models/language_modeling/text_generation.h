@@ -1,5 +1,5 @@
 #pragma once
-// Text from a language model, token by token through its caches.
+// Text generation with a language model: incremental decoding through key-value caches.
 
 #include <cstdint>
 #include <functional>
@@ -16,31 +16,31 @@
 namespace modewise::models {
 
 struct GenerationConfig {
-  int64_t tokens = 256;  // at most
+  int64_t tokens = 256;  // maximum number of new tokens
   SamplingConfig sampling = {};
-  bool stop_at_eos = true;           // end where the model writes the tokenizer's begin or end mark
-  std::vector<std::string> stop = {};  // end before any of these texts
-  int64_t prompt_chunk = 512;          // tokens of the prompt taken at a time
+  bool stop_at_eos = true;             // stop at the tokenizer's EOS or BOS token
+  std::vector<std::string> stop = {};  // stop sequences: end before any of them
+  int64_t prompt_chunk = 512;          // prompt tokens per forward pass
 };
 
 struct Generation {
-  std::vector<text::Tokenizer::Id> prompt, ids;  // with the begin mark; what was generated, marks included
-  std::string text;                              // generated, without the stop text
+  std::vector<text::Tokenizer::Id> prompt, ids;  // prompt with BOS; generated ids, special tokens included
+  std::string text;                              // generated text without the stop sequence
   std::string stopped_by;                        // tokens | mark | stop text | caller
-  double prompt_seconds = 0, seconds = 0;        // of reading the prompt, of generating
-  int64_t cache_bytes = 0;                       // of all layers at the end
+  double prompt_seconds = 0, seconds = 0;        // of the prompt, of generation
+  int64_t cache_bytes = 0;                       // of all layers, at the end
 };
 
-/// What can be shown of the text; characters come whole. false ends the generation.
+/// Streaming callback: receives complete characters; returning false stops the generation.
 using ShowText = std::function<bool(std::string_view)>;
 
-/// Continues `prompt` (any bytes). The model is put into evaluation. Errors: an empty prompt for a tokenizer
-/// without a begin mark (usage), a token outside of the model's vocabulary (data), a text whose caches exceed
-/// the memory that is free (general).
+/// Continues `prompt` (any bytes), with the model in evaluation mode. Errors: an empty prompt for a tokenizer
+/// without BOS (usage), a token outside the model's vocabulary (data), caches larger than the free memory
+/// (general).
 Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Tokenizer> tokenizer,
                          std::string_view prompt, const GenerationConfig& config, const ShowText& show = {});
 
-/// Bytes of the caches of all layers.
+/// Bytes of the key-value caches of all layers.
 ops::CacheBytes cache_bytes(const LanguageModelConfig& config, const ops::CachedText& text);
 
 }  // namespace modewise::models

@@ -12,19 +12,19 @@ constexpr int64_t kUnetMultiple = 32;  // five halvings
 }  // namespace
 
 void ImagePatchConfig::fields(Fields& f) {
-  f.add("size", size, "pixels a side of a patch", {.min = 1, .max = 1024});
-  f.add("embedding", embedding, "linear, relu (the paper's) or relu_norm (as released: ReLU and BatchNorm)",
+  f.add("size", size, "patch side in pixels", {.min = 1, .max = 1024});
+  f.add("embedding", embedding,
+        "patch embedding: linear, relu (as in the paper) or relu_norm (as released: ReLU and BatchNorm)",
         {.one_of = {"linear", "relu", "relu_norm"}});
-  f.add("dropout", dropout, "dropout of the embedded patches", {.min = 0, .max = 0.99});
+  f.add("dropout", dropout, "dropout probability of the patch embeddings", {.min = 0, .max = 0.99});
 }
 
 void PixelHeadConfig::fields(Fields& f) {
   f.add("norm", norm, "LayerNorm in the head (as released; the paper has none)");
-  f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
-  f.add("skip", skip,
-        "a small network of each pixel's own bands beside the tokens (pixel), or none (as released)",
+  f.add("dropout", dropout, "dropout probability before the last linear layer", {.min = 0, .max = 0.99});
+  f.add("skip", skip, "skip connection: pixel (a small MLP over each pixel's bands) or none (as released)",
         {.one_of = {"none", "pixel"}});
-  f.add("skip_width", skip_width, "width of that network's hidden layer", {.min = 1, .max = 4096});
+  f.add("skip_width", skip_width, "hidden width of the pixel skip connection", {.min = 1, .max = 4096});
 }
 
 void UNetConfig::fields(Fields& f) {
@@ -38,7 +38,7 @@ SegmenterConfig::SegmenterConfig() {
 
 void SegmenterConfig::fields(Fields& f) {
   choice_fields(f, *this, names_of(segmenters()), "its defaults", "hot and transformer");
-  f.add("time", time, "several dates are a mode of the tokens, or stacked as bands; unet always stacks",
+  f.add("time", time, "several dates: mode (a token mode) or stack (as bands; always for unet)",
         {.one_of = {"mode", "stack"}});
   block_fields(f);
   f.group("patch", patch);

@@ -1,5 +1,5 @@
 #pragma once
-// Every option of every segmenter.
+// Options of the segmenters.
 
 #include <cstdint>
 #include <string>
@@ -14,19 +14,19 @@ namespace modewise::models {
 class Segmenter;
 struct SegmentationShape;
 
-/// How an image is cut into tokens.
+/// Patching of an image into tokens.
 struct ImagePatchConfig {
-  int64_t size = 4;                     // pixels a side
+  int64_t size = 4;                     // patch side in pixels
   std::string embedding = "relu_norm";  // linear | relu (conv, ReLU) | relu_norm (conv, ReLU, BatchNorm)
   double dropout = 0;
   void fields(Fields& fields);
 };
 
 struct PixelHeadConfig {
-  bool norm = true;  // LayerNorm before the last linear map
+  bool norm = true;  // LayerNorm before the last linear layer
   double dropout = 0;
-  std::string skip = "pixel";  // none | pixel: a network of each pixel's bands beside the tokens
-  int64_t skip_width = 32;     // of its hidden layer
+  std::string skip = "pixel";  // none | pixel: skip connection, a per-pixel MLP over the bands
+  int64_t skip_width = 32;     // its hidden width
   void fields(Fields& fields);
 };
 
@@ -36,34 +36,35 @@ struct UNetConfig {
 };
 
 struct SegmenterConfig : ModelChoice, EncoderConfig {
-  std::string time = "mode";  // mode | stack: several dates are a token mode, or bands
+  std::string time = "mode";  // mode | stack: dates as a token mode, or stacked as bands
   ImagePatchConfig patch;
   PixelHeadConfig head;
   UNetConfig unet;
 
   SegmenterConfig();
   void fields(Fields& fields);
-  /// Sets every option to the defaults of model `new_name`; hot and transformer keep those they share.
+  /// Sets every option to the defaults of model `new_name`; hot and transformer keep shared options.
   void use_model(std::string new_name);
-  /// Sets the options in which the released HOT code and its paper differ ("release", "paper"), or ours
-  /// ("default").
+  /// Sets the options that differ between the released HOT code ("release"), its paper ("paper") and our
+  /// defaults ("default").
   void use_preset(std::string new_preset);
 };
 
 using SegmenterRow = ModelRow<SegmenterConfig, SegmentationShape, Segmenter>;
-/// Every segmenter.
+/// Registry of all segmenters.
 const std::vector<SegmenterRow>& segmenters();
 
-/// Whether several dates are a mode of the tokens of their own.
+/// Whether dates are a separate token mode.
 bool dates_are_a_mode(const SegmenterConfig& config, const SegmentationShape& shape);
-/// Dates where they are a mode, rows, columns.
+/// Token modes: dates (if a mode), rows, columns.
 TokenShape scene_tokens(const SegmenterConfig& config, const SegmentationShape& shape);
 
-/// The side of the square windows a model takes is a multiple of this.
+/// The model's window side must be a multiple of this.
 int64_t window_multiple(const SegmenterConfig& config);
 
-/// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
-/// shape, and for an option changed that the chosen model does not have. `source` opens the message.
-void validate(const SegmenterConfig& config, const SegmentationShape& shape, const std::string& source = "model");
+/// Throws a config error for invalid or inconsistent values, values that do not match the shape, and a
+/// changed option that the model does not have. `source` starts the message.
+void validate(const SegmenterConfig& config, const SegmentationShape& shape,
+              const std::string& source = "model");
 
 }  // namespace modewise::models

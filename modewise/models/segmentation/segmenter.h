@@ -1,9 +1,8 @@
 #pragma once
-// A model that names the class of every pixel of an image, or of a stack of images of one place at several
-// dates.
+// Segmenter interface: semantic segmentation of an image, or of a time series of images of one location.
 //
-// Letters: B batch, T dates (1 for a single image), N window side, C classes. A pixel that is not valid never
-// reaches the result: its bands are replaced before anything else.
+// Letters: B batch, T dates (1 for a single image), N window side, C classes. Values of invalid pixels never
+// affect the result: they are masked first.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -24,12 +23,12 @@ struct SegmentationShape {
   int64_t bands = 3;
   int64_t classes = 2;
   int64_t window = 64;   // N: windows are N × N pixels
-  bool missing = false;  // whether the training data has pixels that are not valid; the model then sees which
+  bool missing = false;  // whether the training data has invalid pixels; the model then gets the mask
 };
 
 struct SegmentationInput {
   at::Tensor image;  // [B, T, N, N, bands] scaled
-  at::Tensor valid;  // [B, T, N, N] bool; undefined: all are
+  at::Tensor valid;  // [B, T, N, N] bool; undefined: all valid
 };
 
 class Segmenter : public torch::nn::Module {
@@ -38,14 +37,14 @@ class Segmenter : public torch::nn::Module {
 
   /// Logits [B, N, N, C], float32 (float64 for a float64 module).
   virtual at::Tensor forward(const SegmentationInput& input) = 0;
-  /// What it attends to; modes: dates where they are a mode, rows, columns.
+  /// Attention maps; modes: dates (if a mode), rows, columns.
   virtual AttentionView attention(const SegmentationInput&) { return {}; }
 
   const SegmentationShape& shape() const { return shape_; }
 
  protected:
-  /// Checks the input's shapes (data error) and puts 0 under pixels that are not valid; with
-  /// `shape().missing` a last channel says which are: [B, T, N, N, bands or bands + 1].
+  /// Checks the input's shapes (data error) and sets invalid pixels to 0; with `shape().missing` the mask is
+  /// appended as a channel: [B, T, N, N, bands or bands + 1].
   at::Tensor checked_image(const SegmentationInput& input) const;
   int64_t channels() const { return shape_.bands + (shape_.missing ? 1 : 0); }
 
@@ -53,8 +52,8 @@ class Segmenter : public torch::nn::Module {
   SegmentationShape shape_;
 };
 
-/// Builds the model named in `config` with weights that depend on `seed` alone. A config or shape that makes
-/// no sense is a config error that names the option.
+/// Builds the model named in `config`; weights depend only on `seed`. An invalid config or shape is a config
+/// error that names the option.
 std::shared_ptr<Segmenter> make_segmenter(const SegmenterConfig& config, const SegmentationShape& shape,
                                           uint64_t seed);
 

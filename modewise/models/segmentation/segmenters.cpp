@@ -1,4 +1,4 @@
-// Every segmenter, and what its config and the scenes must be.
+// Registry of segmenters, with their checks of config and image shape.
 
 #include "modewise/core/error.h"
 #include "modewise/models/segmentation/config.h"
@@ -12,7 +12,8 @@ void check_tokens(const SegmenterConfig& config, const SegmentationShape& shape,
   validate_encoder(config, scene_tokens(config, shape), source);
 }
 
-void check_unet(const SegmenterConfig& config, const SegmentationShape& /*shape*/, const std::string& source) {
+void check_unet(const SegmenterConfig& config, const SegmentationShape& /*shape*/,
+                const std::string& source) {
   require(config.unet.width % 4 == 0, ErrorKind::config, "{}: unet.width must be a multiple of 4, got {}",
           source, config.unet.width);
   require(config.time == "stack", ErrorKind::config,

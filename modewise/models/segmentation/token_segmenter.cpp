@@ -5,7 +5,8 @@
 #include <utility>
 
 namespace modewise::models {
-TokenSegmenter::TokenSegmenter(const SegmenterConfig& config, const SegmentationShape& shape, nn::Initializer& init)
+TokenSegmenter::TokenSegmenter(const SegmenterConfig& config, const SegmentationShape& shape,
+                               nn::Initializer& init)
     : Segmenter(shape),
       patch_(config.patch.size),
       bfloat16_(config.precision == "bf16"),
@@ -30,14 +31,14 @@ TokenSegmenter::TokenSegmenter(const SegmenterConfig& config, const Segmentation
       skip->register_module("2", std::make_shared<nn::Linear>(init, config.head.skip_width, shape.classes));
 }
 
-/// [B, T, N, N, c], or [B, 1, N, N, T·c] where dates are stacked.
+/// [B, T, N, N, c], or [B, 1, N, N, T·c] if dates are stacked.
 at::Tensor TokenSegmenter::arranged(const SegmentationInput& input) const {
   at::Tensor image = checked_image(input);
   if (!time_mode_ && image.size(1) > 1) image = image.permute({0, 2, 3, 1, 4}).flatten(3).unsqueeze(1);
   return image;
 }
 
-/// Each date is an image of its own; stacked dates are one.
+/// Embeds each date as a separate image; stacked dates as one.
 nn::PatchTokens TokenSegmenter::embed(const at::Tensor& image, const at::Tensor& valid) const {
   at::Tensor seen = valid;
   if (valid.defined()) seen = time_mode_ ? valid.flatten(0, 1) : valid.any(1);

@@ -1,9 +1,9 @@
 #pragma once
-// The higher-order transformer as a segmenter, and its sibling that attends from every token to every token:
-// patches are tokens [B, T, n, n, D] (dates, rows, columns; two modes for a single date), a linear head names
-// the classes of a token's p × p pixels.
+// Higher-order transformer (HOT) segmenter, and its variant with full attention: patches are tokens [B, T, n,
+// n, D] (dates, rows, columns; two modes for a single date), a linear head predicts the classes of a token's
+// p × p pixels.
 //
-// Names in the state are those of the released code: emb.conv.0, emb.conv.2, blocks.N.…, head.0, head.2.
+// State names as in the released code: emb.conv.0, emb.conv.2, blocks.N.…, head.0, head.2.
 
 #include <memory>
 

@@ -5,7 +5,7 @@
 namespace modewise::models {
 namespace {
 
-/// Holds parts under names.
+/// Container of named children.
 class Group : public torch::nn::Module {};
 
 }  // namespace
@@ -37,7 +37,7 @@ at::Tensor ResidualUnit::forward(const at::Tensor& x) const {
   return second.add_(shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x).relu_();
 }
 
-/// Doubles the size, joins the encoder's features where there are any, and convolves twice.
+/// Decoder block: upsamples by 2, concatenates the encoder's features if any, and convolves twice.
 class UNet::Doubling : public torch::nn::Module {
  public:
   Doubling(nn::Initializer& init, int64_t in, int64_t skip, int64_t out)

@@ -1,10 +1,10 @@
 #pragma once
-// U-Net (Ronneberger et al. 2015) with a ResNet-18 (He et al. 2016) as its encoder, as the SSL4EO-L benchmark
-// (Stewart et al. 2023) uses it: features of five halvings, five doublings by nearest neighbours, each joined
-// with the encoder's features of its size and convolved twice, and a 3 × 3 convolution to the classes. Any
-// number of bands; several dates are stacked as bands.
+// U-Net (Ronneberger et al. 2015) with a ResNet-18 encoder (He et al. 2016), as in the SSL4EO-L benchmark
+// (Stewart et al. 2023): five downsampling stages, five nearest-neighbour upsampling stages with skip
+// connections and two convolutions each, and a 3 × 3 convolution to the classes. Any number of bands; several
+// dates are stacked as bands.
 //
-// Names in the state are those of segmentation_models_pytorch: encoder.conv1, encoder.layer1.0.bn1, …,
+// State names as in segmentation_models_pytorch: encoder.conv1, encoder.layer1.0.bn1, …,
 // decoder.blocks.0.conv1.0, segmentation_head.0.
 
 #include <memory>
@@ -29,7 +29,7 @@ class ConvolutionUnit : public torch::nn::Module {
   std::shared_ptr<nn::BatchNorm> norm_;
 };
 
-/// ResNet's basic block: two 3 × 3 convolutions and a shortcut, by a 1 × 1 convolution where sizes change.
+/// ResNet's basic block: two 3 × 3 convolutions and a shortcut (1 × 1 convolution if sizes change).
 class ResidualUnit : public torch::nn::Module {
  public:
   ResidualUnit(nn::Initializer& init, int64_t in, int64_t out, int64_t stride);

@@ -1,6 +1,5 @@
 #pragma once
-// Classifiers of series that are compared with: the nearest training case, and a linear map of season and
-// trend.
+// Baseline series classifiers: nearest neighbour, and a linear model on season and trend.
 
 #include <memory>
 
@@ -10,8 +9,8 @@
 
 namespace modewise::models {
 
-/// 1-NN with the Euclidean distance, padding included. Learns nothing: the training cases are its state. The
-/// logits are the negative distances to the nearest case of each class.
+/// 1-NN with Euclidean distance, padding included. Nothing is trained: the training samples are its state.
+/// Logits are negative distances to the nearest sample of each class.
 class NearestNeighbor : public SeriesClassifier {
  public:
   explicit NearestNeighbor(const SeriesShape& shape);
@@ -23,9 +22,9 @@ class NearestNeighbor : public SeriesClassifier {
   at::Tensor samples_, labels_;  // buffers [N, V, T], [N]
 };
 
-/// DLinear (Zeng et al., AAAI 2023) as a classifier: trend (a moving average, the ends repeated) and season
-/// (the rest), a linear map of each to the classes. The maps along time that DLinear has before the classes'
-/// one are left out: they make the same family of functions with T² more weights.
+/// DLinear (Zeng et al., AAAI 2023) as a classifier: trend (moving average with replicate padding) and season
+/// (the remainder), each with a linear layer to the classes. DLinear's linear layers along time are omitted:
+/// they give the same function class with T² more weights.
 class LinearClassifier : public SeriesClassifier {
  public:
   LinearClassifier(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);

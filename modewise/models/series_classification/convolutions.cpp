@@ -17,7 +17,7 @@
 namespace modewise::models {
 namespace {
 
-/// [B, V, T] as [B, T, V], in the precision of the activations.
+/// [B, V, T] -> [B, T, V], in the dtype of the activations.
 at::Tensor time_major(const at::Tensor& values, bool bfloat16) {
   return (bfloat16 ? values.to(at::kBFloat16) : values).transpose(1, 2).contiguous();
 }
@@ -26,7 +26,7 @@ at::Tensor pad_time(const at::Tensor& x, int64_t before, int64_t behind) {
   return at::constant_pad_nd(x, {0, 0, before, behind});
 }
 
-/// [B, T, V] with all cases moved to the end, zeros before their begins.
+/// Right-aligns the samples of [B, T, V], with zeros before their start.
 at::Tensor moved_to_end(const at::Tensor& x, const at::Tensor& lengths) {
   const int64_t steps = x.size(1);
   const at::Tensor from = at::arange(steps, lengths.options()).unsqueeze(0) - (steps - lengths).unsqueeze(1);
@@ -34,8 +34,8 @@ at::Tensor moved_to_end(const at::Tensor& x, const at::Tensor& lengths) {
   return x.gather(1, at).masked_fill(from.lt(0).unsqueeze(-1), 0);
 }
 
-/// x [B, N, C], whose last step is the cases' last and whose others lie `spacing` steps apart, with zeros
-/// before the cases' begins. Undefined lengths: every case is as long as x.
+/// Zeroes the steps of x [B, N, C] before each sample's start; steps are `spacing` apart and end with the
+/// sample. Undefined lengths: all samples are full length.
 at::Tensor zero_before_begin(const at::Tensor& x, const at::Tensor& lengths, int64_t spacing) {
   if (!lengths.defined()) return x;
   const at::Tensor to_end = at::arange(x.size(1) - 1, -1, -1, lengths.options()) * spacing;
@@ -73,7 +73,7 @@ CausalConvolution::CausalConvolution(nn::Initializer& init, int64_t in, int64_t 
 at::Tensor CausalConvolution::forward(const at::Tensor& x, int64_t count, int64_t stride) const {
   const at::Tensor norm = ops::elementary(direction_.square().sum({1, 2}), "sqrt");
   const at::Tensor weight = direction_ * (length_ / norm).unsqueeze(-1).unsqueeze(-1);
-  // Fewer than none before x: steps that nothing wanted sees.
+  // Negative left padding: drop steps outside the receptive field.
   const int64_t seen = stride * (count - 1) + direction_.size(2);
   return ops::convolution(pad_time(x, seen - x.size(1), 0), weight, bias_, {stride}, {0}, {1});
 }
@@ -138,7 +138,7 @@ SeriesResidualBlock::SeriesResidualBlock(nn::Initializer& init, int64_t in, int6
 
 at::Tensor SeriesResidualBlock::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) const {
   constexpr std::array<int64_t, 3> before = {3, 2, 1}, behind = {4, 2, 1};
-  // What stands behind a case's end is 0 for every convolution, as it is behind the longest one's.
+  // Zero the padding before every convolution, like the zero padding after the longest sample.
   const auto cleaned = [&](const at::Tensor& y) {
     return mask ? y.masked_fill(mask->logical_not().unsqueeze(-1), 0) : y;
   };

@@ -1,5 +1,5 @@
 #pragma once
-// Convolutional classifiers of series that are compared with.
+// Convolutional baselines for series classification: temporal convolutional network and ResNet.
 
 #include <memory>
 #include <vector>
@@ -14,38 +14,38 @@
 
 namespace modewise::models {
 
-/// A causal convolution of kernel K along the time of [B, N, C] whose weight is g·v/‖v‖ (Bai et al.'s weight
-/// normalisation).
+/// Causal convolution of kernel K along time of [B, N, C] with weight normalisation g·v/‖v‖ (Bai et al.).
 class CausalConvolution : public torch::nn::Module {
  public:
   CausalConvolution(nn::Initializer& init, int64_t in, int64_t out, int64_t kernel);
-  /// Its results at `count` steps, `stride` apart and the last of them at the last of x: [B, count, C'].
+  /// Outputs at `count` steps, `stride` apart, ending at the last step of x: [B, count, C'].
   at::Tensor forward(const at::Tensor& x, int64_t count, int64_t stride) const;
 
  private:
   at::Tensor direction_, length_, bias_;  // [C', C, K], [C'], [C']
 };
 
-/// As many levels as the config says, or the fewest whose two convolutions each see `steps` together.
+/// The configured number of levels, or the fewest (two convolutions each) whose receptive field covers
+/// `steps`.
 int64_t temporal_levels(const SeriesConvolutionConfig& config, int64_t steps);
 
-/// At how many steps a level's two convolutions are computed.
+/// Numbers of steps at which a level's two convolutions are computed.
 struct TemporalSteps {
   int64_t first, second;
 };
 
-/// Of each level, for series of `steps` steps of which the last is read out: behind level l it sees steps
-/// 2^(l+1) apart alone, and no further back than the later levels reach.
+/// Steps per level when only the last of `steps` steps is read out: after level l it depends only on steps
+/// 2^(l+1) apart, within the receptive field of the later levels.
 std::vector<TemporalSteps> temporal_steps(const SeriesConvolutionConfig& config, int64_t steps);
 
-/// Two causal convolutions with ReLU and dropout beside a shortcut, over steps that lie `spacing` apart in
-/// the series: a dilation of `spacing`.
+/// TCN residual block: two causal convolutions with ReLU and dropout, and a shortcut, over steps `spacing`
+/// apart in the series (dilation `spacing`).
 class TemporalBlock : public torch::nn::Module {
  public:
   TemporalBlock(nn::Initializer& init, int64_t in, int64_t out, int64_t kernel, int64_t spacing,
                 double dropout);
-  /// x [B, N, C] that ends with the cases, zeros before their begins; lengths [B] or undefined: the steps of
-  /// each case in the series. [B, steps.second, C'], 2·spacing apart, with zeros before the begins.
+  /// x [B, N, C], right-aligned samples with zeros before their start; lengths [B] in steps, or undefined
+  /// (all full). Returns [B, steps.second, C'], 2·spacing apart, with zeros before the start.
   at::Tensor forward(const at::Tensor& x, const at::Tensor& lengths, const TemporalSteps& steps) const;
 
  private:
@@ -55,8 +55,8 @@ class TemporalBlock : public torch::nn::Module {
   std::shared_ptr<nn::Linear> shortcut_;
 };
 
-/// The temporal convolutional network of Bai et al. (2018): level l has dilation 2^l; the last valid step is
-/// read out, and only what it sees is computed.
+/// Temporal convolutional network (TCN, Bai et al. 2018): level l has dilation 2^l; reads out the last valid
+/// step and computes only its receptive field.
 class TemporalConvolutions : public SeriesClassifier {
  public:
   TemporalConvolutions(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
@@ -69,11 +69,11 @@ class TemporalConvolutions : public SeriesClassifier {
   std::shared_ptr<nn::Linear> linear_;
 };
 
-/// Convolutions of kernels 8, 5 and 3, each with batch normalisation, beside a shortcut.
+/// Residual block: convolutions of kernels 8, 5 and 3 with batch normalisation, and a shortcut.
 class SeriesResidualBlock : public torch::nn::Module {
  public:
   SeriesResidualBlock(nn::Initializer& init, int64_t in, int64_t out);
-  /// x [B, T, C], mask [B, T] or none.
+  /// x [B, T, C], padding mask [B, T] or none.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) const;
 
  private:
@@ -83,8 +83,8 @@ class SeriesResidualBlock : public torch::nn::Module {
   std::shared_ptr<nn::BatchNorm> shortcut_norm_;
 };
 
-/// The residual network of Ismail Fawaz et al. (2019, after Wang et al. 2017): three blocks of W, 2W and 2W
-/// channels, the mean over time, a linear map.
+/// ResNet of Ismail Fawaz et al. (2019, after Wang et al. 2017): three blocks of W, 2W and 2W channels, mean
+/// pooling over time, linear layer.
 class SeriesResidualNetwork : public SeriesClassifier {
  public:
   SeriesResidualNetwork(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kMaxChannels = 9;
 
-/// scikit-learn's logspace(-3, 3, 10), which the authors try.
+/// The authors' ridge penalties: numpy.logspace(-3, 3, 10).
 std::vector<double> penalties() {
   std::vector<double> out;
   for (int i = 0; i < 10; ++i) out.push_back(std::pow(10.0, -3 + i * 6.0 / 9));
@@ -118,7 +118,7 @@ at::Tensor MiniRocket::forward(const ClassifierInput& input) {
   check(input);
   if (input.values.is_meta())
     return at::empty({input.values.size(0), shape().classes}, input.values.options());
-  require(input.values.is_cpu(), ErrorKind::config, "minirocket runs on the CPU, its input is on {}",
+  require(input.values.is_cpu(), ErrorKind::config, "minirocket runs on the CPU, but the input is on {}",
           input.values.device().str());
   const at::NoGradGuard no_grad;
   const at::Tensor decisions =

@@ -1,5 +1,5 @@
 #pragma once
-// MiniRocket: features of 84 fixed kernels, a ridge classifier on them.
+// MiniRocket classifier: features of 84 fixed kernels and a ridge classifier.
 
 #include <vector>
 
@@ -10,11 +10,11 @@
 
 namespace modewise::models {
 
-/// Each combination of kernel and dilation sums over 2^u of the variables, u uniform in [0, log2(min(V, 9) +
-/// 1)), drawn without replacement, and takes its biases from the quantiles of its convolution of one training
-/// case (authors' multivariate version). The weights' random numbers draw both. Where cases differ in length,
-/// each is convolved over its own steps; a feature whose ends leave no step is 0. It learns by remember()
-/// alone: logits are the ridge classifier's decisions times the sharpness that suits those of cases left out.
+/// Each kernel and dilation combination sums over 2^u variables, u uniform in [0, log2(min(V, 9) + 1)), drawn
+/// without replacement; its biases are quantiles of its convolution of one training sample (authors'
+/// multivariate version). The initial-weight random stream draws both. Samples of different lengths are
+/// convolved over their own steps; a feature without any step is 0. Fitted by remember() only: logits are the
+/// ridge classifier's decision values, scaled by a sharpness fitted to leave-one-out decisions.
 class MiniRocket : public SeriesClassifier {
  public:
   MiniRocket(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
@@ -28,8 +28,8 @@ class MiniRocket : public SeriesClassifier {
   at::Tensor features_of(const ClassifierInput& samples) const;  // [N, F] float32
 
   RocketDilations dilations_;
-  at::Tensor draws_;     // [84·D] in [0, 1): which case each combination has its biases from
-  at::Tensor channels_;  // [84·D, 9], −1 behind the last
+  at::Tensor draws_;     // [84·D] in [0, 1): the training sample for each combination's biases
+  at::Tensor channels_;  // [84·D, 9], −1 after the last
   at::Tensor biases_;    // [F] float32
   at::Tensor weight_, offset_, sharpness_;  // [K', F], [K'], [] float64
 };

@@ -9,7 +9,7 @@
 namespace modewise::models {
 namespace {
 
-/// [.., T] -> [.., P, length], zeros (false) behind the end.
+/// [.., T] -> [.., P, length], zero (false) padding at the end.
 at::Tensor cut(const at::Tensor& x, const SeriesPatchConfig& patch, int64_t count) {
   const int64_t padding = patch.length + (count - 1) * patch.stride - x.size(-1);
   return (padding > 0 ? at::constant_pad_nd(x, {0, padding}) : x).unfold(-1, patch.length, patch.stride);
@@ -24,7 +24,7 @@ PatchClassifier::PatchClassifier(const SeriesModelConfig& config, const SeriesSh
       tokens_(config.tokens(shape.length)),
       groups_(config.patch.channels == "independent" ? shape.variables : 1),
       bfloat16_(config.precision == "bf16") {
-  // Where cases are padded, the flags of valid steps are one more channel of a patch.
+  // With padded samples, the mask of valid steps is an additional channel of each patch.
   const int64_t channels = shape.variables / groups_ + (shape.padded ? 1 : 0);
   const int64_t width = config.width;
   embedding_ =

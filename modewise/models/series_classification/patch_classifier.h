@@ -1,16 +1,16 @@
 #pragma once
-// PatchTST's backbone as a classifier (Nie et al., ICLR 2023; Tensorized Attention, D.2): patches of a series
-// as tokens, blocks of full or tensor attention, a head over all tokens. The blocks are pre-norm, as those of
-// the other models here.
+// PatchTST backbone as a series classifier (Nie et al., ICLR 2023; Tensorized Attention, D.2): patches as
+// tokens, pre-norm blocks (as in the other models here) with full or tensor attention, and a head over all
+// tokens.
 
 #include <memory>
 
 #include "modewise/models/series_classification/config.h"
 #include "modewise/models/series_classification/series_classifier.h"
-#include "modewise/nn/layers/block.h"
-#include "modewise/nn/layers/module_list.h"
 #include "modewise/nn/embedding/positions.h"
 #include "modewise/nn/embedding/time_head.h"
+#include "modewise/nn/layers/block.h"
+#include "modewise/nn/layers/module_list.h"
 
 namespace modewise::models {
 
@@ -23,7 +23,7 @@ class PatchClassifier : public SeriesClassifier {
 
  private:
   struct Tokens {
-    at::Tensor values;               // [B, groups, P, D]; groups: V variables apart, or 1 for all together
+    at::Tensor values;               // [B, groups, P, D]; groups: V (channel independent) or 1 (mixed)
     std::optional<at::Tensor> mask;  // [B, groups, P] bool
   };
   Tokens embed(const ClassifierInput& input) const;

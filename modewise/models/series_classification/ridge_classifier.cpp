@@ -36,18 +36,18 @@ RidgeClassifier fit_ridge_classifier(const at::Tensor& features, const at::Tenso
   const at::Tensor y = targets_of(labels, classes), centre = y.mean(0);
   const auto samples = static_cast<double>(x.size(0));
   const SymmetricEigen eigen = symmetric_eigen(ops::matmul(x, x.t()));
-  // Centred features have an eigenvalue of 0. What rounding makes of it would be magnified in the errors of
-  // the cases left out.
+  // Centred features have an eigenvalue of 0; its rounding error would be amplified in the leave-one-out
+  // errors.
   const double rounding = samples * std::numeric_limits<double>::epsilon() * eigen.values[-1].item<double>();
   const at::Tensor values = at::where(eigen.values > rounding, eigen.values, at::zeros_like(eigen.values));
-  const at::Tensor turned = ops::matmul(eigen.vectors.t(), y - centre);
+  const at::Tensor rotated = ops::matmul(eigen.vectors.t(), y - centre);
   RidgeClassifier best;
   double minimum = std::numeric_limits<double>::infinity();
   at::Tensor dual;  // [N, K']
   for (const double alpha : alphas) {
-    // Residuals of the fit, and 1 less the diagonal of its hat matrix, which a mean is part of.
+    // Residuals of the fit, and 1 − diagonal of its hat matrix (intercept included).
     const at::Tensor kept = (alpha / (values + alpha)).unsqueeze(1);
-    const at::Tensor residual = ops::matmul(eigen.vectors, turned * kept);
+    const at::Tensor residual = ops::matmul(eigen.vectors, rotated * kept);
     const at::Tensor share = ops::matmul(eigen.vectors.square(), kept) - 1 / samples;
     const at::Tensor error = residual / share;
     const double squares = error.square().mean(1).mean(0).item<double>();

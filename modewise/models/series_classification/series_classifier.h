@@ -1,6 +1,6 @@
 #pragma once
-// Classifiers of series: values [B, V, T], 0 behind a case's end, masks [B, T], where some are shorter than
-// others. Matrices of attention are means over variables whose tokens are apart.
+// Series classifier interface: values [B, V, T], zero-padded at the end, and padding masks [B, T] for samples
+// of different lengths. Attention matrices of channel-independent models are means over variables.
 //
 // Shapes: B samples, V variables, T steps, K classes.
 
@@ -18,17 +18,18 @@ struct SeriesModelConfig;
 /// The sizes a classifier is built for.
 struct SeriesShape {
   int64_t variables = 1, length = 0, classes = 2;
-  bool padded = false;         // whether batches come with masks
-  int64_t training_samples = 0;  // that a model may keep
+  bool padded = false;           // batches have padding masks
+  int64_t training_samples = 0;  // buffer size of models that store training samples
 };
 
 class SeriesClassifier : public Classifier {
  public:
   explicit SeriesClassifier(const SeriesShape& shape) : Classifier(shape.classes), shape_(shape) {}
 
-  /// Hands over all training cases [N, V, T] with their labels [N], before training; for models made of them.
+  /// Fits the model to all training samples [N, V, T] and labels [N], before training; for models that store
+  /// or fit them.
   virtual void remember(const ClassifierInput& /*cases*/, const at::Tensor& /*labels*/) {}
-  /// Whether it is.
+  /// Whether the model uses remember().
   virtual bool remembers() const { return false; }
 
   const SeriesShape& shape() const { return shape_; }
@@ -41,11 +42,11 @@ class SeriesClassifier : public Classifier {
   SeriesShape shape_;
 };
 
-/// The mean of x [B, T, C] over the valid steps, [B, C].
+/// Mean pooling of x [B, T, C] over the valid steps: [B, C].
 at::Tensor mean_over_time(const at::Tensor& x, const at::Tensor& valid);
 
-/// Builds the model named in `config` with weights that depend on `seed` alone. A config or shape that makes
-/// no sense is a config error that names the option.
+/// Builds the model named in `config`; weights depend only on `seed`. An invalid config or shape is a config
+/// error that names the option.
 std::shared_ptr<SeriesClassifier> make_series_classifier(const SeriesModelConfig& config,
                                                          const SeriesShape& shape, uint64_t seed);
 

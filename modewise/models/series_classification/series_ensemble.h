@@ -1,5 +1,5 @@
 #pragma once
-// Several classifiers of series put together.
+// Ensemble of series classifiers.
 
 #include <vector>
 
@@ -9,13 +9,13 @@
 
 namespace modewise::models {
 
-/// Members that were trained on other splits scale the variables by other means and deviations: each sees the
-/// values as it was trained on them.
+/// Members trained on different splits scale the variables by different means and standard deviations: each
+/// gets the values in its own scale.
 class SeriesEnsemble final : public ClassEnsemble<SeriesModelConfig, SeriesShape, SeriesClassifier> {
  public:
   SeriesEnsemble(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
 
-  /// The member sees factor · x + shift of each variable, [V] each; x itself at first.
+  /// Sets the member's input to factor · x + shift per variable, [V] each; initially x.
   void set_scale(int64_t member, const std::vector<double>& factor, const std::vector<double>& shift);
 
  protected:

@@ -1,4 +1,4 @@
-// Every classifier of series, and what its config and the series must be.
+// Registry of series classifiers, with their checks of config and series shape.
 
 #include "modewise/core/error.h"
 #include "modewise/models/series_classification/baselines.h"
@@ -16,7 +16,7 @@ void check_patches(const SeriesModelConfig& config, const SeriesShape& shape, co
   require(config.width % config.heads == 0, ErrorKind::config,
           "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
   require(config.patch.stride <= config.patch.length, ErrorKind::config,
-          "{}: patch.stride = {} leaves steps out between patches of patch.length = {}", source,
+          "{}: patch.stride = {} skips steps between patches of patch.length = {}", source,
           config.patch.stride, config.patch.length);
   require(config.patch.length <= shape.length, ErrorKind::config,
           "{}: patch.length = {} is longer than the series of {} steps", source, config.patch.length,

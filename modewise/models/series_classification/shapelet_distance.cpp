@@ -15,32 +15,31 @@
 namespace modewise::models {
 namespace {
 
-constexpr double kConstant = 1e-6;  // deviations below this share of the root mean square are none
-constexpr size_t kAtOnce = 256;     // stretches whose products are summed side by side
+constexpr double kConstant = 1e-6;  // standard deviation below this fraction of the RMS: constant
+constexpr size_t kAtOnce = 256;     // subsequences processed together
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// high + low is exactly the sum of high and `value` (Knuth's two-sum), to which what was lost before is
-/// added.
+/// Knuth's two-sum: high + low is exactly high + `value`, plus the earlier rounding error.
 void add_exactly(double& high, double& low, double value) {
   const double sum = high + value, taken = sum - high;
   low += (high - (sum - taken)) + (value - taken);
   high = sum;
 }
 
-/// From the means of values and of squares; infinity for a constant.
+/// Variance from the means of values and of squares; infinity for a constant.
 double variance_of(double mean, double square) {
   const double variance = square - mean * mean;
   return variance > kConstant * kConstant * square ? variance : kInfinity;
 }
 
-/// The spectrum of real values followed by zeros.
+/// FFT of real values, zero-padded.
 at::Tensor spectrum_of(const std::vector<double>& values, int64_t steps) {
   const at::Tensor view =
       at::from_blob(const_cast<double*>(values.data()), {std::ssize(values)}, at::kDouble);
   return at::fft_rfft(view, steps);
 }
 
-/// x·|x|: the order of numbers and the size of their squares.
+/// x·|x|: a square that keeps the sign.
 double signed_square(double x) {
   return x * std::abs(x);
 }
@@ -106,7 +105,7 @@ double SearchedShapelet::distance(const SearchedSeries& series) const {
   if (series.values().size() < values_.size()) return shapelet_distance(series.values(), values_);
   const std::vector<double> variances = series.variances(values_.size());
   const bool flat = std::any_of(variances.begin(), variances.end(), [](double v) { return v == kInfinity; });
-  // What is standardised has mean 0 and mean square 1, or is 0.
+  // Standardized values have mean 0 and mean square 1, or are all 0.
   if (constant_) return flat ? 0 : 1;
   const bool likely = spectrum_.defined() && series.spectrum().defined();
   const double square = likely ? least_square_of_likely(series, variances)
@@ -135,12 +134,12 @@ double SearchedShapelet::least_square_of_likely(const SearchedSeries& series,
   const int64_t transform = 2 * (spectrum_.size(0) - 1);
   const at::Tensor all = at::fft_irfft(spectrum_ * series.spectrum(), transform);
   const double* products = all.const_data_ptr<double>();
-  // What a sum of L products may lose, and three transforms each: every product of the two is at most as
-  // large as that of the norms, and that of the shapelet is √L.
+  // Rounding bound of a sum of L products and of three FFTs: each product is at most the product of the
+  // norms, and the shapelet's norm is √L.
   const auto steps = static_cast<double>(wanted_.size());
   const double lost = (2 * steps + 16 * std::log2(static_cast<double>(transform))) *
                       std::numeric_limits<double>::epsilon() * std::sqrt(steps) * series.norm();
-  // The nearest stretch has the largest product over deviation.
+  // The nearest subsequence has the largest product over standard deviation.
   double largest = -kInfinity;
   for (size_t i = 0; i < variances.size(); ++i) {
     const double surely = signed_square(products[i] - lost) / variances[i];

@@ -1,5 +1,5 @@
 #pragma once
-// How far a short series is from the nearest stretch of a long one, for many of both.
+// Shapelet distances: the distance of a shapelet to the nearest subsequence of a series, for many of both.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,32 +9,33 @@
 
 namespace modewise::models {
 
-/// Mean 0 and deviation 1 over all steps; zeros where the deviation is at most 1e-6 of the root mean square.
+/// Standardizes a series to mean 0 and standard deviation 1; zeros if the standard deviation is at most 1e-6
+/// of the root mean square.
 std::vector<double> standardised(std::span<const float> series);
 
-/// Steps of the Fourier transforms that find the nearest stretch of a series of `series` steps for a shapelet
-/// of `shapelet` steps sooner than sums of products do, a power of two; 0 where they would not.
+/// FFT length (a power of two) for the search of a shapelet of `shapelet` steps in a series of `series`
+/// steps; 0 if direct sums of products are faster.
 int64_t transform_steps(size_t shapelet, size_t series);
 
-/// A series of T ≥ 1 steps whose stretches are compared with shapelets.
+/// A series of T ≥ 1 steps, prepared for shapelet search.
 class SearchedSeries {
  public:
-  /// `transform`: steps of its Fourier transform, at least T, or 0 for none. The values must outlive it.
+  /// `transform`: FFT length, at least T, or 0: none. The values must outlive this.
   SearchedSeries(std::span<const float> values, int64_t transform);
 
   std::span<const float> values() const { return values_; }
-  /// Of the T − L + 1 stretches of L steps, in order; infinity for those whose deviation is at most 1e-6 of
-  /// their root mean square: constants.
+  /// Variances of the T − L + 1 subsequences of L steps; infinity for constant ones (standard deviation at
+  /// most 1e-6 of the root mean square).
   std::vector<double> variances(size_t length) const;
-  /// The values less their mean.
+  /// The values minus their mean.
   const std::vector<double>& centred() const { return centred_; }
-  /// The root of the sum of their squares.
+  /// Euclidean norm of the centred values.
   double norm() const { return norm_; }
-  /// Their transform, undefined where there is none.
+  /// Fourier transform of the centred values; undefined without one.
   const at::Tensor& spectrum() const { return spectrum_; }
 
  private:
-  /// Sums of all values before a step, as the two numbers that hold more digits than one.
+  /// Prefix sums in double-double precision (high and low parts).
   struct RunningSums {
     std::vector<double> high, low;
     explicit RunningSums(size_t steps) : high(steps + 1, 0), low(steps + 1, 0) {}
@@ -50,22 +51,22 @@ class SearchedSeries {
   at::Tensor spectrum_;
 };
 
-/// A shapelet of L ≥ 1 steps that is looked for in series.
+/// A shapelet of L ≥ 1 steps, prepared for search in series.
 class SearchedShapelet {
  public:
-  /// `transform` as for the series: products are sums where either has none. The values must outlive it.
+  /// `transform` as for the series: direct sums if either has none. The values must outlive this.
   SearchedShapelet(std::span<const float> values, int64_t transform);
 
-  /// The least √(mean of squared differences) between the shapelet, standardised, and the stretches of the
-  /// series as long as it, each standardised (Karlsson et al. 2016: subsequence distance). If the series is
-  /// the shorter one, the two change places. The bits do not depend on transforms.
+  /// Subsequence distance (Karlsson et al. 2016): the minimum root mean squared difference between the
+  /// standardized shapelet and each standardized subsequence of its length. If the series is shorter, the two
+  /// swap roles. The bits do not depend on the use of FFTs.
   double distance(const SearchedSeries& series) const;
 
  private:
-  /// The least mean of squared differences to stretches [first, end), by sums of products; 2 to a constant.
+  /// Minimum mean squared difference to subsequences [first, end), by direct sums; 2 for a constant one.
   double least_square(const SearchedSeries& series, const std::vector<double>& variances, size_t first,
                       size_t end) const;
-  /// The same of all stretches: transforms say which ones may be the nearest, and sums decide among them.
+  /// The same over all subsequences: FFTs preselect candidates, direct sums decide.
   double least_square_of_likely(const SearchedSeries& series, const std::vector<double>& variances) const;
 
   std::span<const float> values_;

@@ -19,8 +19,8 @@
 namespace modewise::models {
 namespace {
 
-constexpr double kEqualGain = 1e-12;  // gains that differ by less are equal but for roundings
-constexpr int64_t kTogether = 32;     // cases that go down the trees at once
+constexpr double kEqualGain = 1e-12;  // gains that differ by less count as equal
+constexpr int64_t kTogether = 32;     // samples predicted together
 
 int64_t most_frequent(const std::vector<int64_t>& counts) {
   return std::max_element(counts.begin(), counts.end()) - counts.begin();
@@ -36,7 +36,7 @@ double entropy(const std::vector<int64_t>& counts, int64_t total) {
   return sum;
 }
 
-/// One of `count` numbers from 0, by random word `index`.
+/// Uniform integer in [0, count), from random word `index`.
 int64_t pick(const RandomStream& stream, int64_t index, int64_t count) {
   return std::min(
       static_cast<int64_t>(stream.uniform(static_cast<uint64_t>(index)) * static_cast<double>(count)),
@@ -75,7 +75,7 @@ std::vector<ShapeletForest::Shapelet> ShapeletForest::drawn_shapelets(const Node
   const int64_t* lengths = lengths_.const_data_ptr<int64_t>();
   std::vector<Shapelet> out;
   for (int64_t draw = 0; draw < settings_.shapelets; ++draw) {
-    // The first words of the stream draw the tree's cases.
+    // The first words of the stream draw the bootstrap sample.
     const int64_t word = lengths_.size(0) + (node.number * settings_.shapelets + draw) * 4;
     const int64_t one = node.samples[static_cast<size_t>(pick(stream, word, std::ssize(node.samples)))],
                   variable = pick(stream, word + 1, shape().variables), steps = lengths[one];
@@ -126,7 +126,7 @@ ShapeletForest::Split ShapeletForest::best_split(const Node& node, int64_t tree,
   Split best;
   size_t best_draw = 0;
   for (size_t draw = 0; draw < shapelets.size(); ++draw) {
-    std::vector<std::pair<double, int64_t>> places;  // distance, case
+    std::vector<std::pair<double, int64_t>> places;  // distance, sample
     for (size_t i = 0; i < distinct.size(); ++i) places.emplace_back(distances[draw][i], distinct[i]);
     std::sort(places.begin(), places.end());
     std::vector<int64_t> left(whole.size(), 0), right = whole;
@@ -172,7 +172,7 @@ void ShapeletForest::grow(int64_t tree, const std::vector<int64_t>& labels) {
     children[node.number] = 0;
     if (counts[static_cast<size_t>(classes[node.number])] == std::ssize(node.samples)) continue;
     const Split split = best_split(node, tree, labels);
-    if (split.gap <= 0) continue;  // no shapelet tells its cases apart
+    if (split.gap <= 0) continue;  // no shapelet separates its samples
     std::copy(std::begin(split.shapelet), std::end(split.shapelet), shapelets + node.number * 4);
     thresholds[node.number] = split.threshold;
     children[node.number] = made;
@@ -209,7 +209,7 @@ std::vector<int64_t> ShapeletForest::votes_of(int64_t tree,
   const int64_t nodes = children_.size(1), root = tree * nodes;
   const int64_t* children = children_.const_data_ptr<int64_t>() + root;
   std::vector<int64_t> at(samples.size(), 0), out(samples.size());
-  // Children have larger numbers than their node.
+  // Children have larger indices than their parent.
   for (int64_t node = 0; node < nodes; ++node) {
     if (std::find(at.begin(), at.end(), node) == at.end()) continue;
     if (children[node] == 0) {
@@ -233,7 +233,7 @@ at::Tensor ShapeletForest::forward(const ClassifierInput& input) {
   check(input);
   if (input.values.is_meta())
     return at::empty({input.values.size(0), shape().classes}, input.values.options());
-  require(input.values.is_cpu(), ErrorKind::config, "shapelet-forest runs on the CPU, its input is on {}",
+  require(input.values.is_cpu(), ErrorKind::config, "shapelet-forest runs on the CPU, but the input is on {}",
           input.values.device().str());
   const at::Tensor x = input.values.to(at::kFloat).contiguous();
   const at::Tensor lengths = input.valid.defined() ? input.valid.sum(-1) : at::Tensor();
@@ -249,7 +249,8 @@ at::Tensor ShapeletForest::forward(const ClassifierInput& input) {
     });
     std::vector<std::vector<int64_t>> named(static_cast<size_t>(trees));
     at::parallel_for(0, trees, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t tree = begin; tree < end; ++tree) named[static_cast<size_t>(tree)] = votes_of(tree, samples);
+      for (int64_t tree = begin; tree < end; ++tree)
+        named[static_cast<size_t>(tree)] = votes_of(tree, samples);
     });
     for (const auto& of_tree : named)
       for (size_t i = 0; i < samples.size(); ++i)

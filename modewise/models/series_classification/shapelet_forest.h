@@ -1,5 +1,5 @@
 #pragma once
-// The generalized random shapelet forest (Karlsson, Papapetrou and Boström, "Generalized random shapelet
+// Generalized random shapelet forest (Karlsson, Papapetrou and Boström, "Generalized random shapelet
 // forests", Data Mining and Knowledge Discovery 30, 2016).
 
 #include <cstdint>
@@ -13,13 +13,12 @@
 
 namespace modewise::models {
 
-/// `trees` trees, each of as many training cases as there are, drawn with replacement. A node that holds
-/// cases of several classes draws `shapelets` stretches of its cases (case, variable, length and start, all
-/// uniform), takes the distance of each of its cases to each (shapelet_distance.h), and is split at the
-/// shapelet and distance of the largest gain of information, of equal gains the one with the widest gap
-/// between the two nearest cases; a node whose cases no shapelet tells apart is a leaf. Each tree votes for
-/// the most frequent class of the leaf; logits are ln((votes + 1/K) / (trees + 1)). The training cases and
-/// the trees are its state, it learns by remember() alone, and the weights' random numbers draw it.
+/// Each of `trees` trees is grown on a bootstrap sample of the training samples. An impure node draws
+/// `shapelets` shapelets from its samples (sample, variable, length and start, all uniform), computes their
+/// distances to its samples (shapelet_distance.h), and splits at the shapelet and threshold with the largest
+/// information gain (ties: widest gap between the nearest samples); a node that no shapelet separates is a
+/// leaf. A tree votes for its leaf's majority class; logits are ln((votes + 1/K) / (trees + 1)). Training
+/// samples and trees are its state; fitted by remember() only; the initial-weight random stream draws it.
 class ShapeletForest : public SeriesClassifier {
  public:
   ShapeletForest(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
@@ -33,15 +32,15 @@ class ShapeletForest : public SeriesClassifier {
     std::vector<int64_t> samples;  // with repeats
   };
   struct Shapelet {
-    int64_t record[4];  // case, variable, start, length
+    int64_t record[4];  // sample, variable, start, length
     SearchedShapelet search;
   };
   struct Split {
     int64_t shapelet[4] = {0, 0, 0, 0};
     double threshold = 0, gain = 0, gap = 0;
-    std::vector<bool> near;  // by case: whether it is one of the node's within the threshold
+    std::vector<bool> near;  // per sample: whether its distance is within the threshold
   };
-  /// Of several shapelets to several cases: [shapelets][cases].
+  /// Distances of shapelets to samples: [shapelets][samples].
   using Distances = std::vector<std::vector<double>>;
 
   std::span<const float> stretch(const int64_t* shapelet) const;
@@ -49,19 +48,19 @@ class ShapeletForest : public SeriesClassifier {
   Distances distances_of(const std::vector<Shapelet>& shapelets, const std::vector<int64_t>& samples) const;
   Split best_split(const Node& node, int64_t tree, const std::vector<int64_t>& labels) const;
   void grow(int64_t tree, const std::vector<int64_t>& labels);
-  /// Steps of Fourier transforms for shapelets of that length, and for series that meet shapelets of any.
+  /// FFT length for shapelets of this length, and for series searched with shapelets of any length.
   int64_t transform_for(int64_t shapelet) const;
   int64_t series_transform() const { return transform_for((shape().length + 1) / 2); }
-  /// The variables of one case [V, T], which must outlive them.
+  /// Prepares the variables of one sample [V, T], which must outlive the result.
   std::vector<SearchedSeries> searched(const at::Tensor& values, int64_t steps) const;
-  /// The classes that a tree gives to several cases; of each the search of every variable.
+  /// The classes that a tree predicts for samples, given their prepared variables.
   std::vector<int64_t> votes_of(int64_t tree, const std::vector<std::vector<SearchedSeries>>& samples) const;
 
   SeriesForestConfig settings_;
   uint64_t seed_;
   at::Tensor samples_, lengths_;  // [N, V, T], [N]
-  // Of M nodes a tree, the first its root: [trees, M, 4], [trees, M], the first of two children or 0 for a
-  // leaf [trees, M], the class of most cases [trees, M].
+  // M nodes per tree, node 0 is the root: shapelets [trees, M, 4], thresholds [trees, M], first of two
+  // children or 0 for a leaf [trees, M], majority class [trees, M].
   at::Tensor shapelets_, thresholds_, children_, classes_;
 };
 

@@ -6,36 +6,37 @@ namespace modewise::models {
 
 void TextModelConfig::fields(Fields& f) {
   f.add("from", from,
-        "folder with config.json and weights in Hugging Face's layout to start from, whose kind and sizes "
-        "then count; \"\": from scratch",
+        "pretrained model folder (Hugging Face layout) to start from, which also sets kind and "
+        "sizes; \"\": from scratch",
         {.is_path = always});
-  f.add("kind", kind, "bert or roberta: how positions are counted and what the heads are",
+  f.add("kind", kind, "architecture: bert or roberta (position numbering and heads)",
         {.one_of = {"bert", "roberta"}});
-  f.add("vocabulary", vocabulary, "tokens that there are; the tokenizer's size", {.min = 1, .max = 16777216});
+  f.add("vocabulary", vocabulary, "vocabulary size, that of the tokenizer", {.min = 1, .max = 16777216});
   f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
-  f.add("hidden", hidden, "width of the feed-forward; 0: four times the width", {.min = 0, .max = 1048576});
-  f.add("layers", layers, "transformer blocks", {.min = 1, .max = 1000});
-  f.add("heads", heads, "attention heads; divide the width", {.min = 1, .max = 4096});
-  f.add("max_positions", positions, "tokens of the longest text, each place with a learned code",
+  f.add("hidden", hidden, "hidden width of the feed-forward network; 0: four times the width",
+        {.min = 0, .max = 1048576});
+  f.add("layers", layers, "number of transformer layers", {.min = 1, .max = 1000});
+  f.add("heads", heads, "attention heads; must divide width", {.min = 1, .max = 4096});
+  f.add("max_positions", positions, "maximum text length in tokens (rows of learned position embeddings)",
         {.min = 1, .max = 16777216});
-  f.add("token_types", types, "kinds of token, such as first and second text; 0: bert 2, roberta 1",
+  f.add("token_types", types, "number of token types, such as first and second text; 0: bert 2, roberta 1",
         {.min = 0, .max = 65536});
-  f.add("padding_id", padding_id, "token that fills up texts; -1: bert 0, roberta 1",
+  f.add("padding_id", padding_id, "id of the padding token; -1: bert 0, roberta 1",
         {.min = -1, .max = 16777215});
-  f.add("dropout", dropout, "dropout of the embeddings and of what attention and feed-forward add",
+  f.add("dropout", dropout, "dropout probability of embeddings, attention and feed-forward outputs",
         {.min = 0, .max = 0.99});
-  f.add("attention_dropout", attention_dropout, "dropout of the attention's weights",
+  f.add("attention_dropout", attention_dropout, "dropout probability of the attention weights",
         {.min = 0, .max = 0.99});
-  f.add("head_dropout", head_dropout, "dropout before the classes; -1: as dropout", {.min = -1, .max = 0.99});
-  f.add("norm_epsilon", norm_epsilon, "added to the variance in LayerNorm; 0: bert 1e-12, roberta 1e-5",
+  f.add("head_dropout", head_dropout, "dropout probability before the output layer; -1: as dropout",
+        {.min = -1, .max = 0.99});
+  f.add("norm_epsilon", norm_epsilon, "epsilon of LayerNorm; 0: bert 1e-12, roberta 1e-5",
         {.min = 0, .max = 1});
-  f.add("init_std", stddev, "of the first weights, which are normal", {.min = 0, .max = 10});
+  f.add("init_std", stddev, "standard deviation of the initial weights (normal)", {.min = 0, .max = 10});
   f.add("position_init", first_positions,
-        "where the learned codes of the positions begin: normal, as the other weights, or sinusoid (waves, "
-        "by which "
-        "neighbours are found sooner)",
+        "initial position embeddings: normal, as the other weights, or sinusoid (sinusoidal "
+        "encoding, with which the model finds neighbours sooner)",
         {.one_of = {"normal", "sinusoid"}});
-  f.add("precision", precision, "of activations; weights, statistics and sums are float32",
+  f.add("precision", precision, "dtype of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
   f.group("attention", attention);
 }
@@ -46,10 +47,10 @@ void TextModelConfig::validate(const std::string& source) const {
   require(width % heads == 0, ErrorKind::config, "{}: width = {} must be a multiple of heads = {}", source,
           width, heads);
   require(head_dropout >= 0 || head_dropout == -1, ErrorKind::config,
-          "{}: head_dropout = {} must be a share from 0, or -1", source, head_dropout);
+          "{}: head_dropout = {} must be a probability, or -1", source, head_dropout);
   const int64_t padding = resolved().padding_id;
   require(padding < vocabulary, ErrorKind::config,
-          "{}: padding_id = {} is none of the {} tokens of the vocabulary", source, padding, vocabulary);
+          "{}: padding_id = {} is outside the vocabulary of {} tokens", source, padding, vocabulary);
   attention.validate(source, positions);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The options of an encoder of text: BERT's and RoBERTa's architecture (learned positions, token types, norms
-// behind the branches, exact GELU) with any bidirectional form of attention.
+// Options of text encoders: the architecture of BERT and RoBERTa (learned position embeddings, token types,
+// post-norm, exact GELU) with any bidirectional attention type.
 
 #include <cstdint>
 #include <string>
@@ -12,31 +12,32 @@
 namespace modewise::models {
 
 struct TextModelConfig {
-  std::string from;           // a folder in Hugging Face's layout to start from; "": from scratch
-  std::string kind = "bert";  // bert | roberta: how positions are counted and what the heads are
+  std::string from;           // pretrained model folder (Hugging Face layout) to start from; "": from scratch
+  std::string kind = "bert";  // bert | roberta: position numbering and heads
   int64_t vocabulary = 30522;
   int64_t width = 128;  // D
-  int64_t hidden = 0;   // of the feed-forward; 0: 4·D
+  int64_t hidden = 0;   // feed-forward width; 0: 4·D
   int64_t layers = 4;
   int64_t heads = 4;
-  int64_t positions = 512;         // tokens of the longest text
-  int64_t types = 0;               // kinds of token (first text, second text); 0: bert 2, roberta 1
-  int64_t padding_id = -1;         // roberta counts positions over all other tokens; -1: bert 0, roberta 1
-  double dropout = 0.1;            // of the embeddings and of what attention and feed-forward add
-  double attention_dropout = 0.1;  // of the attention's weights
-  double head_dropout = -1;        // before the classes; -1: as `dropout`
-  double norm_epsilon = 0;         // 0: bert 1e-12, roberta 1e-5
-  double stddev = 0.02;         // of the first weights, which are normal
-  std::string first_positions = "normal";  // normal | sinusoid: where the codes of the positions begin
+  int64_t positions = 512;  // maximum text length in tokens
+  int64_t types = 0;        // token types (first text, second text); 0: bert 2, roberta 1
+  int64_t padding_id = -1;  // padding token id; roberta numbers non-padding tokens; -1: bert 0, roberta 1
+  double dropout = 0.1;     // of embeddings, attention and feed-forward outputs
+  double attention_dropout = 0.1;          // of the attention weights
+  double head_dropout = -1;                // before the output layer; -1: as `dropout`
+  double norm_epsilon = 0;                 // 0: bert 1e-12, roberta 1e-5
+  double stddev = 0.02;                    // standard deviation of the initial weights (normal)
+  std::string first_positions = "normal";  // normal | sinusoid: initial position embeddings
   std::string precision = "float32";
   SequenceAttentionConfig attention;
 
   void fields(Fields& fields);
-  /// Throws a config error that names the option where values do not fit together; `source` opens it.
+  /// Throws a config error that names the option for inconsistent values; `source` starts it.
   void validate(const std::string& source) const;
-  /// The same config with the values that mean "choose" replaced by what they mean.
+  /// The config with automatic values replaced by the actual ones.
   TextModelConfig resolved() const;
-  /// Rows of the table of positions: RoBERTa's has padding_id + 1 before the first. Of a resolved config.
+  /// Rows of the position embedding table: RoBERTa has padding_id + 1 rows before the first position. For a
+  /// resolved config.
   int64_t position_rows() const;
   nn::SequenceAttentionOptions attention_options() const;  // of a resolved config
 };

@@ -31,7 +31,7 @@ TextArchitecture read_text_architecture(const JsonObject& config, std::string& n
   const std::string family = ours ? "Modewise" : kind == "bert" ? "Bert" : "Roberta";
   const bool known = (kind == "bert" || kind == "roberta") && (name.empty() || name.starts_with(family));
   require(known, ErrorKind::data,
-          "{}: the architecture is {} (model_type \"{}\"); encoders of BERT and RoBERTa are read, and what "
+          "{}: unsupported architecture {} (model_type \"{}\"); supported are BERT and RoBERTa encoders and "
           "modewise exports",
           config.source(), name.empty() ? "not named" : name, type);
   TextHead head = TextHead::none;
@@ -40,25 +40,27 @@ TextArchitecture read_text_architecture(const JsonObject& config, std::string& n
   return {kind, head};
 }
 
-/// Options of transformers that change the function and have no counterpart here.
+/// Rejects options of transformers that change the function and are not supported here.
 void refuse_what_is_not_read(const JsonObject& config) {
   const auto refuse = [&](bool found, const char* what) {
     require(!found, ErrorKind::data, "{}: {}", config.source(), what);
   };
   const std::string activation = config.text("hidden_act", "gelu");
-  require(activation == "gelu", ErrorKind::data, "{}: hidden_act is \"{}\"; gelu is what is read",
+  require(activation == "gelu", ErrorKind::data, "{}: hidden_act is \"{}\"; only gelu is supported",
           config.source(), activation);
   const std::string positions = config.text("position_embedding_type", "absolute");
   require(positions == "absolute", ErrorKind::data,
-          "{}: position_embedding_type is \"{}\"; absolute is what is read", config.source(), positions);
-  refuse(config.boolean("is_decoder", false), "is_decoder is true; encoders are read");
-  refuse(config.boolean("add_cross_attention", false), "add_cross_attention is true; encoders are read");
-  refuse(config.has("quantization_config"), "quantization_config is given; quantised weights are not read");
+          "{}: position_embedding_type is \"{}\"; only absolute is supported", config.source(), positions);
+  refuse(config.boolean("is_decoder", false), "is_decoder is true; only encoders are supported");
+  refuse(config.boolean("add_cross_attention", false),
+         "add_cross_attention is true; only encoders are supported");
+  refuse(config.has("quantization_config"),
+         "quantization_config is set; quantized weights are not supported");
   refuse(!config.boolean("tie_word_embeddings", true),
-         "tie_word_embeddings is false; the head over the words shares their table here");
+         "tie_word_embeddings is false; untied embeddings are not supported");
 }
 
-/// id2label or num_labels.
+/// Class names from id2label or num_labels.
 void read_text_labels(const JsonObject& config, TextFileConfig& out) {
   int64_t count = config.integer("num_labels", 2);
   const nlohmann::json* names = config.has("id2label") ? &config.value("id2label") : nullptr;
@@ -66,20 +68,20 @@ void read_text_labels(const JsonObject& config, TextFileConfig& out) {
     require(names->is_object(), ErrorKind::data, "{}: id2label must be an object", config.source());
     count = static_cast<int64_t>(names->size());
   }
-  require(count >= 1 && count <= kMaxLabels, ErrorKind::data, "{}: {} labels; 1 to {} are accepted",
+  require(count >= 1 && count <= kMaxLabels, ErrorKind::data, "{}: {} labels; supported are 1 to {}",
           config.source(), count, kMaxLabels);
   for (int64_t i = 0; i < count; ++i) {
     const std::string key = std::to_string(i);
     out.labels.push_back("LABEL_" + key);
     if (names == nullptr) continue;
     require(names->contains(key) && (*names)[key].is_string(), ErrorKind::data,
-            "{}: id2label has {} labels, but none is the text of \"{}\"", config.source(), count, key);
+            "{}: id2label has {} labels, but no string for \"{}\"", config.source(), count, key);
     out.labels.back() = (*names)[key].get<std::string>();
   }
   out.regression = config.text("problem_type", count == 1 ? "regression" : "") == "regression";
   require(!out.regression || count == 1, ErrorKind::data,
-          "{}: problem_type is \"regression\", but there are {} labels; one value is predicted",
-          config.source(), count);
+          "{}: problem_type is \"regression\", but there are {} labels; expected one", config.source(),
+          count);
 }
 
 void read_positions(const JsonObject& config, TextModelConfig& out) {
@@ -89,14 +91,14 @@ void read_positions(const JsonObject& config, TextModelConfig& out) {
   out.positions = rows;
   if (bert) return;
   require(out.padding_id >= 0 && out.padding_id < int64_t{1} << 24, ErrorKind::data,
-          "{}: pad_token_id is {}, which is no token", config.source(), out.padding_id);
+          "{}: pad_token_id is {}, which is not a token", config.source(), out.padding_id);
   out.positions = rows - out.padding_id - 1;
   require(out.positions >= 1, ErrorKind::data,
-          "{}: max_position_embeddings is {}, but texts of RoBERTa begin at row pad_token_id + 1 = {}",
+          "{}: max_position_embeddings is {}, but RoBERTa's positions start at row pad_token_id + 1 = {}",
           config.source(), rows, out.padding_id + 1);
 }
 
-/// The options of the attention by their names in a config: any form's, whatever they are.
+/// All attention options by their config names, for any attention type.
 Ordered attention_json(const SequenceAttentionConfig& attention) {
   SequenceAttentionConfig copy = attention;
   Ordered out = Ordered::object();
@@ -164,7 +166,7 @@ TextFileConfig parse_text_json(std::string_view json, const std::string& source)
   try {
     out.validate(source);
   } catch (const Error& error) {
-    fail(ErrorKind::data, "{}", error.what());  // it is the file that is wrong, not the user's config
+    fail(ErrorKind::data, "{}", error.what());  // a file error, not an error of the user's config
   }
   out = out.resolved();
   return file;
@@ -172,7 +174,7 @@ TextFileConfig parse_text_json(std::string_view json, const std::string& source)
 
 std::string format_text_json(const TextFileConfig& file, const std::string& dtype) {
   const TextModelConfig c = file.config.resolved();
-  const bool full = c.attention.form == "full", bert = c.kind == "bert";
+  const bool full = c.attention.type == "full", bert = c.kind == "bert";
   const std::string family = !full ? "Modewise" : bert ? "Bert" : "Roberta";
   Ordered out = {{"architectures", {family + architecture_end(file.head)}},
                  {"model_type", full ? c.kind : "modewise"},

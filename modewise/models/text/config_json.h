@@ -1,5 +1,5 @@
 #pragma once
-// The config.json of Hugging Face's BERT and RoBERTa folders, read and written.
+// Hugging Face config.json of BERT and RoBERTa models: reading and writing.
 
 #include <cstdint>
 #include <string>
@@ -10,25 +10,25 @@
 
 namespace modewise::models {
 
-/// What a model makes of its encoder's tokens.
+/// Head of a text model: none, classification (or regression), masked language modelling.
 enum class TextHead { none, classes, masked };
 
 struct TextFileConfig {
   TextModelConfig config;           // resolved
-  TextHead head = TextHead::none;   // by the architecture that the file names
+  TextHead head = TextHead::none;   // from the architecture in the file
   std::string architecture;         // such as BertForSequenceClassification
-  std::vector<std::string> labels;  // of the classes; LABEL_0, … where the file names none
-  bool regression = false;          // one value instead of classes
+  std::vector<std::string> labels;  // class names; LABEL_0, … if the file has none
+  bool regression = false;          // one real value instead of classes
 };
 
 /// Throws data errors that name `source` and the key: an architecture other than Bert…, Roberta… and our own,
-/// options that are not read (other positions, other activations, decoders, quantised weights), values of a
-/// wrong type, sizes that do not fit together.
+/// unsupported options (other position embeddings, other activations, decoders, quantized weights), values of
+/// the wrong type, inconsistent sizes.
 TextFileConfig parse_text_json(std::string_view json, const std::string& source);
 
-/// With full attention as BertFor… and RobertaFor…, which transformers reads. Other forms get the
-/// architecture ModewiseFor…, which it refuses instead of computing something else, and an object "modewise"
-/// with what BERT lacks. `labels` and `regression` are for a head of classes.
+/// Full attention is written as BertFor… and RobertaFor…, which transformers loads. Other attention types get
+/// the architecture ModewiseFor…, which transformers rejects instead of computing something else, and an
+/// object "modewise" with the additional options. `labels` and `regression` are for a classification head.
 std::string format_text_json(const TextFileConfig& file, const std::string& dtype);
 
 }  // namespace modewise::models

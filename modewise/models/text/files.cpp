@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using Part = TextTensor::Part;
 
-/// Names as transformers writes them now: LayerNorm's gamma and beta are weight and bias, the encoder's
-/// tensors bear the prefix of the kind, and the words' bias is the head's own.
+/// Converts old tensor names to current transformers names: LayerNorm gamma and beta to weight and bias, the
+/// model prefix on encoder tensors, and the decoder bias to the head's bias.
 std::string current_name(std::string name, const std::string& kind) {
   const auto replace_end = [&](std::string_view old, std::string_view now) {
     if (name.ends_with(old)) name.replace(name.size() - old.size(), old.size(), now);
@@ -36,45 +36,45 @@ std::string current_name(std::string name, const std::string& kind) {
   return name;
 }
 
-/// The tensors of a folder by their current names.
+/// The tensors of a folder under their current names.
 class TextWeights {
  public:
   TextWeights(const fs::path& folder, const TextModelConfig& config) : folder_(folder), file_(folder) {
     for (io::TensorView& tensor : file_.tensors()) {
       std::string name = current_name(tensor.name, config.kind);
-      found_.emplace(std::move(name), std::move(tensor));  // of a bias that stands there twice the first
+      found_.emplace(std::move(name), std::move(tensor));  // keeps the first of a duplicated bias
     }
   }
 
-  /// null where it is not there.
+  /// nullptr if missing.
   const io::TensorView* find(const std::string& name) const {
     const auto entry = found_.find(name);
     return entry == found_.end() ? nullptr : &entry->second;
   }
-  /// The same for a tensor that must have this shape by `config`, the file's own.
+  /// The same, checking the shape against `config`, the file's own.
   const io::TensorView* checked(const TextTensor& wanted, const TextModelConfig& config) const {
     const io::TensorView* view = find(wanted.file);
     if (view == nullptr) return nullptr;
-    require(
-        view->shape == wanted.shape, ErrorKind::data,
-        "{}: by config.json (hidden_size {}, num_attention_heads {}, intermediate_size {}, vocab_size {}, "
-        "max_position_embeddings {}, type_vocab_size {}) the tensor '{}' is [{}], but its file has [{}]",
-        folder_.string(), config.width, config.heads, config.hidden, config.vocabulary,
-        config.position_rows(), config.types, wanted.file, fmt::join(wanted.shape, ", "),
-        fmt::join(view->shape, ", "));
+    require(view->shape == wanted.shape, ErrorKind::data,
+            "{}: according to config.json (hidden_size {}, num_attention_heads {}, intermediate_size {}, "
+            "vocab_size {}, "
+            "max_position_embeddings {}, type_vocab_size {}) the tensor '{}' is [{}], but its file has [{}]",
+            folder_.string(), config.width, config.heads, config.hidden, config.vocabulary,
+            config.position_rows(), config.types, wanted.file, fmt::join(wanted.shape, ", "),
+            fmt::join(view->shape, ", "));
     check_type(*view, wanted.file);
     return view;
   }
   void check_type(const io::TensorView& view, const std::string& name) const {
     require(float_type(view.dtype).has_value(), ErrorKind::data,
-            "{}: the tensor '{}' is of type {}; F32, F64, F16 and BF16 are read", folder_.string(), name,
+            "{}: the tensor '{}' has dtype {}; supported are F32, F64, F16 and BF16", folder_.string(), name,
             view.dtype);
   }
   [[noreturn]] void lacks(const std::string& name, at::IntArrayRef shape) const {
-    fail(ErrorKind::data, "{}: the weights lack the tensor '{}' of [{}]", folder_.string(), name,
+    fail(ErrorKind::data, "{}: the weights have no tensor '{}' of shape [{}]", folder_.string(), name,
          fmt::join(shape, ", "));
   }
-  /// Names that are not in `taken`, but for tables that follow from others.
+  /// Tensor names not in `taken`, except derived tables.
   std::vector<std::string> others(const std::set<std::string>& taken) const {
     std::vector<std::string> out;
     for (const auto& [name, view] : found_)
@@ -99,11 +99,11 @@ void check_text_memory(const std::vector<TextTensor>& tensors, const std::string
   }
   const auto there = static_cast<double>(available_memory());
   require(4 * weights <= 0.9 * there, ErrorKind::general,
-          "{}: {:.0f} weights in float32 need {}, but {} of memory are free", source, weights,
+          "{}: {:.0f} weights in float32 need {}, but only {} of memory are free", source, weights,
           memory_text(4 * weights), memory_text(there));
 }
 
-/// The encoder's tensors are all there and as config.json says, before anything is made of them.
+/// Checks that all encoder tensors exist and match config.json, before building the model.
 void check_encoder(const TextWeights& weights, const TextModelConfig& config) {
   const std::vector<TextTensor> tensors = text_tensors(config, TextHead::none, 0);
   std::set<std::string> known;
@@ -112,11 +112,11 @@ void check_encoder(const TextWeights& weights, const TextModelConfig& config) {
     known.insert(wanted.file);
   }
   for (const std::string& name : weights.others(known)) {
-    const bool form = config.attention.form != "full" && name.find(".attention.") != std::string::npos;
-    require(form || !(name.starts_with(config.kind + ".embeddings.") ||
+    const bool type = config.attention.type != "full" && name.find(".attention.") != std::string::npos;
+    require(type || !(name.starts_with(config.kind + ".embeddings.") ||
                       name.starts_with(config.kind + ".encoder.")),
-            ErrorKind::data, "{}: the tensor '{}' belongs to no part of a model of {} layers",
-            weights.folder(), name, config.layers);
+            ErrorKind::data, "{}: unexpected tensor '{}' for a model of {} layers", weights.folder(), name,
+            config.layers);
   }
   check_text_memory(tensors, weights.folder());
 }
@@ -125,7 +125,7 @@ const char* part_name(Part part) {
   return part == Part::pooler ? "the pooler" : "the head";
 }
 
-/// Sets the parameters of `model` that the folder has; whole parts of it may be missing.
+/// Loads the parameters of `model` that the folder has; pooler or head may be missing.
 std::vector<std::string> take_weights(torch::nn::Module& model, const TextWeights& weights,
                                       const TextFileConfig& file, const TextModelConfig& config,
                                       TextHead head, int64_t classes) {
@@ -140,7 +140,7 @@ std::vector<std::string> take_weights(torch::nn::Module& model, const TextWeight
     const bool fits = view != nullptr && view->shape == wanted.shape;
     if (!fits && wanted.part != Part::encoder) missing.insert(wanted.part);
     require(fits || wanted.part != Part::encoder, ErrorKind::config,
-            "{}: the weights do not fit: with these settings '{}' is [{}]", weights.folder(), wanted.file,
+            "{}: the weights do not match: with these settings '{}' is [{}]", weights.folder(), wanted.file,
             fmt::join(wanted.shape, ", "));
   }
   for (const TextTensor& wanted : tensors) {
@@ -152,7 +152,7 @@ std::vector<std::string> take_weights(torch::nn::Module& model, const TextWeight
   }
   std::vector<std::string> notes;
   for (const Part part : missing)
-    notes.push_back(fmt::format("{} starts anew: {} has none that fits", part_name(part),
+    notes.push_back(fmt::format("{} is newly initialized: {} has no matching one", part_name(part),
                                 file.architecture.empty() ? "the folder" : file.architecture));
   int64_t fresh = 0;
   for (const auto& item : parameters) {
@@ -168,23 +168,23 @@ std::vector<std::string> take_weights(torch::nn::Module& model, const TextWeight
     taken.insert(name);
   }
   if (fresh > 0)
-    notes.push_back(
-        fmt::format("{} weights that attention of form {} has start anew", fresh, config.attention.form));
+    notes.push_back(fmt::format("{} weights of the attention type {} are newly initialized", fresh,
+                                config.attention.type));
   if (const auto others = weights.others(taken); !others.empty())
-    notes.push_back(fmt::format("{} tensors that this model has no place for are left out: {}{}",
-                                others.size(), others[0], others.size() > 1 ? ", …" : ""));
+    notes.push_back(fmt::format("ignored {} tensors that this model does not use: {}{}", others.size(),
+                                others[0], others.size() > 1 ? ", …" : ""));
   return notes;
 }
 
-/// A model, its head's tensors as config.json says, and its weights.
+/// Builds the complete model and loads its weights, checking the head against config.json.
 template <class Model, class Make>
 LoadedText<Model> load_text(const fs::path& path, TextHead head, const Make& make) {
   const fs::path folder = text_folder(path);
   LoadedText<Model> out;
   out.file = read_text_config(folder);
-  require(out.file.head == head, ErrorKind::data, "{}: the architecture is {}; {} is wanted", folder.string(),
+  require(out.file.head == head, ErrorKind::data, "{}: the architecture is {}; expected {}", folder.string(),
           out.file.architecture.empty() ? "not named" : out.file.architecture,
-          head == TextHead::classes ? "a model of classes (…ForSequenceClassification)"
+          head == TextHead::classes ? "a classifier (…ForSequenceClassification)"
                                     : "a masked language model (…ForMaskedLM)");
   const auto classes = static_cast<int64_t>(out.file.labels.size());
   const TextWeights weights(folder, out.file.config);
@@ -200,7 +200,7 @@ LoadedText<Model> load_text(const fs::path& path, TextHead head, const Make& mak
     out.tokenizer = text::load_tokenizer(folder.string());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_input)
-      out.notes.push_back(fmt::format("the tokenizer beside the model was not read: {}", error.what()));
+      out.notes.push_back(fmt::format("ignored the tokenizer of the model: {}", error.what()));
   }
   out.model->eval();
   return out;
@@ -218,7 +218,7 @@ std::vector<std::string> take_from(torch::nn::Module& model, const TextModelConf
 void save_text(const fs::path& folder, const torch::nn::Module& model, const TextFileConfig& file,
                int64_t classes, const SaveTextOptions& options) {
   require(!io::SafetensorsFolder::is_one(folder) && !fs::exists(folder / "config.json"),
-          ErrorKind::cannot_create, "{} holds a model already", folder.string());
+          ErrorKind::cannot_create, "{} already contains a model", folder.string());
   const bool narrow = options.dtype == "bfloat16";
   require(narrow || options.dtype == "float32", ErrorKind::usage,
           "models are saved as float32 or bfloat16, not as {}", options.dtype);
@@ -246,7 +246,7 @@ void save_text(const fs::path& folder, const torch::nn::Module& model, const Tex
 fs::path text_folder(const fs::path& path) {
   if (fs::exists(path / "config.json")) return path;
   if (fs::exists(path / "model" / "config.json")) return path / "model";
-  fail(ErrorKind::no_input, "{} holds no model: neither config.json nor model/config.json is there",
+  fail(ErrorKind::no_input, "{} contains no model: neither config.json nor model/config.json exists",
        path.string());
 }
 

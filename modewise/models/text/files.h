@@ -1,7 +1,7 @@
 #pragma once
-// Encoders of text from folders as Hugging Face lays them out (config.json, model.safetensors or its shards,
-// a tokenizer) and back. Every declared size is checked before memory is taken: data errors name file, tensor
-// and rule; no_input what is not there; general what the free memory cannot hold.
+// Loading and saving text encoders in Hugging Face folders (config.json, model.safetensors or its shards,
+// tokenizer). All declared sizes are checked before memory is allocated: data errors name file, tensor and
+// rule; no_input if files are missing; general if memory does not suffice.
 
 #include <filesystem>
 #include <memory>
@@ -15,44 +15,44 @@
 
 namespace modewise::models {
 
-/// The folder that holds config.json: `path` or its folder `model`. no_input where neither does.
+/// The folder with config.json: `path` or its subfolder `model`; no_input if neither has one.
 std::filesystem::path text_folder(const std::filesystem::path& path);
 
-/// Its config.json.
+/// Reads its config.json.
 TextFileConfig read_text_config(const std::filesystem::path& path);
 
-/// The config that a training begins with, resolved: `wanted`, or, where it names a folder in `from`, that
-/// folder's kind and sizes with the dropouts, precision and attention of `wanted`.
+/// The resolved config for training: `wanted`, or, if its `from` names a folder, that folder's kind and sizes
+/// with the dropout, precision and attention of `wanted`.
 TextModelConfig started_text_config(const TextModelConfig& wanted);
 
-/// Sets a model that was made with started_text_config from the folder `path`. The encoder's weights must all
-/// be there; a pooler or a head of the model that the folder lacks, and what a form of attention adds, stay
-/// as they are, and what the model lacks is left out. Returns a sentence for each such part. A head of other
-/// classes stays as it is.
+/// Loads pretrained weights from the folder `path` into a model built with started_text_config. All encoder
+/// weights must exist; a missing pooler or head, a head for other classes, and parameters added by an
+/// attention type keep their initial values; unused tensors are ignored. Returns one sentence for each such
+/// part.
 std::vector<std::string> take_text_weights(TextClassifier& model, const std::filesystem::path& path);
 std::vector<std::string> take_text_weights(MaskedLanguageModel& model, const std::filesystem::path& path);
 
 template <class Model>
 struct LoadedText {
   std::shared_ptr<Model> model;
-  std::shared_ptr<text::Tokenizer> tokenizer;  // null when none lies with the model
+  std::shared_ptr<text::Tokenizer> tokenizer;  // null if the model has none
   TextFileConfig file;
-  std::vector<std::string> notes;  // what was left out, a sentence each
+  std::vector<std::string> notes;  // omissions, one sentence each
 };
 
-/// The whole model: a data error where the folder lacks the pooler or the head.
+/// Loads the complete model: a data error if pooler or head are missing.
 LoadedText<TextClassifier> load_text_classifier(const std::filesystem::path& path);
 LoadedText<MaskedLanguageModel> load_masked_language_model(const std::filesystem::path& path);
 
 struct SaveTextOptions {
-  std::vector<std::string> labels = {};  // of the classes; LABEL_0, … when empty
+  std::vector<std::string> labels = {};  // class names; empty: LABEL_0, …
   bool regression = false;
-  std::shared_ptr<const text::Tokenizer> tokenizer = {};  // kept in the folder when given
+  std::shared_ptr<const text::Tokenizer> tokenizer = {};  // saved in the folder if given
   std::string dtype = "float32";                          // float32 or bfloat16
 };
 
-/// Writes config.json, the weights and the tokenizer into `folder`, which is made. Fails with cannot_create
-/// when a model lies there already.
+/// Writes config.json, weights and tokenizer into `folder`, creating it. cannot_create if it already contains
+/// a model.
 void save_text_model(const std::filesystem::path& folder, const TextClassifier& model,
                      const SaveTextOptions& options = {});
 void save_text_model(const std::filesystem::path& folder, const MaskedLanguageModel& model,

@@ -1,6 +1,5 @@
 #pragma once
-// What stands at a place of a text whose token is hidden: an encoder and a head whose last map is the table
-// of the words.
+// Masked language model: a text encoder with a masked-LM head whose output layer is the tied word embedding.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -14,15 +13,15 @@ namespace modewise::models {
 
 class MaskedLanguageModel : public torch::nn::Module {
  public:
-  /// `config` is validated and resolved.
+  /// `config` must be validated and resolved.
   MaskedLanguageModel(const TextModelConfig& config, nn::Initializer& init);
 
-  /// [B, n, D]: what the logits are made of.
+  /// Hidden states of the encoder, [B, n, D].
   at::Tensor hidden(const TextInput& input) { return encoder_->forward(input); }
-  /// Rows [..., D] of it -> [..., W] logits, float32: norm(gelu(dense(row))) against every word's code, and a
-  /// bias a word.
+  /// Hidden states [..., D] -> logits [..., W], float32: norm(gelu(dense(row))) times the word embeddings,
+  /// plus a bias per word.
   at::Tensor logits(const at::Tensor& rows) const;
-  /// What the words' codes are compared with, [..., D] -> [..., D]: for losses in chunks.
+  /// The transformed hidden states before the output layer, [..., D] -> [..., D], for chunked losses.
   at::Tensor transformed(const at::Tensor& rows) const;
   const at::Tensor& bias() const { return bias_; }  // [W]
 
@@ -37,7 +36,7 @@ class MaskedLanguageModel : public torch::nn::Module {
   at::Tensor bias_;
 };
 
-/// With first weights that depend on `seed` alone. Validates and resolves the config.
+/// Builds the model; initial weights depend only on `seed`. Validates and resolves the config.
 std::shared_ptr<MaskedLanguageModel> make_masked_language_model(const TextModelConfig& config, uint64_t seed);
 
 }  // namespace modewise::models

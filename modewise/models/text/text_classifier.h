@@ -1,5 +1,5 @@
 #pragma once
-// Classes or a number for a text or a pair of texts, from an encoder's first token.
+// Text classifier (or regressor) for texts and text pairs, from the encoder's first token.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -13,12 +13,12 @@ namespace modewise::models {
 
 class TextClassifier : public torch::nn::Module {
  public:
-  /// `config` is validated and resolved. bert: the pooled first token, dropout, a map. roberta: the first
-  /// token, dropout, a map, tanh, dropout, a map.
+  /// `config` must be validated and resolved. Head of bert: pooled first token, dropout, linear layer. Head
+  /// of roberta: first token, dropout, linear layer, tanh, dropout, linear layer.
   TextClassifier(const TextModelConfig& config, int64_t classes, nn::Initializer& init);
 
-  /// [B, K] logits, float32 (float64 for a float64 module); K = 1 is a regression's value.
-  /// Besides the encoder's errors a data error for a text whose first token is not in its mask.
+  /// Logits [B, K], float32 (float64 for a float64 module); K = 1: the value of a regression.
+  /// Besides the encoder's errors, a data error for a text whose first token is padding.
   at::Tensor forward(const TextInput& input);
   AttentionView attention(const TextInput& input) { return encoder_->attention(input); }
 
@@ -33,7 +33,7 @@ class TextClassifier : public torch::nn::Module {
   std::shared_ptr<nn::Linear> output_;
 };
 
-/// With first weights that depend on `seed` alone. Validates and resolves the config.
+/// Builds the model; initial weights depend only on `seed`. Validates and resolves the config.
 std::shared_ptr<TextClassifier> make_text_classifier(const TextModelConfig& config, int64_t classes,
                                                      uint64_t seed);
 

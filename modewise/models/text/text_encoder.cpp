@@ -6,13 +6,13 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/text/text_input_checks.h"
-#include "modewise/nn/layers/feed_forward.h"
 #include "modewise/nn/attention/sequence_attention.h"
+#include "modewise/nn/layers/feed_forward.h"
 #include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/normalization/layer_norm.h"
 
 namespace modewise::models {
-/// norm(x + drop(branch(x))), for attention and feed-forward.
+/// Post-norm transformer layer: norm(x + dropout(branch(x))) for attention and feed-forward.
 class TextLayer : public torch::nn::Module {
  public:
   TextLayer(const TextModelConfig& config, nn::Initializer& init) {
@@ -68,7 +68,7 @@ TextEncoder::~TextEncoder() = default;
 
 at::Tensor TextEncoder::places(const TextInput& input) const {
   if (config_.kind == "bert") return at::arange(input.ids.size(1), input.ids.options()).unsqueeze(0);
-  // RoBERTa: the padding keeps the row padding_id, other tokens are counted on from it.
+  // RoBERTa: padding uses row padding_id, other tokens are numbered from the next row.
   const at::Tensor counted = input.ids.ne(config_.padding_id).to(at::kLong);
   return counted.cumsum(1) * counted + config_.padding_id;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The encoder of text that BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019) share: sums of learned
-// codes of words, places and types, then blocks whose norms stand behind their branches.
+// Text encoder of BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019): the sum of learned word, position
+// and token type embeddings, then post-norm transformer layers.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -11,19 +11,19 @@
 
 #include "modewise/models/attention_view.h"
 #include "modewise/models/text/config.h"
-#include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/embedding/embedding.h"
 #include "modewise/nn/initializer.h"
+#include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/layer_norm.h"
 #include "modewise/nn/layers/linear.h"
 #include "modewise/nn/layers/module_list.h"
 
 namespace modewise::models {
 
-/// B texts of n tokens; shorter ones are filled up.
+/// A batch of B texts, padded to n tokens.
 struct TextInput {
   at::Tensor ids;                  // [B, n] int64
-  std::optional<at::Tensor> mask;  // [B, n] bool, true: a token of the text; none: all are
+  std::optional<at::Tensor> mask;  // padding mask [B, n] bool, true: a token of the text; none: no padding
   at::Tensor types;                // [B, n] int64; undefined: all 0
 };
 
@@ -31,26 +31,26 @@ class TextLayer;
 
 class TextEncoder : public torch::nn::Module {
  public:
-  /// `config` is validated and resolved. `pooler`: with the map that `pooled` needs.
+  /// `config` must be validated and resolved. `pooler`: with the pooler layer for `pooled`.
   TextEncoder(const TextModelConfig& config, bool pooler, nn::Initializer& init);
   ~TextEncoder() override;
 
-  /// [B, n, D]; what stands at places outside of the mask does not matter. Throws data errors that name text
-  /// and place: a token or a type outside the tables, a place beyond the learned ones, a text without tokens.
+  /// Hidden states [B, n, D]; ids at padding are ignored. Data errors name text and position: a token id or
+  /// type outside the tables, a text longer than the position embeddings, a text without tokens.
   at::Tensor forward(const TextInput& input);
-  /// tanh of a map of the first token: [B, n, D] -> [B, D].
+  /// Pooler: tanh of a linear layer on the first token, [B, n, D] -> [B, D].
   at::Tensor pooled(const at::Tensor& hidden) const;
-  /// For every layer the matrix [B, H, n, n] over all tokens.
+  /// Attention matrices [B, H, n, n] of every layer.
   AttentionView attention(const TextInput& input);
 
-  /// The codes of the words [W, D].
+  /// The word embeddings [W, D].
   at::Tensor word_codes() const { return words_->rows(0, config_.vocabulary); }
   bool has_pooler() const { return pooler_ != nullptr; }
   const TextModelConfig& config() const { return config_; }
 
  private:
   at::Tensor embed(const TextInput& input) const;
-  at::Tensor places(const TextInput& input) const;  // [B, n] or [1, n], rows of the table
+  at::Tensor places(const TextInput& input) const;  // position ids [B, n] or [1, n], rows of the table
 
   TextModelConfig config_;
   std::shared_ptr<nn::Embedding> words_, positions_, types_;
@@ -60,8 +60,8 @@ class TextEncoder : public torch::nn::Module {
   std::shared_ptr<nn::Linear> pooler_;
 };
 
-/// BERT's first weights: of maps normal with config.deviation, of biases 0. For a model that was just built
-/// by `init`.
+/// BERT's initialization: weights of linear layers normal with standard deviation `stddev`, biases 0. For a
+/// model just built by `init`.
 void draw_text_weights(torch::nn::Module& model, double stddev, nn::Initializer& init);
 
 }  // namespace modewise::models

@@ -11,19 +11,19 @@
 namespace modewise::models {
 
 bool is_grid_token_model(std::string_view name) {
-  return has_tokens(grid_models(), name);
+  return has_tokens(vision_models(), name);
 }
 
 void GridPatchConfig::fields(Fields& f) {
-  f.add(
-      "size", size,
-      "voxels of a patch along each axis; one number stands for all; empty: chosen, about 7 patches an axis",
-      {.min = 1, .max = 1024});
-  f.add(
-      "embedding", embedding,
-      "linear, relu (the paper's), relu_norm (as released: ReLU and BatchNorm), or stem: small convolutions",
-      {.one_of = {"linear", "relu", "relu_norm", "stem"}});
-  f.add("dropout", dropout, "dropout of the embedded patches", {.min = 0, .max = 0.99});
+  f.add("size", size,
+        "patch size in voxels (pixels) per axis; one number: for all axes; empty: chosen, about 7 patches "
+        "per axis",
+        {.min = 1, .max = 1024});
+  f.add("embedding", embedding,
+        "patch embedding: linear, relu (as in the paper), relu_norm (as released: ReLU and BatchNorm) or "
+        "stem (small convolutions)",
+        {.one_of = {"linear", "relu", "relu_norm", "stem"}});
+  f.add("dropout", dropout, "dropout probability of the patch embeddings", {.min = 0, .max = 0.99});
 }
 
 std::vector<int64_t> GridPatchConfig::along(const std::vector<int64_t>& volume) const {
@@ -46,32 +46,31 @@ int64_t usual_patch(const std::vector<int64_t>& volume) {
 }
 
 void GridHeadConfig::fields(Fields& f) {
-  f.add("pooling", pooling, "what the head makes of the tokens: mean (as released), flatten or attention",
+  f.add("pooling", pooling, "pooling of the tokens in the head: mean (as released), flatten or attention",
         {.one_of = {"mean", "flatten", "attention"}});
   f.add("norm", norm, "LayerNorm in the head (as released; the paper has none)");
-  f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
+  f.add("dropout", dropout, "dropout probability before the last linear layer", {.min = 0, .max = 0.99});
 }
 
 void ResNetConfig::fields(Fields& f) {
-  f.add("width", width, "channels of the first stage; each further stage has twice as many",
-        {.min = 1, .max = 4096});
+  f.add("width", width, "channels of the first stage, doubling with each stage", {.min = 1, .max = 4096});
 }
 
 void ConvolutionConfig::fields(Fields& f) {
   std::vector<std::string> forms = {"none"};
   for (const nn::AttentionEntry& form : nn::attention_entries()) forms.emplace_back(form.name);
-  f.add("widths", widths, "channels of each convolution; each halves the picture", {.min = 1, .max = 4096});
-  f.add("kernel", kernel, "pixels of a kernel along each axis, odd", {.min = 1, .max = 31});
-  f.add("attention", attention, "what stands behind the convolutions (docs/synthesizers.md)",
+  f.add("widths", widths, "channels of each convolution; each halves the image", {.min = 1, .max = 4096});
+  f.add("kernel", kernel, "kernel size of the convolutions in pixels, odd", {.min = 1, .max = 31});
+  f.add("attention", attention, "attention type after the convolutions, or none (docs/synthesizers.md)",
         {.one_of = forms});
-  f.add("heads", heads, "heads of it; divide the last width", {.min = 1, .max = 4096});
-  f.add("factors", factors, "Kronecker factors of its factorized forms", {.min = 1, .max = 16});
+  f.add("heads", heads, "attention heads; must divide the last of widths", {.min = 1, .max = 4096});
+  f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
 }
 
 void VitConfig::fields(Fields& f) {
   f.add("from", from,
-        "folder with config.json and weights of a ViT in Hugging Face's layout to start from, whose sizes "
-        "then count; \"\": from scratch",
+        "pretrained ViT folder (Hugging Face layout) to start from, which also sets the "
+        "sizes; \"\": from scratch",
         {.is_path = always});
 }
 
@@ -84,7 +83,7 @@ VisionModelConfig::VisionModelConfig() {
 }
 
 void VisionModelConfig::fields(Fields& f) {
-  choice_fields(f, *this, accepted_names(grid_models()), "its authors'", "the hot family");
+  choice_fields(f, *this, accepted_names(vision_models()), "its authors' values", "the hot family");
   block_fields(f);
   f.group("patch", patch);
   f.group("position", position);
@@ -97,7 +96,7 @@ void VisionModelConfig::fields(Fields& f) {
 }
 
 void VisionModelConfig::use_model(std::string new_name) {
-  use_model_of(grid_models(), *this, std::move(new_name));
+  use_model_of(vision_models(), *this, std::move(new_name));
 }
 
 void VisionModelConfig::use_preset(std::string new_preset) {

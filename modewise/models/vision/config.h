@@ -1,5 +1,5 @@
 #pragma once
-// Every option of every classifier of grids: volumes, pictures.
+// Options of the vision classifiers (images and volumes).
 
 #include <cstdint>
 #include <string>
@@ -15,24 +15,24 @@ namespace modewise::models {
 class VisionClassifier;
 struct VisionShape;
 
-/// How a volume is cut into tokens.
+/// Patching of an image or volume into tokens.
 struct GridPatchConfig {
-  std::vector<int64_t> size;       // voxels of a patch along each axis; one number stands for all; empty:
+  std::vector<int64_t> size;       // patch size in voxels per axis; one number: for all axes; empty:
                                    // usual_patch
   std::string embedding = "stem";  // stem | linear | relu | relu_norm (as released)
   double dropout = 0;
   void fields(Fields& fields);
-  /// Of volumes of N_1 … N_k voxels, one number an axis.
+  /// Patch size per axis for volumes of N_1 … N_k voxels.
   std::vector<int64_t> along(const std::vector<int64_t>& volume) const;
 };
 
-/// The power of 2, from 2 on and no longer than the shortest axis, that cuts a volume into a number of
-/// patches as near as can be to 7 an axis (by ratio; the smaller one of two as near): 4 for 28³, 8 for 64³.
+/// Default patch size: the power of 2, at least 2 and at most the shortest axis, for which the number of
+/// patches is closest to 7 per axis (by ratio; ties: the smaller patch): 4 for 28³, 8 for 64³.
 int64_t usual_patch(const std::vector<int64_t>& volume);
 
 struct GridHeadConfig {
   std::string pooling = "mean";  // mean (as released) | flatten | attention
-  bool norm = true;              // LayerNorm before the last linear map
+  bool norm = true;              // LayerNorm before the last linear layer
   double dropout = 0.1;
   void fields(Fields& fields);
 };
@@ -45,14 +45,14 @@ struct ResNetConfig {
 struct ConvolutionConfig {
   std::vector<int64_t> widths = {32, 64};  // channels of each convolution
   int64_t kernel = 3;
-  std::string attention = "none";  // none | a form of nn/attention_zoo.h, by name
-  int64_t heads = 1;               // of the attention
-  int64_t factors = 2;             // Kronecker factors of its factorized forms
+  std::string attention = "none";  // none | a type of nn/attention/attention_registry.h
+  int64_t heads = 1;               // attention heads
+  int64_t factors = 2;             // Kronecker factors of factorized types
   void fields(Fields& fields);
 };
 
 struct VitConfig {
-  std::string from;  // a folder in Hugging Face's layout to start from; "": from scratch
+  std::string from;  // pretrained model folder (Hugging Face layout) to start from; "": from scratch
   void fields(Fields& fields);
 };
 
@@ -67,25 +67,25 @@ struct VisionModelConfig : ModelChoice, EncoderConfig {
   VisionModelConfig();
   void fields(Fields& fields);
 
-  /// Sets every option to what the authors of model `new_name` use. Between hot, transformer, divided and
-  /// pooling-attention, which differ in their attention alone, the options stay as they are.
+  /// Sets every option to the authors' values for model `new_name`. Switching between hot, transformer,
+  /// divided and pooling-attention, which differ only in their attention, keeps the options.
   void use_model(std::string new_name);
   /// "release" (the released HOT code), "paper", or "default" (ours).
   void use_preset(std::string new_preset);
-  /// Sets the patch to the usual one where none was named, so that a saved config says which it was.
+  /// Sets an empty patch size to the default, so that saved configs record it.
   void choose_patch(const VisionShape& shape);
 };
 
-/// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
-/// shape, and for an option changed that the chosen model does not have. `source` opens the message.
+/// Throws a config error for invalid or inconsistent values, values that do not match the shape, and a
+/// changed option that the model does not have. `source` starts the message.
 void validate(const VisionModelConfig& config, const VisionShape& shape, const std::string& source = "model");
 
-/// hot and its siblings with another attention.
+/// Whether `name` is a token model: hot, transformer, divided or pooling-attention.
 bool is_grid_token_model(std::string_view name);
 TokenShape grid_tokens(const VisionModelConfig& config, const VisionShape& shape);
 
-using GridModelRow = ModelRow<VisionModelConfig, VisionShape, VisionClassifier>;
-/// Every volume classifier.
-const std::vector<GridModelRow>& grid_models();
+using VisionModelRow = ModelRow<VisionModelConfig, VisionShape, VisionClassifier>;
+/// Registry of all vision classifiers.
+const std::vector<VisionModelRow>& vision_models();
 
 }  // namespace modewise::models

@@ -1,7 +1,7 @@
 #pragma once
-// The convolutional baseline of the synthesizers' paper (arXiv 2201.01410, section 4.1: "a two-layer CNN")
-// with any attention of nn/attention_zoo.h between its convolutions and its classifier. The paper gives no
-// widths, kernels or place; ours are options.
+// CNN baseline of the synthesizers' paper (arXiv 2201.01410, section 4.1: "a two-layer CNN") with any
+// attention type of nn/attention/attention_registry.h between convolutions and classifier. The paper does not
+// give widths, kernel sizes or the position of the attention; here they are options.
 
 #include <memory>
 
@@ -17,8 +17,9 @@
 
 namespace modewise::models {
 
-/// For each width a convolution of stride 1, BatchNorm, ReLU and a maximum over 2 places along every mode;
-/// then x + attention(LayerNorm x) on the map [B, n_1 … n_k, C]; dropout and a linear map of all its numbers.
+/// For each width a convolution of stride 1, BatchNorm, ReLU and max pooling by 2 along every mode; then x +
+/// attention(LayerNorm x) on the feature map [B, n_1 … n_k, C]; dropout, and a linear layer on the flattened
+/// map.
 class ConvolutionNetwork : public VisionClassifier {
  public:
   ConvolutionNetwork(const VisionModelConfig& config, const VisionShape& shape, nn::Initializer& init);
@@ -26,7 +27,7 @@ class ConvolutionNetwork : public VisionClassifier {
   at::Tensor forward(const ClassifierInput& input) override;
   AttentionView attention(const ClassifierInput& input) override;
 
-  /// The sizes n_1 … n_k of the map on which attention acts.
+  /// Sizes n_1 … n_k of the feature map.
   static std::vector<int64_t> map_sizes(const VisionModelConfig& config, const VisionShape& shape);
 
  private:

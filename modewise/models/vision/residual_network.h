@@ -1,10 +1,8 @@
 #pragma once
-// Residual networks (He et al., CVPR 2016) in as many dimensions as the input has, in the form MedMNIST's
-// baselines have for small volumes: a first convolution of kernel 3 and stride 1, no pooling before the first
-// stage.
+// ResNets (He et al., CVPR 2016) in any number of dimensions, as in MedMNIST's baselines for small inputs:
+// first convolution of kernel 3 and stride 1, no pooling before the first stage.
 //
-// Names in the state are those of MedMNIST's code: conv1, bn1, layerN.I.conv1, …, layerN.I.shortcut.0,
-// linear.
+// State names as in MedMNIST's code: conv1, bn1, layerN.I.conv1, …, layerN.I.shortcut.0, linear.
 
 #include <memory>
 #include <vector>
@@ -18,7 +16,7 @@
 
 namespace modewise::models {
 
-/// Two convolutions of kernel 3 (resnet18), or a bottleneck of kernels 1, 3, 1 (resnet50), beside a shortcut.
+/// Two convolutions of kernel 3 (resnet18) or a bottleneck of kernels 1, 3, 1 (resnet50), and a shortcut.
 class ResidualBlock : public torch::nn::Module {
  public:
   ResidualBlock(nn::Initializer& init, int64_t modes, int64_t in, int64_t width, int64_t stride,

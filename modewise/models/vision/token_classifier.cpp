@@ -20,7 +20,7 @@ TokenClassifier::TokenClassifier(const VisionModelConfig& config, const VisionSh
     : VisionClassifier(shape), bfloat16_(config.precision == "bf16") {
   const TokenShape tokens = grid_tokens(config, shape);
   embedding_ = register_module("emb", make_embedding(config, shape, init));
-  encoder_ = std::make_shared<TokenEncoder>(config, row_of(grid_models(), config.name).mechanism, tokens,
+  encoder_ = std::make_shared<TokenEncoder>(config, row_of(vision_models(), config.name).mechanism, tokens,
                                             config.patch.dropout, init);
   encoder_->join(*this);
   int64_t count = 1;

@@ -1,16 +1,16 @@
 #pragma once
-// The higher-order transformer as a classifier of volumes of any order, and its siblings with other
-// attention: `hot` (Kronecker), `transformer` (all tokens against all), `divided` (along one axis after
-// another), `pooling-attention` (pooled keys and values).
+// Higher-order transformer (HOT) classifier for images and volumes of any order, and variants with other
+// attention: `hot` (Kronecker), `transformer` (full), `divided` (along one axis after another),
+// `pooling-attention` (pooled keys and values).
 //
-// Names in the state are those of the released code: emb.conv.0, emb.conv.2, blocks.N.…, head.0, head.2.
+// State names as in the released code: emb.conv.0, emb.conv.2, blocks.N.…, head.0, head.2.
 
 #include <memory>
 #include <vector>
 
+#include "modewise/models/token_encoder.h"
 #include "modewise/models/vision/config.h"
 #include "modewise/models/vision/vision_classifier.h"
-#include "modewise/models/token_encoder.h"
 #include "modewise/nn/embedding/grid_patches.h"
 #include "modewise/nn/embedding/time_head.h"
 

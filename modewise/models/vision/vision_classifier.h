@@ -1,6 +1,6 @@
 #pragma once
-// Classifiers of volumes: values [B, N_1 … N_k, C], masks [B, N_1 … N_k], where some voxels are missing or
-// volumes differ in size.
+// Vision classifier interface (images and volumes): values [B, N_1 … N_k, C], and masks [B, N_1 … N_k] for
+// missing voxels or different sizes.
 //
 // Shapes: B samples, N_1 … N_k voxels (k is usually 3), C channels, K classes.
 
@@ -22,7 +22,7 @@ struct VisionShape {
   std::vector<int64_t> size = {28, 28, 28};  // N_1 … N_k
   int64_t channels = 1;
   int64_t classes = 2;
-  bool missing = false;  // whether batches come with masks
+  bool missing = false;  // batches have masks
 };
 
 class VisionClassifier : public Classifier {
@@ -32,16 +32,16 @@ class VisionClassifier : public Classifier {
   const VisionShape& shape() const { return shape_; }
 
  protected:
-  /// Checks the input's shapes (data error) and puts 0 under missing voxels.
+  /// Checks the input's shapes (data error) and sets missing voxels to 0.
   ClassifierInput checked(const ClassifierInput& input) const;
 
  private:
   VisionShape shape_;
 };
 
-/// Builds the model named in `config` with weights that depend on `seed` alone. A config or shape that makes
-/// no sense is a config error that names the option.
-std::shared_ptr<VisionClassifier> make_grid_classifier(const VisionModelConfig& config, const VisionShape& shape,
-                                                     uint64_t seed);
+/// Builds the model named in `config`; weights depend only on `seed`. An invalid config or shape is a config
+/// error that names the option.
+std::shared_ptr<VisionClassifier> make_vision_classifier(const VisionModelConfig& config,
+                                                       const VisionShape& shape, uint64_t seed);
 
 }  // namespace modewise::models

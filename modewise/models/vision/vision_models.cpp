@@ -1,4 +1,4 @@
-// Every classifier of grids, and what its config and the grids must be.
+// Registry of vision classifiers, with their checks of config and sample shape.
 
 #include <fmt/ranges.h>
 
@@ -18,7 +18,7 @@ namespace {
 void check_patches(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
   const std::vector<int64_t>& size = config.patch.size;
   require(size.size() <= 1 || size.size() == shape.size.size(), ErrorKind::config,
-          "{}: patch.size holds {} sizes [{}], but the volumes have {} axes", source, size.size(),
+          "{}: patch.size has {} entries [{}], but the samples have {} axes", source, size.size(),
           fmt::join(size, ", "), shape.size.size());
   const std::vector<int64_t> along = config.patch.along(shape.size);
   for (size_t i = 0; i < along.size(); ++i)
@@ -40,7 +40,7 @@ void check_tokens(const VisionModelConfig& config, const VisionShape& shape, con
 void check_softmax(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
   check_tokens(config, shape, source);
   require(config.attention.kernel != "linear", ErrorKind::config,
-          "{}: attention.kernel = \"linear\" is an option of hot and transformer, not of {}", source,
+          "{}: attention.kernel = \"linear\" is only for hot and transformer, not for {}", source,
           config.name);
 }
 
@@ -49,7 +49,7 @@ void check_vit(const VisionModelConfig& config, const VisionShape& shape, const 
   require(config.width % config.heads == 0, ErrorKind::config,
           "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
   require(config.vit.from.empty() || shape.size.size() == 2, ErrorKind::config,
-          "{}: vit.from is for pictures, the samples have {} axes", source, shape.size.size());
+          "{}: vit.from is for images, but the samples have {} axes", source, shape.size.size());
 }
 
 void use_vit_defaults(VisionModelConfig& config) {
@@ -57,26 +57,28 @@ void use_vit_defaults(VisionModelConfig& config) {
 }
 
 void check_voxels(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
-  require(!shape.missing, ErrorKind::config,
-          "{}: {} takes no masks, but some voxels are missing or the volumes differ in size; data.size "
-          "resamples them to one size",
-          source, config.name);
-  require(shape.size.size() <= 3, ErrorKind::config, "{}: {} is for up to 3 axes, the volumes have {}",
+  require(
+      !shape.missing, ErrorKind::config,
+      "{}: {} does not support masks, but some voxels are missing or the volumes differ in size; data.size "
+      "resamples them to one size",
+      source, config.name);
+  require(shape.size.size() <= 3, ErrorKind::config, "{}: {} is for up to 3 axes, but the samples have {}",
           source, config.name, shape.size.size());
 }
 
 std::shared_ptr<VisionClassifier> make_ensemble(const VisionModelConfig& config, const VisionShape& shape,
-                                              nn::Initializer& init) {
-  return std::make_shared<ClassEnsemble<VisionModelConfig, VisionShape, VisionClassifier>>(grid_models(), config,
-                                                                                     shape, init);
+                                                nn::Initializer& init) {
+  return std::make_shared<ClassEnsemble<VisionModelConfig, VisionShape, VisionClassifier>>(
+      vision_models(), config, shape, init);
 }
 
-void check_convolutions(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+void check_convolutions(const VisionModelConfig& config, const VisionShape& shape,
+                        const std::string& source) {
   check_voxels(config, shape, source);
-  require(shape.size.size() >= 2, ErrorKind::config, "{}: {} is for 2 or 3 axes, the samples have {}", source,
-          config.name, shape.size.size());
-  require(!config.cnn.widths.empty(), ErrorKind::config, "{}: cnn.widths is empty: one convolution at least",
-          source);
+  require(shape.size.size() >= 2, ErrorKind::config, "{}: {} is for 2 or 3 axes, but the samples have {}",
+          source, config.name, shape.size.size());
+  require(!config.cnn.widths.empty(), ErrorKind::config,
+          "{}: cnn.widths is empty: at least one convolution is needed", source);
   require(config.cnn.kernel % 2 == 1, ErrorKind::config, "{}: cnn.kernel = {} must be odd", source,
           config.cnn.kernel);
   require(config.cnn.widths.back() % config.cnn.heads == 0, ErrorKind::config,
@@ -84,14 +86,15 @@ void check_convolutions(const VisionModelConfig& config, const VisionShape& shap
           config.cnn.widths.back());
   for (const int64_t size : ConvolutionNetwork::map_sizes(config, shape))
     require(size >= 1, ErrorKind::config,
-            "{}: cnn.widths holds {} convolutions, each of which halves samples of {}: nothing is left",
-            source, config.cnn.widths.size(), fmt::join(shape.size, " × "));
+            "{}: cnn.widths has {} convolutions, each halving samples of {}: nothing is left", source,
+            config.cnn.widths.size(), fmt::join(shape.size, " × "));
 }
 
 }  // namespace
 
-const std::vector<GridModelRow>& grid_models() {
-  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "vit.*", "ensemble.*", "position.mode_embeddings"}};
+const std::vector<VisionModelRow>& vision_models() {
+  const OwnedOptions factors = {
+      .without = {"resnet.*", "cnn.*", "vit.*", "ensemble.*", "position.mode_embeddings"}};
   OwnedOptions features = factors;
   for (const char* option : {"attention.combine", "attention.normalize_sum", "attention.pooling",
                              "attention.share_modes", "attention.attend_modes"})
@@ -102,7 +105,7 @@ const std::vector<GridModelRow>& grid_models() {
   for (const char* option : {"position.rotary*", "attention.query_key_norm"})
     pooled.without.emplace_back(option);
   const OwnedOptions stages = {.only = {"precision", "resnet.*"}};
-  static const std::vector<GridModelRow> rows = {
+  static const std::vector<VisionModelRow> rows = {
       {"hot", "hot", factors, make_model<TokenClassifier>, nullptr, check_tokens},
       {"transformer", "transformer", features, make_model<TokenClassifier>, nullptr, check_tokens},
       {"divided", "divided", plain, make_model<TokenClassifier>, nullptr, check_softmax, "timesformer"},
@@ -133,17 +136,17 @@ const std::vector<GridModelRow>& grid_models() {
 }
 
 void validate(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
-  check_options(grid_models(), config, source);
+  check_options(vision_models(), config, source);
   require(!shape.size.empty() && shape.classes >= 2, ErrorKind::config,
-          "{}: a classifier needs volumes and at least 2 classes, got {}", source, shape.classes);
-  row_of(grid_models(), config.name).check(config, shape, source);
+          "{}: a classifier needs samples and at least 2 classes, got {}", source, shape.classes);
+  row_of(vision_models(), config.name).check(config, shape, source);
 }
 
-std::shared_ptr<VisionClassifier> make_grid_classifier(const VisionModelConfig& config, const VisionShape& shape,
-                                                     uint64_t seed) {
+std::shared_ptr<VisionClassifier> make_vision_classifier(const VisionModelConfig& config,
+                                                       const VisionShape& shape, uint64_t seed) {
   validate(config, shape);
   nn::Initializer init(seed);
-  return row_of(grid_models(), config.name).make(config, shape, init);
+  return row_of(vision_models(), config.name).make(config, shape, init);
 }
 
 }  // namespace modewise::models

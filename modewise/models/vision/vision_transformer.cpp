@@ -11,7 +11,7 @@ namespace modewise::models {
 namespace {
 
 constexpr double kEpsilon = 1e-12;
-constexpr double kDeviation = 0.02;
+constexpr double kStddev = 0.02;
 
 }  // namespace
 
@@ -24,8 +24,8 @@ VisionTransformer::VisionTransformer(const VisionModelConfig& config, const Visi
   embedding_ =
       register_module("emb", std::make_shared<nn::GridPatches>(init, shape.channels, patch, config.width,
                                                                nn::patch_activation("linear")));
-  class_code_ = register_parameter("class_code", init.normal({config.width}, kDeviation));
-  positions_ = register_parameter("positions", init.normal({(1 + tokens) * config.width}, kDeviation));
+  class_code_ = register_parameter("class_code", init.normal({config.width}, kStddev));
+  positions_ = register_parameter("positions", init.normal({(1 + tokens) * config.width}, kStddev));
   dropout_ = register_module("embedding_dropout", std::make_shared<nn::Dropout>(init, config.patch.dropout));
   blocks_ = register_module("blocks", std::make_shared<nn::ModuleList<nn::Block>>());
   for (int64_t i = 0; i < config.blocks; ++i)

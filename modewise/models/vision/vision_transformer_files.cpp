@@ -1,4 +1,4 @@
-// ViT from Hugging Face's folders.
+// Loading ViT from Hugging Face folders.
 
 #include <ATen/core/grad_mode.h>
 #include <fmt/ranges.h>
@@ -9,8 +9,8 @@
 #include "modewise/core/file.h"
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/models/file_tensors.h"
-#include "modewise/models/vision/vision_transformer.h"
 #include "modewise/models/json_object.h"
+#include "modewise/models/vision/vision_transformer.h"
 
 namespace modewise::models {
 namespace {
@@ -25,17 +25,17 @@ struct VitSizes {
 
 struct VitTensor {
   std::string own, file;
-  std::vector<int64_t> shape;  // in the file
+  std::vector<int64_t> shape;  // shape in the file
 };
 
-/// A number, or a list of rows and columns.
+/// Reads a number, or a list of rows and columns.
 std::vector<int64_t> rows_and_columns(const JsonObject& config, const char* key, int64_t otherwise) {
   if (!config.has(key) || !config.value(key).is_array()) {
     const int64_t both = config.integer(key, otherwise);
     return {both, both};
   }
   std::vector<int64_t> out = config.list<int64_t>(key);
-  require(out.size() == 2, ErrorKind::data, "{}: {} must be a number or two, got {}", config.source(), key,
+  require(out.size() == 2, ErrorKind::data, "{}: {} must be one or two numbers, got {}", config.source(), key,
           out.size());
   return out;
 }
@@ -46,15 +46,15 @@ VitSizes parse_vit_sizes(std::string_view json, const std::string& source) {
   const std::vector<std::string> names = config.list<std::string>("architectures");
   const std::string type = config.text("model_type", "");
   const bool known = names.empty() ? type == "vit" : names[0].starts_with("ViT");
-  require(known, ErrorKind::data, "{}: the architecture is {} (model_type \"{}\"); ViT's is read", source,
-          names.empty() ? "not named" : names[0], type);
+  require(known, ErrorKind::data, "{}: unsupported architecture {} (model_type \"{}\"); supported is ViT",
+          source, names.empty() ? "not named" : names[0], type);
   const std::string activation = config.text("hidden_act", "gelu");
-  require(activation == "gelu", ErrorKind::data, "{}: hidden_act is \"{}\"; gelu is what is read", source,
+  require(activation == "gelu", ErrorKind::data, "{}: hidden_act is \"{}\"; only gelu is supported", source,
           activation);
   require(config.boolean("qkv_bias", true), ErrorKind::data,
-          "{}: qkv_bias is false; attention with biases is read", source);
+          "{}: qkv_bias is false; only attention with biases is supported", source);
   const double epsilon = config.number("layer_norm_eps", 1e-12);
-  require(epsilon == 1e-12, ErrorKind::data, "{}: layer_norm_eps is {}; 1e-12 is what is read", source,
+  require(epsilon == 1e-12, ErrorKind::data, "{}: layer_norm_eps is {}; only 1e-12 is supported", source,
           epsilon);
   VitSizes out = {.width = config.integer("hidden_size", 768),
                   .hidden = config.integer("intermediate_size", 3072),
@@ -65,8 +65,8 @@ VitSizes parse_vit_sizes(std::string_view json, const std::string& source) {
                   .patch = rows_and_columns(config, "patch_size", 16)};
   for (const int64_t size : {out.width, out.hidden, out.blocks, out.heads, out.channels, out.image[0],
                              out.image[1], out.patch[0], out.patch[1]})
-    require(size >= 1 && size <= 65536, ErrorKind::data,
-            "{}: the size {} stands there; sizes from 1 to 65536 are read", source, size);
+    require(size >= 1 && size <= 65536, ErrorKind::data, "{}: unsupported size {}; supported are 1 to 65536",
+            source, size);
   require(out.width % out.heads == 0, ErrorKind::data,
           "{}: hidden_size {} must be a multiple of num_attention_heads {}", source, out.width, out.heads);
   require(out.image[0] % out.patch[0] == 0 && out.image[1] % out.patch[1] == 0, ErrorKind::data,
@@ -106,32 +106,32 @@ std::vector<VitTensor> vit_tensors(const VitSizes& s) {
   return out;
 }
 
-/// A tensor under its name, with the prefix of a model with a head or without.
+/// Looks up a tensor by name, with or without the prefix "vit." of models with a head.
 std::optional<io::TensorView> find_tensor(const io::SafetensorsFolder& file, const std::string& name) {
   const auto found = file.find("vit." + name);
   return found ? found : file.find(name);
 }
 
-/// All tensors of the sizes, each as it must be.
+/// All expected tensors, checked against the sizes.
 std::vector<std::pair<std::string, io::TensorView>> checked_tensors(const io::SafetensorsFolder& file,
                                                                     const VitSizes& sizes,
                                                                     const std::string& folder) {
   std::vector<std::pair<std::string, io::TensorView>> out;
   for (const VitTensor& wanted : vit_tensors(sizes)) {
     const auto view = find_tensor(file, wanted.file);
-    require(view.has_value(), ErrorKind::data, "{}: the weights lack the tensor '{}' of [{}]", folder,
+    require(view.has_value(), ErrorKind::data, "{}: the weights have no tensor '{}' of shape [{}]", folder,
             wanted.file, fmt::join(wanted.shape, ", "));
     require(view->shape == wanted.shape, ErrorKind::data,
-            "{}: by config.json the tensor '{}' is [{}], but its file has [{}]", folder, wanted.file,
-            fmt::join(wanted.shape, ", "), fmt::join(view->shape, ", "));
+            "{}: according to config.json the tensor '{}' is [{}], but its file has [{}]", folder,
+            wanted.file, fmt::join(wanted.shape, ", "), fmt::join(view->shape, ", "));
     require(float_type(view->dtype).has_value(), ErrorKind::data,
-            "{}: the tensor '{}' is of type {}; F32, F64, F16 and BF16 are read", folder, wanted.file,
+            "{}: the tensor '{}' has dtype {}; supported are F32, F64, F16 and BF16", folder, wanted.file,
             view->dtype);
     out.emplace_back(wanted.own, *view);
   }
   const std::string beyond = fmt::format("encoder.layer.{}.layernorm_before.weight", sizes.blocks);
-  require(!find_tensor(file, beyond), ErrorKind::data,
-          "{}: the tensor '{}' belongs to no part of a model of {} layers", folder, beyond, sizes.blocks);
+  require(!find_tensor(file, beyond), ErrorKind::data, "{}: unexpected tensor '{}' for a model of {} layers",
+          folder, beyond, sizes.blocks);
   return out;
 }
 
@@ -148,8 +148,8 @@ void take_vit_sizes(VisionModelConfig& config, const VisionShape& shape) {
   const VitSizes sizes = read_vit_sizes(folder);
   checked_tensors(io::SafetensorsFolder(folder), sizes, folder);
   require(shape.size == sizes.image && shape.channels == sizes.channels, ErrorKind::data,
-          "{} is for pictures of {} pixels and {} channels, but the data has {} and {}; data.size and "
-          "data.channels change pictures",
+          "{} is for images of {} pixels and {} channels, but the data has {} and {}; data.size and "
+          "data.channels convert images",
           folder, fmt::join(sizes.image, " × "), sizes.channels, fmt::join(shape.size, " × "),
           shape.channels);
   config.width = sizes.width;
@@ -169,7 +169,7 @@ std::vector<std::string> VisionTransformer::take_weights(const std::string& fold
     int64_t there = 1;
     for (const int64_t n : view.shape) there *= n;
     require(into.defined() && into.numel() == there, ErrorKind::config,
-            "{}: the weights do not fit: with these settings the model has {} of [{}]", folder, own,
+            "{}: the weights do not match: with these settings the model has {} of shape [{}]", folder, own,
             fmt::join(into.sizes(), ", "));
     copy_view(view, into);
   }
@@ -177,7 +177,7 @@ std::vector<std::string> VisionTransformer::take_weights(const std::string& fold
   const std::vector<int64_t> wanted = {classes(), sizes.width};
   if (!weight || !bias || weight->shape != wanted || bias->shape != std::vector<int64_t>{classes()} ||
       !float_type(weight->dtype) || !float_type(bias->dtype))
-    return {fmt::format("the head starts anew: {} has none for {} classes", folder, classes())};
+    return {fmt::format("the head is newly initialized: {} has none for {} classes", folder, classes())};
   copy_view(*weight, parameters["head.weight"]);
   copy_view(*bias, parameters["head.bias"]);
   return {};

@@ -9,17 +9,16 @@
 
 #include "modewise/ops/attention/axis_attention.h"
 #include "modewise/ops/attention/full_attention.h"
-#include "modewise/ops/dense/matmul.h"
-#include "modewise/ops/dense/mode_product.h"
 #include "modewise/ops/attention/mode_scores.h"
 #include "modewise/ops/attention/rotary.h"
+#include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/dense/mode_product.h"
 
 namespace modewise::nn {
 namespace {
 
 [[noreturn]] void refuse_memory() {
-  TORCH_CHECK_VALUE(false,
-                    "this attention type mixes the tokens of one tensor: it has no cross-attention");
+  TORCH_CHECK_VALUE(false, "this attention type mixes the tokens of one tensor: it has no cross-attention");
 }
 
 /// Null where the dropout site seeds the features.
@@ -237,7 +236,8 @@ TokenCache TokenAttention::remembered(const at::Tensor& tokens) {
 }
 
 at::Tensor TokenAttention::attend_step(const at::Tensor& x, const TokenCache& memory, int64_t) {
-  TORCH_CHECK_VALUE(options_.features < 0, "incremental decoding has no random features: they are drawn for a whole sequence");
+  TORCH_CHECK_VALUE(options_.features < 0,
+                    "incremental decoding has no random features: they are drawn for a whole sequence");
   return out_->forward(ops::full_attention(queries(x), memory.keys, memory.values, heads_, {},
                                            dropout_->active_probability(), dropout_->key()));
 }

@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/attention/feature_draw.h"
+#include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/layer_norm.h"
 #include "modewise/nn/layers/linear.h"
 #include "modewise/ops/attention/kronecker_attention.h"
@@ -101,9 +101,9 @@ struct TokenAttentionOptions {
   double dropout = 0;                      // of the attention weights
   std::vector<int64_t> rotary_modes = {};  // token modes with rotary embedding
   double rotary_base = 10000;
-  int64_t features = -1;     // −1: softmax; 0: the default number of random features; else their number
-  bool regularised = false;  // as for ops::orthogonal_projection
-  bool causal = false;       // causal mask in row-major order; needs scope `all`, softmax, no rotary
+  int64_t features = -1;         // −1: softmax; 0: the default number of random features; else their number
+  bool regularised = false;      // as for ops::orthogonal_projection
+  bool causal = false;           // causal mask in row-major order; needs scope `all`, softmax, no rotary
   FeatureDrawOptions draw = {};  // of the random features
 };
 

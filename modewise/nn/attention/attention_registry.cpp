@@ -62,7 +62,8 @@ Made factorized_dense(Initializer& init, const SynthesizerShape& shape, const At
                      {make_tensor_logits(init, shape, ReducedAxis::channel, options.factors)});
 }
 
-Made factorized_random(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
+Made factorized_random(Initializer& init, const SynthesizerShape& shape,
+                       const AttentionTypeOptions& options) {
   return synthesizer(init, shape, options,
                      {make_factorized_logits(init, shape, factor_shapes(shape, options))});
 }
@@ -109,12 +110,16 @@ bool same_word(std::string_view a, std::string_view b) {
 std::span<const AttentionEntry> attention_entries() {
   static const AttentionEntry forms[] = {
       {"dot-product", "CT", "softmax(Q Kᵀ / √d) V", true, true, dot_product},
-      {"linformer", "CL", "softmax attention with keys and values projected to fewer", false, true, linformer},
-      {"dense", "SD", "two linear layers map each token to its row of logits (Tay et al.)", true, true, dense},
+      {"linformer", "CL", "softmax attention with keys and values projected to fewer", false, true,
+       linformer},
+      {"dense", "SD", "two linear layers map each token to its row of logits (Tay et al.)", true, true,
+       dense},
       {"stt", "STT", "mode products of the feature map, channels reduced", false, false,
        tensor<ReducedAxis::channel>},
-      {"tensor-height", "STTH", "mode products of the feature map, height reduced", false, false, tensor<ReducedAxis::height>},
-      {"tensor-width", "STTW", "mode products of the feature map, width reduced", false, false, tensor<ReducedAxis::width>},
+      {"tensor-height", "STTH", "mode products of the feature map, height reduced", false, false,
+       tensor<ReducedAxis::height>},
+      {"tensor-width", "STTW", "mode products of the feature map, width reduced", false, false,
+       tensor<ReducedAxis::width>},
       {"additive", "", "sum of tensor, tensor-height and tensor-width", false, false, additive},
       {"random", "SR", "a learned matrix, the same for all samples", true, true, random<true>, false},
       {"random-fixed", "", "a fixed random matrix", true, true, random<false>, false},
@@ -122,7 +127,8 @@ std::span<const AttentionEntry> attention_entries() {
        factorized_dense},
       {"factorized-random", "FSR", "softmax of a Kronecker product of small learned matrices", true, true,
        factorized_random, false},
-      {"product-random", "", "Kronecker product of small softmax matrices", false, false, product_random, false},
+      {"product-random", "", "Kronecker product of small softmax matrices", false, false, product_random,
+       false},
       {"mixture", "MS", "tensor and factorized-random mixed before the softmax", false, false, mixture},
       {"mixture-dense", "", "dense and factorized-random mixed before the softmax", true, true,
        causal_mixture},
@@ -130,7 +136,8 @@ std::span<const AttentionEntry> attention_entries() {
        printed_mixture},
       {"kronecker", "", "Kronecker product of one softmax matrix per mode (HOT)", false, false,
        kronecker<ops::Combine::product>},
-      {"kronecker-sum", "", "mean Kronecker sum of one softmax matrix per mode", false, false, kronecker<ops::Combine::mean>},
+      {"kronecker-sum", "", "mean Kronecker sum of one softmax matrix per mode", false, false,
+       kronecker<ops::Combine::mean>},
   };
   return forms;
 }
@@ -138,23 +145,25 @@ std::span<const AttentionEntry> attention_entries() {
 const AttentionEntry* find_attention_entry(std::string_view name) {
   const auto forms = attention_entries();
   const std::string current = current_attention(std::string(name));
-  const auto found = std::find_if(forms.begin(), forms.end(), [&](const AttentionEntry& form) {
-    return same_word(form.name, current) || (!form.code.empty() && same_word(form.code, current));
+  const auto found = std::find_if(forms.begin(), forms.end(), [&](const AttentionEntry& type) {
+    return same_word(type.name, current) || (!type.code.empty() && same_word(type.code, current));
   });
   return found == forms.end() ? nullptr : &*found;
 }
 
 std::shared_ptr<Attention> make_attention(Initializer& init, std::string_view name,
-                                              const SynthesizerShape& shape, const AttentionTypeOptions& options) {
-  const AttentionEntry* form = find_attention_entry(name);
-  TORCH_CHECK_VALUE(form != nullptr, "unknown attention '", name, "'");
-  TORCH_CHECK_VALUE(!options.causal || form->causal, "attention '", form->name,
+                                          const SynthesizerShape& shape,
+                                          const AttentionTypeOptions& options) {
+  const AttentionEntry* type = find_attention_entry(name);
+  TORCH_CHECK_VALUE(type != nullptr, "unknown attention '", name, "'");
+  TORCH_CHECK_VALUE(!options.causal || type->causal, "attention '", type->name,
                     "' cannot be causal: each of its rows depends on every token");
-  TORCH_CHECK_VALUE(shape.columns() == shape.rows() || form->rectangular, "attention '", form->name,
-                    "' has no cross-attention: its definition has one feature map, so as many keys as tokens");
-  TORCH_CHECK_VALUE(shape.width % shape.heads == 0, "attention '", form->name, "': heads = ", shape.heads,
+  TORCH_CHECK_VALUE(
+      shape.columns() == shape.rows() || type->rectangular, "attention '", type->name,
+      "' has no cross-attention: its definition has one feature map, so as many keys as tokens");
+  TORCH_CHECK_VALUE(shape.width % shape.heads == 0, "attention '", type->name, "': heads = ", shape.heads,
                     " must divide the width ", shape.width);
-  return form->make(init, shape, options);
+  return type->make(init, shape, options);
 }
 
 }  // namespace modewise::nn

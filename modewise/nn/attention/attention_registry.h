@@ -42,6 +42,7 @@ const AttentionEntry* find_attention_entry(std::string_view name);
 /// Throws a ValueError, with the reason, for an unknown name and for causal use or cross-attention of a type
 /// that does not support it.
 std::shared_ptr<Attention> make_attention(Initializer& init, std::string_view name,
-                                              const SynthesizerShape& shape, const AttentionTypeOptions& options = {});
+                                          const SynthesizerShape& shape,
+                                          const AttentionTypeOptions& options = {});
 
 }  // namespace modewise::nn

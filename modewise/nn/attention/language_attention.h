@@ -16,7 +16,7 @@ namespace modewise::nn {
 
 struct LanguageAttentionOptions {
   int64_t width = 0, heads = 0, kv_heads = 0, head_width = 0;
-  int64_t slots = 1;  // summary tokens per block (type `summary`)
+  int64_t summary_tokens = 1;  // summary tokens per block (type `summary`)
   double stddev = 0.02, out_stddev = 0.02, latent_stddev = 0.02;
   ops::TensorAttentionOptions attention;
   ops::RotaryEmbedding rotary;

@@ -69,26 +69,27 @@ at::Tensor SequenceAttention::full_matrix(const at::Tensor& x, const std::option
 
 const SequenceAttentionEntry* find_sequence_attention(std::string_view name) {
   const auto forms = sequence_attention_entries();
-  const auto found =
-      std::find_if(forms.begin(), forms.end(), [name = current_attention(std::string(name))](const auto& form) { return form.name == name; });
+  const auto found = std::find_if(
+      forms.begin(), forms.end(),
+      [name = current_attention(std::string(name))](const auto& type) { return type.name == name; });
   return found == forms.end() ? nullptr : &*found;
 }
 
 std::shared_ptr<Attention> make_sequence_attention(Initializer& init,
                                                    const SequenceAttentionOptions& options) {
-  const SequenceAttentionEntry* form = find_sequence_attention(options.form);
-  TORCH_CHECK_VALUE(form != nullptr, "unknown sequence attention '", options.form, "'");
-  TORCH_CHECK_VALUE(options.heads >= 1 && options.width % options.heads == 0, "attention '", form->name,
+  const SequenceAttentionEntry* type = find_sequence_attention(options.type);
+  TORCH_CHECK_VALUE(type != nullptr, "unknown sequence attention '", options.type, "'");
+  TORCH_CHECK_VALUE(options.heads >= 1 && options.width % options.heads == 0, "attention '", type->name,
                     "': heads = ", options.heads, " must divide the width ", options.width);
   SequenceAttentionOptions acting = options;
-  if (!form->dropout) acting.dropout = 0;
-  return form->make(init, acting);
+  if (!type->dropout) acting.dropout = 0;
+  return type->make(init, acting);
 }
 
 double weight_share(const SequenceAttentionOptions& options, int64_t n) {
-  const SequenceAttentionEntry* form = find_sequence_attention(options.form);
-  TORCH_CHECK_VALUE(form != nullptr, "unknown sequence attention '", options.form, "'");
-  return form->pairs(options, n) / (static_cast<double>(n) * static_cast<double>(n));
+  const SequenceAttentionEntry* type = find_sequence_attention(options.type);
+  TORCH_CHECK_VALUE(type != nullptr, "unknown sequence attention '", options.type, "'");
+  return type->pairs(options, n) / (static_cast<double>(n) * static_cast<double>(n));
 }
 
 }  // namespace modewise::nn

@@ -9,40 +9,40 @@
 #include <cmath>
 
 #include "modewise/core/random.h"
-#include "modewise/nn/layers/constant.h"
 #include "modewise/nn/attention/sequence_attention.h"
 #include "modewise/nn/embedding/token_projection.h"
+#include "modewise/nn/layers/constant.h"
 #include "modewise/ops/attention/attention_types.h"
 #include "modewise/ops/attention/hashed_attention.h"
 #include "modewise/ops/attention/kronecker_attention.h"
-#include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/attention/nystroem_attention.h"
 #include "modewise/ops/attention/random_features.h"
+#include "modewise/ops/dense/matmul.h"
 
 namespace modewise::nn {
 namespace {
 
 ops::TensorAttentionOptions tensor_options(const SequenceAttentionOptions& options) {
   ops::TensorAttentionOptions out;
-  out.form = options.form;
-  const ops::AttentionType& form = ops::attention_type(options.form);
-  out.causal = form.latents;
+  out.type = options.type;
+  const ops::AttentionType& type = ops::attention_type(options.type);
+  out.causal = type.latents;
   out.density = options.density;
-  if (form.fold) out.fold = options.fold;
-  if (form.by_modes()) out.modes = options.modes;
-  if (form.window) out.window = options.window;
+  if (type.fold) out.fold = options.fold;
+  if (type.by_modes()) out.modes = options.modes;
+  if (type.window) out.window = options.window;
   return out;
 }
 
 /// The types of ops::tensor_attention.
-class TensorForm final : public SequenceAttention {
+class TensorAttentionEntry final : public SequenceAttention {
  public:
-  TensorForm(Initializer& init, const SequenceAttentionOptions& options)
+  TensorAttentionEntry(Initializer& init, const SequenceAttentionOptions& options)
       : SequenceAttention(init, options), options_(tensor_options(options)) {
     if (const int64_t levels = ops::latent_levels(options_); levels > 0)
       latents_ = register_parameter(
           "latents",
-          init.normal({levels, options.heads, options.slots, options.width / options.heads}, 0.02));
+          init.normal({levels, options.heads, options.summary_tokens, options.width / options.heads}, 0.02));
   }
 
  private:
@@ -77,7 +77,8 @@ class Linformer final : public SequenceAttention {
     const auto project = [&](const at::Tensor& x, const at::Tensor& map) {
       return projected_tokens(x.flatten(-2), map, t.mask).unflatten(-1, {x.size(2), x.size(3)});
     };
-    return ops::weighted_values(t.q, project(t.k, key_map_), project(t.v, value_map_), {}, false, softmax_options());
+    return ops::weighted_values(t.q, project(t.k, key_map_), project(t.v, value_map_), {}, false,
+                                softmax_options());
   }
 
   at::Tensor key_map_, value_map_;
@@ -158,7 +159,7 @@ class Reformer final : public SequenceAttention {
 };
 
 int64_t latents_of(const SequenceAttentionOptions& options) {
-  return ops::latent_levels(tensor_options(options)) * options.slots * options.width;
+  return ops::latent_levels(tensor_options(options)) * options.summary_tokens * options.width;
 }
 
 int64_t linformer_maps(const SequenceAttentionOptions& options) {
@@ -194,13 +195,13 @@ double reformer_products(const SequenceAttentionOptions& options, int64_t n) {
          static_cast<double>(n * options.width);
 }
 
-template <class Form>
+template <class Type>
 std::shared_ptr<Attention> made(Initializer& init, const SequenceAttentionOptions& options) {
-  return std::make_shared<Form>(init, options);
+  return std::make_shared<Type>(init, options);
 }
 
 double tensor_pairs(const SequenceAttentionOptions& options, int64_t n) {
-  return ops::compared_pairs(tensor_options(options), options.slots, n);
+  return ops::compared_pairs(tensor_options(options), options.summary_tokens, n);
 }
 
 double linformer_pairs(const SequenceAttentionOptions& options, int64_t n) {
@@ -230,43 +231,43 @@ std::span<const SequenceAttentionEntry> sequence_attention_entries() {
   static const SequenceAttentionEntry forms[] = {
       {.name = "full",
        .summary = "every token attends to every token",
-       .make = made<TensorForm>,
+       .make = made<TensorAttentionEntry>,
        .pairs = tensor_pairs},
       {.name = "axial",
        .summary = "the paper's tensor attention: along one mode of the fold after another",
        .fold = true,
        .modes = true,
-       .make = made<TensorForm>,
+       .make = made<TensorAttentionEntry>,
        .pairs = tensor_pairs},
       {.name = "pooled",
        .summary = "axial, with weights shared by all fibres of a mode",
        .fold = true,
-       .make = made<TensorForm>,
+       .make = made<TensorAttentionEntry>,
        .pairs = tensor_pairs},
       {.name = "summary",
        .summary = "causal: a sliding window and summary tokens of earlier blocks",
        .fold = true,
        .window = true,
-       .slots = true,
+       .summary_tokens = true,
        .dropout = false,
-       .make = made<TensorForm>,
+       .make = made<TensorAttentionEntry>,
        .pairs = tensor_pairs,
        .learned = latents_of},
       {.name = "window",
        .summary = "a sliding window of nearby tokens",
        .window = true,
        .density = true,
-       .make = made<TensorForm>,
+       .make = made<TensorAttentionEntry>,
        .pairs = tensor_pairs},
       {.name = "random",
        .summary = "a random subset of the tokens",
        .density = true,
-       .make = made<TensorForm>,
+       .make = made<TensorAttentionEntry>,
        .pairs = tensor_pairs},
       {.name = "topk",
        .summary = "the tokens with the largest logits",
        .density = true,
-       .make = made<TensorForm>,
+       .make = made<TensorAttentionEntry>,
        .pairs = tensor_pairs},
       {.name = "linformer",
        .summary = "keys and values projected to fewer",

@@ -12,10 +12,10 @@
 
 #include "modewise/nn/embedding/token_projection.h"
 #include "modewise/ops/attention/full_attention.h"
-#include "modewise/ops/dense/matmul.h"
-#include "modewise/ops/dense/mode_product.h"
 #include "modewise/ops/attention/softmax.h"
 #include "modewise/ops/attention/synthesized_attention.h"
+#include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/dense/mode_product.h"
 
 namespace modewise::nn {
 namespace {

@@ -13,9 +13,9 @@
 #include <numeric>
 
 #include "modewise/nn/layers/linear.h"
+#include "modewise/ops/attention/softmax.h"
 #include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/dense/mode_product.h"
-#include "modewise/ops/attention/softmax.h"
 
 namespace modewise::nn {
 namespace {

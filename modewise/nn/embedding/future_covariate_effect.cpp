@@ -12,8 +12,8 @@
 
 namespace modewise::nn {
 
-FutureCovariateEffect::FutureCovariateEffect(Initializer& init, std::vector<int64_t> series, int64_t modes, int64_t known,
-                         int64_t hidden)
+FutureCovariateEffect::FutureCovariateEffect(Initializer& init, std::vector<int64_t> series, int64_t modes,
+                                             int64_t known, int64_t hidden)
     : series_(std::move(series)),
       places_(std::accumulate(series_.begin(), series_.begin() + modes, int64_t{1}, std::multiplies<>())) {
   if (hidden > 0) hidden_ = register_module("hidden", std::make_shared<Linear>(init, known, hidden));

@@ -17,7 +17,8 @@ class FutureCovariateEffect : public torch::nn::Module {
  public:
   /// Series N_1…N_j with K covariates per step that differ along the first `modes` series modes. Each series
   /// has its own coefficients (initially 0) for the covariates and for `hidden` ReLU features shared by all.
-  FutureCovariateEffect(Initializer& init, std::vector<int64_t> series, int64_t modes, int64_t known, int64_t hidden);
+  FutureCovariateEffect(Initializer& init, std::vector<int64_t> series, int64_t modes, int64_t known,
+                        int64_t hidden);
 
   /// known [B, N_1…N_i, K, T] -> effect [B, N_1…N_j, T]
   at::Tensor forward(const at::Tensor& known) const;

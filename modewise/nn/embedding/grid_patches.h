@@ -9,11 +9,11 @@
 #include <memory>
 #include <vector>
 
+#include "modewise/nn/embedding/patch_embedding.h"
+#include "modewise/nn/initializer.h"
 #include "modewise/nn/layers/batch_norm.h"
 #include "modewise/nn/layers/convolution.h"
-#include "modewise/nn/initializer.h"
 #include "modewise/nn/layers/module_list.h"
-#include "modewise/nn/embedding/patch_embedding.h"
 
 namespace modewise::nn {
 

@@ -51,7 +51,7 @@ at::Tensor sin_cos_positions(const std::vector<int64_t>& sizes, int64_t width) {
 }
 
 ModeEmbedding::ModeEmbedding(Initializer& init, const std::vector<int64_t>& token_sizes,
-                         const std::vector<int64_t>& modes, int64_t width, double stddev)
+                             const std::vector<int64_t>& modes, int64_t width, double stddev)
     : view_(view_of(token_sizes, modes, width)) {
   const int64_t count = std::accumulate(view_.begin(), view_.end(), int64_t{1}, std::multiplies<>());
   weight_ = register_parameter("weight", init.normal({count}, stddev));
@@ -62,7 +62,7 @@ at::Tensor ModeEmbedding::add_to(const at::Tensor& tokens) const {
 }
 
 SinCosEncoding::SinCosEncoding(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
-                       int64_t width)
+                               int64_t width)
     : code_(register_module("code",
                             std::make_shared<Constant>(sin_cos_positions(sizes_of(token_sizes, modes), width)
                                                            .view(view_of(token_sizes, modes, width))))) {}

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "modewise/nn/layers/constant.h"
 #include "modewise/nn/initializer.h"
+#include "modewise/nn/layers/constant.h"
 
 namespace modewise::nn {
 
@@ -22,7 +22,7 @@ at::Tensor sin_cos_positions(const std::vector<int64_t>& sizes, int64_t width);
 class ModeEmbedding : public torch::nn::Module {
  public:
   ModeEmbedding(Initializer& init, const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
-              int64_t width, double stddev);
+                int64_t width, double stddev);
 
   at::Tensor add_to(const at::Tensor& tokens) const;
 

@@ -20,9 +20,9 @@ std::vector<double> plain_frequencies(double base, int64_t width) {
 }
 
 /// The dimension pair that rotates `turns` times within the original length (YaRN, appendix A).
-double yarn_dimension(const RotaryScaling& scaling, double turns, int64_t width) {
+double yarn_dimension(const RotaryScaling& scaling, double rotations, int64_t width) {
   return static_cast<double>(width) *
-         std::log(static_cast<double>(scaling.original_length) / (turns * 2 * std::numbers::pi)) /
+         std::log(static_cast<double>(scaling.original_length) / (rotations * 2 * std::numbers::pi)) /
          (2 * std::log(scaling.base));
 }
 

@@ -25,7 +25,7 @@ struct WindowNormalizationOptions {
 struct NormalizedWindow {
   at::Tensor values;      // [B, N_1 … N_j, L], 0 where not observed
   at::Tensor centre;      // [B, N_1 … N_j, 1] or undefined
-  at::Tensor stddev;   // [B, N_1 … N_j, 1] or undefined
+  at::Tensor stddev;      // [B, N_1 … N_j, 1] or undefined
   at::Tensor first_step;  // [B]
   int64_t lookback = 0;
 };

@@ -15,10 +15,10 @@
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/attention/attention_type_parts.h"
-#include "modewise/ops/training/dropout_add.h"
-#include "modewise/ops/dense/mode_product.h"
 #include "modewise/ops/attention/rotary.h"
 #include "modewise/ops/attention/softmax.h"
+#include "modewise/ops/dense/mode_product.h"
+#include "modewise/ops/training/dropout_add.h"
 
 namespace modewise::ops {
 namespace {
@@ -54,7 +54,7 @@ at::Tensor present_cells(const SequenceTensors& t, int64_t cells) {
 }
 
 /// Rotary embedding of positions 0 … size−1 of a mode, x [.., size, H, d].
-at::Tensor turned_along(const at::Tensor& x, const RotaryEmbedding& rotary, int64_t size, int64_t level) {
+at::Tensor rotated_along(const at::Tensor& x, const RotaryEmbedding& rotary, int64_t size, int64_t level) {
   if (!rotary.used()) return x;
   const auto positions = at::arange(size, x.options().dtype(at::kDouble));
   return ops::rotary(x, at::outer(positions, rotary.level_frequencies(level)), rotary.gain(level));
@@ -100,14 +100,14 @@ at::Tensor attend_fibres(const SequenceTensors& t, const TensorAttentionOptions&
     fibres.size = folded.sizes[mode];
     fibres.behind /= fibres.size;
     if (mode < folded.first) continue;
-    const auto turned = [&](const at::Tensor& x) {
-      return turned_along(fibres.view(x), t.rotary, fibres.size, folded.level(mode));
+    const auto rotated = [&](const at::Tensor& x) {
+      return rotated_along(fibres.view(x), t.rotary, fibres.size, folded.level(mode));
     };
     std::optional<at::Tensor> kept;
     if (present.defined()) kept = fibres.kept(present, heads, options.causal);
     SoftmaxOptions softmax_options = softmax_options_of(t, options);
     softmax_options.key = key_of_mode(softmax_options.key, mode);
-    values = weighted_values(turned(queries), turned(keys), fibres.view(values), kept,
+    values = weighted_values(rotated(queries), rotated(keys), fibres.view(values), kept,
                              options.causal && !kept, softmax_options)
                  .reshape({batch, folded.cells, heads, known_size(t.v, -1)});
   }
@@ -138,7 +138,7 @@ at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions&
     const auto at_mode = static_cast<int64_t>(mode) + 1;
     const auto rows = [&](const at::Tensor& x) {  // [B, …, H, d] -> [B, n_i, rest, H·d]
       const auto moved = x.movedim(at_mode, 1).reshape({batch, fold.sizes[mode], -1, known_size(x, -1)});
-      return turned_along(moved, t.rotary, fold.sizes[mode], fold.level(mode))
+      return rotated_along(moved, t.rotary, fold.sizes[mode], fold.level(mode))
           .unflatten(2, {-1, heads})
           .flatten(-2)
           .to(type);

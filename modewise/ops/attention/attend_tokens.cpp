@@ -23,7 +23,7 @@ namespace {
 constexpr double kRefused = -1e4;
 
 /// q and k with their rotary embedding.
-SequenceTensors turned(const SequenceTensors& t) {
+SequenceTensors rotated(const SequenceTensors& t) {
   if (!t.rotary.used()) return t;
   SequenceTensors out = t;
   const at::TensorOptions doubles = t.q.options().dtype(at::kDouble);
@@ -56,7 +56,7 @@ SequenceTensors barred(const SequenceTensors& t, double scale) {
 }  // namespace
 
 at::Tensor attend_tokens(const SequenceTensors& given, const TensorAttentionOptions& options) {
-  const SequenceTensors t = turned(given);
+  const SequenceTensors t = rotated(given);
   const SoftmaxOptions softmax_options = softmax_options_of(t, options);
   if (!t.token_mask) return weighted_values(t.q, t.k, t.v, {}, options.causal, softmax_options);
   at::Tensor kept = t.token_mask->unsqueeze(1);  // [B, 1 or n, n]
@@ -69,24 +69,24 @@ at::Tensor attend_tokens(const SequenceTensors& given, const TensorAttentionOpti
 
 at::Tensor attend_near(const SequenceTensors& given, const TensorAttentionOptions& options) {
   if (options.causal) return attend_summaries(given, options);
-  const SequenceTensors t = turned(given);
+  const SequenceTensors t = rotated(given);
   const at::Tensor kept = near_mask(t.q, t.token_mask, options.window, options.density);
   return weighted_values(t.q, t.k, t.v, kept.unsqueeze(1), false, softmax_options_of(t, options));
 }
 
 at::Tensor attend_sparse(const SequenceTensors& given, const TensorAttentionOptions& options) {
-  const SequenceTensors t = turned(given);
-  return sparse_attention(
-      t.q, t.k, t.v,
-      {options.form == "random", options.density, options.causal, t.token_mask, softmax_options_of(t, options)});
+  const SequenceTensors t = rotated(given);
+  return sparse_attention(t.q, t.k, t.v,
+                          {options.type == "random", options.density, options.causal, t.token_mask,
+                           softmax_options_of(t, options)});
 }
 
 at::Tensor attend_summaries(const SequenceTensors& given, const TensorAttentionOptions& options) {
-  const AttentionType& form = attention_type(options.form);
+  const AttentionType& type = attention_type(options.type);
   const double scale = softmax_options_of(given, options).scale;
-  const SummaryOptions summaries = {.fold = form.latents ? options.fold : std::vector<int64_t>{0},
+  const SummaryOptions summaries = {.fold = type.latents ? options.fold : std::vector<int64_t>{0},
                                     .window = window_of(options, known_size(given.q, 1)),
-                                    .sinks = form.sinks ? options.sinks : 0,
+                                    .sinks = type.sinks ? options.sinks : 0,
                                     .scale = scale};
   const SequenceTensors t = barred(given, scale);
   return std::get<0>(summary_attention(t.q, t.k, t.v, optional(t.latents), summaries, t.rotary));

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/attention/attention_type_parts.h"
 #include "modewise/ops/attention/attention_memory.h"
+#include "modewise/ops/attention/attention_type_parts.h"
 #include "modewise/ops/attention/dot_product_attention.h"
-#include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/attention/sparse_attention.h"
+#include "modewise/ops/dense/matmul.h"
 
 namespace modewise::ops {
 
@@ -36,8 +36,8 @@ class EveryToken final : public AttentionCache::Memory {
  public:
   EveryToken(const TensorAttentionOptions& options, double scale, PositionEncoding code)
       : scale_(scale), code_(std::move(code)) {
-    if (attention_type(options.form).density)
-      sparse_ = {options.form == "random", options.density, true, {}, {.scale = scale}};
+    if (attention_type(options.type).density)
+      sparse_ = {options.type == "random", options.density, true, {}, {.scale = scale}};
   }
 
   void keep(const Piece& piece) override {
@@ -45,9 +45,9 @@ class EveryToken final : public AttentionCache::Memory {
     values_.append(piece.v);
   }
   at::Tensor attend(const Piece& piece) override {
-    const auto turned = code_.turn(at::cat({piece.q, piece.k}, 2), 0, piece.first);
-    const auto q = turned.narrow(2, 0, piece.q.size(2));
-    keys_.append(turned.narrow(2, piece.q.size(2), piece.k.size(2)));
+    const auto rotated = code_.turn(at::cat({piece.q, piece.k}, 2), 0, piece.first);
+    const auto q = rotated.narrow(2, 0, piece.q.size(2));
+    keys_.append(rotated.narrow(2, piece.q.size(2), piece.k.size(2)));
     values_.append(piece.v);
     if (sparse_) return sparse_attention(q, keys_.all(), values_.all(), *sparse_, piece.first);
     std::optional<at::Tensor> mask;
@@ -121,21 +121,24 @@ class EveryStage final : public AttentionCache::Memory {
 }  // namespace
 
 std::unique_ptr<AttentionCache::Memory> keep_tokens(const TensorAttentionOptions& options, double scale,
-                                                    const at::Tensor& /*latents*/, const RotaryEmbedding& rotary) {
+                                                    const at::Tensor& /*latents*/,
+                                                    const RotaryEmbedding& rotary) {
   return std::make_unique<EveryToken>(options, scale, PositionEncoding(rotary));
 }
 
 std::unique_ptr<AttentionCache::Memory> keep_stages(const TensorAttentionOptions& options, double scale,
-                                                    const at::Tensor& /*latents*/, const RotaryEmbedding& rotary) {
+                                                    const at::Tensor& /*latents*/,
+                                                    const RotaryEmbedding& rotary) {
   return std::make_unique<EveryStage>(options.fold, scale, PositionEncoding(rotary));
 }
 
 AttentionCache::AttentionCache(TensorAttentionOptions options, at::Tensor latents, RotaryEmbedding rotary)
     : options_(std::move(options)), latents_(std::move(latents)), rotary_(std::move(rotary)) {
-  TORCH_CHECK_VALUE(attention_type(options_.form).memory != nullptr && options_.causal,
-                    "attention_cache: incremental decoding needs a causal form, got form ",
-                    options_.form, options_.causal ? "" : " without causal");
-  TORCH_CHECK_VALUE(options_.modes == 0, "attention_cache: modes must be 0 (attention along all modes of the fold), got ",
+  TORCH_CHECK_VALUE(attention_type(options_.type).memory != nullptr && options_.causal,
+                    "attention_cache: incremental decoding needs a causal form, got form ", options_.type,
+                    options_.causal ? "" : " without causal");
+  TORCH_CHECK_VALUE(options_.modes == 0,
+                    "attention_cache: modes must be 0 (attention along all modes of the fold), got ",
                     options_.modes);
   TORCH_CHECK_VALUE(!rotary_.positions.defined(),
                     "attention_cache: positions must be undefined, the cache counts them");
@@ -148,12 +151,12 @@ at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const 
   const at::NoGradGuard no_grad;
   check_tensor_attention_args(q, k, v, options_, latents_, rotary_, {});
   TORCH_CHECK_VALUE(q.size(1) > 0, "attention_cache: q must have at least one token, got ", q.sizes());
-  const AttentionType& form = attention_type(options_.form);
+  const AttentionType& type = attention_type(options_.type);
   if (memory_ == nullptr) {
     const double scale = options_.scale != 0 ? options_.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
-    memory_ = form.memory(options_, scale, latents_, rotary_);
+    memory_ = type.memory(options_, scale, latents_, rotary_);
   }
-  if (form.by_modes() && options_.fold[0] > 0) {
+  if (type.by_modes() && options_.fold[0] > 0) {
     int64_t cells = 1;
     for (int64_t size : options_.fold) cells *= size;
     TORCH_CHECK_VALUE(length_ + q.size(1) <= cells, "attention_cache: the fold ", options_.fold, " holds ",
@@ -163,7 +166,7 @@ at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const 
   const Piece piece = {q, k, v, length_};
   length_ += q.size(1);
   constexpr int64_t kAtOnce = 64;
-  if (piece.first > 0 || piece.size() < kAtOnce || form.by_modes()) return memory_->attend(piece);
+  if (piece.first > 0 || piece.size() < kAtOnce || type.by_modes()) return memory_->attend(piece);
   const auto out = tensor_attention(q, k, v, options_, latents_, rotary_);
   memory_->keep(piece);
   return out;

@@ -43,7 +43,7 @@ inline int64_t bytes_of(const at::Tensor& x) {
 /// Growing buffer of rows [B, rows, G, d]; the capacity doubles, up to `maximum` rows.
 class Rows {
  public:
-  explicit Rows(int64_t maximum = std::numeric_limits<int64_t>::max()) : most_(maximum) {}
+  explicit Rows(int64_t maximum = std::numeric_limits<int64_t>::max()) : maximum_(maximum) {}
 
   void append(const at::Tensor& rows) {
     const int64_t count = rows.size(1);
@@ -54,7 +54,7 @@ class Rows {
   void extend(const at::Tensor& like, int64_t count) {
     if (!room_.defined() || count_ + count > room_.size(1)) {
       std::vector<int64_t> shape = like.sizes().vec();
-      shape[1] = grown(count_, count, most_);
+      shape[1] = grown(count_, count, maximum_);
       const auto grown = at::empty(shape, like.options());
       if (count_ > 0) grown.narrow(1, 0, count_).copy_(all());
       room_ = grown;
@@ -71,7 +71,7 @@ class Rows {
   int64_t bytes() const { return bytes_of(room_); }
 
  private:
-  int64_t most_, count_ = 0;
+  int64_t maximum_, count_ = 0;
   at::Tensor room_;
 };
 

@@ -63,27 +63,28 @@ std::span<const AttentionType> attention_types() {
 
 const AttentionType* find_attention_type(std::string_view name) {
   const auto forms = attention_types();
-  const auto found =
-      std::find_if(forms.begin(), forms.end(), [name = current_attention(std::string(name))](const auto& form) { return form.name == name; });
+  const auto found = std::find_if(
+      forms.begin(), forms.end(),
+      [name = current_attention(std::string(name))](const auto& type) { return type.name == name; });
   return found == forms.end() ? nullptr : &*found;
 }
 
 const AttentionType& attention_type(std::string_view name) {
-  if (const AttentionType* form = find_attention_type(name)) return *form;
+  if (const AttentionType* type = find_attention_type(name)) return *type;
   const auto forms = attention_types();
   std::string names;
-  for (const AttentionType& form : forms)
-    names += (&form == &forms.front() ? "" : &form == &forms.back() ? " or " : ", ") + std::string(form.name);
+  for (const AttentionType& type : forms)
+    names += (&type == &forms.front() ? "" : &type == &forms.back() ? " or " : ", ") + std::string(type.name);
   TORCH_CHECK_VALUE(false, "tensor_attention: form must be ", names, ", got ", std::string(name));
 }
 
 int64_t latent_levels(const TensorAttentionOptions& options) {
   const auto modes = static_cast<int64_t>(options.fold.size());
-  return attention_type(options.form).latents && modes > 1 ? modes - 1 : 0;
+  return attention_type(options.type).latents && modes > 1 ? modes - 1 : 0;
 }
 
 double compared_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n) {
-  return attention_type(options.form).pairs(options, summary_tokens, n);
+  return attention_type(options.type).pairs(options, summary_tokens, n);
 }
 
 }  // namespace modewise::ops

@@ -10,10 +10,10 @@
 
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/attention/dot_product_attention.h"
+#include "modewise/ops/attention/mode_scores.h"
+#include "modewise/ops/dense/mode_product.h"
 #include "modewise/ops/training/dropout_add.h"
 #include "modewise/ops/training/dropout_add_checks.h"
-#include "modewise/ops/dense/mode_product.h"
-#include "modewise/ops/attention/mode_scores.h"
 
 namespace modewise::ops {
 

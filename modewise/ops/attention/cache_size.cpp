@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/attention/attention_type_parts.h"
 #include "modewise/ops/attention/attention_memory.h"
+#include "modewise/ops/attention/attention_type_parts.h"
 #include "modewise/ops/attention/fold_levels.h"
 
 namespace modewise::ops {
@@ -19,13 +19,13 @@ constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 /// Row count and capacity of a Rows buffer, without its contents.
 class Room {
  public:
-  explicit Room(int64_t maximum = kEndless) : most_(maximum) {}
+  explicit Room(int64_t maximum = kEndless) : maximum_(maximum) {}
 
   void add(int64_t rows) {
     if (rows <= 0) return;
     if (count_ + rows > room_) {
       before_ = room_;
-      room_ = Rows::grown(count_, rows, most_);
+      room_ = Rows::grown(count_, rows, maximum_);
     }
     count_ += rows;
   }
@@ -48,7 +48,7 @@ class Room {
   }
 
  private:
-  int64_t most_, count_ = 0, room_ = 0, before_ = 0;
+  int64_t maximum_, count_ = 0, room_ = 0, before_ = 0;
 };
 
 /// Calls body(first, count) for every prompt chunk.
@@ -105,15 +105,15 @@ CacheBytes some_tokens(int64_t maximum, int64_t block, const CachedText& text, d
 }
 
 /// Summary tokens of complete siblings, and the sums of the partial block.
-CacheBytes slots_of(const FoldLevel& level, const CacheShape& shape, int64_t tokens, double row) {
-  const int64_t finished = tokens / level.tokens, maximum = kept_slots(level, shape.slots);
+CacheBytes summaries_of(const FoldLevel& level, const CacheShape& shape, int64_t tokens, double row) {
+  const int64_t finished = tokens / level.tokens, maximum = kept_summary_tokens(level, shape.summary_tokens);
   Room room(maximum);
-  room.add_each(shape.slots, std::min(finished, level.siblings - 1));
+  room.add_each(shape.summary_tokens, std::min(finished, level.siblings - 1));
   CacheBytes out;
   room.join(row, out);
   room.join(row, out);
-  out.read = 2 * row * static_cast<double>(finished % level.siblings * shape.slots);
-  const double open = static_cast<double>(shape.kv_heads * shape.slots * 2 * (shape.width + 1)) *
+  out.read = 2 * row * static_cast<double>(finished % level.siblings * shape.summary_tokens);
+  const double open = static_cast<double>(shape.kv_heads * shape.summary_tokens * 2 * (shape.width + 1)) *
                       static_cast<double>(c10::elementSize(accumulate_type(shape.type)));
   out.kept += open;
   out.read += open;
@@ -125,7 +125,7 @@ CacheBytes slots_of(const FoldLevel& level, const CacheShape& shape, int64_t tok
 CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape& shape,
                          const CachedText& text, double row) {
   const std::vector<FoldLevel> levels =
-      attention_type(options.form).latents ? cached_levels(options.fold) : std::vector<FoldLevel>();
+      attention_type(options.type).latents ? cached_levels(options.fold) : std::vector<FoldLevel>();
   const int64_t block = levels.empty() ? kCachePart : levels[0].tokens;
   CacheBytes out;
   const auto add = [&](const CacheBytes& part) {
@@ -134,9 +134,9 @@ CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape
     out.read += part.read;
   };
   add(some_tokens(window_of(options, kEndless), block, text, row));
-  if (attention_type(options.form).sinks) add(some_tokens(options.sinks, block, text, row));
+  if (attention_type(options.type).sinks) add(some_tokens(options.sinks, block, text, row));
   if (text.prompt + text.tokens == 0) return out;
-  for (const FoldLevel& level : levels) add(slots_of(level, shape, text.prompt + text.tokens, row));
+  for (const FoldLevel& level : levels) add(summaries_of(level, shape, text.prompt + text.tokens, row));
   return out;
 }
 
@@ -144,9 +144,9 @@ CacheBytes cache_bytes(const TensorAttentionOptions& options, const CacheShape& 
                        const CachedText& text) {
   const double row =
       static_cast<double>(shape.kv_heads * shape.width) * static_cast<double>(c10::elementSize(shape.type));
-  const AttentionType& form = attention_type(options.form);
-  TORCH_CHECK_VALUE(form.cache != nullptr, "cache_bytes: form ", options.form, " has no cache");
-  return form.cache(options, shape, text, row);
+  const AttentionType& type = attention_type(options.type);
+  TORCH_CHECK_VALUE(type.cache != nullptr, "cache_bytes: form ", options.type, " has no cache");
+  return type.cache(options, shape, text, row);
 }
 
 }  // namespace modewise::ops

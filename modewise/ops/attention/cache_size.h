@@ -12,7 +12,7 @@ namespace modewise::ops {
 /// Cache shape of one sample: query and key-value heads, head width, latents per block (type summary), dtype
 /// of keys and values.
 struct CacheShape {
-  int64_t heads, kv_heads, width, slots;
+  int64_t heads, kv_heads, width, summary_tokens;
   at::ScalarType type;
 };
 

@@ -19,9 +19,9 @@ double token_pairs(const TensorAttentionOptions& options, int64_t summary_tokens
 
 /// The window and the first tokens before it; a non-causal window computes the whole matrix.
 double near_pairs(const TensorAttentionOptions& options, int64_t summary_tokens, int64_t n) {
-  if (options.form == "window" && !options.causal) return matrix_pairs(options, summary_tokens, n);
+  if (options.type == "window" && !options.causal) return matrix_pairs(options, summary_tokens, n);
   const int64_t window = window_of(options, n),
-                sinks = attention_type(options.form).sinks ? options.sinks : 0;
+                sinks = attention_type(options.type).sinks ? options.sinks : 0;
   double pairs = 0;
   for (int64_t token = 0; token < n; ++token) {
     const int64_t near = std::min(token + 1, window);
@@ -37,7 +37,7 @@ double fibre_pairs(const TensorAttentionOptions& options, int64_t /*summary_toke
   for (size_t mode = 1; mode < sizes.size(); ++mode) rest *= sizes[mode];
   if (sizes.front() == 0) sizes.front() = (n + rest - 1) / rest;
   for (const int64_t size : sizes) cells *= size;
-  const bool causal = options.causal && attention_type(options.form).memory != nullptr;
+  const bool causal = options.causal && attention_type(options.type).memory != nullptr;
   double pairs = 0;
   const size_t first = options.modes > 0 ? sizes.size() - static_cast<size_t>(options.modes) : 0;
   for (size_t mode = first; mode < sizes.size(); ++mode) {
@@ -54,7 +54,8 @@ double summary_pairs(const TensorAttentionOptions& options, int64_t summary_toke
   for (const FoldLevel& level : fold_levels(options.fold, n)) {
     for (int64_t token = 0; token < n; ++token)
       pairs += static_cast<double>(summary_tokens * (level.own(token) - level.group(token)));
-    pairs += static_cast<double>(level.finished * summary_tokens * level.children * (first ? 1 : summary_tokens));
+    pairs +=
+        static_cast<double>(level.finished * summary_tokens * level.children * (first ? 1 : summary_tokens));
     first = false;
   }
   return pairs;

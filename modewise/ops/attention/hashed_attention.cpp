@@ -11,9 +11,9 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/attention/sequence_checks.h"
 #include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/dense/matmul.h"
-#include "modewise/ops/attention/sequence_checks.h"
 
 namespace modewise::ops {
 namespace {
@@ -43,9 +43,9 @@ struct Order {
 
   Order(const at::Tensor& queries, const at::Tensor& rotations, const at::Tensor& valid) {
     const int64_t n = known_size(queries, -2), half = known_size(rotations, -1);
-    const auto turned = ops::matmul(queries.unsqueeze(1), rotations.to(queries.scalar_type()));
+    const auto rotated = ops::matmul(queries.unsqueeze(1), rotations.to(queries.scalar_type()));
     // Masked tokens get a bucket of their own after all others.
-    buckets = at::cat({turned, -turned}, -1)
+    buckets = at::cat({rotated, -rotated}, -1)
                   .argmax(-1)
                   .masked_fill(valid.logical_not().unsqueeze(1).unsqueeze(1), 2 * half);
     tokens = (buckets * n + at::arange(n, buckets.options())).argsort(int64_t{-1});
@@ -129,7 +129,8 @@ at::Tensor hashed_attention_op(const at::Tensor& q, const at::Tensor& v, const a
     return cut(taken(x.unsqueeze(1), order.tokens), chunk, 0);
   };
   auto logits = ops::matmul(in_chunks(queries), with_chunk_before(in_chunks(keys), 0).transpose(-1, -2));
-  logits = logits - ops::elementary(visibility.times.clamp_min(1).to(type), "log").masked_fill(visibility.own, kOwn);
+  logits = logits -
+           ops::elementary(visibility.times.clamp_min(1).to(type), "log").masked_fill(visibility.own, kOwn);
   // Padding and masked tokens attend to nothing: their sums and results are 0.
   const auto hidden = logits.masked_fill(visibility.seen.logical_not(), kUnseen);
   auto top = at::amax(hidden.detach(), -1, true);

@@ -12,15 +12,15 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/training/dropout_add.h"
 #include "modewise/ops/attention/kronecker_attention_checks.h"
-#include "modewise/ops/normalization/layer_norm.h"
-#include "modewise/ops/dense/linear.h"
-#include "modewise/ops/dense/matmul.h"
-#include "modewise/ops/dense/mode_product.h"
 #include "modewise/ops/attention/mode_scores.h"
 #include "modewise/ops/attention/random_features.h"
 #include "modewise/ops/attention/rotary.h"
+#include "modewise/ops/dense/linear.h"
+#include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/dense/mode_product.h"
+#include "modewise/ops/normalization/layer_norm.h"
+#include "modewise/ops/training/dropout_add.h"
 
 namespace modewise::ops {
 
@@ -112,12 +112,12 @@ class Factors {
     const int64_t d = known_size(x_, -1), first = options_.share_modes ? 0 : mode * d;
     const auto cells = cells_of(x_, mode, options_.pooling, token_mask_);
     const auto rows = [&](const at::Tensor& t) { return t.defined() ? t.narrow(0, first, d) : t; };
-    const bool turned = std::count(options_.rope_modes.begin(), options_.rope_modes.end(), mode) != 0;
+    const bool rotated = std::count(options_.rope_modes.begin(), options_.rope_modes.end(), mode) != 0;
     const auto finish = [&](const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& norm_weight,
                             const at::Tensor& norm_bias) {
       const auto t = norm_heads(project(pooled, rows(weight), rows(bias), cells), norm_weight, norm_bias,
                                 options_.heads);
-      if (!turned) return t;
+      if (!rotated) return t;
       const int64_t width = d / options_.heads;
       const auto angles = rotary_angles({known_size(t, 1)}, {0}, width, options_.rope_base, t.device());
       return rotary(t.unflatten(-1, {options_.heads, width}), angles).flatten(-2);

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "modewise/ops/training/dropout_key.h"
 #include "modewise/ops/attention/mode_pool.h"
+#include "modewise/ops/training/dropout_key.h"
 
 namespace modewise::ops {
 
@@ -29,8 +29,7 @@ struct KroneckerAttentionOptions {
   int64_t features = 0;                 // of kernel linear; 0: d·ceil(ln d), rounded up to a multiple of 8
   std::string feature_map = "softmax";  // or "regularised": SM-REG, the map of arXiv 2412.02919v1
   uint64_t feature_seed = 0;
-  double dropout =
-      0;  // of the entries of S_i; pass 0 in evaluation. Kernel linear has no S_i to drop.
+  double dropout = 0;  // of the entries of S_i; pass 0 in evaluation. Kernel linear has no S_i to drop.
   DropoutKey key;
 };
 

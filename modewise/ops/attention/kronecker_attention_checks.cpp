@@ -37,16 +37,16 @@ void check_modes(const char* op, const char* name, const std::vector<int64_t>& m
   for (size_t i = 0; i < modes.size(); ++i) {
     TORCH_CHECK_VALUE(modes[i] >= 0 && modes[i] < x.dim() - 2, op, ": ", name, " must be in 0 … ",
                       x.dim() - 3, " for x ", x.sym_sizes(), ", got ", modes[i]);
-    TORCH_CHECK_VALUE(std::count(modes.begin(), modes.end(), modes[i]) == 1, op, ": ", name, " must not repeat a mode, got ",
-                      modes[i], " twice");
+    TORCH_CHECK_VALUE(std::count(modes.begin(), modes.end(), modes[i]) == 1, op, ": ", name,
+                      " must not repeat a mode, got ", modes[i], " twice");
   }
 }
 
 void check_mode_masks(const char* op, const std::vector<std::optional<at::Tensor>>& masks,
                       const at::Tensor& x) {
   const auto modes = static_cast<size_t>(x.dim()) - 2;
-  TORCH_CHECK_VALUE(masks.empty() || masks.size() == modes, op, ": mode_masks must be empty or one per mode, ",
-                    modes, ", got ", masks.size());
+  TORCH_CHECK_VALUE(masks.empty() || masks.size() == modes, op,
+                    ": mode_masks must be empty or one per mode, ", modes, ", got ", masks.size());
   for (size_t i = 0; i < masks.size(); ++i) {
     if (!masks[i]) continue;
     const auto n = x.sym_size(static_cast<int64_t>(i) + 1);

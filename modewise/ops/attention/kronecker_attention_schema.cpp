@@ -3,9 +3,9 @@
 #include <c10/core/SymIntArrayRef.h>
 #include <torch/library.h>
 
-#include "modewise/ops/training/dropout_add_checks.h"
 #include "modewise/ops/attention/kronecker_attention.h"
 #include "modewise/ops/attention/mode_pool_checks.h"
+#include "modewise/ops/training/dropout_add_checks.h"
 
 namespace modewise::ops {
 

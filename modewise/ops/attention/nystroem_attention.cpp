@@ -14,9 +14,9 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/attention/sequence_checks.h"
 #include "modewise/ops/attention/softmax.h"
+#include "modewise/ops/dense/matmul.h"
 
 namespace modewise::ops {
 namespace {

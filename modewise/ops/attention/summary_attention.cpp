@@ -26,7 +26,8 @@ void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, cons
       q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.sym_size(0) == k.sym_size(0) &&
           q.sym_size(1) == k.sym_size(1) && q.sym_size(3) == k.sym_size(3) && k.sym_size(2) > 0 &&
           q.sym_size(2) % k.sym_size(2) == 0 && v.sym_sizes().slice(0, 3) == k.sym_sizes().slice(0, 3),
-      kSummaryAttention, ": q, k and v must be [B, n, H, d], [B, n, G, d] and [B, n, G, e], G a divisor of H; got ",
+      kSummaryAttention,
+      ": q, k and v must be [B, n, H, d], [B, n, G, d] and [B, n, G, e], G a divisor of H; got ",
       q.sym_sizes(), ", ", k.sym_sizes(), " and ", v.sym_sizes());
   TORCH_CHECK_VALUE(!options.fold.empty(), kSummaryAttention, ": fold must not be empty");
   check_integer(kSummaryAttention, "window", options.window, 1);

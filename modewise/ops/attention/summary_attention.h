@@ -28,7 +28,8 @@ struct SummaryOptions {
 std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const at::Tensor& k,
                                                      const at::Tensor& v,
                                                      const std::optional<at::Tensor>& latents,
-                                                     const SummaryOptions& options, const RotaryEmbedding& rotary);
+                                                     const SummaryOptions& options,
+                                                     const RotaryEmbedding& rotary);
 
 void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                   const std::optional<at::Tensor>& latents, const SummaryOptions& options,

@@ -22,29 +22,29 @@ namespace modewise::ops {
 namespace {
 
 /// Empty partial blocks for latents [G, r, d] and tokens of keys [B, t, G, d] and values [B, t, G, e].
-OpenBlocks new_blocks(const at::Tensor& latents, const at::Tensor& keys, const at::Tensor& values) {
-  OpenBlocks open;
+PartialBlocks new_blocks(const at::Tensor& latents, const at::Tensor& keys, const at::Tensor& values) {
+  PartialBlocks open;
   open.latents = latents.to(accumulate_type(keys.scalar_type())).contiguous();
   const auto options = open.latents.options();
-  const int64_t batch = keys.size(0), groups = open.latents.size(0), slots = open.latents.size(1);
-  open.high = at::full({batch, groups, slots, 1}, -std::numeric_limits<double>::infinity(), options);
-  open.total = at::zeros({batch, groups, slots, 1}, options);
-  open.keys = at::zeros({batch, groups, slots, keys.size(3)}, options);
-  open.values = at::zeros({batch, groups, slots, values.size(3)}, options);
+  const int64_t batch = keys.size(0), groups = open.latents.size(0), summary_tokens = open.latents.size(1);
+  open.high = at::full({batch, groups, summary_tokens, 1}, -std::numeric_limits<double>::infinity(), options);
+  open.total = at::zeros({batch, groups, summary_tokens, 1}, options);
+  open.keys = at::zeros({batch, groups, summary_tokens, keys.size(3)}, options);
+  open.values = at::zeros({batch, groups, summary_tokens, values.size(3)}, options);
   return open;
 }
 
-void empty_blocks(const OpenBlocks& open) {
+void empty_blocks(const PartialBlocks& open) {
   open.high.fill_(-std::numeric_limits<double>::infinity());
   open.total.zero_(), open.keys.zero_(), open.values.zero_();
 }
 
 /// Summary tokens of the complete blocks [B, r, G, ·] in `type`.
-at::Tensor finished_slots(const OpenBlocks& open, const at::Tensor& sums, at::ScalarType type) {
+at::Tensor complete_summaries(const PartialBlocks& open, const at::Tensor& sums, at::ScalarType type) {
   return (sums / open.total).transpose(1, 2).to(type).contiguous();
 }
 
-int64_t bytes_of_sums(const OpenBlocks& open) {
+int64_t bytes_of_sums(const PartialBlocks& open) {
   return bytes_of(open.high) + bytes_of(open.total) + bytes_of(open.keys) + bytes_of(open.values);
 }
 
@@ -54,17 +54,17 @@ class SummaryMemory final : public AttentionCache::Memory {
                 const RotaryEmbedding& rotary)
       : scale_(scale),
         window_(window_of(options, kMaxInteger)),
-        sinks_(options.form == "lambda" ? options.sinks : 0),
+        sinks_(options.type == "lambda" ? options.sinks : 0),
         latents_(std::move(latents)),
         code_(rotary),
         ring_keys_(window_),
         ring_values_(window_),
         first_keys_(sinks_),
         first_values_(sinks_) {
-    if (!attention_type(options.form).latents) return;
-    const int64_t slots = latents_.defined() ? latents_.size(2) : 1;
+    if (!attention_type(options.type).latents) return;
+    const int64_t summary_tokens = latents_.defined() ? latents_.size(2) : 1;
     for (const FoldLevel& fold : cached_levels(options.fold)) {
-      const int64_t maximum = kept_slots(fold, slots);
+      const int64_t maximum = kept_summary_tokens(fold, summary_tokens);
       levels_.push_back({fold, Rows(maximum), Rows(maximum), {}});
     }
   }
@@ -83,7 +83,7 @@ class SummaryMemory final : public AttentionCache::Memory {
   struct Level {
     FoldLevel fold;
     Rows keys, values;  // summary tokens of complete siblings, rotated by their positions
-    OpenBlocks open;
+    PartialBlocks open;
   };
 
   at::Tensor take(const Piece& given, bool attends) {
@@ -92,13 +92,13 @@ class SummaryMemory final : public AttentionCache::Memory {
       if (!levels_[l].open.used())
         levels_[l].open = new_blocks(latents_[static_cast<int64_t>(l)], piece.k, piece.v);
     // Rotated keys of the whole chunk; the ring buffer takes them one by one.
-    const auto turned = code_.turn(piece.k, 0, piece.first);
+    const auto rotated = code_.turn(piece.k, 0, piece.first);
     const int64_t block = levels_.empty() ? kCachePart : levels_[0].fold.tokens;
     std::vector<at::Tensor> out;
     for (int64_t begin = 0, count; begin < piece.size(); begin += count) {
       count = std::min({piece.size() - begin, kCachePart, block - (piece.first + begin) % block});
       make_room(piece, begin, count);
-      out.push_back(take_part(piece.part(begin, count), turned.narrow(1, begin, count), attends));
+      out.push_back(take_part(piece.part(begin, count), rotated.narrow(1, begin, count), attends));
       finish_blocks(piece.first + begin + count, piece.k.scalar_type());
     }
     return !attends ? at::Tensor() : out.size() == 1 ? out[0] : at::cat(out, 1);
@@ -117,28 +117,29 @@ class SummaryMemory final : public AttentionCache::Memory {
     extend(first_keys_, first_values_, sinks_);
   }
 
-  at::Tensor take_part(const Piece& part, const at::Tensor& turned, bool attends) {
+  at::Tensor take_part(const Piece& part, const at::Tensor& rotated, bool attends) {
     const auto rows_of = [&](const Rows& keys, const Rows& values) {
       return keys.count() > 0 ? KeyRows{keys.all(), values.all()}
                               : KeyRows{part.k.narrow(1, 0, 0), part.v.narrow(1, 0, 0)};
     };
-    std::vector<VisibleSummaries> slots;
+    std::vector<VisibleSummaries> summary_tokens;
     for (const Level& level : levels_) {
       const int64_t own = part.first / level.fold.tokens;
-      slots.push_back({rows_of(level.keys, level.values), own % level.fold.siblings, level.fold.excess(own)});
+      summary_tokens.push_back(
+          {rows_of(level.keys, level.values), own % level.fold.siblings, level.fold.excess(own)});
     }
-    return summary_step(part.q.contiguous(), part.k.contiguous(), part.v.contiguous(), turned.contiguous(),
-                        rows_of(ring_keys_, ring_values_), rows_of(first_keys_, first_values_), slots,
-                        levels_.empty() ? OpenBlocks() : levels_[0].open, code_.rotary(),
+    return summary_step(part.q.contiguous(), part.k.contiguous(), part.v.contiguous(), rotated.contiguous(),
+                        rows_of(ring_keys_, ring_values_), rows_of(first_keys_, first_values_),
+                        summary_tokens, levels_.empty() ? PartialBlocks() : levels_[0].open, code_.rotary(),
                         {part.first, window_, scale_, attends});
   }
 
-  /// Turns blocks that end before token `end` into summary tokens, which join the block of the next level.
+  /// Converts blocks that end before token `end` to summary tokens, which join the block of the next level.
   void finish_blocks(int64_t end, at::ScalarType type) {
     for (size_t l = 0; l < levels_.size() && end % levels_[l].fold.tokens == 0; ++l) {
       Level& level = levels_[l];
-      const auto keys = finished_slots(level.open, level.open.keys, type),
-                 values = finished_slots(level.open, level.open.values, type);
+      const auto keys = complete_summaries(level.open, level.open.keys, type),
+                 values = complete_summaries(level.open, level.open.values, type);
       empty_blocks(level.open);
       if (l + 1 < levels_.size()) summary_join({keys, values}, levels_[l + 1].open);
       const int64_t place = (end / level.fold.tokens - 1) % level.fold.siblings;
@@ -171,9 +172,9 @@ std::vector<FoldLevel> cached_levels(const std::vector<int64_t>& fold) {
   return levels;
 }
 
-int64_t kept_slots(const FoldLevel& level, int64_t slots) {
+int64_t kept_summary_tokens(const FoldLevel& level, int64_t summary_tokens) {
   constexpr int64_t kUnbounded = int64_t{1} << 40;
-  return level.siblings > kUnbounded ? level.siblings : (level.siblings - 1) * slots;
+  return level.siblings > kUnbounded ? level.siblings : (level.siblings - 1) * summary_tokens;
 }
 
 std::unique_ptr<AttentionCache::Memory> make_summary_memory(const TensorAttentionOptions& options,

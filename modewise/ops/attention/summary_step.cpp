@@ -14,18 +14,18 @@ namespace {
 constexpr auto kSummaryStep = "summary_step";
 
 at::Tensor summary_step_meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             const at::Tensor& turned, const at::Tensor& ring_keys,
+                             const at::Tensor& rotated, const at::Tensor& ring_keys,
                              const at::Tensor& ring_values, const at::Tensor& first_keys,
-                             const at::Tensor& first_values, at::TensorList slot_keys,
-                             at::TensorList slot_values, at::IntArrayRef places, at::ArrayRef<double> excess,
+                             const at::Tensor& first_values, at::TensorList summary_keys,
+                             at::TensorList summary_values, at::IntArrayRef places, at::ArrayRef<double> excess,
                              const OptionalTensor& latents, const OptionalTensor& high,
                              const OptionalTensor& total, const OptionalTensor& sum_keys,
                              const OptionalTensor& sum_values, const OptionalTensor& frequencies,
                              at::ArrayRef<double> gains, int64_t first, int64_t window, double scale,
                              bool attends) {
-  check_summary_step_args(q, k, v, turned, {ring_keys, ring_values}, {first_keys, first_values},
-                          visible_summaries(slot_keys, slot_values, places, excess),
-                          open_blocks(latents, high, total, sum_keys, sum_values),
+  check_summary_step_args(q, k, v, rotated, {ring_keys, ring_values}, {first_keys, first_values},
+                          visible_summaries(summary_keys, summary_values, places, excess),
+                          partial_blocks(latents, high, total, sum_keys, sum_values),
                           {frequencies.value_or(at::Tensor()), gains.vec(), {}},
                           {first, window, scale, attends});
   if (!attends) return at::empty({0}, q.options());
@@ -59,15 +59,15 @@ void check_step_rows(const char* keys_name, const char* values_name, const KeyRo
 
 }  // namespace
 
-void check_summary_join_args(const char* op, const KeyRows& rows, const OpenBlocks& open) {
+void check_summary_join_args(const char* op, const KeyRows& rows, const PartialBlocks& open) {
   const at::Tensor &keys = rows.keys, &values = rows.values;
   check_floating(op, "keys", keys);
   check_same(op, "values", values, "keys", keys);
   TORCH_CHECK_VALUE(keys.dim() == 4 && values.dim() == 4 &&
                         keys.sym_sizes().slice(0, 3) == values.sym_sizes().slice(0, 3) &&
                         keys.is_contiguous() && values.is_contiguous(),
-                    op, ": keys and values must be contiguous [B, n, G, d] and [B, n, G, e], got ", keys.sym_sizes(), " and ",
-                    values.sym_sizes());
+                    op, ": keys and values must be contiguous [B, n, G, d] and [B, n, G, e], got ",
+                    keys.sym_sizes(), " and ", values.sym_sizes());
   const auto type = accumulate_type(keys.scalar_type());
   TORCH_CHECK_VALUE(open.latents.dim() == 3 && open.latents.sym_size(0) == keys.sym_size(2) &&
                         open.latents.sym_size(2) == keys.sym_size(3),
@@ -78,8 +78,8 @@ void check_summary_join_args(const char* op, const KeyRows& rows, const OpenBloc
     const c10::SymInt wanted[] = {keys.sym_size(0), keys.sym_size(2), open.latents.sym_size(1), width};
     TORCH_CHECK_VALUE(
         x.scalar_type() == type && x.sym_sizes() == c10::SymIntArrayRef(wanted) && x.is_contiguous(), op,
-        ": ", name, " must be contiguous ", type, " ", c10::SymIntArrayRef(wanted), ", got ", x.scalar_type(), " ",
-        x.sym_sizes());
+        ": ", name, " must be contiguous ", type, " ", c10::SymIntArrayRef(wanted), ", got ", x.scalar_type(),
+        " ", x.sym_sizes());
   };
   check_device(op, "latents", open.latents, "keys", keys);
   TORCH_CHECK_VALUE(open.latents.scalar_type() == type && open.latents.is_contiguous(), op,
@@ -91,27 +91,28 @@ void check_summary_join_args(const char* op, const KeyRows& rows, const OpenBloc
 }
 
 void check_summary_step_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                             const std::vector<VisibleSummaries>& slots, const OpenBlocks& open,
+                             const at::Tensor& rotated, const KeyRows& ring, const KeyRows& first,
+                             const std::vector<VisibleSummaries>& summary_tokens, const PartialBlocks& open,
                              const RotaryEmbedding& rotary, const StepOptions& options) {
   check_floating(kSummaryStep, "q", q);
   check_same(kSummaryStep, "k", k, "q", q);
   check_same(kSummaryStep, "v", v, "q", q);
-  check_same(kSummaryStep, "turned", turned, "q", q);
-  TORCH_CHECK_VALUE(
-      q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.sym_size(0) == k.sym_size(0) &&
-          q.sym_size(1) == k.sym_size(1) && q.sym_size(3) == k.sym_size(3) && k.sym_size(2) > 0 &&
-          q.sym_size(2) % k.sym_size(2) == 0 && v.sym_sizes().slice(0, 3) == k.sym_sizes().slice(0, 3) &&
-          turned.sym_sizes() == k.sym_sizes(),
-      kSummaryStep,
-      ": q, k, turned and v must be [B, t, H, d], [B, t, G, d], [B, t, G, d] and [B, t, G, e], G a divisor of H; got ",
-      q.sym_sizes(), ", ", k.sym_sizes(), ", ", turned.sym_sizes(), " and ", v.sym_sizes());
-  TORCH_CHECK_VALUE(q.is_contiguous() && k.is_contiguous() && v.is_contiguous() && turned.is_contiguous(),
+  check_same(kSummaryStep, "turned", rotated, "q", q);
+  TORCH_CHECK_VALUE(q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.sym_size(0) == k.sym_size(0) &&
+                        q.sym_size(1) == k.sym_size(1) && q.sym_size(3) == k.sym_size(3) &&
+                        k.sym_size(2) > 0 && q.sym_size(2) % k.sym_size(2) == 0 &&
+                        v.sym_sizes().slice(0, 3) == k.sym_sizes().slice(0, 3) &&
+                        rotated.sym_sizes() == k.sym_sizes(),
+                    kSummaryStep,
+                    ": q, k, turned and v must be [B, t, H, d], [B, t, G, d], [B, t, G, d] and [B, t, G, e], "
+                    "G a divisor of H; got ",
+                    q.sym_sizes(), ", ", k.sym_sizes(), ", ", rotated.sym_sizes(), " and ", v.sym_sizes());
+  TORCH_CHECK_VALUE(q.is_contiguous() && k.is_contiguous() && v.is_contiguous() && rotated.is_contiguous(),
                     kSummaryStep, ": q, k, v and turned must be contiguous");
   check_step_rows("ring_keys", "ring_values", ring, k, v);
   check_step_rows("first_keys", "first_values", first, k, v);
-  for (const VisibleSummaries& level : slots) check_step_rows("slot_keys", "slot_values", level.rows, k, v);
-  for (const VisibleSummaries& level : slots) check_integer(kSummaryStep, "each of places", level.place, 0);
+  for (const VisibleSummaries& level : summary_tokens) check_step_rows("slot_keys", "slot_values", level.rows, k, v);
+  for (const VisibleSummaries& level : summary_tokens) check_integer(kSummaryStep, "each of places", level.place, 0);
   check_integer(kSummaryStep, "first", options.first, 0);
   check_integer(kSummaryStep, "window", options.window, 1);
   const auto so_far = q.sym_size(1) + options.first;
@@ -129,28 +130,28 @@ void check_summary_step_args(const at::Tensor& q, const at::Tensor& k, const at:
 }
 
 at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                        const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                        const std::vector<VisibleSummaries>& slots, const OpenBlocks& open, const RotaryEmbedding& rotary,
-                        const StepOptions& options) {
+                        const at::Tensor& rotated, const KeyRows& ring, const KeyRows& first,
+                        const std::vector<VisibleSummaries>& summary_tokens, const PartialBlocks& open,
+                        const RotaryEmbedding& rotary, const StepOptions& options) {
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("modewise::summary_step", "")
                              .typed<decltype(summary_step_meta)>();
-  std::vector<at::Tensor> slot_keys, slot_values;
+  std::vector<at::Tensor> summary_keys, summary_values;
   std::vector<int64_t> places;
   std::vector<double> excess;
-  for (const VisibleSummaries& level : slots) {
-    slot_keys.push_back(level.rows.keys);
-    slot_values.push_back(level.rows.values);
+  for (const VisibleSummaries& level : summary_tokens) {
+    summary_keys.push_back(level.rows.keys);
+    summary_values.push_back(level.rows.values);
     places.push_back(level.place);
     excess.push_back(level.excess);
   }
-  return op.call(q, k, v, turned, ring.keys, ring.values, first.keys, first.values, slot_keys, slot_values,
+  return op.call(q, k, v, rotated, ring.keys, ring.values, first.keys, first.values, summary_keys, summary_values,
                  places, excess, optional(open.latents), optional(open.high), optional(open.total),
                  optional(open.keys), optional(open.values), optional(rotary.frequencies), rotary.gains,
                  options.first, options.window, options.scale, options.attends);
 }
 
-void summary_join(const KeyRows& rows, const OpenBlocks& open) {
+void summary_join(const KeyRows& rows, const PartialBlocks& open) {
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("modewise::summary_join", "")
                              .typed<decltype(summary_join_meta)>();

@@ -19,7 +19,7 @@ struct KeyRows {
 
 /// Partial blocks, in the accumulate type: each latent's online softmax over the rows so far, with sums not
 /// yet divided by the denominator. Undefined: no blocks.
-struct OpenBlocks {
+struct PartialBlocks {
   at::Tensor latents;       // [G, r, d]
   at::Tensor high, total;   // [B, G, r, 1]: running maximum, sum of exp(logit − high)
   at::Tensor keys, values;  // [B, G, r, d], [B, G, r, e]
@@ -43,14 +43,14 @@ struct StepOptions {
 
 /// q [B, t, H, d], k [B, t, G, d], v [B, t, G, e], contiguous; `turned` is k with its rotary embedding.
 /// `ring` has one row per token so far, these included, at most `window`; `first` holds the first tokens that
-/// stay visible, not rotated, or no rows. Rows of ring and first are written, and open blocks updated, in
+/// stay visible, not rotated, or no rows. Rows of ring and first are written, and partial blocks updated, in
 /// place. -> [B, t, H, e], or [0] unless options.attends. Not differentiable.
 at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                        const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                        const std::vector<VisibleSummaries>& slots, const OpenBlocks& open, const RotaryEmbedding& rotary,
-                        const StepOptions& options);
+                        const at::Tensor& rotated, const KeyRows& ring, const KeyRows& first,
+                        const std::vector<VisibleSummaries>& summary_tokens, const PartialBlocks& open,
+                        const RotaryEmbedding& rotary, const StepOptions& options);
 
-/// Adds contiguous rows [B, n, G, ·] to open blocks, in order and in place.
-void summary_join(const KeyRows& rows, const OpenBlocks& open);
+/// Adds contiguous rows [B, n, G, ·] to partial blocks, in order and in place.
+void summary_join(const KeyRows& rows, const PartialBlocks& open);
 
 }  // namespace modewise::ops

@@ -18,9 +18,9 @@ namespace {
 constexpr auto kTensorAttention = "tensor_attention";
 
 void check_fold(const TensorAttentionOptions& options, int64_t n) {
-  TORCH_CHECK_VALUE(!options.fold.empty(), kTensorAttention, ": form ", options.form,
+  TORCH_CHECK_VALUE(!options.fold.empty(), kTensorAttention, ": form ", options.type,
                     " needs a fold n_1 … n_m");
-  const bool latents = attention_type(options.form).latents;
+  const bool latents = attention_type(options.type).latents;
   // Blocks that are never complete cost nothing; empty cells do.
   const int64_t maximum = latents ? std::numeric_limits<int64_t>::max() : kMaxInteger;
   int64_t cells = 1;
@@ -61,20 +61,20 @@ SoftmaxOptions softmax_options_of(const SequenceTensors& t, const TensorAttentio
 }
 
 int64_t window_of(const TensorAttentionOptions& options, int64_t n) {
-  const AttentionType& form = attention_type(options.form);
-  if (form.latents && options.window == 0)
+  const AttentionType& type = attention_type(options.type);
+  if (type.latents && options.window == 0)
     return options.fold.empty()       ? n
            : options.fold.size() == 1 ? std::max<int64_t>(n, 1)
                                       : 2 * options.fold.back();
-  return form.window ? options.window : n;
+  return type.window ? options.window : n;
 }
 
 void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const TensorAttentionOptions& options, const at::Tensor& latents,
                                  const RotaryEmbedding& rotary, const std::optional<at::Tensor>& token_mask) {
-  const AttentionType& form = attention_type(options.form);
+  const AttentionType& type = attention_type(options.type);
   TORCH_CHECK_VALUE(
-      form.memory != nullptr || !options.causal, kTensorAttention,
+      type.memory != nullptr || !options.causal, kTensorAttention,
       ": form pooled cannot be causal: its weights along a mode are made from all tokens at a "
       "position of that mode, later ones too; use form summary, or causal=False for an encoder");
   check_floating(kTensorAttention, "q", q);
@@ -88,24 +88,25 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
   TORCH_CHECK_VALUE(k.sym_size(2) > 0 && q.sym_size(2) % k.sym_size(2) == 0, kTensorAttention,
                     ": the heads of k, ", k.sym_size(2), ", must divide the heads of q, ", q.sym_size(2));
   const int64_t n = known_size(q, 1);
-  if (form.fold) check_fold(options, n);
+  if (type.fold) check_fold(options, n);
   TORCH_CHECK_VALUE(options.modes >= 0 && options.modes <= static_cast<int64_t>(options.fold.size()) &&
-                        (options.modes == 0 || form.by_modes()),
-                    kTensorAttention, ": modes must be 0, or for form axial or pooled at most the size of the fold ",
-                    options.fold, ", got ", options.modes, " for form ", options.form);
+                        (options.modes == 0 || type.by_modes()),
+                    kTensorAttention,
+                    ": modes must be 0, or for form axial or pooled at most the size of the fold ",
+                    options.fold, ", got ", options.modes, " for form ", options.type);
   check_dropout(kTensorAttention, options.dropout);
   check_integer(kTensorAttention, "window", options.window, 0);
   check_integer(kTensorAttention, "sinks", options.sinks, 0);
   // A non-causal window is centred on each token and may have a size given by density.
-  const bool near = form.window && !form.sinks && !form.latents && !options.causal;
-  TORCH_CHECK_VALUE(!form.window || form.latents || near || options.window > 0, kTensorAttention, ": form ",
-                    options.form, " needs a window of at least 1 token");
+  const bool near = type.window && !type.sinks && !type.latents && !options.causal;
+  TORCH_CHECK_VALUE(!type.window || type.latents || near || options.window > 0, kTensorAttention, ": form ",
+                    options.type, " needs a window of at least 1 token");
   TORCH_CHECK_VALUE(options.density > 0 && options.density <= 1, kTensorAttention,
                     ": density must be above 0 and at most 1, got ", options.density);
-  TORCH_CHECK_VALUE(form.latents || !latents.defined(), kTensorAttention,
-                    ": only form summary takes latents, got form ", options.form);
+  TORCH_CHECK_VALUE(type.latents || !latents.defined(), kTensorAttention,
+                    ": only form summary takes latents, got form ", options.type);
   if (latents.defined()) check_device(kTensorAttention, "latents", latents, "q", q);
-  if (form.latents && options.fold.size() > 1)
+  if (type.latents && options.fold.size() > 1)
     TORCH_CHECK_VALUE(window_of(options, n) >= options.fold.back(), kTensorAttention,
                       ": the window must hold the finest mode, ", options.fold.back(), " tokens of fold ",
                       options.fold, ", else a token of a partial block would not be visible; got ",
@@ -117,8 +118,8 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                       kTensorAttention, ": token_mask must be bool [", q.sym_size(0), ", ", q.sym_size(1),
                       "] for q ", q.sym_sizes(), ", got ", token_mask->scalar_type(), " ",
                       token_mask->sym_sizes());
-    TORCH_CHECK_VALUE(!rotary.used() || !(form.latents || form.sinks || (form.window && options.causal)),
-                      kTensorAttention, ": form ", options.form,
+    TORCH_CHECK_VALUE(!rotary.used() || !(type.latents || type.sinks || (type.window && options.causal)),
+                      kTensorAttention, ": form ", options.type,
                       " takes a token_mask or a rotary embedding, not both");
   }
   if (rotary.used()) {
@@ -134,7 +135,7 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
   }
   if (rotary.positions.defined()) {
     check_positions(kTensorAttention, rotary.positions, q);
-    TORCH_CHECK_VALUE(!form.by_modes(), kTensorAttention, ": form ", options.form,
+    TORCH_CHECK_VALUE(!type.by_modes(), kTensorAttention, ": form ", options.type,
                       " counts positions along the modes and takes no token positions");
   }
 }
@@ -143,7 +144,7 @@ at::Tensor tensor_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             const TensorAttentionOptions& options, const at::Tensor& latents,
                             const RotaryEmbedding& rotary, const std::optional<at::Tensor>& token_mask) {
   check_tensor_attention_args(q, k, v, options, latents, rotary, token_mask);
-  return attention_type(options.form).run(without_masked({q, k, v, latents, rotary, token_mask}), options);
+  return attention_type(options.type).run(without_masked({q, k, v, latents, rotary, token_mask}), options);
 }
 
 namespace {
@@ -152,11 +153,11 @@ at::Tensor tensor_attention_op(const at::Tensor& q, const at::Tensor& k, const a
                                const std::optional<at::Tensor>& latents,
                                const std::optional<at::Tensor>& frequencies,
                                const std::optional<at::Tensor>& positions,
-                               const std::optional<at::Tensor>& token_mask, c10::string_view form,
+                               const std::optional<at::Tensor>& token_mask, c10::string_view type,
                                at::IntArrayRef fold, int64_t modes, int64_t window, int64_t sinks,
                                double density, bool causal, double scale, at::ArrayRef<double> gains,
                                double dropout, std::optional<int64_t> seed, int64_t step, int64_t site) {
-  const TensorAttentionOptions options = {.form = std::string(form),
+  const TensorAttentionOptions options = {.type = std::string(type),
                                           .fold = fold.vec(),
                                           .modes = modes,
                                           .window = window,

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "modewise/ops/training/dropout_key.h"
 #include "modewise/ops/attention/rotary_embedding.h"
+#include "modewise/ops/training/dropout_key.h"
 
 namespace modewise::ops {
 
@@ -26,7 +26,7 @@ struct TensorAttentionOptions {
   /// paper's Eqs. 3 and 4). pooled: the same with weights shared by all fibres (Fig. 2). summary: the window
   /// and learned summary tokens of complete blocks, in one softmax. random, topk: a random sample of the
   /// tokens, or those with the largest logits.
-  std::string form = "summary";
+  std::string type = "summary";
   /// n_1 … n_m, the last mode fastest; n_1 = 0: as large as the sequence needs. The sequence must fit in the
   /// fold, except for type summary, whose n_1 is the number of outermost blocks that a token is trained on:
   /// more blocks have the same total weight (SummaryOptions::fold); n_1 = 0: no limit.
@@ -45,16 +45,18 @@ struct TensorAttentionOptions {
 
 /// q [B, n, H, d], k [B, n, G, d], v [B, n, G, e] -> [B, n, H, e]; query head h uses key head h·G/H. q and k
 /// are not rotated yet: `rotary` is applied to the positions that the type compares. latents [at least m−1,
-/// G, r, d], type summary with m ≥ 2 only: latents[l] are the r queries that summarise blocks of level l+1 (of
-/// n_m tokens, then of n_{m−1} such blocks, …): a = softmax(z Kᵀ), r summary tokens with keys a K and values
-/// a V. Zeros give mean pooling.
+/// G, r, d], type summary with m ≥ 2 only: latents[l] are the r queries that summarise blocks of level l+1
+/// (of n_m tokens, then of n_{m−1} such blocks, …): a = softmax(z Kᵀ), r summary tokens with keys a K and
+/// values a V. Zeros give mean pooling.
+///
 /// token_mask [B, n] bool (true: valid): values of masked tokens never affect other tokens, and valid tokens
 /// give the results of the sequence without trailing padding; not combined with a rotary embedding in types
 /// summary, lambda and causal window. A row without any valid token is 0 (summary: unspecified). Sequences
 /// need not fill the fold. float32, float64, bfloat16 (softmax in float32).
 at::Tensor tensor_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const TensorAttentionOptions& options, const at::Tensor& latents = {},
-                            const RotaryEmbedding& rotary = {}, const std::optional<at::Tensor>& token_mask = {});
+                            const RotaryEmbedding& rotary = {},
+                            const std::optional<at::Tensor>& token_mask = {});
 
 /// Raises ValueError for invalid options or shapes.
 void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -8,9 +8,9 @@
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/attention/dot_product_attention.h"
-#include "modewise/ops/training/dropout_add.h"
-#include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/attention/softmax.h"
+#include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/training/dropout_add.h"
 
 namespace modewise::ops {
 namespace {
@@ -26,14 +26,16 @@ at::Tensor dropped_values(const at::Tensor& q, const at::Tensor& k, const at::Te
   at::Tensor logits = ops::matmul(heads_first(q).to(type), heads_first(k).to(type).transpose(-1, -2));
   logits = logits * softmax_options.scale;
   if (seen) logits = logits.masked_fill(seen->logical_not(), -std::numeric_limits<double>::infinity());
-  const at::Tensor weights = dropout_add({}, ops::softmax(logits), softmax_options.dropout, softmax_options.key);
+  const at::Tensor weights =
+      dropout_add({}, ops::softmax(logits), softmax_options.dropout, softmax_options.key);
   return ops::matmul(weights, heads_first(v).to(type)).transpose(1, 2).to(v.scalar_type()).contiguous();
 }
 
 }  // namespace
 
 at::Tensor weighted_values(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                           const std::optional<at::Tensor>& kept, bool causal, const SoftmaxOptions& softmax_options) {
+                           const std::optional<at::Tensor>& kept, bool causal,
+                           const SoftmaxOptions& softmax_options) {
   std::optional<at::Tensor> seen, none;
   if (kept) {
     // A row without any key attends to all keys here and is set to 0 below.

@@ -21,6 +21,7 @@ struct SoftmaxOptions {
 /// is bool, true = may attend, and broadcasts to [B, H, n, m]; a row without any key is 0. `causal` as in
 /// dot_product_attention, only without `kept`. With dropout the whole matrix is materialised.
 at::Tensor weighted_values(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                           const std::optional<at::Tensor>& kept, bool causal, const SoftmaxOptions& softmax_options);
+                           const std::optional<at::Tensor>& kept, bool causal,
+                           const SoftmaxOptions& softmax_options);
 
 }  // namespace modewise::ops

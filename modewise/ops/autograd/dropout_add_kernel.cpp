@@ -52,7 +52,7 @@ struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
                        dropout_key("dropout_add", key[0], key[1], key[2]));
   }
 };
-const Recomputable<DropoutAdd> dropout_add_makes_again;
+const Recomputable<DropoutAdd> dropout_add_recomputable;
 
 at::Tensor dropout_add_autograd(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
                                 int64_t seed, int64_t step, int64_t site) {

@@ -8,8 +8,8 @@
 #include <torch/library.h>
 
 #include "modewise/ops/autograd/saved_tensors.h"
-#include "modewise/ops/training/dropout_add_checks.h"
 #include "modewise/ops/dense/feed_forward_checks.h"
+#include "modewise/ops/training/dropout_add_checks.h"
 #include "modewise/ops/training/recompute_mode.h"
 
 namespace modewise::ops {

@@ -7,10 +7,10 @@
 
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/autograd/saved_tensors.h"
-#include "modewise/ops/training/dropout_add.h"
-#include "modewise/ops/training/dropout_add_checks.h"
 #include "modewise/ops/normalization/layer_norm.h"
 #include "modewise/ops/normalization/layer_norm_checks.h"
+#include "modewise/ops/training/dropout_add.h"
+#include "modewise/ops/training/dropout_add_checks.h"
 
 namespace modewise::ops {
 
@@ -52,7 +52,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
   }
   static at::Tensor make(AutogradContext& context) { return norm_of_saved(context); }
 };
-const Recomputable<LayerNorm> layer_norm_makes_again;
+const Recomputable<LayerNorm> layer_norm_recomputable;
 
 struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
   static variable_list forward(AutogradContext* context, const at::Tensor& residual, const at::Tensor& x,
@@ -87,7 +87,7 @@ struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
   }
   static at::Tensor make(AutogradContext& context) { return norm_of_saved(context); }
 };
-const Recomputable<DropoutAddNorm> dropout_add_norm_makes_again;
+const Recomputable<DropoutAddNorm> dropout_add_norm_recomputable;
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_stats_autograd(
     const at::Tensor& x, const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,

@@ -41,7 +41,7 @@ struct Linear : torch::autograd::Function<Linear> {
     return ops::linear(kept(context, "x", saved[0]), saved[1], saved[2]);
   }
 };
-const Recomputable<Linear> linear_makes_again;
+const Recomputable<Linear> linear_recomputable;
 
 at::Tensor linear_autograd(const at::Tensor& x, const at::Tensor& weight,
                            const std::optional<at::Tensor>& bias) {

@@ -54,7 +54,7 @@ struct ModeProduct : torch::autograd::Function<ModeProduct> {
                         context.saved_data["mode"].toInt());
   }
 };
-const Recomputable<ModeProduct> mode_product_makes_again;
+const Recomputable<ModeProduct> mode_product_recomputable;
 
 struct ModeContract : torch::autograd::Function<ModeContract> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& x, int64_t mode,

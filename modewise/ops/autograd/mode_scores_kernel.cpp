@@ -6,8 +6,8 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/autograd/saved_tensors.h"
 #include "modewise/ops/attention/mode_scores.h"
+#include "modewise/ops/autograd/saved_tensors.h"
 #include "modewise/ops/training/recompute_mode.h"
 
 namespace modewise::ops {
@@ -46,7 +46,7 @@ struct ModeScores : torch::autograd::Function<ModeScores> {
                        optional(saved[4]));
   }
 };
-const Recomputable<ModeScores> mode_scores_makes_again;
+const Recomputable<ModeScores> mode_scores_recomputable;
 
 at::Tensor mode_scores_autograd(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                                 const std::optional<at::Tensor>& key_mask,

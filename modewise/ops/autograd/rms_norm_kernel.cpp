@@ -41,7 +41,7 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
     return rms_norm(saved[0], saved[1], context.saved_data["eps"].toDouble());
   }
 };
-const Recomputable<RmsNorm> rms_norm_makes_again;
+const Recomputable<RmsNorm> rms_norm_recomputable;
 
 std::tuple<at::Tensor, at::Tensor> rms_norm_stats_autograd(const at::Tensor& x,
                                                            const std::optional<at::Tensor>& weight,

@@ -22,7 +22,8 @@ struct SummaryAttention : torch::autograd::Function<SummaryAttention> {
                                const Optional& positions, const SummaryOptions& options,
                                const std::vector<double>& gains) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    const RotaryEmbedding rotary = {frequencies.value_or(at::Tensor()), gains, positions.value_or(at::Tensor())};
+    const RotaryEmbedding rotary = {frequencies.value_or(at::Tensor()), gains,
+                                    positions.value_or(at::Tensor())};
     auto [out, sums] = summary_attention(q, k, v, latents, options, rotary);
     context->save_for_backward(
         {q, k, v, latents.value_or(at::Tensor()), out, sums, rotary.frequencies, rotary.positions});

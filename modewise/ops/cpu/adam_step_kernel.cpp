@@ -3,11 +3,11 @@
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
-#include "modewise/ops/training/adam_step_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
+#include "modewise/ops/training/adam_step_checks.h"
 
 namespace modewise::ops {
 

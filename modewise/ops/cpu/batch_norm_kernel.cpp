@@ -1,4 +1,4 @@
-// Rows in chunks that depend only on the sizes. The mean and the sum of squared deviations of a chunk are
+// Rows in chunks that depend only on the sizes. The mean and the centred sum of squares of a chunk are
 // computed while it is in cache, and merged with those of the other chunks in float64 (Chan, Golub and
 // LeVeque 1983): one pass over memory computes the moments, another the result.
 
@@ -12,11 +12,11 @@
 #include <type_traits>
 
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/normalization/batch_norm_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_sums.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/kernel_list.h"
+#include "modewise/ops/normalization/batch_norm_checks.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {
@@ -37,7 +37,7 @@ int64_t chunks_of(const at::Tensor& x) {
   return (rows_of(x) + chunk_of(x) - 1) / chunk_of(x);
 }
 
-/// parts [chunks, 2, C]: mean of each chunk, and its sum of squared deviations.
+/// parts [chunks, 2, C]: mean of each chunk, and its centred sum of squares.
 template <class T>
 void chunk_moments(const at::Tensor& x, const BatchNormPlan& plan, Sum<T>* parts) {
   const int64_t channels = plan.channels, chunk = chunk_of(x);

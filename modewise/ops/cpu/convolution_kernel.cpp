@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "modewise/ops/dense/convolution_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/row_sums.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/weight_gradient.h"
 #include "modewise/ops/cpu/windows.h"
+#include "modewise/ops/dense/convolution_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 

@@ -12,11 +12,11 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/attention/dot_product_attention_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/loops.h"
 #include "modewise/ops/cpu/row_tasks.h"
-#include "modewise/ops/attention/dot_product_attention_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 

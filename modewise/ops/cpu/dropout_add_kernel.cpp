@@ -7,9 +7,9 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/dropout_plan.h"
 #include "modewise/ops/cpu/row_tasks.h"
-#include "modewise/ops/training/dropout_add_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
+#include "modewise/ops/training/dropout_add_checks.h"
 
 namespace modewise::ops {
 

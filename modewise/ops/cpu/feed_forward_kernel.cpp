@@ -14,10 +14,10 @@
 #include "modewise/ops/cpu/packed_factor.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
-#include "modewise/ops/training/dropout_add_checks.h"
 #include "modewise/ops/dense/feed_forward_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
+#include "modewise/ops/training/dropout_add_checks.h"
 
 namespace modewise::ops {
 

@@ -50,7 +50,7 @@ const bool torch_takes_avx2 = has_avx2() && setenv("ATEN_CPU_CAPABILITY", "avx2"
 constexpr int64_t kTrialRows = 37, kTrialColumns = 50;
 using Trial = std::array<float, kTrialRows * kTrialColumns>;
 
-/// A product whose sizes are no multiple of tile, step or piece; few rows use another code path than many.
+/// A product whose sizes are not multiples of tile, step or piece; few rows use another code path than many.
 Trial try_products(const GemmLoops<Half16>& products, int64_t rows) {
   constexpr int64_t kDepth = 333;
   std::vector<Half16> a(kTrialRows * kDepth), b(kTrialColumns * kDepth);
@@ -178,8 +178,8 @@ std::string bits_promise() {
   if (bits_of(isa, false) == "plain")
     return "float32 training is bitwise reproducible only with these loops: they have no fused multiply-adds";
   if (torch_kernels != "AVX2")
-    return "float32 training may differ on another CPU: libtorch runs its kernels for " +
-           torch_kernels + ", not for AVX2 (set ATEN_CPU_CAPABILITY before the first one runs)";
+    return "float32 training may differ on another CPU: libtorch runs its kernels for " + torch_kernels +
+           ", not for AVX2 (set ATEN_CPU_CAPABILITY before the first one runs)";
   return "float32 training is bitwise reproducible on every x86-64 CPU with AVX2 and FMA";
 }
 

@@ -14,11 +14,11 @@
 #include <cmath>
 
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/kernel_list.h"
-#include "modewise/ops/training/language_loss_checks.h"
 #include "modewise/ops/dense/linear.h"
 #include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
+#include "modewise/ops/training/language_loss_checks.h"
 
 namespace modewise::ops {
 
@@ -48,8 +48,8 @@ LossInput loss_input(const at::Tensor& hidden, const at::Tensor& head, const at:
   if (in.chunk == 0) in.chunk = std::max<int64_t>(16, kChunkLogits / std::max<int64_t>(vocabulary, 1));
   const auto* target = in.targets.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < targets.numel(); ++i) {
-    TORCH_CHECK_INDEX(target[i] < vocabulary, "language_loss: targets must be below the vocabulary size ", vocabulary,
-                      ", got ", target[i]);
+    TORCH_CHECK_INDEX(target[i] < vocabulary, "language_loss: targets must be below the vocabulary size ",
+                      vocabulary, ", got ", target[i]);
     in.counted += target[i] >= 0 ? 1 : 0;
   }
   return in;
@@ -90,10 +90,10 @@ void losses_of_rows(T* logits, const int64_t* targets, T* losses, int64_t rows, 
 /// grad_head += gradᵀ rows, in blocks of head rows, so that temporaries are small compared with the head.
 void add_head_gradient(const at::Tensor& grad, const at::Tensor& rows, const at::Tensor& grad_head) {
   const int64_t vocabulary = grad_head.size(0);
-  const at::Tensor turned = grad.t();
+  const at::Tensor transposed = grad.t();
   for (int64_t first = 0; first < vocabulary; first += kHeadRows) {
     const int64_t count = std::min(kHeadRows, vocabulary - first);
-    grad_head.narrow(0, first, count).add_(ops::matmul(turned.narrow(0, first, count), rows));
+    grad_head.narrow(0, first, count).add_(ops::matmul(transposed.narrow(0, first, count), rows));
   }
 }
 

@@ -7,8 +7,8 @@
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/row_sums.h"
 #include "modewise/ops/cpu/weight_gradient.h"
-#include "modewise/ops/kernel_list.h"
 #include "modewise/ops/dense/linear_checks.h"
+#include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

@@ -36,7 +36,7 @@ struct ProductPlan {
 struct ContractPlan {
   const void* a;
   const void* x;
-  void* out;  // accumulate type, [B, H, M, N] dense
+  void* out;  // accumulate type, [B, H, M, N] contiguous
   int64_t rows, cols, width, heads, fibres;
   int64_t a_batch, a_mode, a_channel;
   int64_t x_batch, x_mode, x_channel;
@@ -50,22 +50,22 @@ constexpr int64_t kPoolChannels = 64;
 constexpr int kMaxModes = 16;
 struct PoolPlan {
   const void* x;
-  const uint8_t* mask;  // [B, cells] dense, or null
+  const uint8_t* mask;  // [B, cells] contiguous, or null
   int modes;
   int64_t channels, cells;
   int64_t size[kMaxModes], stride[kMaxModes];
   int64_t x_batch, x_channel;
-  void* out[kMaxModes];          // [B, N_i, D] dense
+  void* out[kMaxModes];          // [B, N_i, D] contiguous
   const void* scale[kMaxModes];  // accumulate type [B, N_i], or null for 1
 };
 /// x[b, cell, c] = Σ_i grad_i[b, n_i, c]: one call writes sample b, first index n_1 = `first`.
 struct PoolBackwardPlan {
-  const void* grad[kMaxModes];  // accumulate type [B, N_i, D] dense, already scaled
+  const void* grad[kMaxModes];  // accumulate type [B, N_i, D] contiguous, already scaled
   const uint8_t* mask;
   int modes;
   int64_t channels, cells;
   int64_t size[kMaxModes];
-  void* out;  // [B, N_1 … N_k, D] dense
+  void* out;  // [B, N_1 … N_k, D] contiguous
 };
 
 /// S = softmax(q kᵀ · scale) per (sample, head); rows without a key are 0.
@@ -73,20 +73,20 @@ struct ScorePlan {
   const void* q;
   const void* k;
   int64_t n, m, width, heads;              // n queries, m keys
-  int64_t q_batch, q_row, k_batch, k_row;  // channels are dense
-  const uint8_t* key_mask;                 // [B, m], or [B, H, m] if per head, dense; or null
+  int64_t q_batch, q_row, k_batch, k_row;  // channels are contiguous
+  const uint8_t* key_mask;                 // [B, m], or [B, H, m] if per head, contiguous; or null
   bool key_mask_per_head;
-  const uint8_t* mode_mask;  // [n, m] dense or null
+  const uint8_t* mode_mask;  // [n, m] contiguous or null
   double scale;
-  void* scores;      // [B, H, n, m] dense
-  const void* grad;  // backward only: of the scores, [B, H, n, m] dense
-  void* grad_q;      // [B, n, H·d] dense
-  void* grad_k;      // [B, m, H·d] dense
+  void* scores;      // [B, H, n, m] contiguous
+  const void* grad;  // backward only: of the scores, [B, H, n, m] contiguous
+  void* grad_q;      // [B, n, H·d] contiguous
+  void* grad_k;      // [B, m, H·d] contiguous
 };
 
 /// Softmax numerators exp(scale · s − t) of rows of scores s, t the row maximum, and the denominators.
 struct WeightPlan {
-  void* scores;   // accumulate type [rows, keys] dense, changed
+  void* scores;   // accumulate type [rows, keys] contiguous, changed
   void* weights;  // like scores; scores itself where the types are equal
   void* sums;     // accumulate type [rows]
   int64_t keys;
@@ -106,7 +106,7 @@ struct DropoutPlan {
 };
 
 struct NormPlan {
-  const void* x;         // [rows, D] dense
+  const void* x;         // [rows, D] contiguous
   const void* residual;  // fused dropout_add before the norm; null: none
   void* sum;             // residual + dropout(x); null: no fusion, x itself is normalised
   const void* weight;    // accumulate type [D] or null

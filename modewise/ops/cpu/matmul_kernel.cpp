@@ -5,8 +5,8 @@
 #include <torch/library.h>
 
 #include "modewise/ops/cpu/gemm.h"
-#include "modewise/ops/kernel_list.h"
 #include "modewise/ops/dense/matmul_checks.h"
+#include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

@@ -11,11 +11,11 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/attention/mode_pool_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_list.h"
-#include "modewise/ops/attention/mode_pool_checks.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

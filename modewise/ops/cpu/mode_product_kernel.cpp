@@ -12,8 +12,8 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
-#include "modewise/ops/kernel_list.h"
 #include "modewise/ops/dense/mode_product_checks.h"
+#include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/attention/mode_scores.h"
 #include "modewise/ops/cpu/dense_channels.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_list.h"
-#include "modewise/ops/attention/mode_scores.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

@@ -11,8 +11,8 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/kernel_list.h"
-#include "modewise/ops/reference/reference.h"
 #include "modewise/ops/normalization/rms_norm_checks.h"
+#include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {
 

@@ -7,11 +7,11 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include "modewise/ops/attention/rotary.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/attention/rotary.h"
 
 namespace modewise::ops {
 
@@ -20,7 +20,7 @@ namespace {
 at::Tensor rotary_rows(const at::Tensor& input, const at::Tensor& angles, double gain, bool inverse) {
   const auto x = input.stride(-1) == 1 ? input : input.contiguous();
   const auto out = at::empty(x.sizes(), x.options());
-  const auto scaled = [&](const at::Tensor& turns) { return gain == 1 ? turns : turns * gain; };
+  const auto scaled = [&](const at::Tensor& values) { return gain == 1 ? values : values * gain; };
   const auto cosines = scaled(elementary(angles, "cos")), sines = scaled(elementary(angles, "sin"));
   const int64_t n = x.size(1), heads = x.size(2), width = x.size(3), half = width / 2;
   const double sign = inverse ? -1 : 1;

@@ -34,7 +34,7 @@ struct StepPlan {
 struct OpenPlan {
   const void *keys, *values;  // T [B, rows, G, ·], of sample b: keys + b·keys_batch
   int64_t keys_batch, values_batch;
-  int64_t kv_heads, d, e, slots;
+  int64_t kv_heads, d, e, summary_tokens;
   const void* latents;  // F [G, r, d]
   void *high, *total;   // F [B, G, r]: running maximum, sum of exp(logit − high)
   void* sum_keys;       // F [B, G, r, d]

@@ -19,15 +19,15 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/attention/fold_levels.h"
+#include "modewise/ops/attention/summary_attention.h"
 #include "modewise/ops/cpu/dense_channels.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/dense/elementary.h"
-#include "modewise/ops/attention/fold_levels.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/attention/summary_attention.h"
 
 namespace modewise::ops {
 
@@ -52,7 +52,7 @@ class Work {
         type_(accumulate_type(q.scalar_type())) {
     plan.n = q.size(1), plan.heads = q.size(2), plan.kv_heads = k.size(2);
     plan.d = q.size(3), plan.e = v.size(3);
-    plan.slots = latents ? latents->size(2) : 1;
+    plan.summary_tokens = latents ? latents->size(2) : 1;
     plan.d_row = padded_width(plan.d), plan.e_row = padded_width(plan.e);
     plan.q = q_.const_data_ptr(), plan.k = k_.const_data_ptr(), plan.v = v_.const_data_ptr();
     plan.q_batch = q_.stride(0), plan.q_row = q_.stride(1), plan.q_head = q_.stride(2);
@@ -93,8 +93,8 @@ class Work {
       SummaryLevel& level = plan.level[plan.levels];
       level.children = fold.children, level.tokens = fold.tokens;
       level.siblings = fold.siblings, level.finished = fold.finished, level.known = fold.known;
-      level.keys = wide({batch, plan.kv_heads, fold.finished * plan.slots, plan.d_row}).mutable_data_ptr();
-      level.values = wide({batch, plan.kv_heads, fold.finished * plan.slots, plan.e_row}).mutable_data_ptr();
+      level.keys = wide({batch, plan.kv_heads, fold.finished * plan.summary_tokens, plan.d_row}).mutable_data_ptr();
+      level.values = wide({batch, plan.kv_heads, fold.finished * plan.summary_tokens, plan.e_row}).mutable_data_ptr();
       level.latents = kept(rows[plan.levels].contiguous()).const_data_ptr();
       ++plan.levels;
     }
@@ -146,13 +146,13 @@ int64_t blocks_of_task(const SummaryLevel& level) {
 }
 
 template <class T>
-void make_slots(const Work& work, const SummaryLoops<T>& table) {
+void make_summaries(const Work& work, const SummaryLoops<T>& table) {
   const SummaryPlan& plan = work.plan;
   for (int l = 0; l < plan.levels; ++l) {
     const SummaryLevel& level = plan.level[l];
     const int64_t blocks = blocks_of_task(level), pieces = (level.finished + blocks - 1) / blocks;
-    const int64_t bytes = table.slot_scratch(plan, l);
-    const int64_t task_work = blocks * level.children * plan.slots * plan.d;
+    const int64_t bytes = table.summary_scratch(plan, l);
+    const int64_t task_work = blocks * level.children * plan.summary_tokens * plan.d;
     for_pieces(work, pieces, task_work, [&](int64_t b, int64_t g, int64_t piece) {
       table.summarise(plan, l, b, g, piece * blocks, std::min((piece + 1) * blocks, level.finished),
                       thread_scratch(bytes));
@@ -175,7 +175,7 @@ Forward summary_attention_tiled(const at::Tensor& q, const at::Tensor& k, const 
   const SummaryPlan& plan = work.plan;
   dispatch_floating(q.scalar_type(), "summary_attention", [&]<class T>() {
     const auto& table = *loops().of<T>().summary;
-    make_slots(work, table);
+    make_summaries(work, table);
     const int64_t strips = (plan.n + plan.strip - 1) / plan.strip, bytes = table.attend_scratch(plan, false);
     const int64_t task_work = std::min(plan.strip, plan.n) * plan.d * 64;
     for_pieces(work, strips, task_work, [&](int64_t b, int64_t g, int64_t strip) {
@@ -204,23 +204,23 @@ struct Parts {
         const SummaryLevel& level = plan.level[l];
         first.push_back(begin / level.tokens / level.siblings * level.siblings);
         row.push_back(rows);
-        rows += std::max<int64_t>(last / level.tokens - first.back(), 0) * plan.slots;
+        rows += std::max<int64_t>(last / level.tokens - first.back(), 0) * plan.summary_tokens;
       }
     }
   }
 };
 
-at::Tensor slots_backward(Work& work, const auto& table, const at::Tensor& latents) {
+at::Tensor summaries_backward(Work& work, const auto& table, const at::Tensor& latents) {
   const SummaryPlan& plan = work.plan;
   const auto grad = at::zeros(latents.sizes(), latents.options());
   for (int l = plan.levels; l-- > 0;) {
     const SummaryLevel& level = plan.level[l];
     const int64_t blocks = blocks_of_task(level), pieces = (level.finished + blocks - 1) / blocks;
-    const auto parts = work.wide({work.batch, plan.kv_heads, pieces, plan.slots * plan.d_row});
+    const auto parts = work.wide({work.batch, plan.kv_heads, pieces, plan.summary_tokens * plan.d_row});
     auto* rows = static_cast<std::byte*>(parts.mutable_data_ptr());
-    const int64_t row_bytes = plan.slots * plan.d_row * parts.element_size(),
-                  bytes = table.slot_scratch(plan, l);
-    const int64_t task_work = blocks * level.children * plan.slots * plan.d * 4;
+    const int64_t row_bytes = plan.summary_tokens * plan.d_row * parts.element_size(),
+                  bytes = table.summary_scratch(plan, l);
+    const int64_t task_work = blocks * level.children * plan.summary_tokens * plan.d * 4;
     for_pieces(work, pieces, task_work, [&](int64_t b, int64_t g, int64_t piece) {
       table.summarise_backward(plan, l, b, g, piece * blocks, std::min((piece + 1) * blocks, level.finished),
                                rows + ((b * plan.kv_heads + g) * pieces + piece) * row_bytes,
@@ -230,7 +230,7 @@ at::Tensor slots_backward(Work& work, const auto& table, const at::Tensor& laten
     for (int64_t b = 0; b < work.batch; ++b)
       for (int64_t piece = b == 0 ? 1 : 0; piece < pieces; ++piece)
         sum.add_(parts.select(0, b).select(1, piece));
-    grad[l].copy_(sum.unflatten(-1, {plan.slots, plan.d_row}).narrow(-1, 0, plan.d));
+    grad[l].copy_(sum.unflatten(-1, {plan.summary_tokens, plan.d_row}).narrow(-1, 0, plan.d));
   }
   return grad;
 }
@@ -239,7 +239,8 @@ using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
 Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
                          const at::Tensor& v, const Optional& latents, const at::Tensor& out,
-                         const at::Tensor& sums, const SummaryOptions& options, const RotaryEmbedding& rotary) {
+                         const at::Tensor& sums, const SummaryOptions& options,
+                         const RotaryEmbedding& rotary) {
   const auto grad_q = at::empty(q.sizes(), q.options()), grad_k = at::empty(k.sizes(), k.options());
   const auto grad_v = at::empty(v.sizes(), v.options());
   auto grad_latents = latents ? at::zeros(latents->sizes(), latents->options()) : at::empty({0}, q.options());
@@ -264,13 +265,13 @@ Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::
   plan.sink_v = sums_of(plan.chunks * plan.sinks, plan.e_row);
   plan.part_k = sums_of(plan.part_rows, plan.d_row), plan.part_v = sums_of(plan.part_rows, plan.e_row);
   for (int l = 0; l < plan.levels; ++l) {
-    const int64_t rows = plan.level[l].finished * plan.slots;
+    const int64_t rows = plan.level[l].finished * plan.summary_tokens;
     plan.level[l].grad_keys = work.wide({work.batch, plan.kv_heads, rows, plan.d_row}).mutable_data_ptr();
     plan.level[l].grad_values = work.wide({work.batch, plan.kv_heads, rows, plan.e_row}).mutable_data_ptr();
   }
   dispatch_floating(q.scalar_type(), "summary_attention_backward", [&]<class T>() {
     const auto& table = *loops().of<T>().summary;
-    make_slots(work, table);
+    make_summaries(work, table);
     const int64_t bytes = table.attend_scratch(plan, true), strips = (plan.n + plan.strip - 1) / plan.strip;
     const int64_t task_work = std::min(plan.strip, plan.n) * plan.d, chunk_task_work = task_work * 64;
     const auto strip_end = [&](int64_t strip) { return std::min((strip + 1) * plan.strip, plan.n); };
@@ -281,8 +282,8 @@ Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::
       table.gather_tokens(plan, b, g, strip * plan.strip, strip_end(strip));
     });
     for_pieces(work, plan.levels, task_work,
-               [&](int64_t b, int64_t g, int64_t l) { table.gather_slots(plan, static_cast<int>(l), b, g); });
-    if (latents) grad_latents = slots_backward(work, table, *latents);
+               [&](int64_t b, int64_t g, int64_t l) { table.gather_summaries(plan, static_cast<int>(l), b, g); });
+    if (latents) grad_latents = summaries_backward(work, table, *latents);
     for_pieces(work, strips, task_work, [&](int64_t b, int64_t g, int64_t strip) {
       table.store_tokens(plan, b, g, strip * plan.strip, strip_end(strip));
     });
@@ -292,7 +293,8 @@ Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::
 
 Gradients backward_reference(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
                              const at::Tensor& v, const Optional& latents, const at::Tensor&,
-                             const at::Tensor&, const SummaryOptions& options, const RotaryEmbedding& rotary) {
+                             const at::Tensor&, const SummaryOptions& options,
+                             const RotaryEmbedding& rotary) {
   return reference::summary_attention_backward(grad, q, k, v, latents, options, rotary);
 }
 

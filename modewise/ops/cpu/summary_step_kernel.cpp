@@ -9,21 +9,21 @@
 #include <cstring>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/attention/summary_step_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/attention/summary_step_checks.h"
 
 namespace modewise::ops {
 
 namespace {
 
 /// Cosine and sine table of positions, one row each, in the accumulate type.
-class CodeTable {
+class RotationTable {
  public:
-  CodeTable(int64_t rows, int64_t half, at::ScalarType type)
+  RotationTable(int64_t rows, int64_t half, at::ScalarType type)
       : half_(half), cosine_(at::empty({rows, half}, type)), sine_(at::empty({rows, half}, type)) {}
 
   void set(int64_t row, const at::Tensor& frequencies, int64_t position) {
@@ -64,7 +64,7 @@ StepRows step_rows(const KeyRows& rows, int64_t code, double scale, double exces
           excess};
 }
 
-OpenPlan open_plan(const KeyRows& rows, const OpenBlocks& open) {
+OpenPlan open_plan(const KeyRows& rows, const PartialBlocks& open) {
   if (!open.used()) return {};
   return {.keys = rows.keys.const_data_ptr(),
           .values = rows.values.const_data_ptr(),
@@ -73,7 +73,7 @@ OpenPlan open_plan(const KeyRows& rows, const OpenBlocks& open) {
           .kv_heads = rows.keys.size(2),
           .d = rows.keys.size(3),
           .e = rows.values.size(3),
-          .slots = open.latents.size(1),
+          .summary_tokens = open.latents.size(1),
           .latents = open.latents.const_data_ptr(),
           .high = open.high.mutable_data_ptr(),
           .total = open.total.mutable_data_ptr(),
@@ -90,10 +90,10 @@ void put_row(const void* x, int64_t row, const at::Tensor& rows, int64_t b, int6
 }
 
 struct StepArguments {
-  const at::Tensor &q, &k, &v, &turned;
+  const at::Tensor &q, &k, &v, &rotated;
   const KeyRows &ring, &first;
-  const std::vector<VisibleSummaries>& slots;
-  const OpenBlocks& open;
+  const std::vector<VisibleSummaries>& summary_tokens;
+  const PartialBlocks& open;
   const RotaryEmbedding& rotary;
   const StepOptions& options;
 
@@ -102,21 +102,21 @@ struct StepArguments {
 };
 
 /// Rotation table: one row per token, one for the first tokens, one per level.
-void set_step_codes(const StepArguments& a, CodeTable& codes, StepPlan& plan) {
+void set_step_codes(const StepArguments& a, RotationTable& codes, StepPlan& plan) {
   const auto row_of = [&](int64_t level) { return a.rotary.level_frequencies(level).contiguous(); };
   const at::Tensor tokens = row_of(0);
   const int64_t count = a.tokens();
   for (int64_t i = 0; i < count; ++i) codes.set(i, tokens, a.options.first + i);
   codes.set(count, tokens, a.options.window);
-  for (size_t l = 0; l < a.slots.size(); ++l) {
+  for (size_t l = 0; l < a.summary_tokens.size(); ++l) {
     const auto level = static_cast<int64_t>(l) + 1;
-    codes.set(count + level, row_of(level), a.slots[l].place);
+    codes.set(count + level, row_of(level), a.summary_tokens[l].place);
   }
   plan.cosine = codes.cosine(), plan.sine = codes.sine();
 }
 
 /// Visible rows of the tokens; the counts of ring and first tokens are those of the last token.
-StepPlan step_plan(const StepArguments& a, CodeTable& codes) {
+StepPlan step_plan(const StepArguments& a, RotationTable& codes) {
   StepPlan plan = {};
   plan.heads = a.q.size(2), plan.kv_heads = a.k.size(2), plan.d = a.k.size(3), plan.e = a.v.size(3);
   plan.q_batch = a.tokens() * plan.heads * plan.d, plan.out_batch = a.tokens() * plan.heads * plan.e;
@@ -126,11 +126,11 @@ StepPlan step_plan(const StepArguments& a, CodeTable& codes) {
   plan.part[plan.parts++] = step_rows(a.ring, 0, scale * gain, 0);
   // The first tokens are cached at position 0, not rotated, and seen at distance `window`.
   if (a.first.keys.size(1) > 0) plan.part[plan.parts++] = step_rows(a.first, count, scale * gain * gain, 0);
-  for (size_t l = 0; l < a.slots.size(); ++l) {
+  for (size_t l = 0; l < a.summary_tokens.size(); ++l) {
     const auto level = static_cast<int64_t>(l) + 1;
-    if (a.slots[l].rows.keys.size(1) > 0)
+    if (a.summary_tokens[l].rows.keys.size(1) > 0)
       plan.part[plan.parts++] =
-          step_rows(a.slots[l].rows, count + level, scale * a.gain(level), a.slots[l].excess);
+          step_rows(a.summary_tokens[l].rows, count + level, scale * a.gain(level), a.summary_tokens[l].excess);
   }
   if (a.rotary.used()) set_step_codes(a, codes, plan);
   return plan;
@@ -143,15 +143,15 @@ void take_tokens(const StepArguments& a, const at::Tensor& out) {
   const int64_t heads = a.q.size(2), groups = a.k.size(2), d = a.k.size(3), e = a.v.size(3);
   const int64_t sinks = a.first.keys.size(1);
   const bool attends = a.options.attends;
-  CodeTable codes(attends && a.rotary.used() ? tokens + 1 + std::ssize(a.slots) : 0, d / 2,
-                  accumulate_type(a.q.scalar_type()));
+  RotationTable codes(attends && a.rotary.used() ? tokens + 1 + std::ssize(a.summary_tokens) : 0, d / 2,
+                      accumulate_type(a.q.scalar_type()));
   const StepPlan plan = step_plan(a, codes);
   const bool has_first = attends && sinks > 0;
   int64_t all_work = 0;
   for (int p = 0; p < plan.parts; ++p) all_work += plan.part[p].count;
   const int64_t task_work = all_work * (d + e) * heads / groups * tokens;
   const OpenPlan open = open_plan({a.k, a.v}, a.open);
-  const void *k = a.k.const_data_ptr(), *v = a.v.const_data_ptr(), *turned = a.turned.const_data_ptr();
+  const void *k = a.k.const_data_ptr(), *v = a.v.const_data_ptr(), *rotated = a.rotated.const_data_ptr();
   for_tasks(batch * groups, task_work, [&](int64_t task, int64_t last) {
     StepPlan mine = plan;
     void* scratch = attends ? thread_scratch(step.attend_scratch(plan)) : nullptr;
@@ -159,7 +159,7 @@ void take_tokens(const StepArguments& a, const at::Tensor& out) {
       const int64_t b = task / groups, g = task % groups;
       for (int64_t i = 0; i < tokens; ++i) {
         const int64_t t = a.options.first + i, row = b * tokens + i;
-        put_row<T>(turned, row, a.ring.keys, b, t % window, g);
+        put_row<T>(rotated, row, a.ring.keys, b, t % window, g);
         put_row<T>(v, row, a.ring.values, b, t % window, g);
         if (t < sinks) {
           put_row<T>(k, row, a.first.keys, b, t, g);
@@ -180,49 +180,50 @@ void take_tokens(const StepArguments& a, const at::Tensor& out) {
 }
 
 at::Tensor summary_step_loops(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                              const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                              const std::vector<VisibleSummaries>& slots, const OpenBlocks& open,
+                              const at::Tensor& rotated, const KeyRows& ring, const KeyRows& first,
+                              const std::vector<VisibleSummaries>& summary_tokens, const PartialBlocks& open,
                               const RotaryEmbedding& rotary, const StepOptions& options) {
   const auto out = options.attends ? at::empty({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options())
                                    : at::empty({0}, q.options());
-  const StepArguments arguments = {q, k, v, turned, ring, first, slots, open, rotary, options};
+  const StepArguments arguments = {q, k, v, rotated, ring, first, summary_tokens, open, rotary, options};
   dispatch_floating(q.scalar_type(), "summary_step", [&]<class T>() { take_tokens<T>(arguments, out); });
   return out;
 }
 
 std::string too_many_levels(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                            const KeyRows&, const KeyRows&, const std::vector<VisibleSummaries>& slots,
-                            const OpenBlocks&, const RotaryEmbedding&, const StepOptions&) {
-  return std::ssize(slots) > kMaxLevels ? "more block levels than supported" : "";
+                            const KeyRows&, const KeyRows&, const std::vector<VisibleSummaries>& summary_tokens,
+                            const PartialBlocks&, const RotaryEmbedding&, const StepOptions&) {
+  return std::ssize(summary_tokens) > kMaxLevels ? "more block levels than supported" : "";
 }
 
-using StepKernels = KernelList<at::Tensor(
-    const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const KeyRows&,
-    const KeyRows&, const std::vector<VisibleSummaries>&, const OpenBlocks&, const RotaryEmbedding&, const StepOptions&)>;
+using StepKernels =
+    KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                          const KeyRows&, const KeyRows&, const std::vector<VisibleSummaries>&,
+                          const PartialBlocks&, const RotaryEmbedding&, const StepOptions&)>;
 const StepKernels step_kernels("summary_step",
                                {{"loops", too_many_levels, summary_step_loops},
                                 {"reference", StepKernels::takes_all, reference::summary_step}});
 
 at::Tensor summary_step_checked(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                const at::Tensor& turned, const at::Tensor& ring_keys,
+                                const at::Tensor& rotated, const at::Tensor& ring_keys,
                                 const at::Tensor& ring_values, const at::Tensor& first_keys,
-                                const at::Tensor& first_values, at::TensorList slot_keys,
-                                at::TensorList slot_values, at::IntArrayRef places,
+                                const at::Tensor& first_values, at::TensorList summary_keys,
+                                at::TensorList summary_values, at::IntArrayRef places,
                                 at::ArrayRef<double> excess, const OptionalTensor& latents,
                                 const OptionalTensor& high, const OptionalTensor& total,
                                 const OptionalTensor& sum_keys, const OptionalTensor& sum_values,
                                 const OptionalTensor& frequencies, at::ArrayRef<double> gains, int64_t first,
                                 int64_t window, double scale, bool attends) {
   const KeyRows ring = {ring_keys, ring_values}, kept = {first_keys, first_values};
-  const auto slots = visible_summaries(slot_keys, slot_values, places, excess);
-  const OpenBlocks open = open_blocks(latents, high, total, sum_keys, sum_values);
+  const auto summary_tokens = visible_summaries(summary_keys, summary_values, places, excess);
+  const PartialBlocks open = partial_blocks(latents, high, total, sum_keys, sum_values);
   const RotaryEmbedding rotary = {frequencies.value_or(at::Tensor()), gains.vec(), {}};
   const StepOptions options = {first, window, scale, attends};
-  check_summary_step_args(q, k, v, turned, ring, kept, slots, open, rotary, options);
-  return step_kernels.run(q.device(), q, k, v, turned, ring, kept, slots, open, rotary, options);
+  check_summary_step_args(q, k, v, rotated, ring, kept, summary_tokens, open, rotary, options);
+  return step_kernels.run(q.device(), q, k, v, rotated, ring, kept, summary_tokens, open, rotary, options);
 }
 
-void summary_join_loops(const KeyRows& rows, const OpenBlocks& open) {
+void summary_join_loops(const KeyRows& rows, const PartialBlocks& open) {
   const OpenPlan plan = open_plan(rows, open);
   dispatch_floating(rows.keys.scalar_type(), "summary_join", [&]<class T>() {
     for (int64_t b = 0; b < rows.keys.size(0); ++b)
@@ -231,14 +232,14 @@ void summary_join_loops(const KeyRows& rows, const OpenBlocks& open) {
   });
 }
 
-const KernelList<void(const KeyRows&, const OpenBlocks&)> join_kernels(
+const KernelList<void(const KeyRows&, const PartialBlocks&)> join_kernels(
     "summary_join", {{"loops", decltype(join_kernels)::takes_all, summary_join_loops},
                      {"reference", decltype(join_kernels)::takes_all, reference::summary_join}});
 
 void summary_join_checked(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& latents,
                           const at::Tensor& high, const at::Tensor& total, const at::Tensor& sum_keys,
                           const at::Tensor& sum_values) {
-  const OpenBlocks open = {latents, high, total, sum_keys, sum_values};
+  const PartialBlocks open = {latents, high, total, sum_keys, sum_values};
   check_summary_join_args("summary_join", {keys, values}, open);
   join_kernels.run(keys.device(), {keys, values}, open);
 }

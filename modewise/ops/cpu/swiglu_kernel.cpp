@@ -6,9 +6,9 @@
 
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/dense/swiglu_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/dense/swiglu_checks.h"
 
 namespace modewise::ops {
 

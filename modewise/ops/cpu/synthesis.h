@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/attention/synthesized_attention.h"
+#include "modewise/ops/cpu/row_tasks.h"
 
 namespace modewise::ops {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/attention/synthesized_attention_checks.h"
 #include "modewise/ops/cpu/synthesis.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/attention/synthesized_attention_checks.h"
 
 namespace modewise::ops {
 

@@ -5,8 +5,8 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/training/dropout_add_checks.h"
 #include "modewise/ops/dense/feed_forward_checks.h"
+#include "modewise/ops/training/dropout_add_checks.h"
 
 namespace modewise::ops {
 namespace {
@@ -110,8 +110,9 @@ void check_feed_forward_args(const at::Tensor& x, const FeedForwardWeights& weig
                     ", got ", second.sym_sizes());
   if (gate.defined()) {
     check_beside_first("gate", gate, first);
-    TORCH_CHECK_VALUE(gate.sym_sizes() == first.sym_sizes(), "feed_forward: gate must have the shape of first ",
-                      first.sym_sizes(), ", got ", gate.sym_sizes());
+    TORCH_CHECK_VALUE(gate.sym_sizes() == first.sym_sizes(),
+                      "feed_forward: gate must have the shape of first ", first.sym_sizes(), ", got ",
+                      gate.sym_sizes());
   }
   const auto check_bias = [&](const char* name, const at::Tensor& bias, const char* of,
                               const at::Tensor& weight) {

@@ -37,8 +37,8 @@ void check_matmul_args(const at::Tensor& a, const at::Tensor& b) {
   check_same(kMatmul, "b", b, "a", a);
   TORCH_CHECK_VALUE(a.dim() >= 2, kMatmul, ": a must be [.., M, K], got ", a.sym_sizes());
   TORCH_CHECK_VALUE(b.dim() >= 2 && b.sym_size(-2) == a.sym_size(-1) && broadcast_fits(a, b), kMatmul,
-                    ": b must be [.., ", a.sym_size(-1), ", N] with batch dimensions that broadcast with a ", a.sym_sizes(),
-                    ", got ", b.sym_sizes());
+                    ": b must be [.., ", a.sym_size(-1), ", N] with batch dimensions that broadcast with a ",
+                    a.sym_sizes(), ", got ", b.sym_sizes());
 }
 
 std::vector<c10::SymInt> matmul_batch(const at::Tensor& a, const at::Tensor& b) {

@@ -38,8 +38,8 @@ void check_mode_contract_args(const at::Tensor& a, const at::Tensor& x, int64_t 
   check_same(kOp, "a", a, "x", x);
   bool fits = a.dim() == x.dim();
   for (int64_t i = 0; fits && i < x.dim(); ++i) fits = i == mode + 1 || a.sym_size(i) == x.sym_size(i);
-  TORCH_CHECK_VALUE(fits, kOp, ": a must have the sizes of x ", x.sym_sizes(), " except in mode ", mode, ", got ",
-                    a.sym_sizes());
+  TORCH_CHECK_VALUE(fits, kOp, ": a must have the sizes of x ", x.sym_sizes(), " except in mode ", mode,
+                    ", got ", a.sym_sizes());
   if (heads != 0) check_heads(kOp, x, heads);
 }
 

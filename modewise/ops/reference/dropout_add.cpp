@@ -7,8 +7,8 @@
 
 #include "modewise/core/random.h"
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/training/dropout_threshold.h"
 #include "modewise/ops/reference/reference.h"
+#include "modewise/ops/training/dropout_threshold.h"
 
 namespace modewise::ops::reference {
 

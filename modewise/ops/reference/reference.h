@@ -10,14 +10,14 @@
 #include <tuple>
 #include <vector>
 
-#include "modewise/ops/training/adam_step.h"
-#include "modewise/ops/training/dropout_key.h"
-#include "modewise/ops/dense/feed_forward_checks.h"
-#include "modewise/ops/normalization/layer_norm.h"
 #include "modewise/ops/attention/mode_pool.h"
 #include "modewise/ops/attention/summary_attention.h"
 #include "modewise/ops/attention/summary_step.h"
 #include "modewise/ops/attention/synthesized_attention.h"
+#include "modewise/ops/dense/feed_forward_checks.h"
+#include "modewise/ops/normalization/layer_norm.h"
+#include "modewise/ops/training/adam_step.h"
+#include "modewise/ops/training/dropout_key.h"
 
 namespace modewise::ops::reference {
 
@@ -70,7 +70,8 @@ FeedForwardGradients feed_forward_backward(const at::Tensor& grad, const at::Ten
 std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const at::Tensor& k,
                                                      const at::Tensor& v,
                                                      const std::optional<at::Tensor>& latents,
-                                                     const SummaryOptions& options, const RotaryEmbedding& code);
+                                                     const SummaryOptions& options,
+                                                     const RotaryEmbedding& code);
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> summary_attention_backward(
     const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
     const std::optional<at::Tensor>& latents, const SummaryOptions& options, const RotaryEmbedding& code);
@@ -108,11 +109,11 @@ at::Tensor masked_moments_backward(const at::Tensor& grad_mean, const at::Tensor
 void update_moments(const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& mean,
                     const at::Tensor& var, const at::Tensor& count, double momentum);
 at::Tensor sum_of_squares(const at::Tensor& x);
-void summary_join(const KeyRows& rows, const OpenBlocks& open);
+void summary_join(const KeyRows& rows, const PartialBlocks& open);
 at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                        const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                        const std::vector<VisibleSummaries>& slots, const OpenBlocks& open, const RotaryEmbedding& rotary,
-                        const StepOptions& options);
+                        const at::Tensor& rotated, const KeyRows& ring, const KeyRows& first,
+                        const std::vector<VisibleSummaries>& summary_tokens, const PartialBlocks& open,
+                        const RotaryEmbedding& rotary, const StepOptions& options);
 void adam_step(const at::Tensor& parameter, const at::Tensor& gradient, const at::Tensor& first_moment,
                const at::Tensor& second_moment, const AdamStep& step);
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,

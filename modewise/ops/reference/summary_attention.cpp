@@ -33,7 +33,8 @@ struct Keys {
 std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, const at::Tensor& k_in,
                                                      const at::Tensor& v_in,
                                                      const std::optional<at::Tensor>& latents,
-                                                     const SummaryOptions& options, const RotaryEmbedding& code) {
+                                                     const SummaryOptions& options,
+                                                     const RotaryEmbedding& code) {
   const auto type = accumulate_type(q_in.scalar_type());
   const auto q = q_in.to(type), k = k_in.to(type), v = v_in.to(type);
   const int64_t n = q.size(1), repeats = q.size(2) / k.size(2);
@@ -64,10 +65,10 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, con
   }
 
   auto child_keys = k, child_values = v;
-  int64_t level = 0, slots_of_child = 1;
+  int64_t level = 0, summaries_of_child = 1;
   for (const FoldLevel& fold : fold_levels(options.fold, n)) {
     if (fold.finished == 0) break;
-    const int64_t children = fold.children * slots_of_child;
+    const int64_t children = fold.children * summaries_of_child;
     const auto blocks = [&](const at::Tensor& x) {
       return x.narrow(1, 0, fold.finished * children).unflatten(1, {fold.finished, children});
     };
@@ -78,10 +79,10 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, con
     };
     child_keys = summary(child_keys);
     child_values = summary(child_values);
-    slots_of_child = z.size(1);
+    summaries_of_child = z.size(1);
     ++level;
     const auto own = token.floor_divide(fold.tokens);
-    const auto block = at::arange(fold.finished, integers).repeat_interleave(slots_of_child);
+    const auto block = at::arange(fold.finished, integers).repeat_interleave(summaries_of_child);
     const auto place = [&](const at::Tensor& x) { return x.remainder(fold.siblings); };
     const auto excess = own.to(type).div(std::max<int64_t>(fold.known, 1)).clamp_min(1).log();  // [n, 1]
     const auto level_logits =

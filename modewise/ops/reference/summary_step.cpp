@@ -25,7 +25,7 @@ struct Seen {
 
 }  // namespace
 
-void summary_join(const KeyRows& rows, const OpenBlocks& open) {
+void summary_join(const KeyRows& rows, const PartialBlocks& open) {
   const auto type = open.latents.scalar_type();
   for (int64_t row = 0; row < rows.keys.size(1); ++row) {
     const auto key = rows.keys.select(1, row).to(type).unsqueeze(2);  // [B, G, 1, d]
@@ -41,15 +41,15 @@ void summary_join(const KeyRows& rows, const OpenBlocks& open) {
 }
 
 at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                        const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                        const std::vector<VisibleSummaries>& slots, const OpenBlocks& open, const RotaryEmbedding& rotary,
-                        const StepOptions& options) {
+                        const at::Tensor& rotated, const KeyRows& ring, const KeyRows& first,
+                        const std::vector<VisibleSummaries>& summary_tokens, const PartialBlocks& open,
+                        const RotaryEmbedding& rotary, const StepOptions& options) {
   const auto type = accumulate_type(q.scalar_type());
   const int64_t groups = k.size(2);
   std::vector<at::Tensor> out;
   for (int64_t i = 0; i < q.size(1); ++i) {
     const int64_t t = options.first + i;
-    ring.keys.select(1, t % options.window).copy_(turned.select(1, i));
+    ring.keys.select(1, t % options.window).copy_(rotated.select(1, i));
     ring.values.select(1, t % options.window).copy_(v.select(1, i));
     if (t < first.keys.size(1)) {
       first.keys.select(1, t).copy_(k.select(1, i));
@@ -73,9 +73,9 @@ at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tens
       see(ring, std::min(t + 1, options.window), 0, t, gain(0), 0);
       see(first, std::clamp<int64_t>(t + 1 - options.window, 0, first.keys.size(1)), 0, options.window,
           gain(0) * gain(0), 0);
-      for (size_t l = 0; l < slots.size(); ++l) {
+      for (size_t l = 0; l < summary_tokens.size(); ++l) {
         const auto level = static_cast<int64_t>(l) + 1;
-        see(slots[l].rows, slots[l].rows.keys.size(1), level, slots[l].place, gain(level), slots[l].excess);
+        see(summary_tokens[l].rows, summary_tokens[l].rows.keys.size(1), level, summary_tokens[l].place, gain(level), summary_tokens[l].excess);
       }
       const auto weights = at::softmax(at::cat(seen.logits, -1), -1);
       out.push_back(at::einsum("bghn,bnge->bghe", {weights, at::cat(seen.values, 1)}).flatten(1, 2));

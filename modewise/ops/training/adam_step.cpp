@@ -3,8 +3,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
-#include "modewise/ops/training/adam_step_checks.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/training/adam_step_checks.h"
 
 namespace modewise::ops {
 namespace {

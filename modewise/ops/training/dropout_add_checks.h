@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "modewise/ops/training/dropout_key.h"
 #include "modewise/ops/integer_arguments.h"
+#include "modewise/ops/training/dropout_key.h"
 
 namespace modewise::ops {
 

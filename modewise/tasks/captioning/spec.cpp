@@ -13,7 +13,7 @@
 #include "modewise/tasks/captioning/explain.h"
 #include "modewise/tasks/captioning/report.h"
 #include "modewise/tasks/captioning/run.h"
-#include "modewise/tasks/job.h"
+#include "modewise/tasks/training.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/test_split.h"
@@ -35,7 +35,7 @@ int64_t captions_of(const data::CaptionSet& set, const std::vector<int64_t>& sam
   return count;
 }
 
-class CaptionsJob final : public ConfiguredJob<CaptioningConfig> {
+class CaptionsJob final : public ConfiguredTraining<CaptioningConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = tasks::load_config<CaptioningConfig>(file, assignments);
@@ -207,7 +207,7 @@ const TaskSpec captioning_spec = {
     .owns = owns,
     .defaults = default_config<CaptioningConfig>,
     .config = any_config<load_config<CaptioningConfig>>,
-    .job = make_job<CaptionsJob>,
+    .training = make_training<CaptionsJob>,
     .evaluate = evaluate,
     .predict = refuse_prediction,
     .write_report = write_report,

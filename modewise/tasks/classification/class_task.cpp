@@ -92,7 +92,7 @@ std::unique_ptr<train::Batch> ClassTask::load(std::span<const int64_t> samples) 
 
 std::unique_ptr<train::Batch> ClassTask::load_batch(std::span<const int64_t> samples, int64_t number) const {
   std::unique_ptr<train::Batch> batch = load(samples);
-  run_.vary(static_cast<ClassBatch&>(*batch).samples, number);
+  run_.augment(static_cast<ClassBatch&>(*batch).samples, number);
   return batch;
 }
 

@@ -98,7 +98,7 @@ class ClassificationRun {
   /// The samples side by side, as the model takes them.
   virtual data::LabelledBatch gather(std::span<const int64_t> samples) const = 0;
   /// Varies the training batch of a number, counted through all epochs.
-  virtual void vary(data::LabelledBatch& batch, int64_t number) const = 0;
+  virtual void augment(data::LabelledBatch& batch, int64_t number) const = 0;
   /// What evaluation does of varying.
   virtual void prepare(data::LabelledBatch& /*batch*/) const {}
   /// Views of a batch whose probabilities are averaged.
@@ -113,7 +113,7 @@ class ClassificationRun {
   /// A run of the same task without settings.
   virtual std::unique_ptr<ClassificationRun> create() const { return nullptr; }
   /// Settings besides data.* that scores depend on, which members share.
-  virtual std::vector<std::string> judging_settings() const { return {}; }
+  virtual std::vector<std::string> evaluation_settings() const { return {}; }
   /// Of an ensemble in training: its weights, and the scores by which it is validated.
   virtual const metrics::ClassMixture* mixture() const { return nullptr; }
 

@@ -21,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-class ClassificationJob final : public Job {
+class ClassificationTraining final : public Training {
  public:
-  explicit ClassificationJob(std::unique_ptr<ClassificationRun> run) : run_(std::move(run)) {}
+  explicit ClassificationTraining(std::unique_ptr<ClassificationRun> run) : run_(std::move(run)) {}
 
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     run_->load_config(file, assignments);
@@ -93,8 +93,8 @@ void draw_classifiers(report::HtmlPage& page, std::span<const RunGroup> groups) 
 
 }  // namespace
 
-std::unique_ptr<Job> make_classification_job(std::unique_ptr<ClassificationRun> run) {
-  return std::make_unique<ClassificationJob>(std::move(run));
+std::unique_ptr<Training> make_classification_training(std::unique_ptr<ClassificationRun> run) {
+  return std::make_unique<ClassificationTraining>(std::move(run));
 }
 
 Result evaluate_classification(std::unique_ptr<ClassificationRun> run, const EvaluateRequest& request) {

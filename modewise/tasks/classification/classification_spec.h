@@ -10,7 +10,7 @@
 
 namespace modewise::tasks {
 
-std::unique_ptr<Job> make_classification_job(std::unique_ptr<ClassificationRun> run);
+std::unique_ptr<Training> make_classification_training(std::unique_ptr<ClassificationRun> run);
 Result evaluate_classification(std::unique_ptr<ClassificationRun> run, const EvaluateRequest& request);
 Result predict_classification(std::unique_ptr<ClassificationRun> run, const PredictRequest& request);
 void report_classification(std::unique_ptr<ClassificationRun> run, const std::string& path, const std::string& data,
@@ -32,7 +32,7 @@ TaskSpec classification_spec(TaskSpec kind) {
     run->load_config(file, assignments);
     return config_of(std::move(run));
   };
-  kind.job = [] { return make_classification_job(make()); };
+  kind.training = [] { return make_classification_training(make()); };
   if (!kind.evaluate)
     kind.evaluate = [](const EvaluateRequest& request) { return evaluate_classification(make(), request); };
   kind.predict = [](const PredictRequest& request) { return predict_classification(make(), request); };

@@ -33,7 +33,7 @@ std::string path_of(const OpenedRun& run) {
 
 /// Whether a setting is one that an ensemble shares with its members.
 bool is_shared(const ClassificationRun& run, const std::string& setting) {
-  return (setting.starts_with("data.") && !holds(kPlaces, setting)) || holds(run.judging_settings(), setting);
+  return (setting.starts_with("data.") && !holds(kPlaces, setting)) || holds(run.evaluation_settings(), setting);
 }
 
 /// `other_split`: the two may differ in that.

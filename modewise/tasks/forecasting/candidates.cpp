@@ -19,7 +19,7 @@ using Settings = std::vector<std::string>;
 constexpr int64_t kRowsOfLookback = 20;  // of a table, for each row of a longer lookback
 // Theta and ETS look for states at every origin, over several seasons: with longer ones that takes minutes.
 constexpr int64_t kLongestLocalSeason = 24, kMaxLocalForecasts = 20'000;
-constexpr int64_t kMaxJudgedCells = 5'000'000, kFewestJudged = 200;  // of validation windows
+constexpr int64_t kMaxEvaluatedCells = 5'000'000, kMinEvaluated = 200;  // of validation windows
 
 constexpr int64_t kEnoughToChoose = 1000;  // validation windows of which one split is enough
 constexpr int kFurtherSplits = 3;
@@ -119,8 +119,8 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
   int64_t stride = config.forecast.validation_stride;
   if (stride == 1) {
     const int64_t cells = windows * series * table.horizon;
-    stride = std::clamp<int64_t>((cells + kMaxJudgedCells - 1) / kMaxJudgedCells, 1,
-                                 std::max<int64_t>(windows / kFewestJudged, 1));
+    stride = std::clamp<int64_t>((cells + kMaxEvaluatedCells - 1) / kMaxEvaluatedCells, 1,
+                                 std::max<int64_t>(windows / kMinEvaluated, 1));
     if (stride > 1) spdlog::info("judged on every {}th of {} validation windows", stride, windows);
   }
   if (season <= kLongestLocalSeason && windows / stride * series <= kMaxLocalForecasts) {

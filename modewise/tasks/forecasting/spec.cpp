@@ -17,7 +17,7 @@
 #include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/forecasting/report.h"
 #include "modewise/tasks/forecasting/run.h"
-#include "modewise/tasks/job.h"
+#include "modewise/tasks/training.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/same_work.h"
 #include "modewise/tasks/test_split.h"
@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-class ForecastJob final : public ConfiguredJob<ForecastConfig> {
+class ForecastJob final : public ConfiguredTraining<ForecastConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = tasks::load_config<ForecastConfig>(file, assignments);
@@ -159,7 +159,7 @@ const TaskSpec forecasting_spec = {
     .ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}"},
     .splits = forecast_splits,
     .refit = forecast_refit,
-    .job = make_job<ForecastJob>,
+    .training = make_training<ForecastJob>,
     .evaluate = evaluate,
     .predict = predict,
     .write_report = write_report,

@@ -73,10 +73,10 @@ std::vector<Group> groups_of(const Json& runs) {
   return groups;
 }
 
-struct MeanAndDeviation {
+struct MeanAndStddev {
   double mean = 0, stddev = 0;  // the latter of a sample; 0 for one value
 
-  explicit MeanAndDeviation(const std::vector<double>& values) {
+  explicit MeanAndStddev(const std::vector<double>& values) {
     const auto n = static_cast<double>(values.size());
     for (const double value : values) mean += value / n;
     for (const double value : values) stddev += (value - mean) * (value - mean);
@@ -85,7 +85,7 @@ struct MeanAndDeviation {
 };
 
 Cell percent_cell(const std::vector<double>& shares) {
-  const MeanAndDeviation m(shares);
+  const MeanAndStddev m(shares);
   if (shares.size() == 1) return Cell::number(100 * m.mean, fmt::format("{:.1f}", 100 * m.mean));
   return Cell::number(100 * m.mean, fmt::format("{:.1f} ± {:.1f}", 100 * m.mean, 100 * m.stddev));
 }
@@ -122,7 +122,7 @@ ResultTable perturbation_table(const std::vector<Group>& groups, size_t index) {
           shares([&](const Json& run) { return run["perturbations"][index]["accuracy"][i].get<double>(); });
       cells.push_back(percent_cell(values));
       line.x.push_back(first["strengths"][i].get<double>());
-      line.y.push_back(100 * MeanAndDeviation(values).mean);
+      line.y.push_back(100 * MeanAndStddev(values).mean);
     }
     out.table.add_row(std::move(cells));
     chart.series.push_back(std::move(line));

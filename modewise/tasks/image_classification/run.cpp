@@ -95,7 +95,7 @@ void ImageClassificationRun::read_description(const nlohmann::ordered_json& json
 }
 
 void ImageClassificationRun::make_model(bool to_train) {
-  model_ = models::make_grid_classifier(config.model, shape_, seed());
+  model_ = models::make_vision_classifier(config.model, shape_, seed());
   if (to_train) mixture_ = join_members(*this);
   auto* vit = dynamic_cast<models::VisionTransformer*>(model_.get());
   if (!to_train || vit == nullptr || config.model.vit.from.empty()) return;
@@ -103,14 +103,14 @@ void ImageClassificationRun::make_model(bool to_train) {
 }
 
 analysis::ModelCost ImageClassificationRun::cost() const {
-  return analysis::grid_classifier_cost(config.model, shape_);
+  return analysis::vision_classifier_cost(config.model, shape_);
 }
 
 data::LabelledBatch ImageClassificationRun::gather(std::span<const int64_t> samples) const {
   return data::gather_images(set_, samples);
 }
 
-void ImageClassificationRun::vary(data::LabelledBatch& batch, int64_t number) const {
+void ImageClassificationRun::augment(data::LabelledBatch& batch, int64_t number) const {
   data::augment(batch, config.augment, data::black_pixel(set_), seed(), static_cast<uint64_t>(number));
 }
 

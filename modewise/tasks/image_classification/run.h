@@ -28,7 +28,7 @@ class ImageClassificationRun final : public ClassificationRunOf<ImageClassificat
   void make_model(bool to_train) override;
   analysis::ModelCost cost() const override;
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
-  void vary(data::LabelledBatch& batch, int64_t number) const override;
+  void augment(data::LabelledBatch& batch, int64_t number) const override;
 
   std::unique_ptr<ClassificationRun> create() const override { return std::make_unique<ImageClassificationRun>(); }
 

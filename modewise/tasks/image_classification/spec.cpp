@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_spec.h"
 #include "modewise/tasks/image_classification/robustness.h"

@@ -24,7 +24,7 @@ std::vector<int64_t> window_modes(const AttentionRequest& request, const Languag
   require(
       !fold.empty(), ErrorKind::usage,
       "{} has attention '{}', which folds nothing: --modes says how, such as 8,8,8; its context is {} tokens",
-      source.name, config.attention.form, config.context);
+      source.name, config.attention.type, config.context);
   require(fold.front() > 0, ErrorKind::usage,
           "the fold {} of {} grows with the text: --modes says how large, such as {},{} for its context of "
           "{} tokens",
@@ -43,7 +43,7 @@ Reader text_reader(const AttentionRequest& request, const LanguageSource& source
   const data::TokenPart part = evaluation_text(source, options);
   require(!part.spans.empty(), ErrorKind::data, "there is no text in the {} split", request.split);
   const auto [begin, end] =
-      document_marks(source.run ? source.run->data : data::TextConfig(), *source.tokenizer);
+      document_tokens(source.run ? source.run->data : data::TextConfig(), *source.tokenizer);
   data::TokenStream stream(part, begin, end);
   out.source = std::filesystem::path(part.file->source()).filename().string();
   if (request.data.empty()) out.source += fmt::format(", {} split", request.split);
@@ -76,7 +76,7 @@ AttentionMatrices language_attention(const AttentionRequest& request) {
   const LanguageSource source = open_language_source(request.run, request.tokenizer);
   const models::LanguageModelConfig& config = source.model->config();
   AttentionMatrices out;
-  out.model = fmt::format("{}, attention {}", source.name, config.attention.form);
+  out.model = fmt::format("{}, attention {}", source.name, config.attention.type);
   if (!config.attention.fold.empty()) out.model += fmt::format(" {}", fmt::join(config.attention.fold, "·"));
   out.sample = "window";
   out.modes = window_modes(request, source);

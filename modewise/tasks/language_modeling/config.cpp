@@ -93,15 +93,15 @@ void LanguageModelingConfig::validate(const std::string& source) const {
           "{}: data.path = \"recall\" makes tokens up, so a tokenizer has no effect", source);
   for (const std::string& variant : language.variants)
     require(variant == "plain" || variant == "linear" || variant == "ntk" || variant == "yarn" ||
-                model.attention.form == "full",
+                model.attention.type == "full",
             ErrorKind::config, "{}: language.variants: {} changes attention full, but the model's is {}",
-            source, variant, model.attention.form);
+            source, variant, model.attention.type);
   train.validate();
 }
 
 LanguageModelingConfig load_language_config(const std::string& file, const std::vector<std::string>& assignments) {
   LanguageModelingConfig probe;
-  probe.model.attention.form.clear();  // tells whether a form is asked for
+  probe.model.attention.type.clear();  // tells whether a form is asked for
   probe = loaded(std::move(probe), file, assignments);
   const std::string source = file.empty() ? "options" : file;
   LanguageModelingConfig config;
@@ -111,7 +111,7 @@ LanguageModelingConfig load_language_config(const std::string& file, const std::
   } else {
     if (!probe.init.empty()) config.model = models::load_language_model(probe.init).model->config();
     const models::LanguageModelConfig had = config.model;
-    if (!probe.init.empty() && !probe.model.attention.form.empty()) config.model.attention = {};
+    if (!probe.init.empty() && !probe.model.attention.type.empty()) config.model.attention = {};
     config = loaded(std::move(config), file, assignments);
     if (!probe.init.empty()) require_same_sizes(config.model, had, probe.init);
     config.model.rope.require_effect(had.rope, source);
@@ -134,11 +134,11 @@ LanguageModelingConfig load_language_config(const std::string& file, const std::
 
 std::string model_title(const LanguageModelingConfig& config) {
   const models::LanguageAttentionConfig attention = config.model.resolved().attention;
-  std::string title = attention.form;
+  std::string title = attention.type;
   if (!attention.fold.empty()) title += fmt::format(" {}", fmt::join(attention.fold, "·"));
   if (attention.window > 0) title += fmt::format(" w{}", attention.window);
-  if (attention.slots > 1) title += fmt::format(" r{}", attention.slots);
-  if (attention.form == "random" || attention.form == "topk") title += fmt::format(" {}", attention.density);
+  if (attention.summary_tokens > 1) title += fmt::format(" r{}", attention.summary_tokens);
+  if (attention.type == "random" || attention.type == "topk") title += fmt::format(" {}", attention.density);
   if (attention.sinks > 0) title += fmt::format(" s{}", attention.sinks);
   return title;
 }

@@ -38,7 +38,7 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const LanguageModelingConfig& conf
   return text::load_tokenizer("bytes");
 }
 
-std::pair<std::optional<int32_t>, std::optional<int32_t>> document_marks(const data::TextConfig& config,
+std::pair<std::optional<int32_t>, std::optional<int32_t>> document_tokens(const data::TextConfig& config,
                                                                          const text::Tokenizer& tokenizer) {
   std::pair<std::optional<int32_t>, std::optional<int32_t>> marks;
   if (config.begin_token) marks.first = tokenizer.begin_id();
@@ -59,7 +59,7 @@ LanguageData load_language_data(LanguageModelingConfig& config, std::shared_ptr<
                                : (config.tokenizer.empty() ? "bytes" : config.tokenizer);
   data.set = data::load_token_set(config.data, *data.tokenizer, path, config.train.test);
   data.hash = data.set.hash;
-  std::tie(data.begin, data.end) = document_marks(config.data, *data.tokenizer);
+  std::tie(data.begin, data.end) = document_tokens(config.data, *data.tokenizer);
   if (config.init.empty())
     config.model.vocabulary = data.tokenizer->size();
   else

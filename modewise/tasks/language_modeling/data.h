@@ -30,7 +30,7 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const LanguageModelingConfig& conf
 LanguageData load_language_data(LanguageModelingConfig& config, std::shared_ptr<text::Tokenizer> tokenizer);
 
 /// The marks around documents: {begin, end}.
-std::pair<std::optional<int32_t>, std::optional<int32_t>> document_marks(const data::TextConfig& config,
+std::pair<std::optional<int32_t>, std::optional<int32_t>> document_tokens(const data::TextConfig& config,
                                                                          const text::Tokenizer& tokenizer);
 
 /// Recall samples of "train" (numbered from 0), "validation" or "test"; functions of the config and the seed.

@@ -174,7 +174,7 @@ Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
   require(!text.spans.empty(), ErrorKind::data, "there is no text in the {} split", options.split);
   const models::LanguageModelConfig& config = source.model->config();
   const std::vector<int64_t> lengths = wanted_lengths(source, options);
-  Json json = {{"model", source.name},        {"attention", config.attention.form},
+  Json json = {{"model", source.name},        {"attention", config.attention.type},
                {"context", config.context},   {"changes", options.changes},
                {"text", text.file->source()}, {"documents", text.spans.size()},
                {"tokens", text.tokens()},     {"bytes", text.bytes()},
@@ -203,7 +203,7 @@ Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
 
 Json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions& options) {
   Json json = {{"model", source.name},
-               {"attention", source.model->config().attention.form},
+               {"attention", source.model->config().attention.type},
                {"context", source.model->config().context},
                {"changes", options.changes},
                {"results", Json::array()}};

@@ -69,7 +69,7 @@ models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
   };
   const models::RopeConfig rope = config.rope;
   for (const std::string& change : changes) {
-    if (replaces(change, "attention.type=", config.attention.form)) config.attention = {};
+    if (replaces(change, "attention.type=", config.attention.type)) config.attention = {};
     // Another scaling is of now, whatever version trained the model.
     if (replaces(change, "rope.scaling=", rope.scaling.kind)) config.rope.level_lengths = true;
   }

@@ -8,7 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/data/text_documents.h"
 #include "modewise/report/table.h"
-#include "modewise/tasks/job.h"
+#include "modewise/tasks/training.h"
 #include "modewise/tasks/language_modeling/evaluate.h"
 #include "modewise/tasks/language_modeling/spec.h"
 #include "modewise/tasks/language_modeling/report.h"
@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using report::Cell;
 
-class LanguageJob final : public ConfiguredJob<LanguageModelingConfig> {
+class LanguageJob final : public ConfiguredTraining<LanguageModelingConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = load_language_config(file, assignments);
@@ -137,7 +137,7 @@ const TaskSpec language_modeling_spec = {
     .opens = is_language_model,
     .defaults = default_config<LanguageModelingConfig>,
     .config = any_config<load_language_config>,
-    .job = make_job<LanguageJob>,
+    .training = make_training<LanguageJob>,
     .evaluate = evaluate_language_model,
     .predict = refuse_prediction,
     .write_report = write_report,

@@ -9,7 +9,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/job.h"
+#include "modewise/tasks/training.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/same_work.h"
 #include "modewise/tasks/segmentation/spec.h"
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using report::Cell;
 
-class SegmentJob final : public ConfiguredJob<SegmentationConfig> {
+class SegmentJob final : public ConfiguredTraining<SegmentationConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = tasks::load_config<SegmentationConfig>(file, assignments);
@@ -255,7 +255,7 @@ const TaskSpec segmentation_spec = {
     .defaults = default_config<SegmentationConfig>,
     .config = any_config<load_config<SegmentationConfig>>,
     .candidates = candidates,
-    .job = make_job<SegmentJob>,
+    .training = make_training<SegmentJob>,
     .evaluate = evaluate,
     .predict = predict,
     .write_report = write_report,

@@ -161,7 +161,7 @@ std::unique_ptr<train::Batch> SegmentationTask::load_batch(std::span<const int64
   bool complete = true;
   for (int64_t i = 0; i < count; ++i) {
     const auto tile = static_cast<size_t>(samples[static_cast<size_t>(i)]);
-    const data::SceneWindow window = data::varied(data_.read(data_.training_tiles()[tile]),
+    const data::SceneWindow window = data::augmented(data_.read(data_.training_tiles()[tile]),
                                                   config_.data.augment, n, stream, static_cast<uint64_t>(i));
     std::copy(window.image.begin(), window.image.end(),
               image.mutable_data_ptr<float>() + i * times * n * n * bands);

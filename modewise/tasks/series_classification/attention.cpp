@@ -25,7 +25,7 @@ std::vector<int64_t> patch_modes(const AttentionRequest& request,
     require(!attention.fold.empty(), ErrorKind::usage,
             "the run has attention '{}', which folds nothing: --modes says how to fold the {} patches of a "
             "case",
-            attention.form, tokens);
+            attention.type, tokens);
     return filled_fold(attention.fold, tokens);
   }
   require(cell_count(request.modes) >= tokens && filled_fold(request.modes, tokens) == request.modes,

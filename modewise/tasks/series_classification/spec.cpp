@@ -74,11 +74,11 @@ std::vector<std::string> splits(const std::string& file, const std::vector<std::
 /// Of transformers those that experiments/series_classification found on small sets: noise, shifts and mixup, two lengths of
 /// patches.
 std::vector<Candidate> candidates(const std::string& file, const std::vector<std::string>& assignments) {
-  const std::vector<std::string> varied = {"augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3",
+  const std::vector<std::string> augmented = {"augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3",
                                            "model.dropout=0.2", "model.head.dropout=0.3"};
   const auto patchtst = [&](const std::vector<std::string>& further) {
     std::vector<std::string> all = {"model.name=patchtst", "model.attention.type=axial"};
-    all.insert(all.end(), varied.begin(), varied.end());
+    all.insert(all.end(), augmented.begin(), augmented.end());
     all.insert(all.end(), further.begin(), further.end());
     return all;
   };

@@ -53,7 +53,7 @@ std::vector<int64_t> token_modes(const AttentionRequest& request, const models::
   if (!request.modes.empty()) return request.modes;
   require(!fold.empty() && fold.front() > 0, ErrorKind::usage,
           "{} has attention '{}', which has no fold of one size: --modes says how, such as 4,4,4",
-          request.run, model.attention.form);
+          request.run, model.attention.type);
   return fold;
 }
 
@@ -85,7 +85,7 @@ AttentionMatrices text_attention(const AttentionRequest& request) {
     const data::TokenRows row = data::side_by_side(std::span(&text, 1), *run->reading->frame.padding);
     const models::AttentionView view = run->attention({row.ids, row.mask, row.types});
     require(!view.full.empty(), ErrorKind::usage, "attention '{}' makes no matrices",
-            run->config->model.attention.form);
+            run->config->model.attention.type);
     return view.full[static_cast<size_t>(layer)].squeeze(0);
   };
   return out;

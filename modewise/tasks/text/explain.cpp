@@ -73,14 +73,14 @@ report::Table looks_table(const std::vector<std::string>& tokens, const at::Tens
 Influence influence_of_tokens(const ExplainedTexts& given, const std::string& name,
                               const models::TextInput& input, const std::vector<std::string>& tokens,
                               int64_t maximum) {
-  const at::Tensor whole = given.told(input);
+  const at::Tensor whole = given.predicted(input);
   const int64_t hidden = given.reading.frame.mask.value_or(*given.reading.frame.padding);
   Influence one =
       influence_of("token of " + name, std::ssize(tokens), 1, maximum, [&](int64_t begin, int64_t end) {
         models::TextInput changed = input;
         changed.ids = input.ids.clone();
         changed.ids.narrow(1, begin, end - begin).fill_(hidden);
-        return (given.told(changed) - whole).abs().mean().item<double>();
+        return (given.predicted(changed) - whole).abs().mean().item<double>();
       });
   if (one.places.size() == tokens.size())
     for (size_t i = 0; i < tokens.size(); ++i) one.places[i] += " " + tokens[i];
@@ -105,7 +105,7 @@ void explain_texts(const ExplainedTexts& given, const ExplainOptions& options, E
     const int64_t n = std::ssize(tokens);
     const models::AttentionView view = given.attention(input);
     std::vector<double> effect;
-    if (given.told) {
+    if (given.predicted) {
       e.influences.push_back(influence_of_tokens(given, name, input, tokens, options.places));
       effect = e.influences.back().effect;
     }
@@ -127,7 +127,7 @@ void explain_texts(const ExplainedTexts& given, const ExplainOptions& options, E
                         looks_table(tokens, last.mean(0), effect)});
   }
   if (!e.attention.full.empty()) e.ranks = analysis::layer_ranks(e.attention);
-  if (!given.told) return;
+  if (!given.predicted) return;
   e.effect_unit = "the mean absolute change of what is told";
   e.removal = "the token is hidden";
 }

@@ -16,7 +16,7 @@ struct ExplainedTexts {
   std::vector<std::pair<std::string, text::FramedText>> texts;  // by their names
   std::function<models::AttentionView(const models::TextInput&)> attention;
   /// What is told of a text, [1, K]; null: nothing that tokens could move.
-  std::function<at::Tensor(const models::TextInput&)> told = nullptr;
+  std::function<at::Tensor(const models::TextInput&)> predicted = nullptr;
 };
 
 /// Into `e`: matrices of each text over its own tokens, tables of where they look, and by how much what is

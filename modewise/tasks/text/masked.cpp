@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 /// Marks of judged windows are drawn by the split's seed, so that every run of one data is asked the same.
-constexpr uint64_t kJudged = uint64_t{1} << 63;
+constexpr uint64_t kEvaluated = uint64_t{1} << 63;
 
 struct MaskedBatch final : train::Batch {
   data::MaskedRows rows;
@@ -131,7 +131,7 @@ MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& window
   const nn::EvaluationMode evaluation(run.module());
   const int64_t count = maximum > 0 ? std::min(maximum, windows.size()) : windows.size();
   const int64_t last = share.last(count), step = run.config.text.evaluation_batch;
-  const uint64_t seed = static_cast<uint64_t>(run.config.data.split_seed) ^ kJudged;
+  const uint64_t seed = static_cast<uint64_t>(run.config.data.split_seed) ^ kEvaluated;
   MaskedScores scores;
   for (int64_t begin = share.first(count); begin < last; begin += step) {
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
@@ -143,9 +143,9 @@ MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& window
       targets.push_back(one.targets);
     }
     int64_t right = 0;
-    const at::Tensor told = hidden_scores(run.model(), {at::cat(inputs), at::cat(targets)}, &right);
-    scores.loss -= told.to(at::kDouble).sum().item<double>();
-    scores.asked += told.numel();
+    const at::Tensor predicted = hidden_scores(run.model(), {at::cat(inputs), at::cat(targets)}, &right);
+    scores.loss -= predicted.to(at::kDouble).sum().item<double>();
+    scores.asked += predicted.numel();
     scores.right += right;
   }
   return scores;
@@ -209,19 +209,19 @@ void MaskedRun::add_sections(report::HtmlPage& page, const std::string& split) c
   const at::NoGradGuard no_grad;
   const data::TokenWindows all = windows(split);
   const std::vector<int64_t> first = {0};
-  const data::MaskedRows rows = masked(framed_windows(all, first, 0), {kJudged, RandomSite::masking, 0});
+  const data::MaskedRows rows = masked(framed_windows(all, first, 0), {kEvaluated, RandomSite::masking, 0});
   const at::Tensor logits = model_->logits(model_->hidden({rows.inputs, std::nullopt, {}}))[0];
   const at::Tensor best = logits.argmax(1);
   report::Table table({{"place"}, {"told"}, {"was"}, {"probability"}});
   for (int64_t i = 0; i < rows.targets.size(1); ++i) {
-    const int64_t was = rows.targets[0][i].item<int64_t>(), told = best[i].item<int64_t>();
+    const int64_t was = rows.targets[0][i].item<int64_t>(), predicted = best[i].item<int64_t>();
     if (was < 0) continue;
     const auto word = [&](int64_t id) {
       const auto token = static_cast<text::Tokenizer::Id>(id);
       return id < reading.tokenizer->size() ? reading.tokenizer->decode(std::span(&token, 1)) : "(mark)";
     };
     table.add_row(
-        {i, word(told), word(was), report::Cell(at::softmax(logits[i], -1)[was].item<double>(), 3)});
+        {i, word(predicted), word(was), report::Cell(at::softmax(logits[i], -1)[was].item<double>(), 3)});
   }
   page.add_section("Hidden tokens of the first window");
   page.add_table(table, "Probability: of the token that stood there.");

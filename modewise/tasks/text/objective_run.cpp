@@ -43,7 +43,7 @@ void write_objective_report(const OpenedObjective& opened, const fs::path& out) 
   write_page(page, opened.folder, out);
 }
 
-class ObjectiveJob final : public Job {
+class ObjectiveTraining final : public Training {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     run_ = make_objective_run(load_text_config(file, assignments));
@@ -137,8 +137,8 @@ OpenedObjective open_objective(const fs::path& path) {
   return {std::move(folder), std::move(run)};
 }
 
-std::unique_ptr<Job> make_objective_job() {
-  return std::make_unique<ObjectiveJob>();
+std::unique_ptr<Training> make_objective_training() {
+  return std::make_unique<ObjectiveTraining>();
 }
 
 Result evaluate_objective(const EvaluateRequest& request) {

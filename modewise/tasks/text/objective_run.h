@@ -69,7 +69,7 @@ struct OpenedObjective {
 /// A run with its best weights, without data. Errors as open_run.
 OpenedObjective open_objective(const std::filesystem::path& path);
 
-std::unique_ptr<Job> make_objective_job();
+std::unique_ptr<Training> make_objective_training();
 Result evaluate_objective(const EvaluateRequest& request);
 Result predict_objective(const PredictRequest& request);
 void report_objective(const std::string& path, const std::string& data, const std::filesystem::path& out);

@@ -70,7 +70,7 @@ class RegressionTask final : public train::ModuleTask {
     const std::span<const int64_t> samples = run_.set().validation;
     const int64_t first = share.first(std::ssize(samples)), last = share.last(std::ssize(samples));
     const std::vector<double> own =
-        run_.told(samples.subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)));
+        run_.predicted(samples.subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)));
     at::Tensor all = at::zeros({std::ssize(samples)}, at::kDouble);
     std::ranges::copy(own, all.mutable_data_ptr<double>() + first);
     return all;
@@ -94,22 +94,22 @@ class RegressionTask final : public train::ModuleTask {
   std::string hash_;
 };
 
-std::vector<int64_t> samples_of(const data::TextSet& set, const std::string& split, bool told) {
+std::vector<int64_t> samples_of(const data::TextSet& set, const std::string& split, bool predicted) {
   std::vector<int64_t> samples = set.split(split);
   require(!samples.empty(), ErrorKind::data, "{}: there are no {} texts", set.source, split);
   for (const int64_t i : samples)
-    require(!told || !std::isnan(set.targets[static_cast<size_t>(i)]), ErrorKind::data,
+    require(!predicted || !std::isnan(set.targets[static_cast<size_t>(i)]), ErrorKind::data,
             "{}: {} has no number", set.source, set.called(i));
   return samples;
 }
 
 }  // namespace
 
-NumberFigures number_figures(std::span<const double> told, std::span<const double> targets) {
+NumberFigures number_figures(std::span<const double> predicted, std::span<const double> targets) {
   double squares = 0;
-  for (size_t i = 0; i < told.size(); ++i) squares += (told[i] - targets[i]) * (told[i] - targets[i]);
-  return {metrics::pearson(told, targets), metrics::spearman(told, targets),
-          squares / static_cast<double>(told.size())};
+  for (size_t i = 0; i < predicted.size(); ++i) squares += (predicted[i] - targets[i]) * (predicted[i] - targets[i]);
+  return {metrics::pearson(predicted, targets), metrics::spearman(predicted, targets),
+          squares / static_cast<double>(predicted.size())};
 }
 
 void RegressionRun::load_data(const std::string& path, bool with_test) {
@@ -160,7 +160,7 @@ std::unique_ptr<train::ModuleTask> RegressionRun::make_task() {
   return std::make_unique<RegressionTask>(*this);
 }
 
-std::vector<double> RegressionRun::told(std::span<const int64_t> samples) const {
+std::vector<double> RegressionRun::predicted(std::span<const int64_t> samples) const {
   const at::NoGradGuard no_grad;
   const nn::EvaluationMode evaluation(*model_);
   std::vector<double> all;
@@ -180,7 +180,7 @@ Json RegressionRun::evaluate(const std::string& split) const {
   const std::vector<int64_t> samples = samples_of(set_, split, true);
   std::vector<double> targets;
   for (const int64_t i : samples) targets.push_back(set_.targets[static_cast<size_t>(i)]);
-  const NumberFigures figures = number_figures(told(samples), targets);
+  const NumberFigures figures = number_figures(predicted(samples), targets);
   return {{"split", split},
           {"samples", samples.size()},
           {"pearson", metrics::finite_or_null(figures.pearson)},
@@ -203,7 +203,7 @@ std::vector<LearningChart> RegressionRun::charts() const {
 
 void RegressionRun::add_sections(report::HtmlPage& page, const std::string& split) const {
   const std::vector<int64_t> samples = samples_of(set_, split, true);
-  const std::vector<double> numbers = told(samples);
+  const std::vector<double> numbers = predicted(samples);
   std::vector<size_t> order(samples.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto target = [&](size_t i) { return set_.targets[static_cast<size_t>(samples[i])]; };
@@ -225,7 +225,7 @@ Result RegressionRun::predict(const PredictRequest& request) {
   require(!npz, ErrorKind::usage, "numbers told of texts are written as .csv, not {}", request.out);
   load_data(request.data, true);
   const std::vector<int64_t> samples = samples_of(set_, "test", false);
-  const std::vector<double> numbers = told(samples);
+  const std::vector<double> numbers = predicted(samples);
   std::string csv = "text,number\n";
   Json json = {{"texts", Json::array()}};
   for (size_t i = 0; i < samples.size(); ++i) {

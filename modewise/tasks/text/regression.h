@@ -36,7 +36,7 @@ class RegressionRun final : public ObjectiveRun {
   }
 
   /// The numbers that the model tells of samples. Throws train::EvaluationInterrupted on a stop signal.
-  std::vector<double> told(std::span<const int64_t> samples) const;
+  std::vector<double> predicted(std::span<const int64_t> samples) const;
   const data::TextSet& set() const { return set_; }
   models::TextClassifier& model() const { return *model_; }
 
@@ -50,6 +50,6 @@ class RegressionRun final : public ObjectiveRun {
 struct NumberFigures {
   double pearson = 0, spearman = 0, loss = 0;
 };
-NumberFigures number_figures(std::span<const double> told, std::span<const double> targets);
+NumberFigures number_figures(std::span<const double> predicted, std::span<const double> targets);
 
 }  // namespace modewise::tasks

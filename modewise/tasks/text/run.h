@@ -64,7 +64,7 @@ class TextRun final : public ClassificationRunOf<TextTaskConfig, data::TextSet, 
   double rate_factor(std::string_view parameter) const override { return layer_rate(config, parameter); }
   analysis::ModelCost cost() const override;
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
-  void vary(data::LabelledBatch& /*batch*/, int64_t /*number*/) const override {}
+  void augment(data::LabelledBatch& /*batch*/, int64_t /*number*/) const override {}
 
   std::vector<std::string> figures() const override;
   void add_figures(nlohmann::ordered_json& evaluation, const metrics::ClassMetrics& metrics,

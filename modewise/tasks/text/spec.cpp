@@ -36,32 +36,32 @@ bool classifies(const std::string& run) {
 }
 
 /// The job of the objective that the config names.
-class TextJob final : public Job {
+class TextJob final : public Training {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     const bool classify = load_text_config(file, assignments).is("classification");
-    job_ = classify ? make_classification_job(make_run()) : make_objective_job();
-    job_->load_config(file, assignments);
+    training_ = classify ? make_classification_training(make_run()) : make_objective_training();
+    training_->load_config(file, assignments);
   }
-  void load_data() override { job_->load_data(); }
-  std::string run_stem() const override { return job_->run_stem(); }
-  int64_t seed() const override { return job_->seed(); }
-  int64_t shards() const override { return job_->shards(); }
-  bool reads_test() const override { return job_->reads_test(); }
-  std::string data_hash() const override { return job_->data_hash(); }
-  Fields fields() override { return job_->fields(); }
-  Json describe_data() const override { return job_->describe_data(); }
-  void announce() const override { job_->announce(); }
-  analysis::ModelCost cost() const override { return job_->cost(); }
+  void load_data() override { training_->load_data(); }
+  std::string run_stem() const override { return training_->run_stem(); }
+  int64_t seed() const override { return training_->seed(); }
+  int64_t shards() const override { return training_->shards(); }
+  bool reads_test() const override { return training_->reads_test(); }
+  std::string data_hash() const override { return training_->data_hash(); }
+  Fields fields() override { return training_->fields(); }
+  Json describe_data() const override { return training_->describe_data(); }
+  void announce() const override { training_->announce(); }
+  analysis::ModelCost cost() const override { return training_->cost(); }
   TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
-    return job_->train(folder, resume, accept_changes);
+    return training_->train(folder, resume, accept_changes);
   }
-  bool wants_report() const override { return job_->wants_report(); }
-  void write_report(const train::RunFolder& folder) override { job_->write_report(folder); }
-  std::string summary(const Json& metrics) const override { return job_->summary(metrics); }
+  bool wants_report() const override { return training_->wants_report(); }
+  void write_report(const train::RunFolder& folder) override { training_->write_report(folder); }
+  std::string summary(const Json& metrics) const override { return training_->summary(metrics); }
 
  private:
-  std::unique_ptr<Job> job_;
+  std::unique_ptr<Training> training_;
 };
 
 Result evaluate(const EvaluateRequest& request) {
@@ -120,7 +120,7 @@ Explanation explain_objective(const ExplainRequest& request) {
   ExplainedTexts given{run.reading, run.shown_texts(split, request.options.singles),
                        [&](const models::TextInput& input) { return run.attention(input); }};
   if (run.config.is("regression"))
-    given.told = [&](const models::TextInput& input) {
+    given.predicted = [&](const models::TextInput& input) {
       return dynamic_cast<models::TextClassifier&>(run.module()).forward(input);
     };
   Explanation e = explanation_of(run.config, opened.folder, request.options);
@@ -233,7 +233,7 @@ const TaskSpec text_spec = {
     .owns = owns,
     .defaults = default_config<TextTaskConfig>,
     .config = any_config<load_text_config>,
-    .job = make_job<TextJob>,
+    .training = make_training<TextJob>,
     .evaluate = evaluate,
     .predict = predict,
     .write_report = write_report,

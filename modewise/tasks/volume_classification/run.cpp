@@ -90,19 +90,19 @@ void VolumeClassificationRun::read_description(const nlohmann::ordered_json& jso
 }
 
 void VolumeClassificationRun::make_model(bool to_train) {
-  model_ = models::make_grid_classifier(config.model, shape_, seed());
+  model_ = models::make_vision_classifier(config.model, shape_, seed());
   if (to_train) mixture_ = join_members(*this);
 }
 
 analysis::ModelCost VolumeClassificationRun::cost() const {
-  return analysis::grid_classifier_cost(config.model, shape_);
+  return analysis::vision_classifier_cost(config.model, shape_);
 }
 
 data::LabelledBatch VolumeClassificationRun::gather(std::span<const int64_t> samples) const {
   return data::gather_volumes(set_, samples, shape_.size);
 }
 
-void VolumeClassificationRun::vary(data::LabelledBatch& batch, int64_t number) const {
+void VolumeClassificationRun::augment(data::LabelledBatch& batch, int64_t number) const {
   data::augment(batch, config.augment, seed(), static_cast<uint64_t>(number));
 }
 

@@ -29,13 +29,13 @@ class VolumeClassificationRun final : public ClassificationRunOf<VolumeClassific
   void make_model(bool to_train) override;
   analysis::ModelCost cost() const override;
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
-  void vary(data::LabelledBatch& batch, int64_t number) const override;
+  void augment(data::LabelledBatch& batch, int64_t number) const override;
   void prepare(data::LabelledBatch& batch) const override;
   int64_t views() const override { return int64_t{1} << config.classify.flips.size(); }
   data::LabelledBatch view(const data::LabelledBatch& batch, int64_t number) const override;
 
   std::unique_ptr<ClassificationRun> create() const override { return std::make_unique<VolumeClassificationRun>(); }
-  std::vector<std::string> judging_settings() const override {
+  std::vector<std::string> evaluation_settings() const override {
     return {"classify.flip_axes", "augment.shape_transform"};
   }
 

@@ -8,9 +8,9 @@
 #include <ctime>
 #include <system_error>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/claims.h"
-#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
@@ -94,11 +94,10 @@ RunFolder RunFolder::create(const fs::path& path, bool exist_ok, const std::stri
     return entry.filename() == inputs || entry.filename() == FileLock::kFolderFile;
   };
   if (std::all_of(held.begin(), held.end(), is_known)) return run;
-  require(
-      exist_ok, ErrorKind::cannot_create,
-      "{} is not empty: resume that run with --resume {}, replace it with --overwrite, or choose "
-      "another folder",
-      path.string(), path.string());
+  require(exist_ok, ErrorKind::cannot_create,
+          "{} is not empty: resume that run with --resume {}, replace it with --overwrite, or choose "
+          "another folder",
+          path.string(), path.string());
   run.remove_earlier_run(inputs, read);
   return run;
 }
@@ -178,11 +177,11 @@ RunFolder RunFolder::open(const fs::path& path) {
   require(fs::is_directory(path), ErrorKind::no_input, "no such run folder: {}", path.string());
   RunFolder run(path);
   if (!fs::exists(run.file("config.toml"))) {
-    require(
-        run.listed_names().empty(), ErrorKind::no_input,
-        "{} is not a run folder yet: its start was interrupted before config.toml was written; start it again "
-        "with --overwrite",
-        path.string());
+    require(run.listed_names().empty(), ErrorKind::no_input,
+            "{} is not a run folder yet: its start was interrupted before config.toml was written; start it "
+            "again "
+            "with --overwrite",
+            path.string());
     fail(ErrorKind::no_input, "{} is not a run folder: it has no config.toml", path.string());
   }
   return run;

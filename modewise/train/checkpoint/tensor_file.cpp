@@ -82,8 +82,8 @@ void load_tensors(const std::filesystem::path& path, std::span<const NamedTensor
     require(view.has_value(), ErrorKind::data, "{} has no tensor '{}': it belongs to another model",
             path.string(), entry.name);
     require(view->dtype == type_name(entry.tensor.scalar_type()) && view->shape == entry.tensor.sizes().vec(),
-            ErrorKind::data, "{}: tensor '{}' is {} [{}], the model expects {} [{}]", path.string(), entry.name,
-            view->dtype, fmt::join(view->shape, ", "), type_name(entry.tensor.scalar_type()),
+            ErrorKind::data, "{}: tensor '{}' is {} [{}], the model expects {} [{}]", path.string(),
+            entry.name, view->dtype, fmt::join(view->shape, ", "), type_name(entry.tensor.scalar_type()),
             fmt::join(entry.tensor.sizes(), ", "));
     views.push_back(*view);
   }

@@ -60,8 +60,8 @@ void load_training(const Checkpoint& checkpoint, const TrainingParts& parts, boo
     const auto hash = json.at("data_hash").get<std::string>();
     require((samples == task.training_samples() && hash == task.data_hash()) || accept_changes,
             ErrorKind::data,
-            "the training data differs from that of {} ({} samples, hash {}; now {} samples, hash {})",
-            name, samples, hash, task.training_samples(), task.data_hash());
+            "the training data differs from that of {} ({} samples, hash {}; now {} samples, hash {})", name,
+            samples, hash, task.training_samples(), task.data_hash());
     parts.state = TrainState::from_json(json);
     load_tensors(checkpoint.folder / "model.safetensors", task.tensors());
     load_tensors(checkpoint.folder / "optimizer.safetensors", parts.optimizer.state());

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "modewise/train/checkpoint/checkpoint.h"
+#include "modewise/train/checkpoint/train_state.h"
 #include "modewise/train/loop/optimizer.h"
 #include "modewise/train/loop/task.h"
 #include "modewise/train/loop/train_config.h"
-#include "modewise/train/checkpoint/train_state.h"
 #include "modewise/train/loop/weight_average.h"
 
 namespace modewise::train {

@@ -19,7 +19,7 @@ Tensors receive(Workers& workers, int64_t from) {
 }  // namespace
 
 void distribute(Workers& workers, int64_t count, const std::function<Tensors(int64_t)>& make,
-               const std::function<void(int64_t, const Tensors&)>& take) {
+                const std::function<void(int64_t, const Tensors&)>& take) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t maker = i % workers.size();
     if (workers.is_rank_zero())
@@ -27,7 +27,7 @@ void distribute(Workers& workers, int64_t count, const std::function<Tensors(int
     else if (maker == workers.rank())
       send(workers, make(i));
   }
-  workers.largest(0);  // barrier: rank 0 may still read what it was sent
+  workers.all_reduce_max(0);  // barrier: rank 0 may still read what it was sent
 }
 
 }  // namespace modewise::train

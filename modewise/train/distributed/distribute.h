@@ -19,6 +19,6 @@ using Tensors = std::vector<at::Tensor>;
 /// call take() and return when rank 0 has taken everything. Collective: all ranks call it with the same
 /// arguments. A worker is at most one item ahead of rank 0.
 void distribute(Workers& workers, int64_t count, const std::function<Tensors(int64_t)>& make,
-               const std::function<void(int64_t, const Tensors&)>& take);
+                const std::function<void(int64_t, const Tensors&)>& take);
 
 }  // namespace modewise::train

@@ -20,7 +20,8 @@ GradientExchange::GradientExchange(Workers& workers, std::vector<at::Tensor> lik
     : workers_(workers), like_(std::move(like)), brought_(like_.size()), own_(like_.size()) {
   if (workers_.size() == 1) return;
   std::vector<size_t> order(like_.size());
-  std::iota(order.rbegin(), order.rend(), size_t{0});  // the backward pass produces the last layers' gradients first
+  std::iota(order.rbegin(), order.rend(),
+            size_t{0});  // the backward pass produces the last layers' gradients first
   plan(order);
   sender_.emplace();
 }
@@ -76,7 +77,7 @@ void GradientExchange::bring(size_t index, const at::Tensor& value) {
   }
   --message.missing;
   for (; next_ < messages_.size() && messages_[next_].missing == 0; ++next_)
-    sender_->give([this, &values = messages_[next_].values] { workers_.add(values); });
+    sender_->give([this, &values = messages_[next_].values] { workers_.all_reduce_sum(values); });
 }
 
 std::vector<at::Tensor> GradientExchange::take() {
@@ -106,7 +107,7 @@ void GradientExchange::agree_on_order() {
   at::Tensor order = at::zeros({std::ssize(like_)}, at::kLong);
   auto* first = order.mutable_data_ptr<int64_t>();
   if (workers_.is_rank_zero()) std::copy(arrived_.begin(), arrived_.end(), first);
-  workers_.add(order);  // other ranks add 0
+  workers_.all_reduce_sum(order);  // other ranks add 0
   plan({first, first + order.numel()});
 }
 

@@ -51,8 +51,9 @@ class GradientExchange {
   std::vector<size_t> arrived_;  // tensors in order of arrival
   size_t next_ = 0;              // the first message not sent yet
   bool agreed_ = false;
-  std::vector<at::Tensor> own_;        // the values of a single process
-  std::optional<OrderedJobs> sender_;  // last: stops before the messages are destroyed; none for a single process
+  std::vector<at::Tensor> own_;  // the values of a single process
+  std::optional<OrderedJobs>
+      sender_;  // last: stops before the messages are destroyed; none for a single process
 };
 
 }  // namespace modewise::train

@@ -29,9 +29,10 @@ class GroupWorkers final : public Workers {
   int64_t size() const override { return group_->getSize(); }
   Traffic traffic() const override { return traffic_; }
 
-  void add(at::Tensor& values) override {
+  void all_reduce_sum(at::Tensor& values) override {
     at::Tensor flat = values.contiguous().view(-1);
-    std::vector<std::pair<int64_t, int64_t>> ranges = {{0, flat.numel()}};  // this rank's range after each halving
+    std::vector<std::pair<int64_t, int64_t>> ranges = {
+        {0, flat.numel()}};  // this rank's range after each halving
     for (int64_t distance = 1; distance < size(); distance *= 2) {
       const auto [first, last] = ranges.back();
       const int64_t middle = first + (last - first) / 2;
@@ -53,7 +54,7 @@ class GroupWorkers final : public Workers {
     values = flat.view(values.sizes());
   }
 
-  int64_t largest(int64_t value) override {
+  int64_t all_reduce_max(int64_t value) override {
     for (int64_t distance = 1; distance < size(); distance *= 2) {
       at::Tensor received = at::empty({1}, at::kLong);
       exchange(rank() ^ distance, at::full({1}, value, at::kLong), received);
@@ -65,7 +66,8 @@ class GroupWorkers final : public Workers {
   void send(const at::Tensor& tensor, int64_t to) override {
     at::Tensor header = at::zeros({kHeader}, at::kLong);
     int64_t* numbers = header.mutable_data_ptr<int64_t>();
-    require(tensor.dim() <= kHeader - 2, ErrorKind::internal, "cannot send a tensor of {} axes", tensor.dim());
+    require(tensor.dim() <= kHeader - 2, ErrorKind::internal, "cannot send a tensor of {} axes",
+            tensor.dim());
     numbers[0] = static_cast<int64_t>(tensor.scalar_type());
     numbers[1] = tensor.dim();
     std::copy(tensor.sizes().begin(), tensor.sizes().end(), numbers + 2);

@@ -9,8 +9,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
-#include "modewise/train/loop/gradient_hooks.h"
 #include "modewise/train/distributed/tree_sum.h"
+#include "modewise/train/loop/gradient_hooks.h"
 
 namespace modewise::train {
 namespace {
@@ -79,7 +79,7 @@ ShardedStep::Counts ShardedStep::counts_of(const std::vector<BatchPart>& parts, 
   if (count_size_ == 0) {
     for (const BatchPart& part : parts)
       if (part.samples) count_size_ = std::ssize(task_.loss_counts(*part.samples));
-    count_size_ = workers_.largest(count_size_);
+    count_size_ = workers_.all_reduce_max(count_size_);
   }
   at::Tensor table = at::zeros({static_cast<int64_t>(batches), shards_, count_size_}, at::kDouble);
   for (const BatchPart& part : parts) {
@@ -89,7 +89,7 @@ ShardedStep::Counts ShardedStep::counts_of(const std::vector<BatchPart>& parts, 
         table.mutable_data_ptr<double>() + ((part.batch - first) * shards_ + part.shard) * count_size_;
     std::copy(counts.begin(), counts.end(), row);
   }
-  Timing::measure(waited_, [&] { workers_.add(table); });  // one cell per worker: the others add 0
+  Timing::measure(waited_, [&] { workers_.all_reduce_sum(table); });  // one cell per worker: the others add 0
   Counts out(batches, std::vector<double>(static_cast<size_t>(count_size_)));
   const double* cell = table.const_data_ptr<double>();
   for (std::vector<double>& counts : out)

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "modewise/train/distributed/gradient_exchange.h"
+#include "modewise/train/distributed/workers.h"
 #include "modewise/train/loop/prefetcher.h"
 #include "modewise/train/loop/sample_order.h"
 #include "modewise/train/loop/task.h"
 #include "modewise/train/loop/timing.h"
-#include "modewise/train/distributed/workers.h"
 
 namespace modewise::train {
 

@@ -71,7 +71,8 @@ void OrderedJobs::run() {
   while (true) {
     may_run_.wait(lock, [this] { return stop_ || !queue_.empty(); });
     if (stop_) return;
-    const std::function<void()>& job = queue_.front();  // push_back keeps references to a deque's elements valid
+    const std::function<void()>& job =
+        queue_.front();  // push_back keeps references to a deque's elements valid
     lock.unlock();
     std::exception_ptr error;
     try {

@@ -11,12 +11,12 @@
 namespace modewise::train {
 namespace {
 
-class Alone final : public Workers {
+class SingleProcess final : public Workers {
  public:
   int64_t rank() const override { return 0; }
   int64_t size() const override { return 1; }
-  void add(at::Tensor& /*values*/) override {}
-  int64_t largest(int64_t value) override { return value; }
+  void all_reduce_sum(at::Tensor& /*values*/) override {}
+  int64_t all_reduce_max(int64_t value) override { return value; }
 };
 
 std::unique_ptr<Workers>& joined() {
@@ -27,7 +27,7 @@ std::unique_ptr<Workers>& joined() {
 }  // namespace
 
 Workers& single_process() {
-  static Alone workers;
+  static SingleProcess workers;
   return workers;
 }
 
@@ -54,15 +54,14 @@ void check_equal_on_all_ranks(Workers& workers, std::span<const Common> values) 
   for (size_t i = 0; i < values.size(); ++i)
     own[static_cast<int64_t>(i) * workers.size()] =
         static_cast<int64_t>(std::hash<std::string>()(values[i].value));
-  workers.add(all);  // one cell per worker: the others add 0
+  workers.all_reduce_sum(all);  // one cell per worker: the others add 0
   const int64_t* row = all.const_data_ptr<int64_t>();
   for (const Common& one : values) {
     std::vector<int64_t> others;
     for (int64_t rank = 1; rank < workers.size(); ++rank)
       if (row[rank] != row[0]) others.push_back(rank);
-    require(others.empty(), ErrorKind::data,
-            "the processes disagree: rank {} has different {} than rank 0", fmt::join(others, ", "),
-            one.what);
+    require(others.empty(), ErrorKind::data, "the processes disagree: rank {} has different {} than rank 0",
+            fmt::join(others, ", "), one.what);
     row += workers.size();
   }
 }

@@ -22,9 +22,9 @@ class Workers {
   /// All-reduce sum, in place if contiguous, along one tree: (0 + 1) + (2 + 3), …; the same bits on all
   /// ranks.
   /// Collective: all ranks call in the same order; from any thread, one at a time.
-  virtual void add(at::Tensor& values) = 0;
+  virtual void all_reduce_sum(at::Tensor& values) = 0;
   /// All-reduce maximum.
-  virtual int64_t largest(int64_t value) = 0;
+  virtual int64_t all_reduce_max(int64_t value) = 0;
   /// Point-to-point: sends a tensor to rank `to`, which must receive it; messages keep their order.
   virtual void send(const at::Tensor& tensor, int64_t to);
   virtual at::Tensor receive(int64_t from);

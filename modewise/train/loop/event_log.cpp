@@ -29,11 +29,11 @@ void EventLog::add_step(int64_t step, const StepFigures& figures) {
                                                  {"train/gradient_norm", figures.gradient_norm}}});
 }
 
-void EventLog::add_evaluation(int64_t step, const Metrics& metrics, std::span<const Image> pictures) {
+void EventLog::add_evaluation(int64_t step, const Metrics& metrics, std::span<const Image> images) {
   std::vector<io::EventValue> values;
   for (const auto& [name, value] : metrics) values.push_back({tag_of(name), value});
-  for (const Image& picture : pictures)
-    values.push_back({picture.name, io::EventImage{picture.width, picture.height, picture.png}});
+  for (const Image& image : images)
+    values.push_back({image.name, io::EventImage{image.width, image.height, image.png}});
   file_.add(step, values);
 }
 

@@ -26,7 +26,7 @@ class EventLog {
   /// 10,000 evenly spaced steps.
   void add_step(int64_t step, const StepFigures& figures);
   /// Tags: val_x becomes validation/x, rank_x stable_rank/x, other names evaluation/x.
-  void add_evaluation(int64_t step, const Metrics& metrics, std::span<const Image> pictures);
+  void add_evaluation(int64_t step, const Metrics& metrics, std::span<const Image> images);
   /// Syncs the file to disk; called before a checkpoint is saved, since its steps are not repeated.
   void sync() { file_.sync(); }
 

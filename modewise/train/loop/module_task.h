@@ -3,8 +3,8 @@
 
 #include <torch/nn/module.h>
 
-#include "modewise/train/loop/task.h"
 #include "modewise/train/checkpoint/tensor_file.h"
+#include "modewise/train/loop/task.h"
 
 namespace modewise::train {
 

@@ -54,7 +54,8 @@ Metrics metrics_from_json(const nlohmann::ordered_json& object) {
 
 at::Tensor Task::loss_share(const Batch& part, uint64_t seed, uint64_t step, std::span<const double> all) {
   const std::vector<double> own = loss_counts(part);
-  require(own.size() == 1 && all.size() == 1, ErrorKind::internal, "loss_share needs an override: the loss is not a plain mean");
+  require(own.size() == 1 && all.size() == 1, ErrorKind::internal,
+          "loss_share needs an override: the loss is not a plain mean");
   return loss(part, seed, step) * (all[0] > 0 ? own[0] / all[0] : 0);
 }
 
@@ -64,7 +65,7 @@ Metrics evaluate(Task& task, int64_t shards, Workers& workers) {
   for (int64_t shard = own.first(shards); shard < own.last(shards); ++shard)
     tree.add({task.sums({shard, shards})});
   at::Tensor sums = tree.take().front();
-  workers.add(sums);
+  workers.all_reduce_sum(sums);
   return task.metrics_of(sums);
 }
 

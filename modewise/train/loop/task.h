@@ -118,7 +118,7 @@ class Task {
 
   /// Figures of validation samples at an evaluation, called on rank 0 only, after metrics_of. Must not have
   /// side effects.
-  virtual std::vector<Image> pictures() { return {}; }
+  virtual std::vector<Image> images() { return {}; }
 
   /// Learning rate factor of one of trained().
   virtual double rate_factor(std::string_view /*parameter*/) const { return 1; }

@@ -28,7 +28,7 @@ class Timing {
   }
 
   Elapsed steps;
-  Elapsed evaluations;          // on the validation split, during training
+  Elapsed evaluations;        // on the validation split, during training
   double seconds_waited = 0;  // part of `steps`: training thread waiting for other processes
   Workers::Traffic traffic;
 

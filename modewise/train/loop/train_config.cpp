@@ -13,7 +13,8 @@
 namespace modewise::train {
 
 void OptimizerConfig::fields(Fields& f) {
-  f.add("name", name, "optimizer: adamw (decoupled weight decay) or adam (weight decay added to the gradient)",
+  f.add("name", name,
+        "optimizer: adamw (decoupled weight decay) or adam (weight decay added to the gradient)",
         {.one_of = {"adamw", "adam"}});
   f.add("learning_rate", learning_rate, "peak learning rate", {.min = 0});
   f.add("weight_decay", weight_decay, "weight decay coefficient; 0: none", {.min = 0});
@@ -30,10 +31,10 @@ void ScheduleConfig::fields(Fields& f) {
   f.add("min_ratio", min_ratio, "cosine: final learning rate as a fraction of the peak",
         {.min = 0, .max = 1});
   f.add("step_epochs", step_epochs, "step: epochs between reductions of the learning rate", {.min = 1});
-  f.add(
-      "step_at", step_at,
-      "step: epochs (from 0, ascending) at whose start the learning rate is reduced; empty: every step_epochs",
-      {.min = 1});
+  f.add("step_at", step_at,
+        "step: epochs (from 0, ascending) at whose start the learning rate is reduced; empty: every "
+        "step_epochs",
+        {.min = 1});
   f.add("step_factor", step_factor, "step, type1: factor of the learning rate per reduction",
         {.min = 0, .max = 1});
   f.add("peak_at", peak_at, "one_cycle: fraction of the steps with rising learning rate",
@@ -44,24 +45,25 @@ void ScheduleConfig::fields(Fields& f) {
 }
 
 void TrainConfig::fields(Fields& f) {
-  f.add("epochs", epochs,
-        "passes over the training split; 0: evaluate only; -1: chosen by the task", {.min = -1});
+  f.add("epochs", epochs, "passes over the training split; 0: evaluate only; -1: chosen by the task",
+        {.min = -1});
   f.add("max_steps", max_steps, "maximum number of optimizer steps; 0: no limit", {.min = 0});
   f.add("batch_size", batch_size, "samples per batch", {.min = 1});
-  f.add("seed", seed, "random seed of initial weights, shuffling, augmentation and dropout", {.min = 0, .max = kAnyInteger});
+  f.add("seed", seed, "random seed of initial weights, shuffling, augmentation and dropout",
+        {.min = 0, .max = kAnyInteger});
   f.add("drop_last", drop_last, "drop the last incomplete batch of an epoch");
   f.add("accumulate", accumulate, "gradient accumulation: batches per optimizer step", {.min = 1});
-  f.add(
-      "shards", shards,
-      "data-parallel shards per batch, a power of two: up to as many processes share the work with the "
-      "same bits",
-      {.min = 1, .max = 1024});
-  f.add("clip_norm", clip_norm, "gradient clipping: maximum global gradient norm; 0: no clipping", {.min = 0});
+  f.add("shards", shards,
+        "data-parallel shards per batch, a power of two: up to as many processes share the work with the "
+        "same bits",
+        {.min = 1, .max = 1024});
+  f.add("clip_norm", clip_norm, "gradient clipping: maximum global gradient norm; 0: no clipping",
+        {.min = 0});
   f.add("ema_decay", ema_decay,
         "decay of the exponential moving average (EMA) of the weights, which is evaluated and kept; 0: none",
         {.min = 0, .max = 0.9999999});
-  f.add("patience", patience,
-        "early stopping: evaluations without improvement before training stops; 0: off", {.min = 0});
+  f.add("patience", patience, "early stopping: evaluations without improvement before training stops; 0: off",
+        {.min = 0});
   f.add("min_delta", min_delta, "minimum improvement of the criterion that counts", {.min = 0});
   f.add("evaluations_per_epoch", evaluations_per_epoch, "evaluations per epoch, evenly spaced", {.min = 1});
   f.add("log_every_steps", log_every_steps,
@@ -74,8 +76,7 @@ void TrainConfig::fields(Fields& f) {
         "steps between checkpoints, besides one at each evaluation; 0: none", {.min = 0});
   f.add("checkpoint_every_minutes", checkpoint_every_minutes, "minutes between checkpoints; 0: none",
         {.min = 0});
-  f.add("test", test,
-        "evaluate the test split after training; false: leave it to modewise evaluate");
+  f.add("test", test, "evaluate the test split after training; false: leave it to modewise evaluate");
   f.add("track", track,
         "quantities recorded at each evaluation besides the metrics: stable_rank (of the attention matrices)",
         {.one_of = {"stable_rank"}});
@@ -94,8 +95,8 @@ void TrainConfig::validate() const {
   fields_of(copy).validate("train");
   require(std::has_single_bit(static_cast<uint64_t>(shards)), ErrorKind::config,
           "train: shards must be a power of two, got {}", shards);
-  require(shards <= batch_size, ErrorKind::config,
-          "train: shards = {} must not exceed batch_size = {}", shards, batch_size);
+  require(shards <= batch_size, ErrorKind::config, "train: shards = {} must not exceed batch_size = {}",
+          shards, batch_size);
   require(optimizer.betas.size() == 2, ErrorKind::config,
           "train: optimizer.betas must be two numbers, got {}", optimizer.betas.size());
   require(optimizer.betas[0] < 1 && optimizer.betas[1] < 1, ErrorKind::config,

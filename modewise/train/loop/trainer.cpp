@@ -13,20 +13,20 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/ops/training/recompute_mode.h"
 #include "modewise/train/checkpoint/checkpoint.h"
+#include "modewise/train/checkpoint/run_weights.h"
+#include "modewise/train/checkpoint/tensor_file.h"
+#include "modewise/train/checkpoint/train_state.h"
+#include "modewise/train/checkpoint/training_files.h"
+#include "modewise/train/distributed/shards.h"
 #include "modewise/train/loop/event_log.h"
 #include "modewise/train/loop/gradients.h"
 #include "modewise/train/loop/metric_log.h"
 #include "modewise/train/loop/optimizer.h"
 #include "modewise/train/loop/prefetcher.h"
-#include "modewise/train/checkpoint/run_weights.h"
 #include "modewise/train/loop/sample_order.h"
 #include "modewise/train/loop/schedule.h"
-#include "modewise/train/distributed/shards.h"
-#include "modewise/train/checkpoint/tensor_file.h"
 #include "modewise/train/loop/time_estimate.h"
 #include "modewise/train/loop/timing.h"
-#include "modewise/train/checkpoint/train_state.h"
-#include "modewise/train/checkpoint/training_files.h"
 #include "modewise/train/loop/weight_average.h"
 
 namespace modewise::train {
@@ -39,15 +39,13 @@ const TrainConfig& validated(const TrainConfig& config, const Task& task, const 
   config.validate();
   const int64_t samples = task.training_samples();
   require(config.shards >= workers.size(), ErrorKind::config,
-          "train.shards = {} must be at least the number of processes, {}", config.shards,
-          workers.size());
-  require(config.epochs >= 0, ErrorKind::config, "train.epochs = {}: this task does not choose a number of epochs, set one",
-          config.epochs);
+          "train.shards = {} must be at least the number of processes, {}", config.shards, workers.size());
+  require(config.epochs >= 0, ErrorKind::config,
+          "train.epochs = {}: this task does not choose a number of epochs, set one", config.epochs);
   require(config.epochs == 0 || samples > 0, ErrorKind::data, "there are no training samples");
-  require(
-      config.epochs == 0 || !config.drop_last || samples >= config.batch_size, ErrorKind::data,
-      "{} training samples do not fill one batch of {}, and drop_last drops incomplete batches",
-      samples, config.batch_size);
+  require(config.epochs == 0 || !config.drop_last || samples >= config.batch_size, ErrorKind::data,
+          "{} training samples do not fill one batch of {}, and drop_last drops incomplete batches", samples,
+          config.batch_size);
   return config;
 }
 
@@ -182,8 +180,8 @@ TrainResult Trainer::loop() {
     if (const int signal = agreed_signal(); signal != 0) {
       progress.reset();
       save();
-      spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: resume with --resume {}",
-                   signal, state_.step, total_steps_, run_.path().string());
+      spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: resume with --resume {}", signal,
+                   state_.step, total_steps_, run_.path().string());
       return result(StopReason::signal, signal);
     }
     if (evaluation_pending()) {
@@ -234,7 +232,7 @@ TrainResult Trainer::loop() {
 int Trainer::agreed_signal() {
   int signal = 0;
   Elapsed elapsed;
-  Timing::measure(elapsed, [&] { signal = static_cast<int>(workers_.largest(stop_signal())); });
+  Timing::measure(elapsed, [&] { signal = static_cast<int>(workers_.all_reduce_max(stop_signal())); });
   // Count the wait as part of the last step; before the first step it is start-up time.
   if (timing_.steps.count > 0) {
     timing_.steps.seconds += elapsed.seconds;
@@ -330,7 +328,7 @@ Metrics Trainer::task_metrics() {
   Metrics metrics = train::evaluate(task_, config_.shards, workers_);
   const Criterion criterion = task_.criterion();
   const double value = metrics.at(criterion.metric);
-  if (events_) events_->add_evaluation(state_.step, metrics, task_.pictures());
+  if (events_) events_->add_evaluation(state_.step, metrics, task_.images());
   require(std::isfinite(value), ErrorKind::general,
           "training diverged: {} is {} at the evaluation of step {}. A smaller learning rate or clip_norm "
           "may help",
@@ -392,7 +390,7 @@ bool Trainer::checkpoint_due() {
   const double minutes = std::chrono::duration<double>(Clock::now() - saved_at_).count() / 60;
   // Clocks differ: all ranks save as soon as one is due.
   return config_.checkpoint_every_minutes > 0 &&
-         workers_.largest(minutes >= config_.checkpoint_every_minutes ? 1 : 0) != 0;
+         workers_.all_reduce_max(minutes >= config_.checkpoint_every_minutes ? 1 : 0) != 0;
 }
 
 void Trainer::save() {

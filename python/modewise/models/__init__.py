@@ -1,1 +1,1 @@
-"""The program's models as torch modules, whose state has the names of the program's files."""
+"""The program's models as torch modules with the parameter names of the program's files."""

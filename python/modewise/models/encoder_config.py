@@ -1,4 +1,4 @@
-"""From the `[model]` table of a run's config.toml to the options of its token encoder."""
+"""Options of a token encoder from the `[model]` table of a run's config.toml."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ Table = dict[str, Any]
 
 
 def rotary_modes(position: Table, ordered: Sequence[int]) -> list[int]:
-    """The token modes with rotary codes: those that are named, the ordered ones, or the last of them."""
+    """Token modes with a rotary embedding: the listed ones, the ordered ones, or the last of these."""
     if position["rotary_modes"]:
         return list(position["rotary_modes"])
     if position["rotary"] == "none" or not ordered:
@@ -18,18 +18,18 @@ def rotary_modes(position: Table, ordered: Sequence[int]) -> list[int]:
 
 
 def combined(attention: Table) -> str:
-    """product, sum or mean, with `normalize_sum` taken into account, which configs of older runs lack."""
+    """product, sum or mean, after `normalize_sum`, which configs of older runs lack."""
     return "mean" if attention["combine"] == "sum" and attention.get("normalize_sum", False) else str(attention["combine"])
 
 
 def encoder_options(model: Table, ordered: Sequence[int], mechanism: str) -> EncoderOptions:
-    """The stack of blocks of a token model; `ordered`: the modes whose neighbouring places are near each other."""
+    """Encoder options of a token model; `ordered`: modes with an order, such as time."""
     attention, position = model["attention"], model["position"]
     return EncoderOptions(
-        width=model["width"], hidden=model["hidden"], blocks=model["blocks"], heads=model["heads"],
+        width=model["width"], hidden=model["hidden"], layers=model["layers"], heads=model["heads"],
         feed_forward=model["feed_forward"], dropout=model["dropout"], layer_scale=model["layer_scale"],
-        code=position["code"], identity=position.get("identity", False), rope_modes=rotary_modes(position, ordered),
-        rope_base=position["rotary_base"], mechanism=mechanism, form=attention["form"],
+        encoding=position["encoding"], mode_embeddings=position.get("mode_embeddings", False), rope_modes=rotary_modes(position, ordered),
+        rope_base=position["rotary_base"], mechanism=mechanism, attention_type=attention["type"],
         query_key_norm=attention["query_key_norm"], attention_dropout=attention["dropout"],
         combine=combined(attention), pooling=attention["pooling"], share_modes=attention["share_modes"],
         attend_modes=attention["attend_modes"], kernel=attention["kernel"], features=attention["features"],

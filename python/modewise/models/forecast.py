@@ -1,9 +1,8 @@
-"""The forecasters of the program as modules: from a window of the past, scaled, to the steps after it.
+"""The program's forecasters as modules: from a scaled window of past values to the next steps.
 
-past [B, N_1 … N_j, L], observed the same shape, bool, or None, first_step [B] int64 (the row of past[…, 0], for models
-with a cycle), known [B, N_1 … N_i, K, L + H] (what is known ahead, for models that look at it) -> [B, N_1 … N_j, H], or
-[B, N_1 … N_j, H, Q] with quantiles ascending. Names in the state are those of the program's files. The weights of a new
-model are drawn by torch's generator.
+past [B, N_1 … N_j, L], observed bool of the same shape or None, first_step [B] int64 (the row of past[…, 0], for models with a
+cycle), future_covariates [B, N_1 … N_i, K, L + H] (for models that take them) -> [B, N_1 … N_j, H], or [B, N_1 … N_j, H, Q] with
+quantiles ascending. State names are those of the program's files. torch's generator initializes the weights of a new model.
 """
 
 import dataclasses
@@ -14,21 +13,22 @@ import torch
 from torch import Tensor, nn
 
 from modewise import ops
+from modewise._aliases import old_fields, old_keywords
 from modewise.nn.attention import TokenAttention
 from modewise.nn.basic import BatchNorm, Dropout, GELUNetwork, LayerNorm, Linear, SeriesLinear, TensorModule, number_dropouts
 from modewise.nn.encoder import EncoderOptions, TokenEncoder, encoded
-from modewise.nn.known_effect import KnownEffect
+from modewise.nn.future_covariate_effect import FutureCovariateEffect
 from modewise.nn.patches import PatchEmbedding, patch_count
 from modewise.nn.residual_block import ResidualBlock
 from modewise.nn.time_head import TimeHead, split_quantiles
 from modewise.nn.window import WindowNormalization, last_observed
 
 
+@old_fields(known="future_covariates", known_modes="future_covariate_modes")
 @dataclasses.dataclass
 class ForecastShape:
-    """The sizes a forecaster is built for: series modes N_1 … N_j, whether each has an order, L, H, Q (0: a point
-    forecast), whether windows come with masks, and K numbers a step that are known ahead (`known`) and differ along the
-    first `known_modes` of the series modes."""
+    """Sizes of a forecaster: series modes N_1 … N_j, whether each has an order, L, H, Q (0: a point forecast), whether windows
+    have masks, and K future covariates per step, which differ along the first `future_covariate_modes` of the series modes."""
 
     series: list[int]
     ordered: list[bool]
@@ -36,11 +36,11 @@ class ForecastShape:
     horizon: int
     quantiles: int = 0
     missing: bool = False
-    known: int = 0
-    known_modes: int = 0
+    future_covariates: int = 0
+    future_covariate_modes: int = 0
 
     def outputs(self) -> int:
-        """H, or H · Q with the quantiles of a step side by side."""
+        """H, or H · Q with the quantiles of a step adjacent."""
         return self.horizon * max(1, self.quantiles)
 
     def count(self) -> int:
@@ -49,70 +49,72 @@ class ForecastShape:
 
 
 class Forecaster(TensorModule):
-    """What all have in common: `shape`, and the checks of what comes."""
+    """Base of the forecasters: `shape` and the checks of the inputs."""
 
     def __init__(self, shape: ForecastShape) -> None:
         super().__init__()
         self.shape = shape
 
     def checked_past(self, past: Tensor, observed: Tensor | None) -> Tensor:
-        """`past` with 0 under missing cells; ValueError for other shapes than the model's."""
+        """`past` with 0 for missing values; ValueError for other shapes than the model's."""
         wanted = [*self.shape.series, self.shape.lookback]
         for name, tensor in (("past", past), ("observed", observed)):
             if tensor is not None and (list(tensor.shape[1:]) != wanted or tensor.shape[0] != past.shape[0]):
                 sizes = ", ".join(map(str, [past.shape[0], *wanted]))
                 raise ValueError(f"forecaster: {name} must be [{sizes}], got {list(tensor.shape)}")
         if not past.is_floating_point():
-            raise ValueError(f"forecaster: past must be a tensor of floating type, got {past.dtype}")
+            raise ValueError(f"forecaster: past must be a floating-point tensor, got {past.dtype}")
         if observed is None:
             return past
         if observed.dtype != torch.bool:
             raise ValueError(f"forecaster: observed must be bool, got {observed.dtype}")
         if not self.shape.missing:
-            raise ValueError("forecaster: observed was given, but the model was built for data without missing cells")
+            raise ValueError("forecaster: observed was given, but the model was built for data without missing values")
         return torch.where(observed, past, torch.zeros((), dtype=past.dtype, device=past.device))
 
-    def checked_known(self, past: Tensor, known: Tensor | None) -> Tensor:
-        """`known` in the type of `past`; ValueError for another shape than the model's."""
+    def checked_covariates(self, past: Tensor, covariates: Tensor | None) -> Tensor:
+        """The future covariates in the type of `past`; ValueError for another shape than the model's."""
         shape = self.shape
-        wanted = [past.shape[0], *shape.series[: shape.known_modes], shape.known, shape.lookback + shape.horizon]
-        if known is None or list(known.shape) != wanted:
-            raise ValueError(f"forecaster: known must be {wanted}, got {None if known is None else list(known.shape)}")
-        return known.to(past.dtype)
+        wanted = [past.shape[0], *shape.series[: shape.future_covariate_modes], shape.future_covariates, shape.lookback + shape.horizon]
+        if covariates is None or list(covariates.shape) != wanted:
+            raise ValueError(f"forecaster: future_covariates must be {wanted}, got {None if covariates is None else list(covariates.shape)}")
+        return covariates.to(past.dtype)
 
 
 class LearnedForecaster(Forecaster):
-    """The window is normalised, a core maps it to raw outputs, and those become a forecast in the window's scale."""
+    """Base of the trained forecasters: normalizes the window, maps it to raw outputs, and rescales those to a forecast."""
 
-    known: KnownEffect | None
+    known: FutureCovariateEffect | None
 
     def __init__(self, shape: ForecastShape, **window: Any) -> None:
         super().__init__(shape)
         self.known = None
         self.window = WindowNormalization(shape.series, **window)
 
-    def add_known_effect(self, hidden: int) -> None:
-        """What is known ahead then acts through an effect that is taken off the past and put back on the forecast."""
-        if self.shape.known > 0:
-            self.known = KnownEffect(self.shape.series, self.shape.known_modes, self.shape.known, hidden)
+    def add_covariate_effect(self, hidden: int) -> None:
+        """Adds an effect of the future covariates, which is subtracted from the past and added to the forecast."""
+        shape = self.shape
+        if shape.future_covariates > 0:
+            self.known = FutureCovariateEffect(shape.series, shape.future_covariate_modes, shape.future_covariates, hidden)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
-        """values [B, N_1 … N_j, L] normalised -> [B, N_1 … N_j, H · max(1, Q)]."""
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, covariates: Tensor | None) -> Tensor:
+        """values [B, N_1 … N_j, L] normalized -> [B, N_1 … N_j, H · max(1, Q)]."""
         raise NotImplementedError
 
+    @old_keywords(known="future_covariates")
     def forward(
-        self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None, known: Tensor | None = None
+        self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None, future_covariates: Tensor | None = None
     ) -> Tensor:
-        seen = self.checked_past(past, observed)
+        values = self.checked_past(past, observed)
         effect = None
-        if self.shape.known > 0:
-            known = self.checked_known(past, known)
-            effect = None if self.known is None else self.known(known)
+        if self.shape.future_covariates > 0:
+            future_covariates = self.checked_covariates(past, future_covariates)
+            effect = None if self.known is None else self.known(future_covariates)
         if effect is not None:
-            seen = seen - effect[..., : self.shape.lookback]
-            seen = seen if observed is None else torch.where(observed, seen, torch.zeros((), dtype=seen.dtype, device=seen.device))
-        window = self.window.normalize(seen, observed, first_step)
-        raw = self.raw_forecast(window.values, observed, known).to(past.dtype)
+            values = values - effect[..., : self.shape.lookback]
+            values = values if observed is None else torch.where(observed, values, torch.zeros((), dtype=values.dtype, device=values.device))
+        window = self.window.normalize(values, observed, first_step)
+        raw = self.raw_forecast(window.values, observed, future_covariates).to(past.dtype)
 
         def in_scale(forecast: Tensor) -> Tensor:
             out = self.window.denormalize(forecast, window)
@@ -125,8 +127,8 @@ class LearnedForecaster(Forecaster):
 
 
 class TokenForecaster(LearnedForecaster):
-    """hot (Kronecker attention) and its siblings transformer, spatial, temporal: time patches as tokens, a token
-    encoder, a head. Names: emb, identity, positions, blocks.N.…, head, skip."""
+    """The models hot (Kronecker attention), transformer, spatial and temporal: time patches as tokens, a token encoder, a head.
+    Names: emb, identity, positions, blocks.N.…, head, skip."""
 
     skip: SeriesLinear | None
 
@@ -144,7 +146,7 @@ class TokenForecaster(LearnedForecaster):
         head_norm: bool = True,
         zero_start: bool = False,
         skip: str = "none",
-        known_width: int = 0,
+        covariate_width: int = 0,
         bfloat16: bool = False,
         **window: Any,
     ) -> None:
@@ -160,14 +162,14 @@ class TokenForecaster(LearnedForecaster):
         self.skip = None
         if skip != "none":
             self.skip = SeriesLinear(shape.count() if skip == "individual" else 0, shape.lookback, shape.outputs())
-        silent = [self.skip] if self.skip is not None else []
-        for branch in [*silent, *([self.head.get_submodule("2")] if zero_start else [])]:
+        skips = [self.skip] if self.skip is not None else []
+        for branch in [*skips, *([self.head.get_submodule("2")] if zero_start else [])]:
             for parameter in branch.parameters():
                 nn.init.zeros_(parameter)
-        self.add_known_effect(known_width)
+        self.add_covariate_effect(covariate_width)
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, covariates: Tensor | None) -> Tensor:
         x, mask = self.emb(values, observed, torch.bfloat16 if self.narrow else values.dtype)
         x = encoded(x, mask, self.identity, self.positions, self.embedding_dropout, self.blocks)
         out = self.head(x, mask)
@@ -175,7 +177,7 @@ class TokenForecaster(LearnedForecaster):
 
 
 class PatchTSTLayer(nn.Module):
-    """A layer of PatchTST: residual attention scores, batch normalisation behind each branch."""
+    """A layer of PatchTST: residual attention scores, batch normalization after each branch."""
 
     def __init__(self, width: int, hidden: int, heads: int, dropout: float, attention_dropout: float) -> None:
         super().__init__()
@@ -199,7 +201,7 @@ class PatchTSTLayer(nn.Module):
 
 
 class PatchTST(LearnedForecaster):
-    """PatchTST (Nie et al., ICLR 2023) as its authors' supervised code has it: series apart from each other."""
+    """PatchTST (Nie et al., ICLR 2023), as in the authors' supervised code: each series on its own."""
 
     def __init__(
         self,
@@ -208,7 +210,7 @@ class PatchTST(LearnedForecaster):
         width: int,
         hidden: int,
         heads: int,
-        blocks: int,
+        layers: int,
         length: int,
         stride: int,
         dropout: float,
@@ -223,12 +225,12 @@ class PatchTST(LearnedForecaster):
         self.W_P = Linear(length, width)
         self.W_pos = nn.Parameter(torch.empty(patches, width).uniform_(-0.02, 0.02))
         self.dropout = Dropout(dropout)
-        self.layers = nn.ModuleList(PatchTSTLayer(width, hidden, heads, dropout, attention_dropout) for _ in range(blocks))
+        self.layers = nn.ModuleList(PatchTSTLayer(width, hidden, heads, dropout, attention_dropout) for _ in range(layers))
         self.head = Linear(patches * width, shape.outputs())
         self.head_dropout = Dropout(head_dropout)
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, covariates: Tensor | None) -> Tensor:
         x = values.flatten(0, -2)  # [R, L]
         x = torch.cat([x, x[:, -1:].expand(x.shape[0], self.stride)], -1)
         x = x.unfold(-1, self.length, self.stride).to(torch.bfloat16 if self.narrow else values.dtype)
@@ -237,13 +239,13 @@ class PatchTST(LearnedForecaster):
         scores = None
         for layer in self.layers:
             x, scores = layer(x, scores)
-        # The head reads channels first, patches second, as the authors' weights do.
+        # Channels before patches, the layout of the authors' head weights.
         x = self.head_dropout(self.head(x.transpose(1, 2).flatten(1)))
         return x.view(*values.shape[:-1], -1)
 
 
 class ITransformerLayer(TensorModule):
-    """A post-norm layer over the series [B, N, D], mask [B, N]: series with any observed cell."""
+    """A post-norm layer over the series [B, N, D], mask [B, N]: series with any observed value."""
 
     def __init__(self, width: int, hidden: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -261,18 +263,18 @@ class ITransformer(LearnedForecaster):
     """iTransformer (Liu et al., ICLR 2024): each series' whole window is one token."""
 
     def __init__(
-        self, shape: ForecastShape, *, width: int, hidden: int, heads: int, blocks: int, dropout: float, bfloat16: bool = False, **window: Any
+        self, shape: ForecastShape, *, width: int, hidden: int, heads: int, layers: int, dropout: float, bfloat16: bool = False, **window: Any
     ) -> None:
         super().__init__(shape, **window)
         self.narrow = bfloat16
         self.embedding = Linear(shape.lookback, width)
         self.dropout = Dropout(dropout)
-        self.layers = nn.ModuleList(ITransformerLayer(width, hidden, heads, dropout) for _ in range(blocks))
+        self.layers = nn.ModuleList(ITransformerLayer(width, hidden, heads, dropout) for _ in range(layers))
         self.norm = LayerNorm(width)
         self.projector = Linear(width, shape.outputs())
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, covariates: Tensor | None) -> Tensor:
         mask = None if observed is None else observed.flatten(1, -2).any(-1)
         x = values.flatten(1, -2).to(torch.bfloat16 if self.narrow else values.dtype)  # [B, N, L]
         x = self.dropout(self.embedding(x))
@@ -282,8 +284,8 @@ class ITransformer(LearnedForecaster):
 
 
 class Tide(LearnedForecaster):
-    """TiDE (Das et al., TMLR 2023): series apart; the window and what is known ahead, projected step by step, are encoded
-    together, decoded to `step_width` numbers a step, and joined there by what is known of the step; a linear map beside."""
+    """TiDE (Das et al., TMLR 2023), each series on its own: an encoder of the window and the projected future covariates, a
+    decoder to `step_width` numbers per step, a temporal decoder with the covariates of each step, and a linear skip."""
 
     def __init__(
         self,
@@ -291,9 +293,9 @@ class Tide(LearnedForecaster):
         *,
         width: int,
         hidden: int,
-        blocks: int,
+        layers: int,
         step_width: int,
-        known_width: int,
+        covariate_width: int,
         dropout: float,
         norm: bool,
         bfloat16: bool = False,
@@ -301,25 +303,25 @@ class Tide(LearnedForecaster):
     ) -> None:
         super().__init__(shape, **window)
         self.narrow, self.step_width = bfloat16, step_width
-        known = known_width if shape.known > 0 else 0
-        self.features = ResidualBlock(shape.known, hidden, known, dropout, norm) if known > 0 else None
-        sizes = [(2 if shape.missing else 1) * shape.lookback + known * (shape.lookback + shape.horizon)] + [width] * (2 * blocks - 1)
+        projected = covariate_width if shape.future_covariates > 0 else 0
+        self.features = ResidualBlock(shape.future_covariates, hidden, projected, dropout, norm) if projected > 0 else None
+        sizes = [(2 if shape.missing else 1) * shape.lookback + projected * (shape.lookback + shape.horizon)] + [width] * (2 * layers - 1)
         ends = [*sizes[1:], step_width * shape.horizon]
         every = [ResidualBlock(begin, width, end, dropout, norm) for begin, end in zip(sizes, ends, strict=True)]
-        self.encoder, self.decoder = nn.ModuleList(every[:blocks]), nn.ModuleList(every[blocks:])
-        self.temporal = ResidualBlock(step_width + known, hidden, shape.outputs() // shape.horizon, dropout, norm=False)
+        self.encoder, self.decoder = nn.ModuleList(every[:layers]), nn.ModuleList(every[layers:])
+        self.temporal = ResidualBlock(step_width + projected, hidden, shape.outputs() // shape.horizon, dropout, norm=False)
         self.residual = Linear(shape.lookback, shape.outputs())
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, covariates: Tensor | None) -> Tensor:
         window = values.flatten(1, -2).to(torch.bfloat16 if self.narrow else values.dtype)  # [B, N, L]
         parts = [window]
         if self.shape.missing:
             parts.append(torch.ones_like(window) if observed is None else observed.flatten(1, -2).to(window.dtype))
         steps = None
-        if self.features is not None and known is not None:
-            by_place = known.reshape(known.shape[0], -1, *known.shape[-2:]).to(window.dtype)
-            steps = self.features(by_place.transpose(-2, -1))  # [B, places, L + H, r]
+        if self.features is not None and covariates is not None:
+            groups = covariates.reshape(covariates.shape[0], -1, *covariates.shape[-2:]).to(window.dtype)
+            steps = self.features(groups.transpose(-2, -1))  # [B, groups of series, L + H, r]
             steps = steps.repeat_interleave(window.shape[1] // steps.shape[1], dim=1)
             parts.append(steps.flatten(2))
         x = torch.cat(parts, -1)
@@ -332,13 +334,13 @@ class Tide(LearnedForecaster):
 
 
 def moving_average(x: Tensor, kernel: int) -> Tensor:
-    """Means over `kernel` steps around each step of [..., L], the ends repeated."""
+    """Moving average over `kernel` steps around each step of [..., L], the ends repeated."""
     ends = (*x.shape[:-1], kernel // 2)
     return torch.cat([x[..., :1].expand(ends), x, x[..., -1:].expand(ends)], -1).unfold(-1, kernel, 1).mean(-1)
 
 
 class DLinear(LearnedForecaster):
-    """DLinear (Zeng et al., AAAI 2023): linear maps of a moving average and of the rest; `window`: the cycle alone."""
+    """DLinear (Zeng et al., AAAI 2023): linear maps of a moving average and of the remainder; `window`: only the cycle."""
 
     def __init__(self, shape: ForecastShape, *, kernel: int = 25, individual: bool = False, **window: Any) -> None:
         super().__init__(shape, centre="none", scale=False, **window)
@@ -347,13 +349,13 @@ class DLinear(LearnedForecaster):
         self.Linear_Seasonal = SeriesLinear(series, shape.lookback, shape.outputs())
         self.Linear_Trend = SeriesLinear(series, shape.lookback, shape.outputs())
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, covariates: Tensor | None) -> Tensor:
         trend = moving_average(values, self.kernel)
         return self.Linear_Seasonal(values - trend) + self.Linear_Trend(trend)
 
 
 class LinearForecaster(LearnedForecaster):
-    """One linear map of the normalised window: NLinear (centre "last"), RLinear (RevIN, then dropout)."""
+    """One linear map of the normalized window: NLinear (centre "last"), RLinear (RevIN, then dropout)."""
 
     def __init__(self, shape: ForecastShape, *, individual: bool = False, dropout: float = 0.0, **window: Any) -> None:
         super().__init__(shape, **window)
@@ -361,20 +363,21 @@ class LinearForecaster(LearnedForecaster):
         self.Linear = SeriesLinear(shape.count() if individual else 0, shape.lookback, shape.outputs())
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, covariates: Tensor | None) -> Tensor:
         return self.Linear(self.dropout(values))
 
 
 class NaiveForecaster(Forecaster):
-    """`period` 0: the last observed value of each series for all steps; else the value `period` rows earlier, of the
-    newest season in which it was observed. With quantiles all levels are alike."""
+    """Naive forecasts. `period` 0: the last observed value of each series; else the value `period` rows earlier, of the latest
+    season in which it was observed. All quantiles are equal."""
 
     def __init__(self, shape: ForecastShape, period: int = 0) -> None:
         super().__init__(shape)
         self.period = period
 
+    @old_keywords(known="future_covariates")
     def forward(
-        self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None, known: Tensor | None = None
+        self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None, future_covariates: Tensor | None = None
     ) -> Tensor:
         past = self.checked_past(past, observed)
         last = last_observed(past, observed)
@@ -388,9 +391,9 @@ class NaiveForecaster(Forecaster):
     def _seasonal(self, past: Tensor, observed: Tensor | None, last: Tensor) -> Tensor:
         season = last.expand(*past.shape[:-1], self.period).clone()
         lookback = past.shape[-1]
-        for age in reversed(range((lookback - 1) // self.period + 1)):  # the newest season last; the oldest may be cut
+        for age in reversed(range((lookback - 1) // self.period + 1)):  # the latest season last; the first may be partial
             begin = lookback - (age + 1) * self.period
-            rows, places = slice(max(begin, 0), begin + self.period), slice(max(begin, 0) - begin, self.period)
-            cells = past[..., rows]
-            season[..., places] = cells if observed is None else torch.where(observed[..., rows], cells, season[..., places])
+            rows, steps = slice(max(begin, 0), begin + self.period), slice(max(begin, 0) - begin, self.period)
+            values = past[..., rows]
+            season[..., steps] = values if observed is None else torch.where(observed[..., rows], values, season[..., steps])
         return season[..., torch.arange(self.shape.horizon, device=past.device) % self.period]

@@ -1,4 +1,4 @@
-"""From the `[model]` table of a forecasting run's config.toml to its module."""
+"""Modules of forecasting models from the `[model]` table of a run's config.toml."""
 
 from modewise.models.encoder_config import Table, encoder_options
 from modewise.models.forecast import (
@@ -18,7 +18,7 @@ TOKEN_MODELS = ("hot", "transformer", "spatial", "temporal")
 
 def window_options(window: Table) -> Table:
     """The keywords of WindowNormalization."""
-    return {"centre": window["centre"], "scale": window["scale"] == "deviation", "affine": window["affine"],
+    return {"centre": window["centre"], "scale": window["scale"] == "std", "affine": window["affine"],
             "cycle": window["cycle"], "cycle_gain": window["cycle_gain"]}  # fmt: skip
 
 
@@ -31,13 +31,13 @@ def token_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
     return TokenForecaster(
         shape, encoder_options(model, ordered, model["name"]), length=patch["length"], stride=patch["stride"],
         embedding=patch["embedding"], patch_dropout=patch["dropout"], head=head["time"], head_dropout=head["dropout"],
-        head_norm=head.get("norm", True), zero_start=head["zero_start"], skip=head["skip"], known_width=model["known"]["width"], bfloat16=model["precision"] == "bf16",
-        **window_options(model["window"]))  # fmt: skip
+        head_norm=head.get("norm", True), zero_start=head["zero_start"], skip=head["skip"], covariate_width=model["future_covariates"]["width"],
+        bfloat16=model["precision"] == "bf16", **window_options(model["window"]))  # fmt: skip
 
 
 def patchtst(model: Table, shape: ForecastShape) -> Forecaster:
     return PatchTST(
-        shape, width=model["width"], hidden=model["hidden"], heads=model["heads"], blocks=model["blocks"],
+        shape, width=model["width"], hidden=model["hidden"], heads=model["heads"], layers=model["layers"],
         length=model["patch"]["length"], stride=model["patch"]["stride"], dropout=model["dropout"],
         attention_dropout=model["attention"]["dropout"], head_dropout=model["head"]["dropout"],
         bfloat16=model["precision"] == "bf16", **window_options(model["window"]))  # fmt: skip
@@ -45,14 +45,14 @@ def patchtst(model: Table, shape: ForecastShape) -> Forecaster:
 
 def itransformer(model: Table, shape: ForecastShape) -> Forecaster:
     return ITransformer(
-        shape, width=model["width"], hidden=model["hidden"], heads=model["heads"], blocks=model["blocks"],
+        shape, width=model["width"], hidden=model["hidden"], heads=model["heads"], layers=model["layers"],
         dropout=model["dropout"], bfloat16=model["precision"] == "bf16", **window_options(model["window"]))  # fmt: skip
 
 
 def tide(model: Table, shape: ForecastShape) -> Forecaster:
     return Tide(
-        shape, width=model["width"], hidden=model["hidden"], blocks=model["blocks"], step_width=model["tide"]["step_width"],
-        known_width=model["known"]["width"], dropout=model["dropout"], norm=model["tide"]["norm"],
+        shape, width=model["width"], hidden=model["hidden"], layers=model["layers"], step_width=model["tide"]["step_width"],
+        covariate_width=model["future_covariates"]["width"], dropout=model["dropout"], norm=model["tide"]["norm"],
         bfloat16=model["precision"] == "bf16", **window_options(model["window"]))  # fmt: skip
 
 
@@ -69,8 +69,7 @@ def linear_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
 
 
 def make_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
-    """The module of a resolved `[model]` table: all of its keys are there. NotImplementedError for a model that only
-    the program has."""
+    """The module of a complete `[model]` table. NotImplementedError for a model that only the program has."""
     name = model["name"]
     if name in TOKEN_MODELS:
         return token_forecaster(model, shape)

@@ -1,5 +1,5 @@
-"""The program's language model as a module: Llama's and Mistral's decoder with any causal form of attention. Its
-parameters have the names that they have in Hugging Face's files."""
+"""The program's language model as a module: the decoder of Llama and Mistral with any causal attention type. Parameters have
+the names of Hugging Face's files."""
 
 import math
 from typing import Any
@@ -42,7 +42,7 @@ class LanguageLayer(TensorModule):
         return self._fed(self.dropout1.add_to(x, self.self_attn(self.input_layernorm(x))))
 
     def step(self, x: Tensor, cache: AttentionCache) -> Tensor:
-        """The same for tokens that follow those in the cache."""
+        """The same for the tokens after those in the cache."""
         return self._fed(self.dropout1.add_to(x, self.self_attn.step(self.input_layernorm(x), cache)))
 
     def _fed(self, x: Tensor) -> Tensor:
@@ -52,16 +52,15 @@ class LanguageLayer(TensorModule):
 class _Matrix(nn.Module):
     """A parameter under `weight`."""
 
-    def __init__(self, rows: int, columns: int, deviation: float) -> None:
+    def __init__(self, rows: int, columns: int, std: float) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(rows, columns) * deviation)
+        self.weight = nn.Parameter(torch.randn(rows, columns) * std)
 
 
 class _Decoder(nn.Module):
     def __init__(self, model: Table) -> None:
         super().__init__()
-        deviation = first_deviation(model)
-        self.embed_tokens = _Matrix(model["vocabulary"], model["width"], deviation)
+        self.embed_tokens = _Matrix(model["vocabulary"], model["width"], init_std(model))
         self.layers = nn.ModuleList(
             LanguageLayer(make_attention(model), model["width"], model["hidden"], model["norm_epsilon"], model["dropout"])
             for _ in range(model["layers"])
@@ -69,16 +68,16 @@ class _Decoder(nn.Module):
         self.norm = RMSNorm(model["width"], model["norm_epsilon"])
 
 
-def first_deviation(model: Table) -> float:
-    """Of the first weights: 1/√width where the config leaves it open."""
-    return float(model["deviation"]) if model["deviation"] > 0 else 1 / math.sqrt(model["width"])
+def init_std(model: Table) -> float:
+    """Standard deviation of the initial weights; 1/√width for 0."""
+    return float(model["init_std"]) if model["init_std"] > 0 else 1 / math.sqrt(model["width"])
 
 
 def acting_fold(model: Table) -> list[int]:
-    """A fold whose first mode is open holds, in form causal, the coarsest blocks that texts of the context have."""
+    """The fold with n_1 = 0 replaced, for the type summary, by the number of outermost blocks in the context."""
     attention = model["attention"]
     fold = list(attention["fold"])
-    if attention["form"] == "causal" and fold[0] == 0:
+    if attention["type"] == "summary" and fold[0] == 0:
         fold[0] = max(1, (model["context"] - 1) // math.prod(fold[1:]))
     return fold
 
@@ -86,29 +85,28 @@ def acting_fold(model: Table) -> list[int]:
 def make_attention(model: Table) -> TensorAttention:
     """The attention of a resolved `[model]` table."""
     attention = model["attention"]
-    frequencies, gains = level_frequencies(model["rope"], attention["form"], attention["fold"], model["head_width"])
+    frequencies, gains = level_frequencies(model["rope"], attention["type"], attention["fold"], model["head_width"])
     return TensorAttention(
         model["width"], model["heads"], kv_heads=model["kv_heads"], head_width=model["head_width"],
-        form=attention["form"], fold=acting_fold(model), window=attention["window"], sinks=attention["sinks"],
-        density=attention["density"], slots=attention["slots"],
-        frequencies=frequencies, gains=gains,
-        deviation=first_deviation(model), latent_deviation=attention["latent_deviation"])  # fmt: skip
+        form=attention["type"], fold=acting_fold(model), window=attention["window"], sinks=attention["sinks"],
+        density=attention["density"], summary_tokens=attention["summary_tokens"],
+        frequencies=frequencies, gains=gains, std=init_std(model), latent_std=attention["latent_std"])  # fmt: skip
 
 
 class LanguageModel(TensorModule):
-    """tokens [B, n] int64 -> logits [B, n, V] of the token that follows each. `model`: a resolved `[model]` table of a
-    run of the task language."""
+    """tokens [B, n] int64 -> logits [B, n, V] of the next tokens. `model`: the complete `[model]` table of a run of the task
+    language_modeling."""
 
     def __init__(self, model: Table) -> None:
         super().__init__()
         self.options = model
         self.model = _Decoder(model)
-        self.lm_head = None if model["tied"] else _Matrix(model["vocabulary"], model["width"], first_deviation(model))
+        self.lm_head = None if model["tied"] else _Matrix(model["vocabulary"], model["width"], init_std(model))
         number_dropouts(self)
 
     @property
     def head_weight(self) -> Tensor:
-        """[V, D], the embedding itself where it is tied."""
+        """[V, D]; the embedding if tied."""
         return self.model.embed_tokens.weight if self.lm_head is None else self.lm_head.weight
 
     def _embed(self, tokens: Tensor) -> Tensor:
@@ -120,7 +118,7 @@ class LanguageModel(TensorModule):
         return torch.bfloat16 if self.options["precision"] == "bf16" else self.model.embed_tokens.weight.dtype
 
     def hidden(self, tokens: Tensor) -> Tensor:
-        """What the logits are made of: [B, n, D] behind the last norm; for `modewise.ops.language_loss`."""
+        """Hidden states [B, n, D] after the last norm, for `modewise.ops.language_loss`."""
         x = self._embed(tokens)
         for layer in self.model.layers:
             x = layer(x)
@@ -130,7 +128,7 @@ class LanguageModel(TensorModule):
         return ops.linear(self.hidden(tokens), self.head_weight)
 
     def new_cache(self) -> list[AttentionCache]:
-        """One a layer, empty."""
+        """An empty cache for each layer."""
         caches: list[AttentionCache] = [layer.self_attn.new_cache(self._type()) for layer in self._layers()]
         return caches
 
@@ -139,7 +137,7 @@ class LanguageModel(TensorModule):
 
     @torch.no_grad()
     def step_hidden(self, tokens: Tensor, caches: list[AttentionCache]) -> Tensor:
-        """tokens [B, t] that follow those in the caches -> [B, t, D] behind the last norm."""
+        """tokens [B, t] after those in the caches -> hidden states [B, t, D] after the last norm."""
         x = self._embed(tokens)
         for layer, cache in zip(self._layers(), caches, strict=True):
             x = layer.step(x, cache)
@@ -147,12 +145,12 @@ class LanguageModel(TensorModule):
 
     @torch.no_grad()
     def step(self, tokens: Tensor, caches: list[AttentionCache]) -> Tensor:
-        """The same -> logits [B, V] of the token that follows the last."""
+        """tokens [B, t] after those in the caches -> logits [B, V] of the next token."""
         return ops.linear(self.step_hidden(tokens, caches)[:, -1], self.head_weight)
 
     @torch.no_grad()
     def greedy(self, tokens: Tensor, count: int) -> Tensor:
-        """`count` tokens that go on with tokens [B, n], the likeliest each time, from a cache -> [B, count]."""
+        """Greedy decoding with a cache: tokens [B, n] -> the next `count` tokens [B, count]."""
         caches, found = self.new_cache(), []
         step = tokens
         for _ in range(count):

@@ -1,5 +1,5 @@
-"""The program's classifiers of volumes as modules: hot, transformer and divided, and ensembles of these. Names in the
-state are those of the program's files: emb.…, positions, blocks.N.…, head.0, head.2, and of ensembles member0.…, weights."""
+"""The program's volume classifiers as modules: hot, transformer and divided, and ensembles of these. State names are those of
+the program's files: emb.…, positions, blocks.N.…, head.0, head.2; for ensembles member0.…, weights."""
 
 import dataclasses
 import math
@@ -8,7 +8,7 @@ import tomllib
 import torch
 from torch import Tensor
 
-from modewise import ops
+from modewise import _aliases, ops
 from modewise.models.encoder_config import Table, encoder_options
 from modewise.nn.basic import TensorModule, number_dropouts
 from modewise.nn.encoder import EncoderOptions, TokenEncoder, encoded
@@ -20,8 +20,8 @@ OLD_NAMES = {"timesformer": "divided", "mvit": "pooling-attention"}  # in config
 
 
 @dataclasses.dataclass
-class GridShape:
-    """The sizes a classifier is built for: voxels N_1 … N_k, channels C, classes K, whether volumes come with masks."""
+class VisionShape:
+    """Sizes of a classifier: voxels N_1 … N_k, channels C, classes K, whether volumes have masks."""
 
     size: list[int]
     channels: int
@@ -30,11 +30,11 @@ class GridShape:
 
 
 class TokenClassifier(TensorModule):
-    """values [B, N_1 … N_k, C] as the run scales them, valid [B, N_1 … N_k] bool or None -> logits [B, K]."""
+    """values [B, N_1 … N_k, C] in the scale of the run, valid [B, N_1 … N_k] bool or None -> logits [B, K]."""
 
     def __init__(
         self,
-        shape: GridShape,
+        shape: VisionShape,
         encoder: EncoderOptions,
         *,
         patch: list[int],
@@ -70,7 +70,7 @@ class TokenClassifier(TensorModule):
         if list(values.shape) != wanted:
             raise ValueError(f"classifier: values must be [{', '.join(map(str, wanted))}], got {list(values.shape)}")
         if not values.is_floating_point():
-            raise ValueError(f"classifier: values must be a tensor of floating type, got {values.dtype}")
+            raise ValueError(f"classifier: values must be a floating-point tensor, got {values.dtype}")
         if valid is None:
             return values
         if valid.dtype != torch.bool or list(valid.shape) != wanted[:-1]:
@@ -81,8 +81,8 @@ class TokenClassifier(TensorModule):
 
 
 class ClassEnsemble(TensorModule):
-    """The logarithms [B, K] float64 of a weighted mean of the probabilities of several classifiers; `weights` [M] float64
-    sum to 1, alike at first. A member of weight 0 is not asked."""
+    """Logarithms [B, K] float64 of the weighted mean of several classifiers' probabilities; `weights` [M] float64 sum to 1,
+    initially equal. Members of weight 0 are skipped."""
 
     weights: Tensor
 
@@ -99,8 +99,8 @@ class ClassEnsemble(TensorModule):
         return ops.elementary(sum(parts[1:], parts[0]), "log")
 
 
-def make_classifier(model: Table, shape: GridShape) -> TokenClassifier | ClassEnsemble:
-    """The module of a resolved `[model]` table. NotImplementedError for a model that only the program has."""
+def make_classifier(model: Table, shape: VisionShape) -> TokenClassifier | ClassEnsemble:
+    """The module of a complete `[model]` table. NotImplementedError for a model that only the program has."""
     name, patch = OLD_NAMES.get(model["name"], model["name"]), model["patch"]
     if name == "ensemble":
         return ClassEnsemble([make_classifier(tomllib.loads(text)["model"], shape) for text in model["ensemble"]["members"]])
@@ -111,3 +111,6 @@ def make_classifier(model: Table, shape: GridShape) -> TokenClassifier | ClassEn
         shape, encoder_options(model, range(len(shape.size)), MECHANISMS[name]), patch=sizes,
         embedding=patch["embedding"], patch_dropout=patch["dropout"], head=model["head"]["pooling"],
         head_dropout=model["head"]["dropout"], head_norm=model["head"].get("norm", True), bfloat16=model["precision"] == "bf16")  # fmt: skip
+
+
+__getattr__ = _aliases.old_names(__name__, {"GridShape": "VisionShape"})

@@ -1,8 +1,9 @@
-"""Modules over `modewise.ops`: ordinary `torch.nn.Module`s whose state has the names of the program's files.
+"""`torch.nn.Module`s over `modewise.ops`, with the parameter names of the program's files.
 
-In evaluation mode and float32 on the CPU their results have the bits of the program's.
+In evaluation mode and float32 on the CPU their results equal the program's bit for bit.
 """
 
+from modewise import _aliases
 from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention, rotary_angles
 from modewise.nn.basic import (
     BatchNorm,
@@ -18,9 +19,9 @@ from modewise.nn.basic import (
 )
 from modewise.nn.block import Block
 from modewise.nn.encoder import EncoderOptions, TokenEncoder
-from modewise.nn.known_effect import KnownEffect
+from modewise.nn.future_covariate_effect import FutureCovariateEffect
 from modewise.nn.patches import Convolution, GridPatches, GridStem, PatchEmbedding
-from modewise.nn.positions import LearnedCode, SinCosCode, sin_cos_positions
+from modewise.nn.positions import ModeEmbedding, SinCosEncoding, sin_cos_positions
 from modewise.nn.recompute import recompute
 from modewise.nn.residual_block import ResidualBlock
 from modewise.nn.synthesizers import synthesizer
@@ -37,20 +38,20 @@ __all__ = [
     "Dropout",
     "EncoderOptions",
     "FeatureDraw",
+    "FutureCovariateEffect",
     "GELUNetwork",
     "GridPatches",
     "GridStem",
-    "KnownEffect",
     "KroneckerAttention",
     "LayerNorm",
-    "LearnedCode",
     "Linear",
+    "ModeEmbedding",
     "NormalizedWindow",
     "PatchEmbedding",
     "RMSNorm",
     "ResidualBlock",
     "SeriesLinear",
-    "SinCosCode",
+    "SinCosEncoding",
     "SwiGLU",
     "TensorAttention",
     "TimeHead",
@@ -65,3 +66,6 @@ __all__ = [
     "split_quantiles",
     "synthesizer",
 ]
+
+OLD_NAMES = {"KnownEffect": "FutureCovariateEffect", "LearnedCode": "ModeEmbedding", "SinCosCode": "SinCosEncoding"}
+__getattr__ = _aliases.old_names(__name__, OLD_NAMES)

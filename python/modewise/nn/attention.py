@@ -6,28 +6,29 @@ import torch
 from torch import Tensor, nn
 
 from modewise import ops
+from modewise._aliases import old_keywords
 from modewise.nn.basic import Dropout, FeatureDraw, LayerNorm, Linear, TensorModule
 
 
 def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: float) -> Tensor:
-    """The angles [N_1·…·N_k, width/2] float64 of the places of a grid of `sizes`, for `modewise.ops.rotary`.
+    """Rotary angles [N_1·…·N_k, width/2] float64 of the positions of a grid of `sizes`, for `modewise.ops.rotary`.
 
-    Each of `modes` has an equal share of s numbers, with the frequencies base^(−c/s), c < s; what is left over is 0.
-    One mode gives the usual base^(−2c/width) (Su et al. 2021).
+    Each of `modes` has s angles, of frequencies base^(−c/s), c < s; the remaining angles are 0. One mode gives the usual
+    base^(−2c/width) (Su et al. 2021).
     """
-    share = width // 2 // len(modes)
-    frequencies = torch.pow(base, torch.arange(share, dtype=torch.float64) * (-1 / share))
+    count = width // 2 // len(modes)
+    frequencies = torch.pow(base, torch.arange(count, dtype=torch.float64) * (-1 / count))
     angles = torch.zeros(*sizes, width // 2, dtype=torch.float64)
     for i, mode in enumerate(modes):
-        places = torch.arange(sizes[mode], dtype=torch.float64)
+        positions = torch.arange(sizes[mode], dtype=torch.float64)
         shape = [1] * len(sizes)
         shape[mode] = sizes[mode]
-        angles[..., i * share : (i + 1) * share] = (places[:, None] * frequencies).view(*shape, share)
+        angles[..., i * count : (i + 1) * count] = (positions[:, None] * frequencies).view(*shape, count)
     return angles.view(-1, width // 2)
 
 
 def rotate_heads(x: Tensor, heads: int, modes: Sequence[int], base: float) -> Tensor:
-    """Rotary codes of the tokens x [B, N_1 … N_k, D] over `modes`; x itself where there are none."""
+    """Applies the rotary embedding of `modes` to tokens x [B, N_1 … N_k, D]; x itself without modes."""
     if not modes:
         return x
     width = x.shape[-1] // heads
@@ -36,7 +37,7 @@ def rotate_heads(x: Tensor, heads: int, modes: Sequence[int], base: float) -> Te
 
 
 def norm_heads(x: Tensor, heads: int, norm: LayerNorm) -> Tensor:
-    """LayerNorm of each head's part of [..., D]."""
+    """LayerNorm of each head of [..., D]."""
     return norm(x.view(*x.shape[:-1], heads, -1)).view(x.shape)
 
 
@@ -46,17 +47,17 @@ AttentionWeights = tuple[
 
 
 def cast_like(parameter: Tensor | None, like: Tensor) -> Tensor | None:
-    """A parameter in the type of activations."""
+    """A parameter in the type of the activations."""
     return None if parameter is None else parameter.to(like.dtype)
 
 
 class KroneckerAttention(TensorModule):
-    """HOT's attention: one small matrix a mode, applied as mode products (`modewise.ops.kronecker_attention`).
+    """HOT's attention: one attention matrix per mode, applied as mode products (`modewise.ops.kronecker_attention`).
 
     `modes` is k. query_proj and key_proj [k·D, D] mode-major, or [D, D] with `share_modes`; value_proj, out_proj
-    [D, D]; q_norm, k_norm of width D / heads with `query_key_norm`. `feature_key` of the linear kernel: below 2²⁴, names
-    its random features and is kept in the state as feature_draw.numbers, with `features_redraw_every` batches of training
-    from one draw to the next (0: never); None: they are named by the module's place. The other options as the operator's.
+    [D, D]; q_norm, k_norm of width D / heads with `query_key_norm`. `feature_key` of the linear kernel: seed of its random
+    features, below 2²⁴, saved in the state as feature_draw.numbers, redrawn every `features_redraw_every` training batches
+    (0: never); None: the seed is the module's dropout site. The other options are the operator's.
     """
 
     q_norm: LayerNorm | None
@@ -119,7 +120,7 @@ class KroneckerAttention(TensorModule):
         return self.out_proj(mixed)
 
     def factors(self, x: Tensor, mask: Tensor | None = None) -> list[Tensor]:
-        """The matrices S_i [B, heads, N_i, N_i] of the attended modes, before dropout."""
+        """Attention matrices S_i [B, heads, N_i, N_i] of the attended modes, before dropout."""
         return ops.mode_attention(
             x, *self._weights(x), heads=self.heads, pooling=self.pooling, share_modes=self.share_modes,
             attend_modes=self.attend_modes, rope_modes=self.rope_modes, rope_base=self.rope_base, kernel=self.kernel,
@@ -128,20 +129,21 @@ class KroneckerAttention(TensorModule):
 
 
 class TokenAttention(TensorModule):
-    """Softmax attention between tokens: of all ("all"), of the same time patch ("spatial"), or of the same series
-    ("temporal"); the last mode is time. `causal`, of all without rotary codes: a token sees those up to itself, in
-    row-major order. query_proj, key_proj, value_proj, out_proj [D, D], q_norm, k_norm.
+    """Softmax attention between tokens. `scope`: all tokens ("all"), those of the same time patch ("spatial") or of the same
+    series ("temporal"); the last mode is time. `causal`: a causal mask in row-major order, for "all" without rotary embedding.
+    query_proj, key_proj, value_proj, out_proj [D, D], q_norm, k_norm.
     """
 
     q_norm: LayerNorm | None
     k_norm: LayerNorm | None
 
+    @old_keywords(reach="scope")
     def __init__(
         self,
         width: int,
         heads: int,
         *,
-        reach: str = "all",
+        scope: str = "all",
         query_key_norm: bool = True,
         dropout: float = 0.0,
         rope_modes: Sequence[int] = (),
@@ -149,12 +151,12 @@ class TokenAttention(TensorModule):
         causal: bool = False,
     ) -> None:
         super().__init__()
-        if causal and (reach != "all" or rope_modes):
-            raise ValueError("TokenAttention: causal attention reaches all tokens, without rotary codes")
+        if causal and (scope != "all" or rope_modes):
+            raise ValueError("TokenAttention: causal attention needs scope \"all\" and no rotary embedding")
         self.causal = causal
-        if reach not in ("all", "spatial", "temporal"):
-            raise ValueError(f"TokenAttention: reach must be all, spatial or temporal, got {reach!r}")
-        self.heads, self.reach, self.rope_modes, self.rope_base = heads, reach, list(rope_modes), rope_base
+        if scope not in ("all", "spatial", "temporal"):
+            raise ValueError(f"TokenAttention: scope must be all, spatial or temporal, got {scope!r}")
+        self.heads, self.scope, self.rope_modes, self.rope_base = heads, scope, list(rope_modes), rope_base
         self.query_proj = Linear(width, width)
         self.key_proj = Linear(width, width)
         self.value_proj = Linear(width, width)
@@ -174,20 +176,20 @@ class TokenAttention(TensorModule):
         k = self._placed(self.key_proj(x), self.k_norm)
         v = self.value_proj(x)
         drop = (self.dropout.active(), *self.dropout.weights_key())
-        if self.reach == "all":
+        if self.scope == "all":
             return self.out_proj(ops.full_attention(q, k, v, self.heads, mask, *drop, self.causal))
-        # All series modes are one mode here: [B, N, P, D].
+        # The series modes are merged: [B, N, P, D].
         folded = (x.shape[0], -1, x.shape[-2], x.shape[-1])
         folded_mask = None if mask is None else mask.reshape(x.shape[0], -1, x.shape[-2])
         out = ops.axis_attention(q.reshape(folded), k.reshape(folded), v.reshape(folded), self.heads,
-                                 0 if self.reach == "spatial" else 1, folded_mask, None, *drop)  # fmt: skip
+                                 0 if self.scope == "spatial" else 1, folded_mask, None, *drop)  # fmt: skip
         return self.out_proj(out.view(x.shape))
 
 
 class DividedAttention(TensorModule):
-    """Attention along one mode after another, each a residual step on what the former left; the result is what they
-    added. The idea is TimeSformer's (Bertasius et al., ICML 2021), whose block has norms between the steps, output
-    projections and one step for all of space. query_proj, key_proj, value_proj [k·D, D], mode-major; q_norm, k_norm."""
+    """Divided attention: attention along one mode after another, each a residual step; the result is the sum of the updates.
+    After TimeSformer (Bertasius et al., ICML 2021), whose block has norms between the steps, output projections and one step
+    for all of space. query_proj, key_proj, value_proj [k·D, D], mode-major; q_norm, k_norm."""
 
     q_norm: LayerNorm | None
     k_norm: LayerNorm | None
@@ -216,7 +218,7 @@ class DividedAttention(TensorModule):
         projected = self._projected(x, linear, mode)
         if norm is not None:
             projected = norm_heads(projected, self.heads, norm)
-        # Only places along the mode can differ between a query and its keys.
+        # A query and its keys differ in their position along this mode only.
         return rotate_heads(projected, self.heads, [mode], self.rope_base) if mode in self.rope_modes else projected
 
     def _projected(self, x: Tensor, linear: Linear, mode: int) -> Tensor:

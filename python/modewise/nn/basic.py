@@ -1,6 +1,6 @@
-"""The affine map, norms, dropout and feed-forwards, with the names that our files give their tensors.
+"""Linear layers, norms, dropout and feed-forward networks, with the tensor names of modewise's files.
 
-Weights stay float32 (or float64) and are cast to the type of the activations where they are used.
+Weights stay float32 (or float64) and are cast to the type of the activations at use.
 """
 
 import math
@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from modewise import ops
 
-FEW_ROWS = 64  # below, weights are not joined: no copy of them for a few tokens
+FEW_ROWS = 64  # below, weights are not concatenated: a copy costs more than it saves
 
 
 class TensorModule(nn.Module):
-    """A module whose result is one tensor."""
+    """A module that returns one tensor."""
 
     if TYPE_CHECKING:
 
@@ -23,7 +23,7 @@ class TensorModule(nn.Module):
 
 
 class Linear(TensorModule):
-    """x weightᵀ + bias: [..., in] -> [..., out]; weight [out, in], bias [out], uniform in ±1/√in as torch's."""
+    """x weightᵀ + bias: [..., in] -> [..., out]; weight [out, in], bias [out], initially uniform in ±1/√in as in torch."""
 
     bias: Tensor | None
 
@@ -38,7 +38,7 @@ class Linear(TensorModule):
 
 
 class SeriesLinear(TensorModule):
-    """A linear map of the time axis [B, N_1 … N_j, in] -> [B, N_1 … N_j, out]: one for all series, or one each.
+    """Linear map of the time axis [B, N_1 … N_j, in] -> [B, N_1 … N_j, out], shared by all series or one per series.
 
     `series` N: 0 for weight [out, in] and bias [out], else [N, out, in] and [N, out].
     """
@@ -73,7 +73,7 @@ class LayerNorm(TensorModule):
 
 
 class RMSNorm(TensorModule):
-    """x / √(mean(x²) + eps) · weight over the last dimension [..., width]: the norm of Llama."""
+    """x / √(mean(x²) + eps) · weight over the last dimension [..., width], as in Llama."""
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class RMSNorm(TensorModule):
 
 
 class BatchNorm(TensorModule):
-    """Batch normalisation over all but the last dimension [..., width], of the rows that `mask` [...] keeps."""
+    """Batch normalization over all but the last dimension [..., width], of the rows where `mask` [...] is True."""
 
     running_mean: Tensor
     running_var: Tensor
@@ -116,9 +116,9 @@ class BatchNorm(TensorModule):
 
 
 class Dropout(TensorModule):
-    """Dropout in training. Its random numbers are torch's, or, once `set_dropout_step` has set a seed and a step,
-    keyed by seed, step and `site`, the place in the model, as those of the program's training. Under torch.compile the
-    latter are constants of a graph, so that each step would be compiled anew: leave them unset there."""
+    """Dropout in training. Random numbers are torch's, or, after `set_dropout_step`, those of the program's training, keyed by
+    seed, step and `site`, the index of the module in the model. torch.compile treats seed and step as constants and would
+    recompile every step: leave them unset there."""
 
     def __init__(self, probability: float = 0.0, site: int = 16) -> None:
         super().__init__()
@@ -128,11 +128,11 @@ class Dropout(TensorModule):
         self.step = 0
 
     def active(self) -> float:
-        """The rate that acts now: 0 in evaluation."""
+        """The current rate: 0 in evaluation mode."""
         return self.probability if self.training else 0.0
 
     def key(self) -> tuple[int, int, int]:
-        """Seed, step and site, for operators that drop inside."""
+        """Seed, step and site, for operators with built-in dropout."""
         if self.active() == 0:
             return 0, 0, self.site
         if self.seed is None:
@@ -140,12 +140,11 @@ class Dropout(TensorModule):
         return self.seed, self.step, self.site
 
     def weights_key(self) -> tuple[int | None, int, int]:
-        """The same for attention, which lets torch's generator draw where it is given no seed."""
+        """The same for attention, where the seed None means torch's generator."""
         return (None, 0, self.site) if self.drawn_by_graph() else self.key()
 
     def drawn_by_graph(self) -> bool:
-        """Whether a graph is being made whose dropout draws by itself: torch's own, as a number that is drawn here would
-        break it."""
+        """Whether to use torch's dropout: while compiling without a seed, as drawing a seed here would break the graph."""
         return self.active() > 0 and self.seed is None and torch.compiler.is_compiling()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -161,9 +160,9 @@ class Dropout(TensorModule):
 
 
 class FeatureDraw(nn.Module):
-    """The draw of random features that a layer of linear attention uses. The buffer `numbers` [2] int64 holds a key, which
-    the program draws by its seed, and how often the features were drawn again; both stay below 2²⁴. `redraw_every`:
-    batches of training from one draw to the next; 0: never."""
+    """Seed of the random features of a linear attention layer. The buffer `numbers` [2] int64 holds a key, which the program
+    draws by its seed, and the number of redraws, both below 2²⁴. `redraw_every`: training batches between redraws; 0:
+    never."""
 
     numbers: Tensor
 
@@ -173,20 +172,20 @@ class FeatureDraw(nn.Module):
         self.register_buffer("numbers", torch.tensor([key, 0]))
 
     def seed(self) -> int:
-        """For `modewise.ops.orthogonal_projection`."""
+        """The seed for `modewise.ops.orthogonal_projection`."""
         key, draw = self.numbers.tolist()
         return int(key) | int(draw) << 24
 
     def set_step(self, step: int) -> None:
-        """In training: features of the draw that belongs to this step."""
+        """Selects the features of a training step; no effect in evaluation mode."""
         if self.training and self.redraw_every > 0:
             self.numbers[1] = step // self.redraw_every % 2**24
 
 
 def set_dropout_step(model: nn.Module, seed: int, step: int) -> None:
-    """From now on the dropouts of `model` draw Philox numbers keyed by `seed`, `step` and their places, as the program's
-    training does: the same for any number of threads, to be called before each forward pass. Random features that are
-    drawn again become those of `step`."""
+    """Makes the dropouts of `model` use Philox numbers keyed by `seed`, `step` and their sites, as the program's training does:
+    the same for any number of threads. Call it before each forward pass. Random features that are redrawn become those of
+    `step`."""
     for module in model.modules():
         if isinstance(module, Dropout):
             module.seed, module.step = seed, step
@@ -195,7 +194,7 @@ def set_dropout_step(model: nn.Module, seed: int, step: int) -> None:
 
 
 def number_dropouts(model: nn.Module) -> None:
-    """Gives the dropouts of a model their places, in the order in which they were registered."""
+    """Numbers the dropouts of a model in the order of registration."""
     for site, module in enumerate((m for m in model.modules() if isinstance(m, Dropout)), 16):
         module.site = site
 

@@ -1,4 +1,4 @@
-"""The transformer block: x + drop(attention(LN x)), then + drop(feed-forward(LN x)) (HOT, section 4.3)."""
+"""Transformer block: x + drop(attention(LN x)), then + drop(feed-forward(LN x)) (HOT, section 4.3)."""
 
 import torch
 from torch import Tensor, nn
@@ -8,9 +8,9 @@ from modewise.nn.basic import Dropout, LayerNorm, TensorModule
 
 
 class Block(TensorModule):
-    """Attention and feed-forward with their norms and residual sums. Either may be None: the block lacks that branch.
+    """Attention and feed-forward network with norms and residual sums; None: the block lacks that branch.
 
-    `layer_scale`: where a learned scale a channel of each branch starts (Touvron et al. 2021); 0: none.
+    `layer_scale`: initial value of a learned scale per channel of each branch (Touvron et al. 2021); 0: none.
     """
 
     norm1: LayerNorm | None

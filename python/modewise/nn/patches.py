@@ -1,4 +1,4 @@
-"""Patches as tokens: of the time axis of series, and of grids of any number of modes."""
+"""Patch embeddings: of the time axis of series, and of grids of any number of modes."""
 
 import math
 from collections.abc import Sequence
@@ -14,19 +14,19 @@ ACTIVATIONS = ("linear", "relu", "relu_norm")
 
 
 def patch_padding(lookback: int, length: int, stride: int) -> int:
-    """Copies of the last column appended so that patches cover the whole window: the fewest that do."""
+    """The number of copies of the last column to append so that patches cover the whole window."""
     if lookback < length:
         return length - lookback
     return -(lookback - length) % stride
 
 
 def patch_count(lookback: int, length: int, stride: int) -> int:
-    """Patches of a window of `lookback` steps."""
+    """The number of patches of a window of `lookback` steps."""
     return (lookback + patch_padding(lookback, length, stride) - length) // stride + 1
 
 
 def unfold(x: Tensor, length: int, stride: int) -> Tensor:
-    """[..., L] -> [..., P, length]; the last column is repeated where a patch reaches beyond it."""
+    """[..., L] -> [..., P, length], padded with copies of the last column."""
     padding = patch_padding(x.shape[-1], length, stride)
     if padding > 0:
         x = torch.cat([x, x[..., -1:].expand(*x.shape[:-1], padding)], -1)
@@ -34,7 +34,7 @@ def unfold(x: Tensor, length: int, stride: int) -> Tensor:
 
 
 class _Parts(nn.Module):
-    """Holds parts under the names that a Sequential of the released code gives them."""
+    """Parameters under the names of the released code's Sequential."""
 
     weight: Tensor
     bias: Tensor
@@ -51,8 +51,8 @@ def _convolution(width: int, channels: int, patch: Sequence[int]) -> _Parts:
 class PatchEmbedding(nn.Module):
     """Time patches as tokens: a convolution along time as one matrix product (HOT; PatchTST).
 
-    `activation`: "linear", "relu" (the paper) or "relu_norm" (ReLU and LayerNorm, as released). `flags`: windows come
-    with masks, and the observed flags are a second channel. Names: 0.weight [D, 1 or 2, length], 0.bias, 2 the norm.
+    `activation`: "linear", "relu" (the paper) or "relu_norm" (ReLU and LayerNorm, as released). `flags`: windows have
+    masks, and the observed flags are a second channel. Names: 0.weight [D, 1 or 2, length], 0.bias, 2 the norm.
     """
 
     def __init__(self, length: int, stride: int, width: int, activation: str = "linear", flags: bool = False) -> None:
@@ -65,8 +65,8 @@ class PatchEmbedding(nn.Module):
             self.add_module("2", LayerNorm(width))
 
     def forward(self, x: Tensor, observed: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
-        """x [B, N_1 … N_j, L], 0 where not observed; observed bool of its shape -> tokens [B, N_1 … N_j, P, D] of
-        `dtype` (x's where None), and their mask [B, N_1 … N_j, P]: whether any cell of the patch was observed."""
+        """x [B, N_1 … N_j, L], 0 where not observed; observed bool of its shape -> tokens [B, N_1 … N_j, P, D] of `dtype`
+        (None: x's), and their mask [B, N_1 … N_j, P]: whether any value of the patch was observed."""
         cells = unfold(x if dtype is None else x.to(dtype), self.length, self.stride)
         mask = None
         if self.flags:
@@ -83,8 +83,8 @@ class PatchEmbedding(nn.Module):
 
 
 def cut_grid(x: Tensor, patch: Sequence[int]) -> Tensor:
-    """x [B, N_1 … N_k, C] -> [B, n_1 … n_k, p_1·…·p_k·C], n_i = ⌈N_i / p_i⌉: zeros behind the end, the places of a
-    patch in row-major order, channels last."""
+    """x [B, N_1 … N_k, C] -> [B, n_1 … n_k, p_1·…·p_k·C], n_i = ⌈N_i / p_i⌉: padded with zeros at the end, patches in row-major
+    order, channels last."""
     modes = len(patch)
     padding = [0, 0]
     for mode in reversed(range(modes)):
@@ -98,27 +98,27 @@ def cut_grid(x: Tensor, patch: Sequence[int]) -> Tensor:
 
 
 class Convolution(TensorModule):
-    """x [B, N_1 … N_k, C] -> [B, M_1 … M_k, C'], one kernel size, stride and padding for all modes; weight
-    [C', C, K …], normal with deviation √(2 / (C'·K^k)) (He et al. 2015)."""
+    """x [B, N_1 … N_k, C] -> [B, M_1 … M_k, C'], with one kernel size, stride and padding for all modes; weight [C', C, K …],
+    initially normal with std √(2 / (C'·K^k)) (He et al. 2015)."""
 
     def __init__(self, modes: int, channels: int, outputs: int, kernel: int, stride: int = 1, padding: int = 0) -> None:
         super().__init__()
         self.stride, self.padding, self.dilation = [stride] * modes, [padding] * modes, [1] * modes
-        deviation = math.sqrt(2 / (outputs * kernel**modes))
-        self.weight = nn.Parameter(torch.randn(outputs, channels, *[kernel] * modes) * deviation)
+        std = math.sqrt(2 / (outputs * kernel**modes))
+        self.weight = nn.Parameter(torch.randn(outputs, channels, *[kernel] * modes) * std)
 
     def forward(self, x: Tensor) -> Tensor:
         return ops.convolution(x, self.weight, None, self.stride, self.padding, self.dilation)
 
 
 class GridStem(nn.Module):
-    """log2(patch) convolutions of kernel 3 and stride 2, each followed by BatchNorm and ReLU, the width doubling up to
-    D (the multilayer encoder of HOT of arXiv 2412.02919v1, appendix B). Names: conv.N.weight, norm.N."""
+    """log2(patch) convolutions of kernel 3 and stride 2, each followed by BatchNorm and ReLU; the width doubles up to D (the
+    multilayer encoder of HOT, arXiv 2412.02919v1, appendix B). Names: conv.N.weight, norm.N."""
 
     def __init__(self, modes: int, channels: int, patch: int, width: int) -> None:
         super().__init__()
         if patch < 2 or patch & (patch - 1) != 0:
-            raise ValueError(f"GridStem: patch must be a power of 2 from 2 on, got {patch}")
+            raise ValueError(f"GridStem: patch must be a power of 2, at least 2, got {patch}")
         self.modes = modes
         self.conv, self.norm = nn.ModuleList(), nn.ModuleList()
         reduction = 2
@@ -129,22 +129,22 @@ class GridStem(nn.Module):
             channels, reduction = outputs, 2 * reduction
 
     def forward(self, values: Tensor, valid: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
-        """As GridPatches."""
+        """Shapes as in GridPatches."""
         x, mask = values if dtype is None else values.to(dtype), None
         for i, (convolution, norm) in enumerate(zip(self.conv, self.norm, strict=True)):
             x = convolution(x)
             if valid is not None:
                 mask = cut_grid(valid.unsqueeze(-1), [2 ** (i + 1)] * self.modes).any(-1)
             x = torch.relu(norm(x, mask))
-            # What lies under invalid places must not reach their neighbours in the next convolution.
+            # Invalid positions must not affect their neighbours in the next convolution.
             x = x if mask is None else x.masked_fill(~mask.unsqueeze(-1), 0)
         return x, mask
 
 
 class GridPatches(nn.Module):
-    """Box-shaped patches of a grid (images, volumes) as tokens: a convolution whose stride is its kernel.
+    """Patches of a grid (image, volume) as tokens: a convolution whose stride is its kernel size.
 
-    `activation` as in PatchEmbedding, with batch normalisation for "relu_norm". Names: conv.0.weight
+    `activation` as in PatchEmbedding, with batch normalization for "relu_norm". Names: conv.0.weight
     [D, C, p_1 … p_k], conv.0.bias, conv.2 the norm.
     """
 
@@ -160,10 +160,10 @@ class GridPatches(nn.Module):
 
     def forward(self, values: Tensor, valid: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
         """values [B, N_1 … N_k, C], 0 where not valid; valid [B, N_1 … N_k] bool -> tokens [B, n_1 … n_k, D] of
-        `dtype`, and their mask: whether any cell of the patch is valid."""
+        `dtype`, and their mask: whether any position of the patch is valid."""
         mask = None if valid is None else cut_grid(valid.unsqueeze(-1), self.patch).any(-1)
         parts = cast(_Parts, self.conv.get_submodule("0"))
-        weight = parts.weight.movedim(1, -1).flatten(1)  # channels last, as the cells of a patch
+        weight = parts.weight.movedim(1, -1).flatten(1)  # channels last, as in cut_grid
         cells = cut_grid(values if dtype is None else values.to(dtype), self.patch)
         tokens = ops.linear(cells, weight, parts.bias)
         if self.activation != "linear":

@@ -1,4 +1,4 @@
-"""Codes that tell tokens [B, N_1 … N_k, D] apart: learned or fixed, for the places of some modes."""
+"""Position encodings of tokens [B, N_1 … N_k, D]: learned embeddings or fixed sinusoids of some modes."""
 
 import math
 from collections.abc import Sequence
@@ -6,56 +6,58 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from modewise._aliases import old_keywords
 from modewise.nn.basic import TensorModule
 
 
 def sin_cos_positions(sizes: Sequence[int], width: int) -> Tensor:
-    """Sines and cosines of the places along the modes (Vaswani et al. 2017): [N_1 … N_k, width] float32.
+    """Sinusoidal position encoding of a grid (Vaswani et al. 2017): [N_1 … N_k, width] float32.
 
-    An equal even share of the width a mode, left-over channels 0.
+    Each mode has an equal even number of channels, remaining channels are 0.
     """
     half = width // (2 * len(sizes))
     out = torch.zeros(*sizes, width)
     for mode, size in enumerate(sizes):
         shape = [1] * len(sizes) + [half]
         shape[mode] = size
-        rows = [[place * math.pow(10000.0, -f / half) for f in range(half)] for place in range(size)]
+        rows = [[position * math.pow(10000.0, -f / half) for f in range(half)] for position in range(size)]
         for part, function in enumerate((math.sin, math.cos)):
             first = (2 * mode + part) * half
-            codes = torch.tensor([[function(angle) for angle in row] for row in rows], dtype=torch.float64)
-            out[..., first : first + half] = codes.float().view(shape)
+            values = torch.tensor([[function(angle) for angle in row] for row in rows], dtype=torch.float64)
+            out[..., first : first + half] = values.float().view(shape)
     return out
 
 
 def _view(sizes: Sequence[int], modes: Sequence[int], width: int) -> list[int]:
-    """The sizes of `modes` in their places, 1 elsewhere, and the width."""
+    """The shape [N_1 … N_k, width] with 1 for modes outside `modes`."""
     return [size if mode in modes else 1 for mode, size in enumerate(sizes)] + [width]
 
 
-class LearnedCode(TensorModule):
-    """A learned code for each place of `modes`, the same along the others; its weight is one-dimensional, so that
-    weight decay, which spares vectors, leaves it alone."""
+class ModeEmbedding(TensorModule):
+    """A learned embedding of the positions of `modes`, shared along the other modes. The weight is a vector, which weight
+    decay skips."""
 
-    def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int, deviation: float = 0.02) -> None:
+    @old_keywords(deviation="std")
+    def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int, std: float = 0.02) -> None:
         super().__init__()
         self.view = _view(sizes, modes, width)
-        self.weight = nn.Parameter(torch.randn(math.prod(self.view)) * deviation)
+        self.weight = nn.Parameter(torch.randn(math.prod(self.view)) * std)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """tokens + code."""
+        """tokens + embedding."""
         return tokens + self.weight.view(self.view).to(tokens.dtype)
 
 
-class SinCosCode(TensorModule):
-    """The fixed code of `modes`; it is no part of the state."""
+class SinCosEncoding(TensorModule):
+    """The sinusoidal position encoding of `modes`; not saved in the state."""
 
     code: Tensor
 
     def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int) -> None:
         super().__init__()
-        code = sin_cos_positions([sizes[mode] for mode in modes], width).view(_view(sizes, modes, width))
-        self.register_buffer("code", code, persistent=False)
+        encoding = sin_cos_positions([sizes[mode] for mode in modes], width).view(_view(sizes, modes, width))
+        self.register_buffer("code", encoding, persistent=False)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """tokens + code."""
+        """tokens + encoding."""
         return tokens + self.code.to(tokens.dtype)

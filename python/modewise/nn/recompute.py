@@ -1,4 +1,4 @@
-"""Less memory for the backward pass, against time."""
+"""Recomputation of activations (gradient checkpointing): less memory, more time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from modewise import ops
 
 @contextmanager
 def recompute(on: bool = True) -> Iterator[None]:
-    """What the operators compute inside, in this thread, keeps few activations for the backward pass, which computes the
-    others again: the results of norms and dropouts, maps, short mode products, attention factors, hidden activations. Results
-    and gradients have the same bits. Under torch.compile it does nothing: there the graph's partitioner chooses."""
+    """Inside, operators of this thread save few activations for the backward pass, which recomputes the others: outputs of norms,
+    dropouts and linear maps, short mode products, attention factors, hidden activations. Results and gradients have the same
+    bits. No effect under torch.compile, whose partitioner decides."""
     before = ops.kernels.set_recompute_mode(on)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The residual block of TiDE (Das et al., TMLR 2023): a layer of ReLUs beside a linear map."""
+"""Residual block of TiDE (Das et al., TMLR 2023): a ReLU layer plus a linear skip."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from modewise.nn.basic import Dropout, LayerNorm, Linear, TensorModule
 
 
 class ResidualBlock(TensorModule):
-    """norm(dropout(out relu(hidden x)) + skip x): [..., in] -> [..., out], without the norm where `norm` is False."""
+    """norm(dropout(out relu(hidden x)) + skip x): [..., in] -> [..., out]; no norm if `norm` is False."""
 
     def __init__(self, in_features: int, hidden: int, out_features: int, dropout: float = 0.0, norm: bool = True) -> None:
         super().__init__()

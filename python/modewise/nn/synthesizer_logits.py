@@ -1,5 +1,5 @@
-"""Where a synthesizer's logits Z [N, M] come from (arXiv 2201.01410, section 3; Tay et al. 2020): each source gives them
-as narrow matrices or Kronecker factors, for `modewise.ops.synthesized_attention`. Every head has weights of its own."""
+"""Sources of a synthesizer's logits Z [N, M] (arXiv 2201.01410, section 3; Tay et al. 2020), as low-rank matrices or Kronecker
+factors for `modewise.ops.synthesized_attention`. Each head has its own weights."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from modewise.nn.basic import Linear
 
 
 class Logits(NamedTuple):
-    """left rightᵀ + outer ⊗ inner, either part or both: left [B, n, H, c], right [B or 1, m, H, c], outer [H, α, β],
+    """left rightᵀ + outer ⊗ inner, or one of the two terms: left [B, n, H, c], right [B or 1, m, H, c], outer [H, α, β],
     inner [H, α', β']."""
 
     left: Tensor | None = None
@@ -23,8 +23,8 @@ class Logits(NamedTuple):
 
 
 class LogitSource(nn.Module):
-    """forward: x [B, N_1 … N_k, D] of the grid `sizes`, or the first tokens of a sequence -> `Logits` with as many rows
-    and columns as x has tokens."""
+    """Base of the sources. forward: x [B, N_1 … N_k, D] of the grid `sizes`, or the first tokens of a sequence -> `Logits` with a
+    row and a column per token of x."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         super().__init__()
@@ -35,12 +35,12 @@ class LogitSource(nn.Module):
         def __call__(self, x: Tensor) -> Logits: ...
 
     def check(self, x: Tensor) -> int:
-        """The number of tokens; ValueError for others than the source was made for."""
+        """The number of tokens; ValueError if the source was made for other sizes."""
         sizes = list(x.shape[1:-1])
         sequence = len(self.sizes) == 1
         fits = len(sizes) == 1 and sizes[0] <= self.sizes[0] if sequence else sizes == self.sizes
         if not fits:
-            takes = "takes so many or fewer" if sequence else "takes these alone"
+            takes = "takes at most as many" if sequence else "takes only these"
             raise ValueError(f"a synthesizer made for tokens {self.sizes} {takes}, got {sizes}")
         return math.prod(sizes)
 
@@ -51,29 +51,29 @@ def kronecker_product(a: Tensor, b: Tensor) -> Tensor:
 
 
 def balanced_divisors(n: int, count: int) -> list[int]:
-    """`count` numbers whose product is n, as equal as the divisors allow, large ones first."""
+    """`count` divisors with product n, as equal as possible, in descending order."""
     found = []
     for left in range(count, 1, -1):
-        most = int(n ** (1 / left) + 1e-9)
-        while n % most != 0:
-            most -= 1
-        found.append(most)
-        n //= most
+        divisor = int(n ** (1 / left) + 1e-9)
+        while n % divisor != 0:
+            divisor -= 1
+        found.append(divisor)
+        n //= divisor
     return sorted([*found, n], reverse=True)
 
 
 class Matrices(nn.Module):
     """A parameter [H, rows, columns], or its Kronecker factors factor0, factor1, …"""
 
-    def __init__(self, heads: int, rows: Sequence[int], columns: Sequence[int], deviation: float) -> None:
+    def __init__(self, heads: int, rows: Sequence[int], columns: Sequence[int], std: float) -> None:
         super().__init__()
         self.rows, self.columns = list(rows), list(columns)
-        spread = deviation ** (1 / len(self.rows))
+        factor_std = std ** (1 / len(self.rows))
         for i, (some_rows, some_columns) in enumerate(zip(self.rows, self.columns, strict=True)):
-            self.register_parameter(f"factor{i}", nn.Parameter(torch.randn(heads, some_rows, some_columns) * spread))
+            self.register_parameter(f"factor{i}", nn.Parameter(torch.randn(heads, some_rows, some_columns) * factor_std))
 
     def joined(self, like: Tensor, first: int = 0, last: int | None = None) -> Tensor:
-        """The product of the factors first … last − 1 in the type of `like`; a 1 where there is none."""
+        """The Kronecker product of the factors first … last − 1 in the type of `like`; 1 without factors."""
         factors = [parameter.to(like.dtype) for parameter in self.parameters()]
         chosen = factors[first:last]
         if not chosen:
@@ -85,7 +85,7 @@ class Matrices(nn.Module):
 
 
 class DenseLogits(LogitSource):
-    """Tay's dense form: Z_i = W_2 relu(W_1 x_i + b_1) + b_2; row i sees token i alone. Names: hidden, columns
+    """Tay's dense synthesizer: Z_i = W_2 relu(W_1 x_i + b_1) + b_2; row i depends on token i alone. Names: hidden, columns
     [M, H, d], columns_bias [M, H, 1]."""
 
     def __init__(self, sizes: Sequence[int], width: int, heads: int) -> None:
@@ -108,9 +108,9 @@ AXES = ("height", "width", "channel")
 
 
 class TensorLogits(LogitSource):
-    """Z = X ×_1 A_H ×_2 A_W ×_3 A_C (Eq. 11 and the forms behind Eq. 13), X [H, W, C] with H all modes but the last;
-    axis `reduced` becomes 1, the two others N each. With `factors` > 1 each A is a Kronecker product (Eqs. 16, 17).
-    Names: height, width, channel."""
+    """Z = X ×_1 A_H ×_2 A_W ×_3 A_C (Eq. 11 and the variants after Eq. 13), X [H, W, C] with H all modes but the last; axis
+    `reduced` becomes 1, the two others N each. With `factors` > 1 each A is a Kronecker product (Eqs. 16, 17). Names: height,
+    width, channel."""
 
     def __init__(self, sizes: Sequence[int], width: int, heads: int, reduced: str = "channel", factors: int = 1) -> None:
         super().__init__(sizes)
@@ -136,7 +136,7 @@ class TensorLogits(LogitSource):
 
 
 class RandomLogits(LogitSource):
-    """Z = R (Eq. 15), the same for all samples: learned, or kept as drawn. Name: logits [H, N, M]."""
+    """Z = R (Eq. 15), the same for all samples: learned, or fixed. Name: logits [H, N, M]."""
 
     logits: Tensor
 
@@ -161,8 +161,8 @@ class FactorizedLogits(LogitSource):
         super().__init__(sizes)
         shapes = balanced_divisors(math.prod(sizes), factors)
         self.factors = Matrices(heads, shapes, shapes, 1.0)
-        held = [math.prod(shapes[:split]) ** 2 + math.prod(shapes[split:]) ** 2 for split in range(1, factors + 1)]
-        self.split = held.index(min(held)) + 1  # that leaves the least to hold
+        entries = [math.prod(shapes[:split]) ** 2 + math.prod(shapes[split:]) ** 2 for split in range(1, factors + 1)]
+        self.split = entries.index(min(entries)) + 1
 
     def forward(self, x: Tensor) -> Logits:
         self.check(x)
@@ -170,8 +170,8 @@ class FactorizedLogits(LogitSource):
 
 
 class MixedLogits(LogitSource):
-    """Z = Σ θ_i Z_i, θ on the simplex by a softmax of learned numbers (Eq. 19); at most one source has Kronecker
-    factors. Names: source0, source1, …, theta."""
+    """Z = Σ θ_i Z_i, θ a softmax of learned numbers (Eq. 19); at most one source has Kronecker factors. Names: source0, source1,
+    …, theta."""
 
     def __init__(self, sources: Sequence[LogitSource]) -> None:
         super().__init__(sources[0].sizes)
@@ -180,17 +180,17 @@ class MixedLogits(LogitSource):
         self.theta = nn.Parameter(torch.zeros(len(sources)))
 
     def forward(self, x: Tensor) -> Logits:
-        shares = torch.softmax(self.theta, -1).to(x.dtype)
+        weights = torch.softmax(self.theta, -1).to(x.dtype)
         left, right, outer, inner = [], [], None, None
         sources = [source for source in self.children() if isinstance(source, LogitSource)]
-        for share, one in zip(shares, (source(x) for source in sources), strict=True):
+        for weight, one in zip(weights, (source(x) for source in sources), strict=True):
             if one.left is not None and one.right is not None:
-                left.append(one.left * share)
+                left.append(one.left * weight)
                 right.append(one.right)
             if one.outer is not None:
                 if outer is not None:
                     raise ValueError("a mixture takes one source with Kronecker factors, got two")
-                outer, inner = one.outer * share, one.inner
+                outer, inner = one.outer * weight, one.inner
         if not left:
             return Logits(outer=outer, inner=inner)
         return Logits(torch.cat(left, -1), torch.cat(right, -1), outer, inner)

@@ -1,4 +1,4 @@
-"""The zoo of attention without dot products, and its neighbours, by name (arXiv 2201.01410, Table 1;
+"""Attention registry: synthesizers, which have no dot products, and other attention, by name (arXiv 2201.01410, Table 1;
 docs/synthesizers.md). All take x [B, N_1 … N_k, D] and mask [B, N_1 … N_k] bool, and have value_proj, out_proj [D, D]."""
 
 import dataclasses
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from modewise import ops
+from modewise._aliases import REGISTRY_ENTRIES, current
 from modewise.nn.attention import KroneckerAttention, TokenAttention
 from modewise.nn.basic import Linear, TensorModule
 from modewise.nn.synthesizer_logits import (
@@ -31,8 +32,8 @@ def by_head(x: Tensor, heads: int) -> Tensor:
 
 
 class SynthesizerAttention(TensorModule):
-    """out_proj(Σ_s softmax(Z_s) V) over `sources`, one as a rule; three are the additive form (Eq. 14). `causal`: token i
-    sees tokens j ≤ i. Names: logits, or logits0, logits1, …"""
+    """out_proj(Σ_s softmax(Z_s) V) over `sources`: one, or three for the type additive (Eq. 14). `causal`: token i attends to
+    tokens j ≤ i. Names: logits, or logits0, logits1, …"""
 
     def __init__(self, width: int, heads: int, sources: Sequence[LogitSource], causal: bool = False) -> None:
         super().__init__()
@@ -75,11 +76,11 @@ class FactorProductAttention(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if list(x.shape[1:-1]) != self.sizes:
-            raise ValueError(f"a synthesizer made for tokens {self.sizes} takes these alone, got {list(x.shape[1:-1])}")
+            raise ValueError(f"a synthesizer made for tokens {self.sizes} takes only these, got {list(x.shape[1:-1])}")
         values = self.value_proj(x)
         if mask is None:
             return self.out_proj(self._mix(values).reshape(x.shape))
-        # What is not valid weighs nothing, and the rest is brought back to a sum of 1.
+        # Invalid tokens have weight 0; the other weights are renormalized.
         values = values.masked_fill(~mask.unsqueeze(-1), 0)
         valid = mask.unsqueeze(-1).to(x.dtype)
         mass = self._mix(valid.flatten(1, -2).expand(-1, -1, self.heads))
@@ -106,7 +107,7 @@ class LinformerAttention(TensorModule):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         tokens = x.flatten(1, -2)
         if tokens.shape[1] > self.key_map.shape[1]:
-            raise ValueError(f"linformer made for {self.key_map.shape[1]} keys takes so many or fewer, got {tokens.shape[1]}")
+            raise ValueError(f"linformer made for {self.key_map.shape[1]} keys takes at most as many, got {tokens.shape[1]}")
 
         def project(linear: Linear, weights: Tensor) -> Tensor:
             rows = linear(tokens)
@@ -119,8 +120,8 @@ class LinformerAttention(TensorModule):
 
 
 class PrintedMixtureAttention(TensorModule):
-    """softmax(θ_1 softmax(Z) + θ_2 R) V, Eq. 20 to the letter; holds N · N numbers a head and sample. Names: inner,
-    random, theta."""
+    """softmax(θ_1 softmax(Z) + θ_2 R) V, Eq. 20 as printed; holds N · N numbers per head and sample. Names: inner, random,
+    theta."""
 
     def __init__(self, width: int, heads: int, inner: LogitSource, random: LogitSource) -> None:
         super().__init__()
@@ -137,8 +138,8 @@ class PrintedMixtureAttention(TensorModule):
         inner = ops.synthesized_attention(units.expand(x.shape[0], -1, -1, -1), *self.inner(x), count, kept)
         random = self.random(x)
         assert random.outer is not None and random.inner is not None
-        shares = torch.softmax(self.theta, -1).to(x.dtype)
-        logits = inner.transpose(1, 2) * shares[0] + kronecker_product(random.outer, random.inner) * shares[1]
+        theta = torch.softmax(self.theta, -1).to(x.dtype)
+        logits = inner.transpose(1, 2) * theta[0] + kronecker_product(random.outer, random.inner) * theta[1]
         if kept is not None:
             logits = logits.masked_fill(~kept.unsqueeze(1).unsqueeze(1), -1e30)
         return torch.softmax(logits, -1)
@@ -153,8 +154,7 @@ class PrintedMixtureAttention(TensorModule):
 
 @dataclasses.dataclass
 class SynthesizerShape:
-    """The tokens for which a form is made: a grid of `sizes` N_1 … N_k, width D, heads; `factors`: Kronecker factors of
-    the factorized forms."""
+    """Shape of the tokens: a grid of `sizes` N_1 … N_k, width D, heads; `factors`: Kronecker factors of the factorized types."""
 
     sizes: Sequence[int]
     width: int
@@ -183,11 +183,11 @@ def _kronecker(combine: str) -> Callable[[SynthesizerShape], TensorModule]:
     return lambda shape: KroneckerAttention(shape.width, shape.heads, len(shape.sizes), combine=combine)
 
 
-FORMS: dict[str, Callable[[SynthesizerShape], TensorModule]] = {
+ENTRIES: dict[str, Callable[[SynthesizerShape], TensorModule]] = {
     "dot-product": lambda shape: TokenAttention(shape.width, shape.heads, query_key_norm=False, causal=shape.causal),
     "linformer": lambda shape: LinformerAttention(shape.sizes, shape.width, shape.heads),
     "dense": _synthesizer(_dense),
-    "tensor": _synthesizer(lambda shape: _tensor(shape, "channel")),
+    "stt": _synthesizer(lambda shape: _tensor(shape, "channel")),
     "tensor-height": _synthesizer(lambda shape: _tensor(shape, "height")),
     "tensor-width": _synthesizer(lambda shape: _tensor(shape, "width")),
     "additive": lambda shape: SynthesizerAttention(shape.width, shape.heads, [_tensor(shape, axis) for axis in AXES]),
@@ -208,15 +208,16 @@ CAUSAL = ("dot-product", "dense", "random", "random-fixed", "factorized-random",
 
 
 def synthesizer(name: str, sizes: Sequence[int], width: int, heads: int, *, factors: int = 2, causal: bool = False) -> TensorModule:
-    """The form `name` of the zoo for tokens [B, N_1 … N_k, D], N_1 … N_k = `sizes`, D = `width`: dot-product, linformer,
-    dense, tensor, tensor-height, tensor-width, additive, random, random-fixed, factorized-dense, factorized-random,
-    product-random, mixture, mixture-dense, mixture-printed, kronecker, kronecker-sum. `factors`: of factorized forms;
-    `causal`: a token sees those up to itself (dot-product, dense, random, random-fixed, factorized-random, mixture-dense).
-    ValueError for another name, or a form that cannot be causal."""
-    if name not in FORMS:
-        raise ValueError(f"there is no attention '{name}' (there are {', '.join(FORMS)})")
+    """The registry entry `name` for tokens [B, N_1 … N_k, D], N_1 … N_k = `sizes`, D = `width`: dot-product, linformer, dense,
+    stt, tensor-height, tensor-width, additive, random, random-fixed, factorized-dense, factorized-random, product-random,
+    mixture, mixture-dense, mixture-printed, kronecker, kronecker-sum. `factors`: of factorized types; `causal`: a causal mask
+    (dot-product, dense, random, random-fixed, factorized-random, mixture-dense). ValueError for an unknown name, or a type that
+    cannot be causal."""
+    name = current(REGISTRY_ENTRIES, name)
+    if name not in ENTRIES:
+        raise ValueError(f"unknown attention '{name}' (there are {', '.join(ENTRIES)})")
     if causal and name not in CAUSAL:
-        raise ValueError(f"attention '{name}' cannot be causal: each of its rows sees every token")
+        raise ValueError(f"attention '{name}' cannot be causal: each of its rows depends on every token")
     if width % heads != 0:
         raise ValueError(f"attention '{name}': heads = {heads} must divide the width {width}")
-    return FORMS[name](SynthesizerShape(sizes, width, heads, factors, causal))
+    return ENTRIES[name](SynthesizerShape(sizes, width, heads, factors, causal))

@@ -1,4 +1,4 @@
-"""Causal self-attention of a language model in any form of `modewise.ops.tensor_attention`, and its cache."""
+"""Causal self-attention of a language model, of any type of `modewise.ops.tensor_attention`, and its KV cache."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,28 +8,31 @@ import torch
 from torch import Tensor, nn
 
 from modewise import _native, ops
+from modewise._aliases import ATTENTION_TYPES, current, old_keywords
 from modewise.nn.basic import FEW_ROWS, Linear, TensorModule
 
 _native.load_library("modewise_python")
 
-FORMS_WITH_LATENTS = ("causal",)
+TYPES_WITH_LATENTS = ("summary",)
 
 
 class AttentionCache:
-    """What one layer keeps while a text is generated: in form causal the window and the slots of finished siblings, so
-    that memory grows with the coarsest blocks alone. `length`: tokens so far; `bytes` of all that is kept."""
+    """KV cache of one layer during generation. The type summary caches the window and the summary tokens of complete sibling
+    blocks, so memory grows with the outermost blocks only. `length`: cached tokens; `bytes`: size of the cached tensors."""
 
     def __init__(
         self, form: str, fold: Sequence[int], window: int, sinks: int, density: float, latents: Tensor | None,
         frequencies: Tensor | None, gains: Sequence[float],
     ) -> None:  # fmt: skip
-        """Empty. Arguments as for `modewise.ops.tensor_attention`; latents of the type of the activations."""
-        kept = None if latents is None else latents.detach()
-        self._cache: Any = torch.classes.modewise.AttentionCache(form, list(fold), window, sinks, density, kept, frequencies, list(gains))
+        """An empty cache. Arguments as for `modewise.ops.tensor_attention`; latents in the type of the activations."""
+        queries = None if latents is None else latents.detach()
+        self._cache: Any = torch.classes.modewise.AttentionCache(
+            current(ATTENTION_TYPES, form), list(fold), window, sinks, density, queries, frequencies, list(gains)
+        )
 
     def step(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """Appends t tokens, not rotated, and lets them attend to the text so far: q [B, t, H, d], k [B, t, G, d], v
-        [B, t, G, e] -> [B, t, H, e]. No gradients."""
+        """Appends t tokens, not rotated, which attend to all cached tokens: q [B, t, H, d], k [B, t, G, d], v [B, t, G, e] ->
+        [B, t, H, e]. No gradients."""
         out: Tensor = self._cache.step(q, k, v)
         return out
 
@@ -44,15 +47,17 @@ class AttentionCache:
 
 class TensorAttention(TensorModule):
     """[B, n, D] -> [B, n, D], causal, with the names of Llama: q_proj [H·d, D], k_proj and v_proj [G·d, D], o_proj
-    [D, H·d], no biases; and `latents` [m−1, G, slots, d] in form causal.
+    [D, H·d], no biases; and `latents` [m−1, G, summary_tokens, d] for the type summary.
 
-    `form`, `fold`, `window`, `sinks`, `density` as for `modewise.ops.tensor_attention`. `frequencies` [levels, d/2]
-    float64, radians a step, with `gains` a level: rotary codes; None: none. `deviation` of the first weights.
+    `form`: the type; it, `fold`, `window`, `sinks`, `density` as for `modewise.ops.tensor_attention`. `frequencies`
+    [levels, d/2] float64, radians per position, with `gains` per level: rotary embedding; None: none. `std`, `latent_std`:
+    standard deviation of the initial weights and latents.
     """
 
     frequencies: Tensor | None
     latents: Tensor | None
 
+    @old_keywords(slots="summary_tokens", deviation="std", latent_deviation="latent_std")
     def __init__(
         self,
         width: int,
@@ -60,18 +65,19 @@ class TensorAttention(TensorModule):
         *,
         kv_heads: int = 0,
         head_width: int = 0,
-        form: str = "causal",
+        form: str = "summary",
         fold: Sequence[int] = (),
         window: int = 0,
         sinks: int = 0,
         density: float = 0.1,
-        slots: int = 1,
+        summary_tokens: int = 1,
         frequencies: Tensor | None = None,
         gains: Sequence[float] = (),
-        deviation: float = 0.02,
-        latent_deviation: float = 0.02,
+        std: float = 0.02,
+        latent_std: float = 0.02,
     ) -> None:
         super().__init__()
+        form = current(ATTENTION_TYPES, form)
         self.heads, self.kv_heads = heads, kv_heads or heads
         self.head_width = head_width or width // heads
         self.form, self.fold, self.window, self.sinks, self.density = form, list(fold), window, sinks, density
@@ -81,17 +87,17 @@ class TensorAttention(TensorModule):
         self.v_proj = Linear(width, self.kv_heads * self.head_width, bias=False)
         self.o_proj = Linear(self.heads * self.head_width, width, bias=False)
         for projection in (self.q_proj, self.k_proj, self.v_proj, self.o_proj):
-            nn.init.normal_(projection.weight, std=deviation)
+            nn.init.normal_(projection.weight, std=std)
         self.register_buffer("frequencies", frequencies, persistent=False)
-        levels = len(self.fold) - 1 if form in FORMS_WITH_LATENTS else 0
-        first = torch.randn(levels, self.kv_heads, slots, self.head_width) * latent_deviation if levels > 0 else None
-        self.register_parameter("latents", None if first is None else nn.Parameter(first))
+        levels = len(self.fold) - 1 if form in TYPES_WITH_LATENTS else 0
+        latents = torch.randn(levels, self.kv_heads, summary_tokens, self.head_width) * latent_std if levels > 0 else None
+        self.register_parameter("latents", None if latents is None else nn.Parameter(latents))
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         layers = (self.q_proj, self.k_proj, self.v_proj)
         if not torch.compiler.is_compiling() and x.numel() < FEW_ROWS * x.shape[-1]:
             parts = [layer(x) for layer in layers]
-        else:  # one product of the joined weights: forward the same bits
+        else:  # one product with the concatenated weights; the same bits
             joined = ops.linear(x, torch.cat([layer.weight for layer in layers]))
             parts = list(joined.split([layer.weight.shape[0] for layer in layers], -1))
         q, k, v = (part.view(*x.shape[:-1], -1, self.head_width) for part in parts)
@@ -106,7 +112,7 @@ class TensorAttention(TensorModule):
         return self.o_proj(attended.flatten(-2))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "TensorAttention":
-        """As nn.Module's, but the frequencies stay float64: .to(torch.bfloat16) is for weights."""
+        """As in nn.Module, but the frequencies stay float64: .to(torch.bfloat16) converts weights only."""
         exact = self.frequencies
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         if exact is not None and self.frequencies is not None:
@@ -114,27 +120,27 @@ class TensorAttention(TensorModule):
         return self
 
     def new_cache(self, dtype: torch.dtype = torch.float32) -> AttentionCache:
-        """Empty, for activations of this type."""
+        """An empty cache for activations of this type."""
         latents = None if self.latents is None else self.latents.detach().to(dtype)
         return AttentionCache(self.form, self.fold, self.window, self.sinks, self.density, latents, self.frequencies, self.gains)
 
     @torch.no_grad()
     def step(self, x: Tensor, cache: AttentionCache) -> Tensor:
-        """The same as `forward` for the t tokens x [B, t, D] that follow those in the cache."""
+        """`forward` for the t tokens x [B, t, D] after those in the cache."""
         q, k, v = self._project(x)
         return self.o_proj(cache.step(q, k, v).flatten(-2))
 
 
 def plain_frequencies(base: float, width: int) -> list[float]:
-    """base^(−2i/d), the angles a position turns by (Su et al. 2021)."""
+    """base^(−2i/d), the rotary angles per position (Su et al. 2021)."""
     return [math.pow(base, -2.0 * i / width) for i in range(width // 2)]
 
 
 def yarn_frequencies(rope: dict[str, Any], width: int) -> list[float]:
-    """YaRN's (Peng et al. 2023, appendix A): interpolated, kept, and a ramp between."""
+    """Rotary angles of YaRN (Peng et al. 2023, appendix A): interpolated, unchanged, and a ramp between."""
 
-    def dimension(turns: float) -> float:
-        return width * math.log(rope["original_length"] / (turns * 2 * math.pi)) / (2 * math.log(rope["base"]))
+    def dimension(rotations: float) -> float:
+        return width * math.log(rope["original_length"] / (rotations * 2 * math.pi)) / (2 * math.log(rope["base"]))
 
     if rope.get("divide_all"):
         return [frequency / rope["factor"] for frequency in plain_frequencies(rope["base"], width)]
@@ -150,7 +156,7 @@ def yarn_frequencies(rope: dict[str, Any], width: int) -> list[float]:
 
 
 def llama3_frequency(rope: dict[str, Any], frequency: float) -> float:
-    """Llama 3.1's: long waves are divided by the factor, short ones kept, those between mixed."""
+    """Rotary angle of Llama 3.1: long wavelengths are divided by the factor, short ones unchanged, those between interpolated."""
     wave = 2 * math.pi / frequency
     low, high, length = rope["low_frequency_factor"], rope["high_frequency_factor"], rope["original_length"]
     if wave > length / low:
@@ -162,20 +168,20 @@ def llama3_frequency(rope: dict[str, Any], frequency: float) -> float:
 
 
 def level_positions(form: str, fold: Sequence[int], level: int, tokens: float) -> int:
-    """Positions that a text of so many tokens has in a level of blocks (or of cells of a mode) of its fold."""
+    """The number of positions of `tokens` tokens in a level of blocks (or along a mode) of the fold."""
     mode = len(fold) - 1 - level
     count = math.ceil(tokens / math.prod(fold[mode + 1 :]))
-    grows = fold[mode] == 0 or (mode == 0 and form in FORMS_WITH_LATENTS)
+    grows = fold[mode] == 0 or (mode == 0 and form in TYPES_WITH_LATENTS)
     return count if grows else min(count, fold[mode])
 
 
 def level_scaling(rope: dict[str, Any], form: str, fold: Sequence[int], level: int) -> dict[str, Any]:
-    """The table `[model.rope]` of one level of positions. yarn and llama3 compare wavelengths with a length: they take that of
-    the level, in its own positions, and by how much it grows, unless `level_lengths` is false or missing, as in older runs."""
+    """The table `[model.rope]` of one level of positions. yarn and llama3 compare wavelengths with a length: here the length and
+    the growth of the level, in its own positions, unless `level_lengths` is false or missing, as in older runs."""
     chosen = rope.get("scaled_level", -1)
     if chosen not in (-1, level):
         return {**rope, "scaling": "none"}
-    tokens = not fold or (level == 0 and form in FORMS_WITH_LATENTS)
+    tokens = not fold or (level == 0 and form in TYPES_WITH_LATENTS)
     if tokens or not rope.get("level_lengths", False) or rope["scaling"] not in ("yarn", "llama3"):
         return rope
     original = level_positions(form, fold, level, rope["original_length"])
@@ -183,21 +189,21 @@ def level_scaling(rope: dict[str, Any], form: str, fold: Sequence[int], level: i
     extended = math.ceil(original * rope["factor"]) if chosen == level else grown
     if extended == original:
         return {**rope, "scaling": "none"}
-    # Where no pair turns beta_slow times yarn's ramp would run backwards: all frequencies are divided.
-    few = rope["scaling"] == "yarn" and original < rope["beta_slow"] * 2 * math.pi
-    return {**rope, "original_length": original, "factor": extended / original, "divide_all": few}
+    # If no pair rotates beta_slow times, yarn's ramp would be inverted: all frequencies are divided.
+    divided = rope["scaling"] == "yarn" and original < rope["beta_slow"] * 2 * math.pi
+    return {**rope, "original_length": original, "factor": extended / original, "divide_all": divided}
 
 
 def level_frequencies(rope: dict[str, Any], form: str, fold: Sequence[int], width: int) -> tuple[Tensor, list[float]]:
-    """[levels, d/2] float64 on the CPU, a row a level of positions, and the gains of the levels."""
+    """Rotary angles [levels, d/2] float64 on the CPU, a row per level of positions, and the gains of the levels."""
     levels = range(max(1, len(fold)))
     rows = [rotary_frequencies(level_scaling(rope, form, fold, level), width) for level in levels]
     return torch.tensor([row for row, _ in rows], dtype=torch.float64, device="cpu"), [gain for _, gain in rows]
 
 
 def rotary_frequencies(rope: dict[str, Any], width: int) -> tuple[list[float], float]:
-    """The d/2 angles a position turns by, and what cos and sin are multiplied by, of a table `[model.rope]`: base,
-    scaling (none, linear, ntk, yarn, llama3), factor, …"""
+    """The d/2 rotary angles per position and the gain of cos and sin of a table `[model.rope]`: base, scaling (none, linear, ntk,
+    yarn, llama3), factor, …"""
     kind, factor = rope["scaling"], rope["factor"]
     if kind == "yarn":
         usual = 1.0 if factor <= 1 else 0.1 * math.log(factor) + 1

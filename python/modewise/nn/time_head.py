@@ -1,4 +1,4 @@
-"""From the tokens of a series to its forecast, and quantiles that cannot cross."""
+"""Forecast head: from the tokens of a series to its forecast, and quantiles without crossings."""
 
 import torch
 from torch import Tensor
@@ -9,9 +9,9 @@ from modewise.nn.basic import Dropout, LayerNorm, Linear, TensorModule
 class TimeHead(TensorModule):
     """tokens [B, N_1 … N_j, P, D], mask [B, N_1 … N_j, P] bool -> [B, N_1 … N_j, outputs].
 
-    `pooling` of the P time tokens: "flatten" (LayerNorm, all side by side, as PatchTST), "mean" (of the valid ones,
-    then LayerNorm, as HOT released) or "attention" (LayerNorm, a learned weighting a head). `norm`: whether there is a
-    LayerNorm. Names: 0 LayerNorm, 2 Linear, score.
+    `pooling` of the P time tokens: "flatten" (LayerNorm, concatenation, as in PatchTST), "mean" (of the valid tokens,
+    then LayerNorm, as in HOT as released) or "attention" (LayerNorm, a learned weighted mean per head). `norm`: whether
+    there is a LayerNorm. Names: 0 LayerNorm, 2 Linear, score.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class TimeHead(TensorModule):
 
     def _attend(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
         scores = self.score(tokens).to(torch.float64 if tokens.dtype == torch.float64 else torch.float32)
-        if mask is not None:  # a finite floor: a series without a valid token weighs all alike
+        if mask is not None:  # finite: a series without a valid token gets equal weights
             scores = scores.masked_fill(~mask.unsqueeze(-1), -1e30)
         weights = torch.softmax(scores, -2).to(tokens.dtype)
         split = tokens.view(*tokens.shape[:-1], self.heads, -1)
@@ -58,8 +58,8 @@ class TimeHead(TensorModule):
 
 
 def split_quantiles(raw: Tensor) -> tuple[Tensor, Tensor]:
-    """raw [..., Q] -> the middle level [...] and the differences of all levels from it [..., Q], ascending, 0 in the
-    middle: cumulative sums of softplus(raw), so that levels cannot cross."""
+    """raw [..., Q] -> the median [...] and the differences of all quantiles from it [..., Q], ascending, 0 in the middle:
+    cumulative sums of softplus(raw), so quantiles cannot cross."""
     middle = raw.shape[-1] // 2
     base = raw[..., middle : middle + 1]
     above = torch.nn.functional.softplus(raw[..., middle + 1 :]).cumsum(-1)

@@ -1,5 +1,5 @@
-"""Brings a window of the past to zero centre and unit deviation, and a forecast back (RevIN, Kim et al., ICLR 2022,
-and relatives); CycleNet's residual cycle is taken off in between (Lin et al., NeurIPS 2024)."""
+"""Normalization of a window to zero centre and unit standard deviation, and denormalization of its forecast (RevIN, Kim et al.,
+ICLR 2022, and variants), with CycleNet's residual cycle (Lin et al., NeurIPS 2024)."""
 
 import dataclasses
 import math
@@ -9,22 +9,24 @@ import torch
 from torch import Tensor, nn
 
 from modewise import ops
+from modewise._aliases import old_fields
 
 EPSILON = 1e-5
 
 
+@old_fields(deviation="std")
 @dataclasses.dataclass
 class NormalizedWindow:
-    """values [B, N_1 … N_j, L], 0 where not observed, and what brings a forecast back."""
+    """values [B, N_1 … N_j, L], 0 where not observed, and the statistics for denormalization."""
 
     values: Tensor
     centre: Tensor | None  # [B, N_1 … N_j, 1]
-    deviation: Tensor | None  # [B, N_1 … N_j, 1]
+    std: Tensor | None  # [B, N_1 … N_j, 1]
     first_step: Tensor | None  # [B]
 
 
 def last_observed(past: Tensor, observed: Tensor | None) -> Tensor:
-    """The last observed value of each series [B, N_1 … N_j, 1]; 0 where nothing was observed."""
+    """The last observed value of each series [B, N_1 … N_j, 1]; 0 without observations."""
     if observed is None:
         return past[..., -1:]
     steps = torch.arange(past.shape[-1], device=past.device)
@@ -32,8 +34,8 @@ def last_observed(past: Tensor, observed: Tensor | None) -> Tensor:
 
 
 class WindowNormalization(nn.Module):
-    """`series` N_1 … N_j; `centre` "mean", "last" or "none"; `scale`: divide by √(biased variance + 1e-5); `affine`: a
-    learned weight and bias a series; `cycle`: rows of CycleNet's profile, which is `cycle_gain` times its parameter.
+    """Window normalization. `series` N_1 … N_j; `centre` "mean", "last" or "none"; `scale`: divide by √(biased variance +
+    1e-5); `affine`: a learned weight and bias per series; `cycle`: rows W of CycleNet's profile, `cycle_gain` times its parameter.
     Names: affine_weight, affine_bias [N], cycle [N · W]."""
 
     affine_weight: Tensor
@@ -62,47 +64,47 @@ class WindowNormalization(nn.Module):
             self.cycle = nn.Parameter(torch.zeros(count * cycle))
 
     def normalize(self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None) -> NormalizedWindow:
-        """past [B, N_1 … N_j, L], 0 where not observed; observed bool; first_step [B] int64, for the cycle alone."""
+        """past [B, N_1 … N_j, L], 0 where not observed; observed bool; first_step [B] int64, for the cycle only."""
         flags = None if observed is None else observed.to(past.dtype)
         count = None if flags is None else flags.sum(-1, keepdim=True).clamp_min(1)
 
         def mean_of(x: Tensor) -> Tensor:
             return x.mean(-1, keepdim=True) if count is None else x.sum(-1, keepdim=True) / count
 
-        centre = deviation = None
+        centre = std = None
         if self.scale or self.centre == "mean":
             mean = mean_of(past)
             centre = mean if self.centre == "mean" else None
             if self.scale:
                 squares = (past - mean).square()
-                deviation = ops.elementary(mean_of(squares if flags is None else squares * flags) + EPSILON, "sqrt")
+                std = ops.elementary(mean_of(squares if flags is None else squares * flags) + EPSILON, "sqrt")
         if self.centre == "last":
             centre = last_observed(past, observed)
         values = past if centre is None else past - centre
-        if deviation is not None:
-            values = values / deviation
+        if std is not None:
+            values = values / std
         if self.affine:
             values = values * self._per_series(self.affine_weight) + self._per_series(self.affine_bias)
         if self.rows > 0:
             values = values - self._cycle_at(first_step, 0, past.shape[-1])
         if flags is not None:
             values = values * flags
-        return NormalizedWindow(values, centre, deviation, first_step)
+        return NormalizedWindow(values, centre, std, first_step)
 
     def denormalize(self, forecast: Tensor, window: NormalizedWindow) -> Tensor:
-        """[B, N_1 … N_j, H] -> the same in the window's own scale."""
+        """forecast [B, N_1 … N_j, H] -> the same in the window's scale."""
         out = forecast
         if self.rows > 0:
             out = out + self._cycle_at(window.first_step, window.values.shape[-1], forecast.shape[-1])
         if self.affine:
             out = (out - self._per_series(self.affine_bias)) / (self._per_series(self.affine_weight) + EPSILON * EPSILON)
-        if window.deviation is not None:
-            out = out * window.deviation
+        if window.std is not None:
+            out = out * window.std
         return out if window.centre is None else out + window.centre
 
     def denormalize_differences(self, differences: Tensor, window: NormalizedWindow) -> Tensor:
-        """Differences [B, N_1 … N_j, H, Q] between forecasts, in the window's own scale."""
-        return differences if window.deviation is None else differences * window.deviation.unsqueeze(-1)
+        """Differences [B, N_1 … N_j, H, Q] of forecasts -> the same in the window's scale."""
+        return differences if window.std is None else differences * window.std.unsqueeze(-1)
 
     def _per_series(self, parameter: Tensor) -> Tensor:
         return parameter.view(*self.series, 1)
@@ -110,7 +112,7 @@ class WindowNormalization(nn.Module):
     def _cycle_at(self, first_step: Tensor | None, offset: int, count: int) -> Tensor:
         """The profile at steps offset … offset+count−1 after each window's first: [B, N_1 … N_j, count]."""
         if first_step is None:
-            raise ValueError("WindowNormalization: first_step [B] must be given where there is a cycle")
+            raise ValueError("WindowNormalization: a cycle needs first_step [B]")
         series, batch = math.prod(self.series), first_step.shape[0]
         steps = first_step.unsqueeze(1) + torch.arange(offset, offset + count, device=first_step.device)
         rows = steps.remainder(self.rows).unsqueeze(1).expand(batch, series, count)

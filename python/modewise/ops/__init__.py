@@ -1,8 +1,8 @@
-"""Every operator of torch.ops.modewise as a typed function.
+"""Typed functions of the operators of torch.ops.modewise.
 
 Letters: B batch, H heads, N_1 … N_k token modes, D width, d head width. Tensors are [B, N_1 … N_k, D], channels last.
-Wrong arguments are a ValueError with the shapes that were wanted and that came. What stands under the gradients is in
-`modewise.ops.gradients`; kernels and instruction sets in `modewise.ops.kernels`.
+Invalid arguments raise ValueError with the expected and the actual shapes. Operators of the backward pass are in
+`modewise.ops.gradients`, kernels and instruction sets in `modewise.ops.kernels`.
 """
 
 from modewise import _native as _native

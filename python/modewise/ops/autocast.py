@@ -1,6 +1,6 @@
-"""What torch.autocast does with the operators, as with torch's own: products of matrices run in the narrow type, and
-what adds or compares tensors of two types takes the wider one. Everything else runs in the type that comes: norms,
-softmax and losses have float32 statistics of their own in any type.
+"""Autocast rules of the operators, as for torch's own: matrix products run in the narrow type, and operators that combine
+tensors of two types take the wider one. All others run in the type of their inputs: norms, softmax and losses compute
+their statistics in float32 for any type.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ WIDEST = ("mode_product", "mode_contract", "mode_scores", "dropout_add", "dropou
 
 
 def cast(value: Any, dtype: torch.dtype) -> Any:
-    """Tensors of floating type but float64 as `dtype`; lists of them too."""
+    """Floating-point tensors except float64, also in lists, as `dtype`."""
     if isinstance(value, Tensor):
         return value.to(dtype) if value.is_floating_point() and value.dtype != torch.float64 else value
     if isinstance(value, (list, tuple)):
@@ -38,13 +38,13 @@ def cast(value: Any, dtype: torch.dtype) -> Any:
 
 
 def widest(values: tuple[Any, ...]) -> torch.dtype:
-    """The type of bfloat16 tensors alone, float32 where one is."""
+    """bfloat16 if all floating-point tensors are, else float32."""
     floating = [value.dtype for value in values if isinstance(value, Tensor) and value.is_floating_point()]
     return torch.bfloat16 if floating and all(dtype == torch.bfloat16 for dtype in floating) else torch.float32
 
 
 def narrow_type(device: str) -> torch.dtype:
-    """That of autocast on a device; ValueError for float16, which is what torch takes for GPUs if it is not told."""
+    """The autocast type of a device; ValueError for float16, torch's default for GPUs."""
     name = torch._C._get_privateuse1_backend_name() if device == "privateuseone" else device
     dtype = torch.get_autocast_dtype(name)
     if dtype == torch.float16:
@@ -81,7 +81,7 @@ _library = torch.library.Library("modewise", "IMPL")
 
 
 def register() -> None:
-    """Once, at import."""
+    """Registers the autocast kernels; called once, at import."""
     for device, key in KEYS.items():
         for names, kernel_of in ((NARROW, narrow_kernel), (WIDEST, widest_kernel)):
             for name in names:

@@ -1,4 +1,4 @@
-"""Products of matrices, convolution, rotary codes, the gated activation and elementary functions."""
+"""Matrix products, convolution, rotary embedding, SwiGLU and elementary functions."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x weightᵀ + bias over the last dimension, the same bits for any number of threads.
 
     x [..., K], weight [M, K], bias [M] -> [..., M] as x. weight and bias may be float32 while x is bfloat16: their
-    gradients are summed in float32 and stay so. ValueError with the shapes when they do not fit.
+    gradients are then float32. ValueError for incompatible shapes.
     """
     out: Tensor = _ops.linear(x, weight, bias)
     return out
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """Products of batches of matrices, the same bits for any number of threads; differentiable to any order.
+    """Batched matrix product, the same bits for any number of threads; differentiable to any order.
 
     a [..., M, K], b [..., K, N] of one type -> [..., M, N], leading sizes broadcast as in torch. Sums in float32 for
     bfloat16.
@@ -40,10 +40,10 @@ def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence
 
 
 def rotary(x: Tensor, angles: Tensor, gain: float = 1.0, inverse: bool = False) -> Tensor:
-    """Rotary position codes in the rotate_half form: (a cos − b sin, b cos + a sin) · gain of the halves a, b.
+    """Rotary embedding in the rotate_half layout: (a cos − b sin, b cos + a sin) · gain of the halves a, b.
 
-    x [B, N, H, d], d even, angles [N, d/2] float64, radians -> as x. `inverse` turns back. Differentiable to any
-    order. Su et al. 2021, RoFormer (arXiv 2104.09864).
+    x [B, N, H, d], d even, angles [N, d/2] float64, radians -> as x. `inverse` rotates back. Differentiable to
+    any order. Su et al. 2021, RoFormer (arXiv 2104.09864).
     """
     out: Tensor = _ops.rotary(x, angles, gain, inverse)
     return out
@@ -52,8 +52,8 @@ def rotary(x: Tensor, angles: Tensor, gain: float = 1.0, inverse: bool = False) 
 def elementary(x: Tensor, function: str) -> Tensor:
     """f(x) of each element by `function`: "exp", "log", "sqrt", "sin", "cos", "tanh", "gelu" or "gelu_slope".
 
-    x of any shape -> as x. Evaluated in float64 and rounded once, but for "exp" of float32: the same bits on every CPU, as
-    those of torch's are not. Gradients of all but "gelu_slope", which is that of "gelu".
+    x of any shape -> as x. Evaluated in float64 and rounded once, except "exp" of float32: the same bits on every CPU, unlike
+    torch's. Differentiable, except "gelu_slope", the derivative of "gelu".
     """
     out: Tensor = _ops.elementary(x, function)
     return out
@@ -80,7 +80,7 @@ def feed_forward(
     step: int = 0,
     site: int = 0,
 ) -> Tensor:
-    """The network of a transformer block, whose hidden activations never leave the cache: second h + second_bias.
+    """Fused feed-forward network of a transformer block, whose hidden activations stay in the CPU cache: second h + second_bias.
 
     h = silu(gate x) · (first x + first_bias) with a gate (SwiGLU; Shazeer 2020), else gelu(first x + first_bias). x
     [..., K], first and gate [M, K], second [N, M], first_bias [M], second_bias [N] -> [..., N] as x, with the bits of

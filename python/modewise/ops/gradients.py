@@ -1,4 +1,4 @@
-"""Operators under the gradients of the others. Autograd calls them; they are here to be measured and compared."""
+"""Operators of the backward pass. Autograd calls them; they are public for tests and benchmarks."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ def convolution_backward(
 def dot_product_attention_backward(
     grad: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradients of `dot_product_attention` in q, k and v; the weights are computed again.
+    """Gradients of `dot_product_attention` in q, k and v; the weights are recomputed.
 
     grad [B, n, H, e]; q, k, v, mask, causal, scale as there -> as q, k, v.
     """
@@ -63,7 +63,7 @@ def synthesized_attention_backward(
     key_mask: Tensor | None,
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Gradients of `synthesized_attention` in v, left, right, outer and inner; the weights are computed again.
+    """Gradients of `synthesized_attention` in v, left, right, outer and inner; the weights are recomputed.
 
     grad [B, n, H, e]; v, left, right, outer, inner, rows, key_mask, causal as there -> as v, left, right, outer and
     inner, [0] of those that are None.
@@ -129,10 +129,10 @@ def feed_forward_kept(
     step: int,
     site: int,
 ) -> tuple[Tensor, Tensor]:
-    """`feed_forward` and what its gradient is made from.
+    """`feed_forward` with the tensors that its backward pass needs.
 
     x [..., K] with first, second, gate, first_bias, second_bias, p, seed, step and site as there -> its result [..., N] and
-    the maps before the activation, [..., 2M] with a gate (its part first), [..., M] without.
+    the pre-activations, [..., 2M] with a gate (the gate first), [..., M] without.
     """
     out: tuple[Tensor, Tensor] = _ops.feed_forward_kept(x, first, second, gate, first_bias, second_bias, p, seed, step, site)
     return out
@@ -152,10 +152,10 @@ def feed_forward_backward(
     site: int,
     wanted: Sequence[bool],
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Gradients of `feed_forward` in x, first, second, gate, first_bias and second_bias, given what was kept.
+    """Gradients of `feed_forward` in x, first, second, gate, first_bias and second_bias, from the saved tensors.
 
-    grad [..., N], kept as `feed_forward_kept` gives it, or None: it is computed again; x, first, second, gate, first_bias, p,
-    seed, step and site as there -> as far as the six of `wanted` ask for them, [0] otherwise.
+    grad [..., N], kept: the pre-activations of `feed_forward_kept`, or None: recomputed; x, first, second, gate, first_bias, p,
+    seed, step and site as there -> the six gradients, [0] where `wanted` is False.
     """
     out: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor] = _ops.feed_forward_backward(
         grad, x, kept, first, second, gate, first_bias, p, seed, step, site, wanted)  # fmt: skip
@@ -169,9 +169,9 @@ def swiglu_backward(grad: Tensor, gate_and_up: Tensor) -> Tensor:
 
 
 def layer_norm_stats(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """`layer_norm` with what its gradient needs: (result, mean, 1 / deviation).
+    """`layer_norm` with the statistics for its backward pass: (result, mean, 1 / std).
 
-    x [..., D], weight and bias [D] or None, eps as there -> as x, and twice a number a row, float32 at least.
+    x [..., D], weight and bias [D] or None, eps as there -> as x, and two numbers per row, float32 at least.
     """
     out: tuple[Tensor, Tensor, Tensor] = _ops.layer_norm_stats(x, weight, bias, eps)
     return out
@@ -192,19 +192,19 @@ def layer_norm_backward(
 def dropout_add_norm_stats(
     residual: Tensor, x: Tensor, p: float, seed: int, step: int, site: int, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """`dropout_add_norm` with what its gradient needs: (sum, normed, mean, 1 / deviation).
+    """`dropout_add_norm` with the statistics for its backward pass: (sum, normed, mean, 1 / std).
 
     residual and x [..., D], p, seed, step, site, weight, bias, eps as there -> sum and normed as x; mean and
-    1 / deviation a number a row.
+    1 / std: a number per row.
     """
     out: tuple[Tensor, Tensor, Tensor, Tensor] = _ops.dropout_add_norm_stats(residual, x, p, seed, step, site, weight, bias, eps)
     return out
 
 
 def rms_norm_stats(x: Tensor, weight: Tensor | None, eps: float) -> tuple[Tensor, Tensor]:
-    """`rms_norm` with what its gradient needs: (result, 1 / root of the mean square).
+    """`rms_norm` with the statistics for its backward pass: (result, 1 / root of the mean square).
 
-    x [..., D], weight [D] or None, eps as there -> as x, and a number a row, float32 at least.
+    x [..., D], weight [D] or None, eps as there -> as x, and a number per row, float32 at least.
     """
     out: tuple[Tensor, Tensor] = _ops.rms_norm_stats(x, weight, eps)
     return out
@@ -222,7 +222,7 @@ def rms_norm_backward(grad: Tensor, x: Tensor, rstd: Tensor, weight: Tensor | No
 def batch_norm_backward(grad: Tensor, x: Tensor, mean: Tensor, var: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of `batch_norm` in x, weight and bias.
 
-    grad and x [..., C], mean and var [C] as `batch_norm` gave them, weight [C], eps as there -> as x, and weight [C], bias [C]
+    grad and x [..., C], mean and var [C] from `batch_norm`, weight [C], eps as there -> as x, and weight [C], bias [C]
     as mean.
     """
     out: tuple[Tensor, Tensor, Tensor] = _ops.batch_norm_backward(grad, x, mean, var, weight, eps)
@@ -241,7 +241,7 @@ def masked_moments_backward(grad_mean: Tensor, grad_var: Tensor, rows: Tensor, m
 def language_loss_gradients(
     hidden: Tensor, head: Tensor, targets: Tensor, chunk: int, hidden_wanted: bool, head_wanted: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`language_loss` with its gradients, made in the same pass: (loss, of hidden, of head).
+    """`language_loss` with its gradients, from one pass: (loss, of hidden, of head).
 
     hidden [..., D], head [V, D], targets [...], chunk as there -> a scalar, as hidden, as head; [0] unless
     hidden_wanted, head_wanted.

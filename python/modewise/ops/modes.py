@@ -1,4 +1,4 @@
-"""Products and attention along the modes of token tensors x [B, N_1 … N_k, D]; modes are counted from 0."""
+"""Mode products and attention along the modes of token tensors x [B, N_1 … N_k, D]; modes are counted from 0."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ _ops = torch.ops.modewise
 
 
 def mode_product(x: Tensor, factor: Tensor, mode: int) -> Tensor:
-    """Mode `mode` of `x` times a matrix: out[b, …, m, …, c] = Σ_n factor[m, n] · x[b, …, n, …, c].
+    """Mode product of `x` with a matrix: out[b, …, m, …, c] = Σ_n factor[m, n] · x[b, …, n, …, c].
 
     x [B, N_1 … N_k, D]; factor [M, N_mode] for all, or [B, H, M, N_mode] for each sample and head, where head h
-    owns channels h·D/H … (h+1)·D/H − 1 -> [B, N_1 … M … N_k, D]. Float32, float64 or bfloat16 (summed in float32).
-    Differentiable to any order. ValueError with the shapes when they do not fit.
+    has channels h·D/H … (h+1)·D/H − 1 -> [B, N_1 … M … N_k, D]. Float32, float64 or bfloat16 (summed in float32).
+    Differentiable to any order. ValueError for incompatible shapes.
     Kolda and Bader 2009; HOT (arXiv 2412.02919), Definition 3.5.
     """
     out: Tensor = _ops.mode_product(x, factor, mode)
@@ -31,20 +31,20 @@ def mode_contract(a: Tensor, x: Tensor, mode: int, heads: int) -> Tensor:
 
 
 def mode_pool(x: Tensor, pooling: str, token_mask: Tensor | None = None) -> list[Tensor]:
-    """`x` pooled onto each of its modes, all in one pass (HOT, section 4.2, g_pool).
+    """Pools `x` onto each of its modes in one pass (HOT, section 4.2, g_pool).
 
     x [B, N_1 … N_k, D], pooling "sum" or "mean" -> for each mode i a [B, N_i, D]. token_mask [B, N_1 … N_k] bool,
-    True = valid: the others count in nothing, NaN included. ValueError for another pooling.
+    True = valid: the other tokens are ignored, also NaN. ValueError for another pooling.
     """
     out: list[Tensor] = _ops.mode_pool(x, pooling, token_mask)
     return out
 
 
 def mode_scores(q: Tensor, k: Tensor, heads: int, key_mask: Tensor | None = None, mode_mask: Tensor | None = None) -> Tensor:
-    """softmax(q kᵀ / √d) of each sample and head: the factor S_i of a mode (HOT, Eqs. 3 to 9).
+    """softmax(q kᵀ / √d) of each sample and head: the attention matrix S_i of a mode (HOT, Eqs. 3 to 9).
 
     q [B, N, heads·d], k [B, M, heads·d] -> [B, heads, N, M]. key_mask [B, M] or [B, heads, M] and mode_mask [N, M]
-    are bool, True = kept; a row without a key is 0. Softmax in float32 at least.
+    are bool, True = attend; a row without a key is 0. Softmax in float32 at least.
     """
     out: Tensor = _ops.mode_scores(q, k, heads, key_mask, mode_mask)
     return out
@@ -80,23 +80,22 @@ def kronecker_attention(
     token_mask: Tensor | None = None,
     mode_masks: Sequence[Tensor | None] | None = None,
 ) -> Tensor:
-    """Attention by one small matrix S_i a mode, applied as mode products (HOT, Eqs. 3 to 9).
+    """Kronecker attention: one attention matrix S_i per mode, applied as mode products (HOT, Eqs. 3 to 9).
 
     x [B, N_1 … N_k, D] is pooled onto each mode (`pooling` "sum" or "mean"), projected by query_weight, query_bias,
-    key_weight, key_bias, normed by query_norm_weight, query_norm_bias, key_norm_weight, key_norm_bias, given rotary
-    codes; S_i = softmax(q kᵀ / √d), d = D / heads. The S_i act on value [B, N_1 … N_k, D], which is projected
-    already -> [B, N_1 … N_k, D].
+    key_weight, key_bias, normed by query_norm_weight, query_norm_bias, key_norm_weight, key_norm_bias, rotated;
+    S_i = softmax(q kᵀ / √d), d = D / heads. The S_i are applied to the projected value [B, N_1 … N_k, D] ->
+    [B, N_1 … N_k, D].
 
     Weights [k·D, D] mode-major and biases [k·D], or [D, D] and [D] with `share_modes`; norms [d]. `combine`:
-    "product" V ×_1 S_1 … ×_k S_k, "sum" Σ_i V ×_i S_i, "mean" a k-th of that. `attend_modes`: modes attended, all
-    where empty; `rope_modes`: modes with rotary codes of base `rope_base`. `kernel` "linear": S_i from `features`
+    "product" V ×_1 S_1 … ×_k S_k, "sum" Σ_i V ×_i S_i, "mean" that sum / k. `attend_modes`: attended modes,
+    empty: all; `rope_modes`: modes with a rotary embedding of base `rope_base`. `kernel` "linear": S_i from `features`
     positive random features (0: d·⌈ln d⌉, up to a multiple of 8), never formed; `feature_map` "softmax" or
     "regularised" (arXiv 2412.02919v1), drawn by `feature_seed`. `dropout` of the entries of S_i, drawn by `seed`,
     `step` and `site`, without a seed by torch's generator: 0 in evaluation.
 
-    token_mask [B, N_1 … N_k] bool, True = valid: cells that are not count in nothing, rows sum to 1 all the same.
-    mode_masks: one [N_i, N_i] bool a mode, True = may attend, or None; softmax kernel only. ValueError with the
-    shapes where anything does not fit.
+    token_mask [B, N_1 … N_k] bool, True = valid: other positions are ignored, rows still sum to 1. mode_masks: one
+    [N_i, N_i] bool per mode, True = may attend, or None; softmax kernel only. ValueError for incompatible shapes.
     """
     out: Tensor = _ops.kronecker_attention(
         x, value, query_weight, query_bias, key_weight, key_bias, query_norm_weight, query_norm_bias, key_norm_weight,
@@ -131,11 +130,11 @@ def mode_attention(
     token_mask: Tensor | None = None,
     mode_masks: Sequence[Tensor | None] | None = None,
 ) -> list[Tensor]:
-    """The matrices S_i of `kronecker_attention` with the same arguments, before dropout (HOT, Eqs. 3 to 9).
+    """Attention matrices S_i of `kronecker_attention` for the same arguments, before dropout (HOT, Eqs. 3 to 9).
 
     x [B, N_1 … N_k, D] with query_weight, query_bias, key_weight, key_bias, query_norm_weight, query_norm_bias,
     key_norm_weight, key_norm_bias, heads, pooling, share_modes, rope_modes, rope_base, token_mask and mode_masks as
-    there -> one [B, heads, N_i, N_i] for each of `attend_modes`, in their order (all modes where empty), in x's
+    there -> one [B, heads, N_i, N_i] for each of `attend_modes`, in their order (empty: all modes), in x's
     type. For kernel "linear" with features, feature_map and feature_seed its approximation, formed explicitly.
     """
     out: list[Tensor] = _ops.mode_attention(
@@ -147,11 +146,11 @@ def mode_attention(
 
 
 def orthogonal_projection(like: Tensor, width: int, features: int, seed: int, mode: int, regularised: bool = False) -> Tensor:
-    """Directions of positive random features: blocks of orthogonal rows.
+    """Projection of positive random features: blocks of orthogonal rows.
 
-    Drawn by `seed` and `mode`, for heads of `width` -> [features, width] on the device of `like`, in the type in which
-    its sums are taken. Their lengths are those of Gaussian vectors, which estimates the softmax kernel without bias, or
-    all √width where `regularised`.
+    Drawn by `seed` and `mode`, for heads of `width` -> [features, width] on the device of `like`, in its
+    accumulation type. Row lengths are those of Gaussian vectors, an unbiased estimate of the softmax kernel, or all √width
+    if `regularised`.
     Performer (arXiv 2009.14794), section 2.4; its SM-REG.
     """
     out: Tensor = _ops.orthogonal_projection(like, width, features, seed, mode, regularised)

@@ -1,4 +1,4 @@
-"""Norms, dropout with the residual sum, and the moments of batch normalisation."""
+"""Norms, dropout with the residual sum, and the moments of batch normalization."""
 
 import torch
 from torch import Tensor
@@ -9,7 +9,7 @@ _ops = torch.ops.modewise
 def layer_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """(x − mean) / √(variance + eps) · weight + bias over the last dimension (Ba et al. 2016).
 
-    x [..., D], weight and bias [D], float32 beside a bfloat16 x if you like -> as x. Statistics in float32 at least;
+    x [..., D], weight and bias [D], optionally float32 for a bfloat16 x -> as x. Statistics in float32 at least;
     gradients have the same bits for any number of threads.
     """
     out: Tensor = _ops.layer_norm(x, weight, bias, eps)
@@ -19,7 +19,7 @@ def layer_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = No
 def rms_norm(x: Tensor, weight: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """x / √(mean(x²) + eps) · weight over the last dimension (Zhang and Sennrich 2019).
 
-    x [..., D], weight [D], float32 beside a bfloat16 x if you like -> as x. Statistics in float32 at least.
+    x [..., D], weight [D], optionally float32 for a bfloat16 x -> as x. Statistics in float32 at least.
     """
     out: Tensor = _ops.rms_norm(x, weight, eps)
     return out
@@ -28,8 +28,8 @@ def rms_norm(x: Tensor, weight: Tensor | None = None, eps: float = 1e-5) -> Tens
 def dropout_add(residual: Tensor | None, x: Tensor, p: float, seed: int, step: int, site: int) -> Tensor:
     """residual + dropout(x): elements are kept with probability 1 − p and multiplied by 1 / (1 − p).
 
-    residual (or None) and x of one shape -> as x. Which are dropped follows from `seed`, `step`, `site` and the
-    element's place alone (Philox), so that nothing is kept for the backward pass. p = 0 draws nothing.
+    residual (or None) and x of one shape -> as x. The mask depends on `seed`, `step`, `site` and the element's
+    index alone (Philox), so nothing is saved for the backward pass. p = 0 draws nothing.
     """
     out: Tensor = _ops.dropout_add(residual, x, p, seed, step, site)
     return out
@@ -46,7 +46,7 @@ def dropout_add_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> tuple[Tensor, Tensor]:
-    """The step between two blocks in one pass over memory: (sum, normed).
+    """Fused dropout, residual sum and LayerNorm: (sum, normed).
 
     sum = `dropout_add`(residual, x, p, seed, step, site), normed = `layer_norm`(sum, weight, bias, eps); residual
     and x [..., D], weight and bias [D] -> both as x.
@@ -56,9 +56,9 @@ def dropout_add_norm(
 
 
 def batch_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> tuple[Tensor, Tensor, Tensor]:
-    """Batch normalisation in training: (x − mean) / √(variance + eps) · weight + bias over all rows (Ioffe and Szegedy 2015).
+    """Batch normalization in training: (x − mean) / √(variance + eps) · weight + bias over all rows (Ioffe and Szegedy 2015).
 
-    x [..., C] with at least one row, weight and bias [C], float32 beside a bfloat16 x if you like -> (as x, mean [C], biased
+    x [..., C] with at least one row, weight and bias [C], optionally float32 for a bfloat16 x -> (as x, mean [C], biased
     variance [C]), the last two in float32 at least, without gradient. Gradients have the same bits for any number of threads.
     """
     out: tuple[Tensor, Tensor, Tensor] = _ops.batch_norm(x, weight, bias, eps)
@@ -66,9 +66,9 @@ def batch_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> tu
 
 
 def masked_moments(rows: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean, biased variance and number of the rows that a mask keeps; of all rows where it keeps none.
+    """Mean, biased variance and number of the rows where a mask is True; of all rows if it is False everywhere.
 
-    rows [n, C], mask [n] bool, True = counts -> (mean [C], variance [C], count: a float64 scalar). Mean and
+    rows [n, C], mask [n] bool, True = included -> (mean [C], variance [C], count: a float64 scalar). Mean and
     variance are differentiable in rows.
     """
     out: tuple[Tensor, Tensor, Tensor] = _ops.masked_moments(rows, mask)

@@ -1,4 +1,4 @@
-"""The loss of language models, norms along a fixed tree, and the optimiser's update."""
+"""Loss of language models, reproducible sum of squares, and the Adam update."""
 
 import torch
 from torch import Tensor
@@ -7,10 +7,10 @@ _ops = torch.ops.modewise
 
 
 def language_loss(hidden: Tensor, head: Tensor, targets: Tensor, chunk: int = 0) -> Tensor:
-    """The mean of −log softmax(head · hidden)[target] over tokens; logits [n, V] never exist whole.
+    """Cross-entropy: the mean of −log softmax(head · hidden)[target] over tokens; logits [n, V] are never materialized.
 
-    hidden [..., D], head [V, D], targets [...] int64 below V; negative ones do not count -> a scalar, 0 where none
-    counts. `chunk` tokens at a time; 0 chooses, for at most 32 MiB of logits. Softmax and sums in float32 at least.
+    hidden [..., D], head [V, D], targets [...] int64 below V; negative ones are ignored -> a scalar, 0 without
+    targets. `chunk` tokens at a time; 0: automatic, for at most 32 MiB of logits. Softmax and sums in float32 at least.
     """
     out: Tensor = _ops.language_loss(hidden, head, targets, chunk)
     return out
@@ -27,7 +27,7 @@ def token_losses(hidden: Tensor, head: Tensor, targets: Tensor, chunk: int = 0) 
 
 
 def sum_of_squares(x: Tensor) -> Tensor:
-    """Σ x² along a fixed tree: the same bits for any number of threads.
+    """Σ x² with a fixed summation tree: the same bits for any number of threads.
 
     x of any shape -> a float64 scalar.
     """

@@ -1,15 +1,15 @@
-"""modewise's exactly causal attention in models of the library transformers.
+"""modewise's exactly causal summary attention for models of Hugging Face Transformers.
 
-Importing this registers `attn_implementation="modewise_causal"` for decoders of Llama's kind, and the architecture
+The import registers `attn_implementation="modewise_causal"` for Llama-like decoders, and the architecture
 `ModewiseForCausalLM` of the program's exports:
 
     import modewise.transformers
-    model = AutoModelForCausalLM.from_pretrained(FOLDER)                     # a run's model/, or what was saved here
-    model = modewise.transformers.prepare(LLAMA, fold=[0, 8, 8], slots=2)    # a model that is there
-    config = modewise.transformers.configure(CONFIG, fold=[0, 8, 8])         # one that is to be made
+    model = AutoModelForCausalLM.from_pretrained(FOLDER)                     # a run's model/, or a saved model
+    model = modewise.transformers.prepare(LLAMA, fold=[0, 8, 8], summary_tokens=2)  # an existing model
+    config = modewise.transformers.configure(CONFIG, fold=[0, 8, 8])         # a config of a new model
 
-Queries and keys of a block's summary turn by the block's place among its siblings, not by their token's: the library's
-own rotary codes are therefore set to no turn while this attention acts, and the operator turns both levels itself.
+Queries and keys of a block summary are rotated by the block's position among its siblings, not by a token position. The
+library's rotary embedding is therefore the identity for this attention, and the operator rotates tokens and summaries.
 """
 
 import torch

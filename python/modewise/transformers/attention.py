@@ -1,5 +1,5 @@
-"""The function that the library's attention modules call, and what has to be on them: latents, options, rotary codes
-that wait for us."""
+"""The attention function for the library's attention modules, and the hooks that add latents and options to them and disable
+their rotary embedding."""
 
 import math
 from collections.abc import Sequence
@@ -11,18 +11,19 @@ from torch import Tensor, nn
 from transformers import initialization
 
 from modewise import ops
+from modewise._aliases import old_keywords
 from modewise.transformers.cache import adopt, layer_of
 from modewise.transformers.options import NAME, Options, configure, options_of, request, require, require_family
 
-DEVIATION = 0.02  # of several slots, which would stay alike from one beginning
+LATENT_STD = 0.02  # for several summary tokens, which would stay equal from equal latents
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, options: Options, latents: Tensor | None, valid: Tensor | None) -> Tensor:
-    """A whole text: q [B, n, H, d], k and v [B, n, G, d], not rotated -> [B, n, H, d]. valid [B, n] bool: other tokens are
-    not there, wherever they stand: the text is what remains, and their own rows are 0."""
+    """Attention over a whole text: q [B, n, H, d], k and v [B, n, G, d], not rotated -> [B, n, H, d]. valid [B, n] bool, the
+    padding mask: tokens with False, at any position, are removed from the text, and their rows are 0."""
 
     def attended(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return ops.tensor_attention(q, k, v, latents, options.frequencies.to(q.device), form=options.form, fold=options.fold, window=options.window,
+        return ops.tensor_attention(q, k, v, latents, options.frequencies.to(q.device), form=options.type, fold=options.fold, window=options.window,
                                     sinks=options.sinks, density=options.density, gains=options.gains)  # fmt: skip
 
     if valid is None:
@@ -33,13 +34,13 @@ def attend(q: Tensor, k: Tensor, v: Tensor, options: Options, latents: Tensor | 
 
 
 def require_in_order(positions: Tensor | None, valid: Tensor | None) -> None:
-    """ValueError for positions that begin again: several texts in one row would see each other."""
+    """ValueError for positions of several texts packed into one row, which would attend to each other."""
     if positions is None or torch.compiler.is_compiling() or positions.shape[-1] < 2:
         return
     steps = positions.diff(dim=-1)
     if valid is not None:
         steps = torch.where(valid[:, 1:] & valid[:, :-1], steps, 1)
-    require(bool((steps == 1).all()), "position_ids must count the tokens of one text a row; texts packed into one row are not read")
+    require(bool((steps == 1).all()), "position_ids must count the tokens of one text per row; texts packed into one row are not supported")
 
 
 def forward(
@@ -52,17 +53,17 @@ def forward(
     dropout: float = 0.0,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """What `attn_implementation="modewise_causal"` calls: query [B, H, t, d], key and value [B, G, t, d], not rotated, behind the
-    tokens in the cache -> [B, t, H, d]. attention_mask [B, n] bool of all tokens so far. ValueError for what it cannot read."""
+    """The function of `attn_implementation="modewise_causal"`: query [B, H, t, d], key and value [B, G, t, d], not rotated, after
+    the tokens in the cache -> [B, t, H, d]. attention_mask [B, n] bool of all tokens so far. ValueError for unsupported inputs."""
     options = getattr(module, "modewise_options", None)
-    require(isinstance(options, Options), "this model was made for another attention: modewise.transformers.prepare(model) brings it to ours")
+    require(isinstance(options, Options), "this model was made for another attention: convert it with modewise.transformers.prepare(model)")
     assert isinstance(options, Options)
-    require(dropout == 0, f"attention_dropout is {dropout}, but its weights are never held: set it to 0")
+    require(dropout == 0, f"attention_dropout is {dropout}, but attention weights are never materialized: set it to 0")
     layer, tokens = layer_of(key), query.shape[2]
-    require(layer is not None or key.shape[2] == tokens, f"{tokens} tokens go on behind a cache of another kind: give "
+    require(layer is not None or key.shape[2] == tokens, f"{tokens} tokens follow a cache of another type: pass "
                                                          "past_key_values=modewise.transformers.ModewiseCache(model.config), or none")  # fmt: skip
-    require(attention_mask is None or attention_mask.dim() == 2, "attention_mask must be [B, n], the tokens that are there; a mask of "
-                                                                 "pairs of tokens is not read")  # fmt: skip
+    require(attention_mask is None or attention_mask.dim() == 2, "attention_mask must be [B, n], a padding mask; a mask of pairs of "
+                                                                 "tokens is not supported")  # fmt: skip
     q, k, v = (x.transpose(1, 2) for x in (query, key, value))
     usual = 1 / math.sqrt(q.shape[-1])
     if scaling is not None and not math.isclose(scaling, usual, rel_tol=1e-9):
@@ -79,7 +80,7 @@ def forward(
 def mask(
     batch_size: int, q_length: int, kv_length: int, attention_mask: Tensor | None = None, **kwargs: Any
 ) -> Tensor | None:
-    """The mask of tokens [B, n] as it is given; None where all are there."""
+    """The padding mask [B, n], unchanged; None without padding."""
     if attention_mask is None:
         return None
     require(attention_mask.shape[-1] == kv_length, f"attention_mask must be [B, {kv_length}], all tokens so far, got {list(attention_mask.shape)}")
@@ -87,43 +88,43 @@ def mask(
 
 
 def start(latents: Tensor) -> Tensor:
-    """First latents [m−1, G, r, d], in place: 0 pools blocks by the mean; several slots begin near it."""
+    """Initializes latents [m−1, G, r, d] in place: 0, mean pooling of blocks; near 0 for several summary tokens."""
     if latents.shape[2] == 1:
         initialization.zeros_(latents)
     else:
-        initialization.normal_(latents, std=DEVIATION)
+        initialization.normal_(latents, std=LATENT_STD)
     return latents
 
 
 def attach(attention: nn.Module, config: Any) -> None:
-    """Gives an attention module its options and latents [m−1, G, r, d]; of latents that it has, the levels and slots
-    that the new ones share are kept."""
+    """Sets the options and latents [m−1, G, r, d] of an attention module; keeps its existing latents of the levels and summary
+    tokens that both have."""
     options = options_of(config)
     attention.modewise_options = options  # type: ignore[assignment]
-    had = getattr(attention, "latents", None)
+    before = getattr(attention, "latents", None)
     if options.levels == 0:
         attention.register_parameter("latents", None)
         return
     weight: Tensor = attention.k_proj.weight  # type: ignore[union-attr, assignment]
     width = int(attention.head_dim)  # type: ignore[arg-type]
-    latents = torch.empty(options.levels, weight.shape[0] // width, options.slots, width, dtype=weight.dtype, device=weight.device)
+    latents = torch.empty(options.levels, weight.shape[0] // width, options.summary_tokens, width, dtype=weight.dtype, device=weight.device)
     with torch.no_grad():
         start(latents)
-        if had is not None:
-            levels, slots = min(options.levels, had.shape[0]), min(options.slots, had.shape[2])
-            latents[:levels, :, :slots] = had[:levels, :, :slots]
+        if before is not None:
+            levels, tokens = min(options.levels, before.shape[0]), min(options.summary_tokens, before.shape[2])
+            latents[:levels, :, :tokens] = before[:levels, :, :tokens]
     attention.register_parameter("latents", nn.Parameter(latents))
 
 
-def unturned(rotary: nn.Module, args: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """Cosines 1 and sines 0 in place of the codes of tokens: queries and keys come to `forward` as they were made."""
+def identity_rotary(rotary: nn.Module, args: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """Replaces the rotary embedding of tokens by cosines of 1 and sines of 0: queries and keys reach `forward` not rotated."""
     if rotary.config._attn_implementation != NAME:  # type: ignore[union-attr]
         return output
     return torch.ones_like(output[0]), torch.zeros_like(output[1])
 
 
 def with_cache(decoder: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Sees to it that the cache which a decoder fills is ours."""
+    """Replaces the cache of a decoder by a ModewiseCache."""
     config: Any = decoder.config
     if config._attn_implementation == NAME:
         wanted = config.use_cache if kwargs.get("use_cache") is None else kwargs["use_cache"]
@@ -132,7 +133,7 @@ def with_cache(decoder: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[A
 
 
 class Start:
-    """A decoder's rule for first weights, and ours for latents behind it."""
+    """Weight initialization of a decoder, followed by that of the latents."""
 
     def __init__(self, decoder: Any) -> None:
         self.decoder, self.rule = decoder, type(decoder)._init_weights
@@ -144,16 +145,16 @@ class Start:
 
 
 def hook(decoder: Any, rotary: nn.Module) -> None:
-    """Once a decoder: what turns its rotary codes off while our attention acts, brings its cache, and begins latents."""
+    """Adds the hooks of a decoder, once: identity rotary embedding, cache, initialization of latents."""
     if not isinstance(decoder.__dict__.get("_init_weights"), Start):
-        rotary.register_forward_hook(unturned)
+        rotary.register_forward_hook(identity_rotary)
         decoder.register_forward_pre_hook(with_cache, with_kwargs=True)
         decoder._init_weights = Start(decoder)
 
 
 def on_registration(parent: nn.Module, name: str, child: nn.Module | None) -> None:
-    """While the library builds a model whose config asks for our attention, its parts become ours as they take their
-    places, before weights are read."""
+    """Registration hook: converts the modules of a model whose config selects this attention while the library builds it, before
+    weights are loaded."""
     if name not in ("self_attn", "rotary_emb") and not isinstance(child, transformers.PreTrainedModel):
         return
     config: Any = getattr(child, "config", None)
@@ -169,14 +170,15 @@ def on_registration(parent: nn.Module, name: str, child: nn.Module | None) -> No
         hook(parent, child)
 
 
-def prepare(model: Any, *, fold: Sequence[int] = (), slots: int = 1, window: int = 0) -> Any:
-    """Brings a model of the library, trained or not, to modewise's exactly causal attention, in place, and gives it back.
+@old_keywords(slots="summary_tokens")
+def prepare(model: Any, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
+    """Converts a model of the library, trained or not, to modewise's exactly causal attention, in place, and returns it.
 
-    fold, slots, window: as for `configure`. Latents [m−1, G, r, d] become parameters of each attention module, after
-    which an optimiser is made; they pool blocks by the mean at first, so that the model begins near where it was.
-    ValueError for sizes that do not go together and for architectures that are not supported; the model is as it was then.
+    fold, summary_tokens, window: as for `configure`. Latents [m−1, G, r, d] become parameters of each attention module: create
+    the optimizer afterwards. They initially pool blocks by the mean, so the model starts close to the original one. ValueError
+    for incompatible sizes and unsupported architectures; the model is then unchanged.
     """
-    configure(model.config, fold=fold, slots=slots, window=window)
+    configure(model.config, fold=fold, summary_tokens=summary_tokens, window=window)
     for module in list(model.modules()):
         if isinstance(getattr(module, "rotary_emb", None), nn.Module):
             hook(module, module.rotary_emb)

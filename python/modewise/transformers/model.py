@@ -1,4 +1,4 @@
-"""The program's language models as a model of the library: `model/` folders of runs, and what `modewise convert` writes."""
+"""The program's language models in the library: `model/` folders of runs and exports of `modewise convert`."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from modewise.transformers.options import NAME, attention_table, request, requir
 
 
 class ModewiseConfig(transformers.LlamaConfig):  # type: ignore[misc]
-    """Llama's config and `modewise`, a table: `attention` (form, fold, window, slots, sinks, density) and `rope`
+    """Llama's config with a table `modewise`: `attention` (type, fold, window, summary_tokens, sinks, density) and `rope`
     (scaled_level, ntk_base, ntk_factor)."""
 
     model_type = "modewise"
@@ -23,12 +23,11 @@ class ModewiseConfig(transformers.LlamaConfig):  # type: ignore[misc]
 
 
 class ModewiseForCausalLM(transformers.LlamaForCausalLM):  # type: ignore[misc]
-    """Llama's decoder with the attention that `config.modewise` says, its latents as
-    `model.layers.N.self_attn.latents`: the architecture of the program's exports. ValueError for another
-    `attn_implementation`, which would compute something else."""
+    """Llama's decoder with the attention of `config.modewise`, its latents as `model.layers.N.self_attn.latents`: the
+    architecture of the program's exports. ValueError for another `attn_implementation`."""
 
     config_class = ModewiseConfig
 
     def __init__(self, config: Any) -> None:
-        require(config._attn_implementation in (None, NAME), f"a model of modewise has no other attention, and not '{config._attn_implementation}'")
+        require(config._attn_implementation in (None, NAME), f"a modewise model has no attention '{config._attn_implementation}'")
         super().__init__(config)

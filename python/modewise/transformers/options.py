@@ -1,5 +1,5 @@
-"""What config.json says of modewise's attention: `modewise` beside the library's own keys, checked and completed, and
-the rotary codes that go with it."""
+"""Attention options of config.json: the table `modewise` next to the library's keys, validated and completed, and the rotary
+embedding."""
 
 import dataclasses
 import math
@@ -8,23 +8,24 @@ from typing import Any
 
 from torch import Tensor
 
-from modewise.nn.tensor_attention import FORMS_WITH_LATENTS, level_frequencies
+from modewise._aliases import ATTENTION_TYPES, old_keywords
+from modewise.nn.tensor_attention import TYPES_WITH_LATENTS, level_frequencies
 
 NAME = "modewise_causal"
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "modewise")
-FORMS_WITH_FOLD = (*FORMS_WITH_LATENTS, "axial")
 Table = dict[str, Any]
+OLD_KEYS = {"form": "type", "slots": "summary_tokens"}  # of exports of earlier versions
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Arguments of `modewise.ops.tensor_attention`: `fold` with the coarsest blocks that texts of the context have,
-    frequencies [levels, d/2] float64 on the CPU, whatever type and device the model is of; `slots` of the latents."""
+    """Arguments of `modewise.ops.tensor_attention`: `fold` with the number of outermost blocks in the context, frequencies
+    [levels, d/2] float64 on the CPU, for any type and device of the model; `summary_tokens` of the latents."""
 
-    form: str
+    type: str
     fold: list[int]
     window: int
-    slots: int
+    summary_tokens: int
     sinks: int
     density: float
     frequencies: Tensor
@@ -32,65 +33,72 @@ class Options:
 
     @property
     def levels(self) -> int:
-        """Levels of blocks, each with latents of its own."""
-        return len(self.fold) - 1 if self.form in FORMS_WITH_LATENTS else 0
+        """Levels of blocks, each with its own latents."""
+        return len(self.fold) - 1 if self.type in TYPES_WITH_LATENTS else 0
 
 
 def require(holds: bool, sentence: str) -> None:
-    """ValueError with the sentence unless it holds."""
+    """ValueError with the message unless `holds`."""
     if not holds:
         raise ValueError(f"{NAME}: {sentence}")
 
 
 def default_fold(context: int) -> list[int]:
-    """Three modes of about the cube root of the context, a power of two; the first grows."""
+    """Three modes of about the cube root of the context, a power of two; the first grows with the text."""
     side = 2
     while side < 64 and side**3 < context:
         side *= 2
     return [0, side, side]
 
 
-def attention_table(fold: Sequence[int], slots: int, window: int, context: int) -> Table:
-    """Form causal as config.json has it, completed. ValueError for sizes that do not go together."""
+def attention_table(fold: Sequence[int], summary_tokens: int, window: int, context: int) -> Table:
+    """The complete table of summary attention in config.json. ValueError for incompatible sizes."""
     sizes = list(fold) or default_fold(context)
-    return checked_table({"form": "causal", "fold": sizes, "window": window or 2 * sizes[-1], "slots": slots, "sinks": 0, "density": 0.1})
+    return checked_table({"type": "summary", "fold": sizes, "window": window or 2 * sizes[-1], "summary_tokens": summary_tokens, "sinks": 0,
+                          "density": 0.1})  # fmt: skip
+
+
+def current_table(table: Table) -> Table:
+    """The table under the current keys and types."""
+    found = {OLD_KEYS.get(key, key): value for key, value in table.items()}
+    return found | {"type": ATTENTION_TYPES.get(found["type"], found["type"])}
 
 
 def checked_table(table: Table) -> Table:
-    """The same; ValueError for a table that no attention of a text has."""
-    fold, window, slots = table["fold"], table["window"], table["slots"]
-    if table["form"] not in FORMS_WITH_LATENTS:
+    """The same table; ValueError for invalid sizes."""
+    fold, window, summary_tokens = table["fold"], table["window"], table["summary_tokens"]
+    if table["type"] not in TYPES_WITH_LATENTS:
         return table
-    require(len(fold) >= 2, f"fold {fold} has no blocks to summarise: it takes at least two sizes, such as [0, 8, 8]")
+    require(len(fold) >= 2, f"fold {fold} has no blocks to summarise: give at least two sizes, such as [0, 8, 8]")
     require(all(size >= 1 for size in fold[1:]) and fold[0] >= 0,
-            f"fold {fold}: sizes are at least 1, and only the first may be 0 (as long as the text needs)")  # fmt: skip
-    require(window >= fold[-1], f"window {window} is smaller than the last size of fold {fold}: tokens of the block that is not "
-                                "finished yet would be seen by nobody")  # fmt: skip
-    require(slots >= 1, f"slots must be at least 1, got {slots}")
+            f"fold {fold}: sizes must be at least 1, except that the first may be 0 (as large as the text needs)")  # fmt: skip
+    require(window >= fold[-1], f"window {window} is smaller than the last size of fold {fold}: tokens of the partial block would "
+                                "not be attended to")  # fmt: skip
+    require(summary_tokens >= 1, f"summary_tokens must be at least 1, got {summary_tokens}")
     return table
 
 
 def acting_fold(table: Table, context: int) -> list[int]:
-    """A fold whose first mode is open holds, in form causal, the coarsest blocks that texts of the context have."""
+    """The fold with n_1 = 0 replaced, for the type summary, by the number of outermost blocks in the context."""
     fold = list(table["fold"])
-    if table["form"] in FORMS_WITH_LATENTS and fold[0] == 0:
+    if table["type"] in TYPES_WITH_LATENTS and fold[0] == 0:
         fold[0] = max(1, (context - 1) // math.prod(fold[1:]))
     return fold
 
 
 def head_width(config: Any) -> int:
-    """Of a config of the library."""
+    """The head width of a config of the library."""
     return int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
 
 
 def yarn_gain(rope: Table, factor: float) -> float:
-    """What cosines and sines are multiplied by where the config says so; 0: by the usual rule."""
+    """The gain of cosines and sines set in the config; 0: YaRN's default."""
     if rope.get("attention_factor") is not None:
         return float(rope["attention_factor"])
-    one, all_dim = rope.get("mscale"), rope.get("mscale_all_dim")
-    if not one or not all_dim or factor <= 1:
+    mscale, all_dim = rope.get("mscale"), rope.get("mscale_all_dim")
+    if not mscale or not all_dim or factor <= 1:
         return 0.0
-    return float((0.1 * one * math.log(factor) + 1) / (0.1 * all_dim * math.log(factor) + 1))
+    return float((0.1 * mscale * math.log(factor) + 1) / (0.1 * all_dim * math.log(factor) + 1))
 
 
 def rope_table(config: Any, own: Table) -> Table:
@@ -99,8 +107,8 @@ def rope_table(config: Any, own: Table) -> Table:
         return {"base": own["ntk_base"], "scaling": "ntk", "factor": own["ntk_factor"]}
     rope = dict(config.rope_parameters)
     kind = rope.get("rope_type", "default")
-    require(kind in ("default", "linear", "yarn", "llama3"), f"rotary codes of type '{kind}' are not read; default, linear, yarn and llama3 are")
-    require(rope.get("partial_rotary_factor", 1) == 1, "partial_rotary_factor is not 1; heads are rotated whole")
+    require(kind in ("default", "linear", "yarn", "llama3"), f"rope_type '{kind}' is not supported; supported: default, linear, yarn, llama3")
+    require(rope.get("partial_rotary_factor", 1) == 1, "partial_rotary_factor must be 1: whole heads are rotated")
     original = rope.get("original_max_position_embeddings") or config.max_position_embeddings
     factor = rope.get("factor") or (config.max_position_embeddings / original if kind == "yarn" else 1.0)
     return {"base": rope["rope_theta"], "scaling": "none" if kind == "default" else kind, "factor": factor,
@@ -111,37 +119,38 @@ def rope_table(config: Any, own: Table) -> Table:
 
 
 def require_family(config: Any) -> None:
-    """ValueError for a model whose attention is not Llama's, or which has options that ours lacks."""
+    """ValueError for a model whose attention is not Llama's, or has unsupported options."""
     kind = config.model_type
-    require(kind in FAMILIES, f"models of type '{kind}' are not supported; {', '.join(FAMILIES)} are")
+    require(kind in FAMILIES, f"models of type '{kind}' are not supported; supported: {', '.join(FAMILIES)}")
     width, dropout = head_width(config), getattr(config, "attention_dropout", 0) or 0
-    require(width % 2 == 0, f"rotary codes need an even head width, got {width}")
-    require(dropout == 0, f"attention_dropout is {dropout}, but its weights are never held: set it to 0")
+    require(width % 2 == 0, f"a rotary embedding needs an even head width, got {width}")
+    require(dropout == 0, f"attention_dropout is {dropout}, but attention weights are never materialized: set it to 0")
 
 
 def options_of(config: Any) -> Options:
-    """Of a config that has been configured. ValueError for what is not supported."""
+    """The options of a configured config. ValueError for unsupported ones."""
     require_family(config)
     own: Table = config.modewise
-    table, context = checked_table(own["attention"]), config.max_position_embeddings
-    said: Table = own.get("rope", {})
-    rope = rope_table(config, said) | {key: said[key] for key in ("scaled_level", "level_lengths") if key in said}
-    frequencies, gains = level_frequencies(rope, table["form"], table["fold"], head_width(config))
+    table, context = checked_table(current_table(own["attention"])), config.max_position_embeddings
+    own_rope: Table = own.get("rope", {})
+    rope = rope_table(config, own_rope) | {key: own_rope[key] for key in ("scaled_level", "level_lengths") if key in own_rope}
+    frequencies, gains = level_frequencies(rope, table["type"], table["fold"], head_width(config))
     return Options(
-        table["form"], acting_fold(table, context), table["window"], table["slots"], table["sinks"], table["density"],
-        frequencies, gains)
+        table["type"], acting_fold(table, context), table["window"], table["summary_tokens"], table["sinks"], table["density"],
+        frequencies, gains)  # fmt: skip
 
 
-def configure(config: Any, *, fold: Sequence[int] = (), slots: int = 1, window: int = 0) -> Any:
-    """Writes modewise's exactly causal attention into a config of the library, which is given back: models made of it
-    have it, and `save_pretrained` keeps it.
+@old_keywords(slots="summary_tokens")
+def configure(config: Any, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
+    """Sets modewise's exactly causal attention in a config of the library and returns it: models created from the config use
+    it, and `save_pretrained` saves it.
 
-    fold: sizes n_1 … n_m that a text is folded to, last fastest, the first 0: it grows; () for three modes of about
-    the cube root of `max_position_embeddings`. slots: summaries a finished block. window: last tokens seen one by one, 0:
-    2·n_m. ValueError for sizes that do not go together and for architectures that are not supported.
+    fold: sizes n_1 … n_m of the fold of a text, last mode fastest, the first 0: grows with the text; (): three modes of about
+    the cube root of `max_position_embeddings`. summary_tokens: per complete block. window: last tokens attended to one by one,
+    0: 2·n_m. ValueError for incompatible sizes and unsupported architectures.
     """
     require_family(config)
-    table = attention_table(fold, slots, window, config.max_position_embeddings)
+    table = attention_table(fold, summary_tokens, window, config.max_position_embeddings)
     before: Table | None = getattr(config, "modewise", None)
     lengths = {"level_lengths": True} if (config.rope_parameters or {}).get("rope_type") in ("yarn", "llama3") else None
     rope = before.get("rope") if before else lengths
@@ -152,7 +161,7 @@ def configure(config: Any, *, fold: Sequence[int] = (), slots: int = 1, window: 
 
 
 def request(config: Any) -> None:
-    """Asks for our attention: as the library reads it, and under the key that config.json keeps, by which the library refuses
-    the folder where modewise.transformers was not imported."""
+    """Selects this attention, also under the key that config.json saves: without modewise.transformers imported, the library
+    refuses the folder."""
     config._attn_implementation = NAME
     config.attn_implementation = NAME

@@ -109,7 +109,7 @@ TEST_F(ArraySource, InfiniteCellsAreMissing) {
   config.path = folder_.path("f.npy");
   const Series s = load_series(config);
   EXPECT_EQ(s.missing_cells(), 2);
-  EXPECT_THAT(s.notes, ElementsAre("2 infinite cells taken as missing"));
+  EXPECT_THAT(s.notes, ElementsAre("2 infinite cells treated as missing"));
 }
 
 TEST_F(ArraySource, UsualFillValuesOfFloat32AreADoubtUntilTheyAreNamed) {

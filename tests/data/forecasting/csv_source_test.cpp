@@ -60,7 +60,7 @@ TEST_F(CsvSource, NumbersAndTextsMayStandForMissing) {
   config.missing_texts = {"broken"};
   const Series s = load("a,b\n1,-9999\nbroken,2\n3,4\n", config);
   EXPECT_EQ(s.missing_cells(), 2);
-  EXPECT_THAT(s.notes, ElementsAre("1 cell of -9999 taken as missing"));
+  EXPECT_THAT(s.notes, ElementsAre("1 cell of -9999 treated as missing"));
 }
 
 TEST_F(CsvSource, GapsInDatesAreMissingRows) {

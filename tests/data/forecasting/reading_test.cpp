@@ -130,7 +130,7 @@ TEST_F(Reading, MarksOfMissingCellsAreCounted) {
   config.path = folder_.path("f.npy");
   io::write_npy(config.path, io::make_array({3, 2}, std::span<const double>(values)));
   EXPECT_THAT(load_series(config).notes,
-              ElementsAre("1 infinite cell taken as missing", "2 cells of -9999 or -1 taken as missing"));
+              ElementsAre("1 infinite cell treated as missing", "2 cells of -9999 or -1 treated as missing"));
   // Fills are known to a millionth, and four of them are named.
   EXPECT_THAT(load("a\n1.000002e20\n-0.999998e20\n9.96923e36\n1e19\n").warnings, IsEmpty());
   EXPECT_EQ(load("a\n1e20\n1.0000001e20\n1.0000002e20\n1.0000003e20\n1.0000004e20\n1\n").warnings.size(), 4U);

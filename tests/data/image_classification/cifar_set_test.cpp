@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/data/image_classification/picture_sets.h"
+#include "tests/data/image_classification/image_sets.h"
 
 namespace modewise::data {
 namespace {

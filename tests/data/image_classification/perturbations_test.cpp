@@ -22,7 +22,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/io/images/jpeg.h"
-#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/image_resize.h"
 #include "tests/data/scratch.h"
 
 namespace modewise::data {
@@ -125,10 +125,10 @@ TEST(Perturbations, FlipsOnlyMovePixels) {
 TEST(Perturbations, QuarterTurnsAreExact) {
   for (const int64_t side : {1, 2, 7, 32}) {
     const at::Tensor images = waves(2, side, side, 3);
-    for (const int64_t turns : {-5, -1, 0, 1, 2, 3, 4, 9})
-      EXPECT_TRUE(at::equal(changed("rotation", 90.0 * static_cast<double>(turns), images),
-                            at::rot90(images, ((turns % 4) + 4) % 4, {1, 2})))
-          << side << " " << turns;
+    for (const int64_t rotations : {-5, -1, 0, 1, 2, 3, 4, 9})
+      EXPECT_TRUE(at::equal(changed("rotation", 90.0 * static_cast<double>(rotations), images),
+                            at::rot90(images, ((rotations % 4) + 4) % 4, {1, 2})))
+          << side << " " << rotations;
   }
   for (const int64_t width : {4, 7, 9}) {
     const at::Tensor images = waves(2, 7, width, 3);

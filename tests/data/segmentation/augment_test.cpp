@@ -35,7 +35,7 @@ SegmentationAugmentConfig cutting(double crop, double stretch) {
   SegmentationAugmentConfig config;
   config.crop = crop;
   config.stretch = stretch;
-  config.flips = config.turns = false;
+  config.flips = config.rotations = false;
   return config;
 }
 
@@ -66,7 +66,7 @@ TEST_P(SceneResize, ShowsThePartThatWasCutOut) {
   double min_area = 9, max_area = 0, min_ratio = 9, max_ratio = 0;
   std::set<int64_t> tops, lefts;
   for (uint64_t place = 0; place < 300; ++place) {
-    const SceneWindow window = varied(tile, cutting(0.2, 1.5), side, {7, RandomSite::augmentation, 1}, place);
+    const SceneWindow window = augmented(tile, cutting(0.2, 1.5), side, {7, RandomSite::augmentation, 1}, place);
     const std::vector<double> rows = line_of(window, 0), columns = line_of(window, 1);
     const double height = length * step_of(rows), width = length * step_of(columns);
     // The middles of the window's pixels, evenly spaced, moved onto the tile's outermost pixels where they
@@ -122,7 +122,7 @@ TEST(SceneAugment, ResizesAmongValidNeighboursAlone) {
       }
   int64_t valid = 0;
   for (uint64_t place = 0; place < 20; ++place) {
-    const SceneWindow window = varied(tile, cutting(0.2, 1.5), 16, {7, RandomSite::augmentation, 1}, place);
+    const SceneWindow window = augmented(tile, cutting(0.2, 1.5), 16, {7, RandomSite::augmentation, 1}, place);
     for (size_t pixel = 0; pixel < 256; ++pixel) {
       EXPECT_EQ(window.valid[pixel], window.labels[pixel] % kWidth % 5 != 2);  // the nearest pixel's
       if (window.valid[pixel] == 1) {
@@ -135,7 +135,7 @@ TEST(SceneAugment, ResizesAmongValidNeighboursAlone) {
 }
 
 /// The symmetries of a square among 400 windows, each as the places of its corners.
-std::set<std::vector<int16_t>> symmetries(bool flips, bool turns) {
+std::set<std::vector<int16_t>> symmetries(bool flips, bool rotations) {
   SceneWindow tile(1, 5, 5, 1, true);
   for (size_t pixel = 0; pixel < 25; ++pixel) {
     tile.image[pixel] = static_cast<float>(pixel);
@@ -144,10 +144,10 @@ std::set<std::vector<int16_t>> symmetries(bool flips, bool turns) {
   }
   SegmentationAugmentConfig config;
   config.flips = flips;
-  config.turns = turns;
+  config.rotations = rotations;
   std::set<std::vector<int16_t>> seen;
   for (uint64_t place = 0; place < 400; ++place) {
-    const SceneWindow window = varied(tile, config, 5, {7, RandomSite::augmentation, 1}, place);
+    const SceneWindow window = augmented(tile, config, 5, {7, RandomSite::augmentation, 1}, place);
     for (size_t pixel = 0; pixel < 25; ++pixel)
       EXPECT_EQ(window.image[pixel], static_cast<float>(window.labels[pixel]));
     seen.insert({window.labels[0], window.labels[4], window.labels[20], window.labels[24]});
@@ -157,12 +157,12 @@ std::set<std::vector<int16_t>> symmetries(bool flips, bool turns) {
 
 TEST(SceneAugment, FlipsAndTurnsAsAsked) {
   using Corners = std::set<std::vector<int16_t>>;
-  const Corners turned = {{0, 4, 20, 24}, {20, 0, 24, 4}, {24, 20, 4, 0}, {4, 24, 0, 20}};
+  const Corners rotated = {{0, 4, 20, 24}, {20, 0, 24, 4}, {24, 20, 4, 0}, {4, 24, 0, 20}};
   const Corners flipped = {{0, 4, 20, 24}, {4, 0, 24, 20}, {20, 24, 0, 4}, {24, 20, 4, 0}};
   EXPECT_EQ(symmetries(false, false), (Corners{{0, 4, 20, 24}}));
-  EXPECT_EQ(symmetries(false, true), turned);
+  EXPECT_EQ(symmetries(false, true), rotated);
   EXPECT_EQ(symmetries(true, false), flipped);
-  Corners all = turned;
+  Corners all = rotated;
   all.insert(flipped.begin(), flipped.end());
   all.insert({0, 20, 4, 24});  // transposed
   all.insert({24, 4, 20, 0});
@@ -173,7 +173,7 @@ TEST(SceneAugment, PutsWindowsEverywhereInATileAndSmallTilesEverywhereInAWindow)
   SegmentationAugmentConfig config = cutting(1, 1);
   std::set<int16_t> corners;
   for (uint64_t place = 0; place < 400; ++place) {
-    const SceneWindow window = varied(places(), config, 37, {7, RandomSite::augmentation, 1}, place);
+    const SceneWindow window = augmented(places(), config, 37, {7, RandomSite::augmentation, 1}, place);
     for (int64_t r = 0; r < 37; ++r)
       for (int64_t c = 0; c < 37; ++c)
         ASSERT_EQ(window.labels[static_cast<size_t>(r * 37 + c)], window.labels[0] + r * kWidth + c);
@@ -182,7 +182,7 @@ TEST(SceneAugment, PutsWindowsEverywhereInATileAndSmallTilesEverywhereInAWindow)
   EXPECT_EQ(corners.size(), 4U * 24U);  // 40 − 37 + 1 rows, 60 − 37 + 1 columns
   std::set<int64_t> tops;
   for (uint64_t place = 0; place < 200; ++place) {
-    const SceneWindow window = varied(places(), config, 43, {7, RandomSite::augmentation, 1}, place);
+    const SceneWindow window = augmented(places(), config, 43, {7, RandomSite::augmentation, 1}, place);
     const auto begin = std::find_if(window.labels.begin(), window.labels.end(),
                                     [](int16_t label) { return label != ClassMap::ignored; });
     const int64_t top = (begin - window.labels.begin()) / 43;

@@ -93,10 +93,10 @@ TEST(SceneFiles, OfOneFolderAreToldApartByTheirEnds) {
   EXPECT_EQ(files.files[1].mask, folder.path("x/b_mask.tif"));
   config.image_suffix = "_mask";  // the other way round
   config.mask_suffix = "";
-  const SceneFiles turned = find_scene_files(config, true);
-  ASSERT_EQ(turned.files.size(), 2U);
-  EXPECT_EQ(turned.files[1].name, "b_mask.tif");
-  EXPECT_EQ(turned.files[1].mask, folder.path("x/b.tif"));
+  const SceneFiles rotated = find_scene_files(config, true);
+  ASSERT_EQ(rotated.files.size(), 2U);
+  EXPECT_EQ(rotated.files[1].name, "b_mask.tif");
+  EXPECT_EQ(rotated.files[1].mask, folder.path("x/b.tif"));
 }
 
 TEST(Ssl4eo, TakesTheFirstYearOfMasks) {

@@ -89,29 +89,26 @@ TEST_F(SampleTable, TakesTheLargestNumbersOfFloat32) {
 }
 
 TEST_F(SampleTable, SaysWhatIsWrong) {
-  EXPECT_EQ(refused("a.txt", "1\n2\n"),
-            "a.txt: a case is a class and its values, but the rows have one number");
-  EXPECT_EQ(refused("a.txt", "1 2\nNaN 3\n"), "a.txt: case 2 has no class");
-  EXPECT_EQ(refused("a.tsv", "1\t2.5\n\t3\n"), "a.tsv: case 2 has no class");
-  EXPECT_EQ(refused("a.csv", "label,x\n1,2\n2,\n"), "a.csv: case 2 has no values");
+  EXPECT_EQ(refused("a.txt", "1\n2\n"), "a.txt: expected a class and values in each row, found one number");
+  EXPECT_EQ(refused("a.txt", "1 2\nNaN 3\n"), "a.txt: sample 2 has no class");
+  EXPECT_EQ(refused("a.tsv", "1\t2.5\n\t3\n"), "a.tsv: sample 2 has no class");
+  EXPECT_EQ(refused("a.csv", "label,x\n1,2\n2,\n"), "a.csv: sample 2 has no values");
   EXPECT_EQ(refused("a.csv", "label\n1\n2\n"),
-            "a.csv: a case is a class and its values, but the rows have one cell");
+            "a.csv: expected a class and values in each row, found one cell");
   EXPECT_EQ(refused("a.csv", "label,when,x\n1,2020-01-01,2\n2,2020-01-02,3\n"),
-            "a.csv: column 'when' must hold numbers, it holds dates; of a table with a header the classes "
-            "stand under "
-            "'label', 'class', 'target' or 'y'");
+            "a.csv: column 'when' must hold numbers, it holds dates; in a table with a header the class "
+            "column is 'label', 'class', 'target' or 'y'");
   EXPECT_EQ(refused("a.csv", "kind,x\nup,2\ndown,3\n"),
-            "a.csv: column 'kind' must hold numbers, it holds text; of a table with a header the classes "
-            "stand under "
-            "'label', 'class', 'target' or 'y'");
+            "a.csv: column 'kind' must hold numbers, it holds text; in a table with a header the class "
+            "column is 'label', 'class', 'target' or 'y'");
   EXPECT_EQ(refused("a.csv", "label,x\n2020-01-01,2\n2020-01-02,3\n"),
-            "a.csv: column 'label' should hold classes, it holds dates");
+            "a.csv: column 'label' must hold classes, it holds dates");
   EXPECT_EQ(refused("a.tsv", "1\t2.5\n1\tx\n2\t3\n"),
-            "a.tsv:2: column '2' holds numbers, but 'x' is no finite number");
+            "a.tsv:2: column '2' holds numbers, but 'x' is not a finite number");
   EXPECT_EQ(refused("a.tsv", "1\t2.5\n2\t1e39\n"),
-            "a.tsv: case 2 holds 1e+39, which is beyond the numbers of float32 (±3.4e38)");
+            "a.tsv: sample 2 contains 1e+39, which exceeds the range of float32 (±3.4e38)");
   EXPECT_EQ(refused("a.txt", "1 -1e39 2\n2 3 4\n"),
-            "a.txt: case 1 holds -1e+39, which is beyond the numbers of float32 (±3.4e38)");
+            "a.txt: sample 1 contains -1e+39, which exceeds the range of float32 (±3.4e38)");
 }
 
 }  // namespace

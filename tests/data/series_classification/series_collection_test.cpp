@@ -53,8 +53,9 @@ TEST_F(Collection, CutsTheTestFromAFileOfAllSamples) {
   EXPECT_THAT(set.class_counts(set.train), ElementsAre(6, 6, 6));
   EXPECT_THAT(set.class_counts(set.validation), ElementsAre(2, 2, 2));
   EXPECT_THAT(set.class_counts(set.test), ElementsAre(2, 2, 2));
-  EXPECT_THAT(set.notes, ElementsAre("there is no test file: 6 of the 30 cases are kept for the test, the "
-                                     "same for any data.split_seed"));
+  EXPECT_THAT(
+      set.notes,
+      ElementsAre("no test file: 6 of the 30 samples are the test split, independent of data.split_seed"));
   config.split_seed = 2;
   EXPECT_EQ(load_collection(config).test, set.test) << "or splits by other seeds would learn from test cases";
   EXPECT_NE(load_collection(config).validation, set.validation);
@@ -102,7 +103,7 @@ TEST_F(Collection, SaysThatTslibValidatesOnTheTestSamplesAndScalesThemApart) {
   const SeriesCollection set = load_collection(config);
   EXPECT_EQ(set.validation, set.test);
   ASSERT_EQ(set.warnings, 1u);
-  EXPECT_THAT(set.notes[0], HasSubstr("ON THE TEST CASES"));
+  EXPECT_THAT(set.notes[0], HasSubstr("ON THE TEST SAMPLES"));
   // pandas' deviation of 6 zeros and 6 twos: √(12/11); both splits then have mean 0.
   EXPECT_NEAR(set.samples[0][0][1].item<double>(), 1 / std::sqrt(12.0 / 11), 1e-6);
   EXPECT_NEAR(set.samples[6][0][1].item<double>(), 2 / std::sqrt(48.0 / 11), 1e-6);
@@ -139,7 +140,7 @@ TEST_F(Collection, FillsGapsAndPadsWithAMask) {
   EXPECT_THAT(set.notes[0], HasSubstr("6 missing values"));
   config.length = 5;
   EXPECT_THAT(error_of(ErrorKind::data, [&] { load_collection(config); }),
-              HasSubstr("longest case has 6 steps"));
+              HasSubstr("longest sample has 6 steps"));
 }
 
 TEST_F(Collection, RefusesWhatDoesNotFit) {
@@ -147,17 +148,19 @@ TEST_F(Collection, RefusesWhatDoesNotFit) {
     const CollectionConfig config = written(train, test);
     return error_of(ErrorKind::data, [&] { load_collection(config); });
   };
-  EXPECT_THAT(data_error(many(2), file_of("a b c d", {"1,2:3,4:a", "1,2:3,4:d"})),
-              HasSubstr("X_TEST.ts: case 2 is of class 'd', which no training case has (there are a, b, c)"));
+  EXPECT_THAT(
+      data_error(many(2), file_of("a b c d", {"1,2:3,4:a", "1,2:3,4:d"})),
+      HasSubstr("X_TEST.ts: sample 2 has class 'd', which no training sample has (there are a, b, c)"));
   // A class that is declared and has no training case is not known either.
   EXPECT_THAT(data_error(file_of("a b c", {"1:a", "1:b"}), file_of("a b c", {"1:c"})),
               HasSubstr("class 'c'"));
-  EXPECT_THAT(data_error(many(2), many(2, "1,2")), HasSubstr("1 dimensions, but those of"));
+  EXPECT_THAT(data_error(many(2), many(2, "1,2")), HasSubstr("1 dimensions, but "));
   EXPECT_THAT(data_error(file_of("a b", {"1:a", "2:a"}), many(1, "1")),
-              HasSubstr("all cases are of class 'a'"));
-  EXPECT_THAT(data_error("@classLabel false\n@data\n1,2\n", many(1)), HasSubstr("no classes to learn"));
+              HasSubstr("all samples have class 'a'"));
+  EXPECT_THAT(data_error("@classLabel false\n@data\n1,2\n", many(1)),
+              HasSubstr("the training samples have no classes"));
   EXPECT_THAT(data_error(many(1, "1"), "@classLabel false\n@data\n1\n"),
-              HasSubstr("X_TEST.ts: the cases have no classes to test on"));
+              HasSubstr("X_TEST.ts: the test samples have no classes"));
   CollectionConfig config;
   config.train = folder_.path("X_TRAIN.ts");
   EXPECT_THAT(error_of(ErrorKind::config, [&] { load_collection(config); }), HasSubstr("data.test"));
@@ -178,25 +181,25 @@ TEST_F(Collection, LoadsOtherSamplesForATrainedModel) {
   const auto refused = [&](TrainedSeries other) {
     return error_of(ErrorKind::data, [&] { load_samples(file, "variable", other); });
   };
-  EXPECT_THAT(refused({{"a", "b"}, 1, 4, true, {}}), HasSubstr("class 'c', which no training case has"));
+  EXPECT_THAT(refused({{"a", "b"}, 1, 4, true, {}}), HasSubstr("class 'c', which no training sample has"));
   EXPECT_THAT(refused({{"a", "b", "c"}, 2, 4, true, {}}), HasSubstr("trained on 2"));
-  EXPECT_THAT(refused({{"a", "b", "c"}, 1, 2, true, {}}), HasSubstr("has room for 2"));
+  EXPECT_THAT(refused({{"a", "b", "c"}, 1, 2, true, {}}), HasSubstr("the model's maximum is 2"));
   EXPECT_THAT(refused({{"a", "b", "c"}, 1, 4, false, {}}), HasSubstr("takes no masks"));
 }
 
 TEST_F(Collection, VariesByBatchNumberAndLeavesPaddingAlone) {
   const SeriesCollection set =
       load_collection(written(file_of("a b", {"1,2,3:4,5,6:a", "7:8:b"}), file_of("a b", {"1,2,3:4,5,6:a"})));
-  const auto varied = [&](const SeriesAugmentConfig& how, uint64_t number) {
+  const auto augmented = [&](const SeriesAugmentConfig& how, uint64_t number) {
     LabelledBatch batch = gather_samples(set, std::vector<int64_t>{0, 1}, 3, true);
     augment(batch, how, 5, number);
     return batch.values;
   };
-  EXPECT_TRUE(at::equal(varied({}, 1), gather_samples(set, std::vector<int64_t>{0, 1}, 3, true).values));
+  EXPECT_TRUE(at::equal(augmented({}, 1), gather_samples(set, std::vector<int64_t>{0, 1}, 3, true).values));
   const SeriesAugmentConfig noisy = {0.1, 0.2, 1, 0.5};
-  EXPECT_TRUE(at::equal(varied(noisy, 1), varied(noisy, 1)));
-  EXPECT_FALSE(at::equal(varied(noisy, 1), varied(noisy, 2)));
-  EXPECT_EQ(varied(noisy, 3)[1].narrow(-1, 1, 2).abs().sum().item<double>(), 0);
+  EXPECT_TRUE(at::equal(augmented(noisy, 1), augmented(noisy, 1)));
+  EXPECT_FALSE(at::equal(augmented(noisy, 1), augmented(noisy, 2)));
+  EXPECT_EQ(augmented(noisy, 3)[1].narrow(-1, 1, 2).abs().sum().item<double>(), 0);
 }
 
 TEST_F(Collection, FindsItsFiles) {
@@ -227,15 +230,13 @@ TEST_F(Collection, FindsItsFiles) {
   config.path = folder_.path("one");
   folder_.write("one/Z_TRAIN.ts", many(5));
   EXPECT_EQ(error_of(ErrorKind::data, [&] { load_collection(config); }),
-            config.path + ": there are several files that end in _TRAIN.ts; name one");
+            config.path + ": several files end in _TRAIN.ts; name one of them");
   config.path = folder_.path("two");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
-            config.path +
-                ": there is no file that ends in _TRAIN.ts, _TRAIN.tsv, _TRAIN.csv, _TRAIN.txt, _TRAIN.arff");
+            config.path + ": no file ends in _TRAIN.ts, _TRAIN.tsv, _TRAIN.csv, _TRAIN.txt, _TRAIN.arff");
   folder_.write("two/Y_TRAIN.ts", many(5));
-  EXPECT_EQ(
-      error_of(ErrorKind::no_input, [&] { load_collection(config); }),
-      config.path + ": there is no file that ends in _TEST.ts, _TEST.tsv, _TEST.csv, _TEST.txt, _TEST.arff");
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
+            config.path + ": no file ends in _TEST.ts, _TEST.tsv, _TEST.csv, _TEST.txt, _TEST.arff");
   EXPECT_THAT(counts(config, false), ElementsAre(15, 0));  // which is not looked for
   config.protocol = "paper";
   config.path = folder_.path("two/Y_TRAIN.ts");  // whose twin is not there, nor needed
@@ -243,7 +244,7 @@ TEST_F(Collection, FindsItsFiles) {
   EXPECT_THAT(counts(config, false), ElementsAre(12, 0));
   config.protocol = "tslib";
   EXPECT_EQ(error_of(ErrorKind::config, [&] { load_collection(config, false); }),
-            "protocol tslib chooses the weights on the test cases: they cannot be left unread");
+            "protocol tslib selects the weights on the test samples: they cannot stay unread");
   EXPECT_EQ(error_of(ErrorKind::config, [] { load_collection({}); }),
             "data.path: expected a folder or file of series, got none");
 }
@@ -285,7 +286,7 @@ TEST_F(Collection, KeepsATrainingSampleOfSmallClasses) {
   config.protocol = "paper";
   set = load_collection(config);
   dealt(set, {0, 0, 1, 1}, {0, 1, 2, 2});
-  EXPECT_THAT(set.notes, ElementsAre("protocol paper: all 16 cases split anew by class with seed 7"));
+  EXPECT_THAT(set.notes, ElementsAre("protocol paper: random split of all 16 samples by class with seed 7"));
 }
 
 TEST_F(Collection, NamesItsSamplesAndCountsItsGaps) {
@@ -299,15 +300,15 @@ TEST_F(Collection, NamesItsSamplesAndCountsItsGaps) {
   EXPECT_THAT(set.names, ElementsAre("train 1", "train 2", "train 3", "train 4", "test 1", "test 2"));
   EXPECT_EQ(set.called(0), "train 1");
   EXPECT_THAT(set.notes,
-              ElementsAre(folder_.path("X_TRAIN.ts") + ": 1 missing values filled along straight lines",
-                          folder_.path("X_TEST.ts") + ": 2 missing values filled along straight lines"));
+              ElementsAre(folder_.path("X_TRAIN.ts") + ": 1 missing values filled by linear interpolation",
+                          folder_.path("X_TEST.ts") + ": 2 missing values filled by linear interpolation"));
   EXPECT_EQ(set.warnings, 0U);
   config.length = 3;
   EXPECT_EQ(load_collection(config).length, 3);
   EXPECT_TRUE(load_collection(config).padded());
   config.length = 1;
   EXPECT_EQ(error_of(ErrorKind::data, [&] { load_collection(config); }),
-            config.path + ": the longest case has 2 steps, data.length = 1");
+            config.path + ": the longest sample has 2 steps, data.length = 1");
   const LabelledBatch batch = gather_samples(set, std::vector<int64_t>{5, 0}, 3, false);
   EXPECT_FALSE(batch.valid.defined());
   EXPECT_EQ(batch.labels[0].item<int64_t>(), 1);
@@ -351,7 +352,7 @@ TEST_F(Collection, LoadsSamplesThatHaveNoClass) {
   TrainedSeries longer = trained;
   longer.length = 3;
   EXPECT_THAT(error_of(ErrorKind::data, [&] { load_samples(file, "none", longer); }),
-              HasSubstr("cases of other lengths than 3 steps"));
+              HasSubstr("samples of other lengths than 3 steps"));
   longer.padded = true;
   EXPECT_EQ(load_samples(file, "none", longer).length, 3);
 }
@@ -423,7 +424,7 @@ TEST(Motifs, FitIntoHalfASample) {
                      [] {
                        simulate_motifs({9, 257, 1, 0.3, 129}, 6, false);
                      }),
-            "data.motifs.width: a motif of 129 steps does not fit into half a case of 257 steps");
+            "data.motifs.width: a motif of 129 steps does not fit into half a sample of 257 steps");
 }
 
 TEST(Motifs, AreACollection) {

@@ -27,7 +27,7 @@ LabelledBatch ramps() {
   return batch;
 }
 
-LabelledBatch varied(const SeriesAugmentConfig& config, LabelledBatch batch = ramps()) {
+LabelledBatch augmented(const SeriesAugmentConfig& config, LabelledBatch batch = ramps()) {
   augment(batch, config, 5, 3);
   return batch;
 }
@@ -39,7 +39,7 @@ float value(const LabelledBatch& batch, int64_t i, int64_t variable, int64_t t) 
 TEST(SeriesVariation, ShiftsWholeSamplesAndRepeatsTheirEnds) {
   SeriesAugmentConfig config;
   config.shift = 3;
-  const LabelledBatch batch = varied(config);
+  const LabelledBatch batch = augmented(config);
   std::set<int64_t> shifts;
   for (int64_t i = 0; i < kSamples; ++i) {
     const auto shift = 10 - static_cast<int64_t>(value(batch, i, 0, 9));
@@ -56,7 +56,7 @@ TEST(SeriesVariation, ShiftsWholeSamplesAndRepeatsTheirEnds) {
 TEST(SeriesVariation, ScalesASampleByOneFactor) {
   SeriesAugmentConfig config;
   config.scale = 0.3;
-  const at::Tensor factors = varied(config).values / ramps().values;
+  const at::Tensor factors = augmented(config).values / ramps().values;
   EXPECT_LT((factors - factors.narrow(1, 0, 1).narrow(2, 0, 1)).abs().max().item<double>(), 1e-6);
   EXPECT_GE(factors.min().item<double>(), 0.7 - 1e-6);
   EXPECT_LT(factors.min().item<double>(), 0.72);
@@ -67,7 +67,7 @@ TEST(SeriesVariation, ScalesASampleByOneFactor) {
 TEST(SeriesVariation, AddsNoiseOfItsOwnToEachStep) {
   SeriesAugmentConfig config;
   config.noise = 0.5;
-  const at::Tensor noise = varied(config).values - ramps().values;
+  const at::Tensor noise = augmented(config).values - ramps().values;
   const auto count = static_cast<double>(noise.numel());  // four standard errors either way
   EXPECT_NEAR(noise.mean().item<double>(), 0, 4 * 0.5 / std::sqrt(count));
   EXPECT_NEAR(noise.std().item<double>(), 0.5, 4 * 0.5 / std::sqrt(2 * count));
@@ -80,7 +80,7 @@ TEST(SeriesVariation, AddsNoiseOfItsOwnToEachStep) {
 TEST(SeriesVariation, ErasesOnePieceOfAllVariables) {
   SeriesAugmentConfig config;
   config.erase = 0.5;
-  const LabelledBatch batch = varied(config);
+  const LabelledBatch batch = augmented(config);
   std::set<int64_t> lengths, begins;
   for (int64_t i = 0; i < kSamples; ++i) {
     int64_t erased = 0, begin = -1;
@@ -103,7 +103,7 @@ TEST(SeriesVariation, ErasesOnePieceOfAllVariables) {
 
 TEST(SeriesVariation, FollowsItsDrawsOneByOne) {
   const SeriesAugmentConfig config = {0.25, 0.3, 3, 0.5};
-  const LabelledBatch batch = varied(config);
+  const LabelledBatch batch = augmented(config);
   const RandomStream choices{5, RandomSite::augmentation, 6}, noise{5, RandomSite::augmentation, 7};
   for (uint64_t i = 0; i < 20; ++i) {
     const auto uniform = [&](uint64_t what) { return choices.uniform(8 * i + what); };
@@ -136,7 +136,7 @@ TEST(SeriesVariation, KnowsWhereAPaddedSampleEnds) {
   padded.values.narrow(2, 7, kSteps - 7).zero_();
   SeriesAugmentConfig config;
   config.shift = 3;
-  const LabelledBatch batch = varied(config, padded);
+  const LabelledBatch batch = augmented(config, padded);
   for (int64_t i = 0; i < kSamples; ++i) {
     EXPECT_GE(value(batch, i, 0, 6), 4);  // its own last values, not the padding
     EXPECT_EQ(value(batch, i, 0, 7), 0);

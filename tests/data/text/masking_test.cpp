@@ -19,7 +19,7 @@ constexpr RandomStream kStream{.seed = 5, .site = RandomSite::masking, .step = 7
 /// 50 tokens of which 0 … 3 are marks and even ones begin words.
 MaskingVocabulary vocabulary() {
   MaskingVocabulary out{3, 50, std::vector<bool>(50, false), std::vector<bool>(50, false)};
-  for (size_t i = 0; i < 4; ++i) out.is_mark[i] = true;
+  for (size_t i = 0; i < 4; ++i) out.is_special_token[i] = true;
   for (size_t i = 4; i < 50; i += 2) out.starts_word[i] = true;
   return out;
 }
@@ -94,8 +94,8 @@ TEST(Masking, ATokenBehindASpaceBeginsAWord) {
   const MaskingVocabulary known = masking_vocabulary(*tokenizer, text::text_frame(*tokenizer));
   EXPECT_TRUE(known.starts_word[' ']);
   EXPECT_FALSE(known.starts_word['a']);
-  EXPECT_FALSE(known.is_mark['a']);
-  EXPECT_TRUE(known.is_mark[static_cast<size_t>(known.mask)]);
+  EXPECT_FALSE(known.is_special_token['a']);
+  EXPECT_TRUE(known.is_special_token[static_cast<size_t>(known.mask)]);
 }
 
 TEST(Masking, SharesThatSumToMoreThanOneAreRefused) {

@@ -103,10 +103,10 @@ TEST_F(TextSets, StsbTellsNumbers) {
   const TextSet set = load(true);
   EXPECT_EQ(set.targets.size(), 3U);
   EXPECT_EQ(set.targets[static_cast<size_t>(set.test[0])], 5.0);
-  EXPECT_EQ(refused(ErrorKind::config), "STS-B is a regression: text.objective must be \"regress\"");
+  EXPECT_EQ(refused(ErrorKind::config), "STS-B is a regression task: text.objective must be \"regression\"");
   glue("STS-B", header + "0\tA\tB\t3.250\n1\tA\tC\tN/A\n", header + "0\tD\tE\t5\n");
   EXPECT_EQ(refused(ErrorKind::data, true),
-            folder_.path("STS-B/train.tsv") + ":3: the target 'N/A' is no number");
+            folder_.path("STS-B/train.tsv") + ":3: the target 'N/A' is not a number");
 }
 
 TEST_F(TextSets, DevMayChooseTheWeightsToo) {
@@ -121,17 +121,16 @@ TEST_F(TextSets, SaysWhatIsWrongInGluesFiles) {
   const std::string header = "index\tsentence1\tsentence2\tlabel\n", good = "0\tA\tB\tentailment\n";
   const std::string train = folder_.path("RTE/train.tsv");
   glue("RTE", header + "0\tA\tB\n", header + good);
-  EXPECT_EQ(refused(),
-            train + ":2: 3 cells, but the first row has 4 (data.allow_broken leaves such rows out)");
+  EXPECT_EQ(refused(), train + ":2: 3 cells, but the first row has 4 (data.allow_broken skips such rows)");
   glue("RTE", header + "0\tA\tB\tmaybe\n", header + good);
-  EXPECT_EQ(refused(), train + ":2: the label 'maybe' is none of entailment, not_entailment");
+  EXPECT_EQ(refused(), train + ":2: the label 'maybe' is not one of entailment, not_entailment");
   glue("RTE", header + good + "0\tA\t \tentailment\n", header + good);
   EXPECT_EQ(refused(),
-            train + ":3: the second text of the pair is empty (data.allow_broken leaves such rows out)");
+            train + ":3: the second text of the pair is empty (data.allow_broken skips such rows)");
   config_.allow_broken = true;
-  EXPECT_THAT(load().notes, testing::Contains(train + ": 1 broken row left out, in line 3"));
+  EXPECT_THAT(load().notes, testing::Contains(train + ": 1 malformed row skipped, in line 3"));
   glue("RTE", header + good + "0\tA\t \tentailment\n0\tA\n" + good, header + good);
-  EXPECT_THAT(load().notes, testing::Contains(train + ": 2 broken rows left out, the first in line 3"));
+  EXPECT_THAT(load().notes, testing::Contains(train + ": 2 malformed rows skipped, the first in line 3"));
   glue("RTE", "index\tsentence1\tsentence\tlabel\n" + good, header + good);
   EXPECT_EQ(refused(),
             train +
@@ -159,10 +158,9 @@ TEST_F(TextSets, ColumnsOfOnesOwnHaveNames) {
   folder_.write("own/train.csv", "body,other,kind\n\"a, b\",c,x\nd,e,y\nf,g,x\nh,i,y\n");
   folder_.write("own/test.csv", "kind,body,other\nx,\"j\n\"\"k\"\"\",l\n");
   config_.path = folder_.path("own");
-  EXPECT_EQ(refused(),
-            folder_.path("own/train.csv") +
-                ":1: there is no column 'text'; data.text, data.pair and data.label name columns, of "
-                "which there are: body, other, kind");
+  EXPECT_EQ(refused(), folder_.path("own/train.csv") +
+                           ":1: there is no column 'text'; set data.text, data.pair and data.label; the "
+                           "columns are: body, other, kind");
   config_.text = "body";
   config_.pair = "other";
   config_.label = "kind";
@@ -177,20 +175,19 @@ TEST_F(TextSets, ColumnsOfOnesOwnHaveNames) {
 TEST_F(TextSets, SaysWhatIsWrongInFilesOfOnesOwn) {
   const auto file = [&](const std::string& lines) { return config_.path = folder_.write("x.jsonl", lines); };
   const std::string path = file("{\"text\": \"a\", \"label\": \"x\"}\n{\"text\": 3}\n");
-  EXPECT_EQ(refused(), path + ":2: the object has no text 'text' (data.text and data.pair name others)");
+  EXPECT_EQ(refused(), path + ":2: the object has no text field 'text' (set data.text and data.pair)");
   file("{\"text\": \"a\", \"label\": [1]}\n");
   EXPECT_EQ(refused(), path + ":1: 'label' must be a text or a number, got [1]");
   file("{\"text\": \"a\", \"label\": 1}\n");
-  EXPECT_EQ(refused(), path + ": all texts are of the class '1'");
+  EXPECT_EQ(refused(), path + ": all texts have the class '1'");
   file("{\"text\": \"a\"}\n");
-  EXPECT_EQ(refused(), path + ": no text has a class in 'label'; data.label names another column");
+  EXPECT_EQ(refused(), path + ": no text has a class in 'label'; set data.label");
   file("{\"text\": \"" + std::string((1 << 20) + 1, 'a') + "\", \"label\": 1}\n");
-  EXPECT_EQ(refused(), path + ":1: a text of 1048577 bytes; at most 1048576 are taken");
+  EXPECT_EQ(refused(), path + ":1: a text of 1048577 bytes; the limit is 1048576");
   file("{\"text\": \"a\", \"pair\": \"\", \"label\": 1}\n");
-  EXPECT_EQ(refused(),
-            path + ":1: the second text of the pair is empty (data.allow_broken leaves such rows out)");
+  EXPECT_EQ(refused(), path + ":1: the second text of the pair is empty (data.allow_broken skips such rows)");
   config_.path = folder_.write("x.doc", "a");
-  EXPECT_EQ(refused(), folder_.path("x.doc") + ": texts come as .jsonl, .csv, .tsv, .txt");
+  EXPECT_EQ(refused(), folder_.path("x.doc") + ": expected a text file: .jsonl, .csv, .tsv, .txt");
   config_.path = folder_.path("none");
   EXPECT_EQ(refused(ErrorKind::no_input), "there is no file or folder " + folder_.path("none"));
 }
@@ -206,7 +203,7 @@ TEST_F(TextSets, OtherTextsMustFitTheModel) {
                      [&] {
                        load_texts_for(pairs, config_, {{"u", "v"}, true});
                      }),
-            pairs + ":2: the label 'x' is none of u, v");
+            pairs + ":2: the label 'x' is not one of u, v");
   const TextSet lines =
       load_texts_for(folder_.write("l.txt", "one \"text\n\ntwo\ttexts\n"), config_, {{"x", "y"}, false});
   EXPECT_EQ(texts(lines.first), (Texts{"one \"text", "two\ttexts"}));

@@ -27,7 +27,7 @@ namespace {
 AugmentConfig everything() {
   AugmentConfig config;
   config.flips = {0, 1, 2};
-  config.quarter_turns = {0, 2};
+  config.quarter_rotations = {0, 2};
   config.shift = 1;
   config.rotate = 20;
   config.scale = 0.2;
@@ -63,7 +63,7 @@ TEST(Augment, LeavesABatchAloneWhereNothingIsAsked) {
 TEST(Augment, FlipsAndTurnsOnlyMoveVoxels) {
   AugmentConfig config;
   config.flips = {0, 1, 2};
-  config.quarter_turns = {0, 1, 2};
+  config.quarter_rotations = {0, 1, 2};
   LabelledBatch batch = batch_of(64);
   const at::Tensor before = batch.values.clone();
   augment(batch, config, 5, 0);
@@ -185,7 +185,7 @@ TEST(Augment, ErasesABoxInTheShareOfSamplesAskedFor) {
 TEST(Augment, FollowsItsDrawsOneByOne) {
   AugmentConfig config;
   config.flips = {0, 2};
-  config.quarter_turns = {0, 1};
+  config.quarter_rotations = {0, 1};
   config.shift = 2;
   config.shape_transform = true;
   config.contrast = 0.4;
@@ -210,8 +210,8 @@ TEST(Augment, FollowsItsDrawsOneByOne) {
       if (draw() < 0.5) move([&](const at::Tensor& t) { return at::flip(t, {axis}); });
     const auto half_turns = static_cast<int64_t>(4 * draw()) / 2;  // of an area of 7 × 6
     move([&](const at::Tensor& t) { return at::rot90(t, 2 * half_turns, {1, 2}); });
-    const auto turns = static_cast<int64_t>(4 * draw());
-    move([&](const at::Tensor& t) { return at::rot90(t, turns, {0, 2}); });
+    const auto rotations = static_cast<int64_t>(4 * draw());
+    move([&](const at::Tensor& t) { return at::rot90(t, rotations, {0, 2}); });
     for (const int64_t axis : {0, 1, 2}) {
       const int64_t shift = static_cast<int64_t>(5 * draw()) - 2;
       move([&](const at::Tensor& t) {
@@ -244,7 +244,7 @@ TEST(Augment, FollowsItsDrawsOneByOne) {
 TEST(Augment, SaysWhatMovesVoxels) {
   EXPECT_FALSE(AugmentConfig().moves_voxels());
   const std::vector<std::function<void(AugmentConfig&)>> moves = {
-      [](AugmentConfig& c) { c.flips = {0}; }, [](AugmentConfig& c) { c.quarter_turns = {0}; },
+      [](AugmentConfig& c) { c.flips = {0}; }, [](AugmentConfig& c) { c.quarter_rotations = {0}; },
       [](AugmentConfig& c) { c.shift = 1; },   [](AugmentConfig& c) { c.rotate = 1; },
       [](AugmentConfig& c) { c.scale = 0.1; }, [](AugmentConfig& c) { c.stretch = 0.1; }};
   for (size_t i = 0; i < moves.size(); ++i) {
@@ -258,7 +258,7 @@ TEST(Augment, SaysWhatMovesVoxels) {
       continue;
     }
     EXPECT_EQ(error_of(ErrorKind::config, [&] { augment(images, config, 1, 1); }),
-              "augment: rotate, scale, stretch and quarter_turns are for volumes of 3 axes, these have 2");
+              "augment: rotate, scale, stretch and rotate90_axes are for volumes with 3 axes, these have 2");
   }
 }
 
@@ -277,11 +277,11 @@ TEST(Augment, RefusesAxesThatAreNotThere) {
   AugmentConfig config;
   config.rotate = 5;
   EXPECT_EQ(error_of(ErrorKind::config, [&] { augment(images, config, 1, 1); }),
-            "augment: rotate, scale, stretch and quarter_turns are for volumes of 3 axes, these have 2");
+            "augment: rotate, scale, stretch and rotate90_axes are for volumes with 3 axes, these have 2");
   config = {};
   config.flips = {2};
   EXPECT_EQ(error_of(ErrorKind::config, [&] { augment(images, config, 1, 1); }),
-            "augment.flip_axes holds 2, but the volumes have axes 0 to 1");
+            "augment.flip_axes contains 2, but the volumes have axes 0 to 1");
   config.flips = {1};
   EXPECT_NO_THROW(augment(images, config, 1, 1));
 }

@@ -37,9 +37,8 @@ TEST_F(VolumeSentences, OfMedMnist) {
   const std::string counts =
       "adrenalmnist3d.npz: adrenalmnist3d holds 1188 + 98 + 298 samples (training, validation, test), this "
       "file ";
-  EXPECT_EQ(said(ErrorKind::data, config), counts + "4 + 2 + 3; data.counts = \"any\" takes it all the same");
-  EXPECT_EQ(said(ErrorKind::data, config, false),
-            counts + "4 + 2 + 298; data.counts = \"any\" takes it all the same");
+  EXPECT_EQ(said(ErrorKind::data, config), counts + "4 + 2 + 3; data.counts = \"any\" accepts it");
+  EXPECT_EQ(said(ErrorKind::data, config, false), counts + "4 + 2 + 298; data.counts = \"any\" accepts it");
   VolumeConfig any = config;
   any.counts = "any";
   any.classes = {"a", "b", "c"};
@@ -72,7 +71,7 @@ TEST_F(VolumeSentences, OfOlderReleases) {
       load_volumes(config_of(path)).notes.front(),
       path +
           ": vesselmnist3d holds 1335 + 191 + 382 samples (training, validation, test), this file 1335 + "
-          "192 + 382: it is of an older release and holds a blank sample, removed in release 2.2.4; "
+          "192 + 382: it is from an older release and contains a blank sample, removed in release 2.2.4; "
           "results differ from those on newer files");
 }
 
@@ -81,10 +80,9 @@ TEST_F(VolumeSentences, OfShapesAndLabels) {
       with({{"val_images", bytes_of({2, 12}, 1)}}),
       "a.npz: val_images: expected volumes [samples, x, y, z] or [samples, x, y, z, channels], got shape "
       "[2, 12]");
-  EXPECT_EQ(
-      with({{"val_images", bytes_of({2, 3, 4, 5, 6, 7}, 1)}}),
-      "a.npz: val_images: volumes of 4 axes and 7 channels, but those before have 3 axes and 1 channels, of "
-      "another type perhaps");
+  EXPECT_EQ(with({{"val_images", bytes_of({2, 3, 4, 5, 6, 7}, 1)}}),
+            "a.npz: val_images: volumes with 4 axes and 7 channels, but the previous ones have 3 axes and 1 "
+            "channels, or another type");
   const std::string expected = "a.npz: test_labels: expected 3 labels, one for each volume, got shape ";
   EXPECT_EQ(with({{"test_labels", labels_of({1, 0})}}), expected + "[2, 1]");
   EXPECT_EQ(with({{"test_labels", bytes_of({1, 3}, 1)}}), expected + "[1, 3]");
@@ -105,7 +103,7 @@ TEST_F(VolumeSentences, OfShapesAndLabels) {
             "a.npz: every voxel of volume 1 is missing");
   io::write_npy(scratch_.path("scan.npy"), bytes_of({6, 2, 3, 2}, 5));
   EXPECT_EQ(said(ErrorKind::no_input, config_of(scratch_.path("scan.npy"))),
-            "scan.npy: there is no file scan_labels.npy with its labels; --labels FILE names another");
+            "scan.npy: there is no label file scan_labels.npy; set --labels FILE");
 }
 
 TEST_F(VolumeSentences, OfIntensities) {
@@ -114,10 +112,9 @@ TEST_F(VolumeSentences, OfIntensities) {
       config_of(write("a.npz", {{"images", io::make_array({2, 2, 2, 2}, std::span<const float>(floats))},
                                 {"labels", labels_of({0, 1})}}));
   config.intensity = "unit";
-  EXPECT_EQ(
-      said(ErrorKind::config, config),
-      "data.intensity = \"unit\" is for volumes of unsigned integers of 8 or 16 bits; a.npz holds others: "
-      "use range or volume");
+  EXPECT_EQ(said(ErrorKind::config, config),
+            "data.intensity = \"unit\" is for volumes of uint8 or uint16; a.npz has another dtype: use range "
+            "or volume");
 }
 
 /// A NIfTI-1 file of bytes with these axes; voxels are 1, 2 and 3 mm long.
@@ -158,24 +155,22 @@ TEST_F(VolumeSentences, OfNiftiFolders) {
   EXPECT_EQ(
       said(ErrorKind::data, config),
       "scans/labels.csv: expected a column of files (file) and one of classes (label); data.file_column and "
-      "data.label_column name others");
+      "data.label_column select others");
   scratch_.write("scans/labels.csv", "file,label,split\na,1,holdout\nb,2,train\n");
-  EXPECT_EQ(said(ErrorKind::data, config),
-            "scans/labels.csv: 'holdout' is none of train, validation and test");
+  EXPECT_EQ(said(ErrorKind::data, config), "scans/labels.csv: 'holdout' is not train, validation or test");
   scratch_.write("scans/labels.csv", "file,label\na,1\na.nii,2\n");
-  EXPECT_EQ(said(ErrorKind::data, config), "scans/labels.csv: 'a' stands there twice");
+  EXPECT_EQ(said(ErrorKind::data, config), "scans/labels.csv: duplicate file 'a'");
   scratch_.write("scans/labels.csv", "file,label,split\na,1,train\nb,2,train\n");
-  EXPECT_EQ(said(ErrorKind::data, config), "scans/b.nii: 5 channels, but the volumes before have 1");
+  EXPECT_EQ(said(ErrorKind::data, config), "scans/b.nii: 5 channels, but the previous volumes have 1");
   scratch_.write("scans/b.nii", nifti({2, 3, 2}));
   scratch_.write("scans/labels.csv", "file,label,split\na,1,test\nb,2,test\n");
   EXPECT_EQ(said(ErrorKind::data, config, false), "scans: expected volumes, found none");
   scratch_.write("scans/labels.csv", "file,label,split\na,1,train\n");
-  EXPECT_EQ(load_volumes(config).notes.front(), scratch_.path("scans/b.nii") + ": " +
-                                                    scratch_.path("scans/labels.csv") +
-                                                    " names no class for it, left out");
+  EXPECT_EQ(load_volumes(config).notes.front(), scratch_.path("scans/b.nii") + ": no class in " +
+                                                    scratch_.path("scans/labels.csv") + ", skipped");
   config.spacing = 2.0 / 4096;  // 4096 voxels of x, more of y
   EXPECT_EQ(said(ErrorKind::config, config),
-            "data.spacing = 0.00048828125 makes 12288 voxels of an axis of 3 × 2 mm");
+            "data.spacing = 0.00048828125 gives 12288 voxels for an axis of 3 × 2 mm");
   config = config_of(scratch_.write("flat.nii", nifti({4, 3})));
   config.classes = {"x", "y"};
   EXPECT_EQ(load_volumes(config).size(),

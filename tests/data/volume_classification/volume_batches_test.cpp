@@ -160,7 +160,7 @@ TEST(VolumeBatches, PadMaskScaleAndClip) {
                      [&] {
                        gather_volumes(set, samples, {2, 2, 1});
                      }),
-            "set: volume 1 has 3 voxels along axis 1, more than the 2 there is room for");
+            "set: volume 1 has 3 voxels along axis 1, more than the maximum of 2");
   VolumeSet holes = set_of({0, 1});
   holes.valid[1] = at::zeros({2, 1, 1}, at::kBool);
   EXPECT_TRUE(holes.masked());
@@ -195,7 +195,7 @@ TEST_F(Volumes, OfALargerSizeThanTheBatchAreRefused) {
                      [&] {
                        gather_volumes(set, samples, {3, 4, 4});
                      }),
-            set.source + ": volume 0 has 5 voxels along axis 2, more than the 4 there is room for");
+            set.source + ": volume 0 has 5 voxels along axis 2, more than the maximum of 4");
 }
 
 }  // namespace

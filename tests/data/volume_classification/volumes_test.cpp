@@ -104,7 +104,7 @@ TEST_F(Volumes, OfAKnownSetMustHaveItsCountsOrThoseOfAnOlderRelease) {
   EXPECT_EQ(set.flag, "vesselmnist3d");
   EXPECT_THAT(set.classes, ElementsAre("vessel", "aneurysm"));
   ASSERT_EQ(set.warnings, 1U);
-  EXPECT_THAT(set.notes.front(), HasSubstr("of an older release"));
+  EXPECT_THAT(set.notes.front(), HasSubstr("from an older release"));
   vessel["val_images"] = bytes_of({191, 1, 1, 1}, 1);
   vessel["val_labels"] = labels_of(std::vector<uint8_t>(191, 1));
   EXPECT_EQ(load_volumes(config_of(write("vesselmnist3d.npz", vessel))).warnings, 0U);
@@ -186,8 +186,8 @@ TEST_F(Volumes, InARangeOfIntensitiesAreClippedToIt) {
 TEST_F(Volumes, OfNpyFindTheirLabels) {
   io::write_npy(scratch_.path("scan.npy"), bytes_of({6, 2, 3, 2, 2}, 5));
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config_of(scratch_.path("scan.npy"))); }),
-            scratch_.path("scan.npy") + ": there is no file " + scratch_.path("scan_labels.npy") +
-                " with its labels; --labels FILE names another");
+            scratch_.path("scan.npy") + ": there is no label file " + scratch_.path("scan_labels.npy") +
+                "; set --labels FILE");
   const std::vector<int64_t> labels = {0, 1, 0, 1, 0, 1};
   io::write_npy(scratch_.path("scan_labels.npy"), io::make_array({6}, std::span<const int64_t>(labels)));
   VolumeConfig config = config_of(scratch_.path("scan.npy"));
@@ -334,11 +334,11 @@ TEST_F(Volumes, TakeTheIntensityRuleThatFits) {
   EXPECT_THAT(values(config),
               ElementsAre(testing::FloatNear(-1.0690450F, 1e-6F), 0, testing::FloatNear(-0.26726124F, 1e-6F),
                           0, 0, 0, testing::FloatNear(1.3363062F, 1e-6F), 0));
-  EXPECT_THAT(load_volumes(config).notes, testing::Contains("1 voxels taken as missing"));
+  EXPECT_THAT(load_volumes(config).notes, testing::Contains("1 voxels treated as missing"));
   config.missing_values = {};
   const auto config_error = [&] { return error_of(ErrorKind::config, [&] { load_volumes(config); }); };
   config.intensity = "unit";
-  EXPECT_THAT(config_error(), HasSubstr("is for volumes of unsigned integers of 8 or 16 bits"));
+  EXPECT_THAT(config_error(), HasSubstr("is for volumes of uint8 or uint16"));
   config.intensity = "range";
   for (const auto& range : {std::vector<double>{1, 1}, {2, 1}, {1}, {1, 2, 3}}) {
     config.intensity_range = range;
@@ -403,7 +403,7 @@ TEST_F(Volumes, OfArraysMayHaveChannelsLast) {
   six = six_arrays();
   const std::vector<float> floats(2 * 60);
   six["val_images"] = io::make_array({2, 3, 4, 5}, std::span<const float>(floats));
-  EXPECT_THAT(refusal(config_of(write("e.npz", six))), HasSubstr("of another type perhaps"));
+  EXPECT_THAT(refusal(config_of(write("e.npz", six))), HasSubstr("or another type"));
   six["val_images"] = bytes_of({2, 3, 4, 5, 3}, 1);
   EXPECT_THAT(refusal(config_of(write("f.npz", six))), HasSubstr("volumes of 3 axes and 3 channels"));
 }

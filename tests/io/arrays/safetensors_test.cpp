@@ -175,8 +175,7 @@ TEST(Safetensors, RefusesCorruptions) {
       {"dtype is a number", file_with("{\"a\":{\"dtype\":1,\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
        "file: the safetensors header is wrong at byte 22: a string expected"},
       {"negative dimension", one("F32", "[-2]", "[0,8]"),
-       "file: the safetensors header is wrong at byte 37: a dimension must be an integer that is not "
-       "negative"},
+       "file: the safetensors header is wrong at byte 37: a dimension must be a non-negative integer"},
       {"fraction", one("F32", "[2.0]", "[0,8]"),
        "file: the safetensors header is wrong at byte 38: a dimension must be an integer"},
       {"exponent", one("F32", "[2e0]", "[0,8]"),
@@ -198,11 +197,9 @@ TEST(Safetensors, RefusesCorruptions) {
       {"shape is a number", one("F32", "2", "[0,8]"),
        "file: the safetensors header is wrong at byte 36: '[' expected at the start of a shape"},
       {"unclosed shape", one("F32", "[2", "[0,8]"),
-       "file: the safetensors header is wrong at byte 39: a dimension must be an integer that is not "
-       "negative"},
+       "file: the safetensors header is wrong at byte 39: a dimension must be a non-negative integer"},
       {"shape with a trailing comma", one("F32", "[2,]", "[0,8]"),
-       "file: the safetensors header is wrong at byte 39: a dimension must be an integer that is not "
-       "negative"},
+       "file: the safetensors header is wrong at byte 39: a dimension must be a non-negative integer"},
       {"65 dimensions",
        one(
            "U8",

@@ -4,7 +4,7 @@
 
 #include "modewise/core/file.h"
 #include "tests/error_of.h"
-#include "tests/io/images/picture_files.h"
+#include "tests/io/images/image_files.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::io {
@@ -105,7 +105,7 @@ TEST(Jpeg, TakesWhatDoesNotTouchThePixels) {
   commented.insert(2, std::string("\xFF\xFE\0\x07hello", 9));
   EXPECT_EQ(parse_jpeg(to_bytes(commented), "file"), expected);
   // Exif data cut off, or of another maker, turn nothing; the first good block does.
-  const std::string turned = frozen_file("jpeg", "orientation 8");
+  const std::string rotated = frozen_file("jpeg", "orientation 8");
   for (const std::string_view block : {std::string_view("Exif\0\0", 6), std::string_view("Exif\0\0II*\0", 10),
                                        std::string_view("http://ns.adobe.com/xap/1.0/\0", 29)}) {
     std::string file = good;
@@ -113,7 +113,7 @@ TEST(Jpeg, TakesWhatDoesNotTouchThePixels) {
     file.insert(2, "\xFF\xE1" + length + std::string(block));
     EXPECT_EQ(parse_jpeg(to_bytes(file), "file"), expected);
   }
-  EXPECT_EQ(parse_jpeg(to_bytes(turned), "file").height, 9);
+  EXPECT_EQ(parse_jpeg(to_bytes(rotated), "file").height, 9);
 }
 
 TEST(Jpeg, IsReadAtTheSizeThatFits) {

@@ -2,7 +2,7 @@
 
 #include "modewise/core/file.h"
 #include "tests/error_of.h"
-#include "tests/io/images/picture_files.h"
+#include "tests/io/images/image_files.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::io {

@@ -108,7 +108,7 @@ TEST(CsvDialect, LooksAtAHundredRows) {
 TEST(CsvDialect, TellsAHeaderByTextAboveValues) {
   const auto header = [](std::string_view text) {
     const CsvDialect dialect = dialect_of(text);
-    EXPECT_EQ(dialect.doubtful_row, "") << text;
+    EXPECT_EQ(dialect.suspect_row, "") << text;
     return dialect.header;
   };
   EXPECT_TRUE(header("a,b\n1,x\n"));
@@ -127,7 +127,7 @@ TEST(CsvDialect, TellsAHeaderByTextAboveValues) {
 TEST(CsvDialect, TakesANumberAboveDatesForAName) {
   const CsvDialect dialect = dialect_of("0,7\n2016-07-01,7\n2016-07-02,7\n");
   EXPECT_TRUE(dialect.header);
-  EXPECT_EQ(dialect.doubtful_row, "");
+  EXPECT_EQ(dialect.suspect_row, "");
   EXPECT_FALSE(dialect_of("NA,7\n2016-07-01,7\n2016-07-02,7\n").header);
   EXPECT_FALSE(dialect_of("7,0\n7,x\n7,y\n").header);  // above text it tells nothing
 }
@@ -140,17 +140,17 @@ TEST(CsvDialect, TakesNumbersForNamesWhereAtMostOneInTwentyBelowIsWhole) {
     return dialect_of(text + "7.5,8\n");
   };
   EXPECT_TRUE(header(11).header);  // 1 of 22
-  EXPECT_EQ(header(11).doubtful_row, "7, 8");
+  EXPECT_EQ(header(11).suspect_row, "7, 8");
   EXPECT_FALSE(header(10).header);  // 1 of 20
-  EXPECT_EQ(header(10).doubtful_row, "7, 8");
+  EXPECT_EQ(header(10).suspect_row, "7, 8");
   EXPECT_TRUE(header(11, "+7,-8").header);
   for (const char* none : {"7,7", "7,8.5", "7,NA", "7, 7", "7.5,8.5", "7,1e3"}) {
     EXPECT_FALSE(header(11, none).header) << none;
-    EXPECT_EQ(header(11, none).doubtful_row, "") << none;
+    EXPECT_EQ(header(11, none).suspect_row, "") << none;
   }
   // One column proves nothing by its form; nor does none that holds numbers.
   EXPECT_FALSE(column_of({"7", "7.5", "7.25", "7.75", "7.5"}).header);
-  EXPECT_EQ(dialect_of("7\n").doubtful_row, "");
+  EXPECT_EQ(dialect_of("7\n").suspect_row, "");
   EXPECT_FALSE(dialect_of("7,8\nNA,NA\n").header);
   // An index without a name stands beside names.
   EXPECT_TRUE(dialect_of(",7,8\n0.25,7.5,8.5\n0.75,7.5,8.5\n").header);
@@ -165,7 +165,7 @@ TEST(CsvDialect, TakesANumberForANameWhereItLiesFartherOffThanTheNumbersBelowLie
   EXPECT_TRUE(header("41"));
   EXPECT_TRUE(column_of({"41", "NA", "30", "NA", "20", "25"}).header);
   EXPECT_FALSE(column_of({"41", "25", "30"}).header);  // two numbers
-  EXPECT_EQ(column_of({"41", "25", "30"}).doubtful_row, "41");
+  EXPECT_EQ(column_of({"41", "25", "30"}).suspect_row, "41");
   // Every column must.
   EXPECT_TRUE(dialect_of("41,51\n25,35\n20,30\n30,40\n").header);
   EXPECT_FALSE(dialect_of("41,50\n25,35\n20,30\n30,40\n").header);
@@ -173,10 +173,10 @@ TEST(CsvDialect, TakesANumberForANameWhereItLiesFartherOffThanTheNumbersBelowLie
 }
 
 TEST(CsvDialect, ShowsFourCellsOfADoubtfulRow) {
-  EXPECT_EQ(dialect_of("1, 2,3 ,4\n5,6,7,8\n").doubtful_row, "1, 2, 3, 4");
-  EXPECT_EQ(dialect_of("1,2,3,4,5\n5,6,7,8,9\n").doubtful_row, "1, 2, 3, 4, …");
+  EXPECT_EQ(dialect_of("1, 2,3 ,4\n5,6,7,8\n").suspect_row, "1, 2, 3, 4");
+  EXPECT_EQ(dialect_of("1,2,3,4,5\n5,6,7,8,9\n").suspect_row, "1, 2, 3, 4, …");
   const std::string digits(30, '7');
-  EXPECT_EQ(column_of({digits + "123", "5"}).doubtful_row, digits);
+  EXPECT_EQ(column_of({digits + "123", "5"}).suspect_row, digits);
 }
 
 TEST(CsvDialect, KnowsMissingMarksAsTextsAndAsNumbers) {
@@ -203,7 +203,7 @@ TEST(CsvDialect, SaysWhyThereIsNoFirstRow) {
     return std::string();
   };
   EXPECT_EQ(said("\n\n"), "file: there are no rows");
-  EXPECT_EQ(said("\"a\nb"), "file:1: the quote that opens cell 1 is never closed");
+  EXPECT_EQ(said("\"a\nb"), "file:1: unclosed quote in cell 1");
 }
 
 }  // namespace

@@ -115,12 +115,12 @@ TEST(Csv, TakesWholeNumbersUnlikeTheValuesBelowAsNames) {
   const CsvTable sensors = table_of("773869,767541,767542\n" + values);
   EXPECT_EQ(names_of(sensors), (Names{"773869", "767541", "767542"}));
   EXPECT_EQ(sensors.rows, 3);
-  EXPECT_EQ(sensors.doubtful_row, "773869, 767541, 767542");
+  EXPECT_EQ(sensors.suspect_row, "773869, 767541, 767542");
   EXPECT_EQ(names_of(table_of(",773869,767541\n2012-03-01 00:00,64.375,67.5\n2012-03-01 00:05,62.5,68.5\n")),
             (Names{"column 1", "773869", "767541"}));
   const CsvTable above_dates = table_of("0,1\n2012-03-01,64\n2012-03-02,62\n");
   EXPECT_EQ(names_of(above_dates), (Names{"0", "1"}));
-  EXPECT_EQ(above_dates.doubtful_row, "");
+  EXPECT_EQ(above_dates.suspect_row, "");
   EXPECT_TRUE(table_of("773869\n64.375\n62.5\n64\n").had_header);
   // The same with what the user says.
   CsvOptions no;
@@ -128,19 +128,19 @@ TEST(Csv, TakesWholeNumbersUnlikeTheValuesBelowAsNames) {
   const CsvTable data = table_of("773869,767541,767542\n" + values, no);
   EXPECT_EQ(data.rows, 4);
   EXPECT_EQ(data.columns[0].numbers[0], 773869);
-  EXPECT_EQ(data.doubtful_row, "");
+  EXPECT_EQ(data.suspect_row, "");
 }
 
 TEST(Csv, TakesWholeNumbersLikeTheValuesBelowAsValuesAndSaysSo) {
   const CsvTable counts = table_of("60,62,65,61,70\n61,63,64,62,71\n59,62,66,63,69\n60,61,65,64,70\n");
   EXPECT_FALSE(counts.had_header);
-  EXPECT_EQ(counts.doubtful_row, "60, 62, 65, 61, …");
+  EXPECT_EQ(counts.suspect_row, "60, 62, 65, 61, …");
   // One column proves nothing by its form, and equal numbers cannot be names.
-  EXPECT_EQ(table_of("100\n99.5\n98.25\n99.75\n").doubtful_row, "100");
+  EXPECT_EQ(table_of("100\n99.5\n98.25\n99.75\n").suspect_row, "100");
   EXPECT_FALSE(table_of("100\n99.5\n98.25\n99.75\n").had_header);
-  EXPECT_EQ(table_of("60,60\n61.5,63.5\n").doubtful_row, "");
+  EXPECT_EQ(table_of("60,60\n61.5,63.5\n").suspect_row, "");
   EXPECT_FALSE(table_of("60,60\n61.5,63.5\n").had_header);
-  EXPECT_EQ(table_of("60,,7\n61.5,63.5,7.5\n").doubtful_row, "");
+  EXPECT_EQ(table_of("60,,7\n61.5,63.5,7.5\n").suspect_row, "");
 }
 
 TEST(Csv, ReadsMissingCellsInEveryKind) {
@@ -281,84 +281,86 @@ TEST(Csv, RefusesWithThePlace) {
   for (int i = 0; i < 100'001; ++i) wide += i == 0 ? "x" : ",x";
   const std::vector<Corruption> corruptions = {
       {"empty", "", "file: the file is empty"},
-      {"only a byte order mark", "\xEF\xBB\xBF", "file: the file holds nothing but empty lines"},
-      {"blank lines", "\n\r\n\n", "file: the file holds nothing but empty lines"},
-      {"spaces", "   \n  ", "file: the file holds nothing but empty lines"},
-      {"only a header", "date,OT\n", "file: there is a header but no row below it"},
-      {"only a header without line end", "date,OT", "file: there is a header but no row below it"},
+      {"only a byte order mark", "\xEF\xBB\xBF", "file: the file has only empty lines"},
+      {"blank lines", "\n\r\n\n", "file: the file has only empty lines"},
+      {"spaces", "   \n  ", "file: the file has only empty lines"},
+      {"only a header", "date,OT\n", "file: a header without rows"},
+      {"only a header without line end", "date,OT", "file: a header without rows"},
       {"short row", rows + "5\n", "file:4: expected 2 cells as in the header, got 1"},
       {"long row", rows + "5,6,7\n", "file:4: expected 2 cells as in the header, got 3"},
       {"long row without header", "0.5,1\n0.5,1,2\n", "file:2: expected 2 cells as in the first row, got 3"},
       {"short row after a quoted line end", "a,b\n\"x\ny\",2\n3\n",
        "file:4: expected 2 cells as in the header, got 1"},
-      {"text in numbers", rows + "x,6\n", "file:4: column 'a' holds numbers, but 'x' is no finite number"},
-      {"half a number", rows + "5 6,6\n", "file:4: column 'a' holds numbers, but '5 6' is no finite number"},
-      {"infinity", rows + "inf,6\n", "file:4: column 'a' holds numbers, but 'inf' is no finite number"},
-      {"1e999", rows + "1e999,6\n", "file:4: column 'a' holds numbers, but '1e999' is no finite number"},
+      {"text in numbers", rows + "x,6\n", "file:4: column 'a' holds numbers, but 'x' is not a finite number"},
+      {"half a number", rows + "5 6,6\n",
+       "file:4: column 'a' holds numbers, but '5 6' is not a finite number"},
+      {"infinity", rows + "inf,6\n", "file:4: column 'a' holds numbers, but 'inf' is not a finite number"},
+      {"1e999", rows + "1e999,6\n", "file:4: column 'a' holds numbers, but '1e999' is not a finite number"},
       {"decimal comma in quotes", rows + "\"1,5\",6\n",
-       "file:4: column 'a' holds numbers, but '1,5' is no finite number"},
+       "file:4: column 'a' holds numbers, but '1,5' is not a finite number"},
       {"thousands", rows + "\"1,000\",6\n",
-       "file:4: column 'a' holds numbers, but '1,000' is no finite number"},
+       "file:4: column 'a' holds numbers, but '1,000' is not a finite number"},
       {"date in numbers", rows + "2016-07-01,6\n",
-       "file:4: column 'a' holds numbers, but '2016-07-01' is no finite number"},
+       "file:4: column 'a' holds numbers, but '2016-07-01' is not a finite number"},
       {"text in dates", "d,x\n2016-07-01,1\n2016-07-02,1\nsoon,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but 'soon' is none"},
+       "file:4: column 'd' holds dates like year-month-day, but 'soon' is not one"},
       {"31 June", "d,x\n2016-06-29,1\n2016-06-30,1\n2016-06-31,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but '2016-06-31' is none"},
+       "file:4: column 'd' holds dates like year-month-day, but '2016-06-31' is not one"},
       {"29 February 2015", "d,x\n2015-02-27,1\n2015-02-28,1\n2015-02-29,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but '2015-02-29' is none"},
+       "file:4: column 'd' holds dates like year-month-day, but '2015-02-29' is not one"},
       {"number in dates", "d,x\n2016-06-29,1\n2016-06-30,1\n5,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but '5' is none"},
+       "file:4: column 'd' holds dates like year-month-day, but '5' is not one"},
       {"date of another form", "d,x\n2016-06-29,1\n2016-06-30,1\n01.07.2016,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but '01.07.2016' is none"},
+       "file:4: column 'd' holds dates like year-month-day, but '01.07.2016' is not one"},
       {"orders mixed", "d,x\n13/01/2016,1\n01/13/2016,1\n",
        "file: column 'd' mixes dates that can only be month/day with dates that can only be day/month"},
       {"two forms of named months", "d\n01-Apr-2020\n2020-May-01\n",
-       "file:3: column 'd' holds dates like day-month-year, but '2020-May-01' is none"},
-      {"open quote", rows + "\"5,6\n7,8\n", "file:4: the quote that opens cell 1 is never closed"},
-      {"open quote in the header", "\"a,b\n1,2\n", "file:1: the quote that opens cell 1 is never closed"},
-      {"text after a quote", rows + "\"5\"x,6\n", "file:4: text follows the closing quote of cell 1: 'x'"},
-      {"NUL", std::string("a,b\n1,\0\n", 8), "file:2: a NUL byte at byte 6: this is not a text file"},
+       "file:3: column 'd' holds dates like day-month-year, but '2020-May-01' is not one"},
+      {"open quote", rows + "\"5,6\n7,8\n", "file:4: unclosed quote in cell 1"},
+      {"open quote in the header", "\"a,b\n1,2\n", "file:1: unclosed quote in cell 1"},
+      {"text after a quote", rows + "\"5\"x,6\n", "file:4: text after the closing quote of cell 1: 'x'"},
+      {"NUL", std::string("a,b\n1,\0\n", 8), "file:2: NUL at byte 6: not a text file"},
       {"latin-1", "a,b\n1,\xB5\n", "file:2: byte 6 (0xb5) is not UTF-8; save the file as UTF-8"},
       {"latin-1 header", "a,W/m\xB2\n1,2\n", "file:1: byte 5 (0xb2) is not UTF-8; save the file as UTF-8"},
       {"cut character", "a,b\n1,\xE2\x82", "file:2: byte 6 (0xe2) is not UTF-8; save the file as UTF-8"},
       {"UTF-16 that ends within a character", std::string("\xFF\xFE\x61\x00\x62", 5),
        "file: UTF-16 ends within a character, at byte 5"},
       {"UTF-16 with a first half alone", std::string("\xFE\xFF\xD8\x00\x00\x61", 6),
-       "file: byte 2 of UTF-16 is half a character without the other"},
+       "file: unpaired UTF-16 surrogate at byte 2"},
       {"UTF-16 with a first half at the end", std::string("\xFE\xFF\x00\x61\xD8\x00", 6),
-       "file: byte 4 of UTF-16 is half a character without the other"},
+       "file: unpaired UTF-16 surrogate at byte 4"},
       {"UTF-16 with a second half alone", std::string("\xFF\xFE\x00\xDC\x61\x00", 6),
-       "file: byte 2 of UTF-16 is half a character without the other"},
+       "file: unpaired UTF-16 surrogate at byte 2"},
       {"UTF-16 with a NUL", utf16(u"a,b\n1,") + std::string(2, '\0'),
-       "file:2: a NUL byte at byte 6: this is not a text file"},
-      {"UTF-16 of nothing", std::string("\xFF\xFE", 2), "file: the file holds nothing but empty lines"},
+       "file:2: NUL at byte 6: not a text file"},
+      {"UTF-16 of nothing", std::string("\xFF\xFE", 2), "file: the file has only empty lines"},
       {"much UTF-16", "\xFF\xFE" + std::string((size_t{32} << 20), 'a'),
-       "file: the file holds 33554434 bytes of UTF-16, at most 33554432 are read; save it as UTF-8"},
+       "file: the file has 33554434 bytes of UTF-16, the limit is 33554432; save it as UTF-8"},
       {"Parquet", "PAR1\x15\x04",
-       "file: this is no text but a Parquet file; write it as CSV, in Python "
+       "file: expected text, got a Parquet file; write it as CSV, in Python "
        "pandas.read_parquet(file).to_csv(…)"},
       {"Arrow", "ARROW1",
-       "file: this is no text but an Arrow file; write it as CSV, in Python "
+       "file: expected text, got an Arrow file; write it as CSV, in Python "
        "pandas.read_feather(file).to_csv(…)"},
       {"a zip file", std::string("PK\x03\x04\x14\x00", 6),
-       "file: this is no text but a ZIP archive, as Excel's .xlsx are; save the sheet as CSV, or unpack the "
+       "file: expected text, got a ZIP archive, such as an Excel .xlsx file; save the sheet as CSV, or "
+       "unpack the "
        "archive"},
       {"Excel before 2007", "\xD0\xCF\x11\xE0\xA1\xB1",
-       "file: this is no text but an Excel file; save the sheet as CSV"},
-      {"gzip", "\x1F\x8B\x08", "file: this is no text but compressed by gzip; unpack it with gunzip"},
-      {"bzip2", "BZh9", "file: this is no text but compressed by bzip2; unpack it with bunzip2"},
+       "file: expected text, got an Excel file; save the sheet as CSV"},
+      {"gzip", "\x1F\x8B\x08", "file: expected text, got a gzip file; unpack it with gunzip"},
+      {"bzip2", "BZh9", "file: expected text, got a bzip2 file; unpack it with bunzip2"},
       {"xz",
        "\xFD"
        "7zXZ",
-       "file: this is no text but compressed by xz; unpack it with unxz"},
-      {"zstd", "\x28\xB5\x2F\xFD", "file: this is no text but compressed by zstd; unpack it with unzstd"},
-      {"HDF5", "\x89HDF\r\n", "file: this is no text but an HDF5 file; write it as CSV or NPY"},
-      {"SQLite", "SQLite format 3", "file: this is no text but an SQLite database; export the table as CSV"},
+       "file: expected text, got an xz file; unpack it with unxz"},
+      {"zstd", "\x28\xB5\x2F\xFD", "file: expected text, got a zstd file; unpack it with unzstd"},
+      {"HDF5", "\x89HDF\r\n", "file: expected text, got an HDF5 file; write it as CSV or NPY"},
+      {"SQLite", "SQLite format 3", "file: expected text, got an SQLite database; export the table as CSV"},
       {"two columns of one name", "a,b,a\n1,2,3\n", "file:1: columns 1 and 3 are both named 'a'"},
       {"same name but for spaces", "a, a\n1,2\n", "file:1: columns 1 and 2 are both named 'a'"},
       {"two unnamed that clash", "column 2,\n1,2\n", "file:1: columns 1 and 2 are both named 'column 2'"},
-      {"100,001 columns", wide + "\n" + wide + "\n", "file:1: 100001 columns; at most 100000 are read"},
+      {"100,001 columns", wide + "\n" + wide + "\n", "file:1: 100001 columns; the limit is 100000"},
   };
   EXPECT_GE(corruptions.size(), 35u);
   expect_refused(parse, corruptions);
@@ -384,7 +386,8 @@ TEST(Csv, SurvivesTruncationsAndFlips) {
 TEST(Csv, ReadsAWideLineWithinBounds) {
   EXPECT_THAT(message_of(parse, std::string(kLarge, ',')),
               testing::HasSubstr(std::to_string(kLarge + 1) + " columns"));
-  EXPECT_THAT(message_of(parse, "\"" + std::string(kLarge, '\n')), testing::HasSubstr("never closed"));
+  EXPECT_THAT(message_of(parse, "\"" + std::string(kLarge, '\n')),
+              testing::HasSubstr("unclosed quote in cell 1"));
   EXPECT_THAT(message_of(parse, std::string(kLarge, '"')), testing::HasSubstr("file"));
 }
 

@@ -72,10 +72,10 @@ TEST(TextTable, RowsOfAnotherNumberOfCellsAreRefusedOrLeftOut) {
 TEST(TextTable, SaysWhatIsWrong) {
   TextTableOptions options;
   options.longest_cell = 5;
-  EXPECT_EQ(refused("a\n12345\n123456\n", options), "x.tsv:3: a text of 6 bytes; at most 5 are taken");
-  EXPECT_EQ(refused("a\tb\n"), "x.tsv: there is a header but no row");
+  EXPECT_EQ(refused("a\n12345\n123456\n", options), "x.tsv:3: a text of 6 bytes; the limit is 5");
+  EXPECT_EQ(refused("a\tb\n"), "x.tsv: a header without rows");
   EXPECT_EQ(refused(""), "x.tsv: the file is empty");
-  EXPECT_EQ(refused(std::string("a\n\0\n", 4)), "x.tsv:2: a NUL byte at byte 2: this is not a text file");
+  EXPECT_EQ(refused(std::string("a\n\0\n", 4)), "x.tsv:2: NUL at byte 2: not a text file");
   EXPECT_EQ(refused("a\n\xff\n"), "x.tsv:2: byte 2 (0xff) is not UTF-8; save the file as UTF-8");
   EXPECT_EQ(refused("a" + std::string(1000, '\t') + "\n"), "x.tsv:1: more than 1000 columns");
 }

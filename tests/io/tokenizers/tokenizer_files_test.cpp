@@ -68,26 +68,25 @@ TEST(Llama2cTokenizer, RefusesWhatIsWrong) {
       parse_llama2c,
       {{"empty", "", "file: the tokenizer ends at byte 0, within the longest piece's length (piece 0)"},
        {"no length", replaced<int32_t>(file, 0, 0),
-        "file: not a tokenizer of llama2.c: the longest piece is declared to have 0 bytes; 1 to 4096 are "
-        "possible"},
+        "file: not a llama2.c tokenizer: the longest piece is declared to have 0 bytes; expected 1 to 4096"},
        {"negative longest", replaced<int32_t>(file, 0, -1),
-        "file: not a tokenizer of llama2.c: the longest piece is declared to have -1 bytes; 1 to 4096 are "
-        "possible"},
+        "file: not a llama2.c tokenizer: the longest piece is declared to have -1 bytes; expected 1 to 4096"},
        {"huge longest", replaced<int32_t>(file, 0, 1 << 30),
-        "file: not a tokenizer of llama2.c: the longest piece is declared to have 1073741824 bytes; 1 to "
-        "4096 are possible"},
+        "file: not a llama2.c tokenizer: the longest piece is declared to have 1073741824 bytes; expected 1 "
+        "to 4096"},
        {"other longest", replaced<int32_t>(file, 0, 100),
-        "file: the longest piece is declared to have 100 bytes, but it has 6: the file is cut or damaged"},
-       {"NaN", replaced(file, 4, nan), "file: piece 0 at byte 4 has the score nan; a number is needed"},
+        "file: the longest piece is declared to have 100 bytes, but it has 6: the file is truncated or "
+        "damaged"},
+       {"NaN", replaced(file, 4, nan), "file: piece 0 at byte 4 has the score nan; expected a finite number"},
        {"infinity", replaced(file, 4, HUGE_VALF),
-        "file: piece 0 at byte 4 has the score inf; a number is needed"},
+        "file: piece 0 at byte 4 has the score inf; expected a finite number"},
        {"negative length", replaced<int32_t>(file, 8, -5),
-        "file: piece 0 at byte 4 is declared to have -5 bytes; 1 to 6, the longest declared, are possible"},
+        "file: piece 0 at byte 4 is declared to have -5 bytes; expected 1 to 6, the declared maximum"},
        {"no bytes", replaced<int32_t>(file, 8, 0),
-        "file: piece 0 at byte 4 is declared to have 0 bytes; 1 to 6, the longest declared, are possible"},
+        "file: piece 0 at byte 4 is declared to have 0 bytes; expected 1 to 6, the declared maximum"},
        {"longer than all", replaced<int32_t>(file, 8, 7),
-        "file: piece 0 at byte 4 is declared to have 7 bytes; 1 to 6, the longest declared, are possible"},
-       {"twice", twice, "file: piece 280 at byte 3846, 'a', stands there twice: it is piece 260 too"},
+        "file: piece 0 at byte 4 is declared to have 7 bytes; expected 1 to 6, the declared maximum"},
+       {"twice", twice, "file: piece 280 at byte 3846, 'a', is a duplicate of piece 260"},
        {"bytes elsewhere", replaced(file, file.find("<0x00>") + 4, 'G'),
         "file: piece 3 must be <0x00> (llama2.c writes the bytes there), but it is '<0x0G>'"}});
   // A file may end after any whole piece, but not before the longest and the bytes are there.
@@ -139,45 +138,45 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
   const std::string nan = field(1, field(1, "x") + score(NAN));
   expect_refused(
       parse_model,
-      {{"empty", "", "file: not a sentencepiece model, or cut: it says nothing about how it was trained"},
+      {{"empty", "", "file: not a sentencepiece model, or truncated: it has no trainer_spec"},
        {"no normaliser", unknown + trainer,
-        "file: not a sentencepiece model, or cut: it says nothing about how text is normalised"},
-       {"no unknown", a + end, "file: no piece is of the type unknown; one is needed"},
+        "file: not a sentencepiece model, or truncated: it has no normalizer_spec"},
+       {"no unknown", a + end, "file: no piece is of the type unknown; expected one"},
        {"two unknown", unknown + piece("b", 2) + end,
-        "file: pieces 0 and 1 are both of the type unknown; one is needed"},
+        "file: pieces 0 and 1 are both of the type unknown; expected one"},
        {"twice", unknown + a + a + end,
-        "file: not a model that can be read: at byte 28, piece 2 'a' stands there twice: it is piece 1 too"},
+        "file: not a readable model: at byte 28, piece 2 'a' is a duplicate of piece 1"},
        {"no text", unknown + field(1, score(1)) + end,
-        "file: not a model that can be read: at byte 16, piece 1 has no text"},
+        "file: not a readable model: at byte 16, piece 1 has no text"},
        {"long", unknown + piece(std::string(5000, 'x')) + end,
-        "file: not a model that can be read: at byte 16, piece 1 has 5000 bytes; the limit is 4096"},
+        "file: not a readable model: at byte 16, piece 1 has 5000 bytes; the limit is 4096"},
        {"NaN", unknown + nan + end,
-        "file: not a model that can be read: at byte 16, piece 1 has the score nan; a number is needed"},
+        "file: not a readable model: at byte 16, piece 1 has the score nan; expected a finite number"},
        {"type", unknown + piece("b", 7) + end,
-        "file: not a model that can be read: at byte 16, piece 1 has the type 7; 1 to 6 are known"},
+        "file: not a readable model: at byte 16, piece 1 has the unknown type 7; expected 1 to 6"},
        {"unused", unknown + piece("b", 5) + end,
-        "file: piece 1, 'b', is of the type unused, which is read in unigram models only"},
+        "file: piece 1, 'b', is of the type unused, which is supported in unigram models only"},
        {"not UTF-8", unknown + piece("\xFF") + end,
-        "file: not a model that can be read: at byte 20, the text of field 1 is not UTF-8"},
+        "file: not a readable model: at byte 20, the text of field 1 is not UTF-8"},
        {"bytes without fallback", unknown + piece("<0x00>", 6) + end,
         "file: piece 1 is of the type byte, but byte_fallback is off"},
        {"no bytes", unknown + fallback,
-        "file: the model takes unknown characters as bytes, but has only 0 of the 256 byte pieces"},
+        "file: the model has byte_fallback, but only 0 of the 256 byte pieces"},
        {"bad byte", unknown + piece("<0xGG>", 6) + fallback,
         "file: piece 1, '<0xGG>', is of the type byte, which must be written as <0x00> to <0xFF>"},
        {"word", unknown + field(2, field(3, 3)) + normalizer,
-        "file: not a model that can be read: at byte 18, the model is of type 3 word; unigram (1) and bpe "
-        "(2) can be read"},
+        "file: not a readable model: at byte 18, the model is of type 3 word; unigram (1) and bpe (2) are "
+        "supported"},
        {"twice trained", unknown + trainer + end,
-        "file: not a model that can be read: at byte 20, the model says twice how it was trained"},
+        "file: not a readable model: at byte 20, duplicate field trainer_spec"},
        {"denormaliser", unknown + end + field(5, field(2, "x")),
-        "file: not a model that can be read: at byte 24, the model changes text after decoding "
-        "(denormalizer_spec), which cannot be read"},
+        "file: not a readable model: at byte 24, the model changes text after decoding (denormalizer_spec), "
+        "which is not supported"},
        {"small map", unknown + trainer + field(3, field(2, "abc")),
-        "file: the normaliser's character map has 3 bytes; more than 4 are needed"},
+        "file: the normaliser's character map has 3 bytes; expected more than 4"},
        {"lying map", unknown + trainer + field(3, field(2, std::string("\xFF\xFF\xFF\x7F", 4) + "abcd")),
-        "file: the normaliser's character map declares a trie of 2147483647 bytes; a multiple of 4 below 4 "
-        "is needed"},
+        "file: the normaliser's character map declares a trie of 2147483647 bytes; expected a multiple of 4 "
+        "below 4"},
        {"map without end", unknown + trainer + field(3, field(2, std::string("\4\0\0\0aaaax", 9))),
         "file: the normaliser's character map must end with a zero byte, which ends its last replacement"},
        {"map points out", unknown + trainer + field(3, field(2, std::string("\4\0\0\0\xFF\0\0\x80x\0", 10))),
@@ -187,16 +186,16 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
             field(3, field(2, std::string("\4\0\0\0aaaa", 8) + std::string(2000, 'x') + '\0')),
         "file: the normaliser's character map has a replacement of 2000 bytes; the limit is 1024"},
        {"length lies", unknown + varint(1 << 3 | 2) + varint(1u << 30),
-        "file: not a model that can be read: at byte 16, field 1 declares 1073741824 bytes, but only 0 "
+        "file: not a readable model: at byte 16, field 1 declares 1073741824 bytes, but only 0 "
         "follow"},
        {"group", unknown + varint(9 << 3 | 3),
-        "file: not a model that can be read: at byte 16, field 9 has the unknown wire type 3"},
+        "file: not a readable model: at byte 16, field 9 has the unknown wire type 3"},
        {"field 0", unknown + std::string("\0\0", 2),
-        "file: not a model that can be read: at byte 16, a field has the number 0"},
+        "file: not a readable model: at byte 16, a field has the number 0"},
        {"endless number", std::string(11, '\xFF'),
-        "file: not a model that can be read: at byte 0, a number takes more than 64 bits"},
+        "file: not a readable model: at byte 0, a number takes more than 64 bits"},
        {"text as number", unknown + field(1, field(1, 5)) + end,
-        "file: not a model that can be read: at byte 18, field 1 must be a text, but has the wire type 0"}});
+        "file: not a readable model: at byte 18, field 1 must be a text, but has the wire type 0"}});
   for (const char* name : {"bpe", "unigram"}) {
     const std::string file = model_file(name);
     for (size_t length = 0; length + 8 < file.size(); ++length)
@@ -231,7 +230,7 @@ TEST(TokenizerJsonFile, RefusesWhatIsWrong) {
       parse_json,
       {{"empty", "", "file: the tokenizer.json is wrong at byte 0: '{' expected at the start"},
        {"nothing", "{}",
-        "file: the tokenizer.json is wrong at byte 2: the file has no \"model\": it is no tokenizer.json"},
+        "file: the tokenizer.json is wrong at byte 2: the file has no \"model\": it is not a tokenizer.json"},
        {"deep", "{\"x\":" + deep,
         "file: the tokenizer.json is wrong at byte 517: values are nested deeper than 512"},
        {"deep in the model", "{\"model\":{\"vocab\":" + deep + "}}",
@@ -240,87 +239,87 @@ TEST(TokenizerJsonFile, RefusesWhatIsWrong) {
        {"half a pair", changed([](Json& json) { json["x"] = 1; }).insert(1, "\"\\ud800\":1,"),
         "file: the tokenizer.json is wrong at byte 7: a high surrogate without its low one"},
        {"more behind", json_file().dump() + "{}",
-        "file: the tokenizer.json is wrong at byte 5510: something follows the end"},
+        "file: the tokenizer.json is wrong at byte 5510: unexpected text after the end"},
        {"twice", "{\"model\":{},\"model\":{}}",
-        "file: the tokenizer.json is wrong at byte 20: 'model' stands there twice"},
+        "file: the tokenizer.json is wrong at byte 20: duplicate key 'model'"},
        {"Unigram", changed([](Json& json) { json["model"]["type"] = "Unigram"; }),
-        "file: the tokenizer.json is wrong at byte 1752: the model 'Unigram' cannot be read; BPE and "
-        "WordPiece can"},
+        "file: the tokenizer.json is wrong at byte 1752: unsupported model 'Unigram'; BPE and WordPiece are "
+        "supported"},
        {"byte_fallback", changed([](Json& json) { json["model"]["byte_fallback"] = true; }),
-        "file: the tokenizer.json is wrong at byte 471: byte_fallback is on: the file was made from a "
-        "sentencepiece model; take its tokenizer.model"},
+        "file: the tokenizer.json is wrong at byte 471: byte_fallback is on: the file was converted from a "
+        "sentencepiece model; use its tokenizer.model"},
        {"dropout", changed([](Json& json) { json["model"]["dropout"] = 0.1; }),
-        "file: the tokenizer.json is wrong at byte 519: the model drops merges at random (dropout)"},
+        "file: the tokenizer.json is wrong at byte 519: the model has dropout, which is not supported"},
        {"suffix", changed([](Json& json) { json["model"]["end_of_word_suffix"] = "</w>"; }),
-        "file: the tokenizer.json is wrong at byte 548: the model has a end_of_word_suffix, which cannot be "
-        "read"},
+        "file: the tokenizer.json is wrong at byte 548: the model has end_of_word_suffix, which is not "
+        "supported"},
        {"no vocabulary", changed([](Json& json) { json["model"].erase("vocab"); }),
         "file: the tokenizer.json is wrong at byte 585: the model has no \"vocab\""},
        {"empty vocabulary", changed([](Json& json) { json["model"]["vocab"] = Json::object(); }),
         "file: the tokenizer.json is wrong at byte 1785: the vocabulary is empty"},
        {"same id", changed([](Json& json) { json["model"]["vocab"]["a"] = json["model"]["vocab"]["b"]; }),
-        "file: the tokenizer.json is wrong at byte 2410: token 68, 'b', has the id of 'a' too"},
+        "file: the tokenizer.json is wrong at byte 2410: token 68, 'b', has the same id as 'a'"},
        {"same token", changed([](Json&) {}).insert(json_file().dump().find("\"vocab\":{") + 9, "\"a\":5000,"),
-        "file: the tokenizer.json is wrong at byte 2366: token 67, 'a', stands there twice: 5000 too"},
+        "file: the tokenizer.json is wrong at byte 2366: token 67, 'a', is a duplicate of token 5000"},
        {"negative id", changed([](Json& json) { json["model"]["vocab"]["a"] = -1; }),
-        "file: the tokenizer.json is wrong at byte 2361: the id of a token is -1; 0 to 2097151 are accepted"},
+        "file: the tokenizer.json is wrong at byte 2361: the id of a token is -1; expected 0 to 2097151"},
        {"huge id", changed([](Json& json) { json["model"]["vocab"]["a"] = 2000000000; }),
-        "file: the tokenizer.json is wrong at byte 2361: the id of a token is 2000000000; 0 to 2097151 are "
-        "accepted"},
+        "file: the tokenizer.json is wrong at byte 2361: the id of a token is 2000000000; expected 0 to "
+        "2097151"},
        {"half id", changed([](Json& json) { json["model"]["vocab"]["a"] = 1.5; }),
-        "file: the tokenizer.json is wrong at byte 2361: the id of a token must be a whole number"},
+        "file: the tokenizer.json is wrong at byte 2361: the id of a token must be an integer"},
        {"empty token", changed([](Json& json) { json["model"]["vocab"][""] = 999; }),
         "file: the tokenizer.json is wrong at byte 1784: token 999, '', is empty"},
        {"no byte", changed([](Json& json) { json["model"]["vocab"].erase("Ā"); }),
         "file: the tokenizer.json is wrong at byte 4959: the vocabulary has no token for the byte 0 ('Ā'), "
-        "so that not every text can be written"},
+        "so it cannot encode every text"},
        {"outside", changed([](Json& json) { json["model"]["vocab"]["日"] = 999; }),
-        "file: the tokenizer.json is wrong at byte 4968: token 999, '日', holds a character outside of the "
+        "file: the tokenizer.json is wrong at byte 4968: token 999, '日', has a character outside the "
         "byte-level alphabet"},
        {"missing part", changed([](Json& json) {
           json["model"]["merges"][0] = {"qqq", "a"};
         }),
-        "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token 'qqq', which the vocabulary "
-        "does not have"},
+        "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token 'qqq', which is not in the "
+        "vocabulary"},
        {"missing result", changed([](Json& json) {
           json["model"]["merges"][0] = {"q", "q"};
         }),
-        "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token 'qq', which the vocabulary "
-        "does not have"},
+        "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token 'qq', which is not in the "
+        "vocabulary"},
        {"empty part", changed([](Json& json) {
           json["model"]["merges"][0] = {"", "a"};
         }),
-        "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token '', which the vocabulary "
-        "does not have"},
+        "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token '', which is not in the "
+        "vocabulary"},
        {"one part", changed([](Json& json) { json["model"]["merges"][0] = "ab"; }),
-        "file: the tokenizer.json is wrong at byte 596: merge 0, 'ab', must be two parts with a space "
-        "between"},
+        "file: the tokenizer.json is wrong at byte 596: merge 0, 'ab', must be two parts separated by a "
+        "space"},
        {"three parts", changed([](Json& json) { json["model"]["merges"][0] = "a b c"; }),
-        "file: the tokenizer.json is wrong at byte 596: merge 0, 'a b c', must be two parts with a space "
-        "between"},
+        "file: the tokenizer.json is wrong at byte 596: merge 0, 'a b c', must be two parts separated by a "
+        "space"},
        {"normalizer", changed([](Json& json) {
           json["normalizer"] = {{"type", "NFC"}};
         }),
         "file: the tokenizer.json is wrong at byte 4983: the normalizer 'NFC' changes text before it is "
-        "split, which cannot be read"},
+        "split, which is not supported"},
        {"pre_tokenizer", changed([](Json& json) {
           json["pre_tokenizer"] = {{"type", "Metaspace"}};
         }),
-        "file: the tokenizer.json is wrong at byte 5393: the pre_tokenizer 'Metaspace' cannot be read"},
+        "file: the tokenizer.json is wrong at byte 5393: unsupported pre_tokenizer 'Metaspace'"},
        {"no pre_tokenizer", changed([](Json& json) { json["pre_tokenizer"] = nullptr; }),
         "file: the tokenizer.json is wrong at byte 5376: the pre_tokenizer does not end with ByteLevel; only "
-        "byte-level BPE can be read"},
+        "byte-level BPE is supported"},
        {"decoder", changed([](Json& json) {
           json["decoder"] = {{"type", "WordPiece"}};
         }),
-        "file: the tokenizer.json is wrong at byte 360: the decoder 'WordPiece' cannot be read"},
+        "file: the tokenizer.json is wrong at byte 360: unsupported decoder 'WordPiece'"},
        {"post", changed([](Json& json) {
           json["post_processor"] = {{"type", "Odd"}};
         }),
-        "file: the tokenizer.json is wrong at byte 5020: the post_processor 'Odd' cannot be read"},
+        "file: the tokenizer.json is wrong at byte 5020: unsupported post_processor 'Odd'"},
        {"mark",
         changed([](Json& json) { json["post_processor"]["special_tokens"]["<s>"]["ids"] = {100000}; }),
-        "file: the tokenizer.json is wrong at byte 5326: the id 100000 is none of the 360 of the vocabulary"},
+        "file: the tokenizer.json is wrong at byte 5326: id 100000 is outside the vocabulary of 360 ids"},
        {"added twice", changed([](Json& json) { json["added_tokens"][1]["content"] = "<s>"; }),
         "file: the tokenizer.json is wrong at byte 126: two added tokens have the same content ('<s>', id "
         "1)"},
@@ -330,7 +329,7 @@ TEST(TokenizerJsonFile, RefusesWhatIsWrong) {
         "file: the tokenizer.json is wrong at byte 126: the added token '</s>' has the id 5000, but the "
         "vocabulary gives it 1"},
        {"single word", changed([](Json& json) { json["added_tokens"][1]["single_word"] = true; }),
-        "file: the tokenizer.json is wrong at byte 126: an added token with single_word cannot be read"}});
+        "file: the tokenizer.json is wrong at byte 126: added tokens with single_word are not supported"}});
   const std::string file = json_file().dump();
   for (size_t length = 0; length < file.size(); length += length < 400 ? 1 : 7)
     EXPECT_NE(message_of(parse_json, std::string_view(file).substr(0, length)), "") << length;

@@ -65,9 +65,9 @@ TEST(WordPieceVocabulary, IsATokenALine) {
 TEST(WordPieceVocabulary, RefusesWhatIsWrong) {
   expect_refused(
       parse_vocabulary,
-      {{"twice", "[UNK]\na\nb\na\n", "file, line 4: the token 'a' stands in line 2 too"},
-       {"empty line", "[UNK]\n\nb", "file, line 2: a token must stand there, but the line is empty"},
-       {"no unknown", "a\nb\n", "file: none of the 2 tokens is '[UNK]', which unknown words become"}});
+      {{"twice", "[UNK]\na\nb\na\n", "file, line 4: the token 'a' is a duplicate of line 2"},
+       {"empty line", "[UNK]\n\nb", "file, line 2: expected a token, got an empty line"},
+       {"no unknown", "a\nb\n", "file: none of the 2 tokens is '[UNK]', the token for unknown words"}});
   // What is cut is a shorter vocabulary, once the token for unknown words is there.
   for (size_t length = 0; length < kVocabulary.size(); ++length) {
     const std::string_view cut = std::string_view(kVocabulary).substr(0, length);
@@ -98,11 +98,10 @@ TEST(BertTokenizerConfig, RefusesWhatIsWrong) {
       R"({"do_lower_case": true, "mask_token": {"content": "[MASK]"}, "do_basic_tokenize": true})";
   expect_every_truncation_fails(parse_config, file);
   expect_flips_are_clean(parse_config, file);
-  expect_refused(parse_config,
-                 {{"basic", R"({"do_basic_tokenize": false})",
-                   "file: the tokenizer_config.json is wrong at byte 22: do_basic_tokenize is false, which "
-                   "cannot be read"},
-                  {"bytes", "{\"\xFF\":1}", "file: not UTF-8 at byte 2"}});
+  expect_refused(parse_config, {{"basic", R"({"do_basic_tokenize": false})",
+                                 "file: the tokenizer_config.json is wrong at byte 22: do_basic_tokenize is "
+                                 "false, which is not supported"},
+                                {"bytes", "{\"\xFF\":1}", "file: not UTF-8 at byte 2"}});
 }
 
 TEST(WordPieceJson, IsReadWhole) {
@@ -146,15 +145,15 @@ TEST(WordPieceJson, RefusesWhatIsWrong) {
   expect_refused(
       parse_json_file,
       {{"unknown", changed([](Json& json) { json["model"]["unk_token"] = "<unk>"; }),
-        "file: the tokenizer.json is wrong at byte 207: the vocabulary has no token '<unk>', which unknown "
-        "words become"},
+        "file: the tokenizer.json is wrong at byte 207: the vocabulary has no token '<unk>' for unknown "
+        "words"},
        {"longest", changed([](Json& json) { json["model"]["max_input_chars_per_word"] = 100000; }),
-        "file: the tokenizer.json is wrong at byte 174: max_input_chars_per_word is 100000; 1 to 1000 are "
-        "accepted"},
+        "file: the tokenizer.json is wrong at byte 174: max_input_chars_per_word is 100000; expected 1 to "
+        "1000"},
        {"normalizer", changed([](Json& json) { json["normalizer"]["type"] = "NFC"; }),
-        "file: the tokenizer.json is wrong at byte 283: the normalizer 'NFC' cannot be read"},
+        "file: the tokenizer.json is wrong at byte 283: unsupported normalizer 'NFC'"},
        {"pre_tokenizer", changed([](Json& json) { json["pre_tokenizer"]["type"] = "Whitespace"; }),
-        "file: the tokenizer.json is wrong at byte 443: the pre_tokenizer 'Whitespace' cannot be read"},
+        "file: the tokenizer.json is wrong at byte 443: unsupported pre_tokenizer 'Whitespace'"},
        {"none", changed([](Json& json) { json["pre_tokenizer"] = nullptr; }),
         "file: the tokenizer.json is wrong at byte 447: WordPiece needs the pre_tokenizer "
         "'BertPreTokenizer'"},
@@ -165,13 +164,13 @@ TEST(WordPieceJson, RefusesWhatIsWrong) {
           json["post_processor"] = {{"type", "TemplateProcessing"},
                                     {"single", {{{"SpecialToken", {{"id", "[X]"}, {"type_id", 0}}}}}}};
         }),
-        "file: the tokenizer.json is wrong at byte 447: the template above has the mark '[X]', which its "
-        "special_tokens lack"},
+        "file: the tokenizer.json is wrong at byte 447: the template above has the special token '[X]', "
+        "which is not in its special_tokens"},
        {"type", changed([](Json& json) {
           json["post_processor"] = {{"type", "TemplateProcessing"},
                                     {"single", {{{"Sequence", {{"id", "A"}, {"type_id", -1}}}}}}};
         }),
-        "file: the tokenizer.json is wrong at byte 408: the type_id -1 is none of 0 to 65535"}});
+        "file: the tokenizer.json is wrong at byte 408: type_id -1 is outside 0 to 65535"}});
 }
 
 TEST(WordPieceFiles, TakeLittleMemory) {

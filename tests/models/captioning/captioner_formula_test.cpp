@@ -120,7 +120,7 @@ TEST(LstmCaptioner, IsItsFormula) {
   const Weights w(*captioner);
   const at::Tensor cells = at::randn({2, 5, 3, 10}, at::kDouble), tokens = some_captions(2, 6);
   const at::Tensor seen = cells.flatten(1, 2), first = at::tanh(w.linear("first_states", seen.mean(1)));
-  std::vector<at::Tensor> state = first.split(10, -1), told, weights;
+  std::vector<at::Tensor> state = first.split(10, -1), given, weights;
   const at::Tensor keys = w.linear("attention.key_proj", seen),
                    values = w.linear("attention.value_proj", seen);
   for (int64_t t = 0; t < 6; ++t) {
@@ -136,9 +136,9 @@ TEST(LstmCaptioner, IsItsFormula) {
                         w(cell + "weight_hh"), w(cell + "bias_ih"), w(cell + "bias_hh"));
       x = state[2 * layer];
     }
-    told.push_back(w.linear("head", at::cat({x, found}, -1)));
+    given.push_back(w.linear("head", at::cat({x, found}, -1)));
   }
-  EXPECT_LT(largest_difference(captioner->logits(cells, tokens), at::stack(told, 1)), 1e-12);
+  EXPECT_LT(largest_difference(captioner->logits(cells, tokens), at::stack(given, 1)), 1e-12);
   EXPECT_LT(largest_difference(captioner->looked(cells, tokens), at::stack(weights, 1).view({2, 6, 5, 3})),
             1e-12);
 }

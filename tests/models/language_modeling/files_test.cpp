@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-LanguageModelConfig grouped_config(const std::string& form) {
+LanguageModelConfig grouped_config(const std::string& type) {
   LanguageModelConfig c;
   c.vocabulary = 29;
   c.width = 16;
@@ -27,11 +27,11 @@ LanguageModelConfig grouped_config(const std::string& form) {
   c.heads = 4;
   c.kv_heads = 2;
   c.context = 32;
-  c.attention.form = form;
-  if (form == "causal") c.attention.fold = {0, 3, 4};
-  if (form == "causal") c.attention.slots = 2;
-  if (form == "window" || form == "lambda") c.attention.window = 6;
-  if (form == "lambda") c.attention.sinks = 3;
+  c.attention.type = type;
+  if (type == "causal") c.attention.fold = {0, 3, 4};
+  if (type == "causal") c.attention.summary_tokens = 2;
+  if (type == "window" || type == "lambda") c.attention.window = 6;
+  if (type == "lambda") c.attention.sinks = 3;
   return c;
 }
 
@@ -55,17 +55,17 @@ void expect_same_model(LanguageModel& a, LanguageModel& b) {
 }
 
 TEST(LanguageFiles, EveryFormComesBackByTheBit) {
-  for (const char* form : {"causal", "full", "window", "lambda", "axial", "random", "topk"})
+  for (const char* type : {"causal", "full", "window", "lambda", "axial", "random", "topk"})
     for (const bool tied : {true, false})
       for (const uint64_t shard : {uint64_t{1} << 30, uint64_t{4000}}) {
-        LanguageModelConfig config = grouped_config(form);
+        LanguageModelConfig config = grouped_config(type);
         config.tied = tied;
         const auto model = filled_model(config);
         const ScratchFolder scratch;
         save_language_model(scratch / "m", *model, {.shard_bytes = shard});
         EXPECT_EQ(fs::exists(scratch / "m" / "model.safetensors"), shard > 4000);
         const LoadedLanguageModel back = load_language_model(scratch / "m");
-        EXPECT_EQ(back.model->config().attention.form, form);
+        EXPECT_EQ(back.model->config().attention.type, type);
         EXPECT_EQ(back.model->config().attention.fold, model->config().attention.fold);
         EXPECT_EQ(back.model->config().context, 32);
         expect_same_model(*model, *back.model);
@@ -169,21 +169,21 @@ TEST(LanguageFiles, AttentionMayBeChangedOnTheWay) {
     config.attention = {};
     config.attention.fold = {0, 2, 4};
   });
-  EXPECT_EQ(changed.model->config().attention.form, "causal");
+  EXPECT_EQ(changed.model->config().attention.type, "causal");
   EXPECT_THAT(changed.notes,
               testing::ElementsAre(
                   "latents of 2 layers: there were none, levels 1 to 2 start as mean pooling (zero)"));
   save_language_model(scratch / "c", *changed.model);
   const LoadedLanguageModel full = load_language_model(scratch / "c", [](LanguageModelConfig& config) {
     config.attention = {};
-    config.attention.form = "full";
+    config.attention.type = "full";
   });
   EXPECT_THAT(full.notes, testing::ElementsAre(HasSubstr("latents of 2 layers are left out")));
   expect_same_model(*model, *full.model);
   EXPECT_THAT(error_of(ErrorKind::config,
                        [&] {
                          load_language_model(scratch / "m",
-                                             [](LanguageModelConfig& c) { c.attention.form = "pooled"; });
+                                             [](LanguageModelConfig& c) { c.attention.type = "pooled"; });
                        }),
               HasSubstr("is not causal"));
 }

@@ -39,7 +39,7 @@ TEST(LanguageModel, LogitsAreThoseOfTransformers) {
   }
 }
 
-LanguageModelConfig small_config(const std::string& form) {
+LanguageModelConfig small_config(const std::string& type) {
   LanguageModelConfig c;
   c.vocabulary = 31;
   c.width = 24;
@@ -48,11 +48,11 @@ LanguageModelConfig small_config(const std::string& form) {
   c.heads = 4;
   c.kv_heads = 2;
   c.context = 64;
-  c.attention.form = form;
-  if (form == "causal" || form == "axial") c.attention.fold = {0, 3, 5};
-  if (form == "causal") c.attention.slots = 2;
-  if (form == "window" || form == "lambda") c.attention.window = 7;
-  if (form == "lambda") c.attention.sinks = 2;
+  c.attention.type = type;
+  if (type == "causal" || type == "axial") c.attention.fold = {0, 3, 5};
+  if (type == "causal") c.attention.summary_tokens = 2;
+  if (type == "window" || type == "lambda") c.attention.window = 7;
+  if (type == "lambda") c.attention.sinks = 2;
   return c;
 }
 
@@ -138,8 +138,8 @@ double root_mean_square(const at::Tensor& x) {
 TEST(LanguageModel, Bfloat16DiffersByTheRoundingOfActivationsAlone) {
   const double one = 0x1p-7 * std::sqrt(3 / (8 * std::log(2.0)) / 12), all = one * std::sqrt(15.0 * 3 + 4);
   const at::Tensor tokens = at::arange(64, at::kLong).mul(7).remainder(31).view({2, 32});
-  for (const char* form : {"causal", "full"}) {
-    LanguageModelConfig config = small_config(form);
+  for (const char* type : {"causal", "full"}) {
+    LanguageModelConfig config = small_config(type);
     const auto exact = make_language_model(config, 3);
     config.precision = "bf16";
     const auto narrow = make_language_model(config, 3);
@@ -148,8 +148,8 @@ TEST(LanguageModel, Bfloat16DiffersByTheRoundingOfActivationsAlone) {
     const at::Tensor wanted = exact->forward(tokens), rounded = narrow->forward(tokens);
     EXPECT_EQ(rounded.scalar_type(), at::kBFloat16);
     const double error = root_mean_square(rounded.to(at::kDouble) - wanted) / root_mean_square(wanted);
-    EXPECT_LE(error, all) << form;
-    EXPECT_GE(error, one) << form;  // the last rounding alone
+    EXPECT_LE(error, all) << type;
+    EXPECT_GE(error, one) << type;  // the last rounding alone
     // One matrix of one layer that is wrong by 3 % is more than that.
     for (const char* name : {"self_attn.o_proj", "mlp.down_proj"}) {
       const at::Tensor weight = narrow->named_parameters()["model.layers.1." + std::string(name) + ".weight"];
@@ -158,7 +158,7 @@ TEST(LanguageModel, Bfloat16DiffersByTheRoundingOfActivationsAlone) {
       const at::Tensor other = narrow->forward(tokens);
       weight.copy_(before);
       EXPECT_GT(root_mean_square(other.to(at::kDouble) - wanted) / root_mean_square(wanted), all)
-          << form << name;
+          << type << name;
     }
   }
 }
@@ -182,9 +182,9 @@ TEST(LanguageModel, WeightsDependOnTheSeedAlone) {
 }
 
 TEST(LanguageModel, ParametersAreCountedByFormula) {
-  for (const char* form : {"causal", "full", "axial"})
+  for (const char* type : {"causal", "full", "axial"})
     for (const bool tied : {true, false}) {
-      LanguageModelConfig config = small_config(form);
+      LanguageModelConfig config = small_config(type);
       config.tied = tied;
       int64_t count = 0;
       for (const at::Tensor& parameter : make_language_model(config, 1)->parameters())
@@ -290,9 +290,9 @@ TEST(LanguageModelingConfig, WhatDoesNotFitTogetherIsNamed) {
               }),
               HasSubstr("multiple of heads = 5"));
   EXPECT_THAT(message([](C& c) { c.head_width = 5; }), HasSubstr("even head width, got 5"));
-  EXPECT_THAT(message([](C& c) { c.attention.form = "pooled"; }),
+  EXPECT_THAT(message([](C& c) { c.attention.type = "pooled"; }),
               HasSubstr("is not causal, whatever its masks"));
-  EXPECT_THAT(message([](C& c) { c.attention.form = "full"; }), HasSubstr("attention.fold has no effect"));
+  EXPECT_THAT(message([](C& c) { c.attention.type = "full"; }), HasSubstr("attention.fold has no effect"));
   EXPECT_THAT(message([](C& c) { c.attention.fold = {4, 0, 2}; }), HasSubstr("holds 0 at place 2"));
   EXPECT_THAT(message([](C& c) {
                 c.attention.fold = {1 << 30, 1 << 30, 1 << 30};
@@ -301,7 +301,7 @@ TEST(LanguageModelingConfig, WhatDoesNotFitTogetherIsNamed) {
   EXPECT_THAT(message([](C& c) { c.attention.window = 4; }), HasSubstr("smaller than the last size"));
   EXPECT_THAT(message([](C& c) {
                 c.attention = LanguageAttentionConfig();
-                c.attention.form = "window";
+                c.attention.type = "window";
               }),
               HasSubstr("needs attention.window"));
   EXPECT_THAT(message([](C& c) { c.attention.sinks = 4; }), HasSubstr("attention.sinks has no effect"));
@@ -317,8 +317,8 @@ TEST(LanguageModelingConfig, WhatDoesNotFitTogetherIsNamed) {
 /// YaRN's frequencies as transformers writes them, of a length that is not too short for its ramp.
 std::vector<double> yarn(double base, int64_t width, double length, double factor) {
   const auto d = static_cast<double>(width);
-  const auto border = [&](double turns) {
-    return d * std::log(length / (turns * 2 * std::numbers::pi)) / (2 * std::log(base));
+  const auto border = [&](double rotations) {
+    return d * std::log(length / (rotations * 2 * std::numbers::pi)) / (2 * std::log(base));
   };
   const double low = std::max(std::floor(border(32)), 0.0), high = std::min(std::ceil(border(1)), d - 1);
   std::vector<double> out;
@@ -330,12 +330,12 @@ std::vector<double> yarn(double base, int64_t width, double length, double facto
   return out;
 }
 
-LanguageModelConfig stretched_config(const std::string& form, std::vector<int64_t> fold) {
+LanguageModelConfig stretched_config(const std::string& type, std::vector<int64_t> fold) {
   LanguageModelConfig c;
   c.width = 64;
   c.heads = 4;
   c.context = 8192;
-  c.attention.form = form;
+  c.attention.type = type;
   c.attention.fold = std::move(fold);
   c.rope.scaling = {.base = 500, .kind = "yarn", .factor = 3, .original_length = 8192};
   return c.resolved();

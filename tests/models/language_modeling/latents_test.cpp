@@ -25,7 +25,7 @@ class LanguageLatents : public testing::Test {
     config_.kv_heads = 2;
     config_.context = 64;
     config_.attention.fold = {0, 3, 4};
-    config_.attention.slots = 2;
+    config_.attention.summary_tokens = 2;
     model_ = make_language_model(config_, 5);
     set_formula_weights(*model_);
     const at::NoGradGuard no_grad;
@@ -36,10 +36,10 @@ class LanguageLatents : public testing::Test {
   static at::Tensor trained(at::IntArrayRef sizes) {
     return at::arange(c10::multiply_integers(sizes), at::kFloat).sin().mul(2).view(sizes);
   }
-  LoadedLanguageModel load(std::vector<int64_t> fold, int64_t slots) const {
+  LoadedLanguageModel load(std::vector<int64_t> fold, int64_t summary_tokens) const {
     return load_language_model(folder_ / "m", [&](LanguageModelConfig& config) {
       config.attention.fold = std::move(fold);
-      config.attention.slots = slots;
+      config.attention.summary_tokens = summary_tokens;
     });
   }
   /// Of the second layer, [levels, G, r, d].

@@ -31,7 +31,7 @@ LanguageModelConfig wide_config() {
 TEST(LanguageMemory, ASaveHoldsAPartOfATensor) {
   LanguageModelConfig config = wide_config();
   config.attention = {};
-  config.attention.form = "full";
+  config.attention.type = "full";
   const auto model = make_language_model(config, 3);
   const ScratchFolder scratch;
   constexpr int64_t kPart = 2 << 20;
@@ -75,7 +75,7 @@ TEST(LanguageMemory, WeightsThatDoNotFitAreRefusedBeforeAnyIsRead) {
   config.hidden = 32;
   config.layers = 1;
   config.heads = 64;
-  config.attention.form = "full";
+  config.attention.type = "full";
   const ScratchFolder scratch;
   fs::create_directories(scratch / "m");
   scratch.write("m/config.json", format_language_json(config.resolved(), "bfloat16", {}, {}));
@@ -101,25 +101,25 @@ TEST(LanguageMemory, WeightsThatDoNotFitAreRefusedBeforeAnyIsRead) {
   EXPECT_THAT(message("bf16"), HasSubstr("weights in bfloat16 need 2.03 TiB, but "));
 }
 
-LanguageModelConfig byte_config(const std::string& form) {
+LanguageModelConfig byte_config(const std::string& type) {
   LanguageModelConfig c;
   c.width = 16;
   c.layers = 2;
   c.heads = 4;
   c.kv_heads = 2;
-  c.attention.form = form;
-  if (form == "causal" || form == "axial") c.attention.fold = {0, 3, 4};
-  if (form == "causal") c.attention.slots = 2;
-  if (form == "window" || form == "lambda") c.attention.window = 37;
-  if (form == "lambda") c.attention.sinks = 5;
+  c.attention.type = type;
+  if (type == "causal" || type == "axial") c.attention.fold = {0, 3, 4};
+  if (type == "causal") c.attention.summary_tokens = 2;
+  if (type == "window" || type == "lambda") c.attention.window = 37;
+  if (type == "lambda") c.attention.sinks = 5;
   return c;
 }
 
 TEST(LanguageMemory, CachesTakeWhatIsCountedBeforehand) {
   const auto tokenizer = text::load_tokenizer("bytes");
-  for (const char* form : {"causal", "full", "window", "lambda", "axial", "random", "topk"})
+  for (const char* type : {"causal", "full", "window", "lambda", "axial", "random", "topk"})
     for (const char* precision : {"float32", "bf16"}) {
-      LanguageModelConfig config = byte_config(form);
+      LanguageModelConfig config = byte_config(type);
       config.vocabulary = tokenizer->size();
       config.precision = precision;
       const auto model = make_language_model(config, 1);
@@ -128,7 +128,7 @@ TEST(LanguageMemory, CachesTakeWhatIsCountedBeforehand) {
       const auto prompt = static_cast<int64_t>(written.prompt.size());
       EXPECT_EQ(static_cast<double>(written.cache_bytes),
                 cache_bytes(model->config(), {.prompt = prompt, .chunk = 30, .tokens = 59}).kept)
-          << form << " in " << precision;
+          << type << " in " << precision;
     }
 }
 

@@ -73,13 +73,13 @@ TEST(Sampling, DamagedLogitsAreASentence) {
               HasSubstr("top-p"));
 }
 
-LanguageModelConfig byte_config(const std::string& form) {
+LanguageModelConfig byte_config(const std::string& type) {
   LanguageModelConfig c;
   c.width = 16;
   c.layers = 2;
   c.heads = 2;
-  c.attention.form = form;
-  if (form == "causal") c.attention.fold = {0, 2, 4};
+  c.attention.type = type;
+  if (type == "causal") c.attention.fold = {0, 2, 4};
   return c;
 }
 
@@ -157,9 +157,9 @@ TEST(TextGeneration, TakesSeveralThreadsWhereATokenReadsMuch) {
 // Sizes of which no part is a multiple of another, and large enough to be shared among threads.
 TEST(TextGeneration, StepsHaveTheSameBitsForAnyNumberOfThreads) {
   const int before = at::get_num_threads();
-  for (const char* form : {"causal", "full"})
+  for (const char* type : {"causal", "full"})
     for (const char* precision : {"float32", "bf16"}) {
-      LanguageModelConfig config = byte_config(form);
+      LanguageModelConfig config = byte_config(type);
       config.vocabulary = 2003;
       config.width = 1028;
       config.hidden = 4099;
@@ -177,7 +177,7 @@ TEST(TextGeneration, StepsHaveTheSameBitsForAnyNumberOfThreads) {
       };
       const at::Tensor alone = logits(1);
       for (const int threads : {2, 3, 4})
-        EXPECT_TRUE(at::equal(alone, logits(threads))) << form << precision << threads;
+        EXPECT_TRUE(at::equal(alone, logits(threads))) << type << precision << threads;
     }
   at::set_num_threads(before);
 }

@@ -132,13 +132,13 @@ TEST(ShapeletDistance, OfLongOnesIsThatOfTheDefinition) {
 
 TEST(ShapeletDistance, OfStretchesEquallyNearHasTheBitsOfTheirSums) {
   // A mirrored shapelet in a mirrored series: two stretches are nearest, whose sums round differently.
-  const auto mirrored = [](std::vector<float> half) {
+  const auto flipped = [](std::vector<float> half) {
     const std::vector<float> other(half.rbegin(), half.rend());
     half.insert(half.end(), other.begin(), other.end());
     return half;
   };
   for (uint64_t seed = 1; seed <= 9; ++seed)
-    expect_distance("mirrored", mirrored(noisy(seed, 166)), mirrored(noisy(seed + 20, 750)), 1e-12);
+    expect_distance("mirrored", flipped(noisy(seed, 166)), flipped(noisy(seed + 20, 750)), 1e-12);
 }
 
 TEST(ShapeletForest, GrowsAndVotesAsItsWritingInPython) {

@@ -18,7 +18,7 @@
 namespace modewise::models {
 namespace {
 
-TextModelConfig small_text_config(const std::string& kind, const std::string& form = "full") {
+TextModelConfig small_text_config(const std::string& kind, const std::string& type = "full") {
   TextModelConfig c;
   c.kind = kind;
   c.vocabulary = 29;
@@ -28,10 +28,10 @@ TextModelConfig small_text_config(const std::string& kind, const std::string& fo
   c.heads = 3;
   c.positions = 17;
   c.stddev = 0.5;
-  c.attention.form = form;
-  if (form == "axial" || form == "pooled" || form == "causal") c.attention.fold = {0, 5};
-  if (form == "nystroemformer") c.attention.landmarks = 4, c.attention.kernel = 3;
-  if (form == "reformer") c.attention.chunk = 4, c.attention.rounds = 2;
+  c.attention.type = type;
+  if (type == "axial" || type == "pooled" || type == "causal") c.attention.fold = {0, 5};
+  if (type == "nystroemformer") c.attention.landmarks = 4, c.attention.kernel = 3;
+  if (type == "reformer") c.attention.chunk = 4, c.attention.rounds = 2;
   return c;
 }
 
@@ -63,14 +63,14 @@ std::string message_of(ErrorKind kind, const std::function<void()>& run) {
 TEST(TextFiles, EveryFormComesBackByTheBit) {
   for (const char* kind : {"bert", "roberta"})
     for (const nn::SequenceAttentionEntry& one : nn::sequence_attention_entries()) {
-      const std::string form(one.name);
-      const auto model = make_text_classifier(small_text_config(kind, form), 3, 5);
+      const std::string type(one.name);
+      const auto model = make_text_classifier(small_text_config(kind, type), 3, 5);
       const ScratchFolder scratch;
       save_text_model(scratch / "m", *model,
                       {.labels = {"yes", "no", "?"}, .tokenizer = std::make_shared<text::ByteTokenizer>()});
       const auto back = load_text_classifier(scratch / "m");
       EXPECT_EQ(back.file.labels, (std::vector<std::string>{"yes", "no", "?"}));
-      EXPECT_EQ(back.file.config.attention.form, form);
+      EXPECT_EQ(back.file.config.attention.type, type);
       EXPECT_EQ(back.file.config.attention.fold, model->config().attention.fold);
       EXPECT_EQ(back.file.config.attention.chunk, model->config().attention.chunk);
       EXPECT_EQ(back.file.config.positions, 17);
@@ -79,8 +79,8 @@ TEST(TextFiles, EveryFormComesBackByTheBit) {
       expect_same_parameters(*model, *back.model);
       model->eval();
       const at::Tensor logits = model->forward(two_texts());
-      EXPECT_TRUE(logits.isfinite().all().item<bool>()) << form;
-      EXPECT_TRUE(at::equal(logits, back.model->forward(two_texts()))) << form;
+      EXPECT_TRUE(logits.isfinite().all().item<bool>()) << type;
+      EXPECT_TRUE(at::equal(logits, back.model->forward(two_texts()))) << type;
       EXPECT_EQ(message_of(ErrorKind::cannot_create, [&] { save_text_model(scratch / "m", *model); }),
                 scratch.path("m") + " holds a model already");
     }
@@ -142,7 +142,7 @@ TEST(TextFiles, FullAttentionStartsAnotherForm) {
   save_text_model(scratch / "m", *masked);
   TextModelConfig wanted;
   wanted.from = scratch.path("m");
-  wanted.attention.form = "causal";
+  wanted.attention.type = "causal";
   wanted.attention.fold = {0, 5};
   const auto model = make_masked_language_model(started_text_config(wanted), 7);
   EXPECT_EQ(take_text_weights(*model, wanted.from),
@@ -157,7 +157,7 @@ TEST(TextFiles, ReformerLeavesTheKeysOut) {
   save_text_model(scratch / "m", *masked);
   TextModelConfig wanted;
   wanted.from = scratch.path("m");
-  wanted.attention.form = "reformer";
+  wanted.attention.type = "reformer";
   const auto model = make_masked_language_model(started_text_config(wanted), 7);
   EXPECT_EQ(take_text_weights(*model, wanted.from),
             (std::vector<std::string>{"4 tensors that this model has no place for are left out: "

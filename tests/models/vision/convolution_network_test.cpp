@@ -32,7 +32,7 @@ const VisionShape kShape = {{11, 14}, 3, 5, false};
 
 std::shared_ptr<VisionClassifier> make(std::vector<std::string> settings, const VisionShape& shape = kShape) {
   settings.insert(settings.begin(), "name=cnn");
-  const auto model = make_grid_classifier(configured<VisionModelConfig>(settings), shape, 7);
+  const auto model = make_vision_classifier(configured<VisionModelConfig>(settings), shape, 7);
   model->eval();
   return model;
 }

@@ -28,7 +28,7 @@ void answer(const std::string& folder, const std::string& input, const std::stri
   config.use_model("vit");
   config.vit.from = folder;
   models::take_vit_sizes(config, shape);
-  const auto model = models::make_grid_classifier(config, shape, 1);
+  const auto model = models::make_vision_classifier(config, shape, 1);
   const auto notes = dynamic_cast<models::VisionTransformer&>(*model).take_weights(folder);
   model->eval();
   std::vector<at::Tensor> tensors = {model->forward(images).contiguous()};

@@ -97,15 +97,15 @@ class LanguageFiles : public testing::Test {
   std::string write(const std::string& name, const std::string& text) const {
     return folder_.write(name, text);
   }
-  static LanguageSource small_model(const std::string& form = "full") {
+  static LanguageSource small_model(const std::string& type = "full") {
     models::LanguageModelConfig config;
     config.vocabulary = 257;
     config.width = 16;
     config.layers = 2;
     config.heads = 2;
     config.context = 16;
-    config.attention.form = form;
-    if (form == "window") config.attention.window = 5;
+    config.attention.type = type;
+    if (type == "window") config.attention.window = 5;
     return {"small", models::make_language_model(config, 3), text::load_tokenizer("bytes"), std::nullopt};
   }
   ScratchFolder folder_;
@@ -118,11 +118,11 @@ TEST_F(LanguageFiles, ConventionsAgreeWhereTheyPredictTheSame) {
   options.data = write("a.txt", text);
   options.lengths = {std::ssize(text) + 1};
   options.conventions = {"sliding", "rolling", "stream"};
-  for (const char* form : {"full", "window", "causal", "axial"}) {
-    const auto json = evaluate_language(small_model(form), options);
+  for (const char* type : {"full", "window", "causal", "axial"}) {
+    const auto json = evaluate_language(small_model(type), options);
     const double wanted = json["results"][0]["loss"];
     for (const auto& one : json["results"]) {
-      EXPECT_NEAR(one["loss"].get<double>(), wanted, 1e-5) << form << one;
+      EXPECT_NEAR(one["loss"].get<double>(), wanted, 1e-5) << type << one;
       EXPECT_EQ(one["tokens"].get<int64_t>(), std::ssize(text));
       EXPECT_EQ(one["bytes"].get<int64_t>(), std::ssize(text));
       EXPECT_NEAR(one["bits_per_byte"].get<double>(), wanted / std::numbers::ln2, 1e-5);

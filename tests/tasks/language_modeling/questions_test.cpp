@@ -31,7 +31,7 @@ class QuestionFiles : public testing::Test {
     config.layers = 2;
     config.heads = 2;
     config.context = 16;
-    config.attention.form = "full";
+    config.attention.type = "full";
     return {"small", models::make_language_model(config, 3), text::load_tokenizer("bytes"), std::nullopt};
   }
   ScratchFolder folder_;

@@ -12,17 +12,17 @@
 
 namespace modewise::ops::MODEWISE_ISA {
 
-// gather.cpp
+// Gradient reduction.
 template <class T>
 void gather_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, int64_t last);
 template <class T>
-void gather_slots(const SummaryPlan& plan, int level, int64_t b, int64_t g);
+void gather_summaries(const SummaryPlan& plan, int level, int64_t b, int64_t g);
 template <class T>
 void store_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, int64_t last);
 
-// slot.cpp
+// Block summaries.
 template <class T>
-int64_t slot_scratch(const SummaryPlan& plan, int level);
+int64_t summary_scratch(const SummaryPlan& plan, int level);
 template <class T>
 void summarise(const SummaryPlan& plan, int level, int64_t b, int64_t g, int64_t begin, int64_t end,
                void* scratch);
@@ -73,7 +73,7 @@ class Strip {
     values_ = take(sizes.tokens * e_);
     sink_keys_ = take(plan.sinks * d_);
     sink_values_ = take(plan.sinks * e_);
-    slot_keys_ = take(sizes.slots * d_);
+    summary_keys_ = take(sizes.summary_tokens * d_);
     queries_ = take(sizes.queries * kRows * d_);
     columns_ = take(kRows * d_);
     logits_ = take(sizes.keys * kRows);
@@ -89,7 +89,7 @@ class Strip {
   static int64_t scratch_bytes(const SummaryPlan& plan, bool backward) {
     const Sizes sizes(plan);
     const int64_t d = plan.d_row, e = plan.e_row;
-    int64_t count = (sizes.tokens + plan.sinks) * (d + e) + sizes.slots * d +
+    int64_t count = (sizes.tokens + plan.sinks) * (d + e) + sizes.summary_tokens * d +
                     (sizes.queries + 1) * kRows * d + sizes.keys * kRows + kRows * e;
     if (backward) count += sizes.keys * kRows + 2 * kRows * (d + e);
     return (count + 64) * static_cast<int64_t>(sizeof(F));
@@ -114,16 +114,16 @@ class Strip {
       widen_row(k + s * plan_.k_row, plan_.d, d_, sink_keys_ + s * d_);
       widen_row(v + s * plan_.v_row, plan_.e, e_, sink_values_ + s * e_);
     }
-    F* to = slot_keys_;
+    F* to = summary_keys_;
     for (int l = 0; l < plan_.levels; ++l) {
       const SummaryLevel& level = plan_.level[l];
       first_block_[l] = first / level.tokens / level.siblings * level.siblings;
-      turned_[l] = to;
+      rotated_[l] = to;
       const int64_t end = (last - 1) / level.tokens;
-      const F* from = slot_row(level.keys, l, first_block_[l], d_);
+      const F* from = summary_row(level.keys, l, first_block_[l], d_);
       for (int64_t block = first_block_[l]; block < end; ++block) {
         const int64_t place = block % level.siblings;
-        for (int64_t s = 0; s < plan_.slots; ++s, from += d_, to += d_) {
+        for (int64_t s = 0; s < plan_.summary_tokens; ++s, from += d_, to += d_) {
           for (int64_t c = 0; c < d_; ++c) to[c] = from[c];
           if (level.cosine != nullptr)
             turn_row(from, as<F>(level.cosine) + place * half_, as<F>(level.sine) + place * half_, half_,
@@ -198,7 +198,7 @@ class Strip {
 
  private:
   struct Sizes {
-    int64_t tokens, slots = 0, keys, queries;
+    int64_t tokens, summary_tokens = 0, keys, queries;
     explicit Sizes(const SummaryPlan& plan) {
       tokens = minimum(plan.strip, plan.n) + minimum(plan.window, plan.n);
       keys = minimum(plan.window + kRows, plan.n + kRows) + plan.sinks;
@@ -206,8 +206,8 @@ class Strip {
         const SummaryLevel& level = plan.level[l];
         // A strip needs the groups that it overlaps, from the start of the first.
         const int64_t in_strip = plan.strip / level.tokens + 2;
-        slots += minimum(level.finished, level.siblings + in_strip) * plan.slots;
-        keys += minimum(level.finished, level.siblings) * plan.slots;
+        summary_tokens += minimum(level.finished, level.siblings + in_strip) * plan.summary_tokens;
+        keys += minimum(level.finished, level.siblings) * plan.summary_tokens;
       }
       queries = plan.levels + 2;
     }
@@ -216,9 +216,9 @@ class Strip {
   const T* token_row(const void* x, int64_t batch, int64_t head) const {
     return as<T>(x) + b_ * batch + g_ * head;
   }
-  F* slot_row(void* x, int level, int64_t block, int64_t row) const {
+  F* summary_row(void* x, int level, int64_t block, int64_t row) const {
     const int64_t finished = plan_.level[level].finished;
-    return as<F>(x) + ((b_ * plan_.kv_heads + g_) * finished + block) * plan_.slots * row;
+    return as<F>(x) + ((b_ * plan_.kv_heads + g_) * finished + block) * plan_.summary_tokens * row;
   }
   const F* cosine(int64_t token) const { return as<F>(plan_.cosine) + (token - base_) * half_; }
   const F* sine(int64_t token) const { return as<F>(plan_.sine) + (token - base_) * half_; }
@@ -267,16 +267,16 @@ class Strip {
     for (int l = 0; l < plan_.levels; ++l) {
       const SummaryLevel& level = plan_.level[l];
       const int64_t group = from / level.tokens / level.siblings * level.siblings;
-      const int64_t count = ((end - 1) / level.tokens - group) * plan_.slots;
+      const int64_t count = ((end - 1) / level.tokens - group) * plan_.summary_tokens;
       if (count == 0) continue;
       int64_t row = 0;
       if (plan_.part_row != nullptr) {
         const int64_t entry = chunk_ * plan_.levels + l;
         row = (b_ * plan_.kv_heads + g_) * plan_.part_rows + plan_.part_row[entry] +
-              (group - plan_.part_first[entry]) * plan_.slots;
+              (group - plan_.part_first[entry]) * plan_.summary_tokens;
       }
-      add_segment(turned_[l] + (group - first_block_[l]) * plan_.slots * d_,
-                  slot_row(level.values, l, group, e_), count, l + 1, plan_.part_k, plan_.part_v, row);
+      add_segment(rotated_[l] + (group - first_block_[l]) * plan_.summary_tokens * d_,
+                  summary_row(level.values, l, group, e_), count, l + 1, plan_.part_k, plan_.part_v, row);
     }
     load_queries();
   }
@@ -293,7 +293,8 @@ class Strip {
 
   // Gradients of tokens before the chunk go to its halo, so that no two chunks write the same rows.
   void add_window(int64_t first, int64_t end) {
-    const int64_t border = plan_.sum_k == nullptr ? first : minimum(maximum(chunk_ * plan_.chunk, first), end);
+    const int64_t border =
+        plan_.sum_k == nullptr ? first : minimum(maximum(chunk_ * plan_.chunk, first), end);
     const int64_t head = b_ * plan_.kv_heads + g_;
     const auto add = [&](int64_t begin, int64_t stop, void* grad_k, void* grad_v, int64_t row) {
       if (stop > begin)
@@ -358,7 +359,7 @@ class Strip {
       else if (s.query > plan_.levels)
         hide_sinks(s.count, to);
       else if (s.query == 1)
-        hide_slots(s.count, to);
+        hide_summaries(s.count, to);
       if (s.query > 0 && s.query <= plan_.levels) keep_share(plan_.level[s.query - 1], s.count, to);
       to += s.count * kRows;
     }
@@ -381,15 +382,16 @@ class Strip {
   }
   void hide_sinks(int64_t count, F* logits) const {
     for (int64_t s = 0; s < count; ++s)
-      for (int64_t m = 0; m < minimum(s + plan_.window - from_, kRows); ++m) logits[s * kRows + m] = kHidden<F>;
+      for (int64_t m = 0; m < minimum(s + plan_.window - from_, kRows); ++m)
+        logits[s * kRows + m] = kHidden<F>;
   }
   // Summary tokens of a block are visible to tokens after its end.
-  void hide_slots(int64_t count, F* logits) const {
+  void hide_summaries(int64_t count, F* logits) const {
     const SummaryLevel& level = plan_.level[0];
     const int64_t group = from_ / level.tokens / level.siblings * level.siblings;
     const int64_t first = maximum(from_ / level.tokens - group, 0);
-    for (int64_t j = first * plan_.slots; j < count; ++j) {
-      const int64_t behind = (group + j / plan_.slots + 1) * level.tokens - from_;
+    for (int64_t j = first * plan_.summary_tokens; j < count; ++j) {
+      const int64_t behind = (group + j / plan_.summary_tokens + 1) * level.tokens - from_;
       for (int64_t m = 0; m < minimum(behind, kRows); ++m) logits[j * kRows + m] = kHidden<F>;
     }
   }
@@ -409,7 +411,7 @@ class Strip {
       store(logits + i, load(logits + i) - load(excess + i % kRows));
   }
 
-  // Turns logits into softmax numerators; computes their sums and the logsumexp.
+  // Converts logits to softmax numerators; computes their sums and the logsumexp.
   void softmax(Vector<F>* sums) {
     constexpr int64_t kLane = kLanes<F>;
     for (int half = 0; half < 2; ++half) {
@@ -461,10 +463,10 @@ class Strip {
 
   const SummaryPlan& plan_;
   int64_t b_, g_, d_, e_, half_;
-  F *keys_, *values_, *sink_keys_, *sink_values_, *slot_keys_, *queries_, *columns_, *logits_, *out_;
+  F *keys_, *values_, *sink_keys_, *sink_values_, *summary_keys_, *queries_, *columns_, *logits_, *out_;
   F *grad_logits_ = nullptr, *grad_rows_ = nullptr, *grad_columns_ = nullptr, *grad_query_ = nullptr,
     *total_ = nullptr;
-  F* turned_[kMaxLevels] = {};
+  F* rotated_[kMaxLevels] = {};
   int64_t first_block_[kMaxLevels] = {};
   int64_t first_key_ = 0, base_ = 0, chunk_ = 0, h_ = 0, from_ = 0, rows_ = 0, total_keys_ = 0;
   Segment<F> segment_[kMaxLevels + 3];
@@ -506,8 +508,8 @@ void attend_backward(const SummaryPlan& plan, int64_t b, int64_t g, int64_t chun
 
 template <class T>
 constexpr SummaryLoops<T> loops_of() {
-  return {slot_scratch<T>,  summarise<T>,    attend_scratch<T>,     attend<T>,      attend_backward<T>,
-          gather_tokens<T>, gather_slots<T>, summarise_backward<T>, store_tokens<T>};
+  return {summary_scratch<T>,  summarise<T>,    attend_scratch<T>,     attend<T>,      attend_backward<T>,
+          gather_tokens<T>, gather_summaries<T>, summarise_backward<T>, store_tokens<T>};
 }
 
 }  // namespace

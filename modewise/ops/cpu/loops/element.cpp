@@ -79,7 +79,7 @@ void dropout_add(const DropoutPlan& plan, const T* x, const T* residual, T* out,
   }
 }
 
-/// Calls body(c, slot, access) for the vectors of channels from c on, alternating between two 64-byte
+/// Calls body(c, accumulator, access) for the vectors of channels from c on, alternating between two 64-byte
 /// accumulators; then for the remaining channels one by one.
 template <class F, class Body>
 inline void for_channels(int64_t channels, const Body& body) {
@@ -87,11 +87,13 @@ inline void for_channels(int64_t channels, const Body& body) {
   int64_t c = 0;
   for (; c + 2 * kLine <= channels; c += 2 * kLine) {
 #pragma GCC unroll 8
-    for (int slot = 0; slot < 2 * kWideParts; ++slot) body(c + slot * kLane, slot, ByVector());
+    for (int accumulator = 0; accumulator < 2 * kWideParts; ++accumulator)
+      body(c + accumulator * kLane, accumulator, ByVector());
   }
   if (c + kLine <= channels) {
 #pragma GCC unroll 4
-    for (int slot = 0; slot < kWideParts; ++slot) body(c + slot * kLane, slot, ByVector());
+    for (int accumulator = 0; accumulator < kWideParts; ++accumulator)
+      body(c + accumulator * kLane, accumulator, ByVector());
     c += kLine;
   }
   for (; c < channels; ++c) body(c, 0, ByChannel());
@@ -103,7 +105,7 @@ struct ChannelSum {
   Vector<F> lanes[2 * kWideParts] = {};
   F rest = 0;
 
-  void add(int slot, Vector<F> v) { lanes[slot] += v; }
+  void add(int accumulator, Vector<F> v) { lanes[accumulator] += v; }
   void add(int, F value) { rest += value; }
   F total() const {
     Wide<F> sum;
@@ -129,14 +131,14 @@ void norm_row(const NormPlan& plan, const T* x, T* out, int64_t row) {
   F mean = 0;
   if (plan.centred) {
     ChannelSum<F> sum;
-    for_channels<F>(d, [&](int64_t c, int slot, auto in) { sum.add(slot, in.read(x + c)); });
+    for_channels<F>(d, [&](int64_t c, int accumulator, auto in) { sum.add(accumulator, in.read(x + c)); });
     mean = sum.total() / width;
     as<F>(plan.mean)[row] = mean;
   }
   ChannelSum<F> squares;
-  for_channels<F>(d, [&](int64_t c, int slot, auto in) {
+  for_channels<F>(d, [&](int64_t c, int accumulator, auto in) {
     const auto centred = in.read(x + c) - mean;
-    squares.add(slot, centred * centred);
+    squares.add(accumulator, centred * centred);
   });
   const F rstd = reciprocal_root<F>(squares.total() / width + static_cast<F>(plan.eps));
   as<F>(plan.rstd)[row] = rstd;
@@ -187,13 +189,13 @@ void norm_backward(const NormBackwardPlan& plan, int64_t begin, int64_t end, voi
     ask_ahead<false>(x, d);
     const F mean = plan.centred ? as<F>(plan.mean)[row] : F{0}, rstd = as<F>(plan.rstd)[row];
     ChannelSum<F> sums, dots;
-    for_channels<F>(d, [&](int64_t c, int slot, auto at) {
+    for_channels<F>(d, [&](int64_t c, int accumulator, auto at) {
       const auto above = at.read(grad + c), normed = (at.read(x + c) - mean) * rstd;
       if (grad_weight != nullptr) at.write(grad_weight + c, at.read(grad_weight + c) + above * normed);
       if (grad_bias != nullptr) at.write(grad_bias + c, at.read(grad_bias + c) + above);
       const auto scaled = weight == nullptr ? above : above * at.read(weight + c);
-      sums.add(slot, scaled);
-      dots.add(slot, scaled * normed);
+      sums.add(accumulator, scaled);
+      dots.add(accumulator, scaled * normed);
     });
     if (plan.grad_x == nullptr) continue;
     const F sum = plan.centred ? sums.total() / width : F{0}, dot = dots.total() / width;

@@ -46,26 +46,26 @@ void gather_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first,
 }
 
 template <class T>
-void gather_slots(const SummaryPlan& plan, int l, int64_t b, int64_t g) {
+void gather_summaries(const SummaryPlan& plan, int l, int64_t b, int64_t g) {
   using F = Accumulate<T>;
   const SummaryLevel& level = plan.level[l];
   const int64_t head = b * plan.kv_heads + g, d = plan.d_row, e = plan.e_row,
-                count = level.finished * plan.slots;
+                count = level.finished * plan.summary_tokens;
   F *keys = as<F>(level.grad_keys) + head * count * d, *values = as<F>(level.grad_values) + head * count * e;
   for (int64_t i = 0; i < count * d; ++i) keys[i] = 0;
   for (int64_t i = 0; i < count * e; ++i) values[i] = 0;
   for (int64_t c = 0; c < plan.chunks; ++c) {
     const int64_t entry = c * plan.levels + l, first = plan.part_first[entry];
     const int64_t last_token = minimum((c + 1) * plan.chunk, plan.n) - 1;
-    const int64_t rows = maximum(last_token / level.tokens - first, 0) * plan.slots;
+    const int64_t rows = maximum(last_token / level.tokens - first, 0) * plan.summary_tokens;
     const int64_t row = head * plan.part_rows + plan.part_row[entry];
-    add_rows(as<F>(plan.part_k) + row * d, rows * d, keys + first * plan.slots * d);
-    add_rows(as<F>(plan.part_v) + row * e, rows * e, values + first * plan.slots * e);
+    add_rows(as<F>(plan.part_k) + row * d, rows * d, keys + first * plan.summary_tokens * d);
+    add_rows(as<F>(plan.part_v) + row * e, rows * e, values + first * plan.summary_tokens * e);
   }
   if (level.cosine == nullptr) return;
   const int64_t half = plan.d / 2;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t place = i / plan.slots % level.siblings;
+    const int64_t place = i / plan.summary_tokens % level.siblings;
     turn_row<F, true>(keys + i * d, as<F>(level.cosine) + place * half, as<F>(level.sine) + place * half,
                       half, F{1}, keys + i * d);
   }
@@ -87,7 +87,7 @@ void store_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, 
 
 #define MODEWISE_GATHER(T)                                                                \
   template void gather_tokens<T>(const SummaryPlan&, int64_t, int64_t, int64_t, int64_t); \
-  template void gather_slots<T>(const SummaryPlan&, int, int64_t, int64_t);               \
+  template void gather_summaries<T>(const SummaryPlan&, int, int64_t, int64_t);               \
   template void store_tokens<T>(const SummaryPlan&, int64_t, int64_t, int64_t, int64_t);
 MODEWISE_GATHER(float)
 MODEWISE_GATHER(double)

@@ -39,7 +39,7 @@ class AmxRowsOf {
   AmxRows piece(int64_t begin, int64_t count) const {
     if (plan_.a_lines != nullptr) return of_lines(begin, count);
     const Half16* from = as<Half16>(plan_.a) + row_ * plan_.a_row + begin * plan_.a_col;
-    if (plan_.a_col != 1) return turned(from, count);
+    if (plan_.a_col != 1) return rotated(from, count);
     if (rows_ % kAmxRows == 0 && count % kAmxStep == 0) return {from, plan_.a_row};
     return copied(from, plan_.a_row, count);
   }
@@ -61,7 +61,7 @@ class AmxRowsOf {
     return {working_, kGemmPiece};
   }
   /// Transposes one tile at a time: reads pairs of all rows cell by cell.
-  AmxRows turned(const Half16* from, int64_t count) const {
+  AmxRows rotated(const Half16* from, int64_t count) const {
     for (int64_t m = 0; m < rows_; m += kAmxRows) {
       const int64_t rows = rows_ - m < kAmxRows ? rows_ - m : kAmxRows;
       for (int64_t k = 0; k < count; k += kAmxStep) {

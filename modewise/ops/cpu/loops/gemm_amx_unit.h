@@ -3,8 +3,8 @@
 //
 // A tile is 16 rows of 64 bytes. multiply_add: c [16, 16] += a [16, 32] · b [32, 16], a with contiguous rows,
 // b packed in pairs: row k holds elements 2k and 2k + 1 of each column. The products of even k are added in
-// ascending order from 0, each rounded once, and those of odd k separately; their sum is added to c. Denormals
-// are treated as zero throughout (Intel's Software Developer's Manual, TDPBF16PS).
+// ascending order from 0, each rounded once, and those of odd k separately; their sum is added to c.
+// Denormals are treated as zero throughout (Intel's Software Developer's Manual, TDPBF16PS).
 
 #include "modewise/core/amx.h"
 #include "modewise/ops/cpu/loops/vector.h"

@@ -80,12 +80,12 @@ void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count
     if (i + kTurned<P> <= whole) {
 #pragma GCC unroll 2
       for (int block = 0; block < Blocks; ++block) {
-        Vector<Cell> turned[kTurned<P>];
+        Vector<Cell> rotated[kTurned<P>];
         const auto ahead = next.take(i * P::kDepth, block * kCells<P>, kCells<P>);
         const auto ask = [&](int j) { __builtin_prefetch(ahead.first + j * ahead.step, 0, 2); };
-        load_turned<P>(b + block * block_step, plan.b_col, i, ask, turned);
+        load_turned<P>(b + block * block_step, plan.b_col, i, ask, rotated);
 #pragma GCC unroll 32
-        for (int k = 0; k < kTurned<P>; ++k) add(i + k, block, turned[k]);
+        for (int k = 0; k < kTurned<P>; ++k) add(i + k, block, rotated[k]);
       }
     } else {
       for (int64_t k = 0; k < cells; ++k) {

@@ -49,7 +49,8 @@ class PieceSegments {
     int64_t cell = begin_;
     do {
       const int64_t chain = kChainCells<P> - (cell - begin_) % kChainCells<P>;
-      DepthSegment s{(cell - begin_) * a_step_, (cell - begin_) * b_step_, minimum(chain, end_ - cell), false};
+      DepthSegment s{(cell - begin_) * a_step_, (cell - begin_) * b_step_, minimum(chain, end_ - cell),
+                     false};
       bool zero = false;
       if (runs_ != nullptr) {
         const int64_t column = cell * P::kDepth;

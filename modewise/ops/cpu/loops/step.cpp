@@ -139,11 +139,11 @@ inline double exp_of(double x) {
 template <class T>
 void join(const OpenPlan& plan, int64_t b, int64_t g, int64_t row) {
   using F = Accumulate<T>;
-  const int64_t d = plan.d, e = plan.e, first = (b * plan.kv_heads + g) * plan.slots;
+  const int64_t d = plan.d, e = plan.e, first = (b * plan.kv_heads + g) * plan.summary_tokens;
   const T* key = as<T>(plan.keys) + b * plan.keys_batch + (row * plan.kv_heads + g) * d;
   const T* value = as<T>(plan.values) + b * plan.values_batch + (row * plan.kv_heads + g) * e;
-  for (int64_t s = 0; s < plan.slots; ++s) {
-    const F* latent = as<F>(plan.latents) + (g * plan.slots + s) * d;
+  for (int64_t s = 0; s < plan.summary_tokens; ++s) {
+    const F* latent = as<F>(plan.latents) + (g * plan.summary_tokens + s) * d;
     F* high = as<F>(plan.high) + first + s;
     F* total = as<F>(plan.total) + first + s;
     const F logit = dot(latent, key, d);

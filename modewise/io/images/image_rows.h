@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 
 namespace modewise::io {
 

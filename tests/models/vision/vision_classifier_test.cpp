@@ -57,7 +57,7 @@ Case load_case(const std::string& name, at::ScalarType dtype) {
   c.record = record_of("volumes.json", name);
   const auto& r = c.record;
   const VisionShape shape = {r["size"], r["channels"], r["classes"], r["missing"]};
-  c.model = make_grid_classifier(config_of(r["settings"].get<std::vector<std::string>>()), shape, 1);
+  c.model = make_vision_classifier(config_of(r["settings"].get<std::vector<std::string>>()), shape, 1);
   c.model->train(r["training"].get<bool>());
   fill_with_noise(*c.model, r);
   c.model->to(dtype);
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Volumes, VolumeOracle,
 
 int64_t parameter_count(const std::vector<std::string>& settings, const VisionShape& shape = {}) {
   int64_t count = 0;
-  for (const at::Tensor& parameter : make_grid_classifier(config_of(settings), shape, 1)->parameters())
+  for (const at::Tensor& parameter : make_vision_classifier(config_of(settings), shape, 1)->parameters())
     count += parameter.numel();
   return count;
 }
@@ -137,7 +137,7 @@ TEST_P(EveryVolumeModel, IsTheSameToTheLastBitForAnyNumberOfThreads) {
   std::vector<at::Tensor> first;
   for (const int threads : {1, 2, 3, 4}) {
     at::set_num_threads(threads);
-    const auto model = make_grid_classifier(config_of(settings()), shape, 7);
+    const auto model = make_vision_classifier(config_of(settings()), shape, 7);
     nn::set_dropout_step(*model, 7, 3);
     const at::Tensor out = model->forward({noise(1, {5, 10, 9, 11, 1}).to(at::kFloat), {}});
     (out * noise(2, {5, 3}).to(at::kFloat)).sum().backward();
@@ -151,9 +151,9 @@ TEST_P(EveryVolumeModel, IsTheSameToTheLastBitForAnyNumberOfThreads) {
 
 TEST_P(EveryVolumeModel, StartsFromWeightsOfTheSeedAlone) {
   const VisionShape shape = {{8, 8, 8}, 1, 2, false};
-  const auto a = make_grid_classifier(config_of(settings()), shape, 3),
-             b = make_grid_classifier(config_of(settings()), shape, 3),
-             other = make_grid_classifier(config_of(settings()), shape, 4);
+  const auto a = make_vision_classifier(config_of(settings()), shape, 3),
+             b = make_vision_classifier(config_of(settings()), shape, 3),
+             other = make_vision_classifier(config_of(settings()), shape, 4);
   bool differs = false;
   for (size_t i = 0; i < a->parameters().size(); ++i) {
     EXPECT_TRUE(at::equal(a->parameters()[i], b->parameters()[i]));
@@ -172,7 +172,7 @@ class MaskedVolumes : public testing::TestWithParam<const char*> {
   void SetUp() override {
     VisionModelConfig config = config_of({std::string("name=") + GetParam(), "preset=release", "width=16",
                                         "hidden=12", "heads=2", "blocks=2", "patch.size=2"});
-    model_ = make_grid_classifier(config, {{12, 8, 10}, 1, 3, true}, 5);
+    model_ = make_vision_classifier(config, {{12, 8, 10}, 1, 3, true}, 5);
     model_->to(at::kDouble);
     model_->eval();
   }
@@ -279,7 +279,7 @@ TEST(VisionModelConfig, PaperPresetIsThePapers) {
 }
 
 TEST(VisionModelConfig, NamesWhatDoesNotFit) {
-  for (const std::string& name : names_of(grid_models()))
+  for (const std::string& name : names_of(vision_models()))
     EXPECT_EQ(rejection({"name=" + name}), name == "ensemble" ? "run.toml: ensemble.members is empty" : "")
         << name;
   for (const char* preset : {"default", "release", "paper"})

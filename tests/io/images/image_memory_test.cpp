@@ -11,7 +11,7 @@
 #include "modewise/io/images/jpeg.h"
 #include "modewise/io/images/png.h"
 #include "tests/io/allocation_meter.h"
-#include "tests/io/images/picture_files.h"
+#include "tests/io/images/image_files.h"
 
 namespace modewise::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "modewise/io/images/picture_rows.h"
+#include "modewise/io/images/image_rows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -62,16 +62,16 @@ ImageRows::ImageRows(const StoredSize& stored, int64_t reduction, int orientatio
   // Orientations 5 to 8 swap the axes. 2, 3, 7 and 8 flip along the stored rows; 3, 4, 6 and 7 along the
   // stored columns.
   const bool exchanged = orientation >= 5;
-  const bool rows_mirrored = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-  const bool columns_mirrored = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool rows_flipped = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  const bool columns_flipped = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   image_.height = exchanged ? width_ : height_;
   image_.width = exchanged ? height_ : width_;
   image_.channels = stored.channels;
   image_.pixels.resize(static_cast<size_t>(height_ * width_ * stored.channels));
   down_ = exchanged ? 1 : image_.width;
   across_ = exchanged ? image_.width : 1;
-  if (columns_mirrored) first_ += (height_ - 1) * down_, down_ = -down_;
-  if (rows_mirrored) first_ += (width_ - 1) * across_, across_ = -across_;
+  if (columns_flipped) first_ += (height_ - 1) * down_, down_ = -down_;
+  if (rows_flipped) first_ += (width_ - 1) * across_, across_ = -across_;
   if (reduction > 1) {
     sums_.resize(static_cast<size_t>(width_ * stored.channels));
     means_.resize(sums_.size());

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 #include "tests/io/compress.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"

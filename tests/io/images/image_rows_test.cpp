@@ -1,9 +1,9 @@
-#include "modewise/io/images/picture_rows.h"
+#include "modewise/io/images/image_rows.h"
 
 #include <algorithm>
 #include <array>
 
-#include "tests/io/images/picture_files.h"
+#include "tests/io/images/image_files.h"
 
 namespace modewise::io {
 namespace {

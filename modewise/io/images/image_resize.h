@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 
 namespace modewise::io {
 

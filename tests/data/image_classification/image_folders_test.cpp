@@ -7,7 +7,7 @@
 #include <functional>
 #include <numeric>
 
-#include "tests/data/image_classification/picture_sets.h"
+#include "tests/data/image_classification/image_sets.h"
 
 namespace modewise::data {
 namespace {

@@ -14,20 +14,20 @@ class Blocks {
   using F = Accumulate<T>;
 
   Blocks(const SummaryPlan& plan, int level, int64_t b, int64_t g, void* scratch)
-      : plan_(plan), level_(level), b_(b), g_(g), slots_(plan.slots), d_(plan.d_row), e_(plan.e_row) {
+      : plan_(plan), level_(level), b_(b), g_(g), summary_tokens_(plan.summary_tokens), d_(plan.d_row), e_(plan.e_row) {
     const SummaryLevel& own = plan.level[level];
-    rows_ = own.children * (level == 0 ? 1 : slots_);
-    latents_ = as<F>(own.latents) + g * slots_ * d_;
+    rows_ = own.children * (level == 0 ? 1 : summary_tokens_);
+    latents_ = as<F>(own.latents) + g * summary_tokens_ * d_;
     keys_ = as<F>(scratch);
     values_ = keys_ + (level == 0 ? rows_ * d_ : 0);
     weights_ = values_ + (level == 0 ? rows_ * e_ : 0);
-    grads_ = weights_ + slots_ * rows_;
+    grads_ = weights_ + summary_tokens_ * rows_;
   }
 
   static int64_t scratch_bytes(const SummaryPlan& plan, int level) {
-    const int64_t rows = plan.level[level].children * (level == 0 ? 1 : plan.slots);
+    const int64_t rows = plan.level[level].children * (level == 0 ? 1 : plan.summary_tokens);
     const int64_t copies = level == 0 ? rows * (plan.d_row + plan.e_row) : 0;
-    return (copies + 2 * plan.slots * rows + 64) * static_cast<int64_t>(sizeof(F));
+    return (copies + 2 * plan.summary_tokens * rows + 64) * static_cast<int64_t>(sizeof(F));
   }
 
   void load_block(int64_t block) {
@@ -40,17 +40,17 @@ class Blocks {
       }
     } else {
       const SummaryLevel& below = plan_.level[level_ - 1];
-      const int64_t first = (b_ * plan_.kv_heads + g_) * below.finished * slots_ + block * rows_;
+      const int64_t first = (b_ * plan_.kv_heads + g_) * below.finished * summary_tokens_ + block * rows_;
       keys_ = as<F>(below.keys) + first * d_;
       values_ = as<F>(below.values) + first * e_;
     }
-    for (int64_t s = 0; s < slots_; ++s) softmax_weights(latents_ + s * d_, weights_ + s * rows_);
+    for (int64_t s = 0; s < summary_tokens_; ++s) softmax_weights(latents_ + s * d_, weights_ + s * rows_);
   }
 
   void summarise(int64_t block) {
-    F* keys = slot_row(plan_.level[level_].keys, block, d_);
-    F* values = slot_row(plan_.level[level_].values, block, e_);
-    for (int64_t s = 0; s < slots_; ++s) {
+    F* keys = summary_row(plan_.level[level_].keys, block, d_);
+    F* values = summary_row(plan_.level[level_].values, block, e_);
+    for (int64_t s = 0; s < summary_tokens_; ++s) {
       weighted_sum(weights_ + s * rows_, keys_, d_, keys + s * d_);
       weighted_sum(weights_ + s * rows_, values_, e_, values + s * e_);
     }
@@ -58,8 +58,8 @@ class Blocks {
 
   // Accumulates into grad_latents.
   void backward(int64_t block, F* grad_latents) {
-    const F* grad_keys = slot_row(plan_.level[level_].grad_keys, block, d_);
-    const F* grad_values = slot_row(plan_.level[level_].grad_values, block, e_);
+    const F* grad_keys = summary_row(plan_.level[level_].grad_keys, block, d_);
+    const F* grad_values = summary_row(plan_.level[level_].grad_values, block, e_);
     F *to_keys, *to_values;
     if (level_ == 0) {
       const int64_t first = (b_ * plan_.kv_heads + g_) * plan_.n + block * rows_;
@@ -67,11 +67,11 @@ class Blocks {
       to_values = as<F>(plan_.sum_v) + first * e_;
     } else {
       const SummaryLevel& below = plan_.level[level_ - 1];
-      const int64_t first = (b_ * plan_.kv_heads + g_) * below.finished * slots_ + block * rows_;
+      const int64_t first = (b_ * plan_.kv_heads + g_) * below.finished * summary_tokens_ + block * rows_;
       to_keys = as<F>(below.grad_keys) + first * d_;
       to_values = as<F>(below.grad_values) + first * e_;
     }
-    for (int64_t s = 0; s < slots_; ++s) {
+    for (int64_t s = 0; s < summary_tokens_; ++s) {
       const F *gk = grad_keys + s * d_, *gv = grad_values + s * e_, *a = weights_ + s * rows_;
       F* logits = grads_ + s * rows_;
       F mean = 0;
@@ -95,9 +95,9 @@ class Blocks {
     for (int64_t i = width; i < padded; ++i) to[i] = 0;
   }
 
-  F* slot_row(void* slots, int64_t block, int64_t row) const {
+  F* summary_row(void* summary_tokens, int64_t block, int64_t row) const {
     const SummaryLevel& own = plan_.level[level_];
-    return as<F>(slots) + ((b_ * plan_.kv_heads + g_) * own.finished + block) * slots_ * row;
+    return as<F>(summary_tokens) + ((b_ * plan_.kv_heads + g_) * own.finished + block) * summary_tokens_ * row;
   }
 
   static F dot(const F* a, const F* b, int64_t width) { return lane_sum(products(a, b, width)); }
@@ -142,7 +142,7 @@ class Blocks {
 
   const SummaryPlan& plan_;
   int level_;
-  int64_t b_, g_, slots_, d_, e_, rows_ = 0;
+  int64_t b_, g_, summary_tokens_, d_, e_, rows_ = 0;
   const F* latents_;
   F *keys_, *values_, *weights_, *grads_;
 };
@@ -150,7 +150,7 @@ class Blocks {
 }  // namespace
 
 template <class T>
-int64_t slot_scratch(const SummaryPlan& plan, int level) {
+int64_t summary_scratch(const SummaryPlan& plan, int level) {
   return Blocks<T>::scratch_bytes(plan, level);
 }
 
@@ -169,7 +169,7 @@ void summarise_backward(const SummaryPlan& plan, int level, int64_t b, int64_t g
                         void* grad_latents, void* scratch) {
   using F = Accumulate<T>;
   F* grad = as<F>(grad_latents);
-  for (int64_t i = 0; i < plan.slots * plan.d_row; ++i) grad[i] = 0;
+  for (int64_t i = 0; i < plan.summary_tokens * plan.d_row; ++i) grad[i] = 0;
   Blocks<T> blocks(plan, level, b, g, scratch);
   for (int64_t block = begin; block < end; ++block) {
     blocks.load_block(block);
@@ -177,13 +177,13 @@ void summarise_backward(const SummaryPlan& plan, int level, int64_t b, int64_t g
   }
 }
 
-#define MODEWISE_SLOTS(T)                                                                                 \
-  template int64_t slot_scratch<T>(const SummaryPlan&, int);                                              \
+#define MODEWISE_SUMMARY(T)                                                                                 \
+  template int64_t summary_scratch<T>(const SummaryPlan&, int);                                              \
   template void summarise<T>(const SummaryPlan&, int, int64_t, int64_t, int64_t, int64_t, void*);         \
   template void summarise_backward<T>(const SummaryPlan&, int, int64_t, int64_t, int64_t, int64_t, void*, \
                                       void*);
-MODEWISE_SLOTS(float)
-MODEWISE_SLOTS(double)
-MODEWISE_SLOTS(Half16)
+MODEWISE_SUMMARY(float)
+MODEWISE_SUMMARY(double)
+MODEWISE_SUMMARY(Half16)
 
 }  // namespace modewise::ops::MODEWISE_ISA

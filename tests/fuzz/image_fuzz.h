@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "modewise/core/file.h"
-#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/image_resize.h"
 #include "modewise/io/images/png.h"
 #include "tests/fuzz/fuzz.h"
 

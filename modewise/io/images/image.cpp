@@ -1,4 +1,4 @@
-#include "modewise/io/images/picture.h"
+#include "modewise/io/images/image.h"
 
 #include <cctype>
 

@@ -78,7 +78,7 @@ TEST(RequireAlike, NamesWhoDiffersAndInWhat) {
   check_equal_on_all_ranks(single_process(), common);
 }
 
-TEST(Alone, HasNobodyToSendTo) {
+TEST(SingleProcess, HasNobodyToSendTo) {
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { single_process().send(at::full({1}, 1), 1); }),
             "nothing can be sent to process 1");
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { single_process().receive(1); }),

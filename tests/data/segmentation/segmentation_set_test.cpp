@@ -35,7 +35,7 @@ TEST(Scenes, TrainOnWindowsOfTheTrainingBlocksAlone) {
     for (uint64_t batch = 0; batch < 5; ++batch) {
       SegmentationAugmentConfig augment;
       augment.crop = batch % 2 == 0 ? 1 : 0.6;
-      const SceneWindow window = varied(set.read(set.training_tiles()[i]), augment, 16,
+      const SceneWindow window = augmented(set.read(set.training_tiles()[i]), augment, 16,
                                         {7, RandomSite::augmentation, batch}, static_cast<uint64_t>(i));
       if (augment.crop < 1) continue;  // between pixels
       for (size_t pixel = 0; pixel < window.valid.size(); ++pixel) {
@@ -62,12 +62,12 @@ TEST(Scenes, VaryTheSameWindowAlikeUnderTheSameKey) {
     tile.labels[i] = static_cast<int16_t>(i % 5);
   }
   const SegmentationAugmentConfig config;
-  const SceneWindow one = varied(tile, config, 5, {3, RandomSite::augmentation, 9}, 2),
-                    again = varied(tile, config, 5, {3, RandomSite::augmentation, 9}, 2);
+  const SceneWindow one = augmented(tile, config, 5, {3, RandomSite::augmentation, 9}, 2),
+                    again = augmented(tile, config, 5, {3, RandomSite::augmentation, 9}, 2);
   EXPECT_EQ(one.image, again.image);
   std::set<std::vector<float>> all;
   for (uint64_t place = 0; place < 200; ++place)
-    all.insert(varied(tile, config, 5, {3, RandomSite::augmentation, 9}, place).image);
+    all.insert(augmented(tile, config, 5, {3, RandomSite::augmentation, 9}, place).image);
   EXPECT_GT(all.size(), 120u);  // of 25 places × 8 turns
   for (const auto& image : all) EXPECT_EQ(std::set<float>(image.begin(), image.end()).size(), 25u);
 }
@@ -77,7 +77,7 @@ TEST(Scenes, PutATileThatIsTooSmallIntoTheWindow) {
   std::fill(tile.image.begin(), tile.image.end(), 5.0F);
   std::fill(tile.valid.begin(), tile.valid.end(), uint8_t{1});
   std::fill(tile.labels.begin(), tile.labels.end(), int16_t{1});
-  const SceneWindow window = varied(tile, {}, 8, {1, RandomSite::augmentation, 0}, 0);
+  const SceneWindow window = augmented(tile, {}, 8, {1, RandomSite::augmentation, 0}, 0);
   EXPECT_EQ(std::count(window.valid.begin(), window.valid.end(), 1), 24);
   EXPECT_EQ(std::count(window.labels.begin(), window.labels.end(), 1), 12);
   EXPECT_EQ(std::count(window.labels.begin(), window.labels.end(), ClassMap::ignored), 52);

@@ -1,4 +1,4 @@
-#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/image_resize.h"
 
 #include <algorithm>
 #include <cmath>

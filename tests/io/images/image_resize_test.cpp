@@ -1,10 +1,10 @@
-#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/image_resize.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "tests/error_of.h"
-#include "tests/io/images/picture_files.h"
+#include "tests/io/images/image_files.h"
 
 namespace modewise::io {
 namespace {
