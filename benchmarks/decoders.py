@@ -14,13 +14,13 @@ def llama(sizes, **options):
     return transformers.LlamaForCausalLM._from_config(config, attn_implementation="sdpa")
 
 
-def modewise(sizes, form, context):
-    """`form`: full, or causal (summary attention) with FOLD, one summary token per block and a window of 64."""
+def modewise(sizes, attention_type, context):
+    """`attention_type`: full, or summary with FOLD, one summary token per block and a window of 64."""
     from modewise.models.language import LanguageModel
 
-    attention = {"form": form, "fold": FOLD if form == "causal" else [], "window": 64, "sinks": 0, "density": 0.1, "slots": 1,
-                 "latent_deviation": 0.02}  # fmt: skip
+    attention = {"type": attention_type, "fold": FOLD if attention_type == "summary" else [], "window": 64, "sinks": 0, "density": 0.1,
+                 "summary_tokens": 1, "latent_std": 0.02}  # fmt: skip
     rope = {"base": 10000.0, "scaling": "none", "factor": 1.0, "scaled_level": -1}
     return LanguageModel({
         **sizes, "kv_heads": sizes["heads"], "head_width": sizes["width"] // sizes["heads"], "context": context, "norm_epsilon": 1e-6,
-        "dropout": 0.0, "deviation": 0.02, "tied": True, "precision": "float32", "attention": attention, "rope": rope})  # fmt: skip
+        "dropout": 0.0, "init_std": 0.02, "tied": True, "precision": "float32", "attention": attention, "rope": rope})  # fmt: skip

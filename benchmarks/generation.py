@@ -22,8 +22,8 @@ import time
 import decoders
 
 SIZES = {"width": 768, "layers": 12, "heads": 12, "hidden": 2048, "vocabulary": 32000}
-KINDS = {"llama": "Llama, SDPA", "program": "`modewise generate`, full", "program-causal": "summary 0·32·32", "full": "Python, full",
-         "causal": "summary 0·32·32"}  # fmt: skip
+KINDS = {"llama": "Llama, SDPA", "program": "`modewise generate`, full", "program-summary": "summary 0·32·32", "full": "Python, full",
+         "summary": "summary 0·32·32"}  # fmt: skip
 PRECISIONS = ("float32", "bf16")
 PROMPT = 16
 
@@ -68,7 +68,7 @@ def run_program(options):
         tokenizer.write_text(json.dumps(tokenizer_of(SIZES["vocabulary"])))
         command = [options.build / "bin" / "modewise", "generate", folder, "--prompt", "x" * PROMPT, "--ignore-eos", "--json", "--tokens",
                    str(options.tokens), "--temperature", "0", "--threads", str(options.threads), "--precision", options.precision]  # fmt: skip
-        if options.case == "program-causal":
+        if options.case == "program-summary":
             command += ["--attention", "summary", "--fold", "0,32,32", "--window", "64"]
         said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return {"seconds": [said["seconds"] / said["tokens"]], "bound": bound}

@@ -30,7 +30,8 @@ Options parse(int argc, char** argv) {
   Options options;
   CLI::App app("Measures the KV caches of generation");
   app.add_option("--fold", options.fold, "fold n_1 … n_m, whose size is the length of the sequence");
-  app.add_option("--summary-tokens", options.summary_tokens, "summary tokens per block, one measurement each");
+  app.add_option("--summary-tokens", options.summary_tokens,
+                 "summary tokens per block, one measurement each");
   app.add_option("--heads", options.heads);
   app.add_option("--width", options.width, "head width");
   app.add_option("--steps", options.steps, "timed steps at the end of the sequence");
@@ -82,7 +83,8 @@ void run(const Options& options) {
   };
   measure({.type = "full"}, 0);
   measure({.type = "window", .window = 2 * options.fold.back()}, 0);
-  for (const int64_t summary_tokens : options.summary_tokens) measure({.type = "summary", .fold = options.fold}, summary_tokens);
+  for (const int64_t summary_tokens : options.summary_tokens)
+    measure({.type = "summary", .fold = options.fold}, summary_tokens);
 }
 
 }  // namespace

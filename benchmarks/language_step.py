@@ -18,7 +18,7 @@ import time
 import decoders
 
 SIZES = {"width": 512, "layers": 8, "heads": 8, "hidden": 1376, "vocabulary": 4096}
-KINDS = ("llama", "full", "causal")
+KINDS = ("llama", "full", "summary")
 
 
 def peer(tokens):
@@ -102,7 +102,7 @@ def main():
     median = {kind: statistics.median(values) for kind, values in times.items()}
     print(f"{options.threads} threads, {options.tokens} tokens, medians of {options.rounds * options.repeats} steps\n")
     print("| decoder | step s | speed over Llama |\n|---|---|---|")
-    names = {"llama": "transformers' Llama, SDPA", "full": "modewise, full", "causal": "modewise, summary " + "·".join(map(str, decoders.FOLD))}
+    names = {"llama": "transformers' Llama, SDPA", "full": "modewise, full", "summary": "modewise, summary " + "·".join(map(str, decoders.FOLD))}
     for kind, seconds in median.items():
         print(f"| {names[kind]} | {seconds:.3f} | {median['llama'] / seconds:.2f}× |")
     return 0

@@ -25,7 +25,7 @@ report::Table backtest_table(const nlohmann::ordered_json& result) {
                                             {"MAE of repeat", "repeat_mae", 4}};
   for (size_t i = 0; i < result["intervals"].size(); ++i) {
     const double nominal = result["intervals"][i]["nominal"];
-    columns.push_back({fmt::format("{:g} % holds", std::round(1000 * nominal) / 10),
+    columns.push_back({fmt::format("coverage {:g} %", std::round(1000 * nominal) / 10),
                        fmt::format("intervals/{}/coverage", i), 3});
   }
   report::Table table = json_table(columns, result["origins"]);
@@ -49,11 +49,12 @@ void run_backtest(const Program& program, const BacktestOptions& options) {
 
 void add_backtest(Program& program) {
   const auto [command, options] = program.add_command<BacktestOptions>(
-      program.app(), "backtest", "Forecasts from rolling origins over the test rows, each judged on its own.",
+      program.app(), "backtest",
+      "Evaluates forecasts from rolling origins over the test rows, for each origin.",
       "modewise backtest runs/ETTh1-hot --stride 168", run_backtest);
   command->add_option("run,--run", options.run, "run folder")->required();
   command->add_option("--data", options.data, "another file with the run's columns");
-  add_positive(*command, "--stride", options.stride, "rows between origins; the horizon without it");
+  add_positive(*command, "--stride", options.stride, "rows between origins (default: the horizon)");
 }
 
 }  // namespace modewise::cli

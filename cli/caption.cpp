@@ -28,7 +28,7 @@ struct CaptionCommandOptions {
   bool force = false, allow_size = false;
 };
 
-/// Files as they are named; of folders the pictures in them, in the order of their bytes.
+/// Files in the given order; folders are replaced by their images in byte order.
 std::vector<fs::path> listed_images(const std::vector<std::string>& named) {
   std::vector<fs::path> files;
   for (const std::string& name : named) {
@@ -39,29 +39,28 @@ std::vector<fs::path> listed_images(const std::vector<std::string>& named) {
     std::vector<fs::path> inside;
     for (const fs::path& entry : entries_of(name))
       if (io::named_as_image(entry)) inside.push_back(entry);
-    require(!inside.empty(), ErrorKind::no_input,
-            "{}: there is no picture (.png, .jpg, .jpeg) in this folder", name);
+    require(!inside.empty(), ErrorKind::no_input, "{}: there is no image (.png, .jpg, .jpeg) in this folder",
+            name);
     std::sort(inside.begin(), inside.end());
     files.insert(files.end(), inside.begin(), inside.end());
   }
   return files;
 }
 
-/// The digits at the end of the names, as COCO's files have them; 1, 2, … where one has none or two are
-/// alike.
+/// Image ids from the digits at the end of file names, as in COCO; 1, 2, … if any is missing or duplicate.
 std::vector<int64_t> image_ids(const std::vector<fs::path>& files) {
   constexpr size_t kMaxDigits = 18;
   std::vector<int64_t> ids, numbers;
   for (const fs::path& file : files) {
     numbers.push_back(std::ssize(numbers) + 1);
     const std::string stem = file.stem().string();
-    const size_t begin = stem.find_last_not_of("0123456789") + 1;  // 0 where all are digits
+    const size_t begin = stem.find_last_not_of("0123456789") + 1;  // 0: all are digits
     const std::string digits = stem.substr(begin);
     if (digits.empty() || digits.size() > kMaxDigits) continue;
     ids.push_back(std::stoll(digits));
   }
   const bool distinct = std::set<int64_t>(ids.begin(), ids.end()).size() == files.size();
-  if (!distinct) spdlog::info("not every picture's name ends in a number of its own: image_id counts from 1");
+  if (!distinct) spdlog::info("file names do not end in unique numbers: image_id counts from 1");
   return distinct ? ids : numbers;
 }
 
@@ -71,7 +70,7 @@ void caption(const Program& program, const CaptionCommandOptions& options) {
   const std::vector<fs::path> files = listed_images(options.images);
   tasks::CaptioningRun run = tasks::open_caption_run(options.run);
   require(run.config.data.features.empty(), ErrorKind::usage,
-          "{} was trained on features in place of pixels, and cannot caption pictures", options.run);
+          "{} was trained on features instead of pixels and cannot caption images", options.run);
   models::BeamOptions search = run.search();
   if (options.beams > 0) search.beams = options.beams;
   const std::vector<int64_t> ids = image_ids(files);
@@ -94,14 +93,14 @@ void caption(const Program& program, const CaptionCommandOptions& options) {
 
 void add_caption(Program& program) {
   const auto [command, options] = program.add_command<CaptionCommandOptions>(
-      program.app(), "caption", "Tells in words what pictures show, by a run of captions.",
+      program.app(), "caption", "Writes captions of images with a captioning run.",
       "modewise caption runs/captions_train2017-transformer-dense photo.jpg", caption);
   command->add_option("run,--run", options.run, "run folder")->required();
-  command->add_option("pictures", options.images, "PNG and JPEG files, and folders of them")->required();
-  add_positive(*command, "--beam-size", options.beams, "beginnings kept in the search; the run's own without");
-  command->add_option("--out", options.out, ".json to write: captions as COCO's results");
-  command->add_flag("--overwrite", options.force, "overwrite that file");
-  command->add_flag("--allow-size", options.allow_size, "decode pictures of any size");
+  command->add_option("images", options.images, "PNG and JPEG files, and folders of them")->required();
+  add_positive(*command, "--beam-size", options.beams, "beam width (default: that of the run)");
+  command->add_option("--out", options.out, "write captions to a .json file in COCO results format");
+  command->add_flag("--overwrite", options.force, "overwrite the file of --out");
+  command->add_flag("--allow-size", options.allow_size, "decode images of any size");
 }
 
 }  // namespace modewise::cli

@@ -1,6 +1,6 @@
 #pragma once
-// Each command adds itself to the program; its file is named like it. What a command does for the runs of one
-// task is in that task's Kind (modewise/tasks/task_spec.h).
+// Registration of the commands, one file each. Task-specific behaviour is in the TaskSpec of each task
+// (modewise/tasks/task_spec.h).
 
 #include "cli/program.h"
 

@@ -20,11 +20,11 @@ void compare(const Program& program, const CompareOptions& options) {
 void add_compare(Program& program) {
   const auto [command, options] =
       program.add_command<CompareOptions>(program.app(), "compare",
-                                          "Finished runs side by side; runs that differ in the seed alone "
+                                          "Compares finished runs; runs that differ only in the seed "
                                           "are one row, mean ± standard deviation.",
                                           "modewise compare runs/ETTh1-*", compare);
   command->add_option("runs,--run", options.runs, "run folders, all of one task")->required();
-  command->add_option("--format", options.format, "text, markdown or csv")
+  command->add_option("--format", options.format, "text, markdown or csv (default text)")
       ->check(CLI::IsMember({"text", "markdown", "csv"}));
 }
 

@@ -45,13 +45,13 @@ void add_config(Program& program) {
   CLI::App* config = program.app().add_subcommand("config", "Settings");
   config->require_subcommand(1);
   const auto [command, options] = program.add_command<ShowConfigOptions>(
-      *config, "show", "Every setting as TOML: the defaults, or what a file, a run and --set make of them.",
+      *config, "show", "Prints all settings as TOML: the defaults, or those of a file or run with --set.",
       "modewise config show --model dlinear > dlinear.toml", show_config);
-  command->add_option("task", options.task, "the task whose settings to show; forecast without it")
+  command->add_option("task", options.task, "task of the settings (default forecasting)")
       ->check(known_task({}));
   options.config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
-  command->add_option("--run", options.run, "a run's settings");
-  command->add_flag("--help-text", options.help_text, "what each setting means");
+  command->add_option("--run", options.run, "show the settings of a run");
+  command->add_flag("--help-text", options.help_text, "add the description of each setting");
 }
 
 }  // namespace modewise::cli

@@ -34,7 +34,7 @@ void convert(const Program& program, const ConvertOptions& options) {
     models::save_llama2c(options.out, *loaded.model, static_cast<int>(options.version));
   else
     models::save_language_model(options.out, *loaded.model,
-                                {.dtype = options.dtype,
+                                {.dtype = options.dtype == "bf16" ? "bfloat16" : options.dtype,
                                  .shard_bytes = static_cast<uint64_t>(options.shard_gigabytes * 1e9),
                                  .tokenizer = loaded.tokenizer});
   const models::LanguageModelConfig& config = loaded.model->config();
@@ -54,14 +54,14 @@ void convert(const Program& program, const ConvertOptions& options) {
 void add_convert(Program& program) {
   const auto [command, options] = program.add_command<ConvertOptions>(
       program.app(), "convert",
-      "A language model in another layout: a Hugging Face folder or a llama2.c checkpoint.",
+      "Converts a language model to a Hugging Face folder or a llama2.c checkpoint.",
       "modewise convert stories260K.bin stories260K", convert);
   options.model.add_to(*command);
   command->add_option("out,--out", options.out, "folder, or file.bin for llama2.c")->required();
-  command->add_option("--dtype", options.dtype, "of a folder's weights: float32 or bfloat16")
-      ->check(CLI::IsMember({"float32", "bfloat16"}));
-  add_positive(*command, "--shard-gigabytes", options.shard_gigabytes, "a file's tensors at most");
-  command->add_option("--llama2c-version", options.version, "of file.bin: 0 (legacy) or 1 (ak42)")
+  command->add_option("--dtype", options.dtype, "weights of a folder: float32 or bf16 (default float32)")
+      ->check(CLI::IsMember({"float32", "bf16"}));
+  add_positive(*command, "--shard-gigabytes", options.shard_gigabytes, "maximum size of a file's tensors");
+  command->add_option("--llama2c-version", options.version, "version of file.bin: 0 (legacy) or 1 (ak42)")
       ->check(CLI::IsMember({0, 1}));
   command->add_flag("--overwrite", options.force, "overwrite the file");
 }

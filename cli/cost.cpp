@@ -20,23 +20,23 @@ void write_results(const Program& program, const CostOptions& options,
   const fs::path out = options.out;
   fs::create_directories(out);
   require(options.force || !fs::exists(out / "cost.json"), ErrorKind::cannot_create,
-          "{} holds costs already: --overwrite overwrites them", out.string());
+          "{} already contains costs: --overwrite overwrites them", out.string());
   write_file_atomically(out / "cost.json", cost_json(entries).dump(1) + "\n");
   write_file_atomically(out / "cost.csv", cost_table(entries).to_csv());
-  report::HtmlPage page("What attention costs", "By formula, and measured where asked");
+  report::HtmlPage page("Cost of attention", "Analytic and measured");
   page.add_fact("machine", fmt::format("{}, {} threads", machine_info().processor, program.threads()));
   page.add_fact("blocks", fmt::format("{} of width {}, hidden {}, {} heads", options.model.encoder.blocks,
                                       options.model.encoder.width, options.model.encoder.hidden,
                                       options.model.encoder.heads));
-  page.add_section("Cost of a sample");
+  page.add_section("Cost per sample");
   page.add_table(cost_table(entries), "Multiply-adds of a forward pass.");
   if (!options.measure && entries.size() == 1) page.add_table(layers_table(entries.front()));
   if (options.measure) {
     page.add_section("Measured");
     page.add_table(measured_table(entries),
-                   fmt::format("The blocks alone, batch {}, float32.", options.batch));
+                   fmt::format("Transformer layers only, batch {}, float32.", options.batch));
     if (const auto growth = growth_of(entries); !growth.empty())
-      page.add_table(growth_table(growth), "Time grows as tokens to this power.");
+      page.add_table(growth_table(growth), "Exponent of the growth of time with the number of tokens.");
     write_file_atomically(out / "measured.csv", measured_table(entries).to_csv());
   }
   std::vector<report::CaptionedFigure> shown;
@@ -52,8 +52,9 @@ void cost_of_sequences(const Program& program, const CostOptions& options) {
   const models::EncoderConfig& encoder = options.model.encoder;
   require(encoder.width % encoder.heads == 0, ErrorKind::usage, "--heads {} must divide --width {}",
           encoder.heads, encoder.width);
-  require(options.out.empty() && !options.measure, ErrorKind::usage,
-          "--tokens counts attention of sequences by formula: --out and --measure are for volumes");
+  require(
+      options.out.empty() && !options.measure, ErrorKind::usage,
+      "--tokens computes the cost of sequence attention analytically: --out and --measure are for volumes");
   const std::vector<SequenceEntry> entries = sequence_entries(options);
   program.print(tasks::Result(sequence_json(entries),
                               fmt::format("One layer of attention over a sequence, width {}, {} heads\n\n{}",
@@ -74,10 +75,11 @@ void cost(const Program& program, const CostOptions& options) {
       text += fmt::format("\n{}, {}:\n{}", entry.mechanism->title, size_text(entry.size),
                           layers_table(entry).to_text());
   if (options.measure) {
-    text += fmt::format("\nMeasured, {} threads, batch {}, the blocks alone:\n{}", program.threads(),
+    text += fmt::format("\nMeasured, {} threads, batch {}, transformer layers only:\n{}", program.threads(),
                         options.batch, measured_table(entries).to_text());
     if (const auto growth = growth_of(entries); !growth.empty())
-      text += "\nTime grows as tokens to this power:\n" + growth_table(growth).to_text();
+      text +=
+          "\nExponent of the growth of time with the number of tokens:\n" + growth_table(growth).to_text();
   }
   program.print(tasks::Result(cost_json(entries), std::move(text)));
 }
@@ -87,7 +89,7 @@ void cost(const Program& program, const CostOptions& options) {
 void add_cost(Program& program) {
   const auto [command, options] = program.add_command<CostOptions>(
       program.app(), "cost",
-      "Parameters, multiply-adds and memory of attention forms over volumes, by formula and measured.",
+      "Compares parameters, multiply-adds and memory of attention types over volumes, analytic and measured.",
       "modewise cost --sides 28,56,112 --measure --blocks 1 --out cost", cost);
   models::EncoderConfig& encoder = options.model.encoder;
   encoder.width = 128;
@@ -98,40 +100,41 @@ void add_cost(Program& program) {
   command->add_option("--size", options.model.size, "voxels along each axis, such as 28,28,28")
       ->delimiter(',')
       ->check(CLI::Range(1, 100000));
-  command->add_option("--sides", options.sides, "several cubes, such as 28,56,112,224")
+  command->add_option("--sides", options.sides, "sides of several cubes, such as 28,56,112,224")
       ->delimiter(',')
       ->check(CLI::Range(1, 100000));
   command
       ->add_option(
           "--tokens", options.tokens,
-          "tokens of sequences, such as 512,2048: counts the forms of docs/sequences.md in their place")
+          "sequence lengths, such as 512,2048: attention types of docs/sequences.md instead of volumes")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 24));
   command->add_option("--patch", options.model.patch, "voxels of a patch along each axis")
       ->check(CLI::Range(1, 1024));
   command
-      ->add_option(
-          "--attention", options.mechanisms,
-          "product, sum, released, linear, full, full-linear, divided, pooling-attention, or a form of "
-          "synthesizer "
-          "(docs/synthesizers.md)")
+      ->add_option("--attention", options.mechanisms,
+                   "product, sum, released, linear, full, full-linear, divided, pooling-attention, or a "
+                   "synthesizer (docs/synthesizers.md)")
       ->delimiter(',');
   command->add_option("--width", encoder.width, "D")->check(CLI::Range(1, 65536));
-  command->add_option("--hidden", encoder.hidden, "of the feed-forward")->check(CLI::Range(1, 1 << 20));
-  command->add_option("--blocks", encoder.blocks, "transformer layers")->check(CLI::Range(1, 1000));
-  command->add_option("--heads", encoder.heads, "heads")->check(CLI::Range(1, 65536));
-  command->add_option("--feed-forward", encoder.feed_forward, "swiglu, gelu or none")
+  command->add_option("--hidden", encoder.hidden, "hidden width of the feed-forward network (default 512)")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--blocks", encoder.blocks, "transformer layers (default 6)")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--heads", encoder.heads, "attention heads (default 8)")->check(CLI::Range(1, 65536));
+  command->add_option("--feed-forward", encoder.feed_forward, "feed-forward network: swiglu, gelu or none")
       ->check(CLI::IsMember({"swiglu", "gelu", "none"}));
-  add_positive(*command, "--channels", options.model.channels, "of a voxel");
-  add_positive(*command, "--classes", options.model.classes, "of the head");
-  command->add_flag("--layers", options.layers, "layer by layer");
+  add_positive(*command, "--channels", options.model.channels, "channels of a voxel");
+  add_positive(*command, "--classes", options.model.classes, "classes of the head");
+  command->add_flag("--layers", options.layers, "show the cost of each layer");
   command->add_flag("--measure", options.measure,
-                    "time and memory of training and inference on this machine");
-  add_positive(*command, "--batch", options.batch, "samples at once when measuring");
-  add_positive(*command, "--repeats", options.repeats, "most runs of each measurement");
-  add_positive(*command, "--seconds", options.seconds, "a measurement that would take longer is left out");
+                    "measure time and memory of training and inference on this machine");
+  add_positive(*command, "--batch", options.batch, "batch size of measurements (default 1)");
+  add_positive(*command, "--repeats", options.repeats, "maximum repetitions of each measurement (default 5)");
+  add_positive(*command, "--seconds", options.seconds,
+               "time limit: longer measurements are skipped (default 20)");
   command->add_option("--out", options.out, "folder for JSON, CSV, HTML report and SVG figures");
-  command->add_flag("--overwrite", options.force, "overwrite what is there");
+  command->add_flag("--overwrite", options.force, "overwrite existing files");
 }
 
 }  // namespace modewise::cli

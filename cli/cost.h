@@ -1,6 +1,6 @@
 #pragma once
-// What `modewise cost` counts and measures: forms of attention in one model over one or several sizes; and
-// that as tables, JSON and figures.
+// `modewise cost`: analytic and measured cost of attention types for one or several sizes, as tables, JSON
+// and figures.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -19,7 +19,7 @@ namespace modewise::cli {
 struct CostOptions {
   analysis::VisionModel model;
   std::vector<int64_t> sides;
-  std::vector<int64_t> tokens;  // of sequences, whose forms of attention are counted then
+  std::vector<int64_t> tokens;  // sequence lengths, for sequence attention
   std::vector<std::string> mechanisms = {"product", "released", "linear", "full", "divided"};
   std::string out;
   int64_t batch = 1, repeats = 5;
@@ -30,8 +30,8 @@ struct CostOptions {
 struct CostMechanism {
   std::string name, attention, kernel, combine, title;
   analysis::Projection projection = analysis::Projection::pooled;
-  std::optional<double> printed = {};  // G, in the paper's Table 2
-  std::string type = "model";          // of attention, as models::AttentionConfig
+  std::optional<double> printed = {};  // giga multiply-adds in the paper's Table 2
+  std::string type = "model";          // attention type, as in models::AttentionConfig
 };
 
 struct CostEntry {
@@ -39,7 +39,7 @@ struct CostEntry {
   std::vector<int64_t> size;
   analysis::ModelCost cost;
   double partial_count = 0;
-  bool paper_model = false;  // the one whose figures the paper prints
+  bool paper_model = false;  // the model of the paper's figures
   std::optional<analysis::MeasuredCost> measured = {};
 
   double tokens() const {
@@ -49,12 +49,12 @@ struct CostEntry {
   }
 };
 
-/// Each mechanism of `options` at each size, by formula. Usage error for an unknown mechanism.
+/// Analytic cost of each mechanism of `options` at each size. Usage error for an unknown mechanism.
 std::vector<CostEntry> account_costs(const CostOptions& options);
-/// Measures ascending sizes of each mechanism until one would take longer than the budget.
+/// Measures ascending sizes of each mechanism until one would exceed the time limit.
 void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries);
 
-/// Powers of the number of tokens that measured times grow by.
+/// Exponents of the growth of measured times with the number of tokens.
 struct CostGrowth {
   std::string title;
   double training = 0, inference = 0;
@@ -63,14 +63,14 @@ struct CostGrowth {
   size_t points = 0;
 };
 
-/// One a mechanism that was measured at two sizes or more.
+/// One entry per mechanism measured at two sizes or more.
 std::vector<CostGrowth> growth_of(const std::vector<CostEntry>& entries);
 
 /// "28 × 28 × 28".
 std::string size_text(const std::vector<int64_t>& size);
 
-/// A layer of attention over sequences in each form, and in Tens-1, Tens-2 and Tens-3: the share of the n²
-/// weights that it computes, its parameters and multiply-adds.
+/// Cost of a sequence attention layer for each attention type, with Tens-1, Tens-2 and Tens-3: fraction of
+/// the n² weights that it computes, parameters and multiply-adds.
 struct SequenceEntry {
   std::string name;
   int64_t tokens;
@@ -83,14 +83,14 @@ nlohmann::ordered_json sequence_json(const std::vector<SequenceEntry>& entries);
 report::Table cost_table(const std::vector<CostEntry>& entries);
 report::Table measured_table(const std::vector<CostEntry>& entries);
 report::Table growth_table(const std::vector<CostGrowth>& growth);
-/// The parts of a whole model, and of an entry layer by layer.
+/// Cost by parts of a model, and by layers of an entry.
 report::Table parts_table(const std::vector<analysis::CostPart>& parts);
 report::Table layers_table(const CostEntry& entry);
 nlohmann::ordered_json parts_json(const std::vector<analysis::CostPart>& parts);
 /// "12.3 MiB".
 report::Cell mebi_cell(double bytes);
 nlohmann::ordered_json cost_json(const std::vector<CostEntry>& entries);
-/// File names without ending, and figures: by size where there are several, else by mechanism.
+/// File names without extension, and figures: by size if there are several, else by mechanism.
 std::vector<std::pair<std::string, report::Figure>> cost_figures(const std::vector<CostEntry>& entries);
 
 }  // namespace modewise::cli

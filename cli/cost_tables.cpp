@@ -23,12 +23,12 @@ const std::vector<CostMechanism>& mechanisms() {
     std::vector<CostMechanism> rows = {
         {"product", "hot", "softmax", "product", "Kronecker product"},
         {"sum", "hot", "softmax", "mean", "Kronecker sum"},
-        {"released", "hot", "softmax", "product", "Kronecker, projected as released", Projection::full, 0.67},
+        {"released", "hot", "softmax", "product", "Kronecker, released projection", Projection::full, 0.67},
         {"linear", "hot", "linear", "product", "Kronecker linear"},
         {"full", "transformer", "softmax", "product", "full", Projection::pooled, 0.72},
         {"full-linear", "transformer", "linear", "product", "full linear"},
         {"divided", "divided", "softmax", "product", "divided", Projection::pooled, 0.71},
-        {"pooling-attention", "pooling", "softmax", "product", "pooling (keys and values of a coarser grid)"},
+        {"pooling-attention", "pooling", "softmax", "product", "pooling (keys and values on a coarser grid)"},
     };
     for (const nn::AttentionEntry& type : nn::attention_entries()) {
       const std::string name(type.name);
@@ -49,9 +49,9 @@ const CostMechanism& mechanism_named(const std::string& said) {
   fail(ErrorKind::usage, "there is no mechanism '{}' (there are {})", name, fmt::join(names, ", "));
 }
 
-/// The model of one mechanism and size.
+/// Model of one mechanism and size.
 analysis::VisionModel model_of(const CostOptions& options, const CostMechanism& mechanism,
-                             const std::vector<int64_t>& size) {
+                               const std::vector<int64_t>& size) {
   analysis::VisionModel model = options.model;
   model.size = size;
   model.mechanism = mechanism.attention;
@@ -61,10 +61,9 @@ analysis::VisionModel model_of(const CostOptions& options, const CostMechanism& 
   return model;
 }
 
-/// The blocks' linear maps, and attention between all tokens where there is any. Of the counts that were
-/// tried this is the one that gives all three figures which Table 2 of the paper prints for volumes; the
-/// paper does not say how it counts, and its forecaster (Table 1) and Figure 6 contain mode products, which
-/// this leaves out.
+/// Partial count of multiply-adds: linear maps of the layers, and full attention if there is any. It is the
+/// only count that reproduces all three numbers for volumes in Table 2 of the paper, which does not define
+/// its count; the forecaster (Table 1) and Figure 6 also include mode products.
 double linear_and_all_token(const analysis::VisionModel& model, const analysis::ModelCost& cost) {
   double tokens = 1;
   for (const int64_t n : cost.tokens) tokens *= static_cast<double>(n);
@@ -77,7 +76,7 @@ double linear_and_all_token(const analysis::VisionModel& model, const analysis::
   return sum;
 }
 
-/// 28³ voxels, patches of 4, 6 blocks of width 128 with SwiGLU of 512.
+/// The paper's model: 28³ voxels, patches of 4, 6 layers of width 128 with SwiGLU of 512.
 bool is_paper_model(const analysis::VisionModel& model) {
   const models::EncoderConfig& encoder = model.encoder;
   return model.size == std::vector<int64_t>{28, 28, 28} && model.patch == 4 && encoder.blocks == 6 &&
@@ -101,7 +100,7 @@ void add_parts(report::Table& table, const std::vector<Cell>& first,
   }
 }
 
-/// One curve a mechanism over the number of tokens.
+/// Chart over the number of tokens, one curve per mechanism.
 template <class Value>
 report::LineChart chart(const std::vector<CostEntry>& entries, const std::string& title,
                         const std::string& label, const Value& value) {
@@ -159,12 +158,12 @@ void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries) 
   double seconds_a_count = 0;
   for (CostEntry& entry : entries) {
     if (entry.mechanism->projection == analysis::Projection::full)
-      continue;  // the same function, not built here
+      continue;  // same function, not implemented separately
     if (entry.mechanism != last) seconds_a_count = 0;
     last = entry.mechanism;
     const double expected = seconds_a_count * entry.cost.multiply_adds() * static_cast<double>(options.batch);
     if (expected > options.seconds) {
-      spdlog::info("{} at {}: not measured, about {:.0f} s for a training step", entry.mechanism->title,
+      spdlog::info("{} at {}: skipped, about {:.0f} s for a training step", entry.mechanism->title,
                    size_text(entry.size), expected);
       continue;
     }
@@ -172,7 +171,7 @@ void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries) 
     entry.measured = analysis::measure_encoder(model.encoder, model.mechanism, model.tokens(), options.batch,
                                                options.repeats, options.seconds);
     seconds_a_count = entry.measured->training_seconds / entry.cost.multiply_adds();
-    spdlog::info("{} at {}: {:.4g} ms training, {:.4g} ms inference a sample", entry.mechanism->title,
+    spdlog::info("{} at {}: {:.4g} ms training, {:.4g} ms inference per sample", entry.mechanism->title,
                  size_text(entry.size), 1e3 * entry.measured->training_seconds,
                  1e3 * entry.measured->inference_seconds);
   }
@@ -212,7 +211,7 @@ report::Table cost_table(const std::vector<CostEntry>& entries) {
                        {"multiply-adds"},
                        {"linear maps and all-token attention"},
                        {"printed"},
-                       {"activations kept"}});
+                       {"saved activations"}});
   for (const CostEntry& entry : entries) {
     const bool printed = entry.mechanism->printed && entry.paper_model;
     table.add_row({entry.mechanism->title, size_text(entry.size), static_cast<int64_t>(entry.tokens()),
@@ -324,28 +323,28 @@ std::vector<std::pair<std::string, report::Figure>> cost_figures(const std::vect
     };
   };
   if (several)
-    out.emplace_back("multiply_adds", chart(entries, "Multiply-adds a sample", "G", [](const CostEntry& e) {
+    out.emplace_back("multiply_adds", chart(entries, "Multiply-adds per sample", "G", [](const CostEntry& e) {
                        return std::optional(e.cost.multiply_adds() / 1e9);
                      }));
   const bool any =
       std::any_of(entries.begin(), entries.end(), [](const CostEntry& e) { return e.measured.has_value(); });
   if (!any) return out;
   if (several) {
-    out.emplace_back("training_time",
-                     chart(entries, "Training, a sample", "ms", measured(&Measured::training_seconds, 1e3)));
-    out.emplace_back("inference_time", chart(entries, "Inference, a sample", "ms",
+    out.emplace_back("training_time", chart(entries, "Training time per sample", "ms",
+                                            measured(&Measured::training_seconds, 1e3)));
+    out.emplace_back("inference_time", chart(entries, "Inference time per sample", "ms",
                                              measured(&Measured::inference_seconds, 1e3)));
-    out.emplace_back("training_memory", chart(entries, "Memory in training, a sample", "MiB",
+    out.emplace_back("training_memory", chart(entries, "Training memory per sample", "MiB",
                                               measured(&Measured::training_bytes, 0x1p-20)));
   } else {
     out.emplace_back("training_time",
-                     bars(entries, "Training, ms a sample", &Measured::training_seconds, 1e3));
+                     bars(entries, "Training, ms per sample", &Measured::training_seconds, 1e3));
     out.emplace_back("inference_time",
-                     bars(entries, "Inference, ms a sample", &Measured::inference_seconds, 1e3));
+                     bars(entries, "Inference, ms per sample", &Measured::inference_seconds, 1e3));
     out.emplace_back("training_memory",
-                     bars(entries, "Memory in training, MiB a sample", &Measured::training_bytes, 0x1p-20));
+                     bars(entries, "Training memory, MiB per sample", &Measured::training_bytes, 0x1p-20));
     out.emplace_back("inference_memory",
-                     bars(entries, "Memory in inference, MiB a sample", &Measured::inference_bytes, 0x1p-20));
+                     bars(entries, "Inference memory, MiB per sample", &Measured::inference_bytes, 0x1p-20));
   }
   return out;
 }

@@ -6,8 +6,8 @@
 #include "cli/options.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/language_modeling/passkey.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -48,14 +48,14 @@ void write_passkeys(const Program& program, const PasskeyTexts& options) {
 void add_passkeys(Program& program, CLI::App& data) {
   const auto [command, options] =
       program.add_command<PasskeyTexts>(data, "passkeys",
-                                        "Texts that teach a language model to find a number hidden in a long "
-                                        "text, as `evaluate --passkey` asks for it.",
+                                        "Writes training texts for passkey retrieval, as evaluated by "
+                                        "`evaluate --passkey`.",
                                         "modewise data passkeys passkeys.jsonl", write_passkeys);
   command->add_option("file", options.file, ".jsonl to write")->required();
   command->add_option("--count", options.count, "texts")->check(CLI::Range(int64_t{1}, int64_t{10000000}));
-  command->add_option("--length", options.length, "bytes of the longest")
+  command->add_option("--length", options.length, "maximum bytes of a text")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  command->add_option("--seed", options.seed, "of the numbers and places")->check(non_negative_number());
+  command->add_option("--seed", options.seed, "seed of numbers and depths")->check(non_negative_number());
   command->add_flag("--overwrite", options.force, "overwrite the file");
 }
 
@@ -66,11 +66,11 @@ void add_data(Program& program) {
   data->require_subcommand(1);
   const auto [command, options] =
       program.add_command<ShowDataOptions>(*data, "show",
-                                           "What a file holds: dates, variables and gaps of series, classes "
-                                           "of volumes and scenes; and its splits.",
+                                           "Describes data: dates, variables and gaps of series, classes "
+                                           "of samples and masks, and the splits.",
                                            "modewise data show ETTh1.csv", show_data);
   command->add_option("file", options.file, "CSV, numeric text, NPY, NPZ, NIfTI, GeoTIFF, or a folder");
-  command->add_option("--task", options.task, "for which task to look at it; auto goes by the file")
+  command->add_option("--task", options.task, "task of the data (default auto: detected)")
       ->check(known_task({"auto"}));
   options.config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
   add_passkeys(program, *data);

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Arrays are files; llama2.c's models too.
+/// Whether the path is an array file (llama2.c models are files, too).
 bool is_array_file(const std::string& path) {
   const std::string ending = fs::path(path).extension().string();
   return ending == ".npy" || ending == ".npz" || (fs::is_regular_file(path) && ending != ".bin");
@@ -28,8 +28,8 @@ bool is_array_file(const std::string& path) {
 
 io::Array read_array(const DecomposeOptions& options) {
   if (!options.input.ends_with(".npz")) {
-    require(options.member.empty(), ErrorKind::usage,
-            "--member names an array of an .npz file, but {} is none", options.input);
+    require(options.member.empty(), ErrorKind::usage, "--member is for .npz files, but {} is not one",
+            options.input);
     return io::read_npy(options.input);
   }
   auto arrays = io::read_npz(options.input);
@@ -44,12 +44,12 @@ io::Array read_array(const DecomposeOptions& options) {
 /// The matrix [N, N] at --index of the leading dimensions.
 at::Tensor matrix_of(const DecomposeOptions& options) {
   const io::Array array = read_array(options);
-  require(array.shape.size() >= 2, ErrorKind::data, "{}: a matrix is needed, got shape [{}]", options.input,
+  require(array.shape.size() >= 2, ErrorKind::data, "{}: expected a matrix, got shape [{}]", options.input,
           fmt::join(array.shape, ", "));
   const std::vector<double> values = io::to_doubles(array);
   const size_t leading = array.shape.size() - 2;
   require(options.index.size() == leading, ErrorKind::usage,
-          "{} has shape [{}]: --index must say which matrix, with {} number{}, got {}", options.input,
+          "{} has shape [{}]: --index must select a matrix with {} number{}, got {}", options.input,
           fmt::join(array.shape, ", "), leading, leading == 1 ? "" : "s", options.index.size());
   int64_t at = 0;
   for (size_t i = 0; i < leading; ++i) {
@@ -95,7 +95,7 @@ void decompose(const Program& program, const DecomposeOptions& options) {
           options.input);
   const at::Tensor matrix = matrix_of(options);
   require(!options.modes.empty(), ErrorKind::usage,
-          "--modes is needed: sizes such as 8,8,8 whose product is the number of rows, {}", matrix.size(0));
+          "set --modes: sizes such as 8,8,8 whose product is the number of rows, {}", matrix.size(0));
   decompose_matrix(program, options, {fs::path(options.input).filename().string(), {}}, matrix, options.modes,
                    nlohmann::ordered_json::object());
 }
@@ -123,7 +123,7 @@ void write_figures(const fs::path& folder, const std::vector<report::CaptionedFi
     write_file_atomically(folder / names[i], report::to_svg(figures[i].figure));
 }
 
-/// decomposition.json, .csv, factors.npz, report.html and the figures as SVG.
+/// Writes decomposition.json, .csv, factors.npz, report.html and SVG figures.
 void write_decomposition(const fs::path& folder, const DecomposedThing& thing,
                          const analysis::DecompositionStudy& study, const nlohmann::ordered_json& json) {
   write_json(folder, json);
@@ -137,10 +137,10 @@ void write_decomposition(const fs::path& folder, const DecomposedThing& thing,
   page.add_fact("modes", fmt::format("{}", fmt::join(study.modes, " × ")));
   page.add_fact("exact at rank", fmt::format("{}", analysis::exact_rank(study.modes)));
   page.add_section("Error by rank");
-  page.add_table(analysis::study_table(study), "Relative Frobenius error, and the numbers each form holds.");
+  page.add_table(analysis::study_table(study),
+                 "Relative Frobenius error, and the number of parameters of each decomposition.");
   page.add_section("Spectra");
-  page.add_table(analysis::spectra_table(study.spectra),
-                 "Terms and numbers that hold 90 % and 99 % of ‖A‖².");
+  page.add_table(analysis::spectra_table(study.spectra), "Terms and parameters for 90 % and 99 % of ‖A‖².");
   const auto figures = analysis::study_figures(study);
   page.add_figure_grid(figures);
   page.write(folder / "report.html");
@@ -182,9 +182,8 @@ void decompose_matrix(const Program& program, const DecomposeOptions& options, c
         analysis::study_projections(matrix, modes, options.projections, static_cast<uint64_t>(options.seed));
     json["projections"] = analysis::projection_json(projections);
     projected = fmt::format(
-        "\nA Tᵀ T y beside A y, rows of T drawn in each space, {} draws of T and y. With ε = {:g} and δ = "
-        ".05/n "
-        "Lemma B.1 asks for {} rows as it is printed\n\n{}",
+        "\nError of A Tᵀ T y relative to A y, random T in each space, {} draws of T and y. With ε = {:g} and "
+        "δ = .05/n Lemma B.1, as printed, requires {} rows\n\n{}",
         options.projections, projections.epsilon, asked_rows(projections),
         analysis::projection_table(projections).to_text());
   }
@@ -203,8 +202,8 @@ void decompose_matrix(const Program& program, const DecomposeOptions& options, c
 void add_decompose(Program& program) {
   const auto [app, options] = program.add_command<DecomposeOptions>(
       program.app(), "decompose",
-      "A full attention matrix, of a file or of a language or series model, as a sum of Kronecker products: "
-      "error against rank, spectra, other forms beside it.",
+      "Decomposes full attention matrices, of a file or of a language or series model, into Kronecker "
+      "products: error by rank, spectra, comparison with Tucker and tensor trains.",
       "modewise decompose stories260K.bin --data tinystories.txt --layer 2 --head 1 --modes 8,8,8",
       decompose);
   CLI::App* command = app;
@@ -214,41 +213,45 @@ void add_decompose(Program& program) {
       ->required();
   command
       ->add_option("--modes", options.modes,
-                   "N_1,…,N_k, whose product is the number of rows; of runs the attention's fold without it")
+                   "N_1,…,N_k, whose product is the number of rows (default for runs: the attention's fold)")
       ->delimiter(',')
       ->check(positive_number());
-  command->add_option("--rank", options.rank, "largest rank")->check(CLI::Range(1, 4096));
-  command
-      ->add_option("--space", options.spaces,
-                   "one more folding for the spectra, such as 32x16; may be repeated")
+  command->add_option("--rank", options.rank, "maximum rank")->check(CLI::Range(1, 4096));
+  command->add_option("--space", options.spaces, "further folding for the spectra, such as 32x16; repeatable")
       ->allow_extra_args(false);
   command->add_option("--member", options.member, "array of an .npz file");
-  command->add_option("--index", options.index, "which matrix of an array of matrices, such as 0,3")
+  command->add_option("--index", options.index, "index of the matrix in an array of matrices, such as 0,3")
       ->delimiter(',');
   add_positive(*command, "--starts", options.starts,
-               "starts of the least squares; as many as the size allows, of a table 1, without it");
-  add_positive(*command, "--iterations", options.iterations, "most sweeps; 1000, of a table 100");
-  command->add_option("--seed", options.seed, "of the random starts")->check(non_negative_number());
-  add_positive(*command, "--projections", options.projections,
-               "of one matrix: also the error of random projections in its spaces (Theorem 3.1), so many "
-               "draws of each");
+               "starts of the least squares (default: as many as the size allows; 1 for a table)");
+  add_positive(*command, "--iterations", options.iterations,
+               "maximum iterations (default 1000; 100 for a table)");
+  command->add_option("--seed", options.seed, "seed of the random starts (default 0)")
+      ->check(non_negative_number());
+  add_positive(
+      *command, "--projections", options.projections,
+      "for one matrix: also the error of random projections in its spaces (Theorem 3.1), with this many "
+      "draws of each");
   const auto add = [&](const char* name, auto& value, const char* help) {
     return command->add_option(name, value, help)->group("Runs and models");
   };
-  add("--layer", options.layer, "from 1; a table of all without --layer or --head")->check(positive_number());
-  add("--head", options.head, "from 1")->check(positive_number());
-  CLI::Option* samples = add("--samples", options.samples, "so many, evenly spread, whose mean is taken; 32")
-                             ->check(positive_number());
-  add("--sample", options.sample, "one alone, from 1")->check(positive_number())->excludes(samples);
-  add("--data", options.attention.data, "text or cases other than the run's own");
-  add("--split", options.attention.split, "of the run's own data: test, validation, train or all")
+  add("--layer", options.layer, "layer, from 1 (default: a table of all)")->check(positive_number());
+  add("--head", options.head, "head, from 1 (default: a table of all)")->check(positive_number());
+  CLI::Option* samples =
+      add("--samples", options.samples, "number of evenly spaced samples for the mean (default 32)")
+          ->check(positive_number());
+  add("--sample", options.sample, "a single sample, from 1")->check(positive_number())->excludes(samples);
+  add("--data", options.attention.data, "other text or samples than the run's own");
+  add("--split", options.attention.split,
+      "split of the run's own data: test, validation, train or all (default test)")
       ->check(CLI::IsMember({"test", "validation", "train", "all"}));
-  add("--tokenizer", options.attention.tokenizer, "in place of the language model's own");
-  add("--separator", options.attention.separator, "between documents of --data: auto, endoftext, blank, none")
+  add("--tokenizer", options.attention.tokenizer, "tokenizer instead of the language model's own");
+  add("--separator", options.attention.separator,
+      "separator between documents of --data: auto, endoftext, blank, none (default auto)")
       ->check(CLI::IsMember({"auto", "endoftext", "blank", "none"}));
   command->add_option("--out", options.out,
                       "folder for JSON, CSV, matrix (NPY), factors (NPZ), HTML report and SVG figures");
-  command->add_flag("--overwrite", options.force, "overwrite what is there");
+  command->add_flag("--overwrite", options.force, "overwrite existing files");
 }
 
 std::string DecomposedThing::facts_text() const {
@@ -262,7 +265,7 @@ void make_decomposition_folder(const fs::path& folder, bool force) {
   fs::create_directories(folder, error);
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder.string(), error.message());
   require(force || !fs::exists(folder / "decomposition.json"), ErrorKind::cannot_create,
-          "{} holds a decomposition already: --overwrite overwrites it", folder.string());
+          "{} already contains a decomposition: --overwrite overwrites it", folder.string());
 }
 
 void write_decompositions(const fs::path& folder, const DecomposedThing& thing, const report::Table& table,
@@ -272,7 +275,7 @@ void write_decompositions(const fs::path& folder, const DecomposedThing& thing, 
   write_file_atomically(folder / "decomposition.csv", table.to_csv());
   report::HtmlPage page = page_of(thing);
   page.add_section("Layers and heads");
-  page.add_table(table, "Terms that hold 90 % and 99 % of ‖A‖² in each space, and the numbers they take.");
+  page.add_table(table, "Terms and parameters for 90 % and 99 % of ‖A‖² in each space.");
   page.add_figure_grid(figures);
   page.write(folder / "report.html");
   write_figures(folder, figures, {"spectrum.svg", "information.svg"});

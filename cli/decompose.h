@@ -1,6 +1,6 @@
 #pragma once
-// The command `decompose`, of a matrix in a file, or of the attention of a run or model; and what its --out
-// writes.
+// `modewise decompose`: Kronecker decomposition of a matrix in a file, or of the attention of a run or model,
+// and its output files.
 
 #include <ATen/core/Tensor.h>
 
@@ -17,18 +17,18 @@
 
 namespace modewise::cli {
 
-/// What was taken apart.
+/// Name and facts of the decomposed matrix.
 struct DecomposedThing {
-  std::string name;                                        // heads the page
-  std::vector<std::pair<std::string, std::string>> facts;  // below it
+  std::string name;                                        // title of the page
+  std::vector<std::pair<std::string, std::string>> facts;  // facts below the title
 
-  /// A line a fact.
+  /// One line per fact.
   std::string facts_text() const;
 };
 
-/// Makes the folder; cannot_create error when it holds a decomposition already, unless `force`.
+/// Creates the folder; cannot_create error if it contains a decomposition, unless `force`.
 void make_decomposition_folder(const std::filesystem::path& folder, bool force);
-/// Of a table of heads: decomposition.json, .csv, report.html and the figures as SVG (spectrum, information).
+/// Writes a table of heads: decomposition.json, .csv, report.html and SVG figures (spectrum, information).
 void write_decompositions(const std::filesystem::path& folder, const DecomposedThing& thing,
                           const report::Table& table, const std::vector<report::CaptionedFigure>& figures,
                           const nlohmann::ordered_json& json);
@@ -39,19 +39,21 @@ struct DecomposeOptions {
   std::vector<std::string> spaces;
   int64_t rank = 8, starts = 0, iterations = 0, seed = 0, projections = 0;
   bool force = false;
-  // Of runs and models; layers, heads and samples from 1, 0: not said.
+  // For runs and models; layers, heads and samples count from 1, 0: not set.
   tasks::AttentionRequest attention;
   int64_t layer = 0, head = 0, samples = 0, sample = 0;
 };
 
 analysis::StudyOptions study_options(const DecomposeOptions& options);
 
-/// Prints the decomposition of one matrix, whose JSON begins with `json`, and writes it where --out says.
+/// Prints the decomposition of one matrix (JSON: added to `json`) and writes it to --out.
 void decompose_matrix(const Program& program, const DecomposeOptions& options, const DecomposedThing& thing,
                       const at::Tensor& matrix, const std::vector<int64_t>& modes,
                       nlohmann::ordered_json json);
 
-/// Of a run or model: one layer and head taken apart, or a table of those that --layer and --head leave.
+/// Decomposes the attention of a run or model: one layer and head, or a table of those selected by --layer
+/// and
+/// --head.
 void decompose_attention(const Program& program, const DecomposeOptions& options);
 
 }  // namespace modewise::cli

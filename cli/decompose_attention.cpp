@@ -7,9 +7,9 @@
 #include "modewise/analysis/stable_rank.h"
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
-#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
 #include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -19,12 +19,12 @@ constexpr int64_t kSamples = 32;
 
 tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
   require(options.member.empty() && options.index.empty(), ErrorKind::usage,
-          "--member and --index are for files of matrices; of {} choose by --layer, --head and --sample",
+          "--member and --index are for files of matrices; for {} use --layer, --head and --sample",
           options.input);
   const tasks::TaskSpec& kind = tasks::task_of_run(options.input);
   require(kind.attention != nullptr, ErrorKind::usage,
-          "{0} is of the task '{1}': modewise explain {0} writes its attention matrices into explain.npz, "
-          "whose arrays decompose takes by --member",
+          "{0} is of the task '{1}': modewise explain {0} writes its attention matrices to explain.npz, "
+          "whose arrays decompose reads with --member",
           options.input, kind.name);
   tasks::AttentionRequest request = options.attention;
   request.run = options.input;
@@ -32,7 +32,7 @@ tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
   return tasks::reading_run(request.run, [&] { return kind.attention(request); });
 }
 
-/// 0 … count − 1, or the one that was asked for from 1.
+/// 0 … count − 1, or only the requested one (counted from 1).
 std::vector<int64_t> chosen(int64_t asked, int64_t count, const char* what, const std::string& owner) {
   require(asked <= count, ErrorKind::usage, "there is no {0} {1}: there are {2} {0}s, counted from 1 ({3})",
           what, asked, count, owner);
@@ -83,7 +83,7 @@ void decompose_attention(const Program& program, const DecomposeOptions& options
                                  analysis::study_spectra(matrix, attention.modes, study)};
   };
   std::vector<analysis::HeadSpectra> all;
-  at::Tensor any;  // weights of all heads together: 0 where none attends
+  at::Tensor any;  // sum of weights over heads: 0 where none attends
   Progress progress("decompose", std::ssize(layers) * std::ssize(heads), "heads");
   for (const int64_t layer : layers) {
     const at::Tensor matrices = tasks::mean_attention(attention, samples, layer);
@@ -102,11 +102,10 @@ void decompose_attention(const Program& program, const DecomposeOptions& options
   json["random"] = analysis::heads_json({random})[0]["spectra"];
   if (!options.out.empty())
     write_decompositions(options.out, thing, table, analysis::heads_figures(all, random), json);
-  program.print(tasks::Result(
-      std::move(json),
-      thing.facts_text() +
-          "\nterms, and the numbers they take, that hold 90 % and 99 % of ‖A‖² in each space\n\n" +
-          table.to_text()));
+  program.print(tasks::Result(std::move(json),
+                              thing.facts_text() +
+                                  "\nterms and parameters for 90 % and 99 % of ‖A‖² in each space\n\n" +
+                                  table.to_text()));
 }
 
 }  // namespace modewise::cli

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A chaotic system on a ring of sites with two time scales: what comes next depends on the neighbours, which
-// repeat, seasonal and linear forecasts do not see.
+// A chaotic system on a ring of sites with two time scales: the dynamics depend on neighbours, which naive,
+// seasonal and linear forecasts do not use.
 const std::vector<std::string> kSharedSettings = {
     "data.simulate=lorenz96", "data.simulate_rows=6000", "forecast.lookback=24",   "forecast.horizon=12",
     "forecast.loss=mse",      "train.batch_size=64",     "output.predictions=200",
@@ -41,7 +41,7 @@ struct DemoOptions {
   int64_t seed = 1;
 };
 
-/// Trains, goes on with, or keeps what an earlier demo finished in `path`.
+/// Trains or resumes the run in `path`, or keeps it if an earlier demo finished it.
 void make_run(const Program& program, const DemoModel& demo_model, const DemoOptions& options,
               const fs::path& path) {
   if (fs::exists(path / "report.html")) {
@@ -58,7 +58,7 @@ void make_run(const Program& program, const DemoModel& demo_model, const DemoOpt
     request.assignments.insert(request.assignments.end(), kSharedSettings.begin(), kSharedSettings.end());
     request.assignments.push_back(fmt::format("train.seed={}", options.seed));
     request.out = path.string();
-    // Where a start was cut off there is a manifest without a config: that start is made anew.
+    // An interrupted start has a manifest without a config: start again.
     request.exist_ok = true;
   }
   tasks::run_training(tasks::forecasting_spec, request);
@@ -85,7 +85,7 @@ void demo(const Program& program, const DemoOptions& options) {
     return;
   }
   program.print(comparison_table(comparison, groups));
-  program.print(fmt::format("\nreport: {}\npictures of the model: {}\n", report.string(),
+  program.print(fmt::format("\nreport: {}\nfigures of the model: {}\n", report.string(),
                             (fs::path(options.out) / "hot" / "report.html").string()));
 }
 
@@ -96,7 +96,7 @@ void add_demo(Program& program) {
       program.app(), "demo",
       "Simulates a chaotic system, trains hot and baselines on it, prints a table and writes a report.",
       "modewise demo", demo);
-  command->add_option("--out", options.out, "folder of the runs; an interrupted demo goes on in it");
+  command->add_option("--out", options.out, "folder of the runs; an interrupted demo is resumed");
   command->add_option("--seed", options.seed, "seed of everything random")->check(non_negative_number());
 }
 

@@ -5,8 +5,8 @@
 #include "cli/options.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 
@@ -15,10 +15,10 @@ namespace {
 struct EvaluateOptions {
   tasks::EvaluateRequest request;
   std::vector<std::string> runs;
-  std::vector<std::string> given;  // "--flag=value" of the tasks' own options
+  std::vector<std::string> given;  // "--flag=value" of task-specific options
 };
 
-/// The settings that `given` flags stand for in a task; usage error for a flag that it has not.
+/// Settings of the `given` flags for a task; usage error for a flag that it does not have.
 std::vector<std::string> settings_for(const tasks::TaskSpec& kind, const std::vector<std::string>& given,
                                       const std::string& run) {
   std::vector<std::string> settings;
@@ -47,7 +47,7 @@ void evaluate(const Program& program, const EvaluateOptions& options) {
   program.print(tasks::reading_run(request.run, [&] { return kind.evaluate(request); }));
 }
 
-/// Each flag of any task once.
+/// Adds the flags of all tasks without duplicates.
 void add_task_options(CLI::App& command, std::vector<std::string>& given) {
   std::set<std::string> known;
   for (const tasks::TaskSpec* kind : tasks::task_specs()) {
@@ -69,20 +69,20 @@ void add_task_options(CLI::App& command, std::vector<std::string>& given) {
 void add_evaluate(Program& program) {
   const auto [command, options] = program.add_command<EvaluateOptions>(
       program.app(), "evaluate",
-      "How good a run's model is over a split: errors of forecasts, AUC, accuracy, IoU, perplexity.",
+      "Evaluates the model of a run on a split: forecast errors, AUC, accuracy, IoU, perplexity.",
       "modewise evaluate runs/ETTh1-hot", evaluate);
   command
-      ->add_option("run,--run", options.runs,
-                   "run folder, of pictures several; a language model's folder or llama2.c .bin")
+      ->add_option(
+          "run,--run", options.runs,
+          "run folder (for image classification several), or a language model's folder or llama2.c .bin")
       ->required();
-  command->add_option("--data", options.request.data, "other data of the same kind");
+  command->add_option("--data", options.request.data, "other data of the same type");
   command->add_option("--masks", options.request.masks,
-                      "of segmenters, with --data: the masks of other images");
+                      "segmentation, with --data: masks of the other images");
   command
-      ->add_option("--split", options.request.split,
-                   "test, validation, train, or all: everything in the file")
+      ->add_option("--split", options.request.split, "split: test, validation, train or all (default test)")
       ->check(CLI::IsMember({"test", "validation", "train", "all"}));
-  command->add_flag("--detail", options.request.detail, "tables per series and per step, or per class");
+  command->add_flag("--detail", options.request.detail, "also print tables by series and step, or by class");
   add_task_options(*command, options.given);
 }
 

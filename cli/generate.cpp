@@ -24,7 +24,7 @@ struct GenerateOptions {
 
 std::string prompt_of(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
-  require(options.prompt.empty(), ErrorKind::usage, "--prompt and --prompt-file are two prompts: give one");
+  require(options.prompt.empty(), ErrorKind::usage, "--prompt and --prompt-file are exclusive: give one");
   if (options.prompt_file != "-") return read_file(options.prompt_file);
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
 }
@@ -55,8 +55,7 @@ void generate(const Program& program, const GenerateOptions& options) {
   const std::string prompt = prompt_of(options);
   const models::LoadedLanguageModel loaded = options.model.load();
   require(loaded.tokenizer != nullptr, ErrorKind::usage,
-          "no tokenizer lies with {}: --tokenizer names one (\"bytes\" for a model of bytes)",
-          options.model.model);
+          "{} has no tokenizer: set --tokenizer (\"bytes\" for a byte-level model)", options.model.model);
   const bool stream = !program.json();
   if (stream && options.echo) write_text(prompt);
   models::GenerationConfig generation = options.generation;
@@ -72,13 +71,13 @@ void generate(const Program& program, const GenerateOptions& options) {
   else
     program.print(json_of(result, config));
   spdlog::info(
-      "{} tokens of prompt in {:.2f} s, {} generated in {:.2f} s ({:.0f} a second); caches of {} ({})",
+      "{} tokens of prompt in {:.2f} s, {} generated in {:.2f} s ({:.0f} per second); caches of {} ({})",
       result.prompt.size(), result.prompt_seconds, result.ids.size(), result.seconds,
       rate(result.ids.size(), result.seconds), memory_text(static_cast<double>(result.cache_bytes)),
       config.attention.type);
   const auto length = static_cast<int64_t>(result.prompt.size() + result.ids.size());
   if (length > config.context)
-    spdlog::info("the text is longer ({} tokens) than those that the model was trained on ({})", length,
+    spdlog::info("the text ({} tokens) is longer than the training length of the model ({})", length,
                  config.context);
   throw_if_stopped();
 }
@@ -87,27 +86,28 @@ void generate(const Program& program, const GenerateOptions& options) {
 
 void add_generate(Program& program) {
   const auto [command, options] = program.add_command<GenerateOptions>(
-      program.app(), "generate", "Continues a text by a language model, token by token, on stdout.",
+      program.app(), "generate", "Generates the continuation of a text with a language model, on stdout.",
       "modewise generate stories260K.bin --prompt \"One day\" --tokens 200 --temperature 0", generate);
   options.model.add_to(*command);
   models::SamplingConfig& sampling = options.generation.sampling;
   command->add_option("--prompt", options.prompt, "text to continue; any bytes")->type_name(kAnyBytes);
-  command->add_option("--prompt-file", options.prompt_file, "file with it, or - for standard input");
-  command->add_option("--tokens", options.generation.tokens, "tokens to generate at most")
+  command->add_option("--prompt-file", options.prompt_file, "file with the prompt, or - for standard input");
+  command->add_option("--tokens", options.generation.tokens, "maximum number of new tokens")
       ->check(non_negative_number())
       ->capture_default_str();
-  command->add_option("--temperature", sampling.temperature, "0: the likeliest token; 1: as the model says")
+  command->add_option("--temperature", sampling.temperature, "sampling temperature; 0: greedy decoding")
       ->capture_default_str();
-  command->add_option("--top-k", sampling.top_k, "choose among the k likeliest tokens; 0: all")
+  command->add_option("--top-k", sampling.top_k, "sample from the k most probable tokens; 0: all")
       ->capture_default_str();
-  command->add_option("--top-p", sampling.top_p, "choose among the likeliest that make up this share")
+  command
+      ->add_option("--top-p", sampling.top_p,
+                   "nucleus sampling: smallest set of tokens with this probability")
       ->capture_default_str();
-  command->add_option("--seed", sampling.seed, "of the choices")->capture_default_str();
-  command->add_option("--stop", options.generation.stop, "end before this text; may be given several times")
+  command->add_option("--seed", sampling.seed, "seed of the sampling")->capture_default_str();
+  command->add_option("--stop", options.generation.stop, "stop before this text; repeatable")
       ->type_name(kAnyBytes);
-  command->add_flag("--ignore-eos", options.ignore_eos,
-                    "go on where the model marks the end of a text, or the beginning of the next");
-  command->add_flag("--echo", options.echo, "the prompt first");
+  command->add_flag("--ignore-eos", options.ignore_eos, "continue after EOS and BOS tokens");
+  command->add_flag("--echo", options.echo, "print the prompt first");
 }
 
 }  // namespace modewise::cli

@@ -12,7 +12,7 @@
 namespace modewise::cli {
 namespace {
 
-/// The value of an option that stands as "--name value" or "--name=value".
+/// Value of an option given as "--name value" or "--name=value".
 std::optional<std::string> value_of(const std::vector<std::string>& command_line, const std::string& option) {
   for (size_t i = 0; i < command_line.size(); ++i) {
     if (command_line[i].starts_with(option + "=")) return command_line[i].substr(option.size() + 1);
@@ -45,7 +45,7 @@ std::vector<std::string> with_task(std::vector<std::string> command_line) {
     require(std::filesystem::exists(*data), ErrorKind::no_input, "there is no file or folder {}", *data);
   const tasks::TaskSpec& kind = run ? task_to_resume(*run) : tasks::task_of_data(*data);
   if (!run && !asks("-q") && !asks("--quiet"))
-    spdlog::info("{} is taken as data of 'modewise train {}'", *data, kind.command);
+    spdlog::info("{} is read as data of 'modewise train {}'", *data, kind.command);
   command_line.insert(command_line.begin() + 2, kind.command);
   return command_line;
 }

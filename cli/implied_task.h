@@ -1,5 +1,5 @@
 #pragma once
-// `train` without a task.
+// Implied tasks: `train` without a task name.
 
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 namespace modewise::cli {
 
 /// Adds the task to `train --data X …` (the task that X looks like) and `train --resume RUN` (the task of
-/// RUN), and turns a task's name into its command (`train volume_classification`). Other command lines come
+/// RUN), and replaces a task name by its command (`train volume_classification`). Other command lines come
 /// back as they are. Throws when a run cannot be opened.
 std::vector<std::string> with_task(std::vector<std::string> command_line);
 

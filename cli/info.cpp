@@ -12,8 +12,8 @@
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/processor_rates.h"
-#include "modewise/ops/kernel_info.h"
 #include "modewise/ops/dense/tile_rate.h"
+#include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/forecasting/config.h"
 #include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/load_config.h"
@@ -35,15 +35,14 @@ struct NamedCost {
   analysis::ForecasterCost cost;
 };
 
-/// The forms worth setting side by side: for hot as it computes here, as released code would, and with
-/// attention over all tokens.
+/// Compared costs: hot as implemented here, as in the released code, and with full attention.
 std::vector<NamedCost> costs_of(const models::ForecasterConfig& model, const models::ForecastShape& shape) {
   using analysis::Projection;
   if (model.name != "hot") return {{model.name, analysis::forecaster_cost(model, shape)}};
   models::ForecasterConfig full = model;
   full.use_model("transformer");
   full.use_preset(model.preset);
-  const models::AttentionConfig factors = full.attention;  // options that only factors have stay as they are
+  const models::AttentionConfig factors = full.attention;  // options that only factors have are unchanged
   full = model;
   full.name = "transformer";
   full.attention = factors;
@@ -68,7 +67,7 @@ models::ForecastShape shape_of(const InfoOptions& options, const tasks::Forecast
 void model_info(const Program& program, const InfoOptions& options) {
   ConfigOptions config_options = options.config;
   if (options.released) {
-    // The forecaster whose cost the paper prints: 100 variables × 96 rows, patches of 4, 720 outputs.
+    // The paper's forecaster: 100 variables × 96 rows, patches of 4, 720 outputs.
     std::vector<std::string> settings = {"model.preset=release", "forecast.lookback=96",
                                          "forecast.horizon=720"};
     settings.insert(settings.end(), config_options.assignments.begin(), config_options.assignments.end());
@@ -79,7 +78,8 @@ void model_info(const Program& program, const InfoOptions& options) {
   const models::ForecastShape shape = shape_of(options, config);
   const std::vector<NamedCost> costs = costs_of(config.model, shape);
   Json forms = Json::array();
-  report::Table table({{"form"}, {"parameters"}, {"multiply-adds a sample"}, {"activations kept a sample"}});
+  report::Table table(
+      {{"model"}, {"parameters"}, {"multiply-adds per sample"}, {"saved activations per sample"}});
   for (const auto& [name, cost] : costs) {
     const double multiply_adds = cost.multiply_adds();
     forms.push_back({{"name", name},
@@ -102,7 +102,7 @@ void model_info(const Program& program, const InfoOptions& options) {
 
 constexpr double kGiga = 1e9;
 
-/// What one core does, measured now.
+/// Measured rates of one core.
 struct Rates {
   ProcessorRates core = processor_rates();
   double float32_tile = ops::tile_rate(at::kFloat), bf16_tile = ops::tile_rate(at::kBFloat16);
@@ -152,12 +152,12 @@ void machine(const Program& program, bool with_rates) {
       machine.cores, machine.memory_gib, machine.system, fmt::join(machine.instruction_sets, " "),
       program.threads(), ops::active_isa(), fmt::join(ops::available_isas(), ", "), ops::bits_promise());
   Json known = {{"build", to_json(build)},
-               {"torch", TORCH_VERSION},
-               {"machine", to_json(machine)},
-               {"threads", program.threads()},
-               {"instruction_set", ops::active_isa()},
-               {"bits", ops::bits_promise()},
-               {"kernels", by_operator}};
+                {"torch", TORCH_VERSION},
+                {"machine", to_json(machine)},
+                {"threads", program.threads()},
+                {"instruction_set", ops::active_isa()},
+                {"bits", ops::bits_promise()},
+                {"kernels", by_operator}};
   std::string rates_table;
   if (with_rates) {
     const Rates rates;
@@ -170,10 +170,10 @@ void machine(const Program& program, bool with_rates) {
 void info(const Program& program, const InfoOptions& options) {
   const bool of_model = options.released || !options.config.model.empty() || !options.config.config.empty();
   require(!of_model || !options.rates, ErrorKind::usage,
-          "--rates says something about the machine: leave --model, --config and --released out");
+          "--rates measures the machine: remove --model, --config and --released");
   if (of_model) return model_info(program, options);
   require(options.config.assignments.empty() && options.series.empty(), ErrorKind::usage,
-          "--set and --series say something about a model: give --model NAME, --config FILE or --released");
+          "--set and --series need a model: give --model NAME, --config FILE or --released");
   machine(program, options.rates);
 }
 
@@ -181,16 +181,16 @@ void info(const Program& program, const InfoOptions& options) {
 
 void add_info(Program& program) {
   const auto [command, options] = program.add_command<InfoOptions>(
-      program.app(), "info", "Build, machine and kernels; with a model its parameters and cost.",
+      program.app(), "info", "Prints build, machine and kernels, or parameters and cost of a model.",
       "modewise info --model hot --series 21 --set forecast.horizon=720", info);
   options.config.add_to(*command, tasks::forecasting_spec.data_help, tasks::forecasting_spec.model_help);
   command->add_option("--series", options.series, "sizes of the series modes, such as 21, or 12 11")
       ->delimiter(',')
       ->check(positive_number());
   command->add_flag("--released", options.released,
-                    "the released forecaster at 100 series × 96 rows, as the paper counts its cost");
+                    "cost of the released forecaster at 100 series × 96 rows, as in the paper");
   command->add_flag("--rates", options.rates,
-                    "measure one core: peak of float32 and bf16 products, our tile, copies of memory");
+                    "measure one core: peak of float32 and bf16 products, matrix kernel, memory copies");
 }
 
 }  // namespace modewise::cli

@@ -22,7 +22,7 @@ void add_short_options(CLI::App& command, const std::vector<tasks::ShortOption>&
     else if (option.takes == Takes::list)
       command.add_option_function<std::vector<std::string>>(
           option.flag,
-          // As a list in brackets, so that a name may hold a comma.
+          // As a JSON list, so that names may contain commas.
           [set](const std::vector<std::string>& values) { set(nlohmann::json(values).dump()); }, option.help);
     else
       command.add_option_function<std::string>(option.flag, set, option.help);
@@ -32,10 +32,10 @@ void add_short_options(CLI::App& command, const std::vector<tasks::ShortOption>&
 void ConfigOptions::add_to(CLI::App& command, const std::string& data_help, const std::string& model_help) {
   command.add_option("--data", data, data_help);
   if (!model_help.empty()) command.add_option("--model", model, model_help);
-  command.add_option("--config", config, "TOML file with any of the keys");
-  command.add_option("--set", assignments, "one key, as in --set train.epochs=5; may be repeated")
+  command.add_option("--config", config, "TOML config file");
+  command.add_option("--set", assignments, "set one key, as in --set train.epochs=5; repeatable")
       ->allow_extra_args(false);
-  command.add_option("--seed", seed, "seed of everything random (train.seed)")->check(non_negative_number());
+  command.add_option("--seed", seed, "seed of all random numbers (train.seed)")->check(non_negative_number());
 }
 
 std::vector<std::string> ConfigOptions::all_assignments() const {
@@ -49,22 +49,24 @@ std::vector<std::string> ConfigOptions::all_assignments() const {
 
 void ModelOptions::add_to(CLI::App& command) {
   command
-      .add_option("model,--model", model,
-                  "run, folder with config.json and safetensors (Llama, Mistral), or llama2.c .bin")
+      .add_option(
+          "model,--model", model,
+          "run, Hugging Face folder with config.json and safetensors (Llama, Mistral), or llama2.c .bin")
       ->required();
-  command.add_option("--tokenizer", tokenizer,
-                     "bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one; the "
-                     "model's own without it");
   command.add_option(
-      "--attention", attention,
-      "another form of attention: causal (or tensor), full, window, lambda, axial, random, topk");
-  command.add_option("--fold", fold, "of causal and axial attention: sizes such as 0,32,32");
-  command.add_option("--window", window, "tokens seen one by one (causal, window, lambda)");
-  command.add_option("--summary-tokens", summary_tokens, "causal: summaries a finished block");
-  command.add_option("--precision", precision, "of activations and weights: float32 or bf16")
+      "--tokenizer", tokenizer,
+      "tokenizer: bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one "
+      "(default: the model's own)");
+  command.add_option("--attention", attention,
+                     "attention type: summary, full, window, lambda, axial, random, topk");
+  command.add_option("--fold", fold, "sizes of the fold of summary and axial attention, such as 0,32,32");
+  command.add_option("--window", window, "attention window in tokens (summary, window, lambda)");
+  command.add_option("--summary-tokens", summary_tokens,
+                     "summary tokens per complete block (summary attention)");
+  command.add_option("--precision", precision, "precision of activations and weights: float32 or bf16")
       ->check(CLI::IsMember({"float32", "bf16"}));
   command.add_option("--set", assignments,
-                     "other options of the model, such as rope.scaling=linear rope.factor=4");
+                     "further model settings, such as rope.scaling=linear rope.factor=4");
 }
 
 void ModelOptions::adjust(models::LanguageModelConfig& config) const {
@@ -91,7 +93,7 @@ models::LoadedLanguageModel ModelOptions::load() const {
   const models::LanguageModelConfig& config = out.model->config();
   if (out.tokenizer)
     require(out.tokenizer->size() <= config.vocabulary, ErrorKind::data,
-            "the tokenizer ({}) has {} tokens, the model {} only: it is another model's",
+            "the tokenizer ({}) has {} tokens, but the model only {}: it belongs to another model",
             out.tokenizer->name(), out.tokenizer->size(), config.vocabulary);
   return out;
 }

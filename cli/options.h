@@ -1,6 +1,6 @@
 #pragma once
-// The options by which commands receive a task's config (a file, assignments, and short forms of a few), and
-// a language model from a file, with another attention if asked.
+// Shared options of commands: the config of a task (file, assignments and short options), and a language
+// model from a file, optionally with another attention.
 
 #include <CLI/App.hpp>
 
@@ -13,8 +13,7 @@
 
 namespace modewise::cli {
 
-/// Adds each option; the assignments "key=value" that it stands for go into `to`, which must outlive the
-/// command.
+/// Adds the options; their assignments "key=value" are appended to `to`, which must outlive the command.
 void add_short_options(CLI::App& command, const std::vector<tasks::ShortOption>& options,
                        std::vector<std::string>& to);
 
@@ -23,9 +22,9 @@ struct ConfigOptions {
   std::vector<std::string> assignments, short_forms;
   int64_t seed = -1;
 
-  /// --data, --model, --config, --set and --seed; `model_help` "" leaves --model out.
+  /// Adds --data, --model (unless `model_help` is ""), --config, --set and --seed.
   void add_to(CLI::App& command, const std::string& data_help, const std::string& model_help);
-  /// All of them as assignments.
+  /// All options as assignments.
   std::vector<std::string> all_assignments() const;
 };
 
@@ -34,7 +33,7 @@ struct ModelOptions {
   std::vector<std::string> assignments;
 
   void add_to(CLI::App& command);
-  /// The model with its tokenizer; what was left out or chosen on the way is logged.
+  /// Loads the model with its tokenizer; logs notes of the loader.
   models::LoadedLanguageModel load() const;
 
  private:

@@ -1,7 +1,7 @@
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 
@@ -14,23 +14,22 @@ void add_predict(Program& program) {
   };
   const auto [command, options] = program.add_command<tasks::PredictRequest>(
       program.app(), "predict",
-      "Forecasts beyond the end of the data, in its units, with its dates continued; the classes of volumes; "
-      "or the class maps of scenes.",
+      "Predicts with a run: forecasts beyond the end of the data, in its units and with continued dates; "
+      "classes of samples; or class maps of images.",
       "modewise predict runs/ETTh1-hot --out forecast.csv", predict);
   command->add_option("run,--run", options.run, "run folder")->required();
-  command->add_option(
-      "--data", options.data,
-      "new data: a file with the run's columns, which forecasts follow, volumes, a scene or a folder");
+  command->add_option("--data", options.data,
+                      "new data: a table that the forecast continues, samples, an image, or a folder");
   command->add_option("--future", options.future,
-                      "forecasts with data.future_covariates: a file with those columns for the rows to come");
+                      "forecasts: file with the future covariates (data.future_covariates)");
   command->add_option("--out", options.out,
-                      "file.csv or file.npz; CSV on stdout without it; map.tif or a folder for class maps");
+                      "output file .csv or .npz (default: CSV on stdout); .tif or a folder for class maps");
   add_positive(*command, "--steps", options.steps,
-               "forecasts: rows ahead, at most the run's horizon; all of it without");
+               "forecasts: number of rows, at most the run's horizon (default: the horizon)");
   command->add_flag("--overwrite", options.force, "overwrite the file");
   command->add_flag_callback(
       "--spreadsheet-safe", [&asked = options] { asked.csv_reader = report::CsvReader::spreadsheet; },
-      "CSV: an apostrophe before names that a spreadsheet would run as a formula (= + - @)");
+      "CSV: put an apostrophe before names that a spreadsheet would run as a formula (= + - @)");
 }
 
 }  // namespace modewise::cli

@@ -31,15 +31,15 @@
 #include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/failure.h"
 #include "modewise/tasks/task_registry.h"
-#include "modewise/train/loop/task.h"
 #include "modewise/train/distributed/workers.h"
+#include "modewise/train/loop/task.h"
 
 namespace modewise::cli {
 namespace {
 
 constexpr const char* kCommonGroup = "Common options";
 
-/// CLI11 takes an integer beyond 64 bits for the nearest that there is.
+/// Rejects integers beyond 64 bits, which CLI11 saturates.
 void refuse_saturated_integers(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_type_name().find("INT") == std::string::npos) continue;
@@ -53,8 +53,8 @@ void refuse_saturated_integers(const CLI::App& command) {
   for (const CLI::App* chosen : command.get_subcommands()) refuse_saturated_integers(*chosen);
 }
 
-/// Configs, manifests and results are written as UTF-8, so paths and settings must be. Options whose type is
-/// BYTES take anything.
+/// Rejects invalid UTF-8: configs, manifests and results are written as UTF-8. Options of type BYTES accept
+/// any bytes.
 void refuse_other_bytes(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_type_name() == kAnyBytes) continue;
@@ -62,7 +62,7 @@ void refuse_other_bytes(const CLI::App& command) {
       if (find_invalid_utf8(text) != std::string::npos)
         throw CLI::ValidationError(
             option->get_name(),
-            fmt::format("{} is not UTF-8; a link gives a file another name", quote_for_message(text, 4096)));
+            fmt::format("{} is not UTF-8; use a link with another name", quote_for_message(text, 4096)));
   }
   for (const CLI::App* chosen : command.get_subcommands()) refuse_other_bytes(*chosen);
 }
@@ -87,7 +87,7 @@ int complain(int code, const std::string& message) {
 
 }  // namespace
 
-/// Example first, then what it does, then the options; the common ones and further text only in --help.
+/// Help: example, summary, options; common options and further text only in --help.
 class Program::Help : public CLI::Formatter {
  public:
   std::map<const CLI::App*, std::string> examples;
@@ -109,7 +109,7 @@ class Program::Help : public CLI::Formatter {
     }
     text += make_subcommands(app, CLI::AppFormatMode::Normal);
     if (const auto more = texts.find(app); full && more != texts.end()) text += "\n" + more->second();
-    if (!full) text += "\n--help shows everything.\n";
+    if (!full) text += "\n--help shows all options.\n";
     return text;
   }
 };
@@ -124,7 +124,7 @@ Program::Program(int argc, char** argv)
   help_->column_width(34);
   help_->examples[&app_] = "modewise train forecast --data ETTh1.csv";
   app_.require_subcommand(0, 1);
-  app_.add_flag("--version", version_, "print the version; with --json what it was built with");
+  app_.add_flag("--version", version_, "print the version; with --json also the build");
   app_.add_flag("--json", json_, "print JSON on stdout, nothing else");
 }
 
@@ -134,15 +134,15 @@ CLI::App* Program::add_bare_command(CLI::App& parent, const std::string& name, c
   help_->examples[command] = example;
   command->option_defaults()->group(kCommonGroup);
   command->add_flag("--json", json_, "print the result as JSON on stdout, nothing else");
-  command->add_flag("-q,--quiet", quiet_, "errors only on stderr");
-  command->add_flag("-v,--verbose", verbose_, "more on stderr; -vv for most");
-  command->add_option("--color", color_, "auto, always or never")
+  command->add_flag("-q,--quiet", quiet_, "print only errors to stderr");
+  command->add_flag("-v,--verbose", verbose_, "print more to stderr; -vv for most");
+  command->add_option("--color", color_, "color: auto, always or never (default auto)")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command
       ->add_option("--threads", threads_,
-                   "threads to compute with; on one CPU the results are the same bits for any number")
+                   "number of threads; results on one CPU are bit-exact for any number")
       ->check(CLI::Range(1, 4096));
-  command->add_flag("--debug", debug_, "show where an internal error came from");
+  command->add_flag("--debug", debug_, "show the backtrace of internal errors");
   command->option_defaults()->group("Options");
   command->final_callback([this, action = std::move(action)] { action_ = action; });
   return command;
@@ -193,8 +193,7 @@ void Program::require_process() const {
   const bool one_of_them =
       std::any_of(shared.begin(), shared.end(), [&](const char* name) { return app_.got_subcommand(name); });
   require(train::workers().size() == 1 || one_of_them, ErrorKind::usage,
-          "processes that torchrun starts share the commands {}: this one is one process's",
-          fmt::join(shared, ", "));
+          "torchrun is for the commands {}: run this command as a single process", fmt::join(shared, ", "));
 }
 
 int Program::parse_and_run() {
@@ -231,7 +230,8 @@ int Program::parse_and_run() {
     return 2;
   }
   require_process();
-  if (std::getenv("MODEWISE_ISA") != nullptr) ops::active_isa();  // a wrong name, before anything is written
+  if (std::getenv("MODEWISE_ISA") != nullptr)
+    ops::active_isa();  // reports a wrong name before writing anything
   if (threads_ > 0) at::set_num_threads(threads_);
   action_();
   return 0;

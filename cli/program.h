@@ -1,5 +1,5 @@
 #pragma once
-// What all commands share: common options, help, exit codes, where output goes.
+// The program: common options, help, exit codes and output of all commands.
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -25,8 +25,8 @@ class Program {
     CLI::App* app;
     Options& options;
   };
-  /// A command `name` below `parent` with the common options and the Options that it fills. `example` opens
-  /// its help; after parsing action(program, options) runs.
+  /// Adds a command `name` to `parent`, with the common options and the Options that it fills. Its help
+  /// begins with `example`; after parsing action(program, options) runs.
   template <class Options, class Action>
   Command<Options> add_command(CLI::App& parent, const std::string& name, const std::string& summary,
                                const std::string& example, Action action) {
@@ -35,31 +35,30 @@ class Program {
                              [this, options, action] { action(std::as_const(*this), *options); }),
             *options};
   }
-  /// More text at the end of a command's --help (not of -h).
+  /// Adds text at the end of a command's --help (not of -h).
   void add_help_text(const CLI::App* command, std::function<std::string()> text);
   CLI::App& app() { return app_; }
 
-  /// Parses, runs the chosen command, turns whatever goes wrong into one sentence on stderr and an exit code.
+  /// Parses the command line and runs the command; errors become one sentence on stderr and an exit code.
   int run();
 
   bool json() const { return json_; }
   const std::vector<std::string>& command_line() const { return command_line_; }
   int threads() const;
-  /// What --threads says, 0 when it was not given.
+  /// Value of --threads; 0: not given.
   int asked_threads() const { return threads_; }
-  /// Cores shared among trainings: `jobs` of them at once, or, 0, as many as there are cores for the threads
-  /// asked for.
+  /// Distribution of cores: `jobs` trainings at once, or for 0 the number of cores divided by --threads.
   struct Shares {
     int64_t jobs, threads;  // threads: of each
   };
   Shares share_cores(int64_t jobs) const;
-  /// Results, on stdout: one JSON document, or text, which gets a line end. What they hold of users' files is
-  /// escaped (core/escaped_text.h).
+  /// Prints results to stdout: one JSON document, or text with a line end. Text from users' files is escaped
+  /// (core/escaped_text.h).
   void print(const nlohmann::ordered_json& result) const;
   void print(const std::string& text) const;
   void print(const report::Table& table) const;
   void print(const tasks::Result& result) const;
-  /// The document for --json, else the table as text, markdown or csv.
+  /// Prints the document for --json, else the table as text, markdown or csv.
   void print(const nlohmann::ordered_json& result, const report::Table& table,
              const std::string& format = "text") const;
 
@@ -69,7 +68,7 @@ class Program {
                              const std::string& example, std::function<void()> action);
   int parse_and_run();
   void print_escaped(const std::string& text) const;
-  /// Usage error where several processes run a command that is one's.
+  /// Usage error if several processes run a command that needs a single one.
   void require_process() const;
   int usage_error(const CLI::ParseError& error) const;
   bool stdout_color() const;
@@ -83,16 +82,17 @@ class Program {
   std::string color_ = "auto";
 };
 
-/// These bytes, at once. Throws io errors.
+/// Writes and flushes bytes. Throws io errors.
 void write_stdout(std::string_view bytes);
-/// A text of any bytes, such as a model's, at once: as it is to a file or pipe, escaped to a terminal.
+/// Writes and flushes text of any bytes, such as generated text: unchanged to files and pipes, escaped to a
+/// terminal.
 void write_text(std::string_view text);
 
-/// The type name of options that take texts of any bytes; others take UTF-8.
+/// Type name of options that accept any bytes; others require UTF-8.
 inline constexpr const char* kAnyBytes = "BYTES";
 
-/// In place of CLI11's PositiveNumber and NonNegativeNumber, whose messages print all digits of the largest
-/// double.
+/// Replacements of CLI11's PositiveNumber and NonNegativeNumber, whose messages print all digits of the
+/// largest double.
 CLI::Validator positive_number();
 /// The command or the name of a task, or one of `others`.
 CLI::Validator known_task(std::vector<std::string> others);

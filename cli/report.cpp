@@ -3,8 +3,8 @@
 #include "cli/commands.h"
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -21,7 +21,7 @@ void report(const Program& program, const ReportOptions& options) {
   const tasks::TaskSpec& kind = tasks::task_of_runs(options.runs);
   require(options.runs.size() == 1 || !options.out.empty(), ErrorKind::usage,
           "a report of several runs needs --out FILE.html");
-  // A run's own report is made from the run and may be made again; any other file is somebody's.
+  // A run's own report can always be rewritten; other files are protected.
   require_new(options.out, options.force);
   const fs::path out =
       options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
@@ -39,11 +39,11 @@ void report(const Program& program, const ReportOptions& options) {
 
 void add_report(Program& program) {
   const auto [command, options] = program.add_command<ReportOptions>(
-      program.app(), "report", "A run in pictures, as one HTML file; or several runs side by side.",
+      program.app(), "report", "Writes the HTML report of a run, or a comparison of several runs.",
       "modewise report runs/ETTh1-hot runs/ETTh1-dlinear --out comparison.html", report);
   command->add_option("runs,--run", options.runs, "run folders")->required();
-  command->add_option("--out", options.out, "HTML file; RUN/report.html without it");
-  command->add_option("--data", options.data, "where the data of a single run lies now");
+  command->add_option("--out", options.out, "HTML file (default RUN/report.html)");
+  command->add_option("--data", options.data, "current location of the data of a single run");
   command->add_flag("--overwrite", options.force, "overwrite the file");
 }
 

@@ -3,8 +3,8 @@
 #include <csignal>
 
 #include "cli/commands.h"
-#include "modewise/core/closed_pipe.h"
 #include "modewise/core/allocator.h"
+#include "modewise/core/closed_pipe.h"
 #include "modewise/core/standard_streams.h"
 #include "modewise/io/shortened_file.h"
 #include "modewise/ops/attention/tensor_blocks.h"
@@ -15,8 +15,8 @@ namespace {
 /// Sets the signal dispositions that the parent process may have changed.
 void set_up_signals() {
   survive_closed_pipes();
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of file sizes fails, and is reported
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would hide how a sweep's processes ended
+  std::signal(SIGXFSZ, SIG_IGN);  // writes beyond the file size limit fail and are reported
+  std::signal(SIGCHLD, SIG_DFL);  // ignored signals would hide the exit status of a sweep's processes
 }
 
 }  // namespace

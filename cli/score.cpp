@@ -52,20 +52,20 @@ void score(const Program& program, const ScoreOptions& options) {
 void add_score(Program& program) {
   const auto [command, options] = program.add_command<ScoreOptions>(
       program.app(), "score",
-      "How near captions of images come to those that people wrote: BLEU, METEOR (exact and stem matches), "
+      "Scores captions of images against reference captions: BLEU, METEOR (exact and stem matches), "
       "ROUGE-L, CIDEr-D.",
       "modewise score captions.json captions_val2017.json", score);
   command
       ->add_option("captions", options.captions,
-                   R"(results of COCO's form: [{"image_id": 1, "caption": "…"}])")
+                   R"(captions in COCO results format: [{"image_id": 1, "caption": "…"}])")
       ->required();
   command
       ->add_option(
           "references", options.references,
-          R"(annotations of COCO's form: {"images": […], "annotations": [{"image_id": 1, "caption": "…"}]})")
+          R"(references in COCO annotation format: {"images": […], "annotations": [{"image_id": 1, "caption": "…"}]})")
       ->required();
-  command->add_option("--per-image", options.per_image, ".csv to write: the scores of each image");
-  command->add_flag("--overwrite", options.force, "overwrite that file");
+  command->add_option("--per-image", options.per_image, "write the scores of each image to a .csv file");
+  command->add_flag("--overwrite", options.force, "overwrite the file of --per-image");
 }
 
 }  // namespace modewise::cli

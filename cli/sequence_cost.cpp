@@ -10,7 +10,7 @@
 namespace modewise::cli {
 namespace {
 
-/// Every form with its own defaults, and the three orders of Tensorized Attention in place of `axial`.
+/// All attention types with their defaults; `axial` in the three orders of Tensorized Attention.
 std::vector<models::SequenceAttentionConfig> all_forms() {
   std::vector<models::SequenceAttentionConfig> out;
   for (const nn::SequenceAttentionEntry& type : nn::sequence_attention_entries()) {

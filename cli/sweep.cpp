@@ -26,7 +26,7 @@ struct SweepCommandOptions {
   bool dry_run = false, table_only = false;
 };
 
-/// An argument as it may be pasted into a shell.
+/// An argument quoted for a shell.
 std::string pasted(const std::string& argument) {
   const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
@@ -62,8 +62,7 @@ sweep::SweepOptions budget(const Program& program, const SweepCommandOptions& op
   return out;
 }
 
-/// Hands the runs that are left to Slurm. Each array task is this program again, on one run, called as we
-/// were.
+/// Submits the remaining runs to Slurm. Each array task runs this program with the same arguments on one run.
 void submit_to_slurm(const Program& program, const SweepCommandOptions& options, const sweep::SweepPlan& plan,
                      const sweep::SweepOptions& sweep_options) {
   sweep::SlurmJob job;
@@ -91,7 +90,7 @@ void submit_to_slurm(const Program& program, const SweepCommandOptions& options,
   const std::string printed = sweep::submit(job);
   program.print(
       tasks::Result({{"sweep", plan.name}, {"runs", job.runs}, {"slurm", printed}},
-                    fmt::format("{}: {} runs; --table shows what is finished", printed, job.runs.size())));
+                    fmt::format("{}: {} runs; --table shows finished runs", printed, job.runs.size())));
 }
 
 std::vector<sweep::SweepTask> sweep_tasks() {
@@ -108,7 +107,7 @@ std::vector<sweep::SweepTask> sweep_tasks() {
 void run(const Program& program, const SweepCommandOptions& options) {
   install_stop_handlers();
   require(options.launcher != "ray", ErrorKind::usage,
-          "Ray is reached from Python: python -m modewise sweep {} --launcher ray", options.file);
+          "--launcher ray needs Python: python -m modewise sweep {} --launcher ray", options.file);
   const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
   const sweep::SweepOptions sweep_options = budget(program, options, plan);
   if (options.dry_run) return list_runs(program, plan, sweep_options);
@@ -128,7 +127,7 @@ void run(const Program& program, const SweepCommandOptions& options) {
   const auto failed =
       std::count_if(outcome.runs.begin(), outcome.runs.end(),
                     [](const sweep::RunOutcome& one) { return one.state == sweep::RunState::failed; });
-  require(failed == 0, ErrorKind::general, "{} of {} runs failed; the same command tries them again", failed,
+  require(failed == 0, ErrorKind::general, "{} of {} runs failed; run the same command to retry them", failed,
           plan.runs.size());
 }
 
@@ -137,37 +136,37 @@ void run(const Program& program, const SweepCommandOptions& options) {
 void add_sweep(Program& program) {
   const auto [command, options] = program.add_command<SweepCommandOptions>(
       program.app(), "sweep",
-      "Trains a grid of settings and seeds, several runs at once, and tables how they validate; the test "
-      "part stays unread.",
+      "Trains a grid of settings and seeds, several runs at once, and prints a table of validation metrics; "
+      "the test split stays unread.",
       "modewise sweep experiments/sweeps/etth1-positions.toml --data ETTh1.csv --jobs 4", run);
-  command->add_option("file", options.file, "TOML file that says what to try; docs/sweeps.md")->required();
+  command->add_option("file", options.file, "TOML file of the sweep (docs/sweeps.md)")->required();
   command->add_option("--data", options.overrides.data, "data file or folder, instead of the sweep's");
-  command->add_option("--out", options.out, "folder; runs/sweep-NAME without it. A sweep there goes on");
-  add_positive(*command, "--jobs", options.jobs,
-               "runs at once; as many as there are cores for --threads each");
+  command->add_option("--out", options.out, "folder (default runs/sweep-NAME); an existing sweep is resumed");
+  add_positive(*command, "--jobs", options.jobs, "runs at once (default: cores / --threads)");
   command
       ->add_option("--launcher", options.launcher,
-                   "where runs are started: local, slurm (an array of sbatch) or ray (python -m modewise)")
+                   "launcher of the runs: local, slurm (an sbatch array) or ray (python -m modewise)")
       ->check(CLI::IsMember({"local", "slurm", "ray"}));
   command
       ->add_option("--sbatch", options.sbatch,
-                   "with --launcher slurm: an option of sbatch, as in --sbatch=--partition=long")
+                   "with --launcher slurm: option for sbatch, as in --sbatch=--partition=long")
       ->allow_extra_args(false);
-  command->add_option("--only", options.only, "start this run alone; may be repeated")
-      ->allow_extra_args(false);
+  command->add_option("--only", options.only, "start only this run; repeatable")->allow_extra_args(false);
   add_positive(*command, "--claim-timeout", options.lease,
-               "seconds without a sign of life after which another sweep's run is taken over");
-  command->add_option("--seeds", options.overrides.seeds, "instead of the sweep's")->delimiter(',');
-  command->add_option("--set", options.overrides.settings, "one key for all runs, as in --set train.epochs=5")
+               "seconds without heartbeat after which a run of another process is taken over (default 60)");
+  command->add_option("--seeds", options.overrides.seeds, "seeds instead of the sweep's")->delimiter(',');
+  command
+      ->add_option("--set", options.overrides.settings,
+                   "set one key for all runs, as in --set train.epochs=5")
       ->allow_extra_args(false);
   command
       ->add_option("--metric", options.overrides.metrics,
-                   "columns: paths in metrics.json, as in best.val_mse")
+                   "table column: path in metrics.json, such as best.val_mse; repeatable")
       ->allow_extra_args(false);
-  command->add_option("--format", options.format, "text, markdown or csv")
+  command->add_option("--format", options.format, "text, markdown or csv (default text)")
       ->check(CLI::IsMember({"text", "markdown", "csv"}));
-  command->add_flag("--dry-run", options.dry_run, "list the runs and start none");
-  command->add_flag("--table", options.table_only, "table what is finished and start none");
+  command->add_flag("--dry-run", options.dry_run, "only list the runs");
+  command->add_flag("--table", options.table_only, "only print the table of finished runs");
 }
 
 }  // namespace modewise::cli

@@ -39,7 +39,7 @@ std::string input_text(const std::string& file) {
   return text;
 }
 
-/// Ids in decimal, with anything that is no digit between.
+/// Parses decimal ids separated by non-digits.
 std::vector<Tokenizer::Id> parse_ids(std::string_view text, const std::string& file) {
   std::vector<Tokenizer::Id> ids;
   for (size_t at = 0; at < text.size();) {
@@ -50,7 +50,7 @@ std::vector<Tokenizer::Id> parse_ids(std::string_view text, const std::string& f
     Tokenizer::Id id = 0;
     const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), id);
     if (error != std::errc()) {
-      fail(ErrorKind::data, "{}: a token's number was expected at byte {}, got {}", file, at,
+      fail(ErrorKind::data, "{}: expected a token id at byte {}, got {}", file, at,
            io::quote_for_message(text.substr(at, 20)));
     }
     ids.push_back(id);
@@ -69,7 +69,7 @@ std::string piece_text(const Tokenizer& tokenizer, Tokenizer::Id id) {
 void decode(const Program& program, const TokenizeOptions& options, const Tokenizer& tokenizer) {
   const std::vector<Tokenizer::Id> ids = parse_ids(input_text(options.text.path), options.text.path);
   const std::string text = tokenizer.decode(ids);
-  // What is no UTF-8 shows as U+FFFD in JSON; else these bytes and no line end.
+  // JSON replaces invalid UTF-8 by U+FFFD; otherwise the bytes are written without a line end.
   if (program.json())
     program.print(Json{{"tokenizer", tokenizer.name()}, {"text", text}});
   else
@@ -135,7 +135,7 @@ void write_tokens(const Program& program, const TokenizeOptions& options) {
        {"tokens", file.tokens()},
        {"bytes", bytes},
        {"seconds", seconds}},
-      fmt::format("{}: {} documents, {} bytes, {} tokens of {} ({:.2f} bytes a token, {:.1f} MB a second)",
+      fmt::format("{}: {} documents, {} bytes, {} tokens of {} ({:.2f} bytes per token, {:.1f} MB/s)",
                   options.out, file.documents().size(), report::Cell::count(bytes).text(),
                   report::Cell::count(file.tokens()).text(), tokenizer->name(),
                   static_cast<double>(bytes) / static_cast<double>(file.tokens()),
@@ -144,7 +144,7 @@ void write_tokens(const Program& program, const TokenizeOptions& options) {
 
 void tokenize(const Program& program, const TokenizeOptions& options) {
   require(options.decode + options.count + options.pieces + !options.out.empty() < 2, ErrorKind::usage,
-          "--pieces, --count, --decode and --out are four outputs: give one of them");
+          "--pieces, --count, --decode and --out are exclusive: give one");
   if (options.out.empty())
     show_tokens(program, options);
   else
@@ -156,23 +156,24 @@ void tokenize(const Program& program, const TokenizeOptions& options) {
 void add_tokenize(Program& program) {
   const auto [command, options] = program.add_command<TokenizeOptions>(
       program.app(), "tokenize",
-      "Text as tokens, shown, or with --out in a file which trainings map instead of reading the text again; "
-      "and tokens as text.",
+      "Tokenizes text to stdout, or with --out to a token file that training maps instead of the text; or "
+      "decodes token ids.",
       "modewise tokenize books/ --tokenizer tokenizer.model --out books.safetensors", tokenize);
   options.text.path = "-";
-  command->add_option("text", options.text.path,
-                      "text file, or - for standard input; with --out also a folder or .jsonl; with --decode "
-                      "the tokens' numbers");
-  command->add_option("--tokenizer", options.tokenizer,
-                      "bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one");
+  command->add_option(
+      "text", options.text.path,
+      "text file, or - for standard input; with --out also a folder or .jsonl; with --decode token ids");
+  command->add_option(
+      "--tokenizer", options.tokenizer,
+      "tokenizer: bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one");
   command->add_option("--out", options.out, "file.safetensors");
-  command->add_flag("--pieces", options.pieces, "a line a token: its number and its text");
-  command->add_flag("--count", options.count, "how many tokens");
-  command->add_flag("--decode", options.decode, "from numbers to text");
-  command->add_option("--field", options.text.field,
-                      "of the objects of a .jsonl file: the one with the text");
+  command->add_flag("--pieces", options.pieces, "print one line per token: id and text");
+  command->add_flag("--count", options.count, "print the number of tokens");
+  command->add_flag("--decode", options.decode, "decode token ids to text");
+  command->add_option("--field", options.text.field, "text field of the objects of a .jsonl file");
   command
-      ->add_option("--separator", options.text.separator, "between documents: auto, endoftext, blank, none")
+      ->add_option("--separator", options.text.separator,
+                   "separator between documents: auto, endoftext, blank, none (default auto)")
       ->check(CLI::IsMember({"auto", "endoftext", "blank", "none"}));
   command->add_flag("--overwrite", options.force, "overwrite the file");
 }

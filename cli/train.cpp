@@ -33,7 +33,7 @@ std::string track_setting(const TrainOptions& options) {
 
 AutoOptions auto_options(const TrainOptions& options) {
   AutoOptions out{options.config.config, options.config.data,
-                  options.training.out,       options.config.short_forms,
+                  options.training.out,  options.config.short_forms,
                   options.budget,        std::max<int64_t>(options.config.seed, 0),
                   options.jobs,          options.training.exist_ok,
                   options.no_test,       options.refit};
@@ -50,9 +50,9 @@ void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptio
   if (!options.training.resume.empty() && resume_auto(program, kind, options.training.resume)) return;
   const bool searches = options.config.model == kAuto && options.training.resume.empty();
   require(!searches || train::workers().size() == 1, ErrorKind::usage,
-          "--model auto starts trainings of its own: one process runs it, without torchrun");
+          "--model auto starts its own trainings: run it as a single process, without torchrun");
   require(searches || !options.refit, ErrorKind::usage,
-          "--refit is for --model auto; it trains what that chose once more");
+          "--refit is for --model auto: it retrains the selected model");
   if (searches) return train_auto(program, kind, auto_options(options));
   tasks::TrainRequest request = options.training;
   request.config = options.config.config;
@@ -63,25 +63,27 @@ void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptio
   if (options.no_test) request.assignments.push_back("train.test=false");
   if (!request.resume.empty()) {
     require(request.config.empty() && request.out.empty(), ErrorKind::usage,
-            "--resume takes the config and the folder of its run; --config and --out start another run");
+            "--resume uses the config and folder of its run; --config and --out are for new runs");
     require(!options.no_test, ErrorKind::usage,
-            "--resume reads the test part or not as its run began; --no-test starts another run");
+            "--resume keeps the run's use of the test split; --no-test is for new runs");
   }
   program.print(tasks::run_training(kind, request));
 }
 
 void add_run_options(CLI::App& command, TrainOptions& options) {
-  command.add_option("--out,--run", options.training.out, "run folder to make; runs/DATA-MODEL without it");
-  command.add_flag("--overwrite", options.training.exist_ok, "start anew in a folder that holds a run");
-  command.add_option("--track", options.track, "recorded at each evaluation: stable_rank (train.track)")
+  command.add_option("--out,--run", options.training.out, "run folder (default runs/DATA-MODEL)");
+  command.add_flag("--overwrite", options.training.exist_ok, "overwrite an existing run");
+  command
+      .add_option("--track", options.track, "metrics recorded at each evaluation: stable_rank (train.track)")
       ->delimiter(',');
   command.add_flag("--tensorboard", options.tensorboard,
-                   "write the event files of TensorBoard into the run folder (output.tensorboard)");
+                   "write TensorBoard event files to the run folder (output.tensorboard)");
   command.add_flag("--no-test", options.no_test,
-                   "leave the test part unread, to choose among settings by validation (train.test); "
-                   "evaluate RUN reads it when all is chosen");
-  command.add_option("--resume", options.training.resume, "run folder to go on with; needs nothing else");
-  command.add_flag("--allow-config-changes", options.training.accept_changes, "with --resume: accept changed settings");
+                   "do not read the test split, for model selection on validation (train.test); "
+                   "evaluate RUN evaluates it later");
+  command.add_option("--resume", options.training.resume, "run folder to resume; no other option is needed");
+  command.add_flag("--allow-config-changes", options.training.accept_changes,
+                   "with --resume: allow changed settings");
 }
 
 void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kind) {
@@ -95,15 +97,14 @@ void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kin
   add_run_options(*command, options);
   if (kind.candidates != nullptr) {
     command->add_option("--budget", options.budget,
-                        "with --model auto: time for the search among models, such as 90s, 10m, 1.5h");
+                        "with --model auto: time budget of the search, such as 90s, 10m, 1.5h (default 5m)");
     add_positive(*command, "--jobs", options.jobs,
-                 "with --model auto: trainings at once; as many as there are cores for --threads each");
+                 "with --model auto: trainings at once (default: cores / --threads)");
   }
   if (kind.refit != nullptr)
-    command->add_flag(
-        "--refit", options.refit,
-        "with --model auto: once the test part is judged, what was chosen is trained again with all "
-        "rows, beyond the budget");
+    command->add_flag("--refit", options.refit,
+                      "with --model auto: after the evaluation, retrain the selected model with all rows, "
+                      "beyond the budget");
   program.add_help_text(command, [&kind] {
     return "Keys of --config and --set, with their defaults:\n\n" + kind.defaults().fields.to_toml(true);
   });
@@ -112,8 +113,8 @@ void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kin
 }  // namespace
 
 void add_train(Program& program) {
-  CLI::App* command = program.app().add_subcommand(
-      "train", "Trains a model on a data set; without a task, of that which --data looks like");
+  CLI::App* command =
+      program.app().add_subcommand("train", "Trains a model; without a task, that of the data");
   command->require_subcommand(1);
   for (const tasks::TaskSpec* kind : tasks::task_specs()) add_training(program, *command, *kind);
 }

@@ -27,7 +27,8 @@ std::string absolute_if_there(const std::string& path) {
   return !path.empty() && fs::exists(path) ? fs::absolute(path).lexically_normal().string() : path;
 }
 
-sweep::SearchRequest request_of(const Program& program, const tasks::TaskSpec& kind, const AutoOptions& options) {
+sweep::SearchRequest request_of(const Program& program, const tasks::TaskSpec& kind,
+                                const AutoOptions& options) {
   sweep::SearchRequest request;
   request.task = kind.name;
   request.config = absolute_if_there(options.config);
@@ -63,13 +64,13 @@ sweep::SearchOutcome searched(const sweep::SearchRequest& request, const fs::pat
   return outcome;
 }
 
-/// Judges the best run on the test part, makes it, or what it was trained once more to, that of `folder`, and
-/// prints all. Killed anywhere and called again it ends the same.
+/// Evaluates the best run on the test split, makes it, or its retrained version, the run of `folder`, and
+/// prints the result. Idempotent: an interrupted call can be repeated.
 void conclude(const Program& program, const tasks::TaskSpec& kind, const sweep::SearchRequest& request,
               const sweep::SearchOutcome& outcome, const fs::path& folder) {
   const sweep::TrialResult* best = outcome.best();
-  require(best != nullptr, ErrorKind::general, "none of {} candidates ended well; {} says why",
-          request.candidates.size(), (folder / "auto" / "leaderboard.json").string());
+  require(best != nullptr, ErrorKind::general, "all {} candidates failed; see {}", request.candidates.size(),
+          (folder / "auto" / "leaderboard.json").string());
   const std::string run = folder.string();
   const bool refitted = !outcome.refitted.empty();
   if (!refitted) sweep::become_run(folder, best->folder);
@@ -98,7 +99,7 @@ void conclude(const Program& program, const tasks::TaskSpec& kind, const sweep::
   if (refitted) {
     sweep::become_run(folder, outcome.refitted);
     json["refit"] = true;
-    text += fmt::format("trained once more, with all rows; what was judged is {}\n", best->folder.string());
+    text += fmt::format("retrained with all rows; the evaluated run is {}\n", best->folder.string());
   }
   train::RunFolder::open(run).remove_leftovers();
   kind.write_report(run, "", folder / "report.html");
@@ -116,12 +117,13 @@ double seconds_of(const std::string& text) {
   const std::string unit(rest, end);
   const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
   require(error == std::errc() && factor > 0 && std::isfinite(value) && value > 0, ErrorKind::usage,
-          "--budget: '{}' is no time such as 90s, 10m or 1.5h", text);
+          "--budget: '{}' is not a time such as 90s, 10m or 1.5h", text);
   return value * factor;
 }
 
 void train_auto(const Program& program, const tasks::TaskSpec& kind, const AutoOptions& options) {
-  require(kind.candidates != nullptr, ErrorKind::usage, "'modewise train {}' has no --model auto", kind.command);
+  require(kind.candidates != nullptr, ErrorKind::usage, "'modewise train {}' has no --model auto",
+          kind.command);
   const sweep::SearchRequest request = request_of(program, kind, options);
   const std::string stem = tasks::run_stem_of(fs::path(request.data).stem().string(), "auto");
   const train::RunFolder folder = options.out.empty()
@@ -134,8 +136,8 @@ void train_auto(const Program& program, const tasks::TaskSpec& kind, const AutoO
 bool resume_auto(const Program& program, const tasks::TaskSpec& kind, const std::string& run) {
   if (!sweep::holds_search(run)) return false;
   const sweep::SearchRequest request = sweep::read_search(run);
-  require(&tasks::task_named(request.task) == &kind, ErrorKind::usage, "{} holds a search of the task '{}', not of '{}'", run,
-          request.task, kind.name);
+  require(&tasks::task_named(request.task) == &kind, ErrorKind::usage,
+          "{} contains a search of the task '{}', not of '{}'", run, request.task, kind.name);
   const train::FolderLock lock(run);
   conclude(program, kind, request, searched(request, run), run);
   return true;

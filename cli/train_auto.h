@@ -10,19 +10,18 @@
 namespace modewise::cli {
 
 struct AutoOptions {
-  std::string config, data, out;      // as of a training
-  std::vector<std::string> settings;  // "key=value", of every candidate
+  std::string config, data, out;      // as for a training
+  std::vector<std::string> settings;  // "key=value", for every candidate
   std::string budget = "5m";
   int64_t seed = 0, jobs = 0;
   bool exist_ok = false, no_test = false, refit = false;
 };
 
 void train_auto(const Program& program, const tasks::TaskSpec& kind, const AutoOptions& options);
-/// Goes on with the search in `run`, or returns false where there is none. Usage error for one of another
-/// task.
+/// Resumes the search in `run`; returns false if there is none. Usage error for a search of another task.
 bool resume_auto(const Program& program, const tasks::TaskSpec& kind, const std::string& run);
 
-/// Seconds of "90", "90s", "10m", "1.5h"; usage error that says so for anything else, 0 and less among it.
+/// Seconds of "90", "90s", "10m", "1.5h"; usage error for anything else, including 0 and less.
 double seconds_of(const std::string& text);
 
 }  // namespace modewise::cli

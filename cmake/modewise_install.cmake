@@ -1,6 +1,6 @@
-# `cmake --install build --prefix P`, the component cpp: headers, libraries, the program, and the package that
-# find_package(modewise) finds, with a target for each layer: modewise::ops, modewise::nn, modewise::tasks … The wheel takes
-# the component python (python/CMakeLists.txt).
+# Install rules of `cmake --install build --prefix P`. Component cpp: headers, libraries, the program, and the package for
+# find_package(modewise), with one target per layer: modewise::ops, modewise::nn, modewise::tasks … The wheel uses the
+# component python (python/CMakeLists.txt).
 include(CMakePackageConfigHelpers)
 
 set(MODEWISE_INSTALLED modewise_flags modewise_torch)
@@ -11,18 +11,18 @@ foreach(layer ${MODEWISE_LAYERS})
   list(APPEND MODEWISE_INSTALLED modewise_${layer})
 endforeach()
 
-# What the installed headers include. libtorch has a copy of fmt, which its users find first; without the compiled
-# functions of one fmt any will do.
+# Libraries that the installed headers include. libtorch has a copy of fmt, which its users find first; header-only, so that
+# any version works.
 target_link_libraries(modewise_core PUBLIC $<INSTALL_INTERFACE:fmt::fmt-header-only> $<INSTALL_INTERFACE:nlohmann_json::nlohmann_json>)
 
 install(TARGETS ${MODEWISE_INSTALLED} EXPORT modewise LIBRARY DESTINATION lib COMPONENT cpp INCLUDES DESTINATION include)
 install(TARGETS modewise modewise_cli RUNTIME DESTINATION bin LIBRARY DESTINATION lib COMPONENT cpp)
-# Without what stands behind the public functions: kernels, their checks, handles of other libraries.
+# Internal headers are not installed: kernels, their checks, handles of other libraries.
 install(DIRECTORY modewise DESTINATION include COMPONENT cpp FILES_MATCHING PATTERN "*.h"
   PATTERN autograd EXCLUDE PATTERN cpu EXCLUDE PATTERN reference EXCLUDE
   REGEX "_(checks|handle)\\.h$" EXCLUDE REGEX "/(gzip|one_thread|zip_archive)\\.h$" EXCLUDE)
 
-# One link for all libraries to find libtorch by: where torch moves, it alone has to be made anew.
+# One symbolic link by which all libraries find libtorch: if torch moves, only this link changes.
 set(torch_link ${CMAKE_BINARY_DIR}/generated/torch)
 file(CREATE_LINK ${torch_library_folder} ${torch_link} SYMBOLIC)
 install(FILES ${torch_link} DESTINATION lib/modewise COMPONENT cpp)

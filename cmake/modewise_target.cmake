@@ -1,4 +1,4 @@
-# Every target of the project gets its warnings and its include root here.
+# Warnings and include root of all targets.
 add_library(modewise_flags INTERFACE)
 target_include_directories(modewise_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
 target_compile_features(modewise_flags INTERFACE cxx_std_20)
@@ -16,25 +16,24 @@ if(MODEWISE_COVERAGE)
   target_link_options(modewise_flags INTERFACE --coverage)
 endif()
 
-# libtorch; its headers are system headers, not ours to warn about.
+# libtorch; its headers are system headers, without warnings.
 add_library(modewise_torch INTERFACE)
 target_link_libraries(modewise_torch INTERFACE torch)
 
-# With MODEWISE_UNITY the files of a target that includes libtorch are compiled several at a time: its headers, which
-# take most of a file's time, are then read once for all of them. The names in anonymous namespaces of one target must
-# differ for that.
+# MODEWISE_UNITY: unity build of the targets that include libtorch, whose headers take most of the compile time and are
+# then read once for several files. So names in anonymous namespaces must be unique within a target.
 function(modewise_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${MODEWISE_UNITY} UNITY_BUILD_BATCH_SIZE 16
     UNITY_BUILD_RELOCATABLE ON)
 endfunction()
 
-# For code that is never in a hot loop: compiled in about two thirds of the time.
+# For code outside hot loops: compiles in about two thirds of the time.
 function(modewise_quick_to_compile target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# modewise_library(<layer> SOURCES a.cpp ... LINK core io torch ...): one shared library a layer. What is no layer it links
-# in the build alone: whoever uses the installed library finds what its headers include, which modewise_install.cmake says.
+# modewise_library(<layer> SOURCES a.cpp ... LINK core io torch ...): one shared library per layer. Other libraries are linked
+# in the build only: users of the installed library get the dependencies of its headers from modewise_install.cmake.
 function(modewise_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(modewise_${layer} SHARED ${ARG_SOURCES})
@@ -51,7 +50,7 @@ function(modewise_library layer)
   endif()
 endfunction()
 
-# What all test programs are compiled with; those with libtorch share its precompiled headers (tests/CMakeLists.txt).
+# Compile options of all test programs; those with libtorch share precompiled headers (tests/CMakeLists.txt).
 function(modewise_test_options target)
   target_link_libraries(${target} PRIVATE modewise_flags GTest::gtest GTest::gmock GTest::gtest_main)
   modewise_quick_to_compile(${target})
@@ -59,9 +58,9 @@ function(modewise_test_options target)
     MODEWISE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MODEWISE_BINARY_DIR="${CMAKE_BINARY_DIR}")
 endfunction()
 
-# modewise_test(<folder> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program a folder. CTest runs it in shards_<folder>
-# processes, one when that is not set, each with every n-th test (tests/run_shard.py): most tests take less time than the
-# start of a process that loads libtorch. Where long_<folder> is set, the tests named LONG_… run as <folder>.long, labelled long.
+# modewise_test(<folder> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program per folder. CTest runs it in shards_<folder>
+# processes (default 1), each with every n-th test (tests/run_shard.py): most tests are shorter than the start of a process
+# that loads libtorch. If long_<folder> is set, the tests named LONG_… run as <folder>.long, labelled long.
 function(modewise_test folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${folder}_test ${ARG_SOURCES})

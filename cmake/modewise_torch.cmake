@@ -1,5 +1,5 @@
-# libtorch brings a copy of fmt that is newer than the system's, which our libraries and spdlog are built with.
-# Its headers are therefore searched after the system's, so that <fmt/…> means one thing everywhere.
+# libtorch has a newer copy of fmt than the system's, with which our libraries and spdlog are built. Its headers are
+# therefore searched after the system's, so that <fmt/…> is the same everywhere.
 set(torch_include_options)
 foreach(directory ${TORCH_INCLUDE_DIRS})
   list(APPEND torch_include_options "SHELL:-idirafter ${directory}")
@@ -11,8 +11,8 @@ foreach(library torch torch_cpu torch_cpu_library torch_library c10)
 endforeach()
 target_compile_options(modewise_torch INTERFACE "$<BUILD_INTERFACE:${torch_include_options}>")
 
-# at::parallel_for is a header template over OpenMP: without -fopenmp it is a plain loop, and one program must not have
-# both. The runtime must be the one that libtorch brought, else two pools of threads would fight for the cores.
+# at::parallel_for is a header template over OpenMP: without -fopenmp it is a plain loop, and one program must not mix
+# both. The OpenMP runtime must be libtorch's own, otherwise two thread pools compete for the cores.
 target_compile_options(modewise_torch INTERFACE $<BUILD_INTERFACE:-fopenmp>)
 get_filename_component(torch_library_folder ${TORCH_LIBRARY} DIRECTORY)
 find_library(MODEWISE_TORCH_OPENMP NAMES libgomp.so.1 gomp HINTS ${torch_library_folder} NO_DEFAULT_PATH)

@@ -10,7 +10,7 @@ import modewise.transformers
 torch.manual_seed(0)
 config = LlamaConfig(vocab_size=64, hidden_size=32, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
                      max_position_embeddings=96, bos_token_id=None, eos_token_id=None)  # fmt: skip
-modewise.transformers.configure(config, fold=[0, 4, 4], slots=2)  # blocks of 16 tokens in 4 parts, two summary tokens each
+modewise.transformers.configure(config, fold=[0, 4, 4], summary_tokens=2)  # two summary tokens per block of 16 tokens
 model = AutoModelForCausalLM.from_config(config)
 print([name for name, _ in model.named_parameters() if "latents" in name])
 

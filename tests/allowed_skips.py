@@ -1,6 +1,6 @@
-"""Tests that may be skipped, each with the machines on which it may. Any other skip is a failure: a program, a package or a
-data set that is missing must not switch tests off unnoticed. tests/run_shard.py reads the table for the C++ tests,
-tests/python/skip_rule.py for the Python tests.
+"""Tests that may be skipped, each with the machines on which it may. Any other skip is a failure: a missing program, package or
+data set must not disable tests unnoticed. tests/run_shard.py reads the table for the C++ tests, tests/python/skip_rule.py for the
+Python tests.
 """
 
 import fnmatch
@@ -33,12 +33,12 @@ def no_data(name):
 
 @functools.cache
 def no_tracing():
-    """strace is there (`./dev test` installs it), but some containers forbid it to trace."""
+    """strace is installed (by `./dev test`), but some containers forbid tracing."""
     return shutil.which("strace") is not None and subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode != 0
 
 
 def no_devices():
-    """Only root may make a device, and not in every container or file system."""
+    """Only root may create a device, and not in every container or file system."""
     with tempfile.TemporaryDirectory() as folder:
         device = pathlib.Path(folder) / "null"
         try:
@@ -50,7 +50,7 @@ def no_devices():
 
 
 def no_peak_reset():
-    """Linux forgets a process's peak of memory when 5 is written here, unless the kernel or the container has no such file."""
+    """Linux resets a process's peak memory if 5 is written to this file, which some kernels and containers lack."""
     try:
         pathlib.Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -59,7 +59,7 @@ def no_peak_reset():
 
 
 def sanitized():
-    """The build checks memory or measures coverage: it is too slow for the largest inputs."""
+    """The build has sanitizers or coverage: it is too slow for the largest inputs."""
     cache = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "CMakeCache.txt"
     lines = cache.read_text().splitlines() if cache.exists() else []
     return any(f"MODEWISE_{name}:BOOL=ON" in lines for name in ("SANITIZE", "COVERAGE")) or "CMAKE_BUILD_TYPE:STRING=Debug" in lines
@@ -85,7 +85,7 @@ ALLOWED = [
     ("io.MappedFileTest.SaysThatItHasNoPermission", "root reads every file", lambda: os.geteuid() == 0),
     ("io.Npz.ReadsALargeArrayOfFewValues", "sanitizers, coverage or no optimisation", sanitized),
 
-    ("test_captioning.py::test_eighty_pictures_of_coco_are_read", "no data/captions", no_data("captions/train2017")),
+    ("test_captioning.py::test_eighty_images_of_coco_are_read", "no data/captions", no_data("captions/train2017")),
     ("test_score.py::test_the_captions_of_coco", "no data/captions", no_data("captions/captions_val2017.json")),
     ("test_cli.py::test_repeat_on_exchange*", "no data/forecasting", no_data("forecasting")),
     ("test_cli.py::test_forecast_of_etth1_continues_its_dates", "no data/forecasting", no_data("forecasting")),
@@ -113,7 +113,7 @@ ALLOWED = [
 
 
 def refusal(test, reason):
-    """Says why `test` may not be skipped on this machine; None when it may."""
+    """The reason why `test` may not be skipped on this machine; None if it may."""
     if any(fnmatch.fnmatchcase(test, pattern) and here() for pattern, _, here in ALLOWED):
         return None
     return (f"was skipped ({reason}), which tests/allowed_skips.py does not allow on this machine: "

@@ -1,5 +1,5 @@
 #pragma once
-// The folder with real data sets: MODEWISE_DATA, or shared/data beside the repository.
+// The folder with real data sets: MODEWISE_DATA, or shared/data next to the repository.
 
 #include <cstdlib>
 #include <filesystem>

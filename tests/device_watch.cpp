@@ -15,8 +15,8 @@
 namespace modewise {
 namespace {
 
-// The key of libtorch's own tests of whole modes, before all others: calls of autograd and of composite
-// operators pass it as well as those that they make.
+// Dispatch key of libtorch's own tests of modes, before all others: it sees calls of autograd and composite
+// operators, and the calls that they make.
 constexpr auto kWatchKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
 thread_local DeviceWatch* watch = nullptr;
@@ -56,7 +56,7 @@ c10::IValue on_cpu(const c10::IValue& value) {
   return list;
 }
 
-/// The Meta kernel of an operator that has one in Python alone: the sizes are those of its result for zeros.
+/// Meta kernel for an operator that has one in Python only: computes the sizes by running it on CPU zeros.
 void sizes_from_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard unwatched(kWatchKey);
   const at::AutoDispatchBelowADInplaceOrView below;
@@ -70,7 +70,7 @@ void sizes_from_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     if (!result.isTensor()) throw std::logic_error("no sizes of the results of " + op.schema().name());
     const at::Tensor& tensor = result.toTensor();
     at::Tensor out;
-    for (size_t i = 0; i < given.size(); ++i)  // what is changed in place is what was given
+    for (size_t i = 0; i < given.size(); ++i)  // results in place are the arguments
       if (arguments[i].isTensor() && arguments[i].toTensor().is_same(tensor)) out = given[i].toTensor();
     if (!out.defined()) out = tensor.to(at::kMeta);
     if (out.sizes() != tensor.sizes()) out.resize_(tensor.sizes());
@@ -78,9 +78,8 @@ void sizes_from_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
 }
 
-/// Gives the operators of libtorch whose Meta kernels are written in Python some for as long as the program
-/// runs. Those whose result depends on values get none: no device can run them without waiting for the
-/// values.
+/// Registers Meta kernels for the operators of libtorch that have them in Python only. Operators whose result
+/// depends on values get none: every device must wait for the values.
 void add_meta_kernels() {
   static std::vector<c10::RegistrationHandleRAII> kept;
   if (!kept.empty()) return;

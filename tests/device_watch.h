@@ -1,7 +1,6 @@
 #pragma once
-// Watches the devices of all calls that go through libtorch's dispatcher, our operators' too. What runs on
-// the `meta` device under a watch without a fault would run on any device: no tensor of it was left on the
-// CPU.
+// Checks the devices of all calls through libtorch's dispatcher, including our operators. Code that runs on
+// the `meta` device under a watch without faults runs on any device: no tensor was left on the CPU.
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -12,8 +11,8 @@
 
 namespace modewise {
 
-/// While it lives, every tensor that a call of this thread takes or gives must be on `device`; CPU tensors
-/// without dimensions excepted, which libtorch makes of numbers. One at a time.
+/// During its lifetime every argument and result tensor of calls in this thread must be on `device`, except
+/// CPU scalars, which libtorch makes of numbers. One at a time.
 class DeviceWatch {
  public:
   explicit DeviceWatch(at::Device device);
@@ -21,9 +20,9 @@ class DeviceWatch {
   DeviceWatch(const DeviceWatch&) = delete;
   DeviceWatch& operator=(const DeviceWatch&) = delete;
 
-  /// "aten::arange gives a tensor [7] on cpu", each once, in the order in which they came.
+  /// "aten::arange gives a tensor [7] on cpu", without duplicates, in order of occurrence.
   const std::vector<std::string>& faults() const { return faults_; }
-  /// Calls seen.
+  /// Number of observed calls.
   int64_t calls() const { return calls_; }
 
   void saw(const std::string& call, bool gives, const at::Tensor& tensor);
@@ -36,8 +35,8 @@ class DeviceWatch {
   c10::impl::IncludeDispatchKeyGuard included_;
 };
 
-/// Moves a module as Module::to does, which cannot give a CPU parameter a tensor of the meta device: each
-/// parameter and buffer gets the other tensor's contents in place; what else a module holds it moves itself.
+/// Moves a module like Module::to, which cannot move a CPU parameter to the meta device: each parameter and
+/// buffer is replaced in place; a module moves its other members itself.
 void move_module(torch::nn::Module& module, at::Device device);
 
 }  // namespace modewise

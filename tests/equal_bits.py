@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints the SHA-256 of the weights that a small float32 training of each task ends with, so that two CPUs can be compared.
+"""Prints the SHA-256 of the final weights of a small float32 training of each task, to compare two CPUs.
 
     tests/equal_bits.py [NAME ...] [--demo] [--program build/bin/modewise] [--check PAGE | --write PAGE]
 
 The same build, libtorch and C library give the same hashes on every x86-64 CPU with AVX2 and FMA. Inputs are made here, from
-whole numbers alone. --demo adds the two models that `modewise demo` trains (minutes); --check compares with the table of a page,
-docs/training.md, and ends with 1 where a hash differs; --write puts those that were found there. It needs Python with numpy.
+integers only. --demo adds the two models that `modewise demo` trains (minutes); --check compares with the table of a page,
+docs/training.md, and exits with 1 if a hash differs; --write writes the hashes there. Needs Python with NumPy.
 """
 
 import argparse
@@ -32,26 +32,26 @@ ENCODER = "--tokenizer bytes model.width=16 model.layers=2 model.heads=2 model.m
 CAPTIONS = ("--data captions.json --images pictures --size 16 model.encoder.widths=[8,16] model.encoder.heads=2 model.decoder.width=16"
             " model.max_words=9 train.batch_size=8")  # fmt: skip
 
-# What follows `modewise train`; a word such as model.width=16 gets --set before it.
+# Arguments of `modewise train`; a word such as model.width=16 gets --set before it.
 TRAININGS = {
     "forecast-hot": f"forecast --model hot {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4",
     "forecast-transformer": f"forecast --model transformer {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4",
     "forecast-dlinear": f"forecast --model dlinear {WINDOWS}",
     "forecast-tide": f"forecast --model tide {WINDOWS} model.width=16 model.hidden=16 data.future_covariates=c data.calendar=auto",
     "forecast-known": f"forecast --model hot {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4 data.future_covariates=c data.calendar=auto",
-    "volumes-hot": f"classify --data boxes.npz {TINY} train.batch_size=16",
-    "volumes-resnet18": "classify --data boxes.npz --model resnet18 model.resnet.width=4 train.batch_size=16",
+    "volumes-hot": f"classify-volumes --data boxes.npz {TINY} train.batch_size=16",
+    "volumes-resnet18": "classify-volumes --data boxes.npz --model resnet18 model.resnet.width=4 train.batch_size=16",
     "scenes-hot": f"segment --data scene.npy --masks scene_mask.npy data.window=16 {TINY} train.batch_size=4",
     "scenes-unet": "segment --data scene.npy --masks scene_mask.npy data.window=32 --model unet model.unet.width=4 train.batch_size=4",
-    "series-causal": f"series --data ramps --attention causal {TINY} model.patch.length=4 model.patch.stride=2 data.length=24 train.batch_size=8",
-    "series-tcn": "series --data ramps --model tcn model.convolution.width=8 train.batch_size=8",
+    "series-causal": f"classify-series --data ramps --attention summary {TINY} model.patch.length=4 model.patch.stride=2 data.length=24 train.batch_size=8",
+    "series-tcn": "classify-series --data ramps --model tcn model.convolution.width=8 train.batch_size=8",
     "language-causal": f"language --data story.txt {TEXT} model.attention.fold=0,4,8 model.attention.summary_tokens=2 model.dropout=0.1",
     "language-full": f"language --data story.txt --attention full {TEXT}",
-    "pictures-tensor": "pictures --data shapes --attention tensor model.cnn.widths=[4,8] train.batch_size=12 augment.crop=1",
+    "pictures-tensor": "classify-images --data shapes --attention stt model.cnn.widths=[4,8] train.batch_size=12 augment.crop=1",
     "text-classes": f"text --data SST-2 {ENCODER}",
     "text-masked": f"text --data story.txt --objective masked_lm {ENCODER}",
-    "captions-transformer": f"captions {CAPTIONS} model.decoder.heads=2 model.decoder.layers=1",
-    "captions-lstm": f"captions {CAPTIONS} --model lstm",
+    "captions-transformer": f"caption {CAPTIONS} model.decoder.heads=2 model.decoder.layers=1",
+    "captions-lstm": f"caption {CAPTIONS} --model lstm",
 }
 ALWAYS = "train.max_steps=6 train.schedule.warmup_steps=2 output.report=false"
 
@@ -61,7 +61,7 @@ def arguments_of(command):
 
 
 def write_npz(path, **arrays):
-    """numpy.savez without the time of day, which would be in the hash of the data."""
+    """numpy.savez without time stamps, which would change the hash of the data."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             np.save(member := io.BytesIO(), array)
@@ -98,7 +98,7 @@ def write_grids(folder, rng):
 
 
 def write_png(path, pixels):
-    """pixels [height, width, 3], stored without compression, whose bytes depend on zlib's version."""
+    """pixels [height, width, 3], uncompressed, since compressed bytes depend on zlib's version."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -110,7 +110,7 @@ def write_png(path, pixels):
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(raw, 0)) + chunk(b"IEND", b""))
 
 
-def write_pictures(folder, rng):
+def write_images(folder, rng):
     for split, count in (("train", 24), ("val", 6), ("test", 6)):
         for place, kind in enumerate(("bars", "rows")):
             for i in range(count):
@@ -141,9 +141,9 @@ def write_texts(folder, rng):
 
 
 def write_inputs(folder):
-    """Every file that TRAININGS names: the same bytes at each call."""
+    """All files that TRAININGS names, with the same bytes at each call."""
     rng = np.random.default_rng(7)
-    for write in (write_series, write_grids, write_pictures, write_texts):
+    for write in (write_series, write_grids, write_images, write_texts):
         write(folder, rng)
 
 
@@ -154,7 +154,7 @@ def run(program, arguments, folder, environment):
 
 
 def hash_of(run_folder):
-    """Of the weights at the last step."""
+    """Hash of the weights at the last step."""
     last = max((run_folder / "checkpoints").glob("step_*"), key=lambda path: int(path.name.removeprefix("step_")))
     return hashlib.sha256((last / "model.safetensors").read_bytes()).hexdigest()
 

@@ -1,5 +1,5 @@
 #pragma once
-// The sentences of errors, so that tests compare what is said and not only that something was thrown.
+// Messages of exceptions, so that tests compare them and not only that something was thrown.
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ inline std::string error_of(ErrorKind kind, const std::function<void()>& action)
   return "";
 }
 
-/// The first line of the message of the exception that `action` throws; its type must be `Exception`, none
-/// that is derived from it. For those of libtorch and of the standard library.
+/// The first line of the message of the exception that `action` throws; its type must be exactly `Exception`.
+/// For exceptions of libtorch and the standard library.
 template <class Exception>
 std::string exception_of(const std::function<void()>& action) {
   try {

@@ -1,8 +1,8 @@
-"""Where a C++ file can be changed at one place so that it most likely still compiles and means something else.
+"""Mutation operators for C++: changes at one place that most likely still compile and change the meaning.
 
-Works on the text: comments, strings and preprocessor lines are blanked, and only places inside of functions count. Binary
-operators have a space on both sides (clang-format), which tells `a < b` from a template. Places that only change speed or
-what is logged are left out.
+Works on the text: comments, strings and preprocessor lines are blanked, and only places inside functions count. Binary
+operators have a space on both sides (clang-format), which distinguishes `a < b` from a template. Places that affect only speed
+or logs are skipped.
 """
 
 import collections
@@ -38,12 +38,12 @@ class Mutant:
 
 
 class Source:
-    """A file's text, the same with all but code blanked, and for each character the brackets that it stands in."""
+    """A file's text, the same with everything but code blanked, and for each character its enclosing brackets."""
 
     def __init__(self, text):
         self.text = text
         self.code = blanked(text)
-        self.inside = bytearray(len(text))  # 1 within a function
+        self.inside = bytearray(len(text))  # 1 inside a function
         self.innermost = [""] * len(text)
         stack, functions, head = [], 0, 0
         for i, c in enumerate(self.code):
@@ -77,7 +77,7 @@ class Source:
     def statements(self):
         """(start, end) of the statements that are calls or assignments, without their semicolons."""
         for m in self.matches(r"[;{}]"):
-            if self.innermost[m.start()] != "{":  # the semicolons of a for
+            if self.innermost[m.start()] != "{":  # semicolons of a for
                 continue
             start = re.compile(r"\s*").match(self.code, m.end()).end()
             if (end := self.statement_end(start)) > 0 and is_expression(self.code[start:end]):
@@ -96,7 +96,7 @@ class Source:
 
 
 def blanked(text):
-    """The text with comments, literals' insides and preprocessor lines as spaces; every index keeps its place."""
+    """The text with comments, contents of literals and preprocessor lines replaced by spaces; indices are unchanged."""
     pattern = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![\w])\'(?:\\.|[^\'\\])+\'|(?<![^\n])[ \t]*#(?:\\\n|[^\n])*', re.S)
 
     def blank(m):
@@ -128,7 +128,7 @@ def kind(name):
 
 
 def exchange(name, pairs, pattern):
-    """A kind that puts one word of a pair in place of the other."""
+    """A mutation kind that replaces one word of a pair by the other."""
     other = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
 
     @kind(name)
@@ -142,11 +142,11 @@ exchange("product", [(" * ", " / "), (" *= ", " /= ")], r" [*/]=? ")
 exchange("bound", [(" < ", " <= "), (" > ", " >= ")], r" [<>]=? ")
 exchange("equality", [(" == ", " != ")], r" [!=]= ")
 exchange("logic", [(" && ", " || ")], r" (?:&&|\|\|) ")
-# `x == floor(x)` is left out: it says the same as `x == ceil(x)`.
+# `x == floor(x)` is skipped: it is equivalent to `x == ceil(x)`.
 exchange("extreme", [("std::min", "std::max"), ("at::minimum", "at::maximum"), ("clamp_min", "clamp_max"), ("std::floor", "std::ceil"),
                      ("front()", "back()"), ("lower_bound", "upper_bound")],
          r"\b(?:std::(?:min|max)|(?<![!=]= )std::(?:floor|ceil)|at::(?:minimum|maximum)|clamp_(?:min|max)|(?:lower|upper)_bound|front\(\)|back\(\))(?!\w)")
-exchange("truth", [("true", "false")], r"\b(?:true|false)\b(?![^(;]*>\()")  # not the flag of a faster form
+exchange("truth", [("true", "false")], r"\b(?:true|false)\b(?![^(;]*>\()")  # not the flag of a faster variant
 
 
 @kind("negation")
@@ -186,7 +186,7 @@ def terms(source):
 @kind("arguments")
 def arguments(source):
     for m in source.matches(r"(?:(?<=[({])|(?<=, ))([\w.]+), ([\w.]+)(?=[,)}])"):
-        if m[1] != m[2] and not re.search(r"std::(?:min|max)<u?int\d+_t>\($", source.code[: m.start()]):  # in either order the same
+        if m[1] != m[2] and not re.search(r"std::(?:min|max)<u?int\d+_t>\($", source.code[: m.start()]):  # commutative
             yield m.start(), m.end(), f"{m[2]}, {m[1]}"
 
 
@@ -223,10 +223,9 @@ def dropped_statements(source):
 
 
 CHECK = r"(?:require|fail|TORCH_CHECK\w*|check_\w+|expect_\w+)\("
-SPEED = re.compile(r"grain|tile|chunk|ahead|buffer|capacity|kPiece|kRows|kLanes|kFew", re.I)  # sizes that change no result
-# Lines that change no result: how much work a task is said to have, into how many tasks it is cut and from how much on
-# threads are woken (each task writes its own part of the result), what a cache may hold, memory taken beforehand, logs,
-# registrations.
+SPEED = re.compile(r"grain|tile|chunk|ahead|buffer|capacity|kPiece|kRows|kLanes|kFew", re.I)  # sizes without effect on results
+# Lines without effect on results: grain sizes and numbers of tasks, thresholds for threads (each task writes its own part of the
+# result), cache sizes, reserved memory, logs, registrations.
 SKIPPED = re.compile(r"(?:task|all)_work \+?= |= parts_wanted\(|int64_t grain = |budget|kept_bytes_|kFew|kAtOnce|kAhead|reserve\(|prefetch|log_\w+\(|spdlog|progress|static_assert|TORCH_LIBRARY|m\.impl|m\.def|__builtin_cpu|shrink_to_fit|assert\(")
 
 
@@ -245,7 +244,7 @@ def mutants_of(layer, file, text):
 
 
 def draw(root, files, seed):
-    """Endlessly, until all are drawn: one mutant of each layer in turn, of a kind drawn first so that rare ones come too."""
+    """Yields one mutant of each layer in turn until all are drawn; the kind is drawn first, so that rare kinds occur too."""
     rng = random.Random(seed)
     left = {}
     for layer, paths in files.items():

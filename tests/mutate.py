@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Changes the library at one place at a time and asks its tests whether they notice.
+"""Mutation testing: changes the library at one place at a time and checks whether its tests fail.
 
     tests/mutate.py --seed 1 --count 60
 
 draws mutants (a sign, an off-by-one, a dropped term, swapped arguments ...) from the .cpp files of some layers, compiles
 each changed file, and runs the tests of its layer, quickest first, until one fails (the mutant is killed) or none does (it
-survived). A hang counts as killed; what does not compile is drawn again. Neither the sources nor the build folder are
+survived). A hang counts as killed; mutants that do not compile are drawn again. Neither the sources nor the build folder are
 touched: the changed copy is compiled alone and linked into a second library, which the tests load instead of the layer's.
-Each verdict becomes a line of the --log file, and a second call with the same log goes on where the first one ended.
+Each result becomes a line of the --log file, and a second call with the same log resumes after the first one.
 
-Needs a configured build folder, best one with files compiled one at a time (`cmake --preset release -B build-apart
--DMODEWISE_TESTS=ON`, then `--build build-apart`): in that of `./dev test` a changed file costs all that are compiled with it.
-How mutants are made stands in mutants.py beside this file.
+Needs a configured build folder, preferably one with files compiled one at a time (`cmake --preset release -B build-apart
+-DMODEWISE_TESTS=ON`, then `--build build-apart`): in that of `./dev test` a changed file recompiles its whole unity group.
+The mutation operators are in mutants.py.
 """
 
 import argparse
@@ -32,7 +32,7 @@ import time
 from mutants import draw
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MEMORY = 8 << 30  # bytes a test may take: a mutant that asks for more is killed, not the machine
+MEMORY = 8 << 30  # memory limit of a test in bytes: a mutant that exceeds it is killed
 
 
 def program(name, only=None):
@@ -44,10 +44,10 @@ def python(*files, k=None):
     return ["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *paths, *(["-k", k] if k else [])]
 
 
-# The tests of a layer, quickest first; {focus} is the changed file's own subject. Then what ninja must build for them.
+# The tests of a layer, quickest first; {focus} is the subject of the changed file. Then the ninja targets that they need.
 STAGES = {
     "io": [program("io_test", "*{word}*"), program("io_test"), program("text_test"),
-           python("test_io_oracle", "test_image_oracle", "test_picture_oracle")],
+           python("test_io_oracle", "test_image_oracle", "test_png_jpeg_oracle")],
     "text": [program("text_test"), python("test_tokenizers")],
     "ops": [python("test_ops", k="{focus}"), program("ops_test"), python("test_ops_attention", "test_ops_sequence"),
             python("test_ops")],
@@ -60,13 +60,13 @@ TARGETS = {"io": ["io_test", "io_dump", "text_test"], "text": ["text_test", "tex
 
 
 def subjects(path):
-    """Of rms_norm_kernel.cpp: an expression of pytest's -k, and the word that the names of its C++ tests may begin with."""
+    """The focus of a file such as rms_norm_kernel.cpp: a pytest -k expression, and the prefix of the names of its C++ tests."""
     words = re.sub(r"_(kernel|loops|checks|schema)$", "", pathlib.Path(path).stem).split("_")
     return {"focus": " and ".join(words), "word": words[0].capitalize()}
 
 
 class Bench:
-    """A build folder's shadow in a temporary folder: the same programs, with one library exchanged."""
+    """A shadow of a build folder in a temporary folder: the same programs with one library replaced."""
 
     def __init__(self, build, folder, interpreter):
         self.build, self.folder, self.interpreter = build, folder, interpreter
@@ -76,8 +76,8 @@ class Bench:
         for library in (build / "lib").glob("*.so*"):
             (self.shadow / "lib" / library.name).symlink_to(library)
         self.commands = json.loads((build / "compile_commands.json").read_text())
-        self.headers = {}  # of a layer and its flags
-        self.seconds = {}  # what each stage took on the unchanged library
+        self.headers = {}  # precompiled headers per layer and flags
+        self.seconds = {}  # duration of each stage on the unchanged library
         data = next((p for p in (ROOT.parent / "shared" / "data", ROOT / "data") if p.exists()), ROOT / "data")
         self.environment = {"MODEWISE_DATA": str(data), "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive",
                             "MALLOC_PERTURB_": "85", **os.environ,
@@ -88,13 +88,13 @@ class Bench:
         return self.shadow / "lib" / f"libmodewise_{layer}.so"
 
     def compile(self, mutant):
-        """Links the layer's library with the changed file; False when it does not compile."""
+        """Links the layer's library with the changed file; False if it does not compile."""
         source, changed = ROOT / mutant.file, self.folder / pathlib.Path(mutant.file).name
         changed.write_text(mutant.apply(source.read_text()))
         link = self.output(["ninja", "-C", self.build, "-t", "commands", "-s", f"lib/libmodewise_{mutant.layer}.so"])
         for number, (command, unit, directory) in enumerate(self.units(source)):
             out, compiled = self.folder / f"{number}.o", changed
-            if unit != source:  # several files are compiled together, each as one include
+            if unit != source:  # a unity file, which includes several sources
                 compiled = self.folder / unit.name
                 compiled.write_text(unit.read_text().replace(f'"{source}"', f'"{changed}"'))
             words = shlex.split(command)
@@ -109,7 +109,7 @@ class Bench:
         return self.run(["bash", "-c", link], self.build, 600) == 0
 
     def header(self, layer, words, directory):
-        """Options for all headers of the layer compiled beforehand: torch's take most of a file's time."""
+        """Options for a precompiled header of the layer: torch's headers take most of the compile time."""
         flags = [word for before, word in zip([""] + words, words) if "-o" not in (before, word) and "-c" not in (before, word)]
         if any(word.startswith("-DMODEWISE_ISA=") for word in flags):
             return []  # hot loops have few headers
@@ -129,7 +129,7 @@ class Bench:
         library.symlink_to(self.build / "lib" / library.name)
 
     def units(self, source):
-        """(command, file it compiles, folder) of each object that holds the source: more than one for hot loops."""
+        """(command, compiled file, folder) of each object with the source: more than one for hot loops."""
         own, shared = [], []
         for entry in self.commands:
             unit = pathlib.Path(entry["file"])
@@ -148,7 +148,7 @@ class Bench:
             yield [word.format(**values) for word in stage], focused
 
     def first_failure(self, mutant):
-        """The stage that noticed and how, or None when all passed."""
+        """The stage that failed and how, or None if all passed."""
         for command, focused in self.stages(mutant.layer, mutant.file):
             usual = self.seconds[mutant.layer, name_of(command)]
             code = self.run(command, ROOT, 30 + 4 * usual)
@@ -157,7 +157,7 @@ class Bench:
         return None
 
     def measure(self, layer, log):
-        """Runs the layer's stages on the unchanged library, once for a log: they must pass, and say how long is usual."""
+        """Runs the layer's stages on the unchanged library, once per log: they must pass, and give the usual durations."""
         self.seconds |= {tuple(one["tests"]): one["seconds"] for one in read_log(log) if "tests" in one}
         for command, focused in self.stages(layer, "none.cpp"):
             if focused or (layer, name_of(command)) in self.seconds:
@@ -176,7 +176,7 @@ class Bench:
         return subprocess.run(command, capture_output=True, text=True, env=self.environment, check=True).stdout
 
     def run(self, command, directory, limit, show=False):
-        """The exit status, None after limit seconds. All that the command started ends with it."""
+        """The exit status, None after limit seconds. All processes that the command started end with it."""
         with tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True) as scratch, \
                 open(self.folder / "output", "w+") as output:
             child = subprocess.Popen(command, cwd=directory, env={**self.environment, "TMPDIR": scratch}, stdout=output,
@@ -203,7 +203,7 @@ def limit_memory():
 
 
 def name_of(command):
-    """The same for all tests of a program or file and for a choice of them."""
+    """The same for all tests of a program or file and for a selection of them."""
     return " ".join(pathlib.Path(word).stem for word in command if "_test" in word or word.startswith("tests/"))
 
 
@@ -220,11 +220,11 @@ def append(path, entry):
         lines.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
 
-def judge(bench, mutants, log, count, deadline):
-    """The verdicts of the first `count` mutants that compile, as many as fit before the deadline."""
-    known, verdicts = {one["mutant"]: one for one in read_log(log) if "mutant" in one}, []
+def evaluate(bench, mutants, log, count, deadline):
+    """The results of the first `count` mutants that compile, as many as fit before the deadline."""
+    known, results = {one["mutant"]: one for one in read_log(log) if "mutant" in one}, []
     for mutant in mutants:
-        if len(verdicts) == count:
+        if len(results) == count:
             break
         if mutant.name not in known:
             if time.monotonic() > deadline:
@@ -239,20 +239,20 @@ def judge(bench, mutants, log, count, deadline):
                     by = bench.first_failure(mutant)
             finally:
                 bench.restore(mutant.layer)
-            verdict = ("killed" if by else "survived") if compiles else "does not compile"
-            known[mutant.name] = {"mutant": mutant.name, "layer": mutant.layer, "verdict": verdict, "by": by,
+            result = ("killed" if by else "survived") if compiles else "does not compile"
+            known[mutant.name] = {"mutant": mutant.name, "layer": mutant.layer, "verdict": result, "by": by,
                                   "seconds": round(time.monotonic() - began, 1), "change": mutant.change()}
             append(log, known[mutant.name])
-            say(f"{len(verdicts) + 1}/{count} {verdict}{f' by {by}' if by else ''}: {mutant.name}")
+            say(f"{len(results) + 1}/{count} {result}{f' by {by}' if by else ''}: {mutant.name}")
         if known[mutant.name]["verdict"] != "does not compile":
-            verdicts.append(known[mutant.name])
-    return verdicts
+            results.append(known[mutant.name])
+    return results
 
 
-def print_table(verdicts):
-    drawn = collections.Counter(one["layer"] for one in verdicts)
-    killed = collections.Counter(one["layer"] for one in verdicts if one["verdict"] == "killed")
-    for one in verdicts:
+def print_table(results):
+    drawn = collections.Counter(one["layer"] for one in results)
+    killed = collections.Counter(one["layer"] for one in results if one["verdict"] == "killed")
+    for one in results:
         if one["verdict"] == "survived":
             print(f"survived: {one['mutant']}\n{one['change']}\n")
     print(f"{'layer':8} {'mutants':>8} {'killed':>8} {'rate':>8}")
@@ -269,7 +269,7 @@ def main():
     parser.add_argument("--only", default="*", metavar="GLOB", help="files such as 'modewise/ops/cpu/*'")
     parser.add_argument("--deadline", type=float, default=float("inf"), metavar="MINUTES", help="begin no mutant after these")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="a configured build folder (build)")
-    parser.add_argument("--log", type=pathlib.Path, help="verdicts, a JSON line each (BUILD/mutants-SEED.jsonl)")
+    parser.add_argument("--log", type=pathlib.Path, help="results, a JSON line each (BUILD/mutants-SEED.jsonl)")
     parser.add_argument("--list", action="store_true", help="print the draw and run nothing")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through every `finally`
@@ -292,7 +292,7 @@ def main():
     interpreter = next((p for p in (ROOT / ".venv/bin/python",) if p.exists()), sys.executable)
     with tempfile.TemporaryDirectory(prefix="mutate-", ignore_cleanup_errors=True) as folder:
         bench = Bench(build, pathlib.Path(folder), str(interpreter))
-        print_table(judge(bench, mutants, log, options.count, deadline))
+        print_table(evaluate(bench, mutants, log, options.count, deadline))
 
 
 if __name__ == "__main__":

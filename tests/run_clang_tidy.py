@@ -36,7 +36,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
 def git(*arguments):
-    """The lines that git prints; none where it fails."""
+    """The lines that git prints; none if it fails."""
     try:
         done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
     except FileNotFoundError:
@@ -52,7 +52,7 @@ def all_sources():
 
 
 def base_commit():
-    """The commit that sources are compared with, or None."""
+    """The base commit for changed sources, or None."""
     head = git("rev-parse", "HEAD")
     merged = git("merge-base", "HEAD", "origin/main") or git("merge-base", "HEAD", "main")
     base = merged if merged and merged != head else git("rev-parse", "--verify", "--quiet", "HEAD~1")
@@ -74,7 +74,7 @@ def without_torch(source):
 
 
 def flags_of(command):
-    """The flags of a compile command that clang-tidy needs: without output, warnings, and headers that GCC compiled."""
+    """The flags of a compile command for clang-tidy: without output, warnings, and GCC's precompiled headers."""
     words = iter(shlex.split(command)[1:])
     kept = []
     for word in words:
@@ -86,7 +86,7 @@ def flags_of(command):
 
 
 def read_commands(build):
-    """source: its flags, from the compile commands of a build; a unity file stands for the sources that it includes."""
+    """source: its flags, from the compile commands of a build; a unity file gives the flags of the sources that it includes."""
     commands = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         unit = pathlib.Path(entry["file"])
@@ -100,7 +100,7 @@ def read_commands(build):
 
 
 class Hashes:
-    """Of a source with everything that clang-tidy's answer depends on, but headers of the system."""
+    """Hash of a source with everything that affects clang-tidy's result, except system headers."""
 
     def __init__(self, program):
         self.texts = {}
@@ -123,7 +123,7 @@ class Hashes:
 
 
 def check(program, source, flags):
-    """What clang-tidy finds in a source; "" for nothing."""
+    """clang-tidy's findings in a source; "" if there are none."""
     done = subprocess.run([program, "--quiet", source, "--", *flags], cwd=ROOT, capture_output=True, text=True, errors="replace")
     if done.returncode == 0:
         return ""
@@ -152,7 +152,7 @@ def chosen(options):
 
 
 def with_flags(sources, build):
-    """source: flags, for those of the sources that can be checked; says which cannot."""
+    """source: flags, for the sources that can be checked; prints the others."""
     built = (build / "compile_commands.json").is_file()
     commands = read_commands(build) if built else {}
     jobs, unknown = {}, []

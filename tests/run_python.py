@@ -3,9 +3,9 @@
 
     tests/run_python.py [--processes N] [--long] [PYTEST ARGUMENTS]
 
-A process takes a whole file at a time, the next one that no other has taken (tests/python/file_claims.py), so that what a file
-prepares is prepared once. Lines come as they are written, with the number of their process before them; at the end stands the
-summary of each. The exit status is that of the first process that failed. Tests marked `long` run with --long alone.
+A process takes whole files, the next one that no other process has claimed (tests/python/file_claims.py), so that the fixtures
+of a file are built once. Lines are printed at once, prefixed by the number of their process; the summaries follow at the end.
+The exit status is that of the first failed process. Tests marked `long` run with --long only.
 """
 
 import argparse
@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Process:
-    """One pytest; keeps its lines and passes them on."""
+    """One pytest process; stores and prints its lines."""
 
     def __init__(self, number, claims, arguments):
         environment = {**os.environ, "MODEWISE_TEST_CLAIMS": claims, "PYTHONUNBUFFERED": "1"}
@@ -41,7 +41,7 @@ class Process:
         return self.child.wait()
 
     def summary(self):
-        """From pytest's list of failures on, or the last line alone."""
+        """pytest's output from its list of failures on, or the last line only."""
         heads = [i for i, line in enumerate(self.lines) if "short test summary info" in line]
         return "".join(self.lines[heads[-1] if heads else -1:])
 
@@ -53,7 +53,7 @@ def main():
     options, arguments = parser.parse_known_args()
     arguments = arguments or [str(HERE / "python"), "-q", "-p", "no:cacheprovider"]
     if options.long:
-        arguments += ["-m", ""]  # no choice by marks, in place of pyproject.toml's
+        arguments += ["-m", ""]  # no selection by marks, overrides pyproject.toml
     if options.processes < 2:
         return subprocess.run([sys.executable, "-m", "pytest", *arguments]).returncode
     with tempfile.TemporaryDirectory() as claims:

@@ -3,9 +3,9 @@
 
     tests/run_shard.py PROGRAM SHARD COUNT [--long] [--timeout SECONDS]
 
-SHARD counts from 1. Tests named LONG_… run with --long, the others without. The output of tests that pass is dropped. A test
-that ends the program or runs longer than the timeout has failed, and another process runs the tests of the shard that are left.
-A skipped test fails unless allowed_skips.py allows the skip. The last lines name the tests that failed. GoogleTest's variables
+SHARD counts from 1. Tests named LONG_… run with --long, the others without. The output of passing tests is dropped. A test
+that ends the program or exceeds the timeout fails, and another process runs the remaining tests of the shard.
+A skipped test fails unless allowed_skips.py allows the skip. The last lines name the failed tests. GoogleTest's variables
 (GTEST_FILTER, GTEST_SHUFFLE …) work.
 """
 
@@ -27,7 +27,7 @@ STATES = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
 
 
 class Shard:
-    """The tests of one shard: the state of each one that was run, and what it printed."""
+    """The tests of one shard: state and output of each test that ran."""
 
     def __init__(self, program, number, count, timeout, long):
         self.program, self.number, self.count, self.timeout = program, number, count, timeout
@@ -37,7 +37,7 @@ class Shard:
         self.planned = 0
         self.running, self.deadline = None, None
         self.outside = []  # lines printed between the tests
-        self.end = ""  # what the last process ended with, unless it was exit status 0
+        self.end = ""  # how the last process ended, unless with exit status 0
 
     def run(self):
         self.run_process({"GTEST_TOTAL_SHARDS": str(self.count), "GTEST_SHARD_INDEX": str(self.number - 1)})
@@ -62,7 +62,7 @@ class Shard:
             self.end = "ended the program with " + (f"exit status {code}" if code > 0 else f"signal {-code}")
 
     def follow(self, pipe):
-        """Takes line after line until the pipe is closed; False when a test takes too long."""
+        """Reads lines until the pipe is closed; False if a test takes too long."""
         self.deadline = time.monotonic() + self.timeout
         rest = b""
         while select.select([pipe], [], [], max(0, self.deadline - time.monotonic()))[0]:
@@ -90,7 +90,7 @@ class Shard:
             (self.output[self.running] if self.running else self.outside).append(line)
 
     def tests(self):
-        """The names of the shard's tests, as GoogleTest deals them out."""
+        """The names of the shard's tests, distributed as GoogleTest does."""
         listed = subprocess.run([self.program, "--gtest_list_tests"], env=self.environment, capture_output=True, text=True, check=True).stdout
         names, suite = [], ""
         for line in listed.splitlines():
@@ -102,7 +102,7 @@ class Shard:
         return names[self.number - 1 :: self.count]
 
     def failures(self):
-        """Test and reason of each failure; the test is None where the shard failed outside of its tests."""
+        """Test and reason of each failure; the test is None if the shard failed outside its tests."""
         found = [(test, state) for test, state in self.states.items() if state not in ("passed", "skipped")]
         if self.end and not found:
             found.append((None, self.end))

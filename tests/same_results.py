@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-r"""Says whether two builds of the program give the same results, byte for byte.
+r"""Regression check: do two builds of the program give the same results, byte for byte?
 
     tests/same_results.py record FOLDER --program build/bin/modewise
     tests/same_results.py compare BEFORE AFTER [--renames TABLE.toml]
 
-`record` runs COMMANDS, in this order, on small inputs that it makes itself and, where they are, on files of $MODEWISE_DATA.
-FOLDER gets a folder for each command: its exit status, stdout, stderr and every file that it wrote. `compare` masks what
-VOLATILE names, and nothing else, prints a line for each difference and ends with 1 if there is one. Both recordings must be
+`record` runs COMMANDS, in order, on small inputs that it generates and, if present, on files of $MODEWISE_DATA.
+FOLDER gets a folder for each command: its exit status, stdout, stderr and every file that it wrote. `compare` masks the patterns
+of VOLATILE only, prints a line for each difference and exits with 1 if there is one. Both recordings must be
 made on one machine with one build of libtorch: between CPUs results differ by rounding. A recording takes two to three
-minutes of one core; the commands have one thread unless OMP_NUM_THREADS says otherwise.
+minutes of one core; the commands have one thread unless OMP_NUM_THREADS is set.
 
-Where names changed between the two builds, TABLE.toml says how: what BEFORE wrote is renamed before it is compared. Commands
+If names changed between the two builds, TABLE.toml lists the renames, which are applied to BEFORE. Commands
 are compared by their number, so both recordings must run the same ones in the same order, each in the words of its checkout.
 
     parsed = '/config\.toml$|\.jsonl?$'  # TOML and JSON whose order, layout and comments do not count: compared as sorted
@@ -28,7 +28,7 @@ are compared by their number, so both recordings must run the same ones in the s
 
 Binary files are compared as they are.
 
-Run it with the tests' .venv/bin/python. COMMANDS and VOLATILE stand in same_results_commands.py beside this file.
+Run it with the tests' .venv/bin/python. COMMANDS and VOLATILE are in same_results_commands.py.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def write_lines(path, *lines):
 
 
 def write_npz(path, **arrays):
-    """numpy.savez without the time of day, which would be in the hash of the data."""
+    """numpy.savez without time stamps, which would change the hash of the data."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             np.save(member := io.BytesIO(), array)
@@ -94,7 +94,7 @@ def write_npz(path, **arrays):
 
 
 def write_inputs(folder):
-    """Every file that COMMANDS names: the same bytes at each call."""
+    """All files that COMMANDS names, with the same bytes at each call."""
     for name in ("stations", "scans", "tiles", "masks", "ramps", "SST-2", "STS-B"):
         (folder / name).mkdir(parents=True)
     rng = np.random.default_rng(1)
@@ -140,7 +140,7 @@ def write_inputs(folder):
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=(folder / "story.txt").open(), model_writer=(pieces := io.BytesIO()),
                                              vocab_size=34, num_threads=1, minloglevel=2)
     (folder / "pieces.model").write_bytes(pieces.getvalue())
-    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]  # the bytes that byte-level BPE writes as they are
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]  # bytes that map to themselves in byte-level BPE
     letters, merges = [*map(chr, shown), *map(chr, range(256, 512 - len(shown)))], [["t", "h"], ["th", "e"], ["\u0120", "the"]]
     model = {"type": "BPE", "vocab": {t: i for i, t in enumerate([*letters, *map("".join, merges)])}, "merges": merges}
     (folder / "vocabulary.json").write_text(json.dumps({
@@ -173,13 +173,13 @@ def write_inputs(folder):
     write_lines(folder / "given.toml", "[train]", "epochs = 7", "batch_size = 17")
     write_lines(folder / "wrong.toml", "[train]", "", "epoch = 3")
     settings = " ".join(SETTINGS[name] for name in ("windows", "tiny", "patches", "sweep")).replace("=", " = ")
-    write_lines(folder / "grid.toml", 'task = "forecast"', 'data = "series.csv"', "seeds = [1]", "[settings]",
+    write_lines(folder / "grid.toml", 'task = "forecasting"', 'data = "series.csv"', "seeds = [1]", "[settings]",
                 *re.findall(r"\S+ = \S+", settings.replace("model.heads = 2", "")),
                 "[[axis]]", 'name = "heads"', 'key = "model.heads"', "values = [1, 2]")
 
 
 def state_of(folder):
-    """What tells of each file below the folder whether it was written again."""
+    """Size, time and inode of each file below the folder, which change if it is written again."""
     paths = (pathlib.Path(place, name) for place, _, names in os.walk(folder) for name in names)
     return {str(path.relative_to(folder)): (path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ino) for path in paths}
 
@@ -188,7 +188,7 @@ def record(folder, program):
     if folder.exists() and any(folder.iterdir()):
         sys.exit(f"same_results: {folder} is not empty")
     program, work = program.resolve(strict=True), folder.resolve() / "work"
-    work = work.with_name(work.name.ljust(150 - len(str(work)), "_"))  # paths of one length, in all recordings
+    work = work.with_name(work.name.ljust(150 - len(str(work)), "_"))  # paths of equal length in all recordings
     data = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
     write_inputs(work)
     shutil.copytree(work, folder / "000-inputs" / "files")
@@ -251,7 +251,7 @@ class Table:
 
 
 def parsed(text):
-    """TOML, JSON or lines of JSON as lines `key.key = value`; none of other texts."""
+    """TOML, JSON or JSON lines as lines `key.key = value`; None for other texts."""
     for parse in (tomllib.loads, json.loads, lambda text: [json.loads(line) for line in text.splitlines()]):
         with contextlib.suppress(ValueError):
             if value := parse(text):
@@ -260,7 +260,7 @@ def parsed(text):
 
 
 def flat(value, key=""):
-    """Lists without objects are values."""
+    """A list without objects is a value."""
     if isinstance(value, dict) and value:
         items = value.items()
     elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
@@ -273,7 +273,7 @@ def flat(value, key=""):
 
 
 def contents(folder, table, is_before):
-    """(path, masked content) of each file of a recording by its path without the name of the command, which may differ."""
+    """(path, masked content) of each file of a recording, by its path without the name of the command, which may differ."""
     names, found = json.loads((folder / "recording.json").read_text()), {}
     for path in sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and p.name != "recording.json"):
         content = (folder / path).read_bytes()
@@ -291,7 +291,7 @@ def contents(folder, table, is_before):
 
 
 def first_difference(path, one, other):
-    """Where two contents begin to differ, and both texts from there on."""
+    """The position of the first difference of two contents, and both texts from there on."""
     if path.endswith(".npz") and zipfile.is_zipfile(io.BytesIO(one)) and zipfile.is_zipfile(io.BytesIO(other)):
         members = [{name: archive.read(name) for name in archive.namelist()}
                    for archive in (zipfile.ZipFile(io.BytesIO(content)) for content in (one, other))]

@@ -1,6 +1,6 @@
-"""The commands that same_results.py runs, and what it masks when it compares what they wrote."""
+"""The commands that same_results.py runs, and the patterns that it masks in their outputs."""
 
-# What {name} stands for in COMMANDS.
+# The values of {name} in COMMANDS.
 SETTINGS = {
     "tiny": "model.width=16 model.hidden=16 model.heads=2 model.layers=1",
     "windows": "forecast.lookback=24 forecast.horizon=8 forecast.train_stride=4 train.epochs=2 train.batch_size=16",
@@ -20,29 +20,30 @@ SETTINGS = {
     "sweep": "output.report=false output.predictions=0",
 }
 
-# A line a command, \ before its second line. A word such as model.width=16 gets --set before it. `for a b+c: … *` is a line
-# for each name in place of *, with + for a space. `< FILE` is stdin; ! begins what must fail, ? what reads $MODEWISE_DATA.
+# One command per line, \ continues a line. A word such as model.width=16 gets --set before it. `for a b+c: … *` expands to a
+# line for each name in place of *, with + for a space. `< FILE` is stdin; ! marks commands that must fail, ? those that read
+# $MODEWISE_DATA.
 COMMANDS = r"""
 --help
 -h
 for --version info: *
 for --version info: * --json
-for train train+forecast train+classify train+segment train+language train+series train+text evaluate predict backtest compare report data \
+for train train+forecast train+classify-volumes train+segment train+language train+classify-series train+text evaluate predict backtest compare report data \
   data+show data+passkeys config config+show info explain tokenize generate convert sweep decompose cost demo: * --help
 for train+forecast predict sweep: * -h
-for forecast classify segment language series text: config show *
-for forecast classify segment language series text: config show * --json
-for forecast classify segment language series text: config show * --help-text
-for forecast classify segment language series text: config show * --help-text --json
+for forecasting volume_classification segmentation language_modeling series_classification text: config show *
+for forecasting volume_classification segmentation language_modeling series_classification text: config show * --json
+for forecasting volume_classification segmentation language_modeling series_classification text: config show * --help-text
+for forecasting volume_classification segmentation language_modeling series_classification text: config show * --help-text --json
 for transformer patchtst itransformer tide dlinear rlinear: config show --model *
-for forecast classify segment: config show * model.preset=release
-for forecast classify segment: config show * model.preset=paper
+for forecasting volume_classification segmentation: config show * model.preset=release
+for forecasting volume_classification segmentation: config show * model.preset=paper
 config show --config given.toml train.epochs=3 --seed 9 --json
 for series.csv stations grid.npy numbers.txt boxes.npz scans scene.tif ramps: data show *
 for series.csv stations grid.npy boxes.npz scans ramps+data.protocol=paper scene.tif+data.masks=scene_mask.tif: data show * --json
 data show series.csv data.split=dates data.split_dates=2020-01-12,2020-01-15
-for segment+--data+tiles+data.masks=masks language+story.txt language+story.txt+--json \
-  forecast+data.simulate=lorenz96+data.simulate_rows=500: data show --task *
+for segmentation+--data+tiles+data.masks=masks language_modeling+story.txt language_modeling+story.txt+--json \
+  forecasting+data.simulate=lorenz96+data.simulate_rows=500: data show --task *
 info --model hot --series 3 {windows} {tiny} {patches}
 info --model patchtst --series 3 4 --json
 info --released
@@ -91,7 +92,7 @@ tokenize --tokenizer vocabulary.json --json < held.txt
 tokenize --decode --tokenizer vocabulary.json < numbers.ids
 tokenize story.txt --out story.safetensors
 tokenize story.txt --tokenizer pieces.model --out pieces.safetensors --json
-train language --data story.txt --out l/causal --json {text} {fold} model.dropout=0.1 language.lengths=64,128
+train language --data story.txt --out l/summary --json {text} {fold} model.dropout=0.1 language.lengths=64,128
 train language --data story.txt --out l/full --attention full --no-test {text} language.lengths=64,128 \
   language.variants=plain,linear,ntk,yarn,lambda
 for window lambda: train language --data story.txt --out l/* --attention * --window 16 {text} {plain}
@@ -110,7 +111,7 @@ train language --resume l/cut --allow-config-changes train.max_steps=6
 
 train classify-series --train ramps/R_TRAIN.ts --test ramps/R_TEST.ts --out s/full --track stable_rank {cases} {tiny} {steps}
 train classify-series --data ramps --out s/full2 --seed 2 --no-test --json {cases} {tiny} {steps}
-for axial causal: train classify-series --data ramps --out s/* --attention * {cases} {tiny} {steps} {plain}
+for axial summary: train classify-series --data ramps --out s/* --attention * {cases} {tiny} {steps} {plain}
 for nearest dlinear: train classify-series --data ramps --out s/* --model * {cases}
 for tcn resnet: train classify-series --data ramps --out s/* --model * {cases} {plain} model.convolution.width=8
 train classify-series --data motifs --out s/motifs --attention pooled {cases} {tiny} data.motifs.steps=64 data.motifs.samples=40
@@ -132,12 +133,13 @@ for e/classes e/numbers e/hidden: explain * --num-examples 1 --json
 compare e/classes e/classes2 e/numbers e/hidden
 for SST-2 STS-B+text.objective=regression story.txt+text.objective=masked_lm+--set+tokenizer=bytes: data show --task text *
 
-for forecast+--resume+f/hot classify+--resume+c/hot segment+--resume+g/hot language+--resume+l/causal series+--resume+s/full: train *
-for f/hot c/hot g/hot l/causal s/full: config show --run *
+for forecast+--resume+f/hot classify-volumes+--resume+c/hot segment+--resume+g/hot language+--resume+l/summary classify-series+--resume+s/full: \
+  train *
+for f/hot c/hot g/hot l/summary s/full: config show --run *
 for f/hot2 f/unread f/cut f/grid.npy f/set/forecast.loss=quantile f/set/forecast.horizons=4,8 c/hot2 g/transformer g/unet \
   g/set/model.time=mode l/full l/recall s/full2 s/nearest: evaluate *
-for f/hot c/hot g/hot l/causal s/full: evaluate * --json
-for f/hot f/stations c/scans g/hot l/causal s/full: evaluate * --detail
+for f/hot c/hot g/hot l/summary s/full: evaluate * --json
+for f/hot f/stations c/scans g/hot l/summary s/full: evaluate * --detail
 for f/hot c/hot g/hot s/full: evaluate * --split validation --json
 for train all: evaluate f/hot --split * --json
 for f/hot+--data+newer.csv scores.csv+--data+boxes.npz g/hot+--data+scene.tif+--masks+scene_mask.tif s/full+--data+ramps/R_TEST.ts: \
@@ -154,33 +156,33 @@ for csv npz: predict s/full --data new.ts --out s/new.*
 backtest f/hot
 backtest f/hot --stride 24 --json
 for f/hot c/resnet18 g/unet l/recall s/full: report *
-for f/hot+f/dlinear+f/cut+--out+f c/hot+c/resnet18+--out+c g/hot+g/unet+--out+g l/causal+l/full+--out+l s/full+s/dlinear+--out+s: \
+for f/hot+f/dlinear+f/cut+--out+f c/hot+c/resnet18+--out+c g/hot+g/unet+--out+g l/summary+l/full+--out+l s/full+s/dlinear+--out+s: \
   report */both.html
 for text markdown csv: compare f/hot f/hot2 f/dlinear f/cut --format *
-for c/hot+c/hot2+c/resnet18 g/hot+g/unet l/causal+l/full s/full+s/full2+s/dlinear: compare *
+for c/hot+c/hot2+c/resnet18 g/hot+g/unet l/summary+l/full s/full+s/full2+s/dlinear: compare *
 for f/hot+f/hot2 c/hot+c/hot2: compare * --json
 for f/hot f/transformer f/dlinear f/grid.npy c/hot c/resnet18 c/transformer g/hot g/unet g/set/model.time=mode s/full s/axial s/dlinear: \
   explain * --samples 3
 for f/hot c/hot g/hot s/full: explain * --json --samples 2 --num-examples 1 --max-positions 2 --split validation --out explained/*
-evaluate l/causal --data held.txt --tokens 300 --lengths 32,64 --convention sliding,halves,rolling,stream,spread --stride 16 \
+evaluate l/summary --data held.txt --tokens 300 --lengths 32,64 --convention sliding,halves,rolling,stream,spread --stride 16 \
   --windows 2 --report l/evaluated.html
 for linear ntk yarn: evaluate l/full --data held.txt --tokens 300 --lengths 128 --convention rolling --rope * --json
 evaluate model --tokenizer bytes --data held.txt --tokens 200 --lengths 64 --convention sliding --stride 16
 evaluate model --tokenizer bytes --tasks choose.toml say.toml --limit 3
 evaluate l/recall --lengths 64,128 --json
 evaluate l/keys.jsonl --passkey --lengths 300,600 --trials 1
-generate l/causal --prompt "a rope" --tokens 20 --temperature 0
-generate l/causal --prompt-file held.txt --tokens 20 --seed 7 --top-k 20 --top-p 0.9 --temperature 0.8 --json
+generate l/summary --prompt "a rope" --tokens 20 --temperature 0
+generate l/summary --prompt-file held.txt --tokens 20 --seed 7 --top-k 20 --top-p 0.9 --temperature 0.8 --json
 generate model --tokenizer bytes --tokens 20 --ignore-eos --echo --prompt-file - < given.toml
-generate model --tokenizer bytes --prompt plain --tokens 20 --attention causal --fold 4,4 --precision bf16 -q
+generate model --tokenizer bytes --prompt plain --tokens 20 --attention summary --fold 4,4 --precision bf16 -q
 convert model l/folder --tokenizer bytes --shard-gigabytes 0.00003
-convert model l/half --tokenizer bytes --dtype bfloat16 --json
+convert model l/half --tokenizer bytes --dtype bf16 --json
 for 0 1: convert l/folder l/v*.bin --llama2c-version *
 convert l/v1.bin l/back --tokenizer bytes
-convert l/causal l/exported
+convert l/summary l/exported
 for l/v0.bin l/back: generate * --tokenizer bytes --prompt plain --tokens 10 --temperature 0
 ? generate real/language/stories260K.bin --prompt "One day" --tokens 40 --temperature 0
-? generate real/language/stories260K.bin --attention causal --fold 8,8,8 --tokens 40 --seed 3 --json
+? generate real/language/stories260K.bin --attention summary --fold 8,8,8 --tokens 40 --seed 3 --json
 ? convert real/language/stories260K.bin l/stories
 ? data show real/uea/BasicMotions
 ? data show real/forecasting/ETTh1.csv
@@ -188,7 +190,7 @@ for l/v0.bin l/back: generate * --tokenizer bytes --prompt plain --tokens 10 --t
 decompose matrix.npy --modes 3,4,2 --rank 3
 decompose matrix.npy --modes 6,4 --space 3x8 --out d/matrix --json --seed 3
 decompose matrices.npz --member first --index 1 --modes 4,6 --starts 2 --iterations 20
-decompose l/causal --modes 4,8 --samples 3
+decompose l/summary --modes 4,8 --samples 3
 decompose l/full --modes 8,8 --layer 1 --head 2 --sample 1 --rank 2 --out d/head
 decompose s/axial --samples 4 --out d/cases
 cost
@@ -210,7 +212,7 @@ demo --out demo --json
 
 !
 for evalute train+nothing train+forecast train+forecast+--dta+series.csv config+show+nothing data+show+none.csv report+none \
-  evaluate+none evaluate+tiles explain+l/causal generate+none generate+model backtest+c/hot sweep+none.toml info+--series+3,4: ! *
+  evaluate+none evaluate+tiles explain+l/summary generate+none generate+model backtest+c/hot sweep+none.toml info+--series+3,4: ! *
 for --data+none.csv --data+ragged.csv --config+wrong.toml+--data+series.csv: ! train forecast *
 for train.epoch=3 forecast.horizon=0 forecast.horizon=5000 model.name=hott model.atention.combine=sum model.heads=3 \
   data.path=1,2 train.epochs=many: ! train forecast --data series.csv --out e/set {tiny} *
@@ -228,11 +230,11 @@ for train.epoch=3 forecast.horizon=0 forecast.horizon=5000 model.name=hott model
 ! evaluate f/hot --split some
 ! evaluate f/hot --data grid.npy
 ! evaluate l/recall --passkey
-for c/hot+--steps+3 l/causal: ! predict *
+for c/hot+--steps+3 l/summary: ! predict *
 for forecast.xlsx f/newer.csv: ! predict f/hot --out *
 ! compare f/hot c/hot
 ! generate model --tokenizer bytes --prompt a --top-p 2
-for model+l/folder l/causal+e/causal.bin: ! convert *
+for model+l/folder l/summary+e/summary.bin: ! convert *
 ! tokenize story.txt --tokenizer none.json
 for matrix none: ! decompose *.npy --modes 5,2
 ! cost --attention kroneker
@@ -240,13 +242,13 @@ for --out+w+train.epochs=3 --metric+test.scaled.mse: ! sweep grid.toml *
 """
 
 CONVENTIONS = "sliding|halves|rolling|stream|spread"
-# What differs between two recordings of one program, besides the absolute names of FOLDER and PROGRAM: in which files, what,
-# what takes its place, and why.
+# Differences between two recordings of one program, besides the absolute names of FOLDER and PROGRAM: files, pattern,
+# replacement, and reason.
 VOLATILE = [
     (r"/stdout$|/manifest\.json$", r'("commit": "|\bmodewise [\d.]+ \()[^")]+', r"\1~", "the commit that was built"),
     (r"/manifest\.json$|/report\.html$", r'("started": "|<dt>started</dt><dd>)[\dT:+-]+', r"\1~", "when a run started"),
     (r"/log\.txt$", r"(?m)^\d{4}-\d\d-\d\dT\S+ ", "", "when a line was logged"),
-    (r"/stderr$|/log\.txt$|\.log$", r"(?m)^.*\(from \d+ steps measured; evaluations come on top\)\n", "",
+    (r"/stderr$|/log\.txt$|\.log$", r"(?m)^.*\((?:from \d+ steps measured; evaluations come on top|estimated from \d+ steps, without evaluations)\)\n", "",
      "how long training may take, said after some steps or seconds"),
     (r"/stderr$|/log\.txt$|\.log$", r"(?m)^.* \d+/\d+ .*  [\d.]+ \w+/s  [\d:?]+(?: s)? left\n", "", "progress, a line every ten seconds"),
     (r"/stdout$|\.json$", r'("(?:\w*seconds|tokens_per_second)": ?)\d+[.e][\d.e+-]+', r'\1"~"', "times and speeds in JSON"),
@@ -259,6 +261,6 @@ VOLATILE = [
      "how long an evaluation took: two columns, as wide as their figures"),
     (r"\.html$", f'(?m)^(<tr><td>(?:{CONVENTIONS})<.*)(?:<td class="n">[\\d.]+</td>){{2}}</tr>$', r"\1", "the same in a page"),
     (r"\.html$", r'(?m)^(<tr><td>(?:plain|linear|ntk|yarn|lambda)<.*)<td class="n">\d+</td></tr>$', r"\1", "the same by length"),
-    (r"\.html$", r"(?s)(<desc>Tokens a second</desc>).*?</svg>", r"\1", "the same as a figure"),
+    (r"\.html$", r"(?s)(<desc>Tokens (?:a|per) second</desc>).*?</svg>", r"\1", "the same as a figure"),
     (r"-evaluate/stdout$", r"(?m)^((?: +\d+){4}) +\d+\.\d\d$", r"\1", "how long a passkey took"),
 ]

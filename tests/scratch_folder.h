@@ -1,6 +1,5 @@
 #pragma once
-// A fresh folder for one test, removed with it; in memory where the system has such a place, since some tests
-// sync hundreds of times.
+// Temporary folder of one test; in memory (tmpfs) if possible, since some tests sync hundreds of times.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +24,7 @@ class ScratchFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
   std::string path(const std::string& name) const { return (path_ / name).string(); }
-  /// Path of the file that holds `text` now.
+  /// Writes `text` to a file and returns its path.
   std::string write(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << text;

@@ -1,5 +1,5 @@
 #pragma once
-// Counts the bytes of tensors that are there at one time.
+// Meter of live tensor memory.
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
@@ -9,7 +9,7 @@
 
 namespace modewise {
 
-/// While it lives: the most bytes of tensors that were there at one time, beyond those at its beginning.
+/// Peak bytes of live tensors during its lifetime, relative to its construction.
 class TensorMeter final : public c10::Allocator {
  public:
   TensorMeter() : before_(c10::GetCPUAllocator()) { c10::SetCPUAllocator(this, kPriority); }

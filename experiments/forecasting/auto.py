@@ -160,7 +160,7 @@ def mean_ratios(all_figures):
         for name, mse in [("auto", figures["test"][0]), *((name, error[0]) for name, error in singles.items())]:
             ratios.setdefault(name, []).append(mse / best)
     means = {name: (math.exp(sum(map(math.log, one)) / len(one)), max(one)) for name, one in ratios.items() if len(one) == len(all_figures)}
-    return ", ".join(f"{name} {mean:.2f} (at most {most:.2f})" for name, (mean, most) in sorted(means.items(), key=lambda one: one[1]))
+    return ", ".join(f"{name} {mean:.2f} (at most {worst:.2f})" for name, (mean, worst) in sorted(means.items(), key=lambda one: one[1]))
 
 
 def print_published(all_figures):

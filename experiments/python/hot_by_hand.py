@@ -55,7 +55,7 @@ def windows(rows, firsts):
 def make_model(rows):
     model = TokenForecaster(
         ForecastShape(series=[7], ordered=[False], lookback=LOOKBACK, horizon=HORIZON),
-        EncoderOptions(width=16, hidden=64, blocks=2, heads=4, dropout=0.3, rope_modes=[1]),
+        EncoderOptions(width=16, hidden=64, layers=2, heads=4, dropout=0.3, rope_modes=[1]),
         length=16, stride=8, head_dropout=0.3, cycle=CYCLE, cycle_gain=CYCLE_GAIN)  # fmt: skip
     training = rows[slice(*TRAINING)]
     profile = training.view(-1, CYCLE, 7).mean(0) - training.mean(0)
@@ -118,7 +118,7 @@ def train_by_hand(rows, seed, eager, start):
 def train_by_program(out, data, seed, **settings):
     """The folder of a run of the recipe, and its best validation errors."""
     settings = {"data.path": str(data), "train.seed": seed, "train.test": False, "output.report": False, **settings}
-    tasks.train("forecasting", settings, config=RECIPE, out=out, exist_ok=True, verbosity=-1)
+    tasks.train("forecasting", settings, config=RECIPE, out=out, overwrite=True, verbosity=-1)
     best = json.loads((out / "metrics.json").read_text())["best"]
     return best["val_mse"], best["val_mae"]
 

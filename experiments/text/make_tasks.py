@@ -22,7 +22,7 @@ CHAPTER = re.compile(r"^\s*(?:CHAPTER|Chapter) [IVXLC0-9]+.*$", re.M)
 SENTENCE = re.compile(r"(?<=[.!?])[”’\"')]*\s+(?=[“‘\"'(]*[A-Z])")
 PARTS = ["train"] * 7 + ["validation"] + ["test"] * 2
 WORDS = 40  # of a passage
-MOST = {"train": None, "validation": 1000, "test": 5500}  # samples of a task
+MAX_SAMPLES = {"train": None, "validation": 1000, "test": 5500}  # samples of a task
 
 
 def chapters(path):
@@ -129,7 +129,7 @@ def main():
             rng = random.Random(f"{options.seed} {name} {part}")
             made = list(make(novels, part, rng))
             rng.shuffle(made)
-            made = made[: MOST[part]]
+            made = made[: MAX_SAMPLES[part]]
             write_lines(options.out / name / f"{part}.jsonl", made)
             print(f"{name} {part}: {len(made)}")
     for part in ("train", "validation"):

@@ -46,8 +46,8 @@ struct ModelCost {
   double multiply_adds_of(const std::vector<std::string>& names) const;
 };
 
-/// Where queries and keys of Kronecker attention are projected: on pooled tokens (here; the same function) or
-/// on all tokens, as in the released code.
+/// The tokens that Kronecker attention projects to queries and keys: pooled tokens (here; the same function)
+/// or all tokens (the released code).
 enum class Projection { pooled, full };
 
 /// Collects parts layer by layer; parts of equal names are summed.

@@ -19,8 +19,8 @@ double half_bytes(const std::string& precision) {
   return precision == "bf16" ? 2 : 4;
 }
 
-void add_attention(CostAccount& account, const ops::TensorAttentionOptions& options, int64_t summary_tokens, int64_t n,
-                   double rows, int64_t width) {
+void add_attention(CostAccount& account, const ops::TensorAttentionOptions& options, int64_t summary_tokens,
+                   int64_t n, double rows, int64_t width) {
   account.add("scores and mixing", 0,
               rows * 2 * ops::compared_pairs(options, summary_tokens, n) * static_cast<double>(width));
 }

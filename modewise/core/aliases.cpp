@@ -14,9 +14,9 @@ struct Alias {
 };
 
 constexpr Alias kTasks[] = {
-    {"forecast", "forecasting"},         {"classify", "volume_classification"},
+    {"forecast", "forecasting"},          {"classify", "volume_classification"},
     {"pictures", "image_classification"}, {"series", "series_classification"},
-    {"segment", "segmentation"},         {"language", "language_modeling"},
+    {"segment", "segmentation"},          {"language", "language_modeling"},
     {"captions", "captioning"},
 };
 
@@ -101,6 +101,7 @@ struct ValueAlias {
   std::string_view key, old_value, value;
 };
 constexpr ValueAlias kValues[] = {
+    {"--dtype", "bfloat16", "bf16"},
     {"data.normalize", "case", "sample"},
     {"model.attention.type", "causal", "summary"},
     {"model.attention.type", "tensor", "stt"},
@@ -133,6 +134,20 @@ std::string current(std::span<const Alias> aliases, const std::string& name) {
   return std::string(alias->name);
 }
 
+/// The keys that a key of an earlier version may be now: its group is renamed, then the key in it.
+std::vector<std::string> current_keys(const std::string& key) {
+  std::vector<std::string> candidates = {key}, names;
+  for (const Alias& group : kGroups)
+    if (key.starts_with(group.old_name))
+      candidates.push_back(std::string(group.name) + key.substr(group.old_name.size()));
+  for (const std::string& candidate : candidates) {
+    names.push_back(candidate);
+    for (const Alias& one : kKeys)
+      if (one.old_name == candidate) names.emplace_back(one.name);
+  }
+  return names;
+}
+
 template <class Json>
 const Json& member(const Json& object, const std::string& key) {
   if (object.is_object() && !object.contains(key))
@@ -146,7 +161,8 @@ const Json& member(const Json& object, const std::string& key) {
 void warn_of_alias(std::string_view old_name, std::string_view name) {
   static std::atomic<bool> warned = false;
   if (!warned.exchange(true))
-    spdlog::warn("'{}' is called '{}' now; docs/renames.md lists all names that have changed", old_name, name);
+    spdlog::warn("'{}' is called '{}' now; docs/renames.md lists all names that have changed", old_name,
+                 name);
 }
 
 std::string current_task(const std::string& name) {
@@ -156,20 +172,15 @@ std::string current_task(const std::string& name) {
 
 std::string current_key(const std::string& key, const std::function<bool(const std::string&)>& exists) {
   if (exists(key)) return key;
-  std::vector<std::string> candidates = {key};
-  for (const Alias& group : kGroups)
-    if (key.starts_with(group.old_name))
-      candidates.push_back(std::string(group.name) + key.substr(group.old_name.size()));
-  for (const std::string& candidate : candidates) {
-    std::vector<std::string> names = {candidate};
-    for (const Alias& one : kKeys)
-      if (one.old_name == candidate) names.emplace_back(one.name);
-    for (const std::string& name : names)
-      if (exists(name)) {
-        warn_of_alias(key, name);
-        return name;
-      }
-  }
+  // Models that are not part of a task's config have its keys without "model.".
+  for (const std::string& root : {std::string(), std::string("model.")})
+    for (std::string name : current_keys(root + key)) {
+      if (!name.starts_with(root)) continue;
+      name.erase(0, root.size());
+      if (!exists(name)) continue;
+      warn_of_alias(key, name);
+      return name;
+    }
   return "";
 }
 
@@ -184,7 +195,7 @@ std::string current_value(const std::string& key, const std::string& value,
                           const std::vector<std::string>& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
   for (const ValueAlias& one : kValues)
-    if (one.key == key && one.old_value == value) {
+    if ((one.key == key || one.key == "model." + key) && one.old_value == value) {
       warn_of_alias(one.old_value, one.value);
       return std::string(one.value);
     }
@@ -198,10 +209,17 @@ std::string current_attention(const std::string& name) {
 
 std::vector<std::string> current_command_line(std::vector<std::string> arguments) {
   if (arguments.size() > 2 && arguments[1] == "train") arguments[2] = current(kTrainCommands, arguments[2]);
-  for (std::string& argument : arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string& argument = arguments[i];
     if (!argument.starts_with("--")) continue;
     const size_t end = std::min(argument.find('='), argument.size());
-    argument = current(kOptions, argument.substr(0, end)) + argument.substr(end);
+    const std::string option = current(kOptions, argument.substr(0, end));
+    if (end < argument.size()) {
+      argument = option + "=" + current_value(option, argument.substr(end + 1), {});
+    } else {
+      argument = option;
+      if (i + 1 < arguments.size()) arguments[i + 1] = current_value(option, arguments[i + 1], {});
+    }
   }
   return arguments;
 }

@@ -26,8 +26,8 @@ bool is_renamed_group(const std::string& group);
 std::string current_value(const std::string& key, const std::string& value,
                           const std::vector<std::string>& allowed);
 
-/// The current name of a type of attention: "stt" for "tensor", "summary" for "causal". Never logged: operators
-/// are called with these names.
+/// The current name of a type of attention: "stt" for "tensor", "summary" for "causal". Never logged:
+/// operators are called with these names.
 std::string current_attention(const std::string& name);
 
 /// For aliases that depend on the model: logs that `old_name` is called `name` now.

@@ -178,7 +178,8 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
             using T = std::remove_pointer_t<decltype(value)>;
             require(read_node(node, *value), ErrorKind::config, "{}: {} must be {}", place, path,
                     type_name<T>());
-            if constexpr (std::is_same_v<T, std::string>) *value = current_value(field.path, *value, field.rule.one_of);
+            if constexpr (std::is_same_v<T, std::string>)
+              *value = current_value(field.path, *value, field.rule.one_of);
             const std::string wanted = broken_rule(*value, field.rule);
             require(wanted.empty(), ErrorKind::config, "{}: {} must be {}, got {}", place, path, wanted,
                     text_of(*value));

@@ -19,8 +19,7 @@ void DocumentConfig::fields(Fields& f) {
   f.add("end_token", end_token, "its end token, if it has one, after each document");
   f.add("split", split,
         "documents: whole documents go to one split; cut: each document is cut into the three splits; auto: "
-        "cut "
-        "for fewer than three documents",
+        "cut for fewer than three documents",
         {.one_of = {"auto", "documents", "cut"}});
   f.add("split_ratios", split_ratios, "fractions of training, validation and test", {.min = 0, .max = 1});
   f.add("split_seed", split_seed, "seed of the split by documents", {.min = 0, .max = kAnyInteger});

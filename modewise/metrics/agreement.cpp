@@ -9,7 +9,7 @@
 namespace modewise::metrics {
 namespace {
 
-/// The values less their mean; empty where they are all one value.
+/// The values minus their mean; empty if all are equal.
 std::vector<double> centred(std::span<const double> values) {
   if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); })) return {};
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -26,7 +26,7 @@ double length_of(const std::vector<double>& values) {
 }
 
 void require_pairs(std::span<const double> x, std::span<const double> y) {
-  require(x.size() == y.size(), ErrorKind::internal, "a correlation of {} values with {}", x.size(),
+  require(x.size() == y.size(), ErrorKind::internal, "correlation: {} values and {} values", x.size(),
           y.size());
 }
 
@@ -52,7 +52,7 @@ double matthews(std::span<const int64_t> confusion, int64_t classes) {
 }
 
 double f1(std::span<const int64_t> confusion, int64_t classes, int64_t positive) {
-  int64_t both = 0;  // predicted and true ones, counted twice where they are the same
+  int64_t both = 0;  // predicted plus true ones; true positives count twice
   for (int64_t j = 0; j < classes; ++j)
     both += confusion[static_cast<size_t>(j * classes + positive)] +
             confusion[static_cast<size_t>(positive * classes + j)];

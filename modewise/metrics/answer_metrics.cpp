@@ -18,7 +18,7 @@
 namespace modewise::metrics {
 namespace {
 
-/// Unicode's classes and cases, whatever the environment's language.
+/// A locale with Unicode character classes and cases, independent of the environment.
 locale_t unicode_locale() {
   static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   return locale;
@@ -61,7 +61,7 @@ std::vector<std::u32string> split_words(std::u32string_view text) {
   return words;
 }
 
-/// Lower case, no punctuation, no articles, in words.
+/// Words in lower case, without punctuation and articles.
 std::vector<std::u32string> normalized_words(std::string_view text) {
   std::u32string plain;
   for (const char32_t c : code_points(text))
@@ -85,14 +85,14 @@ std::vector<std::u32string> normalized_words(std::string_view text) {
   return split_words(kept);
 }
 
-/// Sentences as the package `rouge` makes them: parts between full stops, in words.
+/// Sentences as in the package `rouge`: parts between full stops, split into words.
 std::vector<std::vector<std::u32string>> sentences(std::string_view text) {
   std::vector<std::vector<std::u32string>> out;
   const std::u32string all = code_points(text);
   for (size_t begin = 0; begin <= all.size();) {
     const size_t end = std::min(all.find(U'.', begin), all.size());
     if (end > begin) {
-      // It joins the words by spaces and splits at those: a sentence of white space is one empty word.
+      // `rouge` joins the words by spaces and splits at spaces: a sentence of white space is one empty word.
       auto words = split_words(std::u32string_view(all).substr(begin, end - begin));
       if (words.empty()) words.emplace_back();
       out.push_back(std::move(words));
@@ -102,7 +102,7 @@ std::vector<std::vector<std::u32string>> sentences(std::string_view text) {
   return out;
 }
 
-/// The words of one longest common subsequence, chosen as the package's recursion does.
+/// The words of one longest common subsequence, the one that the package's recursion finds.
 std::set<std::u32string> common_subsequence(const std::vector<std::u32string>& x,
                                             const std::vector<std::u32string>& y) {
   const size_t n = x.size(), m = y.size();
@@ -178,7 +178,7 @@ class DifflibMatcher {
  private:
   MatchingBlock longest(size_t alo, size_t ahi, size_t blo, size_t bhi) const {
     MatchingBlock best{alo, blo, 0};
-    std::unordered_map<size_t, size_t> lengths, next;  // of the match that ends at a place of b
+    std::unordered_map<size_t, size_t> lengths, next;  // of the match that ends at a position of b
     for (size_t i = alo; i < ahi; ++i) {
       next.clear();
       const auto found = places_.find(a_[i]);
@@ -193,7 +193,7 @@ class DifflibMatcher {
         }
       lengths.swap(next);
     }
-    // Popular characters were left out above; they may still lengthen the block.
+    // Popular characters, ignored above, may still extend the block.
     while (best.a > alo && best.b > blo && a_[best.a - 1] == b_[best.b - 1]) --best.a, --best.b, ++best.size;
     while (best.a + best.size < ahi && best.b + best.size < bhi &&
            a_[best.a + best.size] == b_[best.b + best.size])
@@ -243,8 +243,8 @@ double rouge_l(std::string_view prediction, std::string_view answer) {
     for (const auto& sentence : all) words.insert(sentence.begin(), sentence.end());
     return static_cast<double>(words.size());
   };
-  // Each sentence of the answer adds the words that its union of subsequences has beyond those of the
-  // sentences before.
+  // Each sentence of the answer adds the words of its union of subsequences that earlier sentences do not
+  // have.
   std::set<std::u32string> all;
   for (const auto& reference : wanted)
     for (const auto& sentence : predicted) all.merge(common_subsequence(reference, sentence));
@@ -258,7 +258,7 @@ double classification_score(std::string_view prediction, std::string_view answer
   std::vector<std::string> found;
   for (const std::string& name : classes)
     if (prediction.find(name) != std::string_view::npos) found.push_back(name);
-  // Taking an element out while going through the list skips the next one.
+  // As in Python: removing an element while iterating skips the next one.
   for (size_t i = 0; i < found.size(); ++i) {
     if (answer.find(found[i]) == std::string_view::npos || found[i] == answer) continue;
     found.erase(std::find(found.begin(), found.end(), std::string(found[i])));
@@ -278,8 +278,7 @@ double retrieval_score(std::string_view prediction, std::string_view answer) {
     if (behind.empty() || behind.front() < '0' || behind.front() > '9') continue;
     return share_equal(numbers_in(prediction), numbers_in(behind).front());
   }
-  fail(ErrorKind::data, "an answer of retrieval must hold 'Paragraph NUMBER', got '{}'",
-       answer.substr(0, 80));
+  fail(ErrorKind::data, "a retrieval answer must contain 'Paragraph NUMBER', got '{}'", answer.substr(0, 80));
 }
 
 double difflib_ratio(std::u32string_view a, std::u32string_view b) {
@@ -324,7 +323,7 @@ double answer_score(const std::string& metric, std::string_view prediction,
     if (metric == "retrieval") return retrieval_score(prediction, answer);
     if (metric == "code_sim") return code_similarity(prediction, answer);
     if (metric == "exact") return exact_match(prediction, answer);
-    fail(ErrorKind::usage, "there is no metric '{}' (there are {}){}", metric,
+    fail(ErrorKind::usage, "unknown metric '{}' (expected {}){}", metric,
          fmt::join(answer_metric_names(), ", "), nearest_name_hint(metric, answer_metric_names()));
   };
   double best = 0;

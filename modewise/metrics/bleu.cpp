@@ -20,7 +20,7 @@ int64_t closest_length(const CaptionCase& image) {
   return closest;
 }
 
-/// How often each n-gram of `numbers` is in `words`.
+/// Occurrences in `words` of each n-gram of `numbers`.
 void count_known(const NgramNumbers& numbers, Words words, std::vector<int64_t>& counts) {
   counts.assign(numbers.size(), 0);
   for_each_ngram(

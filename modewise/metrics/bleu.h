@@ -1,7 +1,7 @@
 #pragma once
-// BLEU of captions (Papineni et al. 2002) as the evaluation of COCO captions has it: clipped counts over all
-// images, the reference whose length is closest, the shorter of two; 1e-9 is added to each number of n-grams
-// and 1e-15 to each number of those found, so that nothing is divided by zero.
+// Corpus BLEU of captions (Papineni et al. 2002) as in the COCO caption evaluation: clipped counts over all
+// images, the closest reference length (the shorter of two); 1e-9 is added to each n-gram total and 1e-15 to
+// each match count, against division by zero.
 
 #include <array>
 #include <span>
@@ -14,7 +14,7 @@ namespace modewise::metrics {
 
 using Bleu = std::array<double, kLongestNgram>;  // BLEU-1 … BLEU-4
 
-/// What is counted of images before it becomes a score; counts of several images add up.
+/// Sufficient statistics of BLEU; those of several images add up.
 struct BleuCounts {
   std::array<int64_t, kLongestNgram> found = {}, total = {};  // n-grams of the candidate
   int64_t length = 0, reference_length = 0;

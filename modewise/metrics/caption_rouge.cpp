@@ -8,13 +8,13 @@ namespace modewise::metrics {
 
 int64_t common_subsequence(Words a, Words b) {
   const size_t blocks = (a.size() + 63) / 64;
-  std::map<int32_t, std::vector<uint64_t>> places;  // of each word in a, a bit a place
+  std::map<int32_t, std::vector<uint64_t>> places;  // positions of each word in a, one bit per position
   for (size_t i = 0; i < a.size(); ++i) {
     std::vector<uint64_t>& bits = places[a[i]];
     bits.resize(blocks);
     bits[i / 64] |= uint64_t{1} << (i % 64);
   }
-  // A bit is cleared where the longest common subsequence of a up to there and b so far grows by one.
+  // A cleared bit: the longest common subsequence of a up to this position and b so far grows by one.
   std::vector<uint64_t> row(blocks, ~uint64_t{0});
   for (const int32_t word : b) {
     const auto found = places.find(word);

@@ -1,16 +1,17 @@
 #pragma once
-// ROUGE-L of captions (Lin 2004) as the evaluation of COCO captions has it.
+// ROUGE-L of captions (Lin 2004) as in the COCO caption evaluation.
 
 #include "modewise/metrics/caption_words.h"
 
 namespace modewise::metrics {
 
-/// (1 + β²) P R / (R + β² P), β = 1.2, with the longest common subsequence over the length of the candidate
-/// as P, over that of the reference as R, each the best over the references. A caption without words counts
-/// as one word that only another such caption has. 0 … 1.
+/// (1 + β²) P R / (R + β² P), β = 1.2; P and R are the longest common subsequence over the length of the
+/// candidate and of the reference, each the maximum over the references. An empty caption counts as one word
+/// that only other empty captions have. 0 … 1.
 double caption_rouge_l(const CaptionCase& image);
 
-/// The length of the longest common subsequence, by bits (Hyyrö 2004): time is product of the lengths / 64.
+/// Length of the longest common subsequence, bit-parallel (Hyyrö 2004): time is the product of the lengths /
+/// 64.
 int64_t common_subsequence(Words a, Words b);
 
 }  // namespace modewise::metrics

@@ -1,5 +1,5 @@
 #pragma once
-// All metrics of captions, of each image and of all together.
+// All caption metrics, per image and for the corpus.
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -19,7 +19,7 @@ struct CaptionScores {
     std::string_view key, title;
     double value;
   };
-  /// In the order in which they are shown.
+  /// In display order.
   std::vector<Named> named() const;
 };
 
@@ -28,9 +28,9 @@ struct CaptionEvaluation {
   std::vector<CaptionScores> images;  // as given
 };
 
-/// BLEU and METEOR of all images come from their counts added up; ROUGE-L and CIDEr-D are means over the
-/// images, CIDEr-D with the references of these images as its corpus. `words` of WordNumbers. Usage error
-/// without images, or for one without references.
+/// Corpus BLEU and METEOR come from summed counts; ROUGE-L and CIDEr-D are means over the images, CIDEr-D
+/// with the references of these images as its corpus. `words`: WordNumbers::words(). Usage error without
+/// images, or for an image without references.
 CaptionEvaluation score_captions(std::span<const CaptionCase> images,
                                  const std::vector<std::string_view>& words);
 

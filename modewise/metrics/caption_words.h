@@ -1,5 +1,5 @@
 #pragma once
-// Captions as the metrics of captions see them: words that are numbers, equal for equal words.
+// Captions as integer word ids, the input of the caption metrics.
 
 #include <cstdint>
 #include <map>
@@ -13,13 +13,13 @@ namespace modewise::metrics {
 /// The words of a caption.
 using Words = std::span<const int32_t>;
 
-/// One image: the caption that is judged, and those that people wrote, one at least.
+/// One image: the candidate caption, and at least one reference caption.
 struct CaptionCase {
   Words candidate;
   std::vector<Words> references;
 };
 
-/// Gives words their numbers, 0, 1, … in the order in which they come.
+/// Assigns ids 0, 1, … to words in the order of first occurrence.
 class WordNumbers {
  public:
   int32_t number(std::string_view word);
@@ -29,7 +29,7 @@ class WordNumbers {
 
  private:
   std::map<std::string, int32_t, std::less<>> numbers_;
-  std::vector<std::string_view> words_;  // of the map's keys, which stay where they are
+  std::vector<std::string_view> words_;  // views of the map's keys, which do not move
 };
 
 }  // namespace modewise::metrics

@@ -11,14 +11,14 @@ namespace {
 
 constexpr double kSigma = 6, kScale = 10;
 
-/// The n-grams of one image's captions: numbers of their own, and what each weighs.
+/// The n-grams of one image's captions, with ids and weights of their own.
 struct ImageNgrams {
   NgramNumbers numbers;
-  std::vector<double> weights;  // [n-gram]: of one occurrence
+  std::vector<double> weights;  // [n-gram]: weight of one occurrence
   std::vector<size_t> orders;   // [n-gram]: n − 1
 };
 
-/// A caption's n-grams and how often each occurs, by number.
+/// N-gram counts of a caption, sorted by id.
 struct Vector {
   std::vector<std::pair<uint32_t, double>> counts;
   std::array<double, kLongestNgram> norms = {};
@@ -40,7 +40,7 @@ Vector vector_of(const std::vector<uint32_t>& ngrams, size_t words, const ImageN
   return vector;
 }
 
-/// Σ over n of the clipped cosine, with the penalty of the lengths.
+/// Σ over n of the clipped cosine similarity, with the length penalty.
 double similarity(const Vector& candidate, const Vector& reference, const ImageNgrams& image) {
   std::array<double, kLongestNgram> products = {};
   auto other = reference.counts.begin();
@@ -64,13 +64,13 @@ double similarity(const Vector& candidate, const Vector& reference, const ImageN
 }  // namespace
 
 CiderScorer::CiderScorer(std::span<const CaptionCase> images) : images_(std::ssize(images)) {
-  // One length after the other: what begins with an n-gram of one image is in that image alone too.
+  // By increasing length: an extension of an n-gram of a single image is in that image only.
   for (size_t n = 1; n <= kLongestNgram; ++n) count(images, n);
 }
 
 void CiderScorer::count(std::span<const CaptionCase> images, size_t n) {
   const size_t shorter = numbers_.size();
-  std::vector<size_t> last;  // [n-gram − shorter]: the latest image with it
+  std::vector<size_t> last;  // [n-gram − shorter]: last image with it
   for (size_t i = 0; i < images.size(); ++i) {
     for (const Words reference : images[i].references) {
       for (size_t begin = 0; begin + n <= reference.size(); ++begin) {
@@ -102,7 +102,7 @@ double CiderScorer::score(const CaptionCase& image) const {
   require(!image.references.empty(), ErrorKind::usage, "CIDEr-D: an image without references");
   ImageNgrams known;
   const double maximum = std::log(static_cast<double>(std::max<int64_t>(images_, 1)));
-  std::vector<uint32_t> counted;  // the numbers of these n-grams here, or kNone
+  std::vector<uint32_t> counted;  // ids of these n-grams in the scorer, or kNone
   const auto number = [&](uint32_t prefix, int32_t word) {
     const uint32_t ngram = known.numbers.number(prefix, word);
     if (ngram < counted.size()) return ngram;

@@ -1,6 +1,6 @@
 #pragma once
-// CIDEr-D (Vedantam, Zitnick, Parikh 2015, equations 2 to 5) as the evaluation of COCO captions computes it
-// and calls it CIDEr: no stemming, n = 1 … 4.
+// CIDEr-D (Vedantam, Zitnick, Parikh 2015, equations 2 to 5) as in the COCO caption evaluation, which calls
+// it CIDEr: no stemming, n = 1 … 4.
 
 #include <cstdint>
 #include <span>
@@ -11,21 +11,21 @@
 
 namespace modewise::metrics {
 
-/// In how many images' references each n-gram is. Made once, then used for any number of captions: those of
-/// an evaluation, or of the batches of a training whose reward CIDEr-D is.
+/// Document frequencies of n-grams over the references of images. Built once, then used for any number of
+/// captions: of an evaluation, or of the batches of self-critical training with the CIDEr-D reward.
 class CiderScorer {
  public:
-  /// Counts the references of these images. N-grams of one image alone weigh as much as those of none and are
-  /// not kept.
+  /// Counts the references of these images. N-grams of a single image have the same weight as unseen ones and
+  /// are not stored.
   explicit CiderScorer(std::span<const CaptionCase> images);
   int64_t images() const { return images_; }
 
-  /// 0 … 10 of one image, which need not be among those counted:
+  /// Score 0 … 10 of one image, which need not be one of the counted images:
   ///   10 / 4 · Σ_n mean over references r of exp(−(l_c − l_r)² / 2·6²) · Σ_g min(v_c(g), v_r(g)) v_r(g) /
   ///   (‖v_c‖ ‖v_r‖)
   /// over the n-grams g of the candidate c, with v(g) = count of g · (ln images − ln max(1, images with g))
-  /// and l the number of words less one, 0 at least. With one image counted all weights, and so all scores,
-  /// are 0. Usage error for an image without references.
+  /// and l the number of words minus one, at least 0. With only one counted image all weights and scores are
+  /// 0. Usage error for an image without references.
   double score(const CaptionCase& image) const;
   std::vector<double> scores(std::span<const CaptionCase> images) const;
 
@@ -33,7 +33,7 @@ class CiderScorer {
   void count(std::span<const CaptionCase> images, size_t n);
 
   NgramNumbers numbers_;
-  std::vector<int32_t> frequencies_;  // [n-gram]: images with it, two at least
+  std::vector<int32_t> frequencies_;  // [n-gram]: number of images with it, at least two
   int64_t images_ = 0;
 };
 

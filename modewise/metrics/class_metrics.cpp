@@ -20,7 +20,7 @@ std::vector<size_t> by_score(std::span<const double> scores) {
   return order;
 }
 
-/// Class k against the rest.
+/// One-vs-rest AUC of class k.
 double class_against_rest(const ScoreTable& table, int64_t k) {
   const auto n = static_cast<size_t>(table.samples());
   std::vector<double> column(n);
@@ -44,7 +44,7 @@ ScoreTable table_of(const std::map<std::string, io::Array>& arrays, const std::s
                     const std::string& file) {
   const auto find = [&](const std::string& name) -> const io::Array& {
     const auto found = arrays.find(name);
-    require(found != arrays.end(), ErrorKind::data, "{}: there is no array {}", file, name);
+    require(found != arrays.end(), ErrorKind::data, "{}: missing array {}", file, name);
     return found->second;
   };
   const io::Array &scores = find(split + "_scores"), &labels = find(split + "_labels");

@@ -18,7 +18,7 @@ size_t models_of(std::span<const MixedPart> parts) {
   return parts.front().size();
 }
 
-/// Scores of nobody yet, for the samples of a part.
+/// A table of zero scores for the samples of a part.
 ScoreTable empty_like(const MixedPart& part) {
   ScoreTable table = part.front();
   table.scores.assign(table.scores.size(), 0);
@@ -32,7 +32,7 @@ std::vector<ScoreTable> tables_of(std::span<const MixedPart> parts, size_t model
   return tables;
 }
 
-/// The fold of each sample: of those of a class the first is in fold 0, the second in fold 1, …
+/// The fold of each sample, stratified: the samples of a class go to folds 0, 1, … in turn.
 std::vector<int64_t> folds_of(const ScoreTable& table) {
   std::vector<int64_t> seen(static_cast<size_t>(table.classes)), folds;
   for (const int64_t label : table.labels) folds.push_back(seen[static_cast<size_t>(label)]++ % kFolds);
@@ -56,9 +56,9 @@ MixedPart samples_of(const MixedPart& part, const std::vector<int64_t>& folds, i
   return out;
 }
 
-/// Each part by the weights that the others choose.
+/// Scores each part with weights chosen on the others.
 std::vector<ScoreTable> evaluated_by_other_parts(std::span<const MixedPart> parts, const std::string& select,
-                                              int64_t picks) {
+                                                 int64_t picks) {
   std::vector<ScoreTable> evaluated;
   for (size_t p = 0; p < parts.size(); ++p) {
     std::vector<MixedPart> others(parts.begin(), parts.end());
@@ -68,7 +68,7 @@ std::vector<ScoreTable> evaluated_by_other_parts(std::span<const MixedPart> part
   return evaluated;
 }
 
-/// Each fold of a part by the weights that the other folds choose.
+/// Scores each fold of a part with weights chosen on the other folds.
 ScoreTable evaluated_by_other_folds(const MixedPart& part, const std::string& select, int64_t picks) {
   ScoreTable evaluated = empty_like(part);
   const std::vector<int64_t> folds = folds_of(evaluated);
@@ -156,9 +156,9 @@ ClassMixture mix_classes(std::span<const MixedPart> parts, const std::string& se
     best = m;
     alone = std::move(tables);
   }
-  std::vector<ScoreTable> evaluated = parts.size() > 1
-                                       ? evaluated_by_other_parts(parts, select, picks)
-                                       : std::vector{evaluated_by_other_folds(parts.front(), select, picks)};
+  std::vector<ScoreTable> evaluated =
+      parts.size() > 1 ? evaluated_by_other_parts(parts, select, picks)
+                       : std::vector{evaluated_by_other_folds(parts.front(), select, picks)};
   if (mixture_figure(evaluated, select).better_than(mixture_figure(alone, select)))
     return {greedy_class_weights(parts, select, picks), std::move(evaluated)};
   std::vector<double> one(models_of(parts));

@@ -12,10 +12,11 @@
 namespace modewise::metrics {
 namespace {
 
-// Of the training deviation (scaled values have deviation 1 over the training rows).
+// Relative to the training std (scaled values have std 1 over the training split).
 constexpr double kStddevFloor = 0.03;
 constexpr double kExponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
-// Fewer scores than this cannot place a 95 % quantile; such cells borrow from their series, then from all.
+// Fewer scores do not determine a 95 % quantile; such cells use the scores of their series, then of all
+// series.
 constexpr size_t kFewestScores = 40;
 
 /// Windows [begin, end) of the sample.
@@ -23,7 +24,7 @@ struct Part {
   int64_t begin = 0, end = 0;
 };
 
-/// Scores of which ever larger quantiles are taken.
+/// Scores with queries for increasing quantiles.
 class Scores {
  public:
   std::vector<float>& fill() {
@@ -32,13 +33,13 @@ class Scores {
   }
   size_t size() const { return values_.size(); }
 
-  /// The ⌈(n+1)·fraction⌉-th smallest; the largest when n is too small for it, 0 of none. `fraction` is at
-  /// least that of the call before.
+  /// The ⌈(n+1)·fraction⌉-th smallest; the largest if n is too small, 0 if empty. `fraction` must not
+  /// decrease between calls.
   float quantile(double fraction) {
     if (values_.empty()) return 0;
     const auto n = static_cast<double>(size());
     const double rank = std::clamp(std::ceil((n + 1) * fraction - 1e-9), 1.0, n);
-    const auto begin = values_.begin() + passed_;  // nothing before it is larger than what follows
+    const auto begin = values_.begin() + passed_;  // no value before it is larger than a value after it
     passed_ = static_cast<std::ptrdiff_t>(rank) - 1;
     std::nth_element(begin, values_.begin() + passed_, values_.end());
     return values_[static_cast<size_t>(passed_)];
@@ -57,8 +58,8 @@ class Calibrator {
       scale_[i] = static_cast<float>(std::pow(sample.stddev[i], exponent));
   }
 
-  /// Margins [I, S, H] from the windows of `part`. A cell with few scores takes its series' margins, or those
-  /// of all.
+  /// Margins [I, S, H] from the windows of `part`. A cell with few scores takes the margins of its series, or
+  /// of all series.
   void margins(Part part, std::vector<float>& lower, std::vector<float>& upper) const {
     const int64_t cells = sample_.series * sample_.horizon;
     lower.resize(sample_.nominal.size() * static_cast<size_t>(cells));
@@ -89,7 +90,7 @@ class Calibrator {
     }
   }
 
-  /// Targets of `part` and how many of them the interval holds.
+  /// Number of targets of `part`, and of those inside the interval.
   std::pair<int64_t, int64_t> covered(int64_t interval, Part part, const std::vector<float>& lower,
                                       const std::vector<float>& upper) const {
     int64_t count = 0, inside = 0;
@@ -108,7 +109,7 @@ class Calibrator {
   }
 
  private:
-  /// Of each interval, from so many scores.
+  /// Margins per interval, and the number of scores behind them.
   struct Margins {
     bool made = false;
     size_t scores = 0;
@@ -129,7 +130,7 @@ class Calibrator {
     margins.scores = below.size();
   }
 
-  /// The scores of some windows, series and steps. With shared sides `below` has the larger of both.
+  /// Collects the scores of some windows, series and steps. With shared sides `below` has the larger of both.
   void collect(int64_t interval, Part windows, Part series, Part steps, std::vector<float>& below,
                std::vector<float>& above) const {
     below.clear();
@@ -155,7 +156,8 @@ CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool 
   const Calibrator calibrator(sample, exponent, shared);
   CalibrationTrial trial{exponent, shared, {}, 0};
   const int64_t half = sample.windows / 2;
-  // Windows at the seam share targets with the other half: leave a horizon out where there is room.
+  // Windows at the boundary share targets with the other half: one horizon is left out if there are enough
+  // windows.
   const int64_t seam = half > 4 * sample.horizon ? sample.horizon : 0;
   const Part first{0, half - seam / 2}, second{half + (seam + 1) / 2, sample.windows};
   std::vector<int64_t> counts(sample.nominal.size()), inside(sample.nominal.size());
@@ -179,13 +181,14 @@ CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool 
 }  // namespace
 
 void CalibrationConfig::fields(Fields& f) {
-  f.add("method", method, "prediction intervals from validation residuals: conformal, or none",
+  f.add("method", method, "prediction intervals: conformal (from validation residuals) or none",
         {.one_of = {"conformal", "none"}});
-  f.add("intervals", intervals, "nominal coverages of a point model's intervals",
+  f.add("intervals", intervals, "nominal coverages of the intervals of point models",
         {.min = 0.01, .max = 0.999});
-  f.add("scale", scale, "whether margins grow with the deviation of the window's own lookback; auto tries",
+  f.add("scale", scale,
+        "scale of margins: window (std of the window's own lookback), none, or auto (best on validation)",
         {.one_of = {"auto", "none", "window"}});
-  f.add("sides", sides, "whether both sides of an interval share a margin; auto tries",
+  f.add("sides", sides, "margins of the two sides of an interval: shared, own, or auto (best on validation)",
         {.one_of = {"auto", "shared", "own"}});
 }
 
@@ -239,8 +242,7 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
 }
 
 std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
-                                        std::span<const float> raw_quantiles,
-                                        std::span<const float> stddev) {
+                                        std::span<const float> raw_quantiles, std::span<const float> stddev) {
   const auto series = static_cast<size_t>(calibration.series),
              horizon = static_cast<size_t>(calibration.horizon);
   const size_t intervals = calibration.nominal.size(), levels = 2 * intervals + 1;
@@ -258,7 +260,7 @@ std::vector<float> calibrated_quantiles(const Calibration& calibration, std::spa
     float* out = &result[at * levels];
     const float centre = raw ? raw_quantiles[at * levels + intervals] : forecast[at];
     out[intervals] = centre;
-    float low = centre, high = centre;  // an outer interval holds the inner ones
+    float low = centre, high = centre;  // an outer interval contains the inner ones
     for (size_t i = 0; i < intervals; ++i) {
       const float from = raw ? raw_quantiles[at * levels + intervals - 1 - i] : centre;
       const float to = raw ? raw_quantiles[at * levels + intervals + 1 + i] : centre;
@@ -322,7 +324,7 @@ Calibration read_calibration(const std::filesystem::path& path) {
   require(about.is_object() && about.contains("exponent") && about["exponent"].is_number() &&
               about.contains("shared_sides") && about["shared_sides"].is_boolean() &&
               about.contains("windows") && about["windows"].is_number_integer(),
-          ErrorKind::data, "{}: 'about' is not the description of a calibration", path.string());
+          ErrorKind::data, "{}: 'about' is not a calibration description", path.string());
   result.exponent = about["exponent"];
   result.shared = about["shared_sides"];
   result.windows = about["windows"];

@@ -34,7 +34,7 @@ void ConfusionMatrix::add(std::span<const int16_t> truth, std::span<const int16_
   for (size_t i = 0; i < truth.size(); ++i) {
     if (truth[i] < 0) continue;
     require(truth[i] < classes_ && predicted[i] >= 0 && predicted[i] < classes_, ErrorKind::internal,
-            "ConfusionMatrix: class {} called {}, but there are {} classes", truth[i], predicted[i],
+            "ConfusionMatrix: label {} or prediction {} is outside {} classes", truth[i], predicted[i],
             classes_);
     ++counts_[static_cast<size_t>(truth[i] * classes_ + predicted[i])];
   }

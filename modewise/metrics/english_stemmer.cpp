@@ -29,7 +29,7 @@ constexpr std::array<Replacement, 18> kWholeWords = {{{"skis", "ski"},
                                                       {"bias", "bias"},
                                                       {"andes", "andes"}}};
 
-/// Left alone once their plural is gone.
+/// Invariant once their plural is removed.
 constexpr std::array<std::string_view, 8> kWithoutPlural = {"inning",  "outing",  "canning", "herring",
                                                             "earring", "proceed", "exceed",  "succeed"};
 
@@ -57,7 +57,7 @@ bool is_one_of(char c, std::string_view characters) {
   return characters.find(c) != std::string_view::npos;
 }
 
-/// A y that is a consonant is written Y meanwhile.
+/// A word during stemming; a consonant y is written Y.
 class Word {
  public:
   explicit Word(std::string_view word) : text_(word) {
@@ -99,16 +99,16 @@ class Word {
 
   size_t start_of_regions() const {
     for (const std::string_view prefix : {"gener", "commun", "arsen"})
-      if (text_.starts_with(prefix)) return prefix.size() - 2;  // its region begins behind it
+      if (text_.starts_with(prefix)) return prefix.size() - 2;  // its region begins after it
     return 0;
   }
-  /// Behind the first consonant that follows a vowel.
+  /// Position after the first consonant that follows a vowel.
   size_t region_after(size_t from) const {
     for (size_t i = from + 1; i < text_.size(); ++i)
       if (vowel(i - 1) && !vowel(i)) return i + 1;
     return text_.size();
   }
-  /// Whether what stands before `end` ends in a vowel between consonants, the last not w, x or Y.
+  /// Whether the text before `end` ends in consonant, vowel, consonant, the last not w, x or Y.
   bool ends_short(size_t end) const {
     if (end < 2) return false;
     if (end == 2) return vowel(0) && !vowel(1);
@@ -140,7 +140,7 @@ class Word {
       return mend();
     }
   }
-  /// hop(p)ing, hop(e)ing
+  /// Restores the stem: hop(p)ing, hop(e)ing.
   void mend() {
     if (ends("at") || ends("bl") || ends("iz")) {
       text_ += 'e';
@@ -157,7 +157,7 @@ class Word {
     if (size > 2 && is_one_of(text_[size - 1], "yY") && !vowel(size - 2)) text_[size - 1] = 'i';
   }
 
-  /// Whether one of them ends the word; it is replaced where it stands in the first region.
+  /// True if the word ends in one of the suffixes, which is replaced if it lies in R1.
   bool replace_any(std::span<const Replacement> suffixes) {
     for (const auto& [suffix, with] : suffixes) {
       if (!ends(suffix)) continue;
@@ -199,7 +199,7 @@ class Word {
   }
 
   std::string text_;
-  size_t first_ = 0, second_ = 0;  // where the regions R1 and R2 begin
+  size_t first_ = 0, second_ = 0;  // begins of the regions R1 and R2
 };
 
 }  // namespace

@@ -1,13 +1,12 @@
 #pragma once
-// Stems of English words by Porter's second algorithm ("English" of Snowball, as of 2014), which METEOR
-// matches by.
+// English stemmer: Porter2 ("English" of Snowball, as of 2014), for METEOR.
 
 #include <string>
 #include <string_view>
 
 namespace modewise::metrics {
 
-/// `word` in lower case. Words of one or two letters are their own stems, and so is what is no ASCII.
+/// Stem of `word` (lower case). Words of one or two letters and non-ASCII words are returned unchanged.
 std::string english_stem(std::string_view word);
 
 }  // namespace modewise::metrics

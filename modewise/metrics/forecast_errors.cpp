@@ -28,7 +28,7 @@ ForecastErrors::ForecastErrors(int64_t series, int64_t horizon, std::vector<doub
       stddev_(std::move(stddev)),
       levels_(std::move(levels)) {
   require(std::ssize(mean_) == series && std::ssize(stddev_) == series, ErrorKind::internal,
-          "ForecastErrors: {} series need as many means and deviations, got {} and {}", series, mean_.size(),
+          "ForecastErrors: {} series, but {} means and {} standard deviations", series, mean_.size(),
           stddev_.size());
   for (size_t lower = levels_.size() / 2; lower-- > 0;) {
     const size_t upper = levels_.size() - 1 - lower;

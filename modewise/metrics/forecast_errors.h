@@ -1,6 +1,7 @@
 #pragma once
-// Errors of forecasts over many windows, summed in float64 in the order of the windows, per series and step:
-// the same bits for any number of threads and any batch size. Targets that are missing are never counted.
+// Forecast error metrics (MSE, MAE, sMAPE, pinball loss, CRPS, coverage) over many windows, summed in float64
+// in window order, per series and step: bit-identical for any number of threads and any batch size. Missing
+// targets are not counted.
 //
 // Shapes: B windows, S series (product of the series modes), H steps, Q quantile levels; row-major.
 
@@ -12,14 +13,15 @@
 
 namespace modewise::metrics {
 
-/// Means over everything counted (TSLib: windows × steps × series concatenated, not a mean of batch means).
+/// Means over all counted targets (as TSLib: windows × steps × series concatenated, not a mean of batch
+/// means).
 struct PointErrors {
   double mse = 0, mae = 0, rmse = 0;
-  double smape = 0;   // 200·|e| / (|y| + |ŷ|) in percent; 0 where both are 0
+  double smape = 0;   // 200·|e| / (|y| + |ŷ|) in percent; 0 if both are 0
   int64_t count = 0;  // targets
 };
 
-/// How good quantile forecasts are.
+/// Metrics of quantile forecasts.
 struct QuantileErrors {
   struct Interval {
     double nominal = 0;   // 1 − 2τ of the pair τ, 1 − τ
@@ -27,17 +29,17 @@ struct QuantileErrors {
     double width = 0;     // mean upper − lower
   };
   std::vector<double> levels;
-  std::vector<double> pinball;  // a level: max(τ(y − q), (τ − 1)(y − q))
+  std::vector<double> pinball;  // per level: max(τ(y − q), (τ − 1)(y − q))
   double mean_pinball = 0;
-  /// Σ_τ w_τ·2·pinball_τ: the integral 2∫pinball dτ, each level standing for the part of [0, 1] nearest to
-  /// it.
+  /// Σ_τ w_τ·2·pinball_τ: approximates 2∫pinball dτ; each level has the weight of the part of [0, 1] nearest
+  /// to it.
   double crps = 0;
   std::vector<Interval> intervals;  // narrowest first
 };
 
 class ForecastErrors {
  public:
-  /// `mean` and `deviation` (S each) bring scaled values into units; `levels` are ascending, empty for point
+  /// `mean` and `stddev` (S each) convert scaled values to units; `levels` are ascending, empty for point
   /// forecasts.
   ForecastErrors(int64_t series, int64_t horizon, std::vector<double> mean, std::vector<double> stddev,
                  std::vector<double> levels = {});
@@ -47,8 +49,8 @@ class ForecastErrors {
   void add(std::span<const float> forecast, std::span<const float> truth, std::span<const bool> observed,
            std::span<const float> quantiles = {});
 
-  /// All sums, to which those of other windows can be added; and such sums in place of its own. Internal
-  /// error when there are not as many.
+  /// All sums, for reduction over processes, and their replacement. Internal error for another number of
+  /// sums.
   std::vector<double> sums() const;
   void set_sums(std::span<const double> sums);
 
@@ -64,7 +66,7 @@ class ForecastErrors {
   PointErrors of_step(int64_t step, Scale scale = Scale::standard) const;
   bool has_quantiles() const { return !levels_.empty(); }
   QuantileErrors quantiles(Scale scale = Scale::standard, int64_t steps = 0) const;
-  /// Coverage of the interval with this nominal level at one step; nothing when there is no such pair.
+  /// Coverage of the interval with this nominal level at one step; nullopt if there is no such interval.
   std::optional<double> coverage_of_step(int64_t step, double nominal) const;
 
  private:

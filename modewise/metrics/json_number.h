@@ -1,5 +1,5 @@
 #pragma once
-// Numbers of metrics.json, which knows no NaN.
+// JSON numbers: null for NaN and infinity, which JSON does not have.
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #pragma once
-// METEOR 1.5 (Denkowski, Lavie 2014) for English in its first two stages: equal words, and words of one stem.
-// Synonyms and paraphrases, which need WordNet and a table of 60 MB, are left out, so figures are lower than
-// those of METEOR proper and compare with each other only.
+// METEOR 1.5 (Denkowski, Lavie 2014) for English with exact and stem matches only. Synonyms and paraphrases,
+// which need WordNet and a table of 60 MB, are not matched, so scores are lower than those of full METEOR and
+// comparable only with each other.
 
 #include <array>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace modewise::metrics {
 
-/// What is counted of a caption and a reference; counts of several images add up.
+/// Sufficient statistics of a caption and a reference; those of several images add up.
 struct MeteorCounts {
   enum Kind : size_t { content, function };
   struct Side {
@@ -24,21 +24,21 @@ struct MeteorCounts {
   Side candidate, reference;
   double chunks = 0;
 
-  /// Whether every word has its match, all in one chunk: there is no penalty then.
+  /// Whether every word is matched, all in one chunk, which has no penalty.
   bool complete() const;
   void add(const MeteorCounts& other);
   /// (1 − 0.6 (chunks / matches)^0.2) · P R / (0.85 P + 0.15 R), P and R weighting content words with 0.75
-  /// and function words with 0.25, stem matches with 0.6. 0 where nothing matches.
+  /// and function words with 0.25, stem matches with 0.6. 0 without matches.
   double score() const;
 };
 
 class MeteorExactStem {
  public:
-  /// For captions of these words ([number]), lower case.
+  /// `words`: words by id, in lower case.
   explicit MeteorExactStem(const std::vector<std::string_view>& words);
 
   MeteorCounts counts(Words candidate, Words reference) const;
-  /// Of the reference with the highest score, the first of equals.
+  /// Counts with the best-scoring reference, the first of equals.
   MeteorCounts best_counts(const CaptionCase& image) const;
 
  private:

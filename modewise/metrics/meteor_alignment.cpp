@@ -12,11 +12,11 @@ using Match = MeteorAlignment::Match;
 
 constexpr size_t kBeam = 40;
 
-/// For each word of the reference the words of the candidate that it may be matched with: equal ones, then
-/// those of its stem. Equal captions match equal words alone.
+/// For each word of the reference its possible matches in the candidate: equal words, then words with the
+/// same stem. If the captions are equal, equal words only.
 std::vector<std::vector<Match>> possible_matches(Words candidate, Words reference,
                                                  const std::vector<int32_t>& stems) {
-  std::map<int32_t, std::vector<int32_t>> places;  // of each stem in the candidate
+  std::map<int32_t, std::vector<int32_t>> places;  // positions of each stem in the candidate
   const auto stem = [&](int32_t word) { return stems[static_cast<size_t>(word)]; };
   for (size_t i = 0; i < candidate.size(); ++i) places[stem(candidate[i])].push_back(static_cast<int32_t>(i));
   const bool equal = std::equal(candidate.begin(), candidate.end(), reference.begin(), reference.end());
@@ -34,10 +34,10 @@ std::vector<std::vector<Match>> possible_matches(Words candidate, Words referenc
   return matches;
 }
 
-/// A beginning of an alignment, as the search judges it.
+/// Score of a partial alignment in the beam search.
 struct AlignmentState {
   int64_t exact = 0, chunks = 0, distance = 0;
-  int32_t last_end = -1;  // behind the candidate's word that was matched last; −1: the last word has no match
+  int32_t last_end = -1;  // end of the last matched word of the candidate; −1: the last word has no match
 
   bool operator<(const AlignmentState& other) const {
     return std::tuple(-exact, chunks, distance) < std::tuple(-other.exact, other.chunks, other.distance);
@@ -59,7 +59,7 @@ struct Path {
   std::vector<bool> used;  // [words of the candidate]
 };
 
-/// A path and how it may go on.
+/// A path and its possible extension.
 struct Step {
   AlignmentState state;
   size_t path = 0;
@@ -86,7 +86,7 @@ class Search {
   }
 
  private:
-  /// Words with one match, whose match has one as well.
+  /// Matches words that have a unique match on both sides.
   void fix_definite(Path& start) {
     std::vector<int> covered(start.used.size(), 0);
     for (const auto& matches : possible_)
@@ -119,7 +119,7 @@ class Search {
         if (paths_[p].used[static_cast<size_t>(match.place)]) continue;
         steps.push_back({state, p, match});
         steps.back().state.take(match);
-        // METEOR 1.5 charges the distance to the ways that are tried after this one, not to this one.
+        // METEOR 1.5 adds the distance to the extensions tried after this one, not to this one.
         state.distance += distance(match);
       }
       state.close_chunk();
@@ -145,7 +145,7 @@ class Search {
 
   const std::vector<std::vector<Match>>& possible_;
   std::vector<bool> fixed_;  // [words of the reference]
-  std::vector<Path> paths_;  // the best ones, best first
+  std::vector<Path> paths_;  // the beam, best first
 };
 
 int64_t chunks_of(const std::vector<Match>& matches) {

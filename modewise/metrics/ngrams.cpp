@@ -13,10 +13,10 @@ uint64_t mixed(uint64_t key) {
 }  // namespace
 
 size_t NgramNumbers::slot_of(uint32_t prefix, int32_t word) const {
-  const size_t mask = summary_tokens_.size() - 1;
+  const size_t mask = slots_.size() - 1;
   size_t slot = mixed(static_cast<uint64_t>(prefix) << 32 | static_cast<uint32_t>(word)) & mask;
-  while (summary_tokens_[slot] != 0) {
-    const Ngram& there = ngrams_[summary_tokens_[slot] - 1];
+  while (slots_[slot] != 0) {
+    const Ngram& there = ngrams_[slots_[slot] - 1];
     if (there.prefix == prefix && there.word == word) break;
     slot = (slot + 1) & mask;
   }
@@ -24,26 +24,26 @@ size_t NgramNumbers::slot_of(uint32_t prefix, int32_t word) const {
 }
 
 void NgramNumbers::number_again() {
-  size_t summary_tokens = 256;
-  while (ngrams_.size() * 4 >= summary_tokens * 3) summary_tokens *= 2;
-  summary_tokens_ = std::vector<uint32_t>(summary_tokens, 0);
+  size_t slots = 256;
+  while (ngrams_.size() * 4 >= slots * 3) slots *= 2;
+  slots_ = std::vector<uint32_t>(slots, 0);
   for (size_t i = 0; i < ngrams_.size(); ++i)
-    summary_tokens_[slot_of(ngrams_[i].prefix, ngrams_[i].word)] = static_cast<uint32_t>(i + 1);
+    slots_[slot_of(ngrams_[i].prefix, ngrams_[i].word)] = static_cast<uint32_t>(i + 1);
 }
 
 uint32_t NgramNumbers::number(uint32_t prefix, int32_t word) {
-  if (ngrams_.size() * 4 >= summary_tokens_.size() * 3) number_again();
+  if (ngrams_.size() * 4 >= slots_.size() * 3) number_again();
   const size_t slot = slot_of(prefix, word);
-  if (summary_tokens_[slot] == 0) {
+  if (slots_[slot] == 0) {
     ngrams_.push_back({prefix, word});
-    summary_tokens_[slot] = static_cast<uint32_t>(ngrams_.size());
+    slots_[slot] = static_cast<uint32_t>(ngrams_.size());
   }
-  return summary_tokens_[slot] - 1;
+  return slots_[slot] - 1;
 }
 
 uint32_t NgramNumbers::find(uint32_t prefix, int32_t word) const {
-  if (summary_tokens_.empty()) return kNone;
-  return summary_tokens_[slot_of(prefix, word)] - 1;  // a free slot gives kNone
+  if (slots_.empty()) return kNone;
+  return slots_[slot_of(prefix, word)] - 1;  // a free slot gives kNone
 }
 
 }  // namespace modewise::metrics

@@ -1,5 +1,5 @@
 #pragma once
-// Sequences of one to four words, numbered: what BLEU and CIDEr count.
+// N-gram ids (n = 1 … 4) for BLEU and CIDEr.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace modewise::metrics {
 
 constexpr size_t kLongestNgram = 4;  // words
 
-/// Numbers n-grams 0, 1, … in the order in which they come: an n-gram is the one before its last word, and
-/// that word.
+/// Assigns ids 0, 1, … to n-grams in the order of first occurrence. An n-gram is its (n−1)-gram prefix and
+/// its last word.
 class NgramNumbers {
  public:
   static constexpr uint32_t kNone = 0xFFFFFFFF;
 
-  /// The number of `prefix` (kNone: of nothing) and `word`, new when it has none.
+  /// The id of `prefix` (kNone: empty) plus `word`, assigned if new.
   uint32_t number(uint32_t prefix, int32_t word);
-  /// kNone when it has none.
+  /// The id, or kNone.
   uint32_t find(uint32_t prefix, int32_t word) const;
   size_t size() const { return ngrams_.size(); }
-  /// Forgets those from number `first` on for which `keeps(number)` is false; the others after them move up.
+  /// Removes ids from `first` on for which `keeps(id)` is false; later ids move down.
   template <class Keeps>
   void filter(size_t first, Keeps&& keeps) {
     std::vector<Ngram> kept(ngrams_.begin(), ngrams_.begin() + static_cast<std::ptrdiff_t>(first));
@@ -41,11 +41,11 @@ class NgramNumbers {
   void number_again();
 
   std::vector<Ngram> ngrams_;
-  std::vector<uint32_t> summary_tokens_;  // number + 1; 0: free. A power of two of them, a quarter free at least.
+  std::vector<uint32_t> slots_;  // id + 1; 0: free. Size a power of two, at least a quarter free.
 };
 
-/// visit(n, ngram) for each n-gram of `words`, n from 1 on, numbered by `next(prefix, word)`; those that go
-/// on from one that `next` does not know (kNone) are left out.
+/// Calls visit(n, ngram) for each n-gram of `words`, n from 1 on, with ids from `next(prefix, word)`;
+/// extensions of unknown n-grams (kNone) are skipped.
 template <class Next, class Visit>
 void for_each_ngram(Words words, Next&& next, Visit&& visit) {
   for (size_t begin = 0; begin < words.size(); ++begin) {

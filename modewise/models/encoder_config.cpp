@@ -24,14 +24,14 @@ namespace {
 
 std::vector<std::string> attention_type_names() {
   std::vector<std::string> names = {"model"};
-  for (const nn::AttentionEntry& form : nn::attention_entries()) names.emplace_back(form.name);
+  for (const nn::AttentionEntry& type : nn::attention_entries()) names.emplace_back(type.name);
   return names;
 }
 
 }  // namespace
 
 void AttentionConfig::fields(Fields& f) {
-  f.add("type", form, "attention type: model (the model's own) or a replacement (docs/synthesizers.md)",
+  f.add("type", type, "attention type: model (the model's own) or a replacement (docs/synthesizers.md)",
         {.one_of = attention_type_names()});
   f.add("combine", combine,
         "combination of the Kronecker factors: product, sum (as released) or mean (the paper's sum, Eq. 4)",
@@ -151,7 +151,7 @@ void validate_encoder(const EncoderConfig& config, const TokenShape& tokens, con
           source, config.width, config.heads, head_width);
   const auto ordered = static_cast<int64_t>(tokens.ordered_modes.size());
   require(position.code != "sincos" || config.width >= 2 * ordered, ErrorKind::config,
-          "{}: position.code = \"sincos\" over {} modes needs a width of at least {}, got {}", source,
+          "{}: position.encoding = \"sincos\" over {} modes needs a width of at least {}, got {}", source,
           ordered, 2 * ordered, config.width);
 }
 

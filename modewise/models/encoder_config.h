@@ -20,7 +20,7 @@ struct PositionConfig {
 };
 
 struct AttentionConfig {
-  std::string form = "model";           // the model's own, or a type of nn/attention/attention_registry.h
+  std::string type = "model";           // the model's own, or a type of nn/attention/attention_registry.h
   std::string combine = "product";      // product | sum | mean
   bool normalize_sum = false;           // sum divided by the number of factors, as combine = mean
   std::string pooling = "sum";          // sum | mean
@@ -34,7 +34,7 @@ struct AttentionConfig {
   int64_t features_redraw_every = 0;    // batches between redraws; 0: never
   double dropout = 0;                   // of the attention weights
   void fields(Fields& fields);
-  bool from_registry() const { return form != "model"; }
+  bool from_registry() const { return type != "model"; }
   /// The effective combination of the factors: product, sum or mean, including `normalize_sum`.
   std::string combined() const { return combine == "sum" && normalize_sum ? "mean" : combine; }
 };

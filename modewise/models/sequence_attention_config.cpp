@@ -39,7 +39,8 @@ void FoldConfig::fields(Fields& f, const std::string& help, std::vector<std::str
       "mode sizes n_1 … n_m that the sequence is folded into, last fastest; n_1 = 0: grows with the sequence",
       {.min = 0});
   f.add("window", window, "sliding window in tokens; summary: 0 is twice the last size of fold", {.min = 0});
-  f.add("summary_tokens", summary_tokens, "summary: summary tokens per complete block", {.min = 1, .max = 1024});
+  f.add("summary_tokens", summary_tokens, "summary: summary tokens per complete block",
+        {.min = 1, .max = 1024});
 }
 
 void FoldConfig::refuse(bool given, const char* name, const std::string& source) const {

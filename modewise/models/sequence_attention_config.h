@@ -12,10 +12,10 @@ namespace modewise::models {
 
 /// Attention type and fold, common to encoders and language models.
 struct FoldConfig {
-  std::string type;           // attention type, one of the model's
-  std::vector<int64_t> fold;  // n_1 … n_m, last fastest; n_1 = 0: grows; empty: from the length
-  int64_t window = 0;         // sliding window in tokens; summary: 0 is 2·n_m
-  int64_t summary_tokens = 1;          // summary: summary tokens per complete block, each with a latent query
+  std::string type;            // attention type, one of the model's
+  std::vector<int64_t> fold;   // n_1 … n_m, last fastest; n_1 = 0: grows; empty: from the length
+  int64_t window = 0;          // sliding window in tokens; summary: 0 is 2·n_m
+  int64_t summary_tokens = 1;  // summary: summary tokens per complete block, each with a latent query
 
   /// `forms`: the attention types that the config accepts; "tensor" is an alias of `tensor`.
   void fields(Fields& fields, const std::string& help, std::vector<std::string> forms, std::string tensor);

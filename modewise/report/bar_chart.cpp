@@ -27,8 +27,8 @@ double error_of(const BarSeries& series, size_t i) {
   return i < series.errors.size() && is_shown(series.errors[i]) ? std::abs(series.errors[i]) : 0;
 }
 
-// How all values of a chart are written: three significant digits of the largest, integers without decimals;
-// numbers too large or small for that each for itself (−1).
+// Decimals of all value labels of a chart: three significant digits of the largest, none for integers; −1 if
+// the numbers are too large or small for a common format.
 int value_decimals(const BarChart& chart) {
   double largest = 0;
   bool whole = true;
@@ -51,16 +51,15 @@ std::string value_text(const BarSeries& series, size_t i, int decimals) {
   return error > 0 ? fmt::format("{} ± {:.{}f}", text, error, decimals) : text;
 }
 
-// Where things lie along the value axis ("value") and across it ("slot"), so that both orientations share one
-// path.
+// Layout along the value axis ("value") and across it ("slot"), shared by both orientations.
 struct Layout {
   bool horizontal;
   Rect plot;
   Scale value;
-  double slot;   // pixels a category
-  int decimals;  // of the values written
+  double slot;   // pixels per category
+  int decimals;  // of the value labels
 
-  double summary_start(size_t category) const {
+  double slot_start(size_t category) const {
     return (horizontal ? plot.y : plot.x) + slot * static_cast<double>(category);
   }
   Rect bar(double from, double to, double start, double thickness) const {
@@ -103,23 +102,23 @@ Layout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
       for (size_t i = 0; i < shown_categories(chart); ++i)
         value_width = std::max(value_width, text_width(value_text(series, i, decimals), 11));
   const double label_line = chart.value.label.empty() ? 0 : 18;
-  const auto summary_tokens = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
+  const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
   if (chart.horizontal) {
     const double left = widest_category(chart) + 8 + (range.low() < 0 ? value_width : 0);
     const Rect plot{area.x + left, area.y + 2, std::max(1.0, area.width - left - value_width - 12),
                     std::max(1.0, area.height - 22 - label_line)};
-    return {true, plot, Scale(AxisScale::linear, range, plot.x, plot.right()), plot.height / summary_tokens, decimals};
+    return {true, plot, Scale(AxisScale::linear, range, plot.x, plot.right()), plot.height / slots, decimals};
   }
   double left = 0;
   for (const Tick& tick : value_ticks(range, area.height / 45))
     left = std::max(left, text_width(tick.label, 11));
   left += 8 + label_line;
   const double width = std::max(1.0, area.width - left - 8);
-  const bool rotated = widest_category(chart) + 6 > width / summary_tokens;
+  const bool rotated = widest_category(chart) + 6 > width / slots;
   const double below = chart.show_values && range.low() < 0 ? 14 : 0;
   const double bottom = (rotated ? widest_category(chart) * 0.71 + 14 : 20) + below;
   const Rect plot{area.x + left, area.y + 14, width, std::max(1.0, area.height - bottom - 14)};
-  return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / summary_tokens, decimals};
+  return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / slots, decimals};
 }
 
 void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, const Range& range,
@@ -128,7 +127,7 @@ void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, cons
   for (const Tick& tick : value_ticks(range, layout.horizontal ? plot.width / 80 : area.height / 45)) {
     const double at = layout.value(tick.position);
     if (layout.horizontal) {
-      const bool grid = !chart.show_values;  // the values say more than grid lines behind them
+      const bool grid = !chart.show_values;  // value labels replace the grid
       canvas.line(at, grid ? plot.y : plot.bottom(), at, plot.bottom() + (grid ? 0 : 4),
                   {grid ? Paint::grid() : Paint::axis()});
       canvas.text(at, plot.bottom() + 15, tick.label,
@@ -149,7 +148,7 @@ void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, cons
   const bool rotated = widest_category(chart) + 6 > layout.slot;
   const double below = chart.show_values && range.low() < 0 ? 14 : 0;
   for (size_t i = 0; i < shown_categories(chart); ++i) {
-    const double middle = layout.summary_start(i) + layout.slot / 2;
+    const double middle = layout.slot_start(i) + layout.slot / 2;
     const std::string label = shorten(chart.categories[i], 32);
     if (layout.horizontal) {
       canvas.text(area.x + widest_category(chart) + 2, middle + 4, label, {.anchor = TextStyle::Anchor::end});
@@ -206,7 +205,7 @@ void check(const BarChart& chart) {
             "the bars \"{}\" of the chart \"{}\" must have one value for each of {} categories, got {}",
             series.label, chart.title, chart.categories.size(), series.values.size());
     require(series.errors.empty() || series.errors.size() == series.values.size(), ErrorKind::usage,
-            "the bars \"{}\" of the chart \"{}\" have {} values and {} errors", series.label, chart.title,
+            "the bars \"{}\" of the chart \"{}\" have {} values but {} errors", series.label, chart.title,
             series.values.size(), series.errors.size());
   }
 }
@@ -225,8 +224,8 @@ double natural_height(const BarChart& chart, double width) {
   const double heading = (chart.title.empty() ? 0 : 22) + legend_height(width, legend_of(chart));
   if (!chart.horizontal) return std::clamp(width * 0.5, 200.0, 340.0) + heading;
   const auto bars = static_cast<double>(std::max<size_t>(1, chart.series.size()));
-  const auto summary_tokens = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
-  return heading + summary_tokens * (bars * kBar + kGap) + 28 + (chart.value.label.empty() ? 0 : 18);
+  const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
+  return heading + slots * (bars * kBar + kGap) + 28 + (chart.value.label.empty() ? 0 : 18);
 }
 
 void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) {
@@ -249,7 +248,7 @@ void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) 
   const double thickness = std::min((layout.slot - gap) / bars, 48.0);
   for (size_t category = 0; category < shown_categories(chart); ++category)
     for (size_t i = 0; i < chart.series.size(); ++i) {
-      const double start = layout.summary_start(category) + (layout.slot - bars * thickness) / 2;
+      const double start = layout.slot_start(category) + (layout.slot - bars * thickness) / 2;
       draw_bar(canvas, chart, layout, i, category, start + thickness * static_cast<double>(i), thickness - 1,
                Paint::series(colors[i]));
     }

@@ -34,7 +34,7 @@ std::string rect_attributes(const Rect& rect) {
 }  // namespace
 
 std::string coordinate(double value) {
-  // A pixel far outside is as good as one just outside, and keeps every renderer's arithmetic safe.
+  // Clamped: coordinates far outside make no visible difference, but some renderers overflow.
   const double rounded = std::round(std::clamp(std::isnan(value) ? 0.0 : value, -1e5, 1e5) * 100) / 100;
   std::string text = fmt::format("{:.2f}", rounded == 0 ? 0.0 : rounded);
   while (text.back() == '0') text.pop_back();

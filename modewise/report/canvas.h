@@ -1,6 +1,6 @@
 #pragma once
-// Writes the elements of one SVG figure. Every element carries its colours for light paper as attributes, so
-// that any renderer shows them; dark_style() has the rules that replace them by class on a dark screen.
+// SVG writer for the elements of one figure. Colours for a light background are attributes, which every
+// renderer supports; the CSS rules of dark_style() replace them by class on a dark screen.
 
 #include <string>
 #include <string_view>
@@ -15,8 +15,8 @@ struct Rect {
   double bottom() const { return y + height; }
 };
 
-/// A colour that may differ on a dark screen: `hex` on light paper, `name` the suffix of its class (empty:
-/// the same on both).
+/// A colour that may differ on a dark screen: `hex` on a light background, `name` the suffix of its CSS class
+/// (empty: the same on both).
 struct Paint {
   std::string hex, name;
   static Paint ink() { return {"#1d2129", "i"}; }
@@ -25,7 +25,7 @@ struct Paint {
   static Paint axis() { return {"#9aa3af", "a"}; }
   static Paint paper() { return {"#ffffff", "p"}; }
   static Paint fixed(Color color) { return {color.hex(), ""}; }
-  /// An index of the qualitative colours, kInkColor or kMutedColor.
+  /// `index`: a qualitative colour, kInkColor or kMutedColor.
   static Paint series(int index);
 };
 
@@ -49,18 +49,19 @@ class Canvas {
   explicit Canvas(std::string id) : id_(std::move(id)) {}
 
   void line(double x1, double y1, double x2, double y2, const StrokeStyle& style);
-  /// `tip` is shown when the pointer rests on it.
+  /// `tip`: tooltip.
   void rect(const Rect& rect, const Paint& fill, std::string_view tip = {}, double radius = 0);
   void circle(double x, double y, double radius, const Paint& fill);
   void text(double x, double y, std::string_view text, const TextStyle& style = {});
   void stroke(std::string_view path, const StrokeStyle& style);
   void fill(std::string_view path, const Paint& paint, double opacity);
-  /// A PNG stretched over `rect` without smoothing.
+  /// Draws a PNG stretched over `rect` without smoothing.
   void image(const Rect& rect, std::string_view png);
   void gradient_bar(const Rect& rect, ColorScale scale);
-  /// What follows until end_clip() shows inside `rect` alone.
+  /// Clips the following elements to `rect`, until end_clip().
   void begin_clip(const Rect& rect);
-  /// What follows until end_crisp() is drawn without smoothing, so that touching cells show no seams.
+  /// Draws the following elements without antialiasing, until end_crisp(), so that adjacent cells show no
+  /// seams.
   void begin_crisp() { out_ += "<g shape-rendering=\"crispEdges\">\n"; }
   void end_clip() { out_ += "</g>\n"; }
   void end_crisp() { out_ += "</g>\n"; }
@@ -77,7 +78,7 @@ class Canvas {
 /// `value` with at most two decimals, no trailing zeros.
 std::string coordinate(double value);
 
-/// CSS rules for a dark screen, to be put inside `@media (prefers-color-scheme: dark)`.
+/// CSS rules for a dark screen, for use inside `@media (prefers-color-scheme: dark)`.
 std::string dark_style();
 
 }  // namespace modewise::report

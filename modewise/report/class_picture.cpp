@@ -70,12 +70,12 @@ const Glyph* glyph_of(char letter) {
   return found == std::end(kGlyphs) ? nullptr : found;
 }
 
-/// One letter a character of UTF-8.
+/// One ASCII letter per UTF-8 character.
 std::string drawable(const std::string& text) {
   std::string result;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80 && byte < 0xc0) continue;  // goes on with a character
+    if (byte >= 0x80 && byte < 0xc0) continue;  // continuation byte
     result.push_back(c == ' ' || (byte < 0x80 && glyph_of(c) != nullptr) ? c : '?');
   }
   return result;
@@ -95,7 +95,7 @@ void write_text(Image& figure, int64_t left, int64_t top, int64_t scale, const s
 }  // namespace
 
 Image class_figure(int64_t width, int64_t height, std::span<const uint8_t> numbers,
-                      std::span<const LegendClass> classes) {
+                   std::span<const LegendClass> classes) {
   Image figure{width, height, std::vector<Color>(numbers.size(), kNoClass)};
   for (size_t i = 0; i < numbers.size(); ++i)
     if (numbers[i] < classes.size()) figure.pixels[i] = classes[numbers[i]].color;

@@ -71,7 +71,7 @@ Color along(std::span<const Color> anchors, double position) {
 
 constexpr std::array<Color, 5> kSequential = {
     {{251, 250, 240}, {190, 224, 190}, {66, 166, 180}, {38, 92, 156}, {22, 26, 78}}};
-// Both arms end at the same lightness and start from the same near-white.
+// Both arms start from the same near-white and end at the same lightness.
 constexpr std::array<Color, 3> kCold = {{{246, 246, 246}, {124, 172, 216}, {22, 76, 140}}};
 constexpr std::array<Color, 3> kWarm = {{{246, 246, 246}, {232, 148, 118}, {140, 34, 26}}};
 

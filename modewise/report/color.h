@@ -1,9 +1,9 @@
 #pragma once
-// Colours of figures. The qualitative colours on light paper are those of Okabe and Ito (2008) and an olive;
-// those on a dark screen are near them. All stay apart with protanopia, deuteranopia and tritanopia. The
-// sequential and diverging scales run along straight lines in Oklab (Ottosson 2020) and are spaced by arc
-// length, so equal steps of a value are equal steps to the eye; lightness is monotone (sequential) or
-// symmetric about the middle (diverging), so they survive grey printing.
+// Colours of figures. The qualitative colours on a light background are those of Okabe and Ito (2008) and an
+// olive; those on a dark screen are similar. All are distinct with protanopia, deuteranopia and tritanopia.
+// The sequential and diverging scales are straight lines in Oklab (Ottosson 2020), spaced by arc length, so
+// they are perceptually uniform; lightness is monotone (sequential) or symmetric about the middle
+// (diverging), which suits grey printing.
 
 #include <cstdint>
 #include <string>
@@ -25,7 +25,7 @@ Color scale_color(ColorScale scale, double position);
 /// Lightness in Oklab, 0 black to 1 white.
 double lightness(Color color);
 
-/// Number of qualitative colours; series beyond it repeat them with another dash pattern.
+/// Number of qualitative colours; further series repeat them with another dash pattern.
 inline constexpr int kSeriesColors = 7;
 Color series_color(int index, bool dark = false);
 

@@ -81,7 +81,7 @@ void share_line_ranges(Panels& figure) {
     }
 }
 
-// Gives every heat map the range of all, and returns the one whose colour bar stands for them.
+// Gives every heat map the common range, and returns the one whose colour bar is drawn for all.
 std::optional<HeatMap> share_color_range(Panels& figure) {
   Range values;
   for (const auto& panel : figure.panels)
@@ -115,7 +115,7 @@ std::vector<LegendEntry> legend_of_panel(const Panel& panel) {
   return {};
 }
 
-// The legend that all panels agree on, drawn once; empty when they differ.
+// The legend common to all panels, drawn once; empty if they differ.
 std::vector<LegendEntry> common_legend(const Panels& figure) {
   if (figure.panels.size() < 2) return {};
   const auto first = legend_of_panel(figure.panels[0]);

@@ -1,7 +1,7 @@
 #pragma once
-// Figures as plain data, drawn as SVG: line charts with uncertainty bands, bar charts, heat maps, and panels
-// of them. A value that is NaN or infinite (or not positive on a logarithmic axis) is missing: it breaks the
-// line, leaves the bar out, leaves the cell empty. Any text may come from a user's file; it is escaped.
+// Figures as plain data, rendered to SVG: line charts with uncertainty bands, bar charts, heat maps, and
+// panels. NaN and infinite values (and non-positive ones on a logarithmic axis) are missing: a gap in the
+// line, no bar, an empty cell. All text is escaped, since it may come from users' files.
 
 #include <cstdint>
 #include <optional>
@@ -21,12 +21,13 @@ struct Axis {
   std::optional<double> min = {}, max = {};  // from the data when absent
 };
 
-/// Colour of a series: an index of the qualitative colours, or one of these.
-inline constexpr int kAutomaticColor = -1;  // the next one not taken
-inline constexpr int kInkColor = -2;        // the colour of text: for the truth
+/// Colour of a series: an index of the qualitative colours, or a constant.
+inline constexpr int kAutomaticColor = -1;  // the next unused one
+inline constexpr int kInkColor = -2;        // text colour: for the ground truth
 inline constexpr int kMutedColor = -3;      // grey: for context
 
-/// An uncertainty band on the x of its series, as long as y. Give the widest first; narrower ones are darker.
+/// An uncertainty band at the x of its series, with as many values as y. The widest first; narrower ones are
+/// darker.
 struct Band {
   std::vector<double> lower = {}, upper = {};
   std::string label = {};
@@ -57,19 +58,19 @@ struct LineChart {
 
 struct BarSeries {
   std::string label = {};
-  std::vector<double> values = {};  // one a category
+  std::vector<double> values = {};  // one per category
   std::vector<double> errors = {};  // ± one standard deviation; empty: none
   int color = kAutomaticColor;
 };
 
-/// Bars from zero; with several series the bars of a category stand side by side.
+/// Bars from zero; the bars of several series are grouped by category.
 struct BarChart {
   std::string title = {};
   Axis value = {};  // linear
   std::vector<std::string> categories = {};
   std::vector<BarSeries> series = {};
-  bool horizontal = true;   // names of models are long
-  bool show_values = true;  // the number at the end of each bar
+  bool horizontal = true;   // fits long model names
+  bool show_values = true;  // value label at the end of each bar
 };
 
 struct HeatMap {
@@ -80,7 +81,7 @@ struct HeatMap {
   std::vector<std::string> row_labels = {}, column_labels = {};  // empty: indices from 0
   ColorScale scale = ColorScale::sequential;  // diverging: symmetric about 0 unless min and max are given
   std::optional<double> min = {}, max = {};
-  bool show_values = false;  // written into the cells where they are large enough
+  bool show_values = false;  // value labels in cells that are large enough
   bool color_bar = true;
 };
 
@@ -91,21 +92,21 @@ struct Panels {
   std::string title = {};
   std::vector<Panel> panels = {};
   int columns = 2;
-  bool share_x = false, share_y = false;  // line charts take one range
-  bool share_color = false;               // heat maps take one range
+  bool share_x = false, share_y = false;  // one range for all line charts
+  bool share_color = false;               // one colour range for all heat maps
 };
 
 using Figure = std::variant<LineChart, BarChart, HeatMap, Panels>;
 
 struct SvgOptions {
-  double width = 0, height = 0;  // of the figure (Panels: of one panel) in CSS pixels; 0: as suits the figure
-  bool standalone = true;        // a file of its own, with its style inside; false: inline in an HtmlPage
+  double width = 0, height = 0;  // of the figure (Panels: of one panel) in CSS pixels; 0: automatic
+  bool standalone = true;        // a separate file with its own style; false: inline in an HtmlPage
   std::string id = "figure";     // prefix of the ids inside; must be unique in a page
-  std::string description = {};  // for screen readers; the title when empty
+  std::string description = {};  // for screen readers; empty: the title
 };
 
-/// Throws usage errors when lengths disagree (x and y, bands, categories and values, rows × columns).
-/// Long curves are thinned to a few points a pixel that keep every extreme; a page of figures stays small.
+/// Throws usage errors if lengths differ (x and y, bands, categories and values, rows × columns). Long curves
+/// are thinned to a few points per pixel that keep all extremes, so that pages stay small.
 std::string to_svg(const Figure& figure, const SvgOptions& options = {});
 
 }  // namespace modewise::report

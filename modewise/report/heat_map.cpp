@@ -11,15 +11,15 @@
 namespace modewise::report {
 namespace {
 
-constexpr int64_t kMaxShapes = 400;  // cells drawn one by one, with tips; more become one image
-constexpr int64_t kMaxPixels = 512;  // cells of an image along one side
-constexpr int kColors = 255;          // palette entries; one more is "missing"
+constexpr int64_t kMaxShapes = 400;  // cells drawn as shapes with tooltips; more become one image
+constexpr int64_t kMaxPixels = 512;  // maximum image side in cells
+constexpr int kColors = 255;         // palette entries, plus one for "missing"
 
 double position(double value, const Range& range) {
   return (value - range.low()) / (range.high() - range.low());
 }
 
-// Labels of one side: every `step`-th, so that they do not overlap.
+// Axis labels of one side: every `step`-th, so that they do not overlap.
 struct Side {
   std::vector<std::string> labels;  // empty: indices
   int64_t count = 0;
@@ -33,7 +33,7 @@ struct Side {
   std::string label(int64_t i) const {
     return labels.empty() ? std::to_string(i) : labels[static_cast<size_t>(i)];
   }
-  // The smallest step that leaves `needed` pixels a label; indices take 1-2-5 steps.
+  // The smallest step with `needed` pixels per label; 1-2-5 steps for indices.
   int64_t step(double cell, double needed) const {
     const auto minimum = static_cast<int64_t>(std::ceil(needed / std::max(cell, 1e-6)));
     if (!labels.empty()) return std::max<int64_t>(1, minimum);
@@ -45,7 +45,7 @@ struct Side {
 
 struct Layout {
   Rect plot;
-  bool rotated;  // column labels stand at 45 degrees
+  bool rotated;  // column labels at 45 degrees
 };
 
 bool square_cells(const HeatMap& map) {
@@ -104,8 +104,8 @@ void draw_cells(Canvas& canvas, const HeatMap& map, const Layout& layout, const 
     }
 }
 
-// One palette image; beyond kMostPixels a side, each pixel shows the value of its block that lies farthest
-// from the middle of the scale (diverging) or from its low end, so that no peak is lost.
+// Draws one palette image; beyond kMaxPixels per side, each pixel shows the value of its block farthest from
+// the middle of the scale (diverging) or from its low end, so that no peak is lost.
 void draw_image(Canvas& canvas, const HeatMap& map, const Layout& layout, const Range& range) {
   const int64_t height = std::min(map.rows, kMaxPixels), width = std::min(map.columns, kMaxPixels);
   const double middle = map.scale == ColorScale::diverging ? (range.low() + range.high()) / 2 : range.low();

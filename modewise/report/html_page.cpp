@@ -59,7 +59,7 @@ constexpr std::string_view kPrint =
     "h2,h3{break-after:avoid}table,pre{break-inside:avoid}.scroll{overflow:visible}pre{white-space:pre-wrap}"
     "a{text-decoration:none}}";
 
-// "Error by horizon" -> "error-by-horizon"; ASCII letters and digits alone, so that it is a safe id and link.
+// "Error by horizon" -> "error-by-horizon"; ASCII letters and digits only, so that it is a safe id and link.
 std::string slug(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -156,7 +156,7 @@ void HtmlPage::add_preformatted(const std::string& text, const std::string& summ
 std::string HtmlPage::html() const {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n";
-  // Nothing may be loaded or run, whatever text found its way in.
+  // Nothing may be loaded or run, whatever text the page contains.
   out +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "img-src data:\"/>\n";

@@ -1,6 +1,6 @@
 #pragma once
-// A report as one self-contained HTML file: no network, no script, light and dark by the reader's setting,
-// printable. Every text is escaped.
+// Report page as one self-contained HTML file: no network access, no scripts, light and dark mode, printable.
+// All text is escaped.
 
 #include <filesystem>
 #include <string>
@@ -19,25 +19,25 @@ struct CaptionedFigure {
 
 struct CaptionedImage {
   std::string png;      // the file's bytes
-  std::string caption;  // also its text for screen readers
+  std::string caption;  // also the alt text
 };
 
 class HtmlPage {
  public:
   explicit HtmlPage(std::string title, std::string subtitle = "");
 
-  /// The header's list: run name, date, machine, ….
+  /// Adds an entry to the list in the header: run name, date, machine, ….
   void add_fact(std::string name, std::string value);
-  /// A heading that the table of contents lists; level 2 or 3.
+  /// Adds a heading (level 2 or 3), also to the table of contents.
   void add_section(const std::string& heading, int level = 2);
   void add_paragraph(const std::string& text);
   void add_figure(const Figure& figure, const std::string& caption = "");
-  /// Figures side by side, each at least `min_width` CSS pixels wide, as many as the window holds.
+  /// Adds a grid of figures, each at least `min_width` CSS pixels wide.
   void add_figure_grid(const std::vector<CaptionedFigure>& figures, double min_width = 420);
-  /// PNG pictures side by side, drawn without smoothing, each at most `width` CSS pixels wide.
+  /// Adds a grid of PNG images without smoothing, each at most `width` CSS pixels wide.
   void add_figures(const std::vector<CaptionedImage>& figures, double width = 320);
   void add_table(const Table& table, const std::string& caption = "");
-  /// Monospaced text, such as a config; folded under `summary` when that is not empty.
+  /// Adds monospaced text, such as a config; collapsed under `summary` if that is not empty.
   void add_preformatted(const std::string& text, const std::string& summary = "");
 
   std::string html() const;

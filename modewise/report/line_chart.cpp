@@ -25,7 +25,8 @@ double x_of(const LineSeries& series, size_t i) {
 std::string dash_of(const LineSeries& series, int color) {
   if (series.style == LineSeries::Style::dashed) return "6 4";
   if (series.style == LineSeries::Style::dotted) return "1.5 3";
-  constexpr std::array<const char*, 4> rounds = {"", "8 3", "3 2", "8 3 2 3"};  // colours used again
+  constexpr std::array<const char*, 4> rounds = {"", "8 3", "3 2",
+                                                 "8 3 2 3"};  // dash patterns of reused colours
   return color < 0 ? "" : rounds[static_cast<size_t>(color / kSeriesColors) % rounds.size()];
 }
 
@@ -53,7 +54,7 @@ void draw_x_axis(Canvas& canvas, const Axis& axis, const Frame& frame, const std
                 {.anchor = TextStyle::Anchor::middle});
 }
 
-// Lays out the axes inside `area`, draws them, and returns the plot's rectangle and scales.
+// Lays out and draws the axes inside `area`; returns the plot's rectangle and scales.
 Frame draw_frame(Canvas& canvas, const LineChart& chart, const Rect& area) {
   Range x_data(chart.x.scale), y_data(chart.y.scale);
   for (const auto& series : chart.series) {
@@ -97,7 +98,7 @@ Frame draw_frame(Canvas& canvas, const LineChart& chart, const Rect& area) {
   return frame;
 }
 
-// The runs of points without a missing value between them.
+// Runs of points without missing values.
 std::vector<std::vector<Point>> runs_of(const LineSeries& series, const std::vector<double>& values,
                                         const Frame& frame) {
   std::vector<std::vector<Point>> runs(1);
@@ -112,7 +113,7 @@ std::vector<std::vector<Point>> runs_of(const LineSeries& series, const std::vec
   return runs;
 }
 
-// The lowest (or highest) edge in every pixel column, so that a thinned band covers all of the band.
+// The lowest (or highest) edge in every pixel column, so that a thinned band covers the whole band.
 std::vector<Point> envelope(const std::vector<Point>& points, bool upper) {
   if (points.size() <= 2000) return points;
   std::vector<Point> out;
@@ -140,7 +141,7 @@ void draw_band(Canvas& canvas, const LineSeries& series, const Band& band, const
   }
 }
 
-// At most one dot in every cell of a grid whose cells are as large as needed to leave 8,000 of them.
+// Draws at most one dot per cell of a grid that is coarse enough for at most 8,000 dots.
 void draw_points(Canvas& canvas, const std::vector<std::vector<Point>>& runs, const Frame& frame,
                  const Paint& paint) {
   size_t total = 0;
@@ -212,7 +213,7 @@ std::vector<LegendEntry> legend_of(const LineChart& chart) {
         entries.push_back({shorten(band.label, 40), paint, LegendEntry::Kind::area, "", 1 - see_through});
     }
   }
-  // A single line without a band is what the title or the axis says it is.
+  // A single line without a band needs no legend if the title or the axis names it.
   const bool said = !chart.y.label.empty() || !chart.title.empty();
   if (chart.series.size() == 1 && entries.size() == 1 && said) entries.clear();
   return entries;

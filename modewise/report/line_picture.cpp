@@ -14,7 +14,7 @@ class Pixels {
   Pixels(int64_t width, int64_t height)
       : width_(width), height_(height), pixels_(static_cast<size_t>(width * height)) {}
 
-  /// What the picture must hold.
+  /// Extends the ranges of x and y.
   void include(int64_t first, const std::vector<double>& y) {
     last_ = std::max(last_, first + static_cast<int64_t>(y.size()) - 1);
     for (const double value : y)
@@ -29,7 +29,7 @@ class Pixels {
     return high_ > low_ ? (high_ - y) / (high_ - low_) * (height_ - 1.0) : height_ / 2.0;
   }
 
-  /// A column of pixels from one height to another, and `thickness` − 1 below.
+  /// Paints a pixel column from one height to another, and `thickness` − 1 pixels below.
   void paint(int64_t column, double from, double to, Color color, int64_t thickness = 1) {
     const int64_t top = std::lround(std::min(from, to));
     const int64_t bottom = std::min<int64_t>(std::lround(std::max(from, to)) + thickness - 1, height_ - 1);
@@ -53,8 +53,8 @@ class Pixels {
   std::vector<Color> palette_ = {{255, 255, 255}};
 };
 
-/// Visits the pixel columns between two neighbouring points of x, both ends among them: where between them
-/// each lies.
+/// Visits the pixel columns between two neighbouring points, both ends included, with their fractions of the
+/// distance.
 template <class Visit>
 void between(const Pixels& pixels, int64_t x, Visit&& visit) {
   const double left = pixels.column(static_cast<double>(x)),
@@ -94,7 +94,7 @@ void draw(Pixels& pixels, const ImageCurve& curve) {
 }  // namespace
 
 std::string line_figure(int64_t width, int64_t height, const std::vector<ImageBand>& bands,
-                         const std::vector<ImageCurve>& curves) {
+                        const std::vector<ImageCurve>& curves) {
   Pixels pixels(width, height);
   for (const ImageBand& band : bands) {
     pixels.include(band.first, band.lower);

@@ -1,5 +1,5 @@
 #pragma once
-// Curves as a small PNG without axes, for what takes pictures and no SVG.
+// Curves as a small PNG without axes, for consumers without SVG such as TensorBoard.
 
 #include <cstdint>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace modewise::report {
 
-/// y at x = first, first + 1, …; what is not finite breaks it.
+/// y at x = first, first + 1, …; non-finite values are gaps.
 struct ImageCurve {
   int64_t first = 0;
   std::vector<double> y;
   Color color;
-  int64_t thickness = 1;  // rows of pixels, downwards
+  int64_t thickness = 1;  // pixel rows, downwards
 };
 
 /// The area between two curves of equal length.
@@ -24,10 +24,10 @@ struct ImageBand {
   Color color;
 };
 
-/// width × height pixels of at most 255 colours: bands, then curves, each in their order. x = 0 is the
-/// leftmost column of pixels, the largest x the rightmost; the range of all y fills the height. Nothing
-/// finite: an empty picture.
+/// Draws width × height pixels with at most 255 colours: bands, then curves, each in order. x = 0 is the
+/// leftmost pixel column, the largest x the rightmost; the range of all y fills the height. Without finite
+/// values the image is empty.
 std::string line_figure(int64_t width, int64_t height, const std::vector<ImageBand>& bands,
-                         const std::vector<ImageCurve>& curves);
+                        const std::vector<ImageCurve>& curves);
 
 }  // namespace modewise::report

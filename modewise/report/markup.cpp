@@ -10,7 +10,7 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-// Takes one code point off the front of `text`; U+FFFD for a byte that starts none.
+// Removes one code point from the front of `text`; U+FFFD for an invalid byte.
 char32_t take_code_point(std::string_view& text) {
   const size_t length = utf8_length(text);
   const char32_t point = length == 0 ? kReplacement : utf8_code_point(text.substr(0, length));

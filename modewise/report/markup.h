@@ -1,5 +1,5 @@
 #pragma once
-// Text made safe inside HTML and XML.
+// HTML and XML escaping, and text measurement.
 
 #include <string>
 #include <string_view>
@@ -13,13 +13,13 @@ std::string escape_markup(std::string_view text);
 /// One line of a table: line breaks and tabs become spaces, the rest is escaped as by escape_text.
 std::string printable(std::string_view text);
 
-/// Columns a terminal needs for UTF-8 `text`: combining marks 0, wide East Asian characters 2.
+/// Display width of UTF-8 `text` in terminal columns: combining marks 0, wide East Asian characters 2.
 int display_width(std::string_view text);
 
-/// Approximate width in pixels in a sans-serif font of `size` pixels; errs wide.
+/// Approximate width in pixels in a sans-serif font of `size` pixels, rather too wide.
 double text_width(std::string_view text, double size);
 
-/// At most `characters` characters, the last an ellipsis when some were cut.
+/// At most `characters` characters, with an ellipsis at the end if truncated.
 std::string shorten(std::string_view text, int characters);
 
 }  // namespace modewise::report

@@ -1,6 +1,6 @@
 #pragma once
-// What the charts share: ranges, the map from values to pixels, the frame with ticks and grid, legends, and
-// the thinning of long curves.
+// Shared parts of the charts: ranges, scales from values to pixels, ticks and grid, legends, thinning of long
+// curves.
 
 #include <optional>
 #include <span>
@@ -16,7 +16,7 @@ namespace modewise::report {
 /// Whether a chart can show `value` on this scale.
 bool is_shown(double value, AxisScale scale = AxisScale::linear);
 
-/// The finite values seen so far.
+/// Range of the finite values included so far.
 class Range {
  public:
   explicit Range(AxisScale scale = AxisScale::linear) : scale_(scale) {}
@@ -25,8 +25,8 @@ class Range {
   bool empty() const { return !(low_ <= high_); }
   double low() const { return low_; }
   double high() const { return high_; }
-  /// Widened by `margin` of its span on both sides (of its logarithm on a logarithmic axis); an axis's own
-  /// limits win; never empty.
+  /// Widened by the fraction `margin` of its span on both sides (in logarithms on a logarithmic axis);
+  /// explicit limits of the axis take precedence; never empty.
   Range for_axis(const Axis& axis, double margin) const;
 
  private:
@@ -34,7 +34,7 @@ class Range {
   double low_ = 1, high_ = 0;  // empty
 };
 
-/// Values to pixels.
+/// Map from values to pixels.
 class Scale {
  public:
   Scale(AxisScale scale, const Range& range, double first_pixel, double last_pixel);
@@ -55,22 +55,22 @@ struct LegendEntry {
   std::string dash = {};
   double opacity = 1;
 };
-/// Draws entries left to right, wrapping at `width`, and returns the height they took.
+/// Draws entries left to right, wrapping at `width`; returns the height.
 double draw_legend(Canvas& canvas, double x, double y, double width, const std::vector<LegendEntry>& entries);
 double legend_height(double width, const std::vector<LegendEntry>& entries);
 
-/// Title, then the legend, from the top of `area`; returns what is left below.
+/// Draws title and legend at the top of `area`; returns the remaining area.
 Rect draw_heading(Canvas& canvas, const Rect& area, const std::string& title,
                   const std::vector<LegendEntry>& entries);
 
 struct Point {
   double x = 0, y = 0;
 };
-/// Keeps of each run of points within one pixel column the first, the lowest, the highest and the last.
+/// Thins a curve: of each run of points in one pixel column it keeps the first, lowest, highest and last.
 std::vector<Point> thin(std::vector<Point> points);
 std::string path_through(std::span<const Point> points);
 
-/// The series' colours: the given ones, and for kAutomaticColor the next that none was given.
+/// Colours of series: the given ones, and for kAutomaticColor the next unused one.
 std::vector<int> resolve_colors(std::span<const int> colors);
 
 void draw(Canvas& canvas, const LineChart& chart, const Rect& area, bool legend = true);
@@ -82,10 +82,10 @@ void check(const LineChart& chart);
 void check(const BarChart& chart);
 void check(const HeatMap& map);
 Range color_range(const HeatMap& map);
-/// The colour bar to the right of `plot`, and the pixels it needs there.
+/// Draws the colour bar to the right of `plot`; color_bar_width is its width in pixels.
 void draw_color_bar(Canvas& canvas, const HeatMap& map, const Rect& plot);
 double color_bar_width(const HeatMap& map);
-/// The height that suits a chart at this width.
+/// Default height of a chart of this width.
 double natural_height(const LineChart& chart, double width);
 double natural_height(const BarChart& chart, double width);
 double natural_height(const HeatMap& map, double width);

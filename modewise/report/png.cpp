@@ -27,8 +27,7 @@ void append_color(std::string& out, Color color) {
   out.push_back(static_cast<char>(color.blue));
 }
 
-/// 8 bits a sample, deflate, no choice of filters, not interlaced. `color_type`: 3 palette, 2 red, green and
-/// blue.
+/// 8 bits per sample, deflate, standard filter method, not interlaced. `color_type`: 3 palette, 2 RGB.
 void append_header(std::string& out, int64_t width, int64_t height, char color_type) {
   std::string header;
   append_big_endian(header, static_cast<uint32_t>(width));
@@ -39,7 +38,7 @@ void append_header(std::string& out, int64_t width, int64_t height, char color_t
 
 void require_pixels(int64_t width, int64_t height, size_t pixels) {
   require(width > 0 && height > 0 && static_cast<int64_t>(pixels) == width * height, ErrorKind::internal,
-          "an image of {} x {} needs as many pixels, got {}", width, height, pixels);
+          "an image of {} x {} does not match {} pixels", width, height, pixels);
 }
 
 std::string deflate_bytes(const std::string& bytes) {

@@ -1,6 +1,6 @@
 #pragma once
-// PNG images: of palette indices, for large heat maps (a matrix of 500 × 500 cells as one image instead of
-// 250,000 shapes), and of colours.
+// PNG writer: palette images for large heat maps (a matrix of 500 × 500 cells is one image instead of 250,000
+// shapes), and RGB images.
 
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace modewise::report {
 
-/// A PNG of width × height palette indices (row-major). Index `transparent` is not painted; −1: none.
+/// A PNG of width × height palette indices (row-major). Index `transparent` is transparent; −1: none.
 std::string palette_png(int64_t width, int64_t height, std::span<const uint8_t> indices,
                         std::span<const Color> palette, int transparent = -1);
 

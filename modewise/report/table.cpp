@@ -103,11 +103,11 @@ std::vector<std::vector<bool>> Table::best() const {
         ++numbers;
         if (!winner || sign * *cell.value() < sign * *winner->value()) winner = &cell;
       }
-      if (numbers < 2) continue;  // alone is not best
+      if (numbers < 2) continue;  // a single number is not best
       const std::string shown = number_text(*winner->value(), winner->decimals());
       for (size_t row = begin; row < end; ++row) {
         const Cell& cell = rows_[row].cells[column];
-        // What reads the same is as good: no mark may hang on a digit that is not shown.
+        // Values that print the same are equal: the mark must not depend on hidden digits.
         marks[row][column] =
             cell.is_number() && !std::isnan(*cell.value()) &&
             (*cell.value() == *winner->value() ||

@@ -34,7 +34,7 @@ int floor_log10(double value) {
   return std::pow(10.0, guess) > value ? guess - 1 : guess;
 }
 
-// The multiple 1, 2 or 5 of a power of ten that comes nearest to cutting `span` into `count` pieces.
+// The step (1, 2 or 5 times a power of ten) that splits `span` most nearly into `count` parts.
 double nice_step(double span, int count) {
   const double raw = span / std::max(1, count);
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
@@ -42,7 +42,7 @@ double nice_step(double span, int count) {
   return power * (multiple < 1.5 ? 1 : multiple < 3.2 ? 2 : multiple < 7.2 ? 5 : 10);
 }
 
-// 20000 -> 20,000; four digits stay together.
+// 20000 -> 20,000; four digits are not grouped.
 std::string grouped(std::string digits) {
   const size_t start = digits.starts_with('-') ? 1 : 0;
   size_t end = std::min(digits.find('.'), digits.size());
@@ -51,7 +51,7 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-// All labels of an axis share one form: plain decimals, or a power of ten when the numbers are very large or
+// All labels of an axis have one format: plain decimals, or powers of ten if the numbers are very large or
 // small.
 std::string tick_label(double value, double step, double largest) {
   if (value == 0) return "0";
@@ -88,8 +88,8 @@ std::string year_text(const std::chrono::year_month_day& date) {
   return fmt::format("{}", static_cast<int>(date.year()));
 }
 
-// Ticks every `step` seconds (a divisor of a day, or whole days). The second line gives what the first leaves
-// out, wherever it changes.
+// Ticks every `step` seconds (a divisor of a day, or whole days). The second line has the day or year, where
+// it changes.
 std::vector<Tick> clock_ticks(double low, double high, int64_t step) {
   std::vector<Tick> ticks;
   std::string before;
@@ -150,7 +150,7 @@ std::string number_label(double value, int digits) {
     std::string mantissa = fmt::format("{:.{}g}", rounded / std::pow(10.0, exponent), digits);
     return with_minus(fmt::format("{}×10{}", mantissa, superscript(exponent)));
   }
-  const bool whole = exponent >= digits - 1;  // the digits before the point are all given
+  const bool whole = exponent >= digits - 1;  // all integer digits are significant
   return with_minus(
       fmt::format("{:.{}f}", whole ? value : rounded, std::clamp(digits - 1 - exponent, 0, 12)));
 }
@@ -199,7 +199,7 @@ std::vector<Tick> log_ticks(double low, double high, int count) {
 }
 
 std::vector<Tick> date_ticks(double low, double high, int count) {
-  constexpr double year_10 = -6.18e10, year_9000 = 2.2e11;  // outside, a date says nothing
+  constexpr double year_10 = -6.18e10, year_9000 = 2.2e11;  // outside, dates are meaningless
   require(low <= high, ErrorKind::internal, "date ticks need low <= high, got {} and {}", low, high);
   if (low < year_10 || high > year_9000) return number_ticks(low, high, count);
   const double wanted = (high - low) / std::max(1, count);

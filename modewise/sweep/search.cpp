@@ -29,10 +29,10 @@ constexpr int64_t kEnsembleMembers = 16, kMaxSeeds = 4;
 constexpr const char *kBaselines = "baselines", *kSeeds = "seeds", *kSplits = "splits",
                      *kEnsemble = "ensemble", *kRefit = "refit",
                      *kRefitEnsemble = "refit-ensemble";             // stages
-constexpr double kShareOfBaseline = 0.25, kShareOfTrial = 1.0 / 12;  // of the budget that one may take
-constexpr double kMinOfTrial = 10;                                 // seconds, within a baseline's share
-constexpr double kShareOfRounds = 0.9;                               // of what is left after the trial
-constexpr double kFirstLook = 8;  // seconds until the standings of an unfinished stage are shown
+constexpr double kShareOfBaseline = 0.25, kShareOfTrial = 1.0 / 12;  // maximum fraction of the budget for one
+constexpr double kMinOfTrial = 10;      // seconds, within the share of a baseline
+constexpr double kShareOfRounds = 0.9;  // of the time left after the trial
+constexpr double kFirstLook = 8;        // seconds until the first results of an unfinished stage are shown
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
@@ -43,8 +43,8 @@ std::string full_path(const fs::path& path) {
   return fs::absolute(path).lexically_normal().string();
 }
 
-/// The runs of what was chosen, a list for each model in it: its own, and behind it those on further splits.
-/// Of an ensemble the members that have a weight.
+/// The runs of the chosen result, a list per model: its own run, then those on further splits. For an
+/// ensemble: the members with a weight.
 std::vector<std::vector<std::string>> models_of(const TrialResult& chosen) {
   const std::string source = (chosen.folder / "metrics.json").string();
   const auto members = read_json(source).value("members", Json::array());
@@ -62,7 +62,7 @@ std::vector<std::vector<std::string>> models_of(const TrialResult& chosen) {
   return models;
 }
 
-/// What the trial of a candidate in `run` measured.
+/// The cost of a candidate, measured in its trial `run`.
 TrialCost cost_of(const std::string& name, const RunOutcome& run) {
   const Json metrics = read_json(run.folder / "metrics.json"), timing = read_json(run.folder / "timing.json");
   const auto steps = member<double>(metrics, "steps", run.folder.string()),
@@ -114,12 +114,12 @@ class Search {
   const SearchCandidate& called(const std::string& name) const {
     const auto found = std::find_if(request_.candidates.begin(), request_.candidates.end(),
                                     [&](const SearchCandidate& one) { return one.name == name; });
-    require(found != request_.candidates.end(), ErrorKind::data, "{}: no candidate is called '{}'",
+    require(found != request_.candidates.end(), ErrorKind::data, "{}: unknown candidate '{}'",
             (search_folder(out_) / "plan.json").string(), name);
     return *found;
   }
 
-  /// Runs what a stage has; false when a signal ended it.
+  /// Runs a stage; false if a signal interrupted it.
   bool stage(const std::string& name, const std::vector<SweepRun>& runs) {
     if (runs.empty()) return true;
     const SweepOutcome done =
@@ -132,11 +132,12 @@ class Search {
   }
 
   void show(const SearchOutcome& outcome) const {
-    write_file_atomically(search_folder(out_) / "leaderboard.json", trial_results_json(outcome).dump(1) + "\n");
+    write_file_atomically(search_folder(out_) / "leaderboard.json",
+                          trial_results_json(outcome).dump(1) + "\n");
     if (look_) look_(outcome);
   }
 
-  /// Shows the standings while a stage runs, at ever longer intervals.
+  /// Shows the results so far while a stage runs, at increasing intervals.
   void peek(const std::vector<SweepRun>& runs, const SweepOutcome& so_far) {
     const bool all_done = std::none_of(so_far.runs.begin(), so_far.runs.end(),
                                        [](const RunOutcome& run) { return run.state == RunState::waiting; });
@@ -151,7 +152,7 @@ class Search {
 
   static std::string round_name(size_t round) { return fmt::format("round{}", round + 1); }
 
-  /// All candidates in the first round; later the best of the round before whose training was cut short.
+  /// All candidates in the first round; later the best incomplete ones of the previous round.
   std::vector<SweepRun> runs_of_round(const SearchPlan& plan, size_t r) {
     const SearchPlan::Round& round = plan.rounds[r];
     std::vector<std::string> kept;
@@ -168,7 +169,7 @@ class Search {
     return runs;
   }
 
-  /// The best trained candidates once more with other seeds, as many as there are planned seconds left for.
+  /// Runs of the best trained candidates with other seeds, as many as fit into the remaining time.
   std::vector<SweepRun> seed_runs(const SearchPlan& plan) const {
     if (request_.ensemble.empty() || plan.splits > 0) return {};
     std::vector<TrialResult> best = best_candidates(std::ssize(request_.candidates));
@@ -200,18 +201,19 @@ class Search {
     return run;
   }
 
-  /// The best run of each of the `most` best candidates.
+  /// The best run of each of the `maximum` best candidates.
   std::vector<TrialResult> best_candidates(int64_t maximum) const {
     std::vector<TrialResult> out;
     for (const TrialResult& one : outcome_.trial_results)
       if (one.failure.empty() && std::ssize(out) < maximum &&
-          std::none_of(out.begin(), out.end(), [&](const TrialResult& other) { return other.name == one.name; }))
+          std::none_of(out.begin(), out.end(),
+                       [&](const TrialResult& other) { return other.name == one.name; }))
         out.push_back(one);
     return out;
   }
 
-  /// The best candidates, as many as there are planned seconds left for on the other splits; kJudgedAgain of
-  /// them at least.
+  /// The best candidates to train on the other splits, as many as fit into the remaining time, at least
+  /// kEvaluatedAgain.
   std::vector<TrialResult> evaluated_again(const SearchPlan& plan) const {
     std::vector<TrialResult> best = best_candidates(std::ssize(request_.candidates));
     double left = plan.seconds - planned_;
@@ -227,8 +229,8 @@ class Search {
     return best;
   }
 
-  /// Trains the best candidates on the other splits, for as many steps; those that end well on each stand by
-  /// the mean over all splits, before what was judged on one. False where there is nothing to do.
+  /// Trains the best candidates on the other splits, for as many steps; those that succeed on every split are
+  /// ranked by the mean over all splits, before those evaluated on one. False if there is nothing to do.
   bool evaluate_on_splits(const SearchPlan& plan) {
     if (plan.splits == 0) return false;
     const std::vector<TrialResult> best = evaluated_again(plan);
@@ -245,7 +247,7 @@ class Search {
     const SweepOutcome done = run_sweep_of(kSplits, runs);
     outcome_.signal = done.signal;
     if (done.signal != 0) return false;
-    const std::vector<SweepRow> rows = sweep_rows(plan_, done);  // one a candidate
+    const std::vector<SweepRow> rows = sweep_rows(plan_, done);  // one per candidate
     std::vector<TrialResult> evaluated;
     for (size_t b = 0; b < best.size(); ++b) {
       const std::vector<double>& values = rows[b].values[0];
@@ -264,8 +266,8 @@ class Search {
     return true;
   }
 
-  /// The run that puts the best candidates together, each by its best run, or its runs on all splits where
-  /// there are several; none where there are not two runs.
+  /// The ensemble run of the best candidates, each with its best run, or its runs on all splits if there are
+  /// several; none with fewer than two runs.
   std::vector<SweepRun> ensemble_runs() const {
     std::vector<std::string> folders;
     for (const TrialResult& one : best_candidates(kEnsembleMembers)) {
@@ -279,7 +281,7 @@ class Search {
     return {ensemble_of(folders, split_runs_.empty() ? 1 : split_runs_.begin()->second.size() + 1)};
   }
 
-  /// Of models on `splits` splits each.
+  /// An ensemble of models with `splits` splits each.
   SweepRun ensemble_of(const std::vector<std::string>& folders, size_t splits) const {
     SweepRun run = run_of({kEnsemble, {}, true}, 0);
     for (const std::string& setting : request_.ensemble)
@@ -288,8 +290,8 @@ class Search {
     return run;
   }
 
-  /// Trains what was chosen once more with request_.refit: its models, and of an ensemble itself, with
-  /// weights that the samples they are validated on now decide together with those before.
+  /// Refits the chosen run with request_.refit: its models, and for an ensemble also itself, with weights
+  /// from the validation samples of the refit and of before.
   void refit(const TrialResult& chosen) {
     const std::vector<std::vector<std::string>> models = models_of(chosen);
     std::vector<SweepRun> runs;
@@ -310,7 +312,7 @@ class Search {
     if (together) outcome_.refitted = together->runs.front().folder;
   }
 
-  /// Nothing when a signal came, or a run did not end well, which is said.
+  /// nullopt after a signal or a failed run, which is logged.
   std::optional<SweepOutcome> refit_stage(const std::string& name, std::vector<SweepRun> runs) {
     for (SweepRun& run : runs)
       run.settings.insert(run.settings.end(), request_.refit.begin(), request_.refit.end());
@@ -319,7 +321,7 @@ class Search {
     if (done.signal != 0) return std::nullopt;
     for (size_t i = 0; i < runs.size(); ++i)
       if (done.runs[i].state != RunState::finished) {
-        spdlog::warn("trained once more, {} failed: {}; the run is what was judged", runs[i].name,
+        spdlog::warn("the refit of {} failed: {}; the evaluated run is kept", runs[i].name,
                      done.runs[i].failure);
         return std::nullopt;
       }
@@ -332,7 +334,7 @@ class Search {
     SweepOptions options;
     options.out = search_folder(out_) / stage;
     options.jobs = request_.jobs;
-    options.threads = request_.threads;  // few runs share the cores: as many threads as all would have
+    options.threads = request_.threads;  // few runs share the cores: each gets the threads of all
     if (!runs.empty()) options.threads *= std::max<int64_t>(request_.jobs / std::ssize(runs), 1);
     options.time_limit = limit_;
     options.program = program_;
@@ -340,14 +342,16 @@ class Search {
     return run_sweep(plan_, options);
   }
 
-  /// Of the runs that have ended.
-  std::vector<TrialResult> trial_results_of(const std::vector<SweepRun>& runs, const SweepOutcome& done) const {
+  /// Results of the runs that have ended.
+  std::vector<TrialResult> trial_results_of(const std::vector<SweepRun>& runs,
+                                            const SweepOutcome& done) const {
     const std::vector<SweepRow> rows = sweep_rows(plan_, done);
     std::vector<TrialResult> out;
     for (size_t i = 0; i < runs.size(); ++i) {
       const RunOutcome& run = done.runs[i];
       if (run.state == RunState::waiting || run.state == RunState::stopped) continue;
-      TrialResult trial_result{runs[i].name, plan_.name, std::nan(""), 0, run.seconds, run.failure, run.folder};
+      TrialResult trial_result{runs[i].name, plan_.name,  std::nan(""), 0,
+                               run.seconds,  run.failure, run.folder};
       if (run.state == RunState::finished) {
         const Json metrics = read_json(run.folder / "metrics.json"),
                    members = metrics.value("members", Json());
@@ -355,8 +359,8 @@ class Search {
         trial_result.steps = metrics.value("steps", int64_t{0});
         trial_result.on_splits = plan_.name == kEnsemble && !split_runs_.empty();
         if (members.size() == 1)
-          trial_result.failure = fmt::format("no mean of several runs is better than {} alone",
-                                         fs::path(members[0].value("run", "")).filename().string());
+          trial_result.failure = fmt::format("no ensemble is better than {} alone",
+                                             fs::path(members[0].value("run", "")).filename().string());
         else if (!std::isfinite(trial_result.value))
           trial_result.failure = fmt::format("it has no {}", request_.metric.name);
       }
@@ -365,20 +369,21 @@ class Search {
     return out;
   }
 
-  /// Before the earlier ones, so that of equals the later stage stands first.
+  /// Inserts before the earlier results, so that the later stage is first among equals.
   void add(std::vector<TrialResult> now, SearchOutcome& to) const {
     to.trial_results.insert(to.trial_results.begin(), now.begin(), now.end());
     std::stable_sort(to.trial_results.begin(), to.trial_results.end(),
                      [&](const TrialResult& a, const TrialResult& b) { return rank(a) < rank(b); });
   }
 
-  /// The less the better; what was judged on all splits before the rest.
+  /// Rank, lower is better; results over all splits come first.
   std::pair<bool, double> rank(const TrialResult& trial_result) const {
     if (!trial_result.failure.empty()) return {true, std::numeric_limits<double>::infinity()};
-    return {!trial_result.on_splits, request_.metric.best == "highest" ? -trial_result.value : trial_result.value};
+    return {!trial_result.on_splits,
+            request_.metric.best == "highest" ? -trial_result.value : trial_result.value};
   }
 
-  /// The plan of an earlier start, or a new one from a trial; nothing when a signal came before it was made.
+  /// The saved plan, or a new one from a trial; nullopt if a signal came first.
   std::optional<SearchPlan> made_plan() {
     const fs::path file = search_folder(out_) / "plan.json";
     if (fs::exists(file)) return SearchPlan::from_json(read_json(file), file.string());
@@ -393,23 +398,23 @@ class Search {
     for (size_t i = 0; i < trials.size(); ++i) {
       if (done.runs[i].state != RunState::finished) {
         outcome_.trial_results.push_back({trials[i].name, "trial", std::nan(""), 0, done.runs[i].seconds,
-                                      done.runs[i].failure, done.runs[i].folder});
+                                          done.runs[i].failure, done.runs[i].folder});
         continue;
       }
       costs.push_back(cost_of(trials[i].name, done.runs[i]));
     }
     double left =
         (request_.budget - seconds_since(begin_)) * kShareOfRounds * static_cast<double>(request_.jobs);
-    // The best baseline is fitted again for each split.
+    // The best baseline is refitted for each split.
     if (const TrialResult* best = outcome_.best())
       left -= static_cast<double>(request_.splits.size()) * best->seconds;
     SearchPlan plan = plan_search(costs, left, std::ssize(request_.splits), request_.min_share);
     if (plan.rounds.empty())
-      spdlog::warn("{} leaves no time to train any of {} models: give a larger --budget",
+      spdlog::warn("{} is too short to train any of {} models: use a larger --budget",
                    duration_text(request_.budget), trials.size());
     else if (!plan.left_out.empty())
-      spdlog::info("left out for want of time: {}", fmt::join(plan.left_out, ", "));
-    for (const TrialResult& one : outcome_.trial_results)  // what was fitted takes as long on another split
+      spdlog::info("skipped for lack of time: {}", fmt::join(plan.left_out, ", "));
+    for (const TrialResult& one : outcome_.trial_results)  // a baseline takes as long on another split
       if (one.stage == kBaselines) plan.costs.push_back({one.name, one.seconds, 0, 0, 1, 1});
     write_file_atomically(file, plan.to_json().dump(1) + "\n");
     return plan;
@@ -443,11 +448,11 @@ class Search {
   double next_look_ = kFirstLook;
   double limit_ = 0;
   SweepPlan plan_;
-  std::map<std::string, SweepRun> made_;  // what was asked of the run in a folder
-  // By the plan: of each candidate's longest training, and of all.
+  std::map<std::string, SweepRun> made_;  // the settings of the run in each folder
+  // Planned seconds: of each candidate's longest training, and of all.
   std::map<std::string, double> planned_seconds_;
   double planned_ = 0;
-  std::map<std::string, std::vector<fs::path>> split_runs_;  // of a candidate, on the further splits
+  std::map<std::string, std::vector<fs::path>> split_runs_;  // runs of each candidate on the further splits
   SearchOutcome outcome_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The files of a search.
+// Files of a search folder.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,24 +20,23 @@ inline std::filesystem::path request_file(const std::filesystem::path& out) {
   return search_folder(out) / "request.json";
 }
 
-/// Makes `out` the folder of a search, in one step; nothing where it is one.
+/// Makes `out` the folder of a search, atomically; no effect if it is one.
 void begin_search(const SearchRequest& request, const std::filesystem::path& out);
 
-/// Removes what writes that were cut off left in the folder of a search.
+/// Removes temporaries of interrupted writes from the folder of a search.
 void remove_search_leftovers(const std::filesystem::path& out);
 
 inline nlohmann::ordered_json read_json(const std::filesystem::path& file) {
   return parse_json(read_file(file), file.string());
 }
 
-/// A member of a JSON object that the search wrote; data error, opened by `source`, for one that is not
-/// there.
+/// A member of a JSON object that the search wrote; data error that begins with `source` if it is missing.
 template <class T>
 T member(const auto& json, const char* name, const std::string& source) {
   try {
     return json.at(name).template get<T>();
   } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::data, "{}: \"{}\" is missing or no such value as a search writes", source, name);
+    fail(ErrorKind::data, "{}: \"{}\" is missing or has the wrong type", source, name);
   }
 }
 

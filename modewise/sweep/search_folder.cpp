@@ -1,4 +1,4 @@
-// The folder of a search: how it appears, becomes a run and goes, each in one step.
+// Atomic creation and removal of a search folder, and its change to a run.
 
 #include <string_view>
 #include <system_error>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The one makes a folder a run and comes last. The other comes first: it lists the names that belong to the
+// config.toml makes a folder a run and is moved last. manifest.json is moved first: it lists the files of the
 // run, which train --overwrite may remove.
 constexpr const char *kConfig = "config.toml", *kManifest = "manifest.json";
 
@@ -78,7 +78,7 @@ void become_run(const fs::path& out, const fs::path& chosen) {
     if (!entry.filename().string().starts_with(".")) copy_durably(entry, staged / entry.filename());
   sync_directory(staged);
   const auto place = [&](const fs::path& name) {
-    remove_whole(out / name);  // of a start that was cut off
+    remove_whole(out / name);  // of an interrupted start
     rename_to(staged / name, out / name);
     sync_directory(out);
   };

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxRounds = 3;
 
-/// Steps of a training that takes at most `seconds`, within [kFewestSteps, those of a full one].
+/// Steps of a training of at most `seconds`, within [kFewestSteps, full_steps].
 int64_t steps_within(const TrialCost& cost, double seconds) {
   int64_t low = std::min(kFewestSteps, cost.full_steps), high = cost.full_steps;
   while (low < high) {
@@ -33,7 +33,7 @@ double largest(std::vector<double> values, int64_t count) {
   return std::accumulate(values.begin(), values.begin() + std::min(count, std::ssize(values)), 0.0);
 }
 
-/// The rounds of a search whose last one gives each training `seconds`, the one before half of it.
+/// The rounds of a search whose last round gives each training `seconds`, the one before half of it, ….
 std::vector<SearchPlan::Round> rounds_within(const std::vector<TrialCost>& costs, double seconds) {
   std::vector<SearchPlan::Round> rounds;
   std::vector<int64_t> before(costs.size(), 0);
@@ -55,7 +55,8 @@ std::vector<SearchPlan::Round> rounds_within(const std::vector<TrialCost>& costs
   return rounds;
 }
 
-/// Seconds of all rounds, and of `splits` more trainings of the best, if the slowest were kept.
+/// Worst-case seconds of all rounds and of `splits` more trainings of the best: the slowest candidates are
+/// kept.
 double longest(const std::vector<TrialCost>& costs, const std::vector<SearchPlan::Round>& rounds,
                int64_t splits) {
   double sum = 0;
@@ -100,7 +101,7 @@ SearchPlan plan_within(std::span<const TrialCost> candidates, double seconds, in
   return plan;
 }
 
-/// Of the steps of a full training, those of the longest that the plan gives its first candidate.
+/// Fraction of a full training that the plan gives its first candidate at most.
 double share_of_first(const SearchPlan& plan) {
   if (plan.costs.empty()) return 0;
   int64_t steps = 0;
@@ -140,7 +141,7 @@ int64_t SearchPlan::Round::steps_of(const std::string& name) const {
 const TrialCost& SearchPlan::cost_of(const std::string& name) const {
   const auto found =
       std::find_if(costs.begin(), costs.end(), [&](const TrialCost& one) { return one.name == name; });
-  require(found != costs.end(), ErrorKind::data, "the search's plan has no measured times of '{}'", name);
+  require(found != costs.end(), ErrorKind::data, "the search plan has no measured times of '{}'", name);
   return *found;
 }
 
@@ -184,7 +185,7 @@ SearchPlan SearchPlan::from_json(const Json& json, const std::string& source) {
     const Json steps = member<Json>(one, "steps", source);
     for (const auto& [name, count] : steps.items()) {
       require(count.is_number_integer() && count.get<int64_t>() > 0, ErrorKind::data,
-              "{}: the steps of '{}' are no number above 0", source, name);
+              "{}: the steps of '{}' must be positive", source, name);
       round.steps.emplace_back(name, count.get<int64_t>());
     }
     plan.rounds.push_back(std::move(round));

@@ -20,17 +20,17 @@ std::string shell_words(const std::vector<std::string>& words) {
   return out;
 }
 
-/// The value of an option on an #SBATCH line, in quotes. Slurm ends a line's option at the line break and a
-/// quoted value at the quote, whatever stands before them.
+/// The quoted value of an option on an #SBATCH line. Slurm has no escapes: the option ends at the line break,
+/// a quoted value at the quote.
 std::string sbatch_value(const std::string& text, const char* what) {
   require(escape_text(text) == text && text.find_first_of("\"\\") == std::string::npos, ErrorKind::usage,
-          "a Slurm script cannot name {} {}: it holds a control character, a line break, a quote or a "
-          "backslash; --out names another folder",
+          "{} {} is not allowed in a Slurm script: it has a control character, line break, quote or "
+          "backslash; use another --out",
           what, quote_for_message(text, 200));
   return "\"" + text + "\"";
 }
 
-/// In a path to write to Slurm replaces %j and its kind; %% is a percent sign.
+/// Escapes '%' in an output path, where Slurm replaces %j etc.
 std::string without_patterns(const std::string& path) {
   std::string out;
   for (const char c : path) out += c == '%' ? "%%" : std::string(1, c);
@@ -57,7 +57,7 @@ std::string bash_word(const std::string& text) {
 }
 
 std::string slurm_script(const SlurmJob& job) {
-  require(!job.runs.empty(), ErrorKind::usage, "{} has no runs left to submit", job.name);
+  require(!job.runs.empty(), ErrorKind::usage, "{} has no unfinished runs to submit", job.name);
   const std::string at_once = job.at_once > 0 ? fmt::format("%{}", job.at_once) : "";
   std::string out = "#!/bin/bash\n";
   out += fmt::format("#SBATCH --job-name={}\n", sbatch_value(job.name, "the job"));
@@ -67,11 +67,11 @@ std::string slurm_script(const SlurmJob& job) {
                      sbatch_value(without_patterns(job.folder) + "/logs/slurm-%A_%a.log", "the folder"));
   for (const std::string& option : job.options) {
     require(escape_text(option) == option, ErrorKind::usage,
-            "--sbatch takes one option of sbatch, got one with a line break or control character: {}",
+            "--sbatch expects one sbatch option, got a line break or control character: {}",
             quote_for_message(option, 200));
     out += "#SBATCH " + option + "\n";
   }
-  // A task that is told to make room is queued again by Slurm; the run saves, and goes on where it was.
+  // Slurm requeues a preempted task; the run saves and resumes.
   out += fmt::format("runs=({})\nexec {} --only \"${{runs[$SLURM_ARRAY_TASK_ID]}}\"\n", shell_words(job.runs),
                      shell_words(job.command));
   return out;
@@ -88,10 +88,9 @@ std::string submit(const SlurmJob& job) {
   while (std::fgets(part.data(), part.size(), pipe) != nullptr) printed += part.data();
   while (!printed.empty() && printed.back() == '\n') printed.pop_back();
   const int status = ::pclose(pipe);
-  require(
-      status != -1 && WIFEXITED(status) && WEXITSTATUS(status) != 127, ErrorKind::no_input,
-      "there is no sbatch in PATH: --launcher slurm wants to be called where jobs of Slurm are submitted");
-  require(WEXITSTATUS(status) == 0, ErrorKind::general, "sbatch refused {}: {}", script.string(), printed);
+  require(status != -1 && WIFEXITED(status) && WEXITSTATUS(status) != 127, ErrorKind::no_input,
+          "sbatch is not in PATH: call --launcher slurm on a submit host of Slurm");
+  require(WEXITSTATUS(status) == 0, ErrorKind::general, "sbatch failed for {}: {}", script.string(), printed);
   return printed;
 }
 

@@ -71,7 +71,7 @@ class Reader {
     return value<std::string>(table, key, otherwise, "a string");
   }
 
-  /// A value as --set takes it.
+  /// A value in the syntax of --set.
   std::string assigned(const toml::node& node) const {
     if (const auto string = node.value_exact<std::string>()) return *string;
     require(node.is_value() || node.is_array(), ErrorKind::config, "{}: a setting must be a value or a list",
@@ -201,14 +201,14 @@ const SweepTask& task_called(const std::string& name, const std::vector<SweepTas
 
 void require_validation(const std::vector<SweepMetric>& metrics, const std::string& path) {
   for (const SweepMetric& metric : metrics)
-    require(
-        metric.path != "/test" && !metric.path.starts_with("/test/"), ErrorKind::config,
-        "{}: the runs of a sweep leave the test part unread, so there is no {}: name a figure of validation "
-        "(/validation/… or /best/val_…), choose by it, and let modewise evaluate RUN read the test part",
-        path, metric.path);
+    require(metric.path != "/test" && !metric.path.starts_with("/test/"), ErrorKind::config,
+            "{}: a sweep does not evaluate the test split, so there is no {}: name a validation metric "
+            "(/validation/… or /best/val_…), select by it, and evaluate the test split with modewise "
+            "evaluate RUN",
+            path, metric.path);
 }
 
-/// "validation.auc" as a JSON pointer, with what the file says of it.
+/// "validation.auc" as a JSON pointer, with the properties of that metric in the file.
 SweepMetric chosen_metric(const std::string& path, const std::vector<SweepMetric>& known) {
   std::string pointer = path;
   if (!pointer.starts_with('/')) {
@@ -227,7 +227,7 @@ std::string beside(const std::string& file, const std::string& path) {
   return fs::absolute(fs::path(file).parent_path() / path).lexically_normal().string();
 }
 
-/// Config error for a grid that is too large, before any of it is made.
+/// Throws a config error if the grid is too large, before it is built.
 void require_bounded(const std::vector<Axis>& axes, size_t seeds, const std::string& path) {
   auto runs = static_cast<int64_t>(seeds);
   bool fits = runs <= kMaxRuns;
@@ -267,8 +267,7 @@ std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<int6
   }
 }
 
-/// RFC 6901: empty or beginning with '/', each '~' followed by 0 or 1. Indices that no array has (they do not
-/// fit into 64 bits) are none.
+/// RFC 6901: empty or beginning with '/', each '~' followed by 0 or 1. Indices beyond 64 bits are invalid.
 bool is_json_pointer(std::string_view path) {
   if (!path.empty() && path.front() != '/') return false;
   for (size_t at = path.find('~'); at != std::string_view::npos; at = path.find('~', at + 1))
@@ -289,8 +288,8 @@ void SweepMetric::validate(ErrorKind kind, const std::string& place) const {
       "{}: expected a path into metrics.json, such as /best/val_mse (JSON pointer: '~' is written ~0), got "
       "'{}'",
       place, path);
-  require(decimals >= 0 && decimals <= kMaxDecimals, kind, "{}: decimals must be from 0 to {}, got {}",
-          place, kMaxDecimals, decimals);
+  require(decimals >= 0 && decimals <= kMaxDecimals, kind, "{}: decimals must be from 0 to {}, got {}", place,
+          kMaxDecimals, decimals);
   require(std::isfinite(factor), kind, "{}: factor must be a finite number, got {}", place, factor);
 }
 
@@ -325,8 +324,8 @@ SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>&
   std::set<std::string> names;
   for (const SweepRun& run : plan.runs)
     require(names.insert(run.name).second, ErrorKind::config,
-            "{}: two runs would be called '{}': names of choices differ too little, or a seed stands twice",
-            path, run.name);
+            "{}: duplicate run name '{}': names of choices differ too little, or a seed is duplicate", path,
+            run.name);
   return plan;
 }
 

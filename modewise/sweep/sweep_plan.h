@@ -1,30 +1,30 @@
 #pragma once
-// A grid of settings × seeds over `train TASK`, from a TOML file:
+// Sweep definition: a grid of settings × seeds for `train TASK`, from a TOML file:
 //
 //   task = "forecast"
-//   config = "etth1.toml"               # beside the sweep's file; optional
-//   data = "ETTh1.csv"                  # the same; --data goes before it
+//   config = "etth1.toml"               # relative to this file; optional
+//   data = "ETTh1.csv"                  # relative to this file; --data overrides it
 //   seeds = [1, 2, 3]
-//   [settings]                          # of every run
+//   [settings]                          # for every run
 //   train.epochs = 10
 //   [[axis]]
 //   name = "heads"
 //   key = "model.heads"                 # one setting, several values …
 //   values = [1, 2, 4]
 //   [[axis]]
-//   name = "attention"                  # … or choices with a name and any settings
+//   name = "attention"                  # … or named choices with any settings
 //   choices = [
 //     { name = "product", set = { model.attention.combine = "product" } },
 //     { name = "none", set = { model.attention.kernel = "none" } },
 //   ]
-//   [[metric]]                          # of metrics.json; optional: what the task validates by
+//   [[metric]]                          # in metrics.json; optional: default is the task's validation metric
 //   path = "/best/val_mse"
 //   name = "validation MSE"
 //   best = "lowest"
 //   decimals = 3
 //
-// Every run leaves the test part of the data unread (train --no-test): a sweep is for choosing, and what is
-// chosen by the test part is no longer judged by it.
+// No run evaluates the test split (train --no-test): a sweep selects models, and a test split that selects
+// models no longer evaluates them.
 
 #include <cstdint>
 #include <optional>
@@ -35,20 +35,20 @@
 
 namespace modewise::sweep {
 
-/// The largest grid: axes times seeds.
+/// Maximum number of runs: grid times seeds.
 inline constexpr int64_t kMaxRuns = 100'000;
-/// The most that a double shows.
+/// Decimals that a double can show.
 inline constexpr int64_t kMaxDecimals = 17;
 
 struct SweepMetric {
   std::string path;             // JSON pointer into metrics.json
   std::string name;             // heading of its column
   std::string best = "lowest";  // lowest | highest | none
-  int64_t decimals = 3;         // 0 to kMostDecimals
+  int64_t decimals = 3;         // 0 to kMaxDecimals
   double factor = 1;            // 100 for percent
 
-  /// Errors of `kind` that begin with `place`: a path that is no JSON pointer, decimals out of range, a
-  /// factor that is not finite.
+  /// Throws errors of `kind` that begin with `place`: the path is not a JSON pointer, decimals are out of
+  /// range, the factor is not finite.
   void validate(ErrorKind kind, const std::string& place) const;
   bool operator==(const SweepMetric&) const = default;
 };
@@ -61,39 +61,39 @@ struct SweepTask {
 
 struct SweepRun {
   std::string name;                 // letters, digits, '.', '_', '-': folder of the run
-  std::vector<std::string> labels;  // the choice on each axis
+  std::vector<std::string> labels;  // the choice for each axis
   int64_t seed = 0;
-  std::vector<std::string> settings;  // "key=value", in the order in which they act
+  std::vector<std::string> settings;  // "key=value", in order of application
 };
 
 struct SweepPlan {
-  std::string name;  // the file's name, or `name` in it
+  std::string name;  // `name` in the file, or the file name
   std::string task;  // a SweepTask's name
   std::string config, data;
   std::vector<std::string> axes;
   std::vector<SweepMetric> metrics;
-  std::vector<SweepRun> runs;  // the grid in order, last axis fastest, seeds of one cell together
+  std::vector<SweepRun> runs;  // grid order: last axis fastest, seeds of a cell together
 };
 
-/// What the command line says over the file.
+/// Overrides of the file from the command line.
 struct SweepOverrides {
   std::string data;
   std::vector<int64_t> seeds;         // empty: the file's
-  std::vector<std::string> settings;  // "key=value", over all others
+  std::vector<std::string> settings;  // "key=value", applied last
   std::vector<std::string> metrics;   // paths, "validation.auc" or "/validation/auc"; empty: the file's
 };
 
-/// `tasks` are those that there are, the first one where the file names none. Config errors with file and
-/// line for what does not read as a sweep, for grids of more than kMostRuns, and for metrics of the test
-/// part; settings are checked by the runs themselves.
+/// `tasks`: the known tasks; the first is the default. Config errors with file and line for an invalid sweep,
+/// for grids of more than kMaxRuns runs, and for metrics of the test split; the runs themselves check the
+/// settings.
 SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>& tasks,
                           const SweepOverrides& overrides = {});
 
-/// The arguments behind the program's name that start `run` in `folder`, or go on with it there.
+/// The arguments after the program name that start or resume `run` in `folder`.
 std::vector<std::string> training_arguments(const SweepPlan& plan, const SweepRun& run,
                                             const std::string& folder, int64_t threads, bool resume);
 
-/// What the numbers of a run depend on: task, config, data and settings as one text.
+/// Everything that determines the results of a run: task, config, data and settings as one text.
 std::string description(const SweepPlan& plan, const SweepRun& run);
 
 }  // namespace modewise::sweep

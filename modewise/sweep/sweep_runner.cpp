@@ -31,8 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// Holds the stop signals back from a fork until the child has the default actions: our handlers would only
-/// set its copy of the flag, and it would never be told to stop.
+/// Blocks the stop signals from fork until the child has the default actions: our handlers would only set the
+/// child's copy of the flag, and the signal would be lost.
 class HeldSignals {
  public:
   HeldSignals() {
@@ -47,9 +47,9 @@ class HeldSignals {
   sigset_t before_;
 };
 
-/// Starts `arguments` with stdout and stderr going to the end of `log`. The child has a process group of its
-/// own, so that Ctrl-C on the terminal reaches it once, through us; if we are killed, it is asked to stop. It
-/// works under the claim of `ticket`.
+/// Starts `arguments` with stdout and stderr appended to `log`. The child has its own process group, so that
+/// Ctrl-C on the terminal reaches it once, through us; if we are killed, it gets SIGTERM. It works under the
+/// claim of `ticket`.
 pid_t start(const std::string& program, const std::vector<std::string>& arguments, const fs::path& log,
             const std::string& ticket) {
   std::string claim = fmt::format("{}={}", kClaimVariable, ticket);
@@ -66,7 +66,7 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
   const pid_t parent = ::getpid();
   HeldSignals held;
   const pid_t child = ::fork();
-  if (child == 0) {  // only calls that are safe after fork
+  if (child == 0) {  // async-signal-safe calls only
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(143);
@@ -90,20 +90,21 @@ struct Child {
   size_t run = 0;
   std::unique_ptr<Claim> claim;
   Clock::time_point begin;
-  Clock::time_point beaten;       // the last heartbeat that was written
-  Clock::time_point next_heartbeat;    // when one is due
-  std::string heartbeat_failure = {};  // of the last heartbeat; "" when it was written
+  Clock::time_point last_heartbeat;    // time of the last written heartbeat
+  Clock::time_point next_heartbeat;    // time of the next one
+  std::string heartbeat_failure = {};  // error of the last heartbeat; "" if it was written
   bool timed_out = false;
-  bool lost = false;     // its run was taken over
-  bool run_out = false;  // its lease ended without a heartbeat
+  bool lost = false;     // another sweep took its run over
+  bool run_out = false;  // its claim timed out without a heartbeat
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 };
 
-/// A heartbeat is due after 1/kHeartbeats of a lease; one that failed is tried again after 1/kAttempts of it.
+/// Heartbeats are written every 1/kHeartbeats of the claim timeout; a failed one is retried after 1/kAttempts
+/// of it.
 constexpr int kHeartbeats = 4, kAttempts = 16;
 
-/// How often runs that others are at are looked at again.
+/// Polling interval for runs of other sweeps.
 constexpr std::chrono::seconds kLookAgain{1};
 
 class Runner {
@@ -119,7 +120,7 @@ class Runner {
     for (const std::string& name : options_.only)
       require(std::any_of(plan_.runs.begin(), plan_.runs.end(),
                           [&](const SweepRun& run) { return run.name == name; }),
-              ErrorKind::config, "{} has no run {}; --dry-run lists them", plan_.name, name);
+              ErrorKind::config, "{} has no run {}; --dry-run lists the runs", plan_.name, name);
   }
 
   SweepOutcome found() { return std::move(outcome_); }
@@ -142,7 +143,7 @@ class Runner {
   }
 
  private:
-  /// Starts, looks after and collects the runs once; false when none is left.
+  /// One step of the loop: starts, heartbeats and collects runs; false if none is left.
   bool step(Progress& progress) {
     warn_unguarded();
     forward_signal();
@@ -158,12 +159,13 @@ class Runner {
   void warn_unguarded() {
     if (claims_.guarded() || std::exchange(warned_unguarded_, true)) return;
     spdlog::warn(
-        "the file system of {} has no locks ({}): start no second sweep in it, which might train the same "
+        "the file system of {} has no locks ({}): do not start a second sweep in it, which might train the "
+        "same "
         "runs",
         options_.out.string(), claims_.reason_unguarded());
   }
 
-  /// Lets the children save and end, before their claims are given back.
+  /// Lets the children save and end before their claims are released.
   void end_children() {
     for (const auto& [pid, child] : children_) ::kill(pid, SIGTERM);
     for (const auto& [pid, child] : children_)
@@ -174,7 +176,7 @@ class Runner {
   fs::path marker(size_t i) const { return options_.out / "done" / (plan_.runs[i].name + ".json"); }
   fs::path started(size_t i) const { return options_.out / "done" / (plan_.runs[i].name + ".started.json"); }
 
-  /// What an earlier start of the sweep left of run i.
+  /// Reads the state of run i that an earlier start of the sweep left.
   void look_at(size_t i) {
     RunOutcome& run = outcome_.runs[i];
     run.folder = options_.out / "runs" / plan_.runs[i].name;
@@ -183,8 +185,7 @@ class Runner {
     const auto earlier = parse_json(read_file(started(i)), started(i).string());
     require(earlier.is_object() && earlier.value("settings", "") == description(plan_, plan_.runs[i]),
             ErrorKind::config,
-            "{} was made with other settings than those of {} now: give another --out, or remove that folder "
-            "and {}",
+            "{} has other settings than {} now: use another --out, or remove that folder and {}",
             run.folder.string(), plan_.name, started(i).string());
     if (!fs::exists(marker(i))) return;
     const auto done = parse_json(read_file(marker(i)), marker(i).string());
@@ -203,7 +204,7 @@ class Runner {
                        [&](const auto& entry) { return entry.second.run == i; });
   }
 
-  /// Starts what is free, as far as there are jobs; whether runs are left that are neither settled nor ours.
+  /// Starts free runs up to the number of jobs; returns whether other sweeps still hold unfinished runs.
   bool start_runs(Progress& progress) {
     bool left = false;
     for (size_t i = 0; i < plan_.runs.size(); ++i) {
@@ -223,7 +224,7 @@ class Runner {
     again_[i] = Clock::now() + kLookAgain;
     std::unique_ptr<Claim> claim = claims_.take(run.name);
     if (!claim) {
-      if (!waited) spdlog::info("{} is trained elsewhere ({})", run.name, claims_.owner(run.name));
+      if (!waited) spdlog::info("{} is being trained elsewhere ({})", run.name, claims_.owner(run.name));
       return;
     }
     look_at(i);  // its owner may have finished it
@@ -241,8 +242,9 @@ class Runner {
     children_[pid] = {i, std::move(claim), now, now, now + options_.lease / kHeartbeats};
   }
 
-  /// Signs of life for what is ours. A run that another has taken over, or may take over since no heartbeat
-  /// could be written for a lease, is given up: its process is killed, as it would save nothing anyway.
+  /// Writes the heartbeats of our runs. A run that another sweep took over, or may take over since no
+  /// heartbeat could be written within the claim timeout, is given up: its process is killed, as it could not
+  /// save anyway.
   void heartbeat() {
     for (auto& [pid, child] : children_) {
       if (child.lost || child.run_out || Clock::now() < child.next_heartbeat) continue;
@@ -257,23 +259,23 @@ class Runner {
     try {
       child.lost = !child.claim->heartbeat();
       if (!child.heartbeat_failure.empty() && !child.lost)
-        spdlog::info("the heartbeat of {} is written again", name);
-      child.beaten = now;
+        spdlog::info("the heartbeat of {} works again", name);
+      child.last_heartbeat = now;
       child.next_heartbeat = now + options_.lease / kHeartbeats;
       child.heartbeat_failure.clear();
       return !child.lost;
     } catch (const Error& error) {
       if (child.heartbeat_failure.empty())
-        spdlog::warn("the heartbeat of {} was not written: {}; it is tried again until the lease ends", name,
+        spdlog::warn("cannot write the heartbeat of {}: {}; retrying until the claim timeout", name,
                      error.what());
       child.heartbeat_failure = error.what();
       child.next_heartbeat = now + options_.lease / kAttempts;
-      child.run_out = now - child.beaten >= options_.lease;
+      child.run_out = now - child.last_heartbeat >= options_.lease;
       return !child.run_out;
     }
   }
 
-  /// Takes the children that have ended; whether there were any.
+  /// Collects the children that have ended; true if there were any.
   bool collect(Progress& progress) {
     bool any = false;
     for (auto it = children_.begin(); it != children_.end();) {
@@ -307,9 +309,9 @@ class Runner {
       spdlog::info("finished {} in {}", name, duration_text(run.seconds));
     } else if (child.lost || (exit_code == static_cast<int>(ErrorKind::cannot_create) &&
                               Clock::now() < yield_until_[child.run])) {
-      // Another's run by now; or ours, whose slow owner is still in the folder and will leave at its next
-      // save.
-      spdlog::info("{} is trained elsewhere too: looking at it again", name);
+      // Taken over by another sweep; or taken over by us, while its slow previous owner is still in the
+      // folder until its next save.
+      spdlog::info("{} is trained elsewhere too: checking it again", name);
       again_[child.run] = Clock::now() + kLookAgain;
     } else if (outcome_.signal != 0 && exit_code >= 128) {
       run.state = RunState::stopped;
@@ -317,7 +319,7 @@ class Runner {
     } else {
       run.state = RunState::failed;
       run.failure = failure_of(child);
-      spdlog::error("{} failed with exit code {}: {} (all of it in {})", name, exit_code, run.failure,
+      spdlog::error("{} failed with exit code {}: {} (full output in {})", name, exit_code, run.failure,
                     run.log.string());
     }
   }
@@ -325,7 +327,7 @@ class Runner {
   std::string failure_of(const Child& child) const {
     if (child.timed_out) return fmt::format("it took longer than {}", duration_text(options_.time_limit));
     if (child.run_out)
-      return fmt::format("it was ended, since no heartbeat of its claim was written for {}: {}",
+      return fmt::format("it was killed, since no heartbeat of its claim was written for {}: {}",
                          duration_text(std::chrono::duration<double>(options_.lease).count()),
                          child.heartbeat_failure);
     return last_line(outcome_.runs[child.run].log);
@@ -353,8 +355,8 @@ class Runner {
   SweepOutcome outcome_;
   Claims claims_;
   bool warned_unguarded_ = false;
-  std::vector<Clock::time_point> again_;        // when a run that was not free is looked at again
-  std::vector<Clock::time_point> yield_until_;  // how long the owner before may still be in its folder
+  std::vector<Clock::time_point> again_;        // next check of a run that was not free
+  std::vector<Clock::time_point> yield_until_;  // until when the previous owner may still be in the folder
   std::map<pid_t, Child> children_;
 };
 

@@ -1,10 +1,10 @@
 #pragma once
-// Runs the trainings of a sweep as child processes, several at once, and keeps what is done, so that a sweep
-// that was stopped or killed goes on where it was.
+// Sweep runner: runs the trainings as concurrent child processes and records finished runs, so that an
+// interrupted sweep resumes.
 //
-// Folder: runs/NAME (a run folder each), logs/NAME.log (what the child printed), done/NAME.json (written when
-// the child ended well: its settings, seconds), claims/NAME.json (core/claims.h): several sweeps on one
-// folder, of several machines where they share it, train each run once between them.
+// Folder: runs/NAME (run folders), logs/NAME.log (output of the child), done/NAME.json (written when the
+// child succeeded: settings, seconds), claims/NAME.json (core/claims.h): several sweeps on one folder, also
+// on several machines, train each run once.
 
 #include <chrono>
 #include <filesystem>
@@ -22,45 +22,45 @@ enum class RunState { waiting, finished, failed, stopped };
 
 struct RunOutcome {
   RunState state = RunState::waiting;
-  bool earlier = false;  // finished before this start of the sweep
-  int exit_code = 0;     // 128 + signal when one ended it
+  bool earlier = false;  // finished in an earlier start of the sweep
+  int exit_code = 0;     // 128 + signal if a signal ended it
   double seconds = 0;    // of the last process
-  std::string failure;   // why it failed, in a sentence
+  std::string failure;   // error message
   std::filesystem::path folder, log;
 };
 
 struct SweepOutcome {
-  std::vector<RunOutcome> runs;  // one for each of the plan's
-  int signal = 0;                // that stopped the sweep, or 0
+  std::vector<RunOutcome> runs;  // one per run of the plan
+  int signal = 0;                // signal that interrupted the sweep, or 0
 };
 
 struct SweepOptions {
   std::filesystem::path out;
-  int64_t jobs = 1;                                // processes at once
-  int64_t threads = 1;                             // of each
-  double time_limit = 0;                           // seconds that one process may take; 0 for no limit
-  std::string program;                             // what to start; this program when empty
-  std::vector<std::string> only;                   // names of runs; empty: all
-  std::function<void(const SweepOutcome&)> watch;  // called some twenty times a second; may be empty
-  std::chrono::milliseconds lease{60'000};         // a sweep that gave no sign of life for so long is dead
+  int64_t jobs = 1;                                // concurrent processes
+  int64_t threads = 1;                             // threads per process
+  double time_limit = 0;                           // seconds per process; 0: no limit
+  std::string program;                             // executable; empty: this program
+  std::vector<std::string> only;                   // run names; empty: all
+  std::function<void(const SweepOutcome&)> watch;  // called about twenty times per second; may be empty
+  std::chrono::milliseconds lease{60'000};  // claim timeout: a sweep without heartbeats for so long is dead
 };
 
-/// Runs what is not finished, and waits for what other sweeps are at. core/stop_signal is passed on to the
-/// children, which save and end before this returns. A run that fails is reported and does not end the
-/// others. Errors: config when a run in `out` was made with other settings than the plan's, or `only` names
-/// none; cannot_create, io.
+/// Runs the unfinished runs, and waits for those of other sweeps. A stop signal (core/stop_signal.h) is
+/// forwarded to the children, which save and end before this returns. A failed run is reported and does not
+/// end the others. Errors: config if a run in `out` has other settings than the plan's, or `only` has an
+/// unknown name; cannot_create, io.
 SweepOutcome run_sweep(const SweepPlan& plan, const SweepOptions& options);
 
-/// What is finished in `out`, without starting anything; the errors of run_sweep.
+/// The finished runs in `out`, without starting any; errors as run_sweep.
 SweepOutcome look_at_sweep(const SweepPlan& plan, const SweepOptions& options);
 
-/// Adds to `outcome` what other sweeps have finished since.
+/// Adds runs to `outcome` that other sweeps have finished since.
 void look_again(const SweepPlan& plan, const SweepOptions& options, SweepOutcome& outcome);
 
-/// One sweep at a time between looking again and writing what it found.
+/// Lock for look_again and the following write of results, held by one sweep at a time.
 std::unique_ptr<FileLock> lock_results(const SweepOptions& options);
 
-/// The last line that the child printed, for reports of failures.
+/// The last line of the child's output, for failure reports.
 std::string last_line(const std::filesystem::path& log);
 
 }  // namespace modewise::sweep

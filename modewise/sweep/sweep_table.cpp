@@ -23,7 +23,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Of a sample (n − 1).
+/// Sample standard deviation (n − 1).
 std::optional<double> stddev_of(const std::vector<double>& values) {
   if (values.size() < 2) return std::nullopt;
   const double mean = mean_of(values);

@@ -1,5 +1,5 @@
 #pragma once
-// What a sweep found: one row a cell of the grid, mean ± standard deviation over its seeds.
+// Result table of a sweep: one row per cell of the grid, mean ± standard deviation over its seeds.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -15,20 +15,21 @@ namespace modewise::sweep {
 /// One cell of the grid.
 struct SweepRow {
   std::vector<std::string> labels;
-  std::vector<size_t> runs;                 // indices into the plan's, one a seed
-  size_t finished = 0;                      // how many of them are
-  std::vector<std::vector<double>> values;  // of each metric, of the finished runs that have it
+  std::vector<size_t> runs;                 // indices into the plan's runs, one per seed
+  size_t finished = 0;                      // number of finished runs
+  std::vector<std::vector<double>> values;  // per metric: values of the finished runs that have it
 };
 
-/// Reads metrics.json of the finished runs. Data error for one that is damaged.
+/// Reads metrics.json of the finished runs. Data error if one is damaged.
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outcome);
 
-/// Axes, seeds finished, metrics; the best of each metric is marked.
+/// Columns: axes, finished seeds, metrics; the best value of each metric is marked.
 report::Table sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 nlohmann::ordered_json sweep_json(const SweepPlan& plan, const SweepOutcome& outcome,
                                   const std::vector<SweepRow>& rows);
 
-/// table.md, table.csv, sweep.json and report.html (the table, and a bar chart a metric) in `folder`.
+/// Writes table.md, table.csv, sweep.json and report.html (the table and one bar chart per metric) to
+/// `folder`.
 void write_sweep_results(const SweepPlan& plan, const SweepOutcome& outcome,
                          const std::vector<SweepRow>& rows, const std::filesystem::path& folder);
 

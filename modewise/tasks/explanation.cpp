@@ -55,8 +55,7 @@ void add_ranks(report::HtmlPage& page, const Explanation& e) {
   page.add_table(
       rank_table(e),
       "Stable rank ‖A‖_F² / ‖A‖_2² of the attention matrices, mean over heads and samples: from 1 to the "
-      "size "
-      "of the matrix. Product and sum: matrices over all tokens, joined from the modes' matrices.");
+      "size of the matrix. Product and sum: matrices over all tokens, joined from the modes' matrices.");
 }
 
 void add_influences(report::HtmlPage& page, const Explanation& e) {

@@ -13,8 +13,8 @@
 #include "modewise/tasks/attention_matrices.h"
 #include "modewise/tasks/comparison.h"
 #include "modewise/tasks/explanation.h"
-#include "modewise/tasks/training.h"
 #include "modewise/tasks/result.h"
+#include "modewise/tasks/training.h"
 
 namespace modewise::tasks {
 

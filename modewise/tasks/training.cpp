@@ -45,15 +45,14 @@ std::string cost_text(const analysis::ModelCost& model) {
 TrainRequest of_group(TrainRequest request) {
   train::Workers& workers = train::workers();
   if (workers.size() == 1) return request;
-  require(
-      !request.out.empty() || !request.resume.empty(), ErrorKind::usage,
-      "set --out to train with {} processes, so that they find the run folder when they are restarted" workers
-          .size());
+  require(!request.out.empty() || !request.resume.empty(), ErrorKind::usage,
+          "set --out to train with {} processes, so that they find the run folder when they are restarted",
+          workers.size());
   const char* restarts = std::getenv("TORCHELASTIC_RESTART_COUNT");
   if (restarts == nullptr || std::string_view(restarts) == "0" || !request.resume.empty()) return request;
   // All ranks check before rank 0 creates the run.
-  if (workers.all_reduce_max(std::filesystem::exists(std::filesystem::path(request.out) / "config.toml") ? 1 : 0) !=
-      0) {
+  if (workers.all_reduce_max(
+          std::filesystem::exists(std::filesystem::path(request.out) / "config.toml") ? 1 : 0) != 0) {
     request.resume = std::exchange(request.out, "");
     request.config.clear();
     request.assignments.clear();
@@ -151,9 +150,10 @@ train::RunFolder load(const TaskSpec& kind, const TrainRequest& request, Trainin
     workers.all_reduce_max(0);  // barrier: rank 0 has created the run
     return train::RunFolder::open(request.out);
   }
-  train::RunFolder folder = request.out.empty() ? train::RunFolder::create_numbered("runs", training.run_stem())
-                                                : train::RunFolder::create(request.out, request.exist_ok,
-                                                                           request.inputs, paths_of(training));
+  train::RunFolder folder =
+      request.out.empty()
+          ? train::RunFolder::create_numbered("runs", training.run_stem())
+          : train::RunFolder::create(request.out, request.exist_ok, request.inputs, paths_of(training));
   folder.begin({kind.name, request.command_line, training.seed(), at::get_num_threads(), training.data_hash(),
                 training.reads_test(), request.inputs},
                training.config_toml(), training.describe_data());
@@ -205,7 +205,8 @@ Result run_training(const TaskSpec& kind, const TrainRequest& given) {
   }
   training->announce();
   spdlog::info("{}", cost_text(training->cost()));
-  const bool evaluated = train::workers().all_reduce_max(resume && evaluated_on_test(folder, *training) ? 1 : 0) != 0;
+  const bool evaluated =
+      train::workers().all_reduce_max(resume && evaluated_on_test(folder, *training) ? 1 : 0) != 0;
   TrainedRun trained = training->train(folder, resume, request.accept_changes);
   if (trained.training.stopped_by_signal()) throw Stopped{trained.training.signal};
   if (evaluated) evaluate_again(kind, folder, trained);

@@ -1,6 +1,6 @@
 #pragma once
-// Tokens that are looked for in a text before it is split: as Hugging Face's tokenizers do it, those that are
-// not normalized in the text itself, the others in what the normalizer makes of it.
+// Added tokens, matched before pre-tokenization: as in Hugging Face tokenizers, tokens with normalized =
+// false in the raw text, the others in the normalized text.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ class AddedTokens {
   using Token = io::TokenizerJson::AddedToken;
   enum class Pass : uint8_t { raw, normalized };
 
-  /// `normalize(content)`: how a normalized token reads in the second pass.
+  /// `normalize(content)`: the form of a token in the normalized text.
   template <class Normalize>
   AddedTokens(std::vector<Token> tokens, Normalize&& normalize) : tokens_(std::move(tokens)) {
     std::array<std::vector<int32_t>, 2> of_pass;
@@ -37,26 +37,26 @@ class AddedTokens {
   }
 
   const std::vector<Token>& list() const { return tokens_; }
-  /// nullptr for an id that none has.
+  /// nullptr for other ids.
   const Token* of_id(int32_t id) const {
     const auto found = std::lower_bound(by_id_.begin(), by_id_.end(), id,
                                         [&](size_t i, int32_t wanted) { return tokens_[i].id < wanted; });
     return found != by_id_.end() && tokens_[*found].id == id ? &tokens_[*found] : nullptr;
   }
-  /// The id of a special token, or nothing.
+  /// The id of a special token; nullopt if there is none.
   std::optional<int32_t> special(std::string_view content) const {
     for (const Token& token : tokens_)
       if (token.special && token.content == content) return token.id;
     return std::nullopt;
   }
 
-  /// Calls in order `on_token(token, begin, end)` for the tokens of a pass and `on_text(begin, end)` for what
-  /// lies between, with bytes of `text`.
+  /// Calls in order `on_token(token, begin, end)` for the tokens of a pass and `on_text(begin, end)` for the
+  /// text between them; offsets are bytes of `text`.
   template <class OnText, class OnToken>
   void around(Pass pass, std::string_view text, OnText&& on_text, OnToken&& on_token) const {
     const PrefixIndex& index = passes_[static_cast<size_t>(pass)];
     size_t taken = 0;
-    size_t space_end = 0;  // where the space that was last stripped ends
+    size_t space_end = 0;  // end of the white space that was stripped last
     for (size_t at = 0; at < text.size() && !index.empty();) {
       const int32_t number = longest_at(index, text.substr(at));
       if (number < 0) {
@@ -69,11 +69,11 @@ class AddedTokens {
       if (token.left_strip)
         begin = begin > taken ? begin - white_space_before(text.substr(taken, begin - taken)) : taken;
       if (token.right_strip) {
-        // Within space that was stripped before, the rest of it is known.
+        // Inside white space that was stripped before, its end is known.
         if (end > space_end) space_end = end + white_space_after(text.substr(end));
         end = space_end;
       }
-      // A token within the space that the one before has stripped counts again, as in the reference.
+      // A token inside white space that the previous token stripped is matched too, as in the reference.
       if (begin > taken) on_text(taken, begin);
       on_token(token, begin, end);
       taken = end;

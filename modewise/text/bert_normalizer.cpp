@@ -25,7 +25,7 @@ bool is_chinese(char32_t c) {
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-/// One character after another, through the steps in BERT's order.
+/// Applies the steps in BERT's order, character by character.
 class Normalizing {
  public:
   Normalizing(const io::BertNormalizing& how, size_t bytes) : how_(how) {
@@ -59,10 +59,10 @@ class Normalizing {
       write(c, source);
       return;
     }
-    constexpr char32_t kHangul = 0xAC00, kLead = 0x1100, kVowel = 0x1161, kTail = 0x11A7;
+    constexpr char32_t kHangul = 0xAC00, kLeading = 0x1100, kVowel = 0x1161, kTail = 0x11A7;
     if (c >= kHangul && c < kHangul + 11172) {
       const char32_t index = c - kHangul;
-      sort_in(kLead + index / 588, source);
+      sort_in(kLeading + index / 588, source);
       sort_in(kVowel + index % 588 / 28, source);
       if (index % 28 > 0) sort_in(kTail + index % 28, source);
       return;
@@ -75,7 +75,7 @@ class Normalizing {
     decompose(step.first, source);
     if (step.second != 0) decompose(step.second, source);
   }
-  /// Marks that follow a character wait until all are there, and are then sorted by their class.
+  /// Combining marks after a character are collected, then sorted by combining class.
   void sort_in(char32_t c, Source source) {
     if (combining_class(c) == 0) {
       flush();

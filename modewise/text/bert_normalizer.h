@@ -1,7 +1,7 @@
 #pragma once
-// What BERT does to a text before it looks for words (Devlin et al. 2019; BertNormalizer of Hugging Face's
-// tokenizers): controls go, every space becomes a plain one, Chinese characters get spaces around them,
-// accents go, letters become small.
+// BERT text normalizer (Devlin et al. 2019; BertNormalizer of Hugging Face tokenizers): removes control
+// characters, replaces white space by spaces, puts spaces around Chinese characters, strips accents,
+// lowercases.
 
 #include <cstdint>
 #include <string>
@@ -12,16 +12,16 @@
 
 namespace modewise::text {
 
-/// A text that was changed, and where each of its bytes comes from.
+/// Normalized text with the source offsets of each byte.
 struct NormalizedText {
   struct Source {
-    uint32_t begin, end;  // bytes of the text as it was
+    uint32_t begin, end;  // byte range of the original text
   };
   std::string text;
-  std::vector<Source> sources;  // one a byte of `text`
+  std::vector<Source> sources;  // one per byte of `text`
 };
 
-/// `text` may hold any bytes: those that are no UTF-8 count as U+FFFD. It must be shorter than 4 GiB.
+/// `text` may have any bytes: invalid UTF-8 counts as U+FFFD. It must be shorter than 4 GiB.
 NormalizedText bert_normalize(std::string_view text, const io::BertNormalizing& how);
 
 }  // namespace modewise::text

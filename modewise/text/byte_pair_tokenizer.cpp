@@ -13,7 +13,7 @@ namespace {
 
 using Pass = AddedTokens::Pass;
 
-// What opens and closes texts where the post-processor names nothing, in the order of preference.
+// Begin and end tokens if the post-processor has none, in order of preference.
 constexpr std::array<std::string_view, 4> kBeginNames = {"<|begin_of_text|>", "<s>", "<bos>",
                                                          "<|endoftext|>"};
 constexpr std::array<std::string_view, 4> kEndNames = {"<|end_of_text|>", "</s>", "<eos>", "<|endoftext|>"};
@@ -67,7 +67,7 @@ std::vector<Tokenizer::Id> BytePairTokenizer::encode(std::string_view text) cons
   return std::move(encoding.ids);
 }
 
-// Takes the added tokens of a pass out of `text`; what lies between goes to the next pass.
+// Matches the added tokens of a pass in `text`; the text between them goes to the next pass.
 void BytePairTokenizer::encode_around(Pass pass, std::string_view text, Encoding& encoding) const {
   added_.around(
       pass, text,
@@ -111,7 +111,7 @@ void BytePairTokenizer::encode_word(std::string_view word, Encoding& encoding) c
 
 void BytePairTokenizer::merge_word(std::string_view word, Encoding& encoding) const {
   require(word.size() < std::numeric_limits<uint32_t>::max(), ErrorKind::data,
-          "a word of {} bytes is longer than the 4 GiB that can be encoded at once", word.size());
+          "a word of {} bytes exceeds the limit of 4 GiB", word.size());
   if (ignore_merges_) {
     if (const std::optional<Id> whole = vocabulary_.find(word)) {
       encoding.ids.push_back(*whole);
@@ -127,7 +127,7 @@ void BytePairTokenizer::merge_word(std::string_view word, Encoding& encoding) co
   for (const Symbol& symbol : encoding.symbols) encoding.ids.push_back(symbol.id);
 }
 
-void BytePairTokenizer::append_future_covariates(Id id, bool& start, std::string& text) const {
+void BytePairTokenizer::append_valid(Id id, bool& start, std::string& text) const {
   start = false;
   if (const AddedTokens::Token* added = added_.of_id(id))
     text += added->content;

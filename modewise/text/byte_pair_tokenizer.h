@@ -1,7 +1,6 @@
 #pragma once
-// Byte-level byte pair encoding as Hugging Face's tokenizers does it from a tokenizer.json: added tokens are
-// taken out of the text, the rest is split into words by regular expressions, and the bytes of a word merge
-// in the order of the file.
+// Byte-level BPE of a tokenizer.json, as in Hugging Face tokenizers: added tokens are matched first, the rest
+// is split into words by regular expressions, and the bytes of a word are merged in the order of the file.
 
 #include <array>
 
@@ -16,13 +15,13 @@ namespace modewise::text {
 
 class BytePairTokenizer final : public Tokenizer {
  public:
-  /// `source` names the file in messages; `hash` and `file` as Tokenizer keeps them.
+  /// `source` names the file in messages; `hash` and `file`: as in Tokenizer.
   BytePairTokenizer(io::TokenizerJson json, const std::string& source, std::string hash,
                     std::filesystem::path file);
   ~BytePairTokenizer() override;
 
   int64_t size() const override { return size_; }
-  /// Bytes that are no UTF-8 are words of their own, so that any bytes come back.
+  /// Invalid UTF-8 bytes are words of their own, so that decoding restores any bytes.
   std::vector<Id> encode(std::string_view text) const override;
   std::optional<Id> begin_id() const override { return begin_; }
   std::optional<Id> end_id() const override { return end_; }
@@ -30,9 +29,9 @@ class BytePairTokenizer final : public Tokenizer {
   std::string name() const override;
 
  private:
-  struct Encoding;  // what one encode needs
+  struct Encoding;  // state of one encode
 
-  void append_future_covariates(Id id, bool& start, std::string& text) const override;
+  void append_valid(Id id, bool& start, std::string& text) const override;
   void encode_around(AddedTokens::Pass pass, std::string_view text, Encoding& encoding) const;
   void encode_text(std::string_view text, Encoding& encoding) const;
   void encode_word(std::string_view word, Encoding& encoding) const;

@@ -13,7 +13,7 @@ std::vector<Tokenizer::Id> ByteTokenizer::encode(std::string_view text) const {
   return ids;
 }
 
-void ByteTokenizer::append_future_covariates(Id id, bool& start, std::string& text) const {
+void ByteTokenizer::append_valid(Id id, bool& start, std::string& text) const {
   if (id == kMark) return;
   text += static_cast<char>(id);
   start = false;

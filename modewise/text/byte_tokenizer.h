@@ -1,11 +1,11 @@
 #pragma once
-// One token a byte, and one mark between texts.
+// Byte tokenizer: one token per byte, plus one separator token.
 
 #include "modewise/text/tokenizer.h"
 
 namespace modewise::text {
 
-/// Ids 0 to 255 are the bytes; 256 opens and closes a text.
+/// Ids 0 to 255 are the bytes; 256 begins and ends a text.
 class ByteTokenizer final : public Tokenizer {
  public:
   static constexpr Id kMark = 256;
@@ -18,7 +18,7 @@ class ByteTokenizer final : public Tokenizer {
   std::string name() const override { return "bytes"; }
 
  private:
-  void append_future_covariates(Id id, bool& start, std::string& text) const override;
+  void append_valid(Id id, bool& start, std::string& text) const override;
 };
 
 }  // namespace modewise::text

@@ -18,12 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kBytesFile = "tokenizer.txt";  // holds the word "bytes"
+constexpr const char* kBytesFile = "tokenizer.txt";  // contains the word "bytes"
 constexpr std::string_view kBytes = "bytes";
-// In the order in which they are looked for.
+// In search order.
 constexpr std::array<const char*, 5> kNames = {"tokenizer.json", "tokenizer.model", "tokenizer.bin",
                                                "vocab.txt", kBytesFile};
-constexpr const char* kConfigFile = "tokenizer_config.json";  // stands beside vocab.txt
+constexpr const char* kConfigFile = "tokenizer_config.json";  // in the folder of vocab.txt
 
 std::string trimmed(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
@@ -35,7 +35,7 @@ std::string_view content_of(const io::MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-/// Of a file and, for vocab.txt, of what stands beside it.
+/// Hash of a file and, for vocab.txt, of its tokenizer_config.json.
 std::string hash_of(const fs::path& path) {
   std::string hash = content_hash(io::MappedFile(path).bytes());
   const fs::path config = path.parent_path() / kConfigFile;
@@ -75,14 +75,13 @@ std::shared_ptr<Tokenizer> load_file(const fs::path& path) {
   if (ending == ".json") return load_json(file, path, std::move(hash));
   if (path.filename() == kBytesFile) {
     require(file.bytes().size() < 64 && trimmed(content_of(file)) == kBytes, ErrorKind::data,
-            "{}: the file must hold the word \"bytes\", the only tokenizer without a file of its own",
-            source);
+            "{}: the file must contain the word \"bytes\", the only tokenizer without its own file", source);
     return std::make_shared<ByteTokenizer>();
   }
   if (ending == ".txt") return load_vocabulary(file, path, std::move(hash));
   fail(ErrorKind::data,
-       "{}: a tokenizer is \"bytes\", or a file that ends in .json (Hugging Face), .model (sentencepiece), "
-       ".bin (llama2.c) or .txt (BERT's vocabulary)",
+       "{}: expected \"bytes\" or a tokenizer file: .json (Hugging Face), .model (sentencepiece), .bin "
+       "(llama2.c) or .txt (BERT's vocabulary)",
        source);
 }
 
@@ -95,7 +94,7 @@ std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source) {
     if (fs::exists(fs::path(source) / name)) return load_file(fs::path(source) / name);
   }
   fail(ErrorKind::no_input,
-       "{} holds no tokenizer: tokenizer.model, tokenizer.json, tokenizer.bin or vocab.txt", source);
+       "{} has no tokenizer file: tokenizer.model, tokenizer.json, tokenizer.bin or vocab.txt", source);
 }
 
 void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {

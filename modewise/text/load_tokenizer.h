@@ -1,5 +1,5 @@
 #pragma once
-// Tokenizers from files, and back into a folder.
+// Loading of tokenizers from files, and saving to a run folder.
 
 #include <memory>
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace modewise::text {
 
-/// `source`: "bytes"; a tokenizer.bin of llama2.c, a .model of sentencepiece, a tokenizer.json, or BERT's
-/// vocab.txt with the tokenizer_config.json that may stand beside it (told apart by the ending); or a folder
-/// that holds tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt or what keep_tokenizer left there.
-/// Throws no_input for what is not there and data errors for what is wrong in a file.
+/// `source`: "bytes"; a file, by extension: tokenizer.bin (llama2.c), .model (sentencepiece), tokenizer.json,
+/// or BERT's vocab.txt with an optional tokenizer_config.json in the same folder; or a folder with
+/// tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt or the files of keep_tokenizer. Throws no_input
+/// if it is missing and data errors if a file is invalid.
 std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source);
 
-/// Copies the tokenizer's file into `folder`, so that load_tokenizer(folder) gives it again. Throws a data
-/// error when the file has changed since it was loaded.
+/// Copies the tokenizer's file to `folder`, so that load_tokenizer(folder) loads it. Throws a data error if
+/// the file has changed since it was loaded.
 void keep_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder);
 
 }  // namespace modewise::text

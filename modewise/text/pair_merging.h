@@ -1,7 +1,7 @@
 #pragma once
-// The loop of byte pair encoding: of all neighbours that may merge, the pair with the smallest priority
-// merges first, the leftmost of equals. Short words by scanning, long ones by a heap over a linked list, so
-// that a megabyte without a space takes n log n steps.
+// BPE merge loop: the adjacent pair with the smallest priority merges first, the leftmost of equals. Short
+// words by linear scans, long ones by a heap over a linked list, so that a megabyte without spaces takes n
+// log n steps.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace modewise::text {
 
 struct Symbol {
-  int32_t id = -1;                 // -1: no token yet; never merges by id
-  uint32_t begin = 0, length = 0;  // bytes of the word; 0 once it has merged into its left neighbour
+  int32_t id = -1;                 // -1: no token; never merges by id
+  uint32_t begin = 0, length = 0;  // byte range of the word; length 0 once merged into its left neighbour
 };
 
 /// Priority: any ordered type.
@@ -23,8 +23,8 @@ struct Merge {
   int32_t id;  // of the merged symbol
 };
 
-/// Merges `symbols` in place and drops those that merged away. `find(left, right)` gives the Merge of two
-/// neighbours or nothing.
+/// Merges `symbols` in place and removes merged ones. `find(left, right)` returns the Merge of two neighbours
+/// or nullopt.
 template <class Priority, class Find>
 void merge_few(std::vector<Symbol>& symbols, std::vector<std::optional<Merge<Priority>>>& merges,
                Find&& find) {
@@ -52,9 +52,9 @@ template <class Priority, class Find>
 void merge_many(std::vector<Symbol>& symbols, Find&& find) {
   struct Candidate {
     Priority priority;
-    uint32_t left, right, length;  // of both symbols together: stale when one of them has grown or gone
+    uint32_t left, right, length;  // sum of both lengths: stale if one of them has changed
     int32_t id;
-    bool operator<(const Candidate& other) const {  // the heap's top is its greatest
+    bool operator<(const Candidate& other) const {  // the top of the heap is its greatest element
       if (other.priority < priority) return true;
       return !(priority < other.priority) && other.left < left;
     }

@@ -17,7 +17,7 @@ PieceNormalizer::Prefix PieceNormalizer::prefix(std::string_view text) const {
       return {rule->becomes, rule->bytes};
   }
   if (const size_t length = io::utf8_length(text); length > 0) return {text.substr(0, length), length};
-  // With byte pieces a byte that is no character can be kept; sentencepiece itself loses it.
+  // With byte pieces invalid bytes are kept; sentencepiece itself loses them.
   return {model_->byte_fallback ? text.substr(0, 1) : std::string_view("\xEF\xBF\xBD"), 1};
 }
 

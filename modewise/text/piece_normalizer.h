@@ -1,6 +1,5 @@
 #pragma once
-// What sentencepiece does to a text before it cuts it into pieces: the compiled character map of the model,
-// then its rules about spaces.
+// sentencepiece text normalizer: the compiled character map of the model, then its rules for spaces.
 
 #include <functional>
 #include <string>
@@ -20,7 +19,7 @@ class PieceNormalizer {
   std::string operator()(std::string_view text) const;
 
  private:
-  /// What the front of a text becomes, and how many of its bytes that takes.
+  /// Replacement of the front of a text, and the number of replaced bytes.
   struct Prefix {
     std::string_view becomes;
     size_t bytes;

@@ -40,7 +40,8 @@ bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-// llama2.c reads a character as one byte and up to three bytes of the form 10xxxxxx, whatever the first says.
+// llama2.c reads a character as one byte and up to three bytes of the form 10xxxxxx, regardless of the first
+// byte.
 size_t llama2c_character(std::string_view text) {
   size_t length = 1;
   while (length < std::min<size_t>(4, text.size()) && continues_character(text[length])) ++length;
@@ -122,7 +123,7 @@ std::vector<Tokenizer::Id> PieceTokenizer::encode(std::string_view text) const {
   std::vector<Id> ids;
   ids.reserve(normalized.size() / 3);
   if (origin_ == Origin::llama2c && !text.empty() && continues_character(text[0])) {
-    // The space in front is a character of its own there, which takes no bytes from the text.
+    // In llama2.c the prepended space is a separate character without bytes in the text.
     emit(" ", find(" "), ids);
     normalized.erase(0, 1);
   }
@@ -148,8 +149,8 @@ void PieceTokenizer::emit(std::string_view text, std::optional<Id> id, std::vect
   }
 }
 
-// Merging never crosses from a word into the space that opens the next one, so that words can be taken one by
-// one and remembered.
+// No merge joins a word and the space that begins the next one, so words can be encoded one by one and
+// cached.
 void PieceTokenizer::encode_words(std::string_view text, std::vector<Id>& ids) const {
   WordCaches::BorrowedCache cache(caches_);
   std::vector<Id> fresh;
@@ -176,7 +177,7 @@ void PieceTokenizer::encode_words(std::string_view text, std::vector<Id>& ids) c
 
 void PieceTokenizer::encode_pairs(std::string_view text, std::vector<Id>& ids) const {
   require(text.size() < std::numeric_limits<uint32_t>::max(), ErrorKind::data,
-          "a text of {} bytes is longer than the 4 GiB that can be encoded at once", text.size());
+          "a text of {} bytes exceeds the limit of 4 GiB", text.size());
   std::vector<Symbol> symbols;
   for (size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
@@ -204,7 +205,7 @@ void PieceTokenizer::encode_pairs(std::string_view text, std::vector<Id>& ids) c
   }
 }
 
-void PieceTokenizer::append_future_covariates(Id id, bool& start, std::string& text) const {
+void PieceTokenizer::append_valid(Id id, bool& start, std::string& text) const {
   if (type(id) == Type::control) return;
   if (type(id) == Type::unknown) {
     text += model_.unknown_text;
@@ -219,7 +220,7 @@ void PieceTokenizer::append_future_covariates(Id id, bool& start, std::string& t
   }
   if (start && (model_.add_dummy_prefix || model_.remove_extra_whitespaces) && rest.starts_with(space_)) {
     rest.remove_prefix(space_.size());
-    // One space was put in front; where runs of them are removed, none of those at the start was in the text.
+    // One space was prepended; if extra white space is removed, no space at the start was in the text.
     start = model_.remove_extra_whitespaces;
   }
   if (!rest.empty()) start = false;

@@ -1,6 +1,6 @@
 #pragma once
-// Tokenizers of pieces with scores: sentencepiece's, by merging pairs (bpe) or by the best sum of scores
-// (unigram, Kudo 2018), and llama2.c's, which merges in the same way under simpler rules around it.
+// Tokenizers of scored pieces: sentencepiece BPE and unigram (Kudo 2018), and llama2.c's tokenizer, BPE with
+// simpler rules.
 
 #include <array>
 #include <memory>
@@ -20,10 +20,10 @@ class PieceTokenizer final : public Tokenizer {
  public:
   using Model = io::SentencePieceModel;
 
-  /// `hash` and `file`: as Tokenizer keeps them.
+  /// `hash` and `file`: as in Tokenizer.
   PieceTokenizer(Model model, std::string hash, std::filesystem::path file);
-  /// As llama2.c does it: a space in front, no normalising, characters without a piece become bytes before
-  /// anything merges.
+  /// As in llama2.c: a space is prepended, no normalization, characters without a piece become bytes before
+  /// merging.
   PieceTokenizer(io::Llama2cTokenizer tokenizer, std::string hash, std::filesystem::path file);
   ~PieceTokenizer() override;
 
@@ -32,7 +32,7 @@ class PieceTokenizer final : public Tokenizer {
   std::optional<Id> begin_id() const override { return mark(model_.begin); }
   std::optional<Id> end_id() const override { return mark(model_.end); }
   std::string name() const override;
-  /// The text of a piece as its file has it.
+  /// The text of a piece as in its file.
   std::string_view piece(Id id) const { return model_.pieces[id]; }
 
  private:
@@ -41,7 +41,7 @@ class PieceTokenizer final : public Tokenizer {
 
   PieceTokenizer(Model model, Origin origin, std::string hash, std::filesystem::path file);
   static std::optional<Id> mark(int32_t id) { return id < 0 ? std::nullopt : std::optional(id); }
-  void append_future_covariates(Id id, bool& start, std::string& text) const override;
+  void append_valid(Id id, bool& start, std::string& text) const override;
   Type type(Id id) const { return model_.types[static_cast<size_t>(id)]; }
   float score(Id id) const { return model_.scores[static_cast<size_t>(id)]; }
 
@@ -54,11 +54,11 @@ class PieceTokenizer final : public Tokenizer {
 
   Model model_;
   Origin origin_;
-  std::string_view space_;      // what stands for a space within pieces
+  std::string_view space_;      // the space character in pieces
   PieceNormalizer normalizer_;  // refers to model_
   std::array<Id, 256> byte_ids_;
   PrefixIndex user_defined_;
-  bool words_part_ = false;              // no piece holds a space after another character
+  bool words_part_ = false;              // no piece has a space after another character
   std::unique_ptr<UnigramPaths> paths_;  // unigram only
   mutable WordCaches caches_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Which of many texts a longer text begins with. The texts are kept sorted by their ids alone; what all texts
-// in question share is compared at once, so that a few long ones cost little however often they almost fit.
+// Index of texts that finds those which are prefixes of a given text. It stores sorted ids only; the common
+// prefix of all candidates is compared at once, so that near misses of a few long texts are cheap.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ class PrefixIndex {
  public:
   PrefixIndex() = default;
 
-  /// `text_of(id)` is the text of an id, never empty; the same is given to `visit`.
+  /// `text_of(id)` is the non-empty text of an id; `visit` needs the same function.
   template <class TextOf>
   PrefixIndex(std::vector<int32_t> ids, TextOf&& text_of) : sorted_(std::move(ids)) {
     std::sort(sorted_.begin(), sorted_.end(), [&](int32_t a, int32_t b) { return text_of(a) < text_of(b); });
@@ -25,15 +25,15 @@ class PrefixIndex {
 
   bool empty() const { return sorted_.empty(); }
 
-  /// Calls `found(length, id)` for each text that `text` begins with, the shortest first.
+  /// Calls `found(length, id)` for each text that is a prefix of `text`, the shortest first.
   template <class TextOf, class Found>
   void visit(std::string_view text, TextOf&& text_of, Found&& found) const {
     if (text.empty()) return;
     Range range = first_bytes_[static_cast<unsigned char>(text[0])];
-    // The texts of `range` begin with the first `depth` bytes of `text`.
+    // Invariant: the texts of `range` begin with the first `depth` bytes of `text`.
     for (size_t depth = 1; range.begin < range.end;) {
       const std::string_view first = text_of(sorted_[range.begin]);
-      if (first.size() == depth) {  // a text sorts before those that it begins
+      if (first.size() == depth) {  // a text sorts before those of which it is a prefix
         found(depth, sorted_[range.begin++]);
         continue;
       }
@@ -64,7 +64,7 @@ class PrefixIndex {
                                a.begin());
   }
 
-  // The part of `range`, whose texts are equal up to `depth` and longer, that goes on with `byte`.
+  // The texts of `range` that continue with `byte`; all of them are equal up to `depth` and longer.
   template <class TextOf>
   Range narrow(Range range, size_t depth, unsigned char byte, TextOf&& text_of) const {
     const auto at = [&](int32_t id) { return static_cast<unsigned char>(text_of(id)[depth]); };
@@ -76,7 +76,7 @@ class PrefixIndex {
   }
 
   std::vector<int32_t> sorted_;
-  std::array<Range, 256> first_bytes_;  // the part of sorted_ that begins with a byte
+  std::array<Range, 256> first_bytes_;  // range of sorted_ for each first byte
 };
 
 }  // namespace modewise::text

@@ -25,7 +25,7 @@ constexpr auto kCommon = std::to_array<std::string_view>(
      // after names and numbers
      "tel", "est", "ext", "sq", "jr", "sr", "bros", "blvd", "rd", "esq", "etc", "al", "seq", "bldg"});
 
-/// Words as well, and so abbreviations only with a capital.
+/// Also ordinary words, so abbreviations only if capitalized.
 constexpr auto kCapitalStates = std::to_array<std::string_view>(
     {"Az", "Ark", "Del", "Ill", "La", "Mass", "Miss", "Ore", "Pa", "Tex", "Wash"});
 
@@ -66,7 +66,7 @@ PtbAbbreviation ptb_abbreviation(std::string_view letters) {
 }
 
 bool opens_a_sentence(std::string_view word) {
-  // The first letter alone must be as it stands here.
+  // Only the case of the first letter matters.
   std::string as_listed = ptb_lower_case(word);
   if (word.empty() || !is_ascii_upper(word[0])) return false;
   as_listed[0] = word[0];

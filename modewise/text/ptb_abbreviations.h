@@ -1,5 +1,5 @@
 #pragma once
-// Abbreviations that keep their period when a caption becomes words.
+// Abbreviations that keep their period in caption tokenization.
 
 #include <string_view>
 
@@ -7,15 +7,15 @@ namespace modewise::text {
 
 enum class PtbAbbreviation {
   none,
-  common,         // "Blvd.": whatever follows
-  title,          // "St.": unless a letter follows at once
+  common,         // "Blvd.": in any context
+  title,          // "St.": unless a letter follows immediately
   before_number,  // "no." before a digit
 };
 
-/// Of the letters before a period.
+/// Kind of abbreviation of the letters before a period.
 PtbAbbreviation ptb_abbreviation(std::string_view letters);
 
-/// Words after which "row A. The man" is two sentences.
+/// Whether `word` begins a sentence: "row A. The man" is two sentences.
 bool opens_a_sentence(std::string_view word);
 
 }  // namespace modewise::text

@@ -12,7 +12,7 @@ struct Range {
   PtbKind kind;
 };
 
-/// What is no letter beyond ASCII; ranges go up.
+/// Non-ASCII characters that are not letters; ranges in ascending order.
 constexpr std::array kRanges = {
     Range{0x80, 0x9F, PtbKind::space},           // controls
     Range{0xA0, 0xA0, PtbKind::space},           //
@@ -53,7 +53,7 @@ constexpr std::array kRanges = {
     Range{0xFE00, 0xFE0F, PtbKind::space},       // variation selectors
     Range{0xFEFF, 0xFEFF, PtbKind::space},       // byte order mark
     Range{0xFF01, 0xFF0F, PtbKind::symbol},      //
-    Range{0x10000, 0x10FFFF, PtbKind::space},    // pictures; left out
+    Range{0x10000, 0x10FFFF, PtbKind::space},    // emoji; dropped
 };
 
 PtbKind ascii_kind(char c) {
@@ -71,7 +71,7 @@ PtbKind wide_kind(char32_t point) {
   return PtbKind::letter;
 }
 
-/// `text` begins with a valid character of `bytes` bytes, two at least.
+/// `text` begins with a valid character of `bytes` bytes, at least two.
 char32_t decode(std::string_view text, size_t bytes) {
   char32_t point = static_cast<unsigned char>(text[0]) & (0x7Fu >> bytes);
   for (size_t i = 1; i < bytes; ++i) point = point << 6 | (static_cast<unsigned char>(text[i]) & 0x3Fu);

@@ -1,5 +1,5 @@
 #pragma once
-// What a character is to the tokenizer of captions.
+// Character classes of the caption tokenizer.
 
 #include <cstddef>
 #include <string>
@@ -12,8 +12,8 @@ enum class PtbKind {
   digit,
   space,
   apostrophe,  // ' and ’
-  mark,        // left out wherever it stands alone: quotes, dashes, . , ; : …
-  hyphen,      // - _ ‐: joins what stands on both sides of it
+  mark,        // punctuation, dropped if alone: quotes, dashes, . , ; : …
+  hyphen,      // - _ ‐: joins the parts on both sides
   symbol,      // a token of its own
 };
 
@@ -22,7 +22,7 @@ struct PtbCharacter {
   size_t bytes = 1;
 };
 
-/// The character at the front of `text`, which is not empty. A byte that is no UTF-8 is a space.
+/// The character at the front of non-empty `text`. An invalid UTF-8 byte is a space.
 PtbCharacter ptb_character(std::string_view text);
 
 /// Lower case of ASCII, Latin, Greek and Cyrillic letters.

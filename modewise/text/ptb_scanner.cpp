@@ -9,7 +9,7 @@
 namespace modewise::text {
 namespace {
 
-/// Bytes that a form looks ahead over characters of one kind, so that work follows the size of the text.
+/// Lookahead limit in bytes over characters of one kind, which keeps the work linear in the text.
 constexpr size_t kFarthest = 256;
 
 bool is_one_of(char c, std::string_view characters) {
@@ -56,7 +56,7 @@ std::optional<std::string_view> PtbScanner::next() {
       at_ += best.length;
       return text_.substr(from, best.length);
     }
-    at_ += ptb_character(text_.substr(at_)).bytes;  // a space or a mark
+    at_ += ptb_character(text_.substr(at_)).bytes;  // a space or punctuation
   }
   return std::nullopt;
 }
@@ -89,7 +89,7 @@ size_t PtbScanner::ascii_alphanumerics(size_t at) const {
   return run(at, [&](size_t i) { return ascii_letter_or_digit(i); });
 }
 
-/// Letters and digits after a letter; a period, ! or ? within them where a letter follows.
+/// Letters and digits after a letter; also a period, ! or ? if a letter follows.
 size_t PtbScanner::dotted_word(size_t at) const {
   if (!letter(at)) return 0;
   size_t length = alphanumerics(at);
@@ -124,14 +124,14 @@ size_t PtbScanner::dotted_letters(size_t at) const {
   return length;
 }
 
-/// "fence.,": the period stays with what stands before it when a comma or colon follows.
+/// "fence.,": the period belongs to the word before it if a comma or colon follows.
 PtbScanner::Match PtbScanner::with_period(size_t length) const {
   const size_t end = at_ + length;
   if (length > 0 && byte(end) == '.' && is_one_of(byte(end + 1), ",;:")) return {length + 2, length + 1};
   return {length, length};
 }
 
-/// Two words in one; the rest of it is found next.
+/// Two words written as one; the second is found next.
 PtbScanner::Match PtbScanner::assimilation() const {
   static constexpr std::array<std::pair<std::string_view, size_t>, 11> kTogether = {{{"cannot", 3},
                                                                                      {"'twas", 2},
@@ -268,7 +268,7 @@ PtbScanner::Match PtbScanner::fraction() const {
   return {length, length};
 }
 
-/// pro-, anti-; and two words that a clitic would divide.
+/// pro-, anti-; and two words that a clitic would split.
 PtbScanner::Match PtbScanner::prefix() const {
   for (const std::string_view whole : {"anti-", "pro-", "cap'n", "c'est", "c.d.s"})
     if (starts_with(at_, whole)) return {whole.size(), whole.size()};
@@ -360,7 +360,7 @@ PtbScanner::Match PtbScanner::smiley() const {
   return ascii_letter_or_digit(at_ + length) ? Match{} : Match{length + 1, length};
 }
 
-/// Marks that stand together: ---, ?!, ***, ##
+/// Repeated marks: ---, ?!, ***, ##
 PtbScanner::Match PtbScanner::repeated() const {
   for (const std::string_view characters : {"-", "?!", "*", "#", "@", "_"}) {
     const size_t length = run(at_, [&](size_t i) { return is_one_of(byte(i), characters); });
@@ -417,14 +417,14 @@ PtbScanner::Match PtbScanner::ampersands() const {
   return length > first ? with_period(length) : Match{};
 }
 
-/// 'quoted: the mark goes, where a clitic would take the first letter. '' is a mark as a whole.
+/// 'quoted: drops the quote, where a clitic would take the first letter. '' is one token.
 PtbScanner::Match PtbScanner::opening_quote() const {
   if (starts_with(at_, "''")) return {2, 2};
   const bool opens = byte(at_) == '\'' && is_ascii_letter(byte(at_ + 1)) && !space(at_ + 2);
   return {opens ? size_t{3} : size_t{0}, 0};
 }
 
-/// What no other form takes.
+/// Any other character.
 PtbScanner::Match PtbScanner::character() const {
   const PtbCharacter one = ptb_character(text_.substr(at_));
   if (one.kind != PtbKind::symbol && (one.kind != PtbKind::hyphen || one.bytes > 1)) return {};

@@ -1,6 +1,6 @@
 #pragma once
-// The tokens of a caption, one after the other. At each place every form of token is tried, and the one that
-// reaches furthest is taken, counting what must follow it; of equally long ones the first form in the list.
+// Scanner for the tokens of a caption. At each position every token form is tried; the one with the longest
+// reach (including required context) wins, the first in the list of equals.
 
 #include <cstddef>
 #include <optional>
@@ -14,11 +14,12 @@ class PtbScanner {
  public:
   explicit PtbScanner(std::string_view text) : text_(text) {}
 
-  /// The next token as it stands in the text; marks and spaces are passed over.
+  /// The next token, unchanged; punctuation marks and spaces are skipped.
   std::optional<std::string_view> next();
 
  private:
-  /// A form that holds at the present place: `length` bytes are the token, `reach` includes what must follow.
+  /// Match of a form at the current position: `length` bytes are the token, `reach` includes the required
+  /// context.
   struct Match {
     size_t reach = 0, length = 0;
   };
@@ -52,8 +53,8 @@ class PtbScanner {
   Match opening_quote() const;
   Match character() const;
 
-  // What stands at byte `at` of the text.
-  char byte(size_t at) const { return at < text_.size() ? text_[at] : '\n'; }  // a line ends after it
+  // Character tests at byte `at` of the text.
+  char byte(size_t at) const { return at < text_.size() ? text_[at] : '\n'; }  // a line end follows the text
   bool is(size_t at, PtbKind kind) const {
     return at < text_.size() && ptb_character(text_.substr(at)).kind == kind;
   }
@@ -65,7 +66,7 @@ class PtbScanner {
   bool space(size_t at) const { return at >= text_.size() || is(at, PtbKind::space); }
   bool starts_with(size_t at, std::string_view lower) const;
 
-  // Lengths from byte `at` on; 0 where it is not there.
+  // Lengths from byte `at` on; 0 if there is no match.
   template <class Holds>
   size_t run(size_t at, Holds&& holds) const;
   size_t digits(size_t at, size_t maximum) const;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kSoftHyphen = "\u00AD";
 
-/// What the evaluation of captions leaves out. Quotes, dots, commas and colons never get here.
+/// Punctuation that the evaluation drops. Quotes, dots, commas and colons never get here.
 bool is_punctuation(std::string_view token) {
   return token == "-" || token == "--" || token == "?" || token == "!" || token == "''";
 }
@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kRewritt
                                                                                        {"---", "--"},
                                                                                        {"----", "--"}}};
 
-/// ’s as 's; apostrophes within words stay as they are.
+/// ’s becomes 's; apostrophes inside words stay.
 bool is_curly_clitic(std::string_view lower) {
   constexpr std::string_view kCurly = "\u2019";
   if (lower == "n\u2019t") return true;
@@ -53,7 +53,7 @@ std::string rewritten(std::string_view token) {
   return lower;
 }
 
-/// "22 3/4" is one token of the scanner and two words.
+/// "22 3/4" is one scanner token and two words.
 void append_words(std::string_view token, std::vector<std::string>& words) {
   while (!token.empty()) {
     const size_t space = std::min(token.find(' '), token.size());

@@ -14,8 +14,7 @@
 namespace modewise::text {
 namespace {
 
-// What PCRE2 counts by itself, for each place where a match may begin: a second net below the steps of the
-// workspace.
+// PCRE2's own match limit per start position: a second safeguard besides the step limit of the workspace.
 constexpr uint32_t kMatchLimit = 200'000'000;
 constexpr uint32_t kInterpreterLimit = 20'000'000;
 constexpr uint32_t kHeapKiB = 64 * 1024;
@@ -30,7 +29,7 @@ std::string reason(int code) {
 
 struct SplitPattern::Code {
   pcre2_code* compiled = nullptr;
-  bool quick = false;  // machine code was made for it
+  bool quick = false;  // JIT-compiled
   ~Code() { pcre2_code_free(compiled); }
 };
 
@@ -38,7 +37,7 @@ struct SplitPattern::Workspace::State {
   pcre2_match_data* data = pcre2_match_data_create(1, nullptr);
   pcre2_match_context* context = pcre2_match_context_create(nullptr);
   uint64_t steps = 0, allowed = kStepsAtLeast;
-  size_t begin = 0, reached = 0;  // of the match that is tried, and where its last callout was
+  size_t begin = 0, reached = 0;  // begin of the current match attempt, and position of its last callout
   ~State() {
     pcre2_match_data_free(data);
     pcre2_match_context_free(context);
@@ -48,7 +47,7 @@ struct SplitPattern::Workspace::State {
 SplitPattern::Workspace::Workspace() : state_(std::make_unique<State>()) {
   if (state_->data == nullptr || state_->context == nullptr) throw std::bad_alloc();
   pcre2_set_heap_limit(state_->context, kHeapKiB);
-  // Going forward costs the characters passed, and every way tried costs one.
+  // A forward move costs the characters passed, and every alternative tried costs one step.
   const auto count = [](pcre2_callout_block* callout, void* data) {
     auto& state = *static_cast<State*>(data);
     const size_t at = callout->current_position;
@@ -114,11 +113,11 @@ std::optional<SplitPattern::Match> SplitPattern::find(std::string_view text, siz
   if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (result == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
   if (result == PCRE2_ERROR_CALLOUT)
-    give_up(fmt::format("gives up on the text from byte {} on: it takes more than {} steps, {} for each byte",
-                        from, state.allowed, Workspace::kStepsPerByte));
+    give_up(fmt::format("gives up on the text from byte {} on: more than {} steps, {} per byte", from,
+                        state.allowed, Workspace::kStepsPerByte));
   if (result < 0) give_up(fmt::format("gives up on the text from byte {} on: {}", from, reason(result)));
   const size_t* ends = pcre2_get_ovector_pointer(state.data);
-  // \K can put the begin behind the end or before where the search began; neither splits a text.
+  // \K can put the begin after the end or before the start of the search; neither splits a text.
   if (ends[0] > ends[1] || ends[0] < from) give_up("matches backwards");
   return Match{ends[0], ends[1]};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A regular expression that splits text, in Oniguruma's syntax as tokenizer.json has it, run by PCRE2. What
-// the two engines read differently is rewritten or refused.
+// Regular expression of a pre-tokenizer, in Oniguruma's syntax as in tokenizer.json, run by PCRE2. Constructs
+// that the two engines interpret differently are rewritten or refused.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ class SplitPattern {
   struct Match {
     size_t begin, end;
   };
-  /// Room for one search at a time, and how many steps searches may take: a multiple of the bytes that were
-  /// announced, so that no pattern takes more time than in proportion to the text.
+  /// Memory of one search at a time, and its step limit: a multiple of the announced bytes, so that the time
+  /// of any pattern is linear in the text.
   class Workspace {
    public:
     static constexpr uint64_t kStepsPerByte = 128, kStepsAtLeast = 100'000;
@@ -27,9 +27,9 @@ class SplitPattern {
     Workspace(const Workspace&) = delete;
     Workspace& operator=(const Workspace&) = delete;
 
-    /// Searches will go through `bytes` more.
+    /// Raises the step limit for searches over `bytes` more bytes.
     void announce(size_t bytes);
-    /// Steps taken so far: characters that repeats have passed and ways that were tried.
+    /// Steps taken so far: characters passed by repeats plus alternatives tried.
     uint64_t steps() const;
 
    private:
@@ -38,14 +38,14 @@ class SplitPattern {
     std::unique_ptr<State> state_;
   };
 
-  /// Throws a data error that begins with `source` for a pattern that does not compile or cannot be read.
+  /// Throws a data error that begins with `source` if the pattern does not compile or is not supported.
   SplitPattern(const std::string& pattern, bool literal, const std::string& source);
   ~SplitPattern();
   SplitPattern(SplitPattern&& other) noexcept;
   SplitPattern& operator=(SplitPattern&& other) noexcept;
 
-  /// The first match at or after `from` in valid UTF-8. Throws a data error when matching takes more steps
-  /// than the workspace allows.
+  /// The first match at or after `from` in valid UTF-8. Throws a data error if matching exceeds the step
+  /// limit.
   std::optional<Match> find(std::string_view text, size_t from, Workspace& workspace) const;
 
  private:
@@ -56,8 +56,8 @@ class SplitPattern {
   std::string pattern_, source_;
 };
 
-/// `pattern` for PCRE2, with a callout behind every repeat and every group: no search goes far without
-/// passing one. Throws a data error that begins with `source`.
+/// Translates `pattern` to PCRE2, with a callout after every repeat and group, which bounds the work between
+/// callouts. Throws a data error that begins with `source`.
 std::string pattern_for_pcre2(std::string_view pattern, const std::string& source);
 
 }  // namespace modewise::text

@@ -1,5 +1,5 @@
-// From Oniguruma's syntax (that of Ruby, with UTF-8) to PCRE2's. Both agree on most of it; what follows is
-// the rest, and the callouts that count the steps of a search.
+// Translation from Oniguruma's syntax (Ruby, UTF-8) to PCRE2: the constructs that differ, and the callouts
+// that count the steps of a search.
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ class Rewriter {
 
  private:
   [[noreturn]] void refuse(std::string_view what) const {
-    fail(ErrorKind::data, "{}: the pattern {} cannot be read at its byte {}: {}", source_,
+    fail(ErrorKind::data, "{}: unsupported pattern {} at its byte {}: {}", source_,
          io::quote_for_message(pattern_, 200), at_, what);
   }
   bool follows(std::string_view text) const { return pattern_.substr(at_).starts_with(text); }
@@ -63,7 +63,7 @@ class Rewriter {
 
   static bool is_repeat(char c) { return c == '*' || c == '+' || c == '?'; }
 
-  // Behind a repeat or a group; not between a group and its own repeat.
+  // Adds a callout after a repeat or group, but not between a group and its own repeat.
   void count_here() {
     const char next = at_ < pattern_.size() ? pattern_[at_] : ' ';
     if (!is_repeat(next) && next != '{') out_ += "(?C)";
@@ -77,7 +77,7 @@ class Rewriter {
   }
 
   void within_class(char c) {
-    if (c == '[') refuse("a class within a class");
+    if (c == '[') refuse("a nested class");
     if (follows("&&")) refuse("an intersection of classes");
     if (c == ']') in_class_ = false;
     take(1);
@@ -87,7 +87,7 @@ class Rewriter {
     static constexpr std::array<std::string_view, 9> kKnown = {"(?:", "(?=",  "(?!",  "(?<=", "(?<!",
                                                                "(?>", "(?i:", "(?i)", "(?-i:"};
     if (!follows("(?")) {
-      if (follows("(*")) refuse("a verb of another syntax");
+      if (follows("(*")) refuse("a verb of PCRE2");
       take(1);
       return;
     }
@@ -100,17 +100,16 @@ class Rewriter {
     refuse("a group of an unknown kind");
   }
 
-  // {2}, {2,}, {,3}, {2,3}: in Ruby's syntax a '+' behind repeats them again instead of making them
-  // possessive.
+  // {2}, {2,}, {,3}, {2,3}: in Ruby's syntax a '+' after them is another repeat, not possessive.
   void interval() {
     const size_t close = pattern_.find('}', at_);
     if (close == std::string_view::npos) refuse("'{' without '}'; write \\{ for the character");
     const std::string_view inside = pattern_.substr(at_ + 1, close - at_ - 1);
     if (inside.empty() || inside.find_first_not_of("0123456789,") != std::string_view::npos ||
         inside == "," || std::count(inside.begin(), inside.end(), ',') > 1)
-      refuse("'{' without a number of repeats; write \\{ for the character");
+      refuse("'{' without a repeat count; write \\{ for the character");
     if (close + 1 < pattern_.size() && pattern_[close + 1] == '+')
-      refuse("'+' after a number of repeats, which engines read differently");
+      refuse("'+' after a repeat count, which engines interpret differently");
     if (inside.front() == ',')
       put("{0" + std::string(inside) + "}", inside.size() + 2);
     else
@@ -134,7 +133,7 @@ class Rewriter {
       case 'w':
         return put(in_class_ ? std::string(kWord) : fmt::format("[{}]", kWord), 2);
       case 'W':
-        if (in_class_) refuse("\\W within a class");
+        if (in_class_) refuse("\\W in a class");
         return put(fmt::format("[^{}]", kWord), 2);
       case 'v':
         return put("\\x0B", 2);
@@ -173,7 +172,7 @@ class Rewriter {
         break;
     }
     if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-      refuse(fmt::format("\\{}, which engines read differently or do not know", c));
+      refuse(fmt::format("\\{}, which engines interpret differently or do not support", c));
     take(2);
   }
 

@@ -11,7 +11,7 @@ namespace {
 using Item = TextFrame::Item;
 using Pieces = std::vector<Tokenizer::Piece>;
 
-/// How many tokens of two texts are kept when both together may have `most`.
+/// Numbers of tokens kept of two texts of at most `maximum` tokens together.
 std::pair<size_t, size_t> kept_of_pair(size_t first, size_t second, size_t maximum) {
   if (first + second <= maximum) return {first, second};
   const bool swapped = first > second;
@@ -68,7 +68,7 @@ FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::s
                                    [](const Item& item) { return item.kind == Item::Kind::mark; });
   const int64_t room = maximum - marks;
   require(room >= (second ? 2 : 1), ErrorKind::config,
-          "{} tokens are too few: {} of them are marks, and each text needs one", maximum, marks);
+          "{} tokens are too few: {} of them are special tokens, and each text needs one", maximum, marks);
   Pieces pieces[2] = {tokenizer.encode_pieces(first), second ? tokenizer.encode_pieces(*second) : Pieces()};
   require(!pieces[0].empty() && (!second || !pieces[1].empty()), ErrorKind::data, "the {}text has no tokens",
           !second             ? ""

@@ -1,6 +1,5 @@
 #pragma once
-// What an encoder of text puts around one text or two: marks that open, part and close them, types that tell
-// them apart, tokens that fill up and hide.
+// Input format of text encoders for one text or a pair: special tokens, token types, padding and mask tokens.
 
 #include <cstdint>
 #include <optional>
@@ -12,27 +11,25 @@
 
 namespace modewise::text {
 
-/// A text with its marks.
+/// A tokenized text with special tokens.
 struct FramedText {
   std::vector<Tokenizer::Id> ids;
   std::vector<int32_t> types;
-  std::vector<Tokenizer::Piece> pieces;  // of each token; a mark's begins and ends at 0
-  std::vector<int8_t> texts;             // whose token it is: 0 first, 1 second, −1 a mark
-  int64_t left_out = 0;                  // tokens that had no place
+  std::vector<Tokenizer::Piece> pieces;  // per token; begin = end = 0 for special tokens
+  std::vector<int8_t> texts;             // per token: 0 first text, 1 second text, −1 special token
+  int64_t left_out = 0;                  // number of truncated tokens
 };
 
-/// The frame that a tokenizer's file gives; of others [begin] A [end] B [end] with types 0 and 1. Marks that
-/// the tokenizer lacks, padding and mask among them, get ids of their own behind its vocabulary: of what is
-/// returned both are there.
+/// The frame of the tokenizer's file; otherwise [begin] A [end] B [end] with types 0 and 1. Missing special
+/// tokens, including padding and mask, get new ids after the vocabulary: the result always has both.
 TextFrame text_frame(const Tokenizer& tokenizer);
 
-/// The frame of a file that has a template: padding and mask are the special tokens [PAD] or <pad>, [MASK] or
-/// <mask>.
+/// The frame of a file with a template: padding is [PAD] or <pad>, mask is [MASK] or <mask>.
 TextFrame made_frame(const io::TextTemplate& around, const AddedTokens& added, int64_t size);
 
-/// At most `most` tokens, marks included: of a pair the longer text is cut first, then both to the same
-/// length (as tokenizers' longest_first does), each at its end. Throws a config error when `most` leaves no
-/// room for a token of each text, a data error for one without tokens.
+/// Encodes at most `maximum` tokens, special tokens included: truncates the longer text of a pair first, then
+/// both to the same length (longest_first), at the end. Throws a config error if `maximum` leaves no room for
+/// one token of each text, a data error for a text without tokens.
 FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::string_view first,
                       std::optional<std::string_view> second, int64_t maximum);
 

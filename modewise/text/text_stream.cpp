@@ -12,7 +12,7 @@ size_t unfinished_utf8(std::string_view text) {
     if (byte < 0xC2 || byte > 0xF4) return 0;
     const size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
     if (tail >= length) return 0;
-    if (tail >= 2) {  // overlong forms, surrogates and what lies beyond U+10FFFF never become characters
+    if (tail >= 2) {  // overlong forms, surrogates and values beyond U+10FFFF never become characters
       const auto second = static_cast<unsigned char>(text[text.size() - tail + 1]);
       if ((byte == 0xE0 && second < 0xA0) || (byte == 0xED && second > 0x9F) ||
           (byte == 0xF0 && second < 0x90) || (byte == 0xF4 && second > 0x8F)) {

@@ -1,5 +1,5 @@
 #pragma once
-// Tokens shown one by one: characters come out whole, however tokens cut them.
+// Streaming decoder: emits whole characters although tokens may split them.
 
 #include <memory>
 #include <string>
@@ -10,13 +10,13 @@ namespace modewise::text {
 
 class TextStream {
  public:
-  /// `start`: the tokens begin a text; false where they go on after a prompt.
+  /// `start`: the tokens begin a text; false if they continue a prompt.
   explicit TextStream(std::shared_ptr<const Tokenizer> tokenizer, bool start = true);
 
-  /// The bytes that can be shown now; an unfinished UTF-8 character at the end is held back. Bytes that
-  /// cannot become a character any more pass as they are.
+  /// The bytes that can be emitted now; an incomplete UTF-8 character at the end is buffered. Bytes that
+  /// cannot become a character are emitted unchanged.
   std::string push(Tokenizer::Id id);
-  /// What is still held back.
+  /// The buffered rest.
   std::string finish();
 
  private:
@@ -25,7 +25,7 @@ class TextStream {
   std::string held_;
 };
 
-/// Bytes at the end of `text` that are a UTF-8 character's beginning: 0 to 3.
+/// Number of bytes at the end of `text` that begin an incomplete UTF-8 character: 0 to 3.
 size_t unfinished_utf8(std::string_view text);
 
 }  // namespace modewise::text

@@ -11,7 +11,7 @@ Tokenizer::~Tokenizer() = default;
 
 std::vector<Tokenizer::Piece> Tokenizer::encode_pieces(std::string_view text) const {
   require(text.size() < std::numeric_limits<uint32_t>::max(), ErrorKind::data,
-          "a text of {} bytes is longer than the 4 GiB that can be encoded at once", text.size());
+          "a text of {} bytes exceeds the limit of 4 GiB", text.size());
   std::vector<Piece> out;
   bool start = true;
   uint32_t at = 0;
@@ -19,7 +19,8 @@ std::vector<Tokenizer::Piece> Tokenizer::encode_pieces(std::string_view text) co
     std::string bytes;
     append(id, start, bytes);
     std::string_view shown = bytes;
-    if (at == 0 && shown.starts_with(' ') && !text.starts_with(' ')) shown.remove_prefix(1);  // put in front
+    if (at == 0 && shown.starts_with(' ') && !text.starts_with(' '))
+      shown.remove_prefix(1);  // prepended by encode
     const bool found = text.substr(at).starts_with(shown);
     const auto end = found ? at + static_cast<uint32_t>(shown.size()) : at;
     const std::string_view first = text.substr(at, end - at);
@@ -32,8 +33,8 @@ std::vector<Tokenizer::Piece> Tokenizer::encode_pieces(std::string_view text) co
 
 void Tokenizer::append(Id id, bool& start, std::string& text) const {
   if (id < 0 || id >= size()) [[unlikely]]
-    fail(ErrorKind::data, "token {} is none of the {} of the tokenizer ({})", id, size(), name());
-  append_future_covariates(id, start, text);
+    fail(ErrorKind::data, "token id {} is outside the vocabulary of {} tokens ({})", id, size(), name());
+  append_valid(id, start, text);
 }
 
 std::string Tokenizer::file_name() const {

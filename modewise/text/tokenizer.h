@@ -1,6 +1,6 @@
 #pragma once
-// Text as numbers and back. A tokenizer takes any bytes, valid UTF-8 or not; what it cannot give back byte
-// for byte (docs/tokenizers.md says where) is a rule of its file format, never a loss of its own.
+// Tokenizer interface: encoding and decoding of text. Any bytes are accepted, valid UTF-8 or not; where
+// decoding is lossy (docs/tokenizers.md), the file format requires it.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,21 +15,21 @@
 
 namespace modewise::text {
 
-/// What an encoder puts around texts (text_frame.h).
+/// Special tokens around texts (text_frame.h).
 struct TextFrame {
   using Item = io::TemplateItem;
   std::vector<Item> single, pair;
   std::optional<int32_t> padding = {};
-  std::optional<int32_t> mask = {};   // stands for a hidden token
-  std::vector<int32_t> special = {};  // tokens that are no text, padding and mask among them
-  int64_t size = 0;                   // rows of an embedding: all ids are below
+  std::optional<int32_t> mask = {};   // replaces a masked token
+  std::vector<int32_t> special = {};  // tokens that are not text, including padding and mask
+  int64_t size = 0;                   // rows of the embedding: all ids are below
 };
 
-/// Safe to use from several threads at once.
+/// Thread-safe.
 class Tokenizer {
  public:
   using Id = int32_t;
-  /// A token and the bytes of the text that it stands for, from begin to end.
+  /// A token and its byte range in the text.
   struct Piece {
     Id id = 0;
     uint32_t begin = 0, end = 0;
@@ -37,38 +37,38 @@ class Tokenizer {
   };
   virtual ~Tokenizer();
 
-  /// The largest id and one: rows of an embedding.
+  /// Largest id plus one: the rows of an embedding.
   virtual int64_t size() const = 0;
-  /// Without begin and end marks.
+  /// Token ids, without begin and end tokens.
   virtual std::vector<Id> encode(std::string_view text) const = 0;
-  /// The same with what each token stands for: begin = end where a tokenizer changes texts so that it cannot
-  /// be said. Throws a data error for texts of 4 GiB and more.
+  /// The same with the byte range of each token: begin = end if the tokenizer's normalization loses it.
+  /// Throws a data error for texts of 4 GiB and more.
   virtual std::vector<Piece> encode_pieces(std::string_view text) const;
-  /// Bytes. Marks such as begin and end add none, unless the tokenizer's file gives them a text
-  /// (tokenizer.json). Throws data errors for an id outside 0 … size() − 1.
+  /// Decodes to bytes. Special tokens such as begin and end are skipped unless the tokenizer's file gives
+  /// them a text (tokenizer.json). Throws data errors for an id outside 0 … size() − 1.
   std::string decode(std::span<const Id> ids) const;
-  /// Appends the bytes that `id` adds to a text. `start`: nothing that is seen came before, so that a space
-  /// which encode put in front is dropped; set to false where that ends.
+  /// Appends the bytes of `id` to a text. `start`: no visible text came before, so a space that encode
+  /// prepended is dropped; set to false once there is text.
   void append(Id id, bool& start, std::string& text) const;
 
-  /// The token that opens a text, and the one that closes it, where the tokenizer names them.
+  /// Begin (BOS) and end (EOS) tokens, if the tokenizer has them.
   virtual std::optional<Id> begin_id() const = 0;
   virtual std::optional<Id> end_id() const = 0;
-  /// What its file puts around texts, where it says so; padding and mask where it has them.
+  /// The template of its file, if any; padding and mask tokens if it has them.
   virtual std::optional<TextFrame> frame() const { return std::nullopt; }
-  /// What it is, such as "byte-level BPE, 50257 tokens".
+  /// Description, such as "byte-level BPE, 50257 tokens".
   virtual std::string name() const = 0;
-  /// Of everything that defines it: equal hashes, equal tokens. 32 hexadecimal digits.
+  /// Hash of the complete definition: equal hashes give equal tokens. 32 hexadecimal digits.
   const std::string& hash() const { return hash_; }
-  /// The file it came from; empty for "bytes".
+  /// The source file; empty for "bytes".
   const std::filesystem::path& file() const { return file_; }
-  /// Under which name load_tokenizer finds its file in a folder.
+  /// The file name that load_tokenizer expects in a folder.
   std::string file_name() const;
 
  protected:
   Tokenizer(std::string hash, std::filesystem::path file) : hash_(std::move(hash)), file_(std::move(file)) {}
-  /// `append` for an id that is within the vocabulary.
-  virtual void append_future_covariates(Id id, bool& start, std::string& text) const = 0;
+  /// `append` for an id inside the vocabulary.
+  virtual void append_valid(Id id, bool& start, std::string& text) const = 0;
 
  private:
   std::string hash_;

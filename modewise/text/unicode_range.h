@@ -1,5 +1,5 @@
 #pragma once
-// Tables of characters by ranges that go up.
+// Lookup in tables of ascending character ranges.
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace modewise::text {
 
-/// The range of `table` that holds `c`, or null. An Item has its `first` and `last` character.
+/// The range of `table` that contains `c`, or null. An Item has `first` and `last` characters.
 template <class Item, size_t count>
 const Item* range_of(const Item (&table)[count], char32_t c) {
   const Item* after = std::upper_bound(table, std::end(table), c,

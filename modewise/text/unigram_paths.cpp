@@ -25,8 +25,7 @@ UnigramPaths::UnigramPaths(const io::SentencePieceModel& model) : model_(model) 
   using Type = io::SentencePieceModel::Type;
   float lowest = std::numeric_limits<float>::max();
   std::vector<int32_t> found;
-  highest_ =
-      std::numeric_limits<float>::min();  // as sentencepiece has it: positive, so that scores count as 0
+  highest_ = std::numeric_limits<float>::min();  // as in sentencepiece: positive, so that scores count as 0
   for (int32_t id = 0; id < model.pieces.size(); ++id) {
     const Type type = model.types[static_cast<size_t>(id)];
     if (type == Type::normal) {
@@ -43,7 +42,7 @@ void UnigramPaths::best(std::string_view text,
                         const std::function<void(std::string_view, int32_t)>& found) const {
   using Type = io::SentencePieceModel::Type;
   require(text.size() < std::numeric_limits<uint32_t>::max(), ErrorKind::data,
-          "a text of {} bytes is longer than the 4 GiB that can be encoded at once", text.size());
+          "a text of {} bytes exceeds the limit of 4 GiB", text.size());
   std::vector<PathEnd> ends(text.size() + 1);
   const auto offer = [&](size_t end, double score, int32_t id, size_t length) {
     PathEnd& target = ends[end];

@@ -1,6 +1,6 @@
 #pragma once
-// The unigram model of sentencepiece (Kudo, "Subword Regularization", 2018): of all ways to cut a text into
-// pieces, the one whose scores, log probabilities, have the greatest sum, found by Viterbi's algorithm.
+// Unigram model of sentencepiece (Kudo, "Subword Regularization", 2018): the segmentation with the greatest
+// sum of scores (log probabilities), by the Viterbi algorithm.
 
 #include <functional>
 #include <string_view>
@@ -15,15 +15,14 @@ class UnigramPaths {
   /// `model` must outlive this.
   explicit UnigramPaths(const io::SentencePieceModel& model);
 
-  /// Calls `found` with the pieces of the best path in order. A character without a piece is one of id
-  /// model.unknown. Of equal sums the path whose last pieces are longest wins, as in sentencepiece, which
-  /// sums in float32 and takes another path now and then after some ten thousand characters; here sums are
-  /// float64.
+  /// Calls `found` with the pieces of the best path in order. A character without a piece gets the id
+  /// model.unknown. For equal sums the path with the longest last pieces wins, as in sentencepiece; sums are
+  /// float64, sentencepiece's are float32 and may choose another path after some ten thousand characters.
   void best(std::string_view text, const std::function<void(std::string_view, int32_t)>& found) const;
 
  private:
   const io::SentencePieceModel& model_;
-  PrefixIndex index_;  // of the pieces that may be found
+  PrefixIndex index_;  // the pieces to match
   float unknown_score_, highest_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Unicode's White_Space characters at the ends of a text.
+// Unicode White_Space at the ends of a text.
 
 #include <cstddef>
 #include <string_view>

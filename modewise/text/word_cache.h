@@ -1,6 +1,6 @@
 #pragma once
-// Tokens of the words met lately. Most of a text is a few thousand words, and a word always gives the same
-// tokens, so that results do not depend on what is kept.
+// Cache of the tokens of recent words. Most of a text consists of a few thousand words, and a word always has
+// the same tokens, so results do not depend on the cache.
 
 #include <array>
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace modewise::text {
 
 class WordCache {
  public:
-  WordCache() : summary_tokens_(kSummaryTokens) {}
+  WordCache() : slots_(kSlots) {}
 
   static bool holds(std::string_view word) { return !word.empty() && word.size() <= kLongestWord; }
 
-  /// The ids of `word`, which must be one that a cache holds; nothing when it was not met lately.
+  /// The ids of `word`, for which holds() must be true; empty if it is not cached.
   std::span<const int32_t> find(std::string_view word, uint64_t hash) const {
-    const Slot& slot = summary_tokens_[hash % kSummaryTokens];
+    const Slot& slot = slots_[hash % kSlots];
     if (slot.length != word.size() || std::memcmp(slot.word.data(), word.data(), word.size()) != 0) return {};
     return {slot.ids.data(), slot.count};
   }
   void keep(std::string_view word, uint64_t hash, std::span<const int32_t> ids) {
     if (ids.empty() || ids.size() > kMaxIds) return;
-    Slot& slot = summary_tokens_[hash % kSummaryTokens];
+    Slot& slot = slots_[hash % kSlots];
     slot.length = static_cast<uint8_t>(word.size());
     slot.count = static_cast<uint8_t>(ids.size());
     std::memcpy(slot.word.data(), word.data(), word.size());
@@ -37,19 +37,19 @@ class WordCache {
   }
 
  private:
-  static constexpr size_t kSummaryTokens = 1 << 15, kLongestWord = 22, kMaxIds = 10;
+  static constexpr size_t kSlots = 1 << 15, kLongestWord = 22, kMaxIds = 10;
   struct alignas(64) Slot {  // a cache line
     uint8_t length = 0, count = 0;
     std::array<char, kLongestWord> word;
     std::array<int32_t, kMaxIds> ids;
   };
-  std::vector<Slot> summary_tokens_;
+  std::vector<Slot> slots_;
 };
 
-/// One cache for each encode that runs at the same time.
+/// Pool of caches, one per concurrent encode.
 class WordCaches {
  public:
-  /// A cache lent for as long as this lives.
+  /// A cache borrowed for the lifetime of this object.
   class BorrowedCache {
    public:
     explicit BorrowedCache(WordCaches& owner) : owner_(owner), cache_(owner.take()) {}
@@ -72,7 +72,7 @@ class WordCaches {
         idle_.pop_back();
         return cache;
       }
-      idle_.reserve(++made_);  // so that giving back cannot fail
+      idle_.reserve(++made_);  // so that give_back cannot fail
     }
     return std::make_unique<WordCache>();
   }

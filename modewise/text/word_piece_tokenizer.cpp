@@ -70,7 +70,7 @@ std::vector<Tokenizer::Id> WordPieceTokenizer::encode(std::string_view text) con
 
 std::vector<Tokenizer::Piece> WordPieceTokenizer::encode_pieces(std::string_view text) const {
   require(text.size() < std::numeric_limits<uint32_t>::max(), ErrorKind::data,
-          "a text of {} bytes is longer than the 4 GiB that can be encoded at once", text.size());
+          "a text of {} bytes exceeds the limit of 4 GiB", text.size());
   std::vector<Piece> out;
   const auto encode_part = [&](size_t first, size_t last) {
     const Part part{bert_normalize(text.substr(first, last - first), normalizing_),
@@ -114,7 +114,7 @@ void WordPieceTokenizer::add_word(const Part& part, size_t begin, size_t end, st
   const auto characters =
       std::count_if(word.begin(), word.end(), [](char c) { return !continues_character(c); });
   bool known = characters <= rules_.longest_word;
-  std::string rest;  // the continuing mark and what is left of the word
+  std::string rest;  // the continuation prefix and the rest of the word
   for (size_t from = begin; known && from < end;) {
     const bool first = from == begin;
     if (!first) rest = rules_.continuing + std::string(text.substr(from, end - from));
@@ -137,7 +137,7 @@ void WordPieceTokenizer::add_word(const Part& part, size_t begin, size_t end, st
   out.push_back(part.piece(rules_.unknown, begin, end, true));
 }
 
-void WordPieceTokenizer::append_future_covariates(Id id, bool& start, std::string& text) const {
+void WordPieceTokenizer::append_valid(Id id, bool& start, std::string& text) const {
   const AddedTokens::Token* added = added_.of_id(id);
   const std::string_view piece = added != nullptr          ? std::string_view(added->content)
                                  : id < vocabulary_.size() ? vocabulary_[id]

@@ -1,6 +1,6 @@
 #pragma once
-// BERT's WordPiece: a text is normalized, cut at spaces and around punctuation, and every word is taken apart
-// from its front into the longest pieces that the vocabulary has.
+// WordPiece tokenizer of BERT: normalizes a text, splits it at spaces and around punctuation, and splits
+// every word greedily into the longest pieces of the vocabulary.
 
 #include "modewise/io/tokenizers/tokenizer_json.h"
 #include "modewise/text/added_tokens.h"
@@ -11,7 +11,7 @@ namespace modewise::text {
 
 class WordPieceTokenizer final : public Tokenizer {
  public:
-  /// `json.word_piece` is there; `hash` and `file` as Tokenizer keeps them.
+  /// Requires `json.word_piece`; `hash` and `file`: as in Tokenizer.
   WordPieceTokenizer(io::TokenizerJson json, std::string hash, std::filesystem::path file);
 
   int64_t size() const override { return size_; }
@@ -23,9 +23,9 @@ class WordPieceTokenizer final : public Tokenizer {
   std::string name() const override;
 
  private:
-  struct Part;  // of a text, normalized
+  struct Part;  // a normalized part of a text
 
-  void append_future_covariates(Id id, bool& start, std::string& text) const override;
+  void append_valid(Id id, bool& start, std::string& text) const override;
   void add_words(const Part& part, size_t begin, size_t end, std::vector<Piece>& out) const;
   void add_word(const Part& part, size_t begin, size_t end, std::vector<Piece>& out) const;
 

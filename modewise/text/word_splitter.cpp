@@ -31,8 +31,7 @@ WordSplitter::WordSplitter(std::vector<Step> steps, const std::string& source) {
   }
 }
 
-// The text as matches and what lies between, none of them left out; a match without characters cuts what lies
-// around it.
+// Splits the text into matches and the parts between them; an empty match splits the text around it.
 template <class Take>
 void WordSplitter::parts(const SplitPattern& pattern, std::string_view text,
                          SplitPattern::Workspace& workspace, Take&& take) const {
@@ -55,13 +54,13 @@ void WordSplitter::parts(const SplitPattern& pattern, std::string_view text,
   if (taken < text.size()) take(Part{text.substr(taken), false});
 }
 
-// The parts as the step's behavior joins or drops them.
+// Joins or drops the parts according to the step's behavior.
 template <class Take>
 void WordSplitter::joined(const PreparedStep& prepared, std::string_view text,
                           SplitPattern::Workspace& workspace, Take&& take) const {
   const Step& step = prepared.step;
   const Behavior behavior = step.kind == Kind::split ? step.behavior : Behavior::isolated;
-  std::optional<Part> held;  // not yet passed on, since the next part may join it
+  std::optional<Part> held;  // pending, since the next part may join it
   const auto join = [&](const Part& part) {
     held->text = {held->text.data(), held->text.size() + part.text.size()};
   };

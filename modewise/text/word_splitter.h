@@ -1,5 +1,5 @@
 #pragma once
-// The steps that cut a text into words before byte-level BPE: patterns, digits, and GPT-2's expression.
+// Pre-tokenization for byte-level BPE: split patterns, digits, and GPT-2's pattern.
 
 #include <functional>
 #include <string>
@@ -16,7 +16,7 @@ class WordSplitter {
   using Step = io::TokenizerJson::Step;
   using Word = std::function<void(std::string_view)>;
 
-  /// Throws data errors that begin with `source` for patterns that cannot be used.
+  /// Throws data errors that begin with `source` for unsupported patterns.
   WordSplitter(std::vector<Step> steps, const std::string& source);
 
   /// Calls `word` for the words of `text`, which is valid UTF-8, in order.
@@ -25,7 +25,7 @@ class WordSplitter {
  private:
   struct PreparedStep {
     Step step;
-    std::vector<SplitPattern> pattern;  // one, or none when the step does not split
+    std::vector<SplitPattern> pattern;  // one, or none if the step does not split
   };
   struct Part {
     std::string_view text;

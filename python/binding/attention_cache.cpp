@@ -18,7 +18,7 @@ class AttentionCache : public torch::CustomClassHolder {
   AttentionCache(const std::string& type, const std::vector<int64_t>& fold, int64_t window, int64_t sinks,
                  double density, const std::optional<at::Tensor>& latents,
                  const std::optional<at::Tensor>& frequencies, const std::vector<double>& gains)
-      : cache_({.form = type, .fold = fold, .window = window, .sinks = sinks, .density = density},
+      : cache_({.type = type, .fold = fold, .window = window, .sinks = sinks, .density = density},
                latents.value_or(at::Tensor()), {frequencies.value_or(at::Tensor()), gains, {}}) {}
 
   at::Tensor step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {

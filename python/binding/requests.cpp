@@ -62,7 +62,8 @@ Result train(const json& request) {
   take(request, "allow_config_changes", training.accept_changes);
   take(request, "command_line", training.command_line);
   take(request, "inputs", training.inputs);
-  return tasks::run_training(training.resume.empty() ? task_in(request) : tasks::task_of_run(training.resume), training);
+  return tasks::run_training(training.resume.empty() ? task_in(request) : tasks::task_of_run(training.resume),
+                             training);
 }
 
 Result evaluate(const json& request) {

@@ -40,14 +40,14 @@ def current_keys(keys: Mapping[str, str], given: Mapping[str, Any]) -> dict[str,
     return {renamed.get(key, key): value for key, value in given.items()}
 
 
-def old_keywords(**keys: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorator of a function that keeps its old keywords: old="name"."""
+def old_keywords(keys: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator of a function that keeps its old keywords: {old: name}."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             if not keys.keys().isdisjoint(kwargs):
-                return function(*args, **current_keys(keys, kwargs))  # type: ignore[arg-type]
+                return function(*args, **current_keys(keys, kwargs))
             return function(*args, **kwargs)
 
         return call
@@ -55,11 +55,11 @@ def old_keywords(**keys: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-def old_fields(**keys: str) -> Callable[[type[R]], type[R]]:
+def old_fields(keys: Mapping[str, str]) -> Callable[[type[R]], type[R]]:
     """As `old_keywords`, of the constructor of a dataclass."""
 
     def decorate(made: type[R]) -> type[R]:
-        made.__init__ = old_keywords(**keys)(vars(made)["__init__"])  # type: ignore[misc]
+        made.__init__ = old_keywords(keys)(vars(made)["__init__"])  # type: ignore[method-assign]
         return made
 
     return decorate

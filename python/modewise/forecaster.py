@@ -81,7 +81,7 @@ class Forecaster(Estimator):
     metrics.json. The folder contains a fitted frame or array as data/RUN.csv, data/RUN.npy or data/RUN.data/.
     """
 
-    @old_keywords(exist_ok="overwrite", known="future_covariates")
+    @old_keywords({"exist_ok": "overwrite", "known": "future_covariates"})
     def __init__(
         self,
         model: str = "hot",

@@ -53,7 +53,7 @@ class LanguageModel(Estimator):
     After `fit`: `run_` and `metrics_`. The run folder contains a fitted list of texts as data/RUN.jsonl.
     """
 
-    @old_keywords(exist_ok="overwrite")
+    @old_keywords({"exist_ok": "overwrite"})
     def __init__(
         self,
         attention: str = "summary",

@@ -20,7 +20,7 @@ from modewise.errors import DataError, ModewiseError, NoInputError
 
 @contextlib.contextmanager
 def reading(file: pathlib.Path) -> Iterator[None]:
-    """Turns any error of a block that uses the content of `file` into a DataError that names the file."""
+    """Converts any error of a block that uses the content of `file` into a DataError that names the file."""
     try:
         yield
     except (ModewiseError, NotImplementedError):
@@ -60,7 +60,7 @@ class RunFolder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = pathlib.Path(path)
         if not (self.path / "config.toml").is_file():
-            raise NoInputError(f"{self.path} is not a run: there is no {self.path / 'config.toml'}")
+            raise NoInputError(f"{self.path} is not a run folder: it has no config.toml")
         self.manifest = self.read_json("manifest.json")
         with reading(self.path / "manifest.json"):
             self.task: str = tasks.task_name(text_of(self.manifest, "task", "forecasting"))

@@ -28,7 +28,7 @@ class Segmenter(Estimator):
     data/RUN.npy and data/RUN_mask.npy.
     """
 
-    @old_keywords(exist_ok="overwrite")
+    @old_keywords({"exist_ok": "overwrite"})
     def __init__(
         self,
         model: str = "hot",

@@ -62,7 +62,7 @@ class SeriesClassifier(Classifier):
 
     TASK = "series_classification"
 
-    @old_keywords(exist_ok="overwrite")
+    @old_keywords({"exist_ok": "overwrite"})
     def __init__(
         self,
         model: str = "patchtst",
@@ -110,4 +110,4 @@ class SeriesClassifier(Classifier):
             path = pathlib.Path(folder) / "samples.ts"
             write_samples(path, checked_series(X), [], None)
             result = tasks.predict(run, data=path)
-        return np.array([sample["scores"] for sample in result["samples"]])
+        return np.array([sample["scores"] for sample in result["cases"]])

@@ -107,7 +107,7 @@ def task_name(name: str) -> str:
         return name
 
 
-@old_keywords(kind="task", exist_ok="overwrite")
+@old_keywords({"kind": "task", "exist_ok": "overwrite"})
 def train(
     task: str,
     settings: Mapping[str, Any] | None = None,
@@ -127,7 +127,7 @@ def train(
     return dict(reply["result"])
 
 
-@old_keywords(accept_changes="allow_config_changes")
+@old_keywords({"accept_changes": "allow_config_changes"})
 def resume(run: PathLike, settings: Mapping[str, Any] | None = None, *, allow_config_changes: bool = False, verbosity: int = 0) -> Result:
     """Resumes an interrupted run; the result has the same bits as an uninterrupted one. Same as the program's `train --resume`;
     changed `settings` need `allow_config_changes`."""
@@ -147,7 +147,7 @@ def evaluate(
     return dict(reply["result"])
 
 
-@old_keywords(force="overwrite")
+@old_keywords({"force": "overwrite"})
 def predict(
     run: PathLike,
     *,
@@ -167,7 +167,7 @@ def predict(
     return dict(reply["result"])
 
 
-@old_keywords(singles="num_examples", places="max_positions", force="overwrite")
+@old_keywords({"singles": "num_examples", "places": "max_positions", "force": "overwrite"})
 def explain(
     run: PathLike,
     *,
@@ -213,13 +213,13 @@ def decode(run: PathLike, ids: Sequence[int]) -> str:
     return str(call("decode", run=os.fspath(run), ids=list(ids))["result"]["text"])
 
 
-@old_keywords(kind="task")
+@old_keywords({"kind": "task"})
 def show(task: str, settings: Mapping[str, Any]) -> Result:
     """Summary of the data of a task, as read with these settings ("data.path": …) -> the program's `data show --json`."""
     return dict(call("show", task=task, assignments=assignments(settings))["result"])
 
 
-@old_keywords(kind="task")
+@old_keywords({"kind": "task"})
 def config_toml(task: str, settings: Mapping[str, Any] | None = None, *, config: PathLike = "") -> str:
     """All settings of a task as TOML: defaults < `config` < `settings`."""
     toml = call("config", task=task, config=os.fspath(config), assignments=assignments(settings or {}))["result"]["toml"]

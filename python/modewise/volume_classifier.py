@@ -30,7 +30,7 @@ class VolumeClassifier(Classifier):
 
     TASK = "volume_classification"
 
-    @old_keywords(exist_ok="overwrite")
+    @old_keywords({"exist_ok": "overwrite"})
     def __init__(
         self,
         model: str = "hot",

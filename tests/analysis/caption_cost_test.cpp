@@ -1,4 +1,4 @@
-// What captioners cost by formula, against the models themselves.
+// Cost of captioners by formula, against the built models.
 
 #include "modewise/analysis/caption_cost.h"
 
@@ -52,7 +52,7 @@ TEST(CaptionCost, CountsTheMultiplyAddsOfASmallModelByHand) {
   // 17 × 13 pixels become 9 × 7, then 5 × 4 cells; kernels of 3 × 3.
   EXPECT_EQ(cost.multiply_adds_of({"convolutions"}), 63 * 27 * 4 + 20 * 36 * 6);
   EXPECT_EQ(cost.multiply_adds_of({"embedding"}), 20 * 6 * 8);
-  // Values and outputs of 7 words among themselves, and of 20 cells for 7 words.
+  // Value and output projections: self-attention of 7 words, cross-attention of 7 words to 20 cells.
   EXPECT_EQ(cost.multiply_adds_of({"value and output"}), (7 + 7 + 20 + 7) * 64);
   EXPECT_EQ(cost.multiply_adds_of({"scores and mixing"}),
             (7 + 7) * 64 + 2 * 7 * 7 * 8 + (7 + 20) * 64 + 2 * 7 * 20 * 8);

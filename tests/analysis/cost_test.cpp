@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-#include "modewise/analysis/measured_cost.h"
 #include "modewise/analysis/attention_type_cost.h"
+#include "modewise/analysis/measured_cost.h"
 #include "modewise/models/token_encoder.h"
 
 namespace modewise::analysis {
 namespace {
 
-/// The volume model whose cost the paper's Table 2 prints: 28³ voxels, patches of 4, 6 blocks of width 128.
+/// The volume model of the paper's Table 2: 28³ voxels, patches of 4, 6 blocks of width 128.
 VisionModel paper_model(const std::string& mechanism) {
   VisionModel model;
   model.mechanism = mechanism;
@@ -32,12 +32,11 @@ double linear_maps(const VisionModel& model, const ModelCost& cost) {
          343.0 * static_cast<double>(model.encoder.hidden * model.encoder.blocks);
 }
 
-// Everything counted, the paper's 0.67, 0.72 and 0.71 G are 0.68, 0.72 and 0.72. Its own figures come out of
-// the linear maps, with attention where it is between all tokens: a reading that was looked for, see
-// docs/analysis.md.
+// The full count gives 0.68, 0.72 and 0.72 for the paper's 0.67, 0.72 and 0.71 G. The paper's figures follow
+// from the linear layers plus full attention only: an interpretation found by search, see docs/analysis.md.
 TEST(GridCost, OfLinearMapsAndAllTokenAttentionHasThePrintedFigures) {
   const VisionModel product = paper_model("hot"), full = paper_model("transformer"),
-                  divided = paper_model("divided");
+                    divided = paper_model("divided");
   const ModelCost released = grid_cost(product, Projection::full);
   EXPECT_EQ(billions(linear_maps(product, released)), 0.67);
   EXPECT_EQ(billions(released.multiply_adds()), 0.68);
@@ -115,7 +114,8 @@ std::vector<std::vector<std::string>> attention_settings() {
 }
 
 INSTANTIATE_TEST_SUITE_P(AttentionRegistry, EncoderParameters,
-                         testing::Combine(testing::Values("transformer"), testing::ValuesIn(attention_settings())));
+                         testing::Combine(testing::Values("transformer"),
+                                          testing::ValuesIn(attention_settings())));
 
 // Multiply-adds of one layer at N = 3 × 5 tokens, width 8 and 2 heads, by hand.
 TEST(AttentionTypeCost, CountsProducts) {
@@ -131,7 +131,7 @@ TEST(AttentionTypeCost, CountsProducts) {
   projected.projected = 4;
   EXPECT_EQ(multiply_adds("linformer", projected), 2 * 15 * 8 * 8 + 2 * 4 * 15 * 8 + 2 * 15 * 4 * 8);
   EXPECT_EQ(multiply_adds("dense"), 15 * 8 * 8 + 15 * 15 * (8 + 2) + mixing);
-  const double tensor = 2 * (15 * 8 + 15 * 3 * 5 + 15 * 15 * 5);  // [15 × 3][3 × 5][5 × 15] a head
+  const double tensor = 2 * (15 * 8 + 15 * 3 * 5 + 15 * 15 * 5);  // [15 × 3][3 × 5][5 × 15] per head
   EXPECT_EQ(multiply_adds("tensor"), tensor + mixing);
   const double height = 2 * (15 * 8 + 15 * 5 * 8 + 15 * 15 * 8),
                width = 2 * (15 * 8 + 15 * 3 * 8 + 15 * 15 * 8);

@@ -62,7 +62,7 @@ TEST(StudySpectra, AreThoseOfTheStudyAndEndAtNinetyNinePercent) {
   options.spaces = {{4, 6}};
   const auto spectra = study_spectra(product, {3, 4, 2}, options);
   ASSERT_EQ(spectra.size(), 4u);
-  EXPECT_THAT(spectra[2].ranks, ElementsAre(1));  // a product is one term
+  EXPECT_THAT(spectra[2].ranks, ElementsAre(1));  // a Kronecker product is one term
   EXPECT_EQ(terms_for(spectra[2], 0.99), 1);
   const DecompositionStudy study = study_decomposition(product, {3, 4, 2}, options);
   for (const size_t i : {0, 1, 3}) {
@@ -94,19 +94,19 @@ TEST(DecompositionStudy, RefusesWhatDoesNotFit) {
                      [&] {
                        study_decomposition(matrix, {3, 5});
                      }),
-            "a matrix of 15 × 15 is needed for modes 3 × 5, got 12 × 12");
+            "expected a matrix of 15 × 15 for modes 3 × 5, got 12 × 12");
   EXPECT_EQ(error_of(ErrorKind::data,
                      [&] {
                        study_decomposition(matrix / 0.0 * 0.0, {3, 4});
                      }),
-            "the matrix has values that are not finite");
+            "the matrix has non-finite values");
   StudyOptions options;
   options.spaces = {{5, 2}};
   EXPECT_EQ(error_of(ErrorKind::usage,
                      [&] {
                        study_decomposition(matrix, {3, 4}, options);
                      }),
-            "the space 5 × 2 does not fold 12 rows");
+            "the sizes 5 × 2 do not multiply to 12 rows");
 }
 
 }  // namespace

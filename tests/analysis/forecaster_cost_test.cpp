@@ -16,7 +16,7 @@ models::ForecasterConfig config_of(const std::vector<std::string>& settings) {
   return config;
 }
 
-/// 100 variables × 96 steps, 720 outputs: the input for which the paper's Table 1 prints costs.
+/// 100 variables × 96 steps, 720 outputs: the input of the paper's Table 1.
 models::ForecastShape table1_shape() {
   models::ForecastShape shape;
   shape.series = {100};
@@ -47,8 +47,8 @@ TEST(ForecasterCost, PoolingBeforeProjectingSavesAFifthWithTheSameParameters) {
   const auto released = forecaster_cost(config_of({"preset=release"}), table1_shape(), Projection::full);
   const auto ours = forecaster_cost(config_of({"preset=release"}), table1_shape());
   EXPECT_EQ(ours.parameters(), released.parameters());
-  // The projections of 2,400 tokens to 2·128 channels, twice a block, become those of 100 + 24 pooled ones to
-  // 128.
+  // The projections of 2,400 tokens to 2·128 channels, twice per block, become those of 100 + 24 pooled
+  // tokens to 128 channels.
   EXPECT_DOUBLE_EQ(released.multiply_adds() - ours.multiply_adds(),
                    2 * 2 * (2400.0 * 256 * 128 - 124.0 * 128 * 128));
   EXPECT_NEAR(ours.multiply_adds(), 1.20e9, 5e6);

@@ -1,4 +1,4 @@
-// Many heads beside a random matrix: medians as numpy's, and what the random matrix keeps of the attention.
+// Head spectra against a random matrix: medians as NumPy, and the size and mask of the random matrix.
 
 #include "modewise/analysis/head_spectra.h"
 
@@ -65,7 +65,7 @@ TEST(RandomAttention, KeepsTheMaskAlone) {
   const at::Tensor sums = random.sum(-1);
   EXPECT_EQ(sums[7].item<double>(), 0);
   EXPECT_LT((sums.masked_select(sums != 0) - 1).abs().max().item<double>(), 1e-12);
-  // Logits come back as logarithms less their row's mean: of the last row 300 normal numbers.
+  // Logits are recovered as logarithms minus their row mean: 300 normal numbers in the last row.
   const at::Tensor logits = random[299].log();
   EXPECT_NEAR(logits.std().item<double>(), 1, 5 / std::sqrt(600.0));
   EXPECT_FALSE(random_attention_like(matrix, 6).equal(random));

@@ -47,7 +47,7 @@ TEST(Rearranged, PutsKroneckerFactorsSideBySide) {
                      [&] {
                        rearranged(a, {2, 4}, {3, 5});
                      }),
-            "a matrix of 8 × 15 is needed for modes 2 × 4, got 2 × 3");
+            "expected a matrix of 8 × 15 for modes 2 × 4, got 2 × 3");
 }
 
 class Planted : public testing::TestWithParam<std::tuple<Modes, int64_t>> {};
@@ -65,7 +65,7 @@ TEST_P(Planted, RankIsRecovered) {
     int64_t parameters = 0;
     for (const int64_t n : modes) parameters += rank * n * n;
     EXPECT_EQ(found.parameters(), parameters);
-    // One term too few cannot do.
+    // One term fewer is not exact.
     if (rank > 1) {
       EXPECT_GT(kronecker_decomposition(matrix, modes, rank - 1).error, 1e-3);
     }
@@ -103,8 +103,8 @@ TEST(KroneckerDecomposition, HasWeightsInOrderAndFactorsOfLengthOne) {
   EXPECT_GE((found.weights.slice(0, 0, 4) - found.weights.slice(0, 1)).min().item<double>(), 0);
 }
 
-// Compares with tensorly, with more starts than tensorly has calls; half of the cases ("held_out") were drawn
-// after their number was fixed.
+// Compares with tensorly, with more starts than tensorly calls; half of the cases ("held_out") were generated
+// after the number of starts was fixed.
 void expect_no_worse_than_tensorly(int64_t max_tokens) {
   const auto frozen =
       nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/analysis/vectors/parafac.json"));
@@ -198,7 +198,7 @@ TEST(TuckerDecomposition, RecoversPlantedRanks) {
   EXPECT_LT(found.error, 1e-7);
   EXPECT_EQ(found.parameters(), 8 + 2 * (9 + 16 + 5));
   EXPECT_GT(tucker_decomposition(tensor, 1).error, 1e-2);
-  // Iterating improves on the higher-order SVD, and all ranks full is exact.
+  // Iterations improve on the higher-order SVD; full ranks are exact.
   const at::Tensor noise = random_matrix({6, 7, 8}, 13);
   EXPECT_LE(tucker_decomposition(noise, 3).error, tucker_decomposition(noise, 3, 0).error);
   EXPECT_LT(tucker_decomposition(noise, 8).error, 1e-13);

@@ -1,9 +1,9 @@
-"""How often Lemma B.1 of "Tensorized Attention" fails with the rows that it asks for as printed: the figures of docs/analysis.md.
+"""Failure rates of Lemma B.1 of "Tensorized Attention" with the printed number of rows: the figures of docs/analysis.md.
 
     python tests/analysis/lemma_failures.py          # about a minute, one thread; numpy's generator, seed 0
 
 A unit vector that is a Kronecker product of m vectors, rows of T of rank 1: <t, y> is a product of m standard normal numbers, and a draw
-fails where the length of T y is off by more than epsilon.
+fails if the norm of T y is off by more than epsilon.
 """
 
 import math

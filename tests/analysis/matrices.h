@@ -1,5 +1,5 @@
 #pragma once
-// Matrices for the tests of this folder, drawn from core/random, and Kronecker forms written out in full.
+// Random matrices (core/random) and explicit Kronecker products and sums for the tests of this folder.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -28,7 +28,7 @@ inline at::Tensor random_attention(std::vector<int64_t> shape, uint64_t seed, do
   return (random_matrix(std::move(shape), seed) * scale).softmax(-1);
 }
 
-/// One such matrix a size, each of the next seed.
+/// One such matrix per size, with consecutive seeds.
 inline std::vector<at::Tensor> attention_of(const std::vector<int64_t>& sizes, uint64_t seed, double scale) {
   std::vector<at::Tensor> out;
   for (const int64_t n : sizes) out.push_back(random_attention({n, n}, seed++, scale));

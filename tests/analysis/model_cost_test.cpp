@@ -1,5 +1,5 @@
-// What models cost by formula against the models as they are built: each weight of a linear map or
-// convolution, and each scale of a normalisation, is multiplied once at every place where its layer acts.
+// Cost of models by formula against the built models: each weight of a linear layer or convolution, and each
+// scale of a normalisation, is multiplied once at every position where its layer is applied.
 
 #include <gtest/gtest.h>
 
@@ -28,10 +28,10 @@ int64_t parameters_of(const torch::nn::Module& module) {
   return count;
 }
 
-/// At how many places the layer of the parameter `name` acts; 0 for what multiplies nothing.
+/// Number of positions at which the layer of parameter `name` is applied; 0 without multiplications.
 using Places = std::function<double(const std::string& name)>;
 
-/// Weights, and scales of normalisations, times their places; biases are added alone.
+/// Weights and normalisation scales times their positions; biases are only added.
 double weights_times_places(const torch::nn::Module& module, const Places& places) {
   double sum = 0;
   for (const auto& item : module.named_parameters())
@@ -69,14 +69,14 @@ INSTANTIATE_TEST_SUITE_P(
                     std::vector<std::string>{"name=resnet18"}, std::vector<std::string>{"name=resnet50"}));
 
 TEST(VolumeCost, OfViTIsThePapers) {
-  // ViT-B/16 on 224² with 1000 classes, without the layer before the head: "86M"; by hand 86,567,656.
+  // ViT-B/16 on 224² with 1000 classes, without the pre-logits layer: "86M"; by hand 86,567,656.
   const auto config = config_of<models::VisionModelConfig>(
       {"name=vit", "width=768", "hidden=3072", "blocks=12", "heads=12", "patch.size=16"});
   EXPECT_EQ(vision_classifier_cost(config, {{224, 224}, 3, 1000, false}).parameters(), 86567656);
 }
 
 TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
-  VisionModel grid;  // whose figures are those that the paper prints
+  VisionModel grid;  // the model of the paper's figures
   grid.size = {28, 28, 28};
   auto config = config_of<models::VisionModelConfig>({"name=hot", "preset=release"});
   grid.encoder = config;
@@ -178,8 +178,8 @@ TEST(SeriesCost, CountsEachLayerAtItsPlaces) {
         << name;
   };
   count("resnet", [](const std::string& at) { return at.starts_with("linear") ? 1.0 : 77.0; });
-  // With kernels of 7 the last step sees 7 steps behind the third level's first convolution and 13 before it,
-  // which see 31 and 37 of the second level's, and those all of the first's.
+  // Kernel 7: the last step depends on 7 steps after the third level's first convolution and on 13 before it,
+  // which depend on 31 and 37 of the second level's, and those on all of the first's.
   count("tcn", [](const std::string& at) {
     if (at.ends_with("length")) return 0.0;
     if (holds(at, "levels.0.conv1")) return 77.0;
@@ -220,8 +220,8 @@ TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {
          "attention.form=causal", "attention.fold=[0, 3]", "attention.window=4", "attention.slots=2"});
     config.tied = tied;
     const auto model = models::make_language_model(config, 1);
-    // Windows of 1, 2, 3, 4 …: 34 pairs; two slots of each of the 0, 0, 0, 1, 1, 1, 2, 2, 2, 3 blocks before:
-    // 24; two latents over the three tokens of three blocks: 18.
+    // Windows of 1, 2, 3, 4 …: 34 pairs; two summary tokens of each of the 0, 0, 0, 1, 1, 1, 2, 2, 2, 3
+    // earlier blocks: 24; two latents over the three tokens of three blocks: 18.
     const double pairs = 34 + 24 + 18;
     const double wanted = weights_times_places(*model,
                                                [&](const std::string& name) {
@@ -250,8 +250,8 @@ TEST(ComparedPairs, AreThoseThatEachFormSees) {
   EXPECT_EQ(pairs("topk", {}, 0, 5), 25);
   EXPECT_EQ(pairs("axial", {0, 3}, 0, 5), 6 * 1.5 + 6 * 2);  // 2 × 3 cells
   EXPECT_EQ(pairs("pooled", {4, 2}, 0, 7), 8 * 4 + 8 * 2);
-  // Blocks of 2 tokens, 2 of them in a group: tokens see 0 0 1 1 0 0 1 1 0 of the finer and 0 0 0 0 1 1 1 1 2
-  // of the coarser ones; 4 blocks of 2 tokens and 2 of 2 blocks are summarised.
+  // Blocks of 2 tokens, grouped by 2: tokens attend to 0 0 1 1 0 0 1 1 0 inner and 0 0 0 0 1 1 1 1 2 outer
+  // blocks; 4 blocks of 2 tokens and 2 of 2 blocks are summarized.
   EXPECT_EQ(pairs("causal", {0, 2, 2}, 3, 9), (1 + 2 + 7 * 3) + 4 + 6 + 4 * 2 + 2 * 2);
 }
 

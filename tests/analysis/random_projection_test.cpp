@@ -1,5 +1,5 @@
 // Random projections in tensor space (Tensorized Attention, Theorem 3.1 and Lemma B.1): their moments, and
-// how often they fail beside what the lemma promises with the rows that it asks for as printed.
+// the failure rate against the lemma's bound with the printed number of rows.
 
 #include "modewise/analysis/random_projection.h"
 
@@ -24,7 +24,7 @@ TEST(TensorProjection, RowsAreSumsOfKroneckerProducts) {
     for (int64_t i = 0; i < 24; ++i) {
       double sum = 0;
       for (int64_t term = 0; term < 2; ++term) {
-        const auto at = [&](int64_t begin, int64_t size, int64_t place) {  // factors lie one behind the other
+        const auto at = [&](int64_t begin, int64_t size, int64_t place) {  // factors are concatenated
           return stream.normal(static_cast<uint64_t>(begin + (row * 2 + term) * size + place));
         };
         sum += at(0, 2, i / 12) * at(20, 3, i / 4 % 3) * at(50, 4, i % 4);
@@ -39,7 +39,7 @@ at::Tensor squares(const Modes& modes, int64_t rank, const at::Tensor& y, int64_
   return t.matmul(y).square() * static_cast<double>(draws);
 }
 
-// Of y = y_1 ⊗ … ⊗ y_m: E⟨t, y⟩⁴ = 3 + (3^m − 3)/R by counting pairs of terms.
+// For y = y_1 ⊗ … ⊗ y_m: E⟨t, y⟩⁴ = 3 + (3^m − 3)/R by counting pairs of terms.
 TEST(TensorProjection, KeepsTheLengthAndHasTheVarianceOfItsRank) {
   for (const auto& [modes, rank] :
        {std::pair<Modes, int64_t>{{12}, 1}, {{3, 4}, 1}, {{3, 4}, 3}, {{2, 3, 2}, 4}}) {
@@ -49,21 +49,22 @@ TEST(TensorProjection, KeepsTheLengthAndHasTheVarianceOfItsRank) {
     const double fourth = 3 + (std::pow(3, m) - 3) / static_cast<double>(rank);
     const double error = std::sqrt((fourth - 1) / 200000);  // of the mean
     EXPECT_NEAR(values.mean().item<double>(), 1, 5 * error);
-    // The fourth moment's own deviation is that of values of the eighth: 15 % cover six of it at these sizes.
+    // The standard error of the fourth moment depends on the eighth: 15 % cover six standard errors at these
+    // sizes.
     EXPECT_NEAR(values.square().mean().item<double>() / fourth, 1, 0.15);
   }
 }
 
 TEST(LemmaB1, AsksForMoreRowsThanThereAreColumns) {
-  // ε⁻² 3^(m−1) (1 + 2/R) ln(n/δ) / ln(2m), worked out by hand for 512 = 8 × 8 × 8, δ = .05/n.
+  // ε⁻² 3^(m−1) (1 + 2/R) ln(n/δ) / ln(2m), computed by hand for 512 = 8 × 8 × 8, δ = .05/n.
   EXPECT_NEAR(lemma_rows(0.5, 0.05 / 512, {8, 8, 8}, 1),
               4 * 9 * 3 * std::log(512.0 * 512 / 0.05) / std::log(6.0), 1e-9);
   EXPECT_NEAR(lemma_rows(0.5, 0.05 / 512, {8, 8, 8}, 1), 932.6, 0.1);
   EXPECT_NEAR(lemma_rows(0.1, 0.5, {4, 4}, 2), 100 * 3 * 2 * 2.5, 1e-9);
 }
 
-/// The share of `draws` projections in which a vector of length 1, the Kronecker product of vectors, gets a
-/// length off by more than a half. ⟨t, y⟩ is then a product of m normal numbers.
+/// Fraction of `draws` projections that change the norm of a unit vector (a Kronecker product of vectors) by
+/// more than a half. ⟨t, y⟩ is then a product of m normal numbers.
 double failures(int64_t modes, int64_t rows, int64_t draws) {
   int64_t failed = 0;
   for (int64_t draw = 0; draw < draws; ++draw) {
@@ -80,8 +81,8 @@ double failures(int64_t modes, int64_t rows, int64_t draws) {
   return static_cast<double>(failed) / static_cast<double>(draws);
 }
 
-// Printed: a length is off by more than ε in fewer than δ of all draws. At δ = .05/n so that, summed over the
-// n rows of A as in the proof, 90 % are left.
+// As printed: the norm is off by more than ε in fewer than δ of all draws. δ = .05/n, so that the union bound
+// over the n rows of A, as in the proof, leaves 90 %.
 TEST(LemmaB1, HoldsForTwoModes) {
   const double delta = 0.05 / 64;
   const auto rows = static_cast<int64_t>(std::ceil(lemma_rows(0.5, delta, {8, 8}, 1)));
@@ -89,8 +90,8 @@ TEST(LemmaB1, HoldsForTwoModes) {
   EXPECT_LT(failures(2, rows, 4000), delta);
 }
 
-// With δ = .05/243 the printed number of rows leaves many times the failures that it promises: numpy's
-// generator had 18 in 10,164 draws, where 2.1 were allowed.
+// With δ = .05/243 the printed number of rows fails far more often than stated: NumPy's generator had 18
+// failures in 10,164 draws, where 2.1 were allowed.
 TEST(LemmaB1, FailsForFiveModes) {
   const double delta = 0.05 / 243;
   const auto rows = static_cast<int64_t>(std::ceil(lemma_rows(0.5, delta, {3, 3, 3, 3, 3}, 1)));
@@ -103,7 +104,7 @@ TEST(ProjectionStudy, IsExactForTheIdentityOnlyWithEveryDirection) {
   EXPECT_EQ(study.rows, (Modes{12, 24, 48}));
   EXPECT_EQ(study.spaces, (std::vector<Modes>{{12}, {3, 4}}));
   for (const double error : study.truncated) EXPECT_LT(error, 1e-12);
-  // ‖Tᵀ T y − y‖² has the mean (n + 1)/k · ‖y‖² of normal rows; the median of five is near it.
+  // For normal rows ‖Tᵀ T y − y‖² has mean (n + 1)/k · ‖y‖²; the median of five is near it.
   for (size_t i = 0; i < 3; ++i) {
     const double expected = std::sqrt(13.0 / static_cast<double>(study.rows[i]));
     EXPECT_GT(study.median[i][0], 0.5 * expected);

@@ -35,7 +35,7 @@ TEST_P(Forms, AgreeWithSingularValuesOfTheWrittenOutMatrix) {
     expect_close(stable_rank(product).item<double>(), stable_rank_by_svd(product));
     expect_close(product_stable_rank(factors).item<double>(), stable_rank_by_svd(product));
     expect_close(sum_stable_rank(factors).item<double>(), stable_rank_by_svd(sum));
-    // The mean has the same: a factor drops out.
+    // The mean has the same stable rank: a constant factor cancels.
     expect_close(sum_stable_rank(factors).item<double>(),
                  stable_rank_by_svd(sum / static_cast<double>(sizes.size())));
   }
@@ -54,7 +54,7 @@ TEST(StableRank, OfKnownMatrices) {
   EXPECT_NEAR(stable_rank(at::ones({5, 8}, at::kDouble)).item<double>(), 1, 1e-12);
   EXPECT_NEAR(stable_rank(at::diag(at::ones({3}, at::kDouble).cumsum(0))).item<double>(), 14.0 / 9, 1e-12);
   EXPECT_EQ(stable_rank(at::zeros({4, 4}, at::kDouble)).item<double>(), 0);
-  // All rows look at the first place: rank 1 although the norm is √n.
+  // All rows attend to the first token: rank 1 although the norm is √n.
   const at::Tensor first = at::zeros({6, 6}, at::kDouble);
   first.select(1, 0).fill_(1);
   EXPECT_NEAR(stable_rank(first).item<double>(), 1, 1e-12);
@@ -122,8 +122,8 @@ TEST(StableRank, HasTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(StableRank, OfManyTokensTakesNoMatrixOfThem) {
-  // 30 × 31 × 33 tokens: the matrix would take 7.5 GB. Uniform attention: every mode's norm is 1, so is the
-  // product's rank.
+  // 30 × 31 × 33 tokens: the matrix would take 7.5 GB. Uniform attention: every mode's norm is 1, and so is
+  // the stable rank of the product.
   ModeFactors factors{{30, 31, 33}, {0, 1, 2}, {}};
   for (const int64_t n : factors.sizes)
     factors.matrices.push_back(at::full({n, n}, 1.0 / static_cast<double>(n), at::kDouble));

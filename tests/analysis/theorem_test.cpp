@@ -1,6 +1,5 @@
-// What the papers prove about Kronecker attention (Higher-Order Transformers, sections 3, 4.2 and 4.4),
-// checked in float64 on the operators that the models use; and, where a printed statement needs more than it
-// says, what it needs.
+// Theorems about Kronecker attention (Higher-Order Transformers, sections 3, 4.2 and 4.4), checked in float64
+// on the operators of the models; and the missing assumptions of printed statements.
 
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/ones.h>
@@ -35,8 +34,8 @@ INSTANTIATE_TEST_SUITE_P(Orders, Theorems,
                          testing::Values(Modes{7}, Modes{3, 5}, Modes{7, 2}, Modes{4, 5, 3},
                                          Modes{2, 3, 2, 3}));
 
-// Proposition 3.8, and with it equations 8 and 9: mode products apply the Kronecker forms to flattened
-// tokens.
+// Proposition 3.8, and with it equations 8 and 9: mode products apply Kronecker products and sums to
+// flattened tokens.
 TEST_P(Theorems, ModeProductsApplyTheKroneckerProductAndSum) {
   const Modes& modes = GetParam();
   const auto matrices = attention_of(modes, 1, 2);
@@ -62,7 +61,7 @@ TEST_P(Theorems, RowsOfProductAndMeanSumToOne) {
   EXPECT_GE(explicit_product(matrices).min().item<double>(), 0);
 }
 
-// The same of the whole operator, whatever it attends to: a value that is 1 everywhere stays 1.
+// The same for the whole operator: constant values 1 stay 1 for any weights.
 TEST_P(Theorems, AttentionKeepsConstants) {
   const Modes& modes = GetParam();
   const int64_t k = std::ssize(modes), width = 8;
@@ -83,7 +82,7 @@ TEST_P(Theorems, AttentionKeepsConstants) {
   }
 }
 
-// Without position codes, attention commutes with reordering a mode.
+// Without position encoding, attention is permutation equivariant along each mode.
 TEST_P(Theorems, AttentionIsEquivariantToReorderingAnyMode) {
   const Modes& modes = GetParam();
   const int64_t k = std::ssize(modes), width = 8;
@@ -123,8 +122,8 @@ TEST_P(Theorems, StableRankOfTheProductIsTheProductOfStableRanks) {
   EXPECT_NEAR(stable_rank_by_svd(explicit_product(matrices)), product, 1e-10 * product);
 }
 
-// Equation 12: its numerator is the squared Frobenius norm of S_1 ⊕ … ⊕ S_k when the second sum runs over
-// ordered pairs i ≠ l; over all i, l as printed, or over pairs counted once, it is not.
+// Equation 12: the numerator is the squared Frobenius norm of S_1 ⊕ … ⊕ S_k if the second sum runs over
+// ordered pairs i ≠ l, but not over all i, l as printed, or over unordered pairs.
 TEST_P(Theorems, NumeratorOfEquation12CountsOrderedPairsOfDifferentModes) {
   const Modes& modes = GetParam();
   const auto matrices = attention_of(modes, 60, 3);
@@ -144,7 +143,7 @@ TEST_P(Theorems, NumeratorOfEquation12CountsOrderedPairsOfDifferentModes) {
   }
 }
 
-// Equation 12: its denominator bounds the squared norm from above. Equality needs, for example, symmetry.
+// Equation 12: the denominator is an upper bound of the squared norm. Equality holds for symmetric matrices.
 TEST_P(Theorems, DenominatorOfEquation12IsAnUpperBound) {
   const Modes& modes = GetParam();
   const auto matrices = attention_of(modes, 70, 3);
@@ -184,7 +183,7 @@ double lower_bound_18(const Modes& modes) {
   return sum / static_cast<double>(modes.size() * modes.size());
 }
 
-/// Row and column sums 1 and a trace of at least 1: a mean of the identity and reorderings.
+/// Doubly stochastic with trace of at least 1: a mean of the identity and permutations.
 at::Tensor doubly_stochastic(int64_t n, uint64_t seed) {
   at::Tensor out = at::eye(n, at::kDouble) * (1.0 / static_cast<double>(n));
   const at::Tensor eye = at::eye(n, at::kDouble);
@@ -198,7 +197,7 @@ at::Tensor doubly_stochastic(int64_t n, uint64_t seed) {
 }
 
 // The lower bound of equation 18 follows from equations 14 and 15 (trace at least 1, norm at most 1), which
-// hold for matrices whose columns sum to 1 too; uniform attention meets it.
+// hold for doubly stochastic matrices; uniform attention attains it.
 TEST_P(Theorems, LowerBoundOfEquation18HoldsWhereColumnsSumToOneToo) {
   const Modes& modes = GetParam();
   for (uint64_t seed = 90; seed < 95; ++seed) {
@@ -210,8 +209,8 @@ TEST_P(Theorems, LowerBoundOfEquation18HoldsWhereColumnsSumToOneToo) {
   EXPECT_NEAR(uniform, lower_bound_18(modes), 1e-10 * uniform);
 }
 
-// For attention in general it does not: equation 14 fails where rows look away from their own place, and then
-// so may the bound; equation 15 fails where many rows look at one place.
+// It does not hold for attention in general: equation 14 fails if rows do not attend to their own token, and
+// then the bound may fail; equation 15 fails if many rows attend to one token.
 TEST(SingleTheorems, LowerBoundOfEquation18FailsForSomeAttention) {
   const Modes modes{5, 5, 5};
   const at::Tensor away = (at::ones({5, 5}, at::kDouble) - at::eye(5, at::kDouble)) / 4;
@@ -224,8 +223,8 @@ TEST(SingleTheorems, LowerBoundOfEquation18FailsForSomeAttention) {
   EXPECT_NEAR(at::linalg_svdvals(one_place)[0].item<double>(), 3, 1e-12);  // equation 15 says at most 1
 }
 
-// Theorem 4.3: any matrix is a sum of min_j Π_{i≠j} N_i² Kronecker products; for two modes no fewer do in
-// general.
+// Theorem 4.3: any matrix is a sum of min_j Π_{i≠j} N_i² Kronecker products; for two modes, generally no
+// fewer.
 TEST_P(Theorems, AnyMatrixIsASumOfKroneckerProductsAtTheRankBound) {
   const Modes& modes = GetParam();
   const int64_t n = tokens_of(modes);
@@ -240,7 +239,7 @@ TEST_P(Theorems, AnyMatrixIsASumOfKroneckerProductsAtTheRankBound) {
   }
 }
 
-// Sums of Kronecker sums are Kronecker sums: they are no universal form.
+// Sums of Kronecker sums are Kronecker sums: not universal.
 TEST(SingleTheorems, SumsOfKroneckerSumsStayKroneckerSums) {
   const auto a = attention_of({3, 4}, 110, 2), b = attention_of({3, 4}, 120, 2);
   EXPECT_LT(largest_difference(explicit_sum(a) + explicit_sum(b), explicit_sum({a[0] + b[0], a[1] + b[1]})),

@@ -1,11 +1,11 @@
-# Installs BUILD into an empty prefix, builds examples/cpp against it alone, runs the programs and checks what they print;
-# compiles every installed header; and asks for modewise with another torch and with none.
+# Installs BUILD to an empty prefix, builds examples/cpp against it, runs the programs and checks their output;
+# compiles every installed header; and checks the errors with another torch and without torch.
 set(prefix ${FOLDER}/prefix)
 file(REMOVE_RECURSE ${FOLDER})
 set(ENV{LD_LIBRARY_PATH} "")
 set(ENV{CMAKE_PREFIX_PATH} "")
 
-# run(COMMAND…): its standard output in `printed`; ends the test where it fails.
+# run(COMMAND…): sets `printed` to its standard output; ends the test if it fails.
 macro(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
@@ -13,7 +13,7 @@ macro(run)
   endif()
 endmacro()
 
-# configure(SOURCES NAME OPTION…): leaves `code` and `errors`.
+# configure(SOURCES NAME OPTION…): sets `code` and `errors`.
 macro(configure source name)
   execute_process(COMMAND ${CMAKE_COMMAND} -S ${source} -B ${FOLDER}/${name} -G ${GENERATOR} -DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}
     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE} -DCMAKE_PREFIX_PATH=${prefix} ${ARGN}
@@ -28,7 +28,7 @@ function(build source name)
   run(${CMAKE_COMMAND} --build ${FOLDER}/${name} --parallel 2)
 endfunction()
 
-# expect(PATTERN): `printed` is that as a whole; leaves its groups in CMAKE_MATCH_n.
+# expect(PATTERN): `printed` must match completely; sets CMAKE_MATCH_n to its groups.
 macro(expect pattern)
   if(NOT printed MATCHES "^${pattern}$")
     message(FATAL_ERROR "expected\n${pattern}\ngot\n${printed}")
@@ -41,7 +41,7 @@ endmacro()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 file(GLOB parts RELATIVE ${prefix} ${prefix}/*)
-require("\"${parts}\" STREQUAL \"bin;include;lib\"")  # nothing of the wheel's
+require("\"${parts}\" STREQUAL \"bin;include;lib\"")  # no files of the wheel
 
 build(${SOURCES}/examples/cpp examples)
 set(programs ${FOLDER}/examples)
@@ -62,13 +62,13 @@ run(${programs}/block_in_a_model)
 expect("parameters: 23 tensors, of the block 19
 mean squared error: ${number} at the first step, ${number} at the last
 ")
-# The mean of 7 numbers less that of 5 has the variance 1/7 + 1/5 - 2/35 = 0.286: who guesses 0 errs so much.
+# The mean of 7 numbers minus that of 5 has the variance 1/7 + 1/5 - 2/35 = 0.286, the MSE of predicting 0.
 set(first ${CMAKE_MATCH_1})
 set(last ${CMAKE_MATCH_2})
 require("${first} GREATER 0.286")
 require("${last} LESS 0.143")
 
-# The program trains on the same file with the same settings: the same bytes.
+# The program trains on the same file with the same settings, to the same bytes.
 run(${programs}/forecast_a_file ${FOLDER}/forecast)
 expect("validation MSE ${number} after step ([0-9]+)
 the run lies in ${FOLDER}/forecast/run
@@ -84,7 +84,7 @@ file(READ ${FOLDER}/forecast/program/metrics.json metrics)
 string(JSON best_step GET "${metrics}" best_step)
 string(JSON best GET "${metrics}" best val_mse)
 require("${error} EQUAL ${best} AND ${step} EQUAL ${best_step}")
-# Forecasting a day's wave by its mean has the scaled error 1.
+# Forecasting a daily wave by its mean has the scaled error 1.
 require("${error} LESS 0.5")
 
 build(${CMAKE_CURRENT_LIST_DIR}/every_header every_header)
@@ -107,7 +107,7 @@ set(other ${CMAKE_CURRENT_LIST_DIR}/other_torch)
 refusal("${built} torch 1.13.1 was found in ${other}: ${way}" with_another_torch -DTorch_DIR=${other})
 refusal("${built} there is no torch: ${way}" without_torch -DCMAKE_DISABLE_FIND_PACKAGE_Torch=ON)
 
-# The page quotes what was built here.
+# The docs quote the version that was built here.
 file(READ ${SOURCES}/docs/cpp.md page)
 foreach(name CMakeLists.txt block_in_a_model.cpp)
   file(READ ${SOURCES}/examples/cpp/${name} text)

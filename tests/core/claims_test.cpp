@@ -1,4 +1,4 @@
-// Claims of one process on the files of another are made by writing the file that the other would.
+// Claims of another process are simulated by writing its claim file.
 
 #include "modewise/core/claims.h"
 
@@ -33,11 +33,11 @@ class ClaimTest : public testing::Test {
   ~ClaimTest() override { ::unsetenv(kClaimVariable); }
 
   nlohmann::json content() const { return nlohmann::json::parse(read_file(folder / "claims/work.json")); }
-  /// The claims of the folder by a clock that stands where the test puts it.
+  /// The claims of the folder with a clock that the test sets.
   Claims claims_by_clock(milliseconds lease) {
     return Claims(folder / "claims", lease, [this] { return now; });
   }
-  /// A claim of a machine that is not this one.
+  /// Writes a claim of another machine.
   void write_elsewhere(int64_t heartbeats, const std::string& token = "theirs") const {
     const nlohmann::json json = {{"token", token},  {"host", "far"}, {"machine", "another"},
                                  {"process", 4711}, {"start", "1"},  {"beats", heartbeats}};
@@ -72,7 +72,7 @@ TEST_F(ClaimTest, ADeadOneIsTakenOverAfterItsLeaseByTheClockOfWhoLooks) {
   EXPECT_EQ(claims.owner("work"), "far, process 4711");
   now += milliseconds(149);
   EXPECT_EQ(claims.take("work"), nullptr);
-  write_elsewhere(2);  // a heartbeat: the lease begins anew when it is seen
+  write_elsewhere(2);  // a heartbeat: the timeout restarts when it is observed
   now += milliseconds(100);
   EXPECT_EQ(claims.take("work"), nullptr);
   now += milliseconds(149);
@@ -92,7 +92,7 @@ TEST_F(ClaimTest, AHeartbeatRewritesTheFileAndFindsWhenAnotherHasTakenOver) {
   EXPECT_EQ(content()["beats"], 2);
   write_elsewhere(7);
   EXPECT_FALSE(claim->heartbeat());
-  EXPECT_EQ(content()["beats"], 7);  // it is theirs: left alone
+  EXPECT_EQ(content()["beats"], 7);  // their claim is unchanged
   claim.reset();
   EXPECT_EQ(content()["token"], "theirs");
 }
@@ -100,7 +100,7 @@ TEST_F(ClaimTest, AHeartbeatRewritesTheFileAndFindsWhenAnotherHasTakenOver) {
 TEST_F(ClaimTest, AProcessOfThisMachineThatHasEndedIsDeadAtOnce) {
   const pid_t child = ::fork();
   if (child == 0) {
-    Claims(folder / "claims", milliseconds(60'000)).take("work").release();  // never given back
+    Claims(folder / "claims", milliseconds(60'000)).take("work").release();  // never released
     ::_exit(0);
   }
   ::waitpid(child, nullptr, 0);
@@ -169,12 +169,12 @@ TEST_F(ClaimTest, AHeartbeatThatCannotBeWrittenIsAnErrorAndTheNextOneIsWritten) 
   EXPECT_EQ(content()["beats"], 0);
   EXPECT_TRUE(claim->heartbeat());
   std::filesystem::remove(file);
-  EXPECT_FALSE(claim->heartbeat());  // nobody's now: another may take it
+  EXPECT_FALSE(claim->heartbeat());  // released: another may take it
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 TEST_F(ClaimTest, WorkUnderATicketAsksWhetherItIsStillItsOwn) {
-  require_own_claim();  // no ticket: nothing to ask
+  require_own_claim();  // no ticket: no check
   Claims claims(folder / "claims", milliseconds(60'000));
   auto claim = claims.take("work");
   ::setenv(kClaimVariable, claim->ticket().c_str(), 1);
@@ -249,12 +249,12 @@ TEST(FileLock, OfAFolderGoesWithItsHolder) {
     EXPECT_EQ(second.state(), FileLock::State::taken);
   }
   EXPECT_FALSE(std::filesystem::exists(file));
-  folder.write(".lock", "");  // of a holder that was killed
+  folder.write(".lock", "");  // of a killed holder
   EXPECT_EQ(FileLock::of_folder(folder.path(), FileLock::Mode::attempt).state(), FileLock::State::held);
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-// Whoever opened the file before its holder removed it must not take that lock for one on the folder.
+// A process that opened the file before its holder removed it must not treat its lock as one on the folder.
 TEST(FileLock, OfAFolderIsHeldByOneOfManyThatComeAndGo) {
   const ScratchFolder folder;
   std::atomic<int> inside = 0, maximum = 0;

@@ -29,8 +29,8 @@ struct Pipe {
   int writing() const { return ends[1]; }
 };
 
-/// In a child process of the test that starts with `at_start` for SIGPIPE: writes to a pipe that nobody
-/// reads, and says on stderr how that failed.
+/// Runs in a child process with the SIGPIPE handler `at_start`: writes to a broken pipe and prints the error
+/// to stderr.
 [[noreturn]] void write_without_reader(Handler at_start, bool finishes) {
   std::signal(SIGPIPE, at_start);
   survive_closed_pipes();

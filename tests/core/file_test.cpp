@@ -74,7 +74,7 @@ TEST_F(File, PipesAndDescriptorsAreWrittenToAndStay) {
   char text[16] = {};
   EXPECT_EQ(::read(ends[0], text, sizeof text), 7);
   EXPECT_STREQ(text, "through");
-  // A descriptor of a plain file is a descriptor nevertheless.
+  // A descriptor of a plain file is also a stream.
   std::ofstream(folder_ / "plain") << "before, ";
   const int plain = ::open((folder_ / "plain").c_str(), O_WRONLY | O_APPEND);
   write_file_atomically("/proc/self/fd/" + std::to_string(plain), std::string_view("after"));

@@ -13,7 +13,8 @@ namespace {
 
 TEST(ProcessorRates, AreThoseOfARealCore) {
   const ProcessorRates rates = processor_rates();
-  // From a slow core without vectors to twice the widest of today, in operations and bytes a second.
+  // Bounds: from a slow core without SIMD to twice the widest current core, in operations and bytes per
+  // second.
   EXPECT_GT(rates.float32, 5e8);
   EXPECT_LT(rates.float32, 1e12);
   EXPECT_GT(rates.copy, 2e8);
@@ -29,13 +30,12 @@ TEST(ProcessorRates, HaveBf16WhereTheProcessorHas) {
 
 TEST(FastestRate, IsThatOfTheFastestRun) {
   int runs = 0;
-  const auto spin = [&runs] {  // 1 ms but for the third run, of 20 ms
+  const auto spin = [&runs] {  // 1 ms, except the third run: 20 ms
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(++runs == 3 ? 20 : 1);
     while (std::chrono::steady_clock::now() < end) {
     }
   };
-  // The thread may have had less of its processor than the clock of the wall says, and so be faster, not
-  // slower.
+  // CPU time may be less than wall time, so the rate may be higher, not lower.
   EXPECT_GT(fastest_rate(10, 3, spin), 10 / 0.015);
   EXPECT_EQ(runs, 4);
 }

@@ -11,8 +11,7 @@ namespace {
 using testing::ExitedWithCode;
 using testing::KilledBySignal;
 
-/// In a child process of the test, whose signals are as a shell leaves them: ends with the number that `work`
-/// gives.
+/// Runs in a child process with a shell's default signal handlers: exits with the result of `work`.
 [[noreturn]] void end_with(const std::function<int()>& work) {
   for (const int signal : kStopSignals) std::signal(signal, SIG_DFL);
   set_stop_signal(0);

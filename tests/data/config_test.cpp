@@ -1,4 +1,4 @@
-// The fields of all rooms' configs: their names, the ends of their ranges, their choices and which are paths.
+// Fields of all data configs: names, ranges, choices and paths.
 
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -157,7 +157,7 @@ TEST(Config, OfTextMustFitTogether) {
     config.split_ratios = ratios;
     EXPECT_THAT(refused(config), HasSubstr("must begin with a number above 0 and sum to at most 1, got "));
   }
-  config.split_ratios = {0.7, 0.1, 0.2};  // their sum is above 1 by a rounding
+  config.split_ratios = {0.7, 0.1, 0.2};  // the sum exceeds 1 by a rounding error
   EXPECT_NO_THROW(config.validate(""));
   config.path = "recall";
   RecallConfig& recall = config.recall;
@@ -170,7 +170,7 @@ TEST(Config, OfTextMustFitTogether) {
   EXPECT_EQ(refused(config),
             "f.toml: data.recall: 5 pairs need as many different keys, but the vocabulary is 4");
   recall.vocabulary = 5;
-  recall.length = 27;  // 5 pairs, 7 tokens, one that says so, 5 questions with their answers: 28
+  recall.length = 27;  // 5 pairs, 7 tokens, the marker, 5 queries with values: 28
   EXPECT_EQ(
       refused(config),
       "f.toml: data.recall: 5 pairs, a distance of 7 and 5 queries need 28 tokens, but the length is 27");

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of this room share: files in a folder of their own, small series, the real data.
+// Helpers for tests of data: scratch files, small series, real data.
 
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ inline bool seen_at(const Series& series, int64_t cell) {
   return !series.observed.defined() || series.observed.const_data_ptr<bool>()[cell];
 }
 
-/// A path of the real data (MODEWISE_DATA, or ../shared/data beside the repository); "" when it is not there.
+/// Path of the real data (MODEWISE_DATA, or ../shared/data next to the repository); "": missing.
 inline std::string real_data(const std::string& name) {
   const char* folder = std::getenv("MODEWISE_DATA");
   const std::filesystem::path root =

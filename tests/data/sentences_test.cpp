@@ -1,5 +1,5 @@
-// What a user reads when labelled series, text or token files cannot be had, word by word: every number and
-// name of it differs from the others.
+// Exact error messages of series with classes, text and token files; all numbers and names in them are
+// distinct.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace modewise::data {
 namespace {
 
-/// A .ts file whose cases are `count` copies of each of `cases`.
+/// A .ts file with `count` copies of each of `cases`.
 std::string ts(const std::string& classes, const std::vector<std::string>& cases, int count = 1) {
   std::string text = "@problemName t\n@classLabel " + classes + "\n@data\n";
   for (int i = 0; i < count; ++i)

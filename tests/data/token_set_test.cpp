@@ -1,4 +1,4 @@
-// How text is parted into training, validation and test, and what token files must hold.
+// Splits of text, and contents of token files.
 
 #include "modewise/data/token_set.h"
 
@@ -61,7 +61,7 @@ TEST_F(TokenSets, CutEachDocument) {
   EXPECT_THAT(texts(set.part("test")), ElementsAre("89", "z"));
   EXPECT_THAT(texts(set.part("all")), ElementsAre("0123456789", "abc", "x y z"));
   EXPECT_TRUE(load(false).test.spans.empty());
-  config_.split_ratios = {0.4, 0.2, 0.1};  // the rest is left out
+  config_.split_ratios = {0.4, 0.2, 0.1};  // the rest is dropped
   set = load();
   EXPECT_THAT(texts(set.train), ElementsAre("0123", "ab", "x "));
   EXPECT_THAT(texts(set.validation), ElementsAre("45", "y"));
@@ -82,7 +82,7 @@ TEST_F(TokenSets, AreCutByThemselvesWhereDocumentsAreFew) {
   EXPECT_TRUE(load().notes.empty());
   config_.split_ratios = {0.5, 0.5, 0};
   config_.path = folder_.write("b.jsonl", "{\"text\": \"abcd\"}\n{\"text\": \"efgh\"}\n{\"text\": \"ij\"}\n");
-  EXPECT_EQ(load().train.spans.size(), 1U);  // three are dealt: 1.5 rounds up for validation
+  EXPECT_EQ(load().train.spans.size(), 1U);  // three are split: 1.5 rounds up for validation
   config_.path = folder_.path("a.jsonl");
   config_.split = "documents";
   EXPECT_EQ(load().train.spans.size(), 1U);
@@ -133,7 +133,7 @@ TEST_F(TokenSets, TakePartsFromOtherFiles) {
   const TokenSet without = load(false);
   EXPECT_TRUE(without.test.spans.empty());
   EXPECT_EQ(without.hash, own);
-  config_.split_ratios = {0.5, 0.25, 0.125};  // 8 of 10 tokens, 2 to validate on
+  config_.split_ratios = {0.5, 0.25, 0.125};  // 8 of 10 tokens, 2 for validation
   EXPECT_THAT(texts(load().train), ElementsAre("012345"));
   config_.test = folder_.path("nowhere");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load(); }), "there is no file or folder " + config_.test);
@@ -196,7 +196,7 @@ TEST(TextDocuments, AreFoundAndCounted) {
             folder.path("g.jsonl") + ":2: the object has no text field 'body' (set data.field)");
   EXPECT_EQ(refused("[1]"), folder.path("g.jsonl") + ":1: a line must be a JSON object");
   EXPECT_EQ(refused("\n"), folder.path("g.jsonl") + " contains no text");
-  // In a folder each file is one document unless a separator is named; hidden folders are none of it.
+  // In a folder each file is one document unless a separator is set; hidden folders are skipped.
   folder.write("books/.git/x.txt", "no");
   folder.write("books/a.txt", "x\n<|endoftext|>\ny");
   EXPECT_EQ(read(folder.path("books")).size(), 1U);
@@ -340,7 +340,7 @@ TEST(TokenWindows, NeedATokenMoreThanTheirContext) {
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { TokenStream().read(0, 1, &id); }),
             "tokens of an empty stream requested");
   stream.read(7, 1, &id);
-  EXPECT_EQ(id, 2);  // the stream goes round
+  EXPECT_EQ(id, 2);  // the stream wraps around
 }
 
 }  // namespace

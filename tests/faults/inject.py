@@ -1,12 +1,12 @@
-"""System calls of a command, listed, and made to end the command or to fail, one at a time (strace).
+"""Fault injection with strace: lists the system calls of a command, and makes one of them fail or kill the command.
 
-    calls = list_calls(command, run)                      # those on paths in the folder `run`, in their order
-    done = run_with(command, run, calls[3], KILL)         # killed as it makes this call, which is not made
+    calls = list_calls(command, run)                      # calls on paths in the folder `run`, in order
+    done = run_with(command, run, calls[3], KILL)         # killed at this call, which is not executed
     done = run_with(command, run, calls[3], "error=ENOSPC")
 
-A call is known by its name and by its number among the calls of that name that the main thread makes. Other threads and
-processes that the command starts run undisturbed. A command must make the same calls each time: a run that makes another call
-in the place of the wanted one is an error.
+A call is identified by its name and its number among the calls of that name in the main thread. Other threads and child
+processes run undisturbed. A command must make the same calls each time: a run with another call in place of the selected one
+is an error.
 """
 
 import dataclasses
@@ -22,10 +22,10 @@ import pytest
 KILL = "signal=KILL"
 KILLED = (-9, 137)  # exit codes of strace when its command was killed
 
-# What changes a file system. Between two of these calls a kill leaves the same files wherever it strikes.
+# Calls that change the file system. A kill between two of them leaves the same files at any point.
 CHANGING = ("openat", "mkdir", "rename", "link", "symlink", "unlink", "unlinkat", "rmdir", "write", "pwrite64", "copy_file_range",
             "sendfile", "ftruncate", "fchmod")  # fmt: skip
-# What touches files besides: synced, locked, looked at, read.
+# Other calls on files: sync, lock, stat, read.
 TOUCHING = (*CHANGING, "fsync", "fdatasync", "flock", "fcntl", "newfstatat", "statx", "access", "readlink", "getdents64", "read", "pread64",
             "lseek", "close")  # fmt: skip
 
@@ -44,8 +44,8 @@ needs_strace = pytest.mark.skipif(not _traceable(), reason="strace is not instal
 @dataclasses.dataclass(frozen=True)
 class Call:
     name: str
-    number: int  # among the calls of this name
-    paths: tuple  # relative to the folder, with * for random digits; those outside are left out
+    number: int  # index among the calls of this name
+    paths: tuple  # relative to the folder, with * for random digits; paths outside are dropped
     changes: bool  # whether it may change a file
 
     def __str__(self):
@@ -88,7 +88,7 @@ def _strace(command, log, names, faults):
 
 
 def trace(command, names, env=None):
-    """The lines that strace writes of these calls of the command, whose descriptors have their paths behind them."""
+    """strace's lines for these calls of the command, with the path after each descriptor."""
     with tempfile.NamedTemporaryFile() as log:
         done = subprocess.run(_strace(command, log.name, names, ()), capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr
@@ -96,8 +96,8 @@ def trace(command, names, env=None):
 
 
 def list_calls(command, folder, names=CHANGING, faults=(), env=None):
-    """The calls of `command` on paths in `folder`: of CHANGING those that may change a file, of other names all. `faults`, in
-    the form of strace's inject, end the command where the list is to end."""
+    """The calls of `command` on paths in `folder`: for names in CHANGING only those that may change a file. `faults`, in
+    the syntax of strace's inject, end the command where the list should end."""
     with tempfile.NamedTemporaryFile() as log:
         done = subprocess.run(_strace(command, log.name, names, faults), capture_output=True, text=True, env=env)
         assert done.returncode == 0 or (faults and done.returncode in KILLED), done.stderr
@@ -106,7 +106,7 @@ def list_calls(command, folder, names=CHANGING, faults=(), env=None):
 
 
 class Run:
-    """A run of `command` with a fault at one of its calls, begun."""
+    """Starts `command` with a fault at one of its calls."""
 
     def __init__(self, command, folder, call, fault, env=None):
         self.folder, self.call = folder, call

@@ -1,12 +1,12 @@
 #pragma once
-// What holds of every file of labelled series that a reader accepts.
+// Invariants of every series classification file that a reader accepts.
 
-#include "modewise/io/tables/labelled_series_file.h"
+#include "modewise/io/tables/series_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace modewise::io {
 
-inline void expect_whole(const LabelledSeriesFile& file) {
+inline void expect_whole(const SeriesFile& file) {
   int64_t steps = 0;
   for (const int32_t length : file.lengths) {
     expect(length > 0);

@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-// Every byte of a record is somewhere in the batch.
+// Every byte of a record must be in the batch.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return survive([&] {
     const CifarBatch batch = parse_cifar(input_bytes(data, size), "file");

@@ -5,7 +5,7 @@ using namespace modewise::io;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  // What is read is written in a form that reads as the same.
+  // A parsed date must format to a text that parses to the same date.
   if (const auto date = read_date_time(text)) {
     const int64_t seconds = to_seconds(date->time);
     const std::string written = format_date_time(seconds, date->style);

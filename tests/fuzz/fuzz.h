@@ -1,5 +1,5 @@
 #pragma once
-// What the fuzz targets share: a reader may throw a data error and nothing else.
+// Shared code of the fuzz targets: a reader may throw a data error and nothing else.
 
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@ inline std::span<const std::byte> input_bytes(const uint8_t* data, size_t size) 
   return std::as_bytes(std::span(data, size));
 }
 
-/// Stops the fuzzer where a property does not hold.
+/// Stops the fuzzer if a property does not hold.
 inline void expect(bool holds) {
   if (!holds) std::abort();
 }

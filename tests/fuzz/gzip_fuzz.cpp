@@ -5,7 +5,7 @@
 
 using namespace modewise::io;
 
-// Read in small pieces, the content is the same.
+// Reading in small pieces must give the same content.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return survive([&] {
     const std::vector<std::byte> content = gunzip(input_bytes(data, size), "file", 1 << 20);

@@ -1,5 +1,5 @@
 #pragma once
-// What holds for every picture that is read, whatever its format.
+// Invariants of every image that is read, in any format.
 
 #include <algorithm>
 
@@ -10,16 +10,16 @@
 
 namespace modewise::io {
 
-inline void expect_picture(const Image& picture) {
-  expect(picture.height > 0 && picture.width > 0 && (picture.channels == 1 || picture.channels == 3));
-  expect(std::ssize(picture.pixels) == picture.height * picture.width * picture.channels);
-  if (picture.pixels.size() > 10000) return;
-  const std::string written = format_png(picture);
-  expect(parse_png(as_bytes(written), "written") == picture);
-  // A mean lies between what it is the mean of.
-  const Image small = fitted(picture, 3, 2);
-  expect(std::ranges::max(small.pixels) <= std::ranges::max(picture.pixels));
-  expect(std::ranges::min(small.pixels) >= std::ranges::min(picture.pixels));
+inline void expect_image(const Image& image) {
+  expect(image.height > 0 && image.width > 0 && (image.channels == 1 || image.channels == 3));
+  expect(std::ssize(image.pixels) == image.height * image.width * image.channels);
+  if (image.pixels.size() > 10000) return;
+  const std::string written = format_png(image);
+  expect(parse_png(as_bytes(written), "written") == image);
+  // A mean lies between the minimum and maximum of its values.
+  const Image small = fitted(image, 3, 2);
+  expect(std::ranges::max(small.pixels) <= std::ranges::max(image.pixels));
+  expect(std::ranges::min(small.pixels) >= std::ranges::min(image.pixels));
 }
 
 }  // namespace modewise::io

@@ -75,17 +75,17 @@ for case in json.loads((CORPUS.parent.parent / "io" / "vectors" / "llama2c.json"
     write("llama2c", f"version{case['version']}_{'tied' if case['tied'] else 'untied'}", bytes.fromhex(case["file"]))
 write("shard_index", "two.json", '{"metadata": {"total_size": 9, "x": [1, {"y": null}]}, "weight_map": {"a": "f", "\u00e9": "g"}}')
 
-# The image files are those of the frozen vectors, without the larger ones.
+# The TIFF and NIfTI files are those of the frozen vectors, without the larger ones.
 images = json.loads((CORPUS.parent.parent / "io" / "vectors" / "images.json").read_text())
 for format_ in ("tiff", "nifti"):
     for case in images[format_]:
         content = bytes.fromhex(case["file"])
         if len(content) < 1500:
             write(format_, case["name"].replace(" ", "_"), content)
-# Pictures too; of CIFAR-10 one record.
-pictures = json.loads((CORPUS.parent.parent / "io" / "vectors" / "pictures.json").read_text())
+# PNG and JPEG images too, and one record of CIFAR-10.
+png_jpeg = json.loads((CORPUS.parent.parent / "io" / "vectors" / "png_jpeg.json").read_text())
 for format_ in ("png", "jpeg"):
-    for case in pictures[format_]:
+    for case in png_jpeg[format_]:
         if not case["name"].startswith("orientation") or case["name"].endswith(" 6"):
             write(format_, case["name"].replace(" ", "_").replace(":", ""), bytes.fromhex(case["file"]))
 write("cifar", "one.bin", bytes([7]) + bytes(i % 251 for i in range(3072)))
@@ -104,7 +104,7 @@ for name, model in json.loads((text_vectors / "sentencepiece.json").read_text())
 for name, tokenizer in json.loads((text_vectors / "byte_level.json").read_text()).items():
     write("tokenizer_json", f"{name}.json", json.dumps(tokenizer["file"], ensure_ascii=False, separators=(",", ":")))
 
-# BERT's vocabularies, alone and behind a config.
+# BERT vocabularies, alone and after a config.
 VOCABULARY = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\né\n##中\n\ufeff\n"
 write("word_piece_vocabulary", "plain.txt", VOCABULARY)
 write("word_piece_vocabulary", "with_config", json.dumps({"do_lower_case": False, "strip_accents": None, "tokenize_chinese_chars": True, "do_basic_tokenize": True,

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     int64_t voxels = 1;
     for (const int64_t length : volume.shape) voxels *= length;
     expect(volume.shape.size() >= 3 && static_cast<int64_t>(volume.values.size()) == voxels);
-    // Turning moves voxels and makes none.
+    // Reorientation only moves voxels.
     const auto finite = [](const NiftiVolume& v) {
       return std::count_if(v.values.begin(), v.values.end(),
                            [](float value) { return std::isfinite(value); });

@@ -5,5 +5,5 @@ using namespace modewise::io;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return survive(
-      [&] { expect_picture(parse_png(input_bytes(data, size), "file", {.height = 5, .width = 7})); });
+      [&] { expect_image(parse_png(input_bytes(data, size), "file", {.height = 5, .width = 7})); });
 }

@@ -1,5 +1,5 @@
-// Runs a fuzz target over the files of the folders given, each whole and cut at every length up to 4 KiB, so
-// that what fuzzing once found stays found without libFuzzer.
+// Runs a fuzz target on the files of the given folders, each complete and truncated at every length up to 4
+// KiB, as a regression test without libFuzzer.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@ void replay(const std::filesystem::path& path) {
                                      std::istreambuf_iterator<char>()};
   LLVMFuzzerTestOneInput(content.data(), content.size());
   for (size_t length = 0; length < std::min<size_t>(content.size(), 4096); ++length) {
-    // A block of its own, so that AddressSanitizer sees a read beyond its end.
+    // A separate block, so that AddressSanitizer detects reads beyond its end.
     const std::vector<uint8_t> cut(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(length));
     LLVMFuzzerTestOneInput(cut.data(), cut.size());
   }

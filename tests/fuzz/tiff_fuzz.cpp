@@ -8,7 +8,7 @@
 
 using namespace modewise::io;
 
-// A window near the last pixel equals that part of a larger one.
+// A window near the last pixel must equal that part of a larger window.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return survive([&] {
     const TiffReader reader(input_bytes(data, size), "file");

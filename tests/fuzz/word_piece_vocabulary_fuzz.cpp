@@ -5,7 +5,7 @@
 
 using namespace modewise::io;
 
-// A config up to the first NUL, and the vocabulary behind it.
+// A config up to the first NUL, then the vocabulary.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return survive([&] {
     const std::string_view all(reinterpret_cast<const char*>(data), size);

@@ -1,12 +1,12 @@
 #pragma once
-// Counts what `new` hands out in this program, and can make it fail.
+// Counts allocations by `new` in this program, and can make them fail.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace modewise::io {
 
-/// While it lives: the most bytes that were allocated at one time, beyond those at its beginning.
+/// Peak of allocated bytes during its lifetime, relative to its construction.
 class AllocationMeter {
  public:
   AllocationMeter();
@@ -14,7 +14,7 @@ class AllocationMeter {
   int64_t peak() const;
 };
 
-/// While it lives: the allocation after the next `successes` throws std::bad_alloc.
+/// During its lifetime the allocation after the next `successes` ones throws std::bad_alloc.
 class AllocationFailure {
  public:
   explicit AllocationFailure(int64_t successes);

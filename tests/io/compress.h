@@ -1,5 +1,5 @@
 #pragma once
-// What tests compress.
+// Compression helpers for tests.
 
 #include <zlib.h>
 
@@ -22,7 +22,7 @@ inline std::string gzip_of(std::string_view content) {
   return out;
 }
 
-/// With zlib's header and checksum, as TIFF's deflate wants it.
+/// With zlib's header and checksum, the deflate format of TIFF.
 inline std::string zlib_of(std::string_view content) {
   uLongf size = compressBound(content.size());
   std::string out(size, '\0');

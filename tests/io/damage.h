@@ -1,7 +1,7 @@
 #pragma once
-// What every reader must survive: damaged input throws a data error that names the source, or parses; it
-// never crashes. Inputs are copied to blocks of their exact size, so that AddressSanitizer sees a read beyond
-// the end.
+// Checks for readers on damaged input: it throws a data error that names the source, or parses; it never
+// crashes. Inputs are copied to blocks of their exact size, so that AddressSanitizer detects reads beyond the
+// end.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 
 namespace modewise::io {
 
-/// Large inputs are cut down to this many bytes where sanitizers or missing optimisation make them slow;
-/// their bounds are then hardly tested, but their every step is.
+/// Large inputs are reduced to this many bytes if sanitizers or missing optimisation make them slow; bounds
+/// are then hardly tested, but every step is.
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
 inline constexpr size_t kLarge = size_t{1} << 20;
 #else
@@ -35,7 +35,7 @@ inline std::string to_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The message of the data error that `parse` throws; empty when it throws none.
+/// The message of the data error that `parse` throws; empty if it throws none.
 inline std::string message_of(const Parse& parse, std::string_view content) {
   const std::vector<std::byte> bytes = to_bytes(content);
   try {
@@ -55,7 +55,7 @@ inline void expect_every_truncation_fails(const Parse& parse, std::string_view v
   }
 }
 
-/// Every bit of every byte of the first 4 KiB, one at a time, and every byte as 00 and FF.
+/// Flips every bit of the first 4 KiB, one at a time, and sets every byte to 00 and FF.
 inline void expect_flips_are_clean(const Parse& parse, std::string_view valid) {
   std::string content(valid);
   for (size_t at = 0; at < std::min<size_t>(valid.size(), 4096); ++at) {
@@ -73,7 +73,7 @@ inline void expect_flips_are_clean(const Parse& parse, std::string_view valid) {
 
 struct Corruption {
   std::string name, content;
-  std::string message;  // the whole; "…" at an end stands for what other versions of zlib and libtiff say
+  std::string message;  // complete; "…" at an end: text that depends on the version of zlib or libtiff
 };
 
 inline void expect_refused(const Parse& parse, const std::vector<Corruption>& corruptions) {

@@ -1,7 +1,6 @@
-// Answers, for each line "FORMAT<tab>PATH" on stdin, with one line of JSON: what the reader sees in the file,
-// or
-// {"error": …}. tests/python/test_io_oracle.py compares the answers with NumPy's and safetensors',
-// test_image_oracle.py with rasterio's, tifffile's and nibabel's, test_picture_oracle.py with Pillow's.
+// For each line "FORMAT<tab>PATH" on stdin prints one line of JSON: the content that the reader finds, or
+// {"error": …}. tests/python/test_io_oracle.py compares with NumPy and safetensors, test_image_oracle.py with
+// rasterio, tifffile and nibabel, test_png_jpeg_oracle.py with Pillow.
 
 #include <fstream>
 #include <iostream>
@@ -11,9 +10,9 @@
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/arrays/safetensors.h"
 #include "modewise/io/gzip.h"
+#include "modewise/io/images/image_resize.h"
 #include "modewise/io/images/jpeg.h"
 #include "modewise/io/images/nifti.h"
-#include "modewise/io/images/image_resize.h"
 #include "modewise/io/images/png.h"
 #include "modewise/io/images/tiff.h"
 #include "modewise/io/mapped_file.h"
@@ -70,8 +69,8 @@ json dump(const io::TiffReader& reader, std::span<const float> values) {
   return result;
 }
 
-// "tiff" the whole image, "tiff ROW COLUMN HEIGHT WIDTH" a window, "tiff write" the whole and a copy at
-// PATH.tif.
+// "tiff": the whole image; "tiff ROW COLUMN HEIGHT WIDTH": a window; "tiff write": the whole image and a copy
+// at PATH.tif.
 json dump_tiff(const std::string& request, const std::string& path) {
   const io::TiffReader reader(path);
   io::TiffInfo info = reader.info();
@@ -110,13 +109,13 @@ json dump(const io::NiftiVolume& volume) {
           {"description", volume.description}};
 }
 
-// "picture" the pixels, "picture bilinear|box|fitted HEIGHT WIDTH" those of another size, "picture write
-// QUALITY" also copies at PATH.png and PATH.jpg.
+// "image": the pixels; "image bilinear|box|fitted HEIGHT WIDTH": resized; "image write QUALITY": also
+// copies at PATH.png and PATH.jpg.
 json dump_image(const std::string& request, const std::string& path) {
   io::Image image = io::read_image(path);
   char how[16] = "";
   long first = 0, second = 0;
-  std::sscanf(request.c_str(), "picture %15s %ld %ld", how, &first, &second);
+  std::sscanf(request.c_str(), "image %15s %ld %ld", how, &first, &second);
   const std::string verb = how;
   if (verb == "bilinear") image = io::resized(image, first, second);
   if (verb == "box") image = io::resized(image, first, second, io::ResizeFilter::box);
@@ -129,7 +128,7 @@ json dump_image(const std::string& request, const std::string& path) {
           {"pixels", hex(std::as_bytes(std::span(image.pixels)))}};
 }
 
-json dump(const io::LabelledSeriesFile& file) {
+json dump(const io::SeriesFile& file) {
   return {{"dimensions", file.dimensions},
           {"classes", file.classes},
           {"labels", file.labels},
@@ -141,7 +140,7 @@ json dump(const std::string& format, const std::string& path) {
   if (format == "nifti") return dump(io::read_nifti(path));
   if (format == "nifti ras") return dump(io::to_ras(io::read_nifti(path)));
   if (format == "gzip") return hex(io::gunzip(io::MappedFile(path).bytes(), path, 1 << 20));
-  if (format.starts_with("picture")) return dump_image(format, path);
+  if (format.starts_with("image")) return dump_image(format, path);
   if (format.starts_with("tiff")) return dump_tiff(format, path);
   if (format == "npy") return dump(io::read_npy(path));
   if (format == "csv") return dump_csv(path);

@@ -84,7 +84,7 @@ TEST_F(MappedFileTest, EndsTheProgramWhereTheFileIsCutMeanwhile) {
         end_at_shortened_files();
         const MappedFile file(path);
         fs::resize_file(path, 4096);
-        volatile auto within = file.bytes()[4095];  // a page that is still there
+        volatile auto within = file.bytes()[4095];  // a page that still exists
         volatile auto behind = file.bytes()[4096];
         static_cast<void>(within);
         static_cast<void>(behind);
@@ -97,7 +97,7 @@ TEST_F(MappedFileTest, OtherBusErrorsEndItAsBefore) {
   EXPECT_EXIT(
       {
         end_at_shortened_files();
-        ::raise(SIGBUS);  // the handler gives it back to the system
+        ::raise(SIGBUS);  // the handler restores the default action
         ::raise(SIGBUS);
       },
       testing::KilledBySignal(SIGBUS), "");

@@ -1,4 +1,4 @@
-// Memory of the readers: bounded by the size of their input, and nothing is lost or broken when it runs out.
+// Memory of the readers: bounded by the size of their input, and no leaks or corruption if allocations fail.
 
 #include <array>
 #include <cstring>
@@ -55,7 +55,7 @@ void parse_image(std::span<const std::byte> bytes) {
   reader.read(0, 0, 1, 1);
 }
 
-// The most that `parse` holds at one time, whether it succeeds or refuses.
+// Peak memory of `parse`, whether it succeeds or refuses.
 int64_t peak_of(const Parse& parse, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);
   const AllocationMeter meter;
@@ -155,7 +155,7 @@ TEST(Memory, IsBoundedForCaptions) {
 TEST(Memory, IsBoundedForCompressedContent) {
   const std::string zeros(size_t{64} << 20, '\0'), bomb = gzip_of(zeros);
   EXPECT_LT(peak_of(parse_gzip, bomb), kMiB);
-  // A volume of 2,000 × 2,000 × 200 floats is declared, and one that goes on for 64 MiB.
+  // A declared volume of 2,000 × 2,000 × 200 floats, and one with 64 MiB of extra content.
   std::string volume = to_text(from_hex(load_vectors("images.json")["nifti"][0]["file"]));
   EXPECT_LT(peak_of(parse_volume, gzip_of(volume + zeros)), kMiB);
   const std::array<int16_t, 8> large = {3, 2000, 2000, 200, 1, 1, 1, 1};
@@ -173,7 +173,7 @@ TEST(Memory, IsBoundedForDeclaredImages) {
   EXPECT_LT(
       peak_of(parse_image, small.with({{259, {3, {8}}}, {257, {3, {2000}}}, {278, {3, {2000}}}}).text()),
       kMiB);
-  // Zeros that deflate to a thousandth are there, and are decoded one block at a time.
+  // Zeros compressed to a thousandth, decoded one block at a time.
   TiffBuilder tiles = small.without(273).without(278).without(279);
   tiles.data = gzip_of(std::string(4096 * 4096, '\0'));
   tiles = tiles.with({{256, {3, {8192}}},
@@ -196,7 +196,7 @@ TEST(Memory, KeepsTheLatestBlocksOfImages) {
   std::string tile(4096 * 4096, '\0');
   tile[0] = 3;
   TiffBuilder image = TiffBuilder::small().without(273).without(278).without(279);
-  image.data = gzip_of(tile).substr(10);  // raw deflate data, to which zlib's header and checksum are put
+  image.data = gzip_of(tile).substr(10);  // raw deflate data; zlib's header and checksum are added
   image.data.resize(image.data.size() - 8);
   const auto sum =
       static_cast<uint32_t>(adler32(1, reinterpret_cast<const Bytef*>(tile.data()), 4096 * 4096));
@@ -226,7 +226,7 @@ TEST(Memory, KeepsTheLatestBlocksOfImages) {
   EXPECT_LT(meter.peak(), 66 * kMiB);
 }
 
-// Lets the N-th allocation fail, for every N, until the reader succeeds.
+// Makes the N-th allocation fail, for every N, until the reader succeeds.
 void expect_clean_without_memory(const Parse& parse, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);
   for (int64_t n = 0; n < 100'000; ++n) {

@@ -117,7 +117,7 @@ TEST_F(ScratchFileTest, SaysThatThereIsNoRoom) {
   EXPECT_EQ(reserved, place + " cannot be allocated: File too large; set TMPDIR to another folder");
   EXPECT_EQ(fitting, "");
   EXPECT_EQ(written, place + " cannot be written: File too large; set TMPDIR to another folder");
-  EXPECT_EQ(read(file, 996, 4), "1234");  // what fitted
+  EXPECT_EQ(read(file, 996, 4), "1234");  // the part that fits
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the writers and the readers of several files refuse, word by word: numbers of one sentence differ.
+// Complete error messages of writers and readers of several files.
 
 #include <array>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The figures of GLUE against scikit-learn and scipy (vectors/make_agreement.py).
+// GLUE metrics against scikit-learn and SciPy (vectors/make_agreement.py).
 
 #include "modewise/metrics/agreement.h"
 

@@ -1,5 +1,4 @@
-// Scores of generated answers against the Python packages that LongBench uses
-// (vectors/make_answer_vectors.py).
+// Answer metrics against the Python packages that LongBench uses (vectors/make_answer_vectors.py).
 
 #include <gtest/gtest.h>
 
@@ -46,7 +45,7 @@ TEST(AnswerMetrics, ClassesAndNumbersAsLongBench) {
     EXPECT_DOUBLE_EQ(retrieval_score(Case(json).prediction, Case(json).answer), json["score"].get<double>())
         << json;
   EXPECT_EQ(error_of(ErrorKind::data, [&] { retrieval_score("1", "Paragraph one"); }),
-            "an answer of retrieval must hold 'Paragraph NUMBER', got 'Paragraph one'");
+            "a retrieval answer must contain 'Paragraph NUMBER', got 'Paragraph one'");
 }
 
 TEST(AnswerMetrics, CodeAsDifflib) {
@@ -62,7 +61,7 @@ TEST(AnswerMetrics, TheBestAnswerCounts) {
   EXPECT_DOUBLE_EQ(answer_score("exact", "The Cat!", {"dog", "cat"}, {}), 1);
   EXPECT_DOUBLE_EQ(answer_score("qa_f1", "a dog", {"cat", "dog house"}, {}), 2.0 / 3);
   EXPECT_EQ(error_of(ErrorKind::usage, [&] { answer_score("qa_f2", "a", {"b"}, {}); }),
-            "there is no metric 'qa_f2' (there are qa_f1, rouge_l, classification, count, retrieval, "
+            "unknown metric 'qa_f2' (expected qa_f1, rouge_l, classification, count, retrieval, "
             "code_sim, exact) (did you mean 'qa_f1'?)");
 }
 

@@ -1,5 +1,5 @@
-// Metrics of captions against pycocoevalcap and METEOR 1.5 (vectors/make_caption_metrics.py), and worked out
-// by hand.
+// Caption metrics against pycocoevalcap and METEOR 1.5 (vectors/make_caption_metrics.py), and against values
+// computed by hand.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ const nlohmann::json& vectors() {
   return json;
 }
 
-/// Captions as texts with spaces.
+/// Captions from texts with spaces.
 class Captions {
  public:
   Words words(const std::string& text) {
@@ -89,7 +89,7 @@ TEST(EnglishStemmer, IsThatOfMeteor) {
 }
 
 TEST(Bleu, ClipsAndTakesTheClosestLength) {
-  // Papineni et al., example 2: seven times "the", at most two in a reference. Lengths 6 and 8 are equally
+  // Papineni et al., example 2: "the" seven times, at most twice in a reference. Lengths 6 and 8 are equally
   // close to 7.
   Captions captions;
   const BleuCounts counts = bleu_counts(captions.image(
@@ -113,7 +113,7 @@ TEST(Bleu, PunishesShortCaptionsByAllLengthsTogether) {
 
 TEST(CaptionRouge, TakesPrecisionAndRecallFromDifferentReferences) {
   Captions captions;
-  // Precision 3/4 by the first (lcs a b c), recall 1 by the second.
+  // Precision 3/4 with the first reference (LCS a b c), recall 1 with the second.
   const double p = 0.75, r = 1;
   EXPECT_NEAR(caption_rouge_l(captions.image("a b x c", {"a b c d e f", "x"})), 2.44 * p * r / (r + 1.44 * p),
               1e-12);
@@ -143,12 +143,12 @@ TEST(CaptionRouge, FindsSubsequencesAcrossBlocks) {
 }
 
 TEST(Cider, WorkedOutByHand) {
-  // Two images; "a" is in both, so weighs ln 2 − ln 2 = 0, and b, c, d weigh ln 2 each.
+  // Two images; "a" is in both, so its weight is ln 2 − ln 2 = 0; b, c, d have weight ln 2.
   Captions captions;
   const CaptionCase first = captions.image("a b", {"a b c"}), second = captions.image("a", {"a d"});
   const CiderScorer scorer(std::vector{first, second});
   EXPECT_EQ(scorer.images(), 2);
-  // n = 1: b against b and c; n = 2: "a b" against "a b" and "b c"; none longer. One word less.
+  // n = 1: b against b and c; n = 2: "a b" against "a b" and "b c"; no longer ones. One word fewer.
   const double cosine = 1 / std::sqrt(2.0), penalty = std::exp(-1.0 / 72);
   EXPECT_NEAR(scorer.score(first), 10 * (cosine + cosine) / 4 * penalty, 1e-12);
   EXPECT_EQ(scorer.score(second), 0);
@@ -164,14 +164,14 @@ TEST(Cider, CountsAWordOnceAnImage) {
   Captions captions;
   const CiderScorer scorer(std::vector{captions.image("", {"b b", "b c"}), captions.image("", {"d d", "c e"}),
                                        captions.image("", {"e"})});
-  // b is in one image of three and weighs ln 3; c, in two, ln 3 − ln 2.
+  // b is in one image of three, weight ln 3; c is in two, weight ln 3 − ln 2.
   const double rare = std::log(3.0), common = std::log(3.0) - std::log(2.0);
   EXPECT_NEAR(scorer.score(captions.image("b", {"b c"})),
               10.0 / 4 * rare / std::hypot(rare, common) * std::exp(-1.0 / 72), 1e-12);
 }
 
 TEST(Cider, ScoresCaptionsOfOtherImagesByTheSameCounts) {
-  // Words that no image has weigh ln 3; "a", in two of three, ln 3 − ln 2.
+  // Unseen words have weight ln 3; "a", in two of three images, ln 3 − ln 2.
   Captions captions;
   const CiderScorer scorer(
       std::vector{captions.image("", {"a b"}), captions.image("", {"a c"}), captions.image("", {"d"})});
@@ -195,8 +195,8 @@ TEST(Cider, OfOneImageIsZero) {
 }
 
 TEST(Meteor, WorkedOutByHand) {
-  // Content words dog, dogs, cat weigh 0.75, function words the, a 0.25; dog and dogs share a stem, which
-  // counts 0.6.
+  // Content words dog, dogs, cat weigh 0.75, function words the, a 0.25; dog and dogs share a stem, weight
+  // 0.6.
   Captions captions;
   const CaptionCase image = captions.image("the dog", {"the dogs cat"});
   const MeteorCounts counts = captions.meteor().best_counts(image);
@@ -214,7 +214,7 @@ TEST(Meteor, EqualCaptionsHaveNoPenalty) {
   EXPECT_EQ(counts.score(), 1);
   MeteorCounts sum = counts;
   sum.add(counts);
-  EXPECT_EQ(sum.chunks, 1);  // of the first; complete ones add none
+  EXPECT_EQ(sum.chunks, 1);  // of the first; complete matches add none
   EXPECT_EQ(sum.candidate.all_words(), 6);
 }
 

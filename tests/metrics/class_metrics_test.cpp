@@ -1,4 +1,4 @@
-// AUC and accuracy against MedMNIST's evaluator over scikit-learn (vectors/make_classify_metrics.py).
+// AUC and accuracy against MedMNIST's evaluator, which uses scikit-learn (vectors/make_classify_metrics.py).
 
 #include "modewise/metrics/class_metrics.h"
 

@@ -1,5 +1,5 @@
-// Greedy weights and their judgement against numpy and scikit-learn, which try every pick and every fold
-// (vectors/make_class_mixture.py).
+// Greedy ensemble weights and their cross-validation against NumPy and scikit-learn, which try every pick and
+// fold (vectors/make_class_mixture.py).
 
 #include "modewise/metrics/class_mixture.h"
 
@@ -58,7 +58,7 @@ TEST(ClassMixture, IsThatOfEveryPickTried) {
   }
 }
 
-/// Scores of the second of two classes.
+/// Binary scores, given those of the second class.
 ScoreTable binary(const std::vector<double>& second, const std::vector<int64_t>& labels) {
   ScoreTable table{2, {}, labels};
   for (const double score : second) {
@@ -78,7 +78,8 @@ TEST(ClassMixture, LogLossDecidesBetweenEqualsAndThenTheFirst) {
 }
 
 TEST(ClassMixture, MixesModelsThatAreRightTogether) {
-  // Each is wrong about another third of the samples, by less than the two others are right.
+  // Each model is wrong about a different third of the samples, by a smaller margin than the two others are
+  // right.
   const std::vector<int64_t> labels(30, 1);
   std::vector<double> scores[3];
   for (size_t m = 0; m < 3; ++m)
@@ -96,7 +97,7 @@ TEST(ClassMixture, AFigureThatIsNoNumberIsBelowAllOthers) {
   EXPECT_FALSE(none.better_than(low));
   EXPECT_TRUE((MixtureFigure{std::nan(""), 0.05}).better_than(none));
   EXPECT_FALSE(none.better_than(none));
-  // One sample: no AUC, and in each fold nothing to choose by or nothing to judge.
+  // One sample: no AUC, and each fold lacks samples to choose by or to evaluate.
   const std::vector<MixedPart> parts = {{binary({0.6}, {1}), binary({0.8}, {1})}};
   EXPECT_THAT(mix_classes(parts, "auc", 5).weights, ElementsAre(0, 1));
 }
@@ -118,7 +119,7 @@ TEST(KeptScores, ComeBack) {
     }
     return "nothing was refused";
   };
-  EXPECT_EQ(refusal("test"), "file: there is no array test_scores");
+  EXPECT_EQ(refusal("test"), "file: missing array test_scores");
   arrays["validation_labels"] = io::make_array({3}, std::span<const int64_t>(std::vector<int64_t>{0, 2, 1}));
   EXPECT_EQ(refusal("validation"), "file: validation_labels holds 2, but there are 2 classes");
   arrays["validation_labels"] = io::make_array({1}, std::span<const int64_t>(std::vector<int64_t>{0}));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t series = 2, horizon = 3;
 
-/// Errors of a point model: normal, `spread(window, s)` wide.
+/// Errors of a point model: normal with standard deviation `spread(window, s)`.
 template <class Spread>
 CalibrationSample sample_of(int64_t windows, uint64_t seed, Spread spread) {
   CalibrationSample sample;
@@ -41,7 +41,7 @@ CalibrationSample sample_of(int64_t windows, uint64_t seed, Spread spread) {
   return sample;
 }
 
-/// Share of the sample's targets inside the calibrated interval, through calibrated_quantiles.
+/// Fraction of the sample's targets inside the calibrated interval, by calibrated_quantiles.
 double coverage(const Calibration& calibration, const CalibrationSample& sample, size_t interval) {
   int64_t inside = 0, count = 0;
   for (int64_t window = 0; window < sample.windows; ++window) {
@@ -69,8 +69,8 @@ TEST(Conformal, HoldsWhatItPromisesOnFreshData) {
   EXPECT_NEAR(coverage(calibration, fresh, 1), 0.95, 0.01);
 }
 
-TEST(Conformal, FindsThatErrorsGrowWithTheWindowsDeviation) {
-  // Calm windows first, then ever wilder ones; the fresh data are wilder still.
+TEST(Conformal, FindsThatErrorsGrowWithTheStdOfTheWindow) {
+  // Errors grow over the windows; those of the new data are larger still.
   const auto growing = [](int64_t window, int64_t) { return 0.2 + 0.001 * static_cast<double>(window); };
   const Calibration calibration = calibrate(sample_of(2000, 1, growing), {});
   EXPECT_EQ(calibration.exponent, 1);
@@ -102,7 +102,7 @@ TEST(Conformal, UsesTheFiniteSampleRank) {
 }
 
 TEST(Conformal, BorrowsFromTheSeriesAndThenFromAllWhereScoresAreFew) {
-  // One window: a cell has one score, a series 50 of them (1 … 50, 101 … 150), the last one 39 (201 … 239).
+  // One window: a cell has one score, a series 50 (1 … 50, 101 … 150), the last series 39 (201 … 239).
   CalibrationSample sample;
   sample.windows = 1;
   sample.series = 3;
@@ -125,8 +125,8 @@ TEST(Conformal, BorrowsFromTheSeriesAndThenFromAllWhereScoresAreFew) {
   EXPECT_EQ(calibrate(sample, config).upper, wanted);
 }
 
-// Every cell of this one takes the margins of all, and no half of one window has a score: each pool is made
-// once, or it would take hours.
+// Every cell takes the margins of all series, and no half of one window has a score: each pool must be
+// computed once, or the test takes hours.
 TEST(Conformal, TakesManySeriesOfOneWindow) {
   CalibrationSample sample;
   sample.windows = 1;
@@ -179,7 +179,7 @@ TEST(Conformal, CorrectsQuantilesThatAreTooNarrow) {
     raw_block.insert(raw_block.end(), raw.begin(), raw.end());
   const std::vector<float> stddev(series, 1.0f);
   const std::vector<float> q = calibrated_quantiles(calibration, {}, raw_block, stddev);
-  EXPECT_NEAR(q[3], 1.2816, 0.1);  // step 1 has deviation 1: its 90 % and 97.5 % points
+  EXPECT_NEAR(q[3], 1.2816, 0.1);  // step 1 has std 1: its 90 % and 97.5 % points
   EXPECT_NEAR(q[4], 1.9600, 0.15);
   EXPECT_TRUE(std::is_sorted(q.begin(), q.begin() + 5));
 }
@@ -197,7 +197,7 @@ TEST(Conformal, ComesBackFromItsFile) {
   EXPECT_EQ(read.levels(), written.levels());
 }
 
-TEST(WindowDeviation, IsOverObservedValuesAndNeverZero) {
+TEST(WindowStd, IsOverObservedValuesAndNeverZero) {
   const float past[] = {1, 3, 1000};
   const bool observed[] = {true, true, false};
   EXPECT_NEAR(window_stddev(past, observed), std::sqrt(1 + 0.03 * 0.03), 1e-9);

@@ -1,4 +1,4 @@
-// Agreement with a mask against scikit-learn (../tasks/vectors/make_segment_metrics.py).
+// Segmentation metrics against scikit-learn (../tasks/vectors/make_segment_metrics.py).
 
 #include "modewise/metrics/confusion_matrix.h"
 
@@ -52,8 +52,8 @@ TEST(SegmentMetrics, AgreeWithScikitLearn) {
   }
 }
 
-// A published row says 63.65 % accuracy and 46.68 % IoU. Of 2000 pixels that are 1273 right and 727 wrong
-// ones, each of which is in the union twice: 1273 / (1273 + 2 · 727).
+// Published: 63.65 % accuracy and 46.68 % IoU. For 2000 pixels these are 1273 correct and 727 wrong ones,
+// each of which is in the union twice: 1273 / (1273 + 2 · 727).
 TEST(SegmentMetrics, KnowThePublishedPairOfAccuracyAndMicroIou) {
   ConfusionMatrix matrix(3);
   std::vector<int16_t> truth, called;

@@ -24,7 +24,7 @@ struct Vectors {
     for (size_t i = 0; i < truth.size(); ++i) observed[i] = json["observed"][i].get<int>() != 0;
   }
   ForecastErrors empty() const {
-    return {json["series"], json["horizon"], json["mean"], json["deviation"], json["levels"]};
+    return {json["series"], json["horizon"], json["mean"], json["std"], json["levels"]};
   }
   std::span<const bool> mask() const { return {observed.get(), truth.size()}; }
 };

@@ -1,5 +1,5 @@
-// Ensembles of classifiers: their probabilities against those of their members, what each member sees,
-// refusals.
+// Ensembles of classifiers: probabilities against those of their members, inputs of each member, error
+// messages.
 
 #include "modewise/models/class_ensemble.h"
 
@@ -13,9 +13,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "modewise/models/series_classification/series_ensemble.h"
 #include "modewise/models/vision/config.h"
 #include "modewise/models/vision/vision_classifier.h"
-#include "modewise/models/series_classification/series_ensemble.h"
 
 namespace modewise::models {
 namespace {
@@ -85,7 +85,7 @@ TEST(ClassEnsemble, AMemberSeesValuesAsItWasTrainedOnThem) {
   at::Tensor seen = values.clone();
   seen.select(1, 0).mul_(2).add_(1);
   seen.select(1, 1).mul_(0.5).sub_(3);
-  seen = seen.masked_fill(valid.logical_not().unsqueeze(1), 0);  // nothing stands behind the case's end
+  seen = seen.masked_fill(valid.logical_not().unsqueeze(1), 0);  // zero padding
   const at::Tensor wanted = at::softmax(ensemble.member(0).forward({seen, valid}).to(at::kDouble), -1);
   EXPECT_LT((model->forward({values, valid}).exp() - wanted).abs().max().item<double>(), 1e-15);
   EXPECT_FALSE(at::equal(model->forward({values, valid}), as_it_is));
@@ -98,7 +98,8 @@ TEST(ClassEnsemble, OfVolumesKeepsTheirMasks) {
   const auto model = make_vision_classifier(
       ensemble_of<VisionModelConfig>(
           {member<VisionModelConfig>({"width=8", "hidden=8", "heads=2", "patch.size=2"}),
-           member<VisionModelConfig>({"name=transformer", "width=8", "hidden=8", "heads=2", "patch.size=4"})}),
+           member<VisionModelConfig>(
+               {"name=transformer", "width=8", "hidden=8", "heads=2", "patch.size=4"})}),
       shape, 1);
   const at::NoGradGuard no_grad;
   model->eval();
@@ -118,7 +119,7 @@ TEST(ClassEnsemble, MembersComeBackFromTheirText) {
   EXPECT_EQ(again.to_toml(), text);
   EXPECT_EQ(again.training_samples, 11);
   EXPECT_EQ(again.model.width, 24);
-  EXPECT_EQ(again.model.patch.embedding, "linear");  // its authors'
+  EXPECT_EQ(again.model.patch.embedding, "linear");  // the authors' value
   VisionModelConfig config = ensemble_of<VisionModelConfig>({text, text}), read;
   fields_of(read).load_toml(fields_of(config).to_toml(), "config");
   EXPECT_EQ(read.ensemble.members, config.ensemble.members);
@@ -138,10 +139,10 @@ std::string refusal(const std::vector<std::string>& members) {
 TEST(ClassEnsemble, RefusesWhatIsNone) {
   EXPECT_EQ(refusal({}), "model: ensemble.members is empty");
   EXPECT_EQ(refusal({member<SeriesModelConfig>({"name=dlinear"}), "[model]\nname = 'ensemble'\n"}),
-            "model: ensemble.members, number 2: is an ensemble itself");
-  EXPECT_THAT(refusal({"[model]\nwidth = 'x'\n"}), HasSubstr("model: ensemble.members, number 1"));
+            "model: ensemble.members, member 2: an ensemble cannot contain an ensemble");
+  EXPECT_THAT(refusal({"[model]\nwidth = 'x'\n"}), HasSubstr("model: ensemble.members, member 1"));
   EXPECT_EQ(refusal({member<SeriesModelConfig>({"patch.length=18", "patch.stride=1"})}),
-            "model: ensemble.members, number 1: patch.length = 18 is longer than the series of 17 steps");
+            "model: ensemble.members, member 1: patch.length = 18 is longer than the series of 17 steps");
   SeriesModelConfig other;
   other.ensemble.picks = 3;
   try {

@@ -1,4 +1,4 @@
-// Which options a model has, and what is said of those that it has not.
+// Options of each model, and the error message for options that it does not have.
 
 #include "modewise/models/model_choice.h"
 
@@ -58,10 +58,10 @@ TEST(ModelOptions, OfOtherModelsAreRefusedWithTheirOwners) {
   config.window_step = 3;
   EXPECT_EQ(
       message(config),
-      "file.toml: window.step = 3 has no effect, model 'a' has no such option (it is an option of b, c)");
+      "file.toml: window.step = 3 has no effect: model 'a' has no such option (it is an option of b, c)");
   config.name = "b";
   EXPECT_EQ(message(config),
-            "file.toml: width = 5 has no effect, model 'b' has no such option (it is an option of a)");
+            "file.toml: width = 5 has no effect: model 'b' has no such option (it is an option of a)");
   config.width = 4;
   EXPECT_EQ(message(config), "");
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Models whose weights and inputs are a noise that Python writes again (vectors/make_segmenter_vectors.py),
-// so that the records hold only sizes, outputs and checks of gradients.
+// Oracle tests with weights and inputs from a hash that Python reproduces
+// (vectors/make_segmenter_vectors.py), so that records contain only sizes, outputs and gradient checks.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -55,7 +55,7 @@ inline nlohmann::json record_of(const std::string& file, const std::string& name
   return {};
 }
 
-/// Puts noise into every parameter, in float64; names and sizes must be those of record["sizes"].
+/// Fills every parameter with noise, in float64; names and sizes must match record["sizes"].
 inline void fill_with_noise(torch::nn::Module& model, const nlohmann::json& record) {
   const at::NoGradGuard no_grad;
   model.to(at::kDouble);
@@ -63,7 +63,7 @@ inline void fill_with_noise(torch::nn::Module& model, const nlohmann::json& reco
   for (auto& item : model.named_parameters()) parameters[item.key()] = item.value();
   EXPECT_EQ(parameters.size(), record["sizes"].size());
   uint64_t number = 0;
-  for (const auto& [key, sizes] : record["sizes"].items()) {  // in the order of names
+  for (const auto& [key, sizes] : record["sizes"].items()) {  // sorted by name
     EXPECT_TRUE(parameters.contains(key)) << "the model has no " << key;
     at::Tensor& target = parameters[key];
     EXPECT_EQ(target.sizes().vec(), sizes.get<std::vector<int64_t>>()) << key;
@@ -76,7 +76,7 @@ inline void fill_with_noise(torch::nn::Module& model, const nlohmann::json& reco
   }
 }
 
-/// After backward: each gradient against its sum under noise `number`, running statistics against the record.
+/// After backward: compares each gradient's noise-weighted sum, and running statistics, with the record.
 inline void expect_gradients_and_statistics(torch::nn::Module& model, const nlohmann::json& record,
                                             uint64_t number) {
   for (const auto& item : model.named_parameters()) {

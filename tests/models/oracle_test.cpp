@@ -1,5 +1,5 @@
-// Forecasters against plain PyTorch writings of them: vectors/make_vectors.py says each model a second time,
-// in float64, and leaves weights, inputs, outputs and gradient checks.
+// Forecasters against plain PyTorch implementations: vectors/make_vectors.py implements each model in float64
+// and records weights, inputs, outputs and gradient checks.
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
@@ -35,7 +35,7 @@ std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle
   return out;
 }
 
-/// Copies the record's weights into the model; every parameter must be there under its name, and no other.
+/// Copies the record's weights into the model; parameter names must match exactly.
 void load_weights(Case& c, at::ScalarType dtype) {
   at::NoGradGuard no_grad;
   c.model->to(dtype);

@@ -1,5 +1,5 @@
 #pragma once
-// Vectors that scripts beside them wrote.
+// Test vectors, written by the scripts next to them.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ inline std::vector<double> numbers(const nlohmann::json& json) {
   return json.get<std::vector<double>>();
 }
 
-/// Equal to `relative` of the largest of `wanted`, and as many.
+/// Expects equal sizes and differences within `relative` of the largest expected value.
 inline void expect_near(const std::vector<double>& got, const std::vector<double>& wanted, double relative,
                         const std::string& what) {
   ASSERT_EQ(got.size(), wanted.size()) << what;

@@ -1,4 +1,4 @@
-// Saved configs of runs that are older than some keys.
+// Saved configs of runs older than some config keys.
 
 #include "modewise/models/saved_config.h"
 
@@ -11,10 +11,10 @@
 #include "modewise/models/forecasting/config.h"
 #include "modewise/models/forecasting/ensemble.h"
 #include "modewise/models/forecasting/forecaster.h"
-#include "modewise/models/vision/config.h"
-#include "modewise/models/vision/vision_classifier.h"
 #include "modewise/models/segmentation/config.h"
 #include "modewise/models/segmentation/segmenter.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/vision_classifier.h"
 
 namespace modewise::models {
 namespace {
@@ -25,7 +25,7 @@ struct Root {
   void fields(Fields& f) { f.group("model", model); }
 };
 
-/// What a run of before the keys saved: all other keys, with the pooling that the paper preset set then.
+/// The saved config of a run older than the keys: all other keys, with the pooling of the paper preset then.
 template <class Config>
 std::string old_text(const std::vector<std::string>& settings) {
   Root<Config> root;
@@ -53,7 +53,7 @@ TEST(SavedConfig, KeysThatItLacksMeanWhatActedThen) {
   EXPECT_TRUE(hot.head.norm);
   EXPECT_EQ(hot.attention.combined(), "sum");
   EXPECT_EQ(hot.attention.pooling, "mean");
-  EXPECT_EQ(hot.attention.feature_draw, "seed");  // without effect
+  EXPECT_EQ(hot.attention.feature_draw, "seed");  // has no effect
   const auto linear = opened<ForecasterConfig>(old_text<ForecasterConfig>({"attention.kernel=linear"}));
   EXPECT_EQ(linear.attention.feature_draw, "fixed");
   EXPECT_EQ(linear.attention.features_redraw_every, 0);
@@ -75,10 +75,12 @@ TEST(SavedConfig, OfEveryModelAndPresetIsValid) {
       EXPECT_NO_THROW(validate(opened<ForecasterConfig>(old_text<ForecasterConfig>({name, set})), series))
           << name << set;
     for (const char* name : {"name=hot", "name=transformer", "name=divided", "name=pooling-attention"})
-      EXPECT_NO_THROW(validate(opened<VisionModelConfig>(old_text<VisionModelConfig>({name, set})), VisionShape{}))
+      EXPECT_NO_THROW(
+          validate(opened<VisionModelConfig>(old_text<VisionModelConfig>({name, set})), VisionShape{}))
           << name << set;
     for (const char* name : {"name=hot", "name=transformer"})
-      EXPECT_NO_THROW(validate(opened<SegmenterConfig>(old_text<SegmenterConfig>({name, set})), SegmentationShape{}))
+      EXPECT_NO_THROW(
+          validate(opened<SegmenterConfig>(old_text<SegmenterConfig>({name, set})), SegmentationShape{}))
           << name << set;
   }
   for (const ForecasterRow& row : forecasters()) {

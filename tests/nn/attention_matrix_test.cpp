@@ -1,4 +1,4 @@
-// The matrix over tokens of each form of attention, against loops that follow the definition, in float64.
+// Attention matrix of each attention type against loops that follow the definition, in float64.
 
 #include "modewise/nn/attention/attention_matrix.h"
 
@@ -35,7 +35,7 @@ ops::RotaryEmbedding code() {
   return {.frequencies = frequencies, .gains = {1, 1.1}, .positions = {}};
 }
 
-/// Coordinates i and i + d/2 turned by position · frequency.
+/// Coordinates i and i + d/2 rotated by position · frequency.
 Row rotated(const Row& x, int64_t position, int64_t level) {
   const double gain = level == 0 ? 1 : 1.1;
   Row out(kWidth);
@@ -87,13 +87,13 @@ at::Tensor tensor_of(const Rows& rows) {
   return out;
 }
 
-/// A slot of a finished block: its key, and how much of each token's value it holds.
+/// A summary token of a complete block: its key, and its weight on each token's value.
 struct Slot {
   Row key, tokens;
   int64_t block = 0;
 };
 
-/// DESIGN's causal form with fold {0, 3, 2}: tokens, blocks of 2 tokens in groups of 3, blocks of 6 tokens.
+/// Type `summary` with fold {0, 3, 2}: tokens, blocks of 2 tokens in groups of 3, blocks of 6 tokens.
 Rows causal_weights(const Rows& q, const Rows& k, const Rows latents[2], int64_t window, double scale) {
   const auto n = static_cast<int64_t>(q.size());
   std::vector<Slot> children, levels[2];
@@ -125,7 +125,8 @@ Rows causal_weights(const Rows& q, const Rows& k, const Rows latents[2], int64_t
     Row logits;
     Rows tokens;
     const auto see = [&](const Row& key, const Row& holds, int64_t level, int64_t own, int64_t place) {
-      logits.push_back(scale * dot(rotated(q[static_cast<size_t>(t)], own, level), rotated(key, place, level)));
+      logits.push_back(scale *
+                       dot(rotated(q[static_cast<size_t>(t)], own, level), rotated(key, place, level)));
       tokens.push_back(holds);
     };
     for (int64_t s = std::max<int64_t>(0, t - window + 1); s <= t; ++s) {

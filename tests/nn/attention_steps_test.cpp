@@ -1,4 +1,4 @@
-// Attention one token after another, and to a memory that was projected once, against the whole at once.
+// Incremental decoding, and cross-attention to a memory projected once, against the full pass.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -36,7 +36,7 @@ std::shared_ptr<Attention> make(const AttentionEntry& type, int64_t keys, bool c
   options.causal = causal;
   auto out = type.make(init, {{kTokens}, keys, kWidth, kHeads}, options);
   out->to(at::kDouble);
-  // θ and biases begin at 0, where many mistakes agree.
+  // Move θ and biases away from 0, where many errors would be invisible.
   for (const auto& p : out->named_parameters())
     if (p.value().abs().max().item<double>() == 0) p.value().set_data(at::randn_like(p.value()));
   return out;
@@ -78,7 +78,7 @@ TEST(AttentionSteps, ToAMemoryAreTheRowsOfTheirPlace) {
     const auto attention = make(type, kKeys, false);
     const at::Tensor cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
     const TokenCache memory = attention->remembered(cells);
-    // Nine sequences a memory: more than the tokens that a synthesizer was made for.
+    // Nine sequences per memory: more than the tokens that a synthesizer was built for.
     const at::Tensor x = at::randn({9, 2, kTokens, kWidth}, at::kDouble);
     for (int64_t place = 0; place < kTokens; ++place) {
       const at::Tensor rows = attention->attend_step(x.select(2, place).transpose(0, 1), memory, place);
@@ -146,7 +146,7 @@ TEST(CausalDotProduct, IsItsFormula) {
   };
   EXPECT_LT(largest_difference(attention->forward(x, {}), out(weights)), 1e-12);
   EXPECT_LT(largest_difference(attention->full_matrix(x, {}), weights), 1e-12);
-  // Tokens that see nothing get no values: of the second sample the first two.
+  // Tokens that attend to nothing get no values: the first two of the second sample.
   at::Tensor mask = at::ones({2, kTokens}, at::kBool);
   mask[0][3].fill_(false);
   mask[1].narrow(0, 0, 2).fill_(false);
@@ -163,20 +163,20 @@ TEST(AttentionSteps, RefuseInWholeSentences) {
   for (const char* name : {"dot-product", "dense", "linformer", "kronecker"}) {
     const auto attention = make(*find_attention_entry(name), 0, false);
     EXPECT_EQ(said([&] { attention->step(x, cache); }),
-              "this form of attention is not causal: it cannot take tokens one after another")
+              "this attention type is not causal: it has no incremental decoding")
         << name;
   }
   const auto kronecker = make(*find_attention_entry("kronecker"), 0, false);
   const std::string elsewhere =
-      "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere";
+      "this attention type mixes the tokens of one tensor: it has no cross-attention";
   EXPECT_EQ(said([&] { kronecker->remembered(x); }), elsewhere);
   EXPECT_EQ(said([&] { kronecker->attend_step(x, cache, 0); }), elsewhere);
   EXPECT_FALSE(kronecker->attend_matrix(x, {x, {}}).defined());
   const auto random = make(*find_attention_entry("random"), kKeys, false);
   const TokenCache memory = random->remembered(at::randn({1, kKeys, kWidth}, at::kDouble));
   EXPECT_EQ(said([&] { random->attend_step(x, memory, kTokens); }),
-            "a synthesizer made for 7 tokens has no place 7");
-  const std::string bounds = "causal attention reaches all tokens, by softmax and without rotary codes";
+            "a synthesizer built for 7 tokens has no position 7");
+  const std::string bounds = "causal attention needs scope `all`, softmax and no rotary embedding";
   for (const TokenAttentionOptions& options :
        {TokenAttentionOptions{.scope = AttentionScope::temporal, .causal = true},
         TokenAttentionOptions{.rotary_modes = {0}, .causal = true},
@@ -186,7 +186,7 @@ TEST(AttentionSteps, RefuseInWholeSentences) {
   features.to(at::kDouble);
   const TokenCache drawn = features.remembered(at::randn({1, 5, kWidth}, at::kDouble));
   EXPECT_EQ(said([&] { features.attend_step(x, drawn, 0); }),
-            "random features are drawn for tokens that come together");
+            "incremental decoding has no random features: they are drawn for a whole sequence");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a block keeps for its backward pass and takes in it, in activations [B, N_1 … N_k, D], and that
-// recompute mode changes no bit.
+// Memory of a block for its backward pass, in units of activations [B, N_1 … N_k, D]; recomputation is
+// bit-identical.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -53,7 +53,7 @@ at::Tensor input_of(const Case& c) {
   return (at::arange(count, at::kFloat) * 0.7).sin().view(shape).to(c.type);
 }
 
-/// Result, gradient of the input, gradients of the parameters of two blocks.
+/// Output, gradient of the input, gradients of the parameters of two blocks.
 std::vector<at::Tensor> trained(const Case& c, bool recompute) {
   Initializer init(3);
   const auto first = block_of(c, init), second = block_of(c, init);
@@ -106,10 +106,10 @@ TEST(BlockMemory, RecomputeModeChangesNoBit) {
 }
 
 struct Taken {
-  double kept, peak;  // between forward and backward, and ever
+  double kept, peak;  // between forward and backward, and maximum
 };
 
-/// Of a block, in tensors of the size of its input.
+/// Memory of a block, in units of its input.
 Taken taken(const Case& c, bool recompute) {
   Initializer init(3);
   const auto block = block_of(c, init);
@@ -127,9 +127,9 @@ Taken taken(const Case& c, bool recompute) {
   return {kept / activation, static_cast<double>(TensorMeter::peak()) / activation};
 }
 
-// Kept are a norm, the values, two mode products, the residual sum, a norm, the 2 · 4 maps, and of the long
-// mode the factor and its dropped copy, 65 · 4 / (7 · 32) each; what is pooled is small. In recompute mode
-// the first mode product and the residual sum remain.
+// Kept: a norm, the values, two mode products, the residual sum, a norm, the 2 · 4 hidden activations, and
+// the long mode's factor and its dropout copy, 65 · 4 / (7 · 32) each; pooled tensors are small. With
+// recomputation only the first mode product and the residual sum remain.
 TEST(BlockMemory, KeepsWhatItsBackwardNeeds) {
   const Taken all = taken({.name = "all"}, false), few = taken({.name = "few"}, true);
   EXPECT_LT(all.kept, 17.4);
@@ -140,7 +140,7 @@ TEST(BlockMemory, TakesLessAtOneTimeToo) {
   const std::vector<int64_t> sizes = {129, 65};
   const Taken all = taken({.name = "all", .sizes = sizes}, false),
               few = taken({.name = "few", .sizes = sizes}, true);
-  EXPECT_LT(few.peak + 8, all.peak);  // the maps, at least
+  EXPECT_LT(few.peak + 8, all.peak);  // the hidden activations, at least
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Convolutions against libtorch's own, and their bits against the number of threads.
+// Convolutions against libtorch's, and bit equality for any number of threads.
 
 #include "modewise/nn/layers/convolution.h"
 

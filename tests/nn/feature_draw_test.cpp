@@ -1,4 +1,4 @@
-// Random features drawn by the seed of a model, kept in its state, and drawn again in training.
+// Random features: drawn from the model's seed, saved in its state, and redrawn in training.
 
 #include "modewise/nn/attention/feature_draw.h"
 
@@ -30,7 +30,7 @@ at::Tensor numbers(const torch::nn::Module& module) {
   return module.named_buffers()["feature_draw.numbers"];
 }
 
-/// The weights of `from`, but not its draw of features.
+/// Copies the weights of `from`, but not its random-feature draw.
 void take_parameters(torch::nn::Module& into, const torch::nn::Module& from) {
   const at::NoGradGuard no_grad;
   for (auto& item : into.named_parameters()) item.value().copy_(from.named_parameters()[item.key()]);
@@ -42,7 +42,7 @@ TEST(FeatureDraw, IsAnotherForEachSeedAndLayerAndChangesNoWeight) {
     Initializer init(seed);
     for (const uint32_t site : {16U, 17U, 18U}) {
       FeatureDraw draw(init, site, 0);
-      // The first 24 bits of word 0 of the stream {seed, features, step site}.
+      // The first 24 bits of word 0 of the stream {seed, features, step = site}.
       EXPECT_EQ(draw.seed(), (RandomStream{seed, RandomSite::features, site}.word(0) >> 8));
       keys.insert(draw.seed());
     }
@@ -60,7 +60,7 @@ TEST(FeatureDraw, NamesTheFeaturesOfTheOperator) {
   take_parameters(*drawn, *fixed);
   const at::Tensor x = at::randn({2, 3, 5, kWidth});
   EXPECT_FALSE(at::equal(fixed->forward(x, {}), drawn->forward(x, {})));
-  // The features without a draw are those of the dropout's site, 16.
+  // Features without a draw are keyed by the dropout site, 16.
   numbers(*drawn).copy_(at::tensor({int64_t{16}, int64_t{0}}));
   EXPECT_TRUE(at::equal(fixed->forward(x, {}), drawn->forward(x, {})));
   EXPECT_TRUE(at::equal(fixed->factors(x, {})[1], drawn->factors(x, {})[1]));
@@ -90,7 +90,7 @@ TEST(FeatureDraw, IsRenewedEverySoManyStepsOfTraining) {
   }
   EXPECT_EQ(draws, (std::vector<int64_t>{0, 0, 0, 1, 1, 1, 2, 2}));
   const at::Tensor x = at::randn({2, 3, 5, kWidth}), before = attention->forward(x, {});
-  set_dropout_step(*attention, 98, 8);  // the seed of the dropouts is of no matter
+  set_dropout_step(*attention, 98, 8);  // the dropout seed does not matter
   EXPECT_TRUE(at::equal(attention->forward(x, {}), before));
   attention->eval();
   set_dropout_step(*attention, 99, 9);
@@ -98,7 +98,7 @@ TEST(FeatureDraw, IsRenewedEverySoManyStepsOfTraining) {
   attention->train();
   set_dropout_step(*attention, 99, 9);
   EXPECT_FALSE(at::equal(attention->forward(x, {}), before));
-  // A model that begins at that step has the same features: a run that is resumed goes on with them.
+  // A model started at that step has the same features: a resumed run continues with them.
   const auto resumed = kronecker(1, {.by_seed = true, .redraw_every = 3});
   set_dropout_step(*resumed, 99, 9);
   EXPECT_TRUE(at::equal(resumed->forward(x, {}), attention->forward(x, {})));

@@ -1,4 +1,4 @@
-// What modules start from: every parameter a draw of its own, in order, of the width that its formula gives.
+// Initial weights: every parameter uses its own draw, in order, with the scale of its formula.
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
@@ -7,19 +7,19 @@
 
 #include <cmath>
 
-#include "modewise/nn/layers/batch_norm.h"
-#include "modewise/nn/layers/block.h"
-#include "modewise/nn/layers/convolution.h"
-#include "modewise/nn/embedding/grid_patches.h"
 #include "modewise/nn/attention/language_attention.h"
-#include "modewise/nn/layers/linear.h"
-#include "modewise/nn/embedding/patch_embedding.h"
 #include "modewise/nn/attention/pooling_attention.h"
-#include "modewise/nn/embedding/positions.h"
 #include "modewise/nn/attention/sequence_attention.h"
+#include "modewise/nn/embedding/grid_patches.h"
+#include "modewise/nn/embedding/patch_embedding.h"
+#include "modewise/nn/embedding/positions.h"
 #include "modewise/nn/embedding/series_linear.h"
 #include "modewise/nn/embedding/time_head.h"
 #include "modewise/nn/embedding/window_normalization.h"
+#include "modewise/nn/layers/batch_norm.h"
+#include "modewise/nn/layers/block.h"
+#include "modewise/nn/layers/convolution.h"
+#include "modewise/nn/layers/linear.h"
 
 namespace modewise::nn {
 namespace {
@@ -29,10 +29,10 @@ struct Wanted {
   const char* name;
   std::vector<int64_t> sizes;
   Start start;
-  double value;  // bound, deviation, or what all are
+  double value;  // bound, standard deviation, or constant
 };
 
-/// Of a module made from seed 7.
+/// Expected parameters of a module built from seed 7.
 void expect_parameters(const torch::nn::Module& module, const std::vector<Wanted>& wanted) {
   Initializer same(7);
   const auto parameters = module.named_parameters();
@@ -68,11 +68,11 @@ TEST(FirstWeights, OfLinearMaps) {
   expect_starts<SeriesLinear>({{"weight", {2, 5, 3}, u, bound}, {"bias", {2, 5}, u, bound}}, 2, 3, 5);
   expect_starts<SeriesLinear>({{"weight", {5, 3}, u, bound}, {"bias", {5}, u, bound}}, 0, 3, 5);
   expect_starts<ModeEmbedding>({{"weight", {30}, n, 0.02}}, std::vector<int64_t>{2, 7, 3},
-                             std::vector<int64_t>{0, 2}, 5, 0.02);
+                               std::vector<int64_t>{0, 2}, 5, 0.02);
 }
 
 TEST(FirstWeights, OfConvolutionsAndPatches) {
-  // √(2 / (out · kernel²)), fan out.
+  // √(2 / (out · kernel²)), fan-out.
   expect_starts<Convolution>({{"weight", {4, 3, 5, 5}, n, std::sqrt(2.0 / 100)}}, 2, 3, 4, 5);
   expect_starts<Convolution>({{"weight", {4, 3, 5}, n, std::sqrt(0.5 / 20)}, {"bias", {4}, c, 0}}, 1, 3, 4, 5,
                              1, 0, true, 0.5);
@@ -90,7 +90,7 @@ TEST(FirstWeights, OfConvolutionsAndPatches) {
                               {"conv.2.weight", {5}, c, 1},
                               {"conv.2.bias", {5}, c, 0}},
                              2, std::vector<int64_t>{2, 3}, 5, PatchActivation::relu_norm);
-  // Widths 12 · 2 / 8, 12 · 4 / 8 and 12, each of kernel 3 over two modes.
+  // Widths 12 · 2 / 8, 12 · 4 / 8 and 12, each with kernel 3 over two modes.
   expect_starts<GridStem>({{"conv.0.weight", {3, 2, 3, 3}, n, std::sqrt(2.0 / 27)},
                            {"conv.1.weight", {6, 3, 3, 3}, n, std::sqrt(2.0 / 54)},
                            {"conv.2.weight", {12, 6, 3, 3}, n, std::sqrt(2.0 / 108)},
@@ -137,7 +137,7 @@ TEST(FirstWeights, OfAttentionAndHeads) {
     expect_form_starts(maps, options);
   }
   options.type = "reformer";
-  maps.erase(maps.begin() + 2, maps.begin() + 4);  // its queries are its keys
+  maps.erase(maps.begin() + 2, maps.begin() + 4);  // its queries are also its keys
   expect_form_starts(maps, options);
   expect_starts<TimeHead>({{"2.weight", {3, 24}, u, 1 / std::sqrt(24.0)},
                            {"2.bias", {3}, u, 1 / std::sqrt(24.0)},

@@ -1,4 +1,4 @@
-// Attention of all tokens against all as a matrix, and by random features.
+// Full attention as a matrix, and by random features.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
@@ -27,7 +27,8 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-std::shared_ptr<TokenAttention> make(int64_t features, AttentionScope scope = AttentionScope::all, bool norm = true) {
+std::shared_ptr<TokenAttention> make(int64_t features, AttentionScope scope = AttentionScope::all,
+                                     bool norm = true) {
   Initializer init(3);
   auto out = std::make_shared<TokenAttention>(
       init, kWidth, kHeads,
@@ -37,7 +38,7 @@ std::shared_ptr<TokenAttention> make(int64_t features, AttentionScope scope = At
   return out;
 }
 
-/// What the module makes of its values with the matrix that it says it uses.
+/// The module's output computed from its values and its reported attention matrix.
 at::Tensor by_matrix(TokenAttention& attention, const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   const auto parameters = attention.named_parameters();
   const at::Tensor value = at::linear(x, parameters["value_proj.weight"], parameters["value_proj.bias"])
@@ -81,14 +82,17 @@ TEST_P(FullAttention, DoesNotSeeMaskedTokens) {
 INSTANTIATE_TEST_SUITE_P(SoftmaxAndFeatures, FullAttention, testing::Values(-1, 0, 24));
 
 TEST(FullAttentionForms, OfMoreFeaturesNearsSoftmax) {
-  // Without LayerNorm queries and keys are short here: the variance of exp(|q + k|²) is small enough to see
-  // 1/√M.
+  // Without LayerNorm, queries and keys are short: the variance of exp(|q + k|²) is small enough to show the
+  // 1/√M convergence.
   const at::Tensor x = at::randn({2, 4, 3, kWidth});
   const at::Tensor exact = make(-1, AttentionScope::all, false)->full_matrix(x, {});
   const auto error = [&](int64_t features) {
-    return (exact - make(features, AttentionScope::all, false)->full_matrix(x, {})).abs().mean().item<double>();
+    return (exact - make(features, AttentionScope::all, false)->full_matrix(x, {}))
+        .abs()
+        .mean()
+        .item<double>();
   };
-  // 64 times the features: an eighth of the error, up to chance.
+  // 64 times the features: about an eighth of the error.
   EXPECT_LT(error(16384), error(256) / 4);
 }
 
@@ -117,7 +121,7 @@ TEST(FullAttentionForms, OfRegularisedFeaturesIsKroneckerAttentionOfOneMode) {
 }
 
 TEST(FullAttentionForms, TakeKeysAndValuesFromElsewhere) {
-  // Plain softmax over the kept cells of a memory of another shape, head by head.
+  // Plain softmax over the valid cells of a memory of another shape, head by head.
   Initializer init(3);
   TokenAttention attention(init, kWidth, kHeads, {.query_key_norm = false});
   attention.to(at::kDouble);
@@ -146,7 +150,7 @@ TEST_P(FullAttention, OfItsOwnTokensIsTheSameAsAMemory) {
   TokenAttention attention(init, kWidth, kHeads, {.features = GetParam()});
   const at::Tensor x = at::randn({2, 5, 3, kWidth}), mask = at::rand({2, 5, 3}).gt(0.3);
   EXPECT_TRUE(at::equal(attention.attend(x, {x, mask}), attention.forward(x, mask)));
-  // The order of keys is of no matter: a memory has no places.
+  // The order of keys does not matter: a memory has no positions.
   EXPECT_LT(largest_difference(attention.attend(x, {x.flip(1), mask.flip(1)}), attention.forward(x, mask)),
             1e-5);
 }
@@ -159,7 +163,7 @@ TEST(FullAttentionForms, RefuseAMemoryThatTheyCannotAttend) {
         [&] {
           attention->attend(x, {x, {}});
         },
-        testing::ThrowsMessage<c10::Error>(testing::HasSubstr("has no rotary codes")));
+        testing::ThrowsMessage<c10::Error>(testing::HasSubstr("no rotary embedding")));
   ops::KroneckerAttentionOptions options;
   options.heads = kHeads;
   KroneckerAttention kronecker(init, kWidth, 2, true, 0, options);
@@ -167,7 +171,7 @@ TEST(FullAttentionForms, RefuseAMemoryThatTheyCannotAttend) {
       [&] {
         kronecker.attend(x, {x, {}});
       },
-      testing::ThrowsMessage<c10::Error>(testing::HasSubstr("no keys from elsewhere")));
+      testing::ThrowsMessage<c10::Error>(testing::HasSubstr("no cross-attention")));
 }
 
 TEST(FullAttentionForms, IsNoMatrixForOtherReaches) {

@@ -1,4 +1,4 @@
-// Grids cut into patches and pooled, against loops over places; batch normalisation of few rows.
+// Grid patches and pooling against loops over cells; batch normalisation of few rows.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -12,10 +12,10 @@
 
 #include <cmath>
 
-#include "modewise/nn/layers/batch_norm.h"
+#include "modewise/nn/attention/pooling_attention.h"
 #include "modewise/nn/embedding/grid_patches.h"
 #include "modewise/nn/embedding/patch_embedding.h"
-#include "modewise/nn/attention/pooling_attention.h"
+#include "modewise/nn/layers/batch_norm.h"
 
 namespace modewise::nn {
 namespace {
@@ -116,7 +116,7 @@ TEST(BatchNorm, CountsValidRowsAlone) {
   BatchNorm norm(2, 0.25, 0.5);
   const at::Tensor x = at::tensor({1.0F, 10.0F, 3.0F, 30.0F, 9.0F, 90.0F}).view({3, 2});
   const at::Tensor mask = at::tensor({1, 1, 0}).to(at::kBool);
-  // Of 1 and 3: mean 2, variance 1, unbiased 2; of 10 and 30: 20, 100, 200.
+  // Values 1 and 3: mean 2, variance 1, unbiased 2; values 10 and 30: 20, 100, 200.
   const at::Tensor out = norm.forward(x, mask);
   EXPECT_NEAR(out[0][0].item<double>(), -1 / std::sqrt(1.25), 1e-6);
   EXPECT_NEAR(out[2][0].item<double>(), 7 / std::sqrt(1.25), 1e-5);
@@ -127,7 +127,7 @@ TEST(BatchNorm, CountsValidRowsAlone) {
   norm.eval();
   EXPECT_NEAR(norm.forward(x)[1][0].item<double>(), 2 / std::sqrt(1.75), 1e-6);
   norm.train();
-  // Without any valid row all count; of one row the variance is 0.
+  // Without any valid row, all rows count; a single row has variance 0.
   BatchNorm other(2);
   EXPECT_TRUE(
       other.forward(x, at::zeros({3}, at::kBool)).equal(BatchNorm(2).forward(x, at::ones({3}, at::kBool))));

@@ -1,4 +1,4 @@
-// The cell against libtorch's.
+// The LSTM cell against libtorch's.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/lstm_cell.h>

@@ -1,4 +1,4 @@
-// Modules against torch's own operators or formulas written out.
+// Modules against libtorch's operators or explicit formulas.
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/batch_norm.h>
@@ -18,16 +18,16 @@
 #include <cmath>
 
 #include "modewise/core/random.h"
+#include "modewise/nn/embedding/patch_embedding.h"
+#include "modewise/nn/embedding/positions.h"
+#include "modewise/nn/embedding/series_linear.h"
+#include "modewise/nn/embedding/time_head.h"
+#include "modewise/nn/initializer.h"
 #include "modewise/nn/layers/batch_norm.h"
 #include "modewise/nn/layers/block.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/feed_forward.h"
-#include "modewise/nn/initializer.h"
-#include "modewise/nn/embedding/patch_embedding.h"
-#include "modewise/nn/embedding/positions.h"
 #include "modewise/nn/layers/quantiles.h"
-#include "modewise/nn/embedding/series_linear.h"
-#include "modewise/nn/embedding/time_head.h"
 
 namespace modewise::nn {
 namespace {
@@ -71,7 +71,7 @@ TEST(Linear, HasTorchsDefaultDistribution) {
   EXPECT_TRUE(at::equal(linear.weight(), again.uniform({500, 64}, 1.0 / 8)));
   EXPECT_TRUE(at::equal(linear.bias(), again.uniform({500}, 1.0 / 8)));
   const at::Tensor x = at::randn({2, 3, 64});
-  // Blocks of rows are multiplied on their own, so the order of sums may differ.
+  // Row blocks are multiplied separately, so the order of sums may differ.
   EXPECT_LT(difference(linear.forward(x), at::linear(x, linear.weight(), linear.bias())), 1e-6);
   EXPECT_EQ(linear.forward(x.to(at::kBFloat16)).scalar_type(), at::kBFloat16);
 }
@@ -156,7 +156,7 @@ TEST(SinCosEncoding, ItsTableGoesWithTheModuleAndIsInNoState) {
   SinCosEncoding code({3, 5}, {1}, 8);
   EXPECT_EQ(code.named_parameters().size() + code.named_buffers().size(), 0u);
   const at::Tensor tokens = at::zeros({2, 3, 5, 8}), before = code.add_to(tokens);
-  code.to(at::kBFloat16);  // the weights' type is not the table's
+  code.to(at::kBFloat16);  // casting the weights does not cast the table
   EXPECT_TRUE(at::equal(code.add_to(tokens), before));
   code.to(at::kMeta);
   EXPECT_TRUE(code.add_to(tokens.to(at::kMeta)).is_meta());
@@ -198,11 +198,11 @@ TEST(SinCosPositions, GiveEachModeItsShareOfTheWidth) {
   const at::Tensor volume = sin_cos_positions({2, 3, 4}, 14);
   EXPECT_EQ(volume.sizes().vec(), (std::vector<int64_t>{2, 3, 4, 14}));
   EXPECT_EQ(difference(volume[0][2][1].narrow(0, 0, 4), volume[0][0][3].narrow(0, 0, 4)),
-            0);  // same place of mode 0
+            0);  // same position of mode 0
   EXPECT_EQ(difference(volume[0][2][1].narrow(0, 8, 4), volume[1][0][1].narrow(0, 8, 4)),
-            0);                                                       // same place of mode 2
+            0);                                                       // same position of mode 2
   EXPECT_EQ(volume.narrow(-1, 12, 2).abs().max().item<double>(), 0);  // left over
-  // Every place has a code of its own.
+  // Every position has a distinct encoding.
   const at::Tensor rows = volume.view({24, 14});
   for (int64_t i = 0; i < 24; ++i)
     for (int64_t j = 0; j < i; ++j) EXPECT_GT(difference(rows[i], rows[j]), 1e-3);
@@ -253,7 +253,7 @@ TEST(TimeHead, MeanCountsValidTokensAlone) {
   at::Tensor mask = at::ones({2, 3, 4}, at::kBool);
   mask[0][1][2] = false;
   const at::Tensor out = head.forward(tokens, mask);
-  tokens[0][1][2].copy_(at::arange(6) * 100);  // a constant would be taken off by the norm
+  tokens[0][1][2].copy_(at::arange(6) * 100);  // the norm would remove a constant
   EXPECT_EQ(difference(head.forward(tokens, mask), out), 0);
   EXPECT_GT(difference(head.forward(tokens, {}), out), 1e-3);
 }

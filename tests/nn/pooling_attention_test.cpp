@@ -1,4 +1,4 @@
-// Pooling attention has two ways to its result: with weights that are dropped, and without.
+// Pooling attention has two code paths: with and without dropout of the attention weights.
 
 #include "modewise/nn/attention/pooling_attention.h"
 
@@ -9,7 +9,7 @@
 namespace modewise::nn {
 namespace {
 
-// Of 2 · 3 · 35 · 12 weights, a probability of 1e-9 drops none and scales by 1 + 1e-9.
+// Among 2 · 3 · 35 · 12 weights, a probability of 1e-9 drops none and scales by 1 + 1e-9.
 TEST(PoolingAttention, WithHardlyAnyDropoutIsAsWithoutOne) {
   Initializer init(1);
   PoolingAttention attention(init, 12, 3, {5, 7}, 1e-9);

@@ -1,4 +1,4 @@
-// Blocks that run again in the backward pass, against gradients worked out by hand.
+// Activation checkpointing: recomputed blocks against gradients computed by hand.
 
 #include "modewise/nn/recompute.h"
 

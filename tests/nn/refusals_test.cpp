@@ -1,4 +1,4 @@
-// What the zoo of attention forms can do by its table, and what modules refuse, word by word.
+// Properties of the types in the attention registry, and error messages of modules, word by word.
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
@@ -12,8 +12,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/nn/attention/attention_registry.h"
-#include "modewise/nn/embedding/rotary_scaling.h"
 #include "modewise/nn/attention/synthesizer_attention.h"
+#include "modewise/nn/embedding/rotary_scaling.h"
 #include "modewise/nn/embedding/time_head.h"
 
 namespace modewise::nn {
@@ -21,7 +21,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// The sentence of the error, without the places in the program behind it.
+/// The error message without the stack trace.
 std::string said(const std::function<void()>& action) {
   try {
     action();
@@ -78,19 +78,20 @@ TEST(AttentionRegistry, RefusesInWholeSentences) {
     return said([&] { make_attention(init, name, shape, options); });
   };
   const SynthesizerShape grid = {{3, 5}, 0, 14, 2};
-  EXPECT_EQ(refused("stx", grid), "there is no attention 'stx'");
+  EXPECT_EQ(refused("stx", grid), "unknown attention 'stx'");
   EXPECT_EQ(refused("STT", grid, {.causal = true}),
-            "attention 'tensor' cannot be causal: each of its rows sees every token");
+            "attention 'tensor' cannot be causal: each of its rows depends on every token");
   EXPECT_EQ(refused("MS", {{3, 5}, 7, 14, 2}),
-            "attention 'mixture' has as many keys as tokens: its definition knows one feature map alone");
+            "attention 'mixture' has no cross-attention: its definition has one feature map, so as many keys "
+            "as tokens");
   EXPECT_EQ(refused("sr", {{3, 5}, 0, 15, 2}), "attention 'random': heads = 2 must divide the width 15");
-  const std::string factors = "Kronecker factors of 15 rows and 8 columns are wanted, got rows ";
+  const std::string factors = "expected Kronecker factors of 15 rows and 8 columns, got rows ";
   const SynthesizerShape wide = {{3, 5}, 8, 14, 2};
   EXPECT_EQ(refused("fsr", wide, {.shapes = {{3, 5}, {2, 5}}}), factors + "[3, 5] and columns [2, 5]");
   EXPECT_EQ(refused("fsr", wide, {.shapes = {{3, 4}, {2, 4}}}), factors + "[3, 4] and columns [2, 4]");
   EXPECT_EQ(refused("fsr", wide, {.shapes = {{15}, {2, 4}}}), factors + "[15] and columns [2, 4]");
   EXPECT_EQ(refused("product-random", grid, {.shapes = {{3, 5}, {5, 3}}}),
-            "softmaxed factors are square, got rows [3, 5] and columns [5, 3]");
+            "product-random needs square factors, got rows [3, 5] and columns [5, 3]");
   EXPECT_EQ(said([&] { make_tensor_logits(init, wide, ReducedAxis::width); }),
             "a tensor synthesizer has as many keys as tokens, 15, got 8");
 }
@@ -104,11 +105,11 @@ TEST(AttentionRegistry, TakesTheTokensItWasMadeForAlone) {
   };
   for (const char* name : {"sd", "stt", "sr", "fsr", "product-random"})
     EXPECT_EQ(forward(name, {{3, 5}, 0, 14, 2}, rotated),
-              "a synthesizer made for tokens [3, 5] takes these alone, got [5, 3]")
+              "a synthesizer built for tokens [3, 5] takes only these, got [5, 3]")
         << name;
   for (const char* name : {"sd", "sr", "fsr"})
     EXPECT_EQ(forward(name, {{7}, 0, 14, 2}, at::randn({1, 8, 14})),
-              "a synthesizer made for tokens [7] takes so many or fewer, got [8]")
+              "a synthesizer built for tokens [7] takes at most as many, got [8]")
         << name;
   const auto attend = [&](const std::string& name, const SynthesizerShape& shape, const at::Tensor& x,
                           int64_t keys) {
@@ -116,13 +117,13 @@ TEST(AttentionRegistry, TakesTheTokensItWasMadeForAlone) {
     return said([&] { attention->attend(x, {at::randn({1, keys, 14}), {}}); });
   };
   EXPECT_EQ(attend("sr", {{7}, 4, 14, 2}, at::randn({1, 7, 14}), 6),
-            "a synthesizer made for 4 keys takes so many or fewer, got 6");
+            "a synthesizer built for 4 keys takes at most as many, got 6");
   EXPECT_EQ(attend("sr", {{3, 5}, 4, 14, 2}, at::randn({1, 3, 5, 14}), 2),
-            "a synthesizer made for 4 keys takes these alone, got 2");
+            "a synthesizer built for 4 keys takes exactly as many, got 2");
   EXPECT_EQ(attend("linformer", {{7}, 4, 14, 2}, at::randn({1, 7, 14}), 6),
-            "linformer made for 4 tokens takes so many or fewer, got 6");
+            "linformer built for 4 tokens takes at most as many, got 6");
   EXPECT_EQ(attend("kronecker", {{7}, 0, 14, 2}, at::randn({1, 7, 14}), 7),
-            "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere");
+            "this attention type mixes the tokens of one tensor: it has no cross-attention");
   const auto twice = make_mixed_logits(
       {make_random_logits(init, {{7}, 0, 14, 2}, true), make_random_logits(init, {{7}, 0, 14, 2}, true)});
   EXPECT_EQ(said([&] {
@@ -133,13 +134,13 @@ TEST(AttentionRegistry, TakesTheTokensItWasMadeForAlone) {
 
 TEST(TokenAttention, HasKeysFromElsewhereWhereItReachesAll) {
   Initializer init(1);
-  for (const TokenAttentionOptions& options :
-       {TokenAttentionOptions{.scope = AttentionScope::spatial}, TokenAttentionOptions{.rotary_modes = {0}}}) {
+  for (const TokenAttentionOptions& options : {TokenAttentionOptions{.scope = AttentionScope::spatial},
+                                               TokenAttentionOptions{.rotary_modes = {0}}}) {
     TokenAttention attention(init, 8, 2, options);
     EXPECT_EQ(said([&] {
                 attention.attend(at::randn({1, 3, 2, 8}), {at::randn({1, 4, 8}), {}});
               }),
-              "attention with keys from elsewhere reaches all of them and has no rotary codes");
+              "cross-attention needs scope `all` and no rotary embedding");
   }
 }
 
@@ -151,7 +152,7 @@ TEST(RotaryScaling, KnowsItsKinds) {
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::internal);
-    EXPECT_STREQ(error.what(), "there is no rotary scaling 'cubic'");
+    EXPECT_STREQ(error.what(), "unknown rotary scaling 'cubic'");
   }
 }
 

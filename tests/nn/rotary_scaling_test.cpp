@@ -1,4 +1,4 @@
-// Frequencies of rotary codes, level by level, against their formulas.
+// Frequencies of the rotary embedding, level by level, against their formulas.
 
 #include "modewise/nn/embedding/rotary_scaling.h"
 
@@ -41,7 +41,8 @@ TEST(RotaryScaling, ALevelHasItsOwnLengthAndFactor) {
   EXPECT_EQ(level_scaling(linear, 8, 8).factor, 4);
 }
 
-// Of 6 positions no pair turns once, the fastest 6 / 2π = 0.95 times: all are interpolated (YaRN, Eq. 20).
+// Within 6 positions no pair completes a rotation (fastest: 6 / 2π = 0.95): all are interpolated (YaRN, Eq.
+// 20).
 TEST(RotaryScaling, YarnInterpolatesAllPairsOfFewPositions) {
   const RotaryScaling scaling{.base = 10, .kind = "yarn", .factor = 4, .original_length = 2048};
   const std::vector<double> frequencies = rotary_frequencies(level_scaling(scaling, 6, 24), 8);
@@ -58,8 +59,8 @@ TEST(RotaryScaling, NtkStretchesTheBase) {
   EXPECT_DOUBLE_EQ(frequencies[1], 1.0 / 40);
 }
 
-// Pairs turn 10^(−i/4). Of 2048 tokens, a dimension 8 ln(2048 / 2π t) / (2 ln 10) turns t times: −1.9 for t =
-// 1000 and 10.05 for t = 1, so that the ramp goes from 0 to the last dimension, 7.
+// Pair i rotates by 10^(−i/4) per token. Within 2048 tokens, dimension 8 ln(2048 / 2π t) / (2 ln 10) rotates
+// t times: −1.9 for t = 1000 and 10.05 for t = 1, so the ramp goes from 0 to the last dimension, 7.
 TEST(RotaryScaling, YarnsRampEndsAtTheLastDimension) {
   const std::vector<double> frequencies = rotary_frequencies(
       {.base = 10, .kind = "yarn", .factor = 4, .original_length = 2048, .beta_fast = 1000, .beta_slow = 1},
@@ -70,7 +71,7 @@ TEST(RotaryScaling, YarnsRampEndsAtTheLastDimension) {
                 1e-15);
 }
 
-// A dimension 16 ln(64 / 2π t) / (2 ln 10^4) turns t times: 1.414 for t = 2 and 2.618 for t = 0.5.
+// Dimension 16 ln(64 / 2π t) / (2 ln 10^4) rotates t times: 1.414 for t = 2 and 2.618 for t = 0.5.
 TEST(RotaryScaling, YarnsRampMayEndBetweenDimensions) {
   RotaryScaling scaling{
       .base = 10000, .kind = "yarn", .factor = 4, .original_length = 64, .beta_fast = 2, .beta_slow = 0.5};
@@ -117,7 +118,7 @@ TEST(RotaryScaling, OnlyYarnHasAGain) {
   EXPECT_EQ(rotary_gain({.base = 10, .kind = "yarn", .factor = 4, .gain = 1.5}), 1.5);
   EXPECT_NO_THROW(rotary_frequencies({.base = 10, .kind = "none"}, 4));
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { rotary_frequencies({.base = 10, .kind = "other"}, 4); }),
-            "there is no rotary scaling 'other'");
+            "unknown rotary scaling 'other'");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Attention of an encoder's sequence in every form: padding, matrices, formulas written out, the shares that
-// sparse masks promise.
+// Sequence attention of every type: padding, attention matrices, explicit formulas, densities of sparse
+// masks.
 
 #include "modewise/nn/attention/sequence_attention.h"
 
@@ -57,7 +57,7 @@ double largest(const at::Tensor& x) {
   return x.abs().max().item<double>();
 }
 
-/// [B, n, D] -> [B, H, n, d] by the map of that name.
+/// [B, n, D] -> [B, H, n, d] by the projection of that name.
 at::Tensor mapped(const Attention& attention, const std::string& name, const at::Tensor& x) {
   const auto parameters = attention.named_parameters();
   return (at::matmul(x, parameters[name + ".weight"].t()) + parameters[name + ".bias"])
@@ -110,7 +110,8 @@ TEST_P(EverySequenceForm, IsItsMatrixTimesTheValues) {
   const at::Tensor out = out_of(*attention, at::matmul(matrix, mapped(*attention, "value_proj", x)));
   EXPECT_LT(largest((out - attention->forward(x, mask))[0]), 1e-10);
   EXPECT_LT(largest((out - attention->forward(x, mask))[1].narrow(0, 0, 11)), 1e-10);
-  if (find_sequence_attention(GetParam())->projected || find_sequence_attention(GetParam())->landmarks) return;
+  if (find_sequence_attention(GetParam())->projected || find_sequence_attention(GetParam())->landmarks)
+    return;
   EXPECT_LT(largest(matrix[0].sum(-1) - 1), 1e-10);
 }
 
@@ -156,7 +157,7 @@ std::vector<std::string_view> names() {
 INSTANTIATE_TEST_SUITE_P(Forms, EverySequenceForm, testing::ValuesIn(names()),
                          [](const auto& one) { return std::string(one.param); });
 
-/// Of n tokens, those that token t may attend in each form with a share.
+/// The tokens, out of n, that token t may attend to, for each type with a density.
 TEST(SequenceAttention, SparseMasksKeepTheShareTheyPromise) {
   const at::NoGradGuard no_grad;
   for (const char* type : {"window", "random", "topk"})
@@ -168,7 +169,7 @@ TEST(SequenceAttention, SparseMasksKeepTheShareTheyPromise) {
         const at::Tensor matrix =
             attention->full_matrix(noise({1, n, 12}), padded ? std::optional(mask) : std::nullopt);
         const int64_t seen = padded ? n - 1 : n;
-        // A token that is not valid has no logits of its own.
+        // A padding token has no logits of its own.
         const at::Tensor rows = (padded ? mask : at::ones_like(mask)).unsqueeze(1).expand({1, 2, n});
         const at::Tensor counts = matrix.gt(0).sum(-1).masked_select(rows);
         EXPECT_EQ(counts.min().item<int64_t>(),
@@ -223,7 +224,8 @@ TEST(SequenceAttention, LinformerIsItsFormula) {
             1e-12);
 }
 
-/// The features of Performer's authors, with their factor and |x|²/2 for queries too, without their epsilon.
+/// Random features as in Performer's code, with their factor and |x|²/2 for queries too, without their
+/// epsilon.
 TEST(SequenceAttention, PerformerIsItsFormula) {
   const at::NoGradGuard no_grad;
   SequenceAttentionOptions options = options_of("performer");
@@ -275,26 +277,27 @@ std::string refusal(const std::function<void()>& action) {
 
 TEST(SequenceAttention, SaysWhatDoesNotFit) {
   EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .type = "tree"}); }),
-            "there is no attention of a sequence called 'tree'");
+            "unknown sequence attention 'tree'");
   EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .heads = 5}); }),
             "attention 'full': heads = 5 must divide the width 12");
   EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .type = "linformer"}); }),
-            "linformer has maps over the tokens of the longest sequence: their number must be given");
+            "linformer projects over the tokens of the longest sequence: its length (options.tokens) must be "
+            "given");
   EXPECT_EQ(refusal([] {
               made("linformer")->forward(noise({1, 18, 12}), {});
             }),
-            "linformer made for 17 tokens takes so many or fewer, got 18");
+            "linformer built for 17 tokens takes at most as many, got 18");
   const at::Tensor x = noise({2, 5, 12});
   EXPECT_EQ(refusal([&] { made("full")->forward(x[0], {}); }),
-            "attention of a sequence wants x [B, n, D], got [5, 12]");
+            "sequence attention expects x [B, n, D], got [5, 12]");
   EXPECT_EQ(refusal([&] {
               made("full")->forward(x, at::ones({2, 4}, at::kBool));
             }),
-            "attention of a sequence wants a mask of bool [2, 5], got Bool [2, 4]");
+            "sequence attention expects a bool mask [2, 5], got Bool [2, 4]");
   EXPECT_EQ(refusal([&] {
               made("full")->forward(x, at::ones({2, 5}));
             }),
-            "attention of a sequence wants a mask of bool [2, 5], got Float [2, 5]");
+            "sequence attention expects a bool mask [2, 5], got Float [2, 5]");
 }
 
 }  // namespace

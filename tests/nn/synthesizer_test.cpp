@@ -1,4 +1,4 @@
-// Every form of the zoo against its formula written out with explicit matrices in float64, at odd sizes.
+// Every type of the attention registry against its formula with explicit matrices in float64, at odd sizes.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/einsum.h>
@@ -45,7 +45,7 @@ struct Parts {
     for (const auto& b : attention->named_buffers()) all[b.key()] = b.value();
   }
   at::Tensor operator()(const std::string& name) const { return all.at(name); }
-  /// The parameter or the Kronecker product of its factors, of one head.
+  /// The parameter, or the Kronecker product of its factors, for one head.
   at::Tensor matrix(const std::string& name, int64_t head) const {
     at::Tensor out;
     for (int i = 0; all.contains(name + ".factor" + std::to_string(i)); ++i) {
@@ -54,7 +54,7 @@ struct Parts {
     }
     return out;
   }
-  /// Z = X ×_1 A_1 ×_2 A_2 ×_3 A_3 as N × N, of one head: [B, N, N].
+  /// Z = X ×_1 A_1 ×_2 A_2 ×_3 A_3 as N × N, for one head: [B, N, N].
   at::Tensor tensor_logits(const std::string& name, const at::Tensor& x, int64_t head) const {
     return at::einsum("bhwc,ih,jw,kc->bijk", {x, matrix(name + ".height", head),
                                               matrix(name + ".width", head), matrix(name + ".channel", head)})
@@ -67,7 +67,7 @@ struct Parts {
 
 using Weights = std::function<at::Tensor(const Parts&, const at::Tensor& x, int64_t head)>;
 
-/// What weights [B, N, N] a head, without a mask, make of x.
+/// Output for x of attention with weights [B, N, N] per head, without mask.
 at::Tensor by_formula(const Parts& parts, const at::Tensor& x, const Weights& weights) {
   const at::Tensor v = at::linear(x, parts("value_proj.weight"), parts("value_proj.bias")).flatten(1, 2);
   std::vector<at::Tensor> heads;
@@ -163,7 +163,7 @@ std::shared_ptr<Attention> make(const std::string& name, const SynthesizerShape&
   Initializer init(5);
   auto out = make_attention(init, name, shape, options);
   out->to(at::kDouble);
-  // θ and biases begin at 0, where many mistakes agree.
+  // Move θ and biases away from 0, where many errors would be invisible.
   for (const auto& p : out->named_parameters())
     if (p.value().abs().max().item<double>() == 0) p.value().set_data(at::randn_like(p.value()));
   return out;
@@ -187,7 +187,7 @@ TEST_P(AttentionEntries, GiveMaskedTokensNoWeightAndTheRestWhatIsLeft) {
   const at::Tensor mask = at::rand({2, kHeight, kWidth}).gt(0.3);
   const Parts parts(attention);
   if (GetParam().name.starts_with("additive") || GetParam().name == "mixture-printed")
-    return;  // no one softmax
+    return;  // not a single softmax
   const Weights masked = [&](const Parts& p, const at::Tensor& input, int64_t head) {
     const at::Tensor kept = GetParam().weights(p, input, head) * mask.flatten(1).unsqueeze(1).to(at::kDouble);
     return kept / kept.sum(-1, true);
@@ -225,11 +225,11 @@ TEST(AttentionRegistry, HasEveryRowOfTheTableByItsCode) {
     EXPECT_NE(find_attention_entry(code), nullptr) << code;
   EXPECT_EQ(find_attention_entry("stth")->name, "tensor-height");
   EXPECT_EQ(find_attention_entry("mixture"), find_attention_entry("ms"));
-  EXPECT_EQ(find_attention_entry(""), nullptr);  // forms without a code are not found by it
+  EXPECT_EQ(find_attention_entry(""), nullptr);  // types without a code are not found by it
   EXPECT_EQ(find_attention_entry("tensor "), nullptr);
 }
 
-// Numbers of ../facts: at 8 × 8 × 64 and one head, without value and output projections.
+// Published parameter counts: at 8 × 8 × 64 and one head, without value and output projections.
 TEST(AttentionRegistry, LearnsAsManyNumbersAsThePaperCounts) {
   const auto count = [](const std::string& name) {
     Initializer init(1);
@@ -271,8 +271,7 @@ TEST(AttentionRegistry, LinformerProjectsKeysAndValuesOfTheKeptTokens) {
             1e-12);
 }
 
-// One at a time: what a later token holds does not reach an earlier one, and what is given at once is the
-// same.
+// Causality: a later token does not affect an earlier output; incremental decoding equals the full pass.
 TEST(AttentionRegistry, CausalFormsSeeNoLaterToken) {
   for (const AttentionEntry& type : attention_entries()) {
     if (!type.causal) continue;
@@ -300,7 +299,7 @@ TEST(AttentionRegistry, RectangularFormsTakeAMemory) {
     at::Tensor hidden = cells.masked_fill(kept.logical_not().unsqueeze(-1), 9);
     EXPECT_LT(largest_difference(attention->attend(x, {hidden, kept}), before), 1e-13) << type.name;
     EXPECT_GT(largest_difference(attention->attend(x, {cells + 1, kept}), before), 1e-3) << type.name;
-    // Fewer words than were foreseen.
+    // Fewer tokens than the synthesizer was built for.
     EXPECT_LT(largest_difference(attention->attend(x.narrow(1, 0, 3), {cells, kept}), before.narrow(1, 0, 3)),
               1e-13)
         << type.name;
@@ -323,8 +322,7 @@ TEST(AttentionRegistry, SaysWhatAFormCannotDo) {
                   ThrowsMessage<c10::Error>(HasSubstr("as many keys as tokens")));
     }
   }
-  EXPECT_THAT(refusal("stx", grid(), {}),
-              ThrowsMessage<c10::Error>(HasSubstr("there is no attention 'stx'")));
+  EXPECT_THAT(refusal("stx", grid(), {}), ThrowsMessage<c10::Error>(HasSubstr("unknown attention 'stx'")));
   EXPECT_THAT(refusal("stt", {{3, 5}, 0, 15, 2}, {}),
               ThrowsMessage<c10::Error>(HasSubstr("heads = 2 must divide the width 15")));
   EXPECT_THAT(refusal("fsr", grid(), {.shapes = {{3, 5}, {5, 5}}}),
@@ -332,13 +330,13 @@ TEST(AttentionRegistry, SaysWhatAFormCannotDo) {
   const at::Tensor other = at::randn({1, 5, 3, kChannels}, at::kDouble);
   for (const char* name : {"stt", "sr", "sd", "fsr", "ms", "product-random"})
     EXPECT_THAT([&] { make(name)->forward(other, {}); },
-                ThrowsMessage<c10::Error>(HasSubstr("made for tokens [3, 5] takes these alone, got [5, 3]")))
+                ThrowsMessage<c10::Error>(HasSubstr("built for tokens [3, 5] takes only these, got [5, 3]")))
         << name;
   EXPECT_THAT(
       [&] {
         make("sr", {{7}, 0, kChannels, kHeads})->forward(at::randn({1, 8, kChannels}, at::kDouble), {});
       },
-      ThrowsMessage<c10::Error>(HasSubstr("made for tokens [7] takes so many or fewer, got [8]")));
+      ThrowsMessage<c10::Error>(HasSubstr("built for tokens [7] takes at most as many, got [8]")));
 }
 
 TEST(KroneckerFactors, AreAsEqualAsTheirDivisorsAllow) {

@@ -1,4 +1,4 @@
-"""What the tests of the program share: where it is, runs that must succeed or fail, a small table and a run on it."""
+"""Shared helpers of the tests of the program: its path, runs that must succeed or fail, a small table and a run on it."""
 import os
 import pathlib
 import subprocess

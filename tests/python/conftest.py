@@ -14,8 +14,7 @@ import modewise  # noqa: E402, F401 — it chooses torch's kernels, before a tes
 from file_claims import pytest_collection_modifyitems, pytest_runtest_protocol  # noqa: E402, F401 — hooks
 from skip_rule import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401 — hooks
 
-# What is ignored here, as in a shell's background job, every program that the tests start would go on ignoring; a handler is not
-# inherited.
+# Programs that the tests start would inherit an ignored signal, as in a shell's background job; they do not inherit a handler.
 for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)

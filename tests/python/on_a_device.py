@@ -15,7 +15,7 @@ import torch
 from modewise import nn
 from modewise.models.forecast import ForecastShape, TokenForecaster
 from modewise.models.language import LanguageLayer
-from modewise.nn.synthesizers import FORMS
+from modewise.nn.synthesizers import ENTRIES
 from ops_records import BUILD, RECORDS, ops
 from ops_samples import drawer, outputs
 
@@ -45,7 +45,7 @@ def restored():
 
 
 def on_device(value):
-    """Of the same strides, a leaf where it was one."""
+    """The value on the device, with the same strides; a leaf stays a leaf."""
     if isinstance(value, list):
         return [on_device(item) for item in value]
     if not isinstance(value, torch.Tensor):
@@ -58,7 +58,7 @@ def placed(sample, place):
 
 
 def results_and_gradients(record, sample):
-    """What is returned, and the gradients of sums weighted by numbers that depend on places alone."""
+    """The result, and the gradients of sums weighted by numbers that depend on indices alone."""
     args, kwargs = sample
     leaves = [a.detach().requires_grad_() if record.differentiable and isinstance(a, torch.Tensor) and a.is_floating_point() and a.dtype != torch.float64
               else a for a in args]
@@ -177,7 +177,7 @@ BLOCKS = {
     "hot, linear": lambda: nn.KroneckerAttention(8, 2, 2, kernel="linear", features=24, share_modes=True),
     "all tokens": lambda: nn.TokenAttention(8, 2, rope_modes=[1], dropout=0.3),
     "divided": lambda: nn.DividedAttention(8, 2, 2, rope_modes=[1]),
-    **{form: (lambda form=form: nn.synthesizer(form, [3, 5], 8, 2)) for form in FORMS},
+    **{name: (lambda name=name: nn.synthesizer(name, [3, 5], 8, 2)) for name in ENTRIES},
 }
 
 
@@ -193,7 +193,7 @@ def test_blocks_train(name):
 def test_forecasters_train(mechanism):
     torch.manual_seed(2)
     shape = ForecastShape(series=[3], ordered=[False], lookback=24, horizon=5, quantiles=3, missing=True)
-    encoder = nn.EncoderOptions(width=8, hidden=6, blocks=1, heads=2, code="sincos", rope_modes=[1], mechanism=mechanism)
+    encoder = nn.EncoderOptions(width=8, hidden=6, layers=1, heads=2, encoding="sincos", rope_modes=[1], mechanism=mechanism)
     model = TokenForecaster(shape, encoder, length=8, stride=4, head="attention" if mechanism == "hot" else "flatten", skip="shared",
                             centre="mean", scale=True, affine=True, cycle=6)  # fmt: skip
     past = torch.randn(2, 3, 24)
@@ -201,7 +201,7 @@ def test_forecasters_train(mechanism):
 
 
 DECODERS = {
-    "causal": {"fold": [0, 2, 3], "window": 4, "slots": 2},
+    "summary": {"fold": [0, 2, 3], "window": 4, "summary_tokens": 2},
     "full": {},
     "window": {"window": 4},
     "lambda": {"window": 4, "sinks": 2},

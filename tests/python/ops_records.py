@@ -23,7 +23,7 @@ from ops_samples import (ELEMENTARY, adam_samples, add_norm_samples, attention_a
 from ops_sequence_formulas import (hashed_attention, joined, language_loss, nystroem_attention, summary_step,
                                    tensor_formula, token_losses)
 from ops_sequence_samples import (hashed_samples, in_schema_order, join_samples, loss_samples, nystroem_samples,
-                                  open_blocks, sequences, step_case, step_samples, tensor_samples, tokens_kept)
+                                  partial_blocks, sequences, step_case, step_samples, tensor_samples, tokens_kept)
 
 BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", pathlib.Path(__file__).parents[2] / "build"))
 torch.ops.load_library(str(BUILD / "lib" / "libmodewise_ops.so"))
@@ -201,7 +201,7 @@ RECORDS = [
             (lambda r: sequences(r, 1, 6, 2, 1, 4, form="pooled", fold=(2, 3)), r"form pooled cannot be causal: .* later ones too"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, form="tree"), r"form must be full, .* or topk, got tree"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, form="topk", density=0.0), r"density must be above 0 and at most 1, got 0"),
-            (lambda r: sequences(r, 1, 6, 2, 1, 4), r"form causal needs a fold"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4), r"form summary needs a fold"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 0), slots=1), r"sizes of a fold must be 1 … 2147483647 .* got 2 0"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, -3), slots=1), r"sizes of a fold must be 1 … 2147483647"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2**30,) * 3, slots=1, window=2**30), r"product of the fold .* must be at most 9223372036854775807"),
@@ -378,7 +378,7 @@ RECORDS = [
                 (lambda r: step_case(r, 1, 2, 2, 2, 4, 4, first=-1, window=3), r"first must be 0 … 2147483647, got -1")],
         kernels={"summary_step": "loops"}, differentiable=False, call=changed("summary_step", (4, 5, 6, 7, 9, 10, 11, 12))),
     Record(
-        "summary_join", joined, join_samples, lambda r: [((r(1, 2, 1, 3), r(1, 2, 1, 2), *open_blocks(r, 1, 1, 2, 3, 2)), {})],
-        errors=[(lambda r: ((r(1, 2, 1, 3), r(1, 2, 1, 2), *open_blocks(r, 1, 2, 2, 3, 2)), {}), r"summary_join: latents must be \[1, r, 3\], got \[2, 2, 3\]")],
+        "summary_join", joined, join_samples, lambda r: [((r(1, 2, 1, 3), r(1, 2, 1, 2), *partial_blocks(r, 1, 1, 2, 3, 2)), {})],
+        errors=[(lambda r: ((r(1, 2, 1, 3), r(1, 2, 1, 2), *partial_blocks(r, 1, 2, 2, 3, 2)), {}), r"summary_join: latents must be \[1, r, 3\], got \[2, 2, 3\]")],
         kernels={"summary_join": "loops"}, differentiable=False, call=changed("summary_join", (3, 4, 5, 6))),
 ]

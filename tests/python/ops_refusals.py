@@ -171,15 +171,15 @@ REFUSALS = {
         (lambda r: tensor(r, form="tree"), "form must be full, window, lambda, axial, pooled, summary, random or topk, got tree"),
         (lambda r: tensor(r, form="topk", density=0.0), "density must be above 0 and at most 1, got 0"),
         (lambda r: tensor(r, form="topk", density=1.5), "density must be above 0 and at most 1, got 1.5"),
-        (lambda r: tensor(r, form="causal"), "form causal needs a fold n_1 … n_m"),
-        *[(lambda r, fold=fold: tensor(r, form="causal", fold=fold), "the sizes of a fold must be 1 … 2147483647 (the first may be 0: as large as the "
+        (lambda r: tensor(r, form="summary"), "form summary needs a fold n_1 … n_m"),
+        *[(lambda r, fold=fold: tensor(r, form="summary", fold=fold), "the sizes of a fold must be 1 … 2147483647 (the first may be 0: as large as the "
            f"sequence needs), got {' '.join(map(str, fold))}") for fold in ([2, 0], [2, -3], [-1, 2])],
-        (lambda r: tensor(r, form="causal", fold=[2**30, 2**29, 2**28], window=2**30),
+        (lambda r: tensor(r, form="summary", fold=[2**30, 2**29, 2**28], window=2**30),
          f"the product of the fold {2**30} {2**29} {2**28} must be at most {2**63 - 1}"),
         (lambda r: tensor(r, form="axial", fold=[2**20, 2**19]), f"the product of the fold {2**20} {2**19} must be at most {2**31 - 1}"),
         (lambda r: tensor(r, (1, 7, 4, 8), (1, 7, 2, 8), (1, 7, 2, 5), form="axial", fold=[2, 3]),
          "the fold 2 3 holds 6 tokens, the sequence has 7; a first size of 0 grows with the sequence"),
-        (lambda r: tensor(r, form="causal", fold=[2, 3], window=2),
+        (lambda r: tensor(r, form="summary", fold=[2, 3], window=2),
          "the window must hold the finest mode, 3 tokens of fold 2 3, else a token of a partial block would not be visible; got 2"),
         (lambda r: tensor(r, form="window"), "form window needs a window of at least 1 token"),
         (lambda r: tensor(r, form="lambda", sinks=3), "form lambda needs a window of at least 1 token"),
@@ -206,10 +206,10 @@ REFUSALS = {
           for m, kind in [(mask(2, 5), "Bool"), (mask(3, 6), "Bool"), (mask(2, 6, 1), "Bool"), (torch.ones(2, 6), "Float")]],
         *[(lambda r, o=o: tensor(r, frequencies=doubles(1, 4), token_mask=mask(2, 6), **o),
            f"form {o['form']} takes a token_mask or a rotary embedding, not both")
-          for o in [dict(form="causal", fold=[0, 3]), dict(form="lambda", window=2), dict(form="window", window=2)]],
+          for o in [dict(form="summary", fold=[0, 3]), dict(form="lambda", window=2), dict(form="window", window=2)]],
         (lambda r: tensor(r, form="axial", fold=[2, 3], modes=3), "modes must be 0, or for form axial or pooled at most the size of the fold 2 3, got 3 for form axial"),
         (lambda r: tensor(r, form="axial", fold=[2, 3], modes=-1), "modes must be 0, or for form axial or pooled at most the size of the fold 2 3, got -1 for form axial"),
-        (lambda r: tensor(r, form="causal", fold=[2, 3], modes=1), "modes must be 0, or for form axial or pooled at most the size of the fold 2 3, got 1 for form causal"),
+        (lambda r: tensor(r, form="summary", fold=[2, 3], modes=1), "modes must be 0, or for form axial or pooled at most the size of the fold 2 3, got 1 for form summary"),
         (lambda r: tensor(r, dropout=1.5), "the dropout rate must be in [0, 1], got 1.5"),
     ],
     "nystroem_attention": [
@@ -236,11 +236,11 @@ REFUSALS = {
         (lambda r: ((r(2, 6, 3, 4), r(2, 6, 3, 5), r(1, 3, 4, 2)), dict(chunk=0)), "chunk must be 1 … 46340, got 0"),
     ],
     "summary_attention": [
-        (lambda r: tensor(r, form="causal", fold=[5, 2, 3]), "fold 5 2 3 needs latents [2, 2, r, 8]"),
-        *[(lambda r, t=t: tensor(r, form="causal", fold=[5, 2, 3], latents=r(*t)),
+        (lambda r: tensor(r, form="summary", fold=[5, 2, 3]), "fold 5 2 3 needs latents [2, 2, r, 8]"),
+        *[(lambda r, t=t: tensor(r, form="summary", fold=[5, 2, 3], latents=r(*t)),
            f"latents must be [at least 2, 2, r, 8] for fold 5 2 3 and k [2, 6, 2, 8], got {list(t)}")
           for t in [(1, 2, 4, 8), (2, 4, 4, 8), (2, 2, 0, 8), (2, 2, 4, 7), (2, 2, 8)]],
-        (lambda r: tensor(r, form="causal", fold=[5, 2, 3], latents=r(2, 2, 4, 8).double()), "latents must have the type of q, Float, got Double"),
+        (lambda r: tensor(r, form="summary", fold=[5, 2, 3], latents=r(2, 2, 4, 8).double()), "latents must have the type of q, Float, got Double"),
     ],
     "layer_norm": [
         (lambda r: ((r(3, 5, 6), r(4)), {}), "weight must be [6] for x [3, 5, 6], got [4]"),

@@ -30,7 +30,7 @@ def visible_blocks(fold, t):
         yield level, tokens, range(group, own), own - group, group
 
 
-def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, token_mask=None, *, form="causal", fold=(), window=0,
+def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, token_mask=None, *, form="summary", fold=(), window=0,
                      sinks=0, causal=True, scale=0.0, gains=()):
     """Token by token, with the keys gathered in a list by definition."""
     valid = torch.ones(q.shape[:2], dtype=torch.bool) if token_mask is None else token_mask
@@ -76,7 +76,7 @@ def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, to
             see(place(t), k[:, s : s + 1], place(s), 0, v[:, s : s + 1], valid[:, s : s + 1])
         for s in range(min(sinks, t - window + 1) if form == "lambda" else 0):
             see(window, k[:, s : s + 1], 0, 0, v[:, s : s + 1], valid[:, s : s + 1])
-        if form == "causal":
+        if form == "summary":
             for level, _, blocks, own, group in visible_blocks(fold, t):
                 outermost = level == len(fold) - 1 and fold[0] > 0
                 excess = max(0.0, math.log(max(1, len(blocks)) / fold[0])) if outermost else 0.0
@@ -191,7 +191,7 @@ def sparse(q, k, v, latents=None, frequencies=None, positions=None, token_mask=N
     return torch.stack(samples) if samples else torch.zeros_like(v)
 
 
-def tensor_formula(q, k, v, *args, form="causal", dropout=0.0, seed=0, step=0, site=0, **options):
+def tensor_formula(q, k, v, *args, form="summary", dropout=0.0, seed=0, step=0, site=0, **options):
     if dropout > 0:  # of the weights, extracted by unit vectors as values
         unit = torch.eye(k.size(1), dtype=v.dtype)[:, None].expand(*k.shape[:3], -1)
         weights = tensor_formula(q, k, unit, *args, form=form, **options).transpose(1, 2)

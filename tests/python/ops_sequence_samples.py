@@ -20,7 +20,7 @@ def sequences(rand, b, n, heads, groups, d, e=0, *, fold=(), slots=0, codes=0, p
     """Arguments of tensor_attention, with latents per level, rows of frequencies and the token mask."""
     latents = rand(len(fold) - 1, groups, slots, d) if slots else None
     return ((rand(b, n, heads, d), rand(b, n, groups, d), rand(b, n, groups, e or d), latents,
-             frequency_rows(codes, d) if codes else None, positions, mask), dict(fold=list(fold), **options))
+             frequency_rows(codes, d) if codes else None, positions, mask), {"form": "summary", "fold": list(fold), **options})
 
 
 def tensor_samples(rand):
@@ -115,7 +115,7 @@ def wide_state(t):
     return None if t is None else t.float() if t.dtype == torch.bfloat16 else t
 
 
-def open_blocks(rand, b, groups, r, d, e):
+def partial_blocks(rand, b, groups, r, d, e):
     """Latents, and non-empty sums of partial blocks."""
     return [wide_state(t) for t in (rand(groups, r, d), rand(b, groups, r, 1), rand(b, groups, r, 1).square() + 1, rand(b, groups, r, d), rand(b, groups, r, e))]
 
@@ -123,7 +123,7 @@ def open_blocks(rand, b, groups, r, d, e):
 def step_case(rand, b, n, heads, groups, d, e, *, first, window, sinks=0, slots=(), r=0, codes=0, gains=(), attends=True):
     rows = lambda count, width: rand(b, count, groups, width)
     ring, kept = min(window, first + n), min(sinks, first + n)
-    state = open_blocks(rand, b, groups, r, d, e) if r else [None] * 5
+    state = partial_blocks(rand, b, groups, r, d, e) if r else [None] * 5
     return ((rand(b, n, heads, d), rows(n, d), rows(n, e), rows(n, d), rows(ring, d), rows(ring, e), rows(kept, d), rows(kept, e), *state,
              frequency_rows(codes, d) if codes else None),
             dict(slot_keys=[rows(count, d) for count in slots], slot_values=[rows(count, e) for count in slots],
@@ -147,5 +147,5 @@ def step_samples(rand):
 
 
 def join_samples(rand):
-    return [((rand(b, n, g, d), rand(b, n, g, e), *open_blocks(rand, b, g, r, d, e)), {})
+    return [((rand(b, n, g, d), rand(b, n, g, e), *partial_blocks(rand, b, g, r, d, e)), {})
             for b, n, g, r, d, e in [(2, 3, 2, 1, 4, 5), (1, 17, 1, 3, 7, 2), (3, 1, 5, 2, 1, 1), (1, 33, 2, 4, 16, 16)]]

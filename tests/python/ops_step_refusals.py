@@ -1,6 +1,6 @@
 """Exact error messages of the incremental decoding steps, like ops_refusals.py for the other operators."""
 
-from ops_sequence_samples import in_schema_order, open_blocks, step_case
+from ops_sequence_samples import in_schema_order, partial_blocks, step_case
 
 Q, K, V, TURNED, RING_KEYS, RING_VALUES, FIRST_KEYS, FIRST_VALUES, SLOT_KEYS, SLOT_VALUES, PLACES, EXCESS = range(12)
 LATENTS, HIGH, TOTAL, SUM_KEYS, SUM_VALUES, FREQUENCIES = range(12, 18)
@@ -29,7 +29,7 @@ def loose(*shape):
 
 
 def joined(r, changed, keys=(2, 3, 4, 6), values=(2, 3, 4, 5)):
-    args = [r(*keys), r(*values), *open_blocks(r, 2, 4, 8, 6, 5)]
+    args = [r(*keys), r(*values), *partial_blocks(r, 2, 4, 8, 6, 5)]
     return tuple(changed[at](r) if at in changed else a for at, a in enumerate(args)), {}
 
 

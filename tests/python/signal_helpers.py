@@ -167,7 +167,7 @@ class Forks:
 
 
 class Fork:
-    """What Forks was asked for; as a Process."""
+    """A child of Forks, with the interface of Process."""
 
     def __init__(self, server, folder, asked):
         pipe = folder / "stderr"

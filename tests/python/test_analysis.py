@@ -62,7 +62,7 @@ def test_projections_of_a_matrix(tmp_path):
     assert result["delta"] == pytest.approx(0.05 / 24) and result["asked"] == pytest.approx([ask(1), ask(2)])
     assert [row["rows"] for row in result["rows"]] == [16, 32, 64] and result["rows"][1]["truncated"] < 1e-12
     text = ok(*arguments).stdout
-    assert f"Lemma B.1 asks for {int(np.ceil(ask(1)))} (vector), {int(np.ceil(ask(2)))} (4 × 6) rows as it is printed" in text
+    assert f"Lemma B.1, as printed, requires {int(np.ceil(ask(1)))} (vector), {int(np.ceil(ask(2)))} (4 × 6) rows" in text
 
 
 def test_bad_matrices(tmp_path):
@@ -86,7 +86,7 @@ def test_bad_matrices(tmp_path):
 def test_cost_prints_the_papers_figures():
     text = ok("cost").stdout
     rows = {line.split("  ")[0]: line for line in text.splitlines()}
-    for form, figure in (("Kronecker, projected as released", "0.67 G"), ("full", "0.72 G"), ("divided", "0.71 G")):
+    for form, figure in (("Kronecker, released projection", "0.67 G"), ("full", "0.72 G"), ("divided", "0.71 G")):
         assert rows[form].count(figure) >= 2, rows[form]  # ours, and the paper's beside it
 
 
@@ -173,7 +173,7 @@ def test_explain_works_for_other_models(runs, tmp_path):
     fails(66, "nowhere", arguments=["explain", tmp_path / "nowhere"])
 
 
-def test_explain_overwrites_what_is_not_the_runs_own_only_when_told(runs, tmp_path):
+def test_explain_overwrites_what_is_not_the_runs_own_only_when_asked(runs, tmp_path):
     files = ["explain.html", "explain.json", "explain.npz"]
     for file in files:
         out = tmp_path / file
@@ -192,7 +192,7 @@ def test_explain_overwrites_what_is_not_the_runs_own_only_when_told(runs, tmp_pa
 def write_sweep(folder, heads="[1, 2]", more=""):
     settings = "\n".join(s.replace("=", " = ", 1) for s in SMALL[1::2])
     path = folder / "grid.toml"
-    path.write_text(f'task = "forecast"\ndata = "small.csv"\nseeds = [1, 2]\n[settings]\n{settings}\n{more}\n'
+    path.write_text(f'task = "forecasting"\ndata = "small.csv"\nseeds = [1, 2]\n[settings]\n{settings}\n{more}\n'
                     f'[[axis]]\nname = "heads"\nkey = "model.heads"\nvalues = {heads}\n')
     return path
 
@@ -207,7 +207,7 @@ def test_a_sweep_trains_tables_and_goes_on(tmp_path):
                   for seed in (1, 2)]
         cell = row["metrics"]["/best/val_mse"]
         assert cell["values"] == values
-        assert np.isclose(cell["mean"], np.mean(values)) and np.isclose(cell["deviation"], np.std(values, ddof=1))
+        assert np.isclose(cell["mean"], np.mean(values)) and np.isclose(cell["std"], np.std(values, ddof=1))
     assert "±" in (out / "table.md").read_text() and "heads" in (out / "table.csv").read_text()
     before = (out / "runs" / "1_s1" / "metrics.json").stat().st_mtime_ns
     again = json.loads(ok("sweep", write_sweep(tmp_path, "[1, 2, 4]"), "--out", out, "--jobs", 3, "--threads", 1,
@@ -216,7 +216,7 @@ def test_a_sweep_trains_tables_and_goes_on(tmp_path):
     for run in again["runs"]:
         metrics = json.loads((pathlib.Path(run["folder"]) / "metrics.json").read_text())
         assert metrics["test_read"] is False and "test" not in metrics
-    fails(78, "leave the test part unread", arguments=["sweep", write_sweep(tmp_path), "--metric", "test.scaled.mse"])
+    fails(78, "does not evaluate the test split", arguments=["sweep", write_sweep(tmp_path), "--metric", "test.scaled.mse"])
     assert (out / "runs" / "1_s1" / "metrics.json").stat().st_mtime_ns == before
     assert "| heads" in ok("sweep", write_sweep(tmp_path), "--out", out, "--table", "--format", "markdown").stdout
     fails(78, "other settings", arguments=["sweep", write_sweep(tmp_path), "--out", out, "--set", "train.epochs=3"])
@@ -289,7 +289,7 @@ def test_the_shipped_sweeps_of_Adrenal_train(tmp_path):
     assert len(files) >= 7
     for file in files:
         for i, (task, settings) in enumerate(shipped_runs(file)):
-            assert task == "classify"
+            assert task == "classify-volumes"
             ok("train", "classify-volumes", "--data", volumes, *settings, "--set", "train.epochs=1", "--no-test",
                "--out", tmp_path / f"{file.stem}-{i}", "--threads", 1)
 

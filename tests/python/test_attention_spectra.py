@@ -22,9 +22,9 @@ def folder(tmp_path_factory):
     rng = random.Random(1)
     words = "a rope of sand and seven ships went over the hill because it was late".split()
     (folder / "story.txt").write_text("".join(rng.choice(words) + rng.choice("  .\n") for _ in range(4000)))
-    forms = {"full": ["--attention", "full"], "causal": ["--attention", "causal", "--fold", "0,4,8"]}
-    for name, form in forms.items():
-        ok("train", "language", "--data", folder / "story.txt", "--out", folder / name, *form,
+    attentions = {"full": ["--attention", "full"], "summary": ["--attention", "summary", "--fold", "0,4,8"]}
+    for name, attention in attentions.items():
+        ok("train", "language", "--data", folder / "story.txt", "--out", folder / name, *attention,
            *sum((["--set", s] for s in LANGUAGE), []))
     write_ts(folder / "Ramps_TRAIN.ts", 40, 1)
     write_ts(folder / "Ramps_TEST.ts", 20, 2)
@@ -74,17 +74,17 @@ def test_the_first_layers_weights_are_numpys(folder, tmp_path):
 
 def test_means_rows_and_what_comes_later(folder, tmp_path):
     common = ["--modes", "2,4,8", "--layer", 2, "--head", 3]
-    singles = [decompose(folder / "causal", tmp_path / f"s{i}", *common, "--sample", i)[1] for i in (1, 2)]
-    for matrix in singles:
+    matrices = [decompose(folder / "summary", tmp_path / f"s{i}", *common, "--sample", i)[1] for i in (1, 2)]
+    for matrix in matrices:
         assert np.abs(matrix.sum(-1) - 1).max() < 1e-5
         assert np.all(matrix[np.triu_indices(64, 1)] == 0) and matrix.min() >= 0
-    windows = json.loads(ok("decompose", folder / "causal", *common, "--json", "--rank", 1).stdout)["samples"]
+    windows = json.loads(ok("decompose", folder / "summary", *common, "--json", "--rank", 1).stdout)["samples"]
     assert 2 < windows <= 32
-    data = folder / "causal-two.txt"
+    data = folder / "two-windows.txt"
     data.write_bytes((folder / "story.txt").read_bytes()[:127])  # with the mark two windows
-    result, mean = decompose(folder / "causal", tmp_path / "mean", *common, "--data", data)
+    result, mean = decompose(folder / "summary", tmp_path / "mean", *common, "--data", data)
     assert result["samples"] == 2
-    parts = [decompose(folder / "causal", tmp_path / f"p{i}", *common, "--data", data, "--sample", i)[1] for i in (1, 2)]
+    parts = [decompose(folder / "summary", tmp_path / f"p{i}", *common, "--data", data, "--sample", i)[1] for i in (1, 2)]
     assert np.abs(mean - (parts[0] + parts[1]) / 2).max() < 1e-12
 
 
@@ -109,7 +109,7 @@ def test_a_table_of_all_heads(folder, tmp_path):
 
 def test_threads_change_no_bit(folder, tmp_path):
     for threads in (1, 3):
-        decompose(folder / "causal", tmp_path / str(threads), "--modes", "2,4,8", "--layer", 1, "--head", 1, "--threads", threads)
+        decompose(folder / "summary", tmp_path / str(threads), "--modes", "2,4,8", "--layer", 1, "--head", 1, "--threads", threads)
     assert (tmp_path / "1" / "decomposition.json").read_bytes() == (tmp_path / "3" / "decomposition.json").read_bytes()
     assert (tmp_path / "1" / "matrix.npy").read_bytes() == (tmp_path / "3" / "matrix.npy").read_bytes()
 
@@ -138,18 +138,18 @@ def test_series_over_their_patches(folder, tmp_path):
 
 
 def test_sentences_for_what_is_wrong(folder, tmp_path):
-    full, causal = folder / "full", folder / "causal"
+    full, summary = folder / "full", folder / "summary"
     fails(2, "no layer 3", "2 layers", arguments=["decompose", full, "--modes", "4,4,4", "--layer", 3])
     fails(2, "no head 5", "4 heads", arguments=["decompose", full, "--modes", "4,4,4", "--head", 5])
     fails(2, "no window 999", arguments=["decompose", full, "--modes", "4,4,4", "--sample", 999])
     fails(2, "folds nothing", "--modes", arguments=["decompose", full])
-    fails(2, "grows with the text", "2,4,8", arguments=["decompose", causal])
+    fails(2, "grows with the text", "2,4,8", arguments=["decompose", summary])
     fails(2, "80 tokens", "context", arguments=["decompose", full, "--modes", "5,4,4"])
     (tmp_path / "short.txt").write_text("too short")
     fails(65, "10 tokens, fewer than a window of 64", arguments=["decompose", full, "--modes", "8,8", "--data", tmp_path / "short.txt"])
     fails(2, "--member", arguments=["decompose", full, "--modes", "8,8", "--member", "a"])
-    fails(2, "name the text with --data", arguments=["decompose", full / "model", "--modes", "8,8"])
-    fails(2, "does not fold", arguments=["decompose", full, "--modes", "8,8", "--layer", 1, "--space", "8x9"])
+    fails(2, "set --data", arguments=["decompose", full / "model", "--modes", "8,8"])
+    fails(2, "do not multiply", arguments=["decompose", full, "--modes", "8,8", "--layer", 1, "--space", "8x9"])
     np.save(tmp_path / "a.npy", np.eye(4))
     fails(2, "--layer", arguments=["decompose", tmp_path / "a.npy", "--modes", "2,2", "--layer", 1])
     fails(2, "--modes", "4", arguments=["decompose", tmp_path / "a.npy"])

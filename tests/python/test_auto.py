@@ -42,18 +42,18 @@ def chosen(tmp_path_factory):
 def test_the_best_on_validation_becomes_the_run(chosen):
     _, _, run, result = chosen
     rows = leaderboard(run)
-    judged = [row[3] for row in rows if row[1] == "splits" or (row[1] == "ensemble" and row[3] is not None)]
-    assert judged == sorted(judged) == [row[3] for row in rows[:len(judged)]]
+    evaluated = [row[3] for row in rows if row[1] == "splits" or (row[1] == "ensemble" and row[3] is not None)]
+    assert evaluated == sorted(evaluated) == [row[3] for row in rows[:len(evaluated)]]
     assert sum(row[1] == "splits" for row in rows) >= 4  # kJudgedAgain; more of them where the plan leaves time
-    values = [row[3] for row in rows[len(judged):] if row[3] is not None]
-    assert values == sorted(values) and len(judged) + len(values) >= 12
+    values = [row[3] for row in rows[len(evaluated):] if row[3] is not None]
+    assert values == sorted(values) and len(evaluated) + len(values) >= 12
     assert (result["chosen"], result["round"]) == rows[0][:2]
     metrics = json.loads((run / "metrics.json").read_text())
     at_origins = [metrics["best"]["val_mse"]]
     if result["chosen"] != "ensemble":  # whose own figure is the mean
         at_origins += [json.loads((run / "auto" / "splits" / "runs" / f"{result['chosen']}-{k}" / "metrics.json").read_text())["best"]["val_mse"]
                        for k in (2, 3, 4)]  # fmt: skip
-    assert np.mean(at_origins) == pytest.approx(judged[0], rel=1e-12)
+    assert np.mean(at_origins) == pytest.approx(evaluated[0], rel=1e-12)
     assert metrics["test"] == result["test"] and result["test"]["split"] == "test"
     folders = [run / row["run"] for row in json.loads((run / "auto" / "leaderboard.json").read_text())]
     assert [folder.name for folder in folders] == [row[0] for row in rows]
@@ -83,13 +83,13 @@ def test_the_ensemble_is_the_weighted_mean_of_its_members(chosen):
 
 
 def greedy(gram, picks):
-    picked, best, least = np.zeros(len(gram)), None, np.inf
+    picked, best, lowest = np.zeros(len(gram)), None, np.inf
     for pick in range(1, picks + 1):
         tried = [(picked + one) @ gram @ (picked + one) for one in np.eye(len(gram))]
         picked = picked + np.eye(len(gram))[int(np.argmin(tried))]
         error = picked @ gram @ picked / pick**2
-        if error < least:
-            best, least = picked / pick, error
+        if error < lowest:
+            best, lowest = picked / pick, error
     return best
 
 
@@ -104,8 +104,8 @@ def test_its_weights_are_chosen_at_all_origins(chosen):
         errors = []
         for one in runs[split::4]:
             kept = np.load(one / "predictions.npz")  # of all validation windows, as they are few
-            deviation = np.array(json.loads((one / "data.json").read_text())["scaler"]["deviation"]).reshape(1, -1, 1)
-            errors.append(((kept["forecast"].astype(float) - kept["truth"]) / deviation).ravel())
+            std = np.array(json.loads((one / "data.json").read_text())["scaler"]["std"]).reshape(1, -1, 1)
+            errors.append(((kept["forecast"].astype(float) - kept["truth"]) / std).ravel())
         errors = np.stack(errors)
         grams.append(errors @ errors.T / errors.shape[1])
     picks = tomllib.loads((folder / "config.toml").read_text())["model"]["ensemble"]["picks"]
@@ -141,14 +141,14 @@ def test_an_ensemble_by_hand(chosen, tmp_path):
     mean = sum(w * medians(member) for w, member in zip(weights, members))
     np.testing.assert_allclose(medians(moved), mean, rtol=2e-6, atol=2e-6)
     refused = ["train", "forecast", "--data", table, "--model", "ensemble"]
-    fails(2, "name them by --set model.ensemble.runs=RUN,RUN", arguments=refused)
-    fails(66, "there is no run folder /nowhere", arguments=[*refused, "--set", "model.ensemble.runs=/nowhere"])
-    fails(78, "an ensemble cannot be the member of another", arguments=[*refused, "--set", f"model.ensemble.runs={moved}"])
+    fails(2, "an ensemble needs runs: set --set model.ensemble.runs=RUN,RUN", arguments=refused)
+    fails(66, "no such run folder: /nowhere", arguments=[*refused, "--set", "model.ensemble.runs=/nowhere"])
+    fails(78, "an ensemble cannot be a member of an ensemble", arguments=[*refused, "--set", f"model.ensemble.runs={moved}"])
     other = write_csv(tmp_path / "other.csv", rows=280)
-    fails(65, "was trained on other rows", arguments=["train", "forecast", "--data", other, "--model", "ensemble", "--set", setting])
+    fails(65, "was trained on different rows", arguments=["train", "forecast", "--data", other, "--model", "ensemble", "--set", setting])
     longer = tmp_path / "longer"
     ok("train", "forecast", "--data", table, "--model", "repeat", "--set", "forecast.lookback=24", "--set", "forecast.horizon=9", "--out", longer)
-    fails(78, "its horizon, loss, quantiles or what it is told ahead are not those of",
+    fails(78, "its horizon, loss, quantiles or future covariates differ from those of",
           arguments=[*refused, "--set", f"model.ensemble.runs={members[0]},{longer}"])  # fmt: skip
 
 
@@ -170,15 +170,15 @@ def test_a_search_goes_on_as_what_it_is(chosen, tmp_path):
     _, _, whole, _ = chosen
     (tmp_path / "auto").mkdir()
     (tmp_path / "auto" / "request.json").write_bytes((whole / "auto" / "request.json").read_bytes())
-    fails(2, "holds a search of the task 'forecast', not of 'series'", arguments=["train", "classify-series", "--resume", tmp_path])
+    fails(2, "contains a search of the task 'forecasting', not of 'series_classification'", arguments=["train", "classify-series", "--resume", tmp_path])
 
 
 def test_other_commands_take_the_run(chosen):
     folder, table, run, result = chosen
     rows = ok("predict", run, "--steps", "5").stdout.strip().splitlines()
     assert len(rows) == 6
-    judged = json.loads(ok("evaluate", run, "--json").stdout)
-    assert judged == result["test"]
+    evaluated = json.loads(ok("evaluate", run, "--json").stdout)
+    assert evaluated == result["test"]
 
 
 @pytest.mark.long  # test_auto_kill.py kills a shorter search
@@ -236,8 +236,8 @@ def test_ctrl_c_keeps_the_search(tmp_path):
 
 def test_refusals(tmp_path):
     table = write_csv(tmp_path / "table.csv", rows=300)
-    fails(2, "--budget: '5x' is no time such as 90s, 10m or 1.5h", arguments=search(table, tmp_path / "a", "5x"))
-    fails(2, "--budget: '0' is no time", arguments=search(table, tmp_path / "a", "0"))
+    fails(2, "--budget: '5x' is not a time such as 90s, 10m or 1.5h", arguments=search(table, tmp_path / "a", "5x"))
+    fails(2, "--budget: '0' is not a time", arguments=search(table, tmp_path / "a", "0"))
     fails(66, "nofile.csv", arguments=search(tmp_path / "nofile.csv", tmp_path / "a"))
     fails(2, "no data: give --data FILE", arguments=["train", "forecast", "--model", "auto"])
     fails(2, "unknown option '--model'", arguments=["train", "text", "--model", "auto"])
@@ -245,21 +245,21 @@ def test_refusals(tmp_path):
     assert not (tmp_path / "a").exists()
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "mine.txt").write_text("x")
-    fails(73, "holds files already", arguments=search(table, tmp_path / "b"))
+    fails(73, "is not empty", arguments=search(table, tmp_path / "b"))
     (tmp_path / "c" / "auto").mkdir(parents=True)
     (tmp_path / "c" / "auto" / "request.json").write_text("{}")
     fails(65, "request.json", arguments=["train", "--resume", tmp_path / "c"])
 
 
-def test_the_chosen_classifier_has_room_for_longer_test_cases(tmp_path):
-    """Candidates do not read the test part, whose longest case is longer than those of training."""
+def test_the_chosen_classifier_has_room_for_longer_test_samples(tmp_path):
+    """Candidates do not read the test split, whose longest sample is longer than those of training."""
     write_ts(tmp_path / "Ramps_TRAIN.ts", 40, 1)
     test = write_ts(tmp_path / "Ramps_TEST.ts", 20, 2)
     longer = ",".join(["0.5"] * 23)
     test.write_text(test.read_text() + f"{longer}:{longer}:up\n")
-    told = ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "10s", "--out", tmp_path / "run",
+    trained = ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "10s", "--out", tmp_path / "run",
               "--set", "train.epochs=2", "--threads", "1", "--json")  # fmt: skip
-    assert sum(map(sum, json.loads(told.stdout)["test"]["confusion"])) == 21
+    assert sum(map(sum, json.loads(trained.stdout)["test"]["confusion"])) == 21
     assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["data"]["length"] == 23
     ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "3s", "--out", tmp_path / "unseen",
        "--set", "train.epochs=2", "--threads", "1", "--no-test")  # fmt: skip
@@ -279,29 +279,29 @@ def test_what_was_chosen_is_trained_again_on_all_rows(tmp_path):
     rows = np.genfromtxt(table, delimiter=",", skip_header=1, usecols=(1, 2, 3))
     scaler = json.loads((run / "data.json").read_text())["scaler"]
     np.testing.assert_allclose(scaler["mean"], rows[:270].mean(0), rtol=1e-9)
-    fails(65, "there are no test rows: the run's split keeps none", arguments=["evaluate", run])
+    fails(65, "the test split has no rows (data.split_ratios)", arguments=["evaluate", run])
     assert json.loads(ok("evaluate", run, "--split", "validation", "--json").stdout)["scaled"] == metrics["validation"]["scaled"]
     assert len(ok("predict", run, "--steps", "5").stdout.strip().splitlines()) == 6
     ok("explain", run, "--split", "validation")
     if result["chosen"] == "ensemble":  # as many as had a weight, each at the last origin and where it was before
-        judged, again = (tomllib.loads((run / "auto" / stage / "runs" / "ensemble" / "config.toml").read_text())["model"]["ensemble"]
+        evaluated, again = (tomllib.loads((run / "auto" / stage / "runs" / "ensemble" / "config.toml").read_text())["model"]["ensemble"]
                          for stage in ("ensemble", "refit-ensemble"))  # fmt: skip
-        assert again["splits"] == judged["splits"] + 1
+        assert again["splits"] == evaluated["splits"] + 1
         members = json.loads((run / "auto" / "ensemble" / "runs" / "ensemble" / "metrics.json").read_text())["members"]
         assert again["runs"][1::again["splits"]] == [one["run"] for one in members] and abs(sum(one["weight"] for one in members) - 1) < 1e-12
         assert [pathlib.Path(one).parent.parent.name for one in again["runs"][::again["splits"]]] == ["refit"] * len(members)
     fails(2, "--refit is for --model auto", arguments=["train", "forecast", "--data", table, "--model", "repeat", "--refit"])
     fails(2, "--refit", arguments=["train", "classify-series", "--data", "X", "--model", "auto", "--refit"])
     for model in ("repeat", "auto"):  # before anything is trained
-        fails(78, "data.split_ratios keeps no rows for the test: --no-test",
+        fails(78, "data.split_ratios has no test rows: use --no-test",
               arguments=["train", "forecast", "--data", table, "--model", model, "--set", "data.split_ratios=0.9,0.1,0"])  # fmt: skip
 
 
-def test_volumes_are_judged_on_several_splits(tmp_path):
+def test_volumes_are_evaluated_on_several_splits(tmp_path):
     data = write_npz(tmp_path / "boxes.npz")
     run = tmp_path / "run"
-    told = ok("train", "classify-volumes", "--data", data, "--model", "auto", "--budget", "25s", "--out", run, "--set", "train.epochs=2", "--threads", "1", "--json")
-    result = json.loads(told.stdout)
+    trained = ok("train", "classify-volumes", "--data", data, "--model", "auto", "--budget", "25s", "--out", run, "--set", "train.epochs=2", "--threads", "1", "--json")
+    result = json.loads(trained.stdout)
     (ensemble,) = (run / "auto" / "ensemble" / "runs").iterdir()
     members = [pathlib.Path(one) for one in tomllib.loads((ensemble / "config.toml").read_text())["model"]["ensemble"]["runs"]]
     assert len(members) % 5 == 0 and len(members) >= 10

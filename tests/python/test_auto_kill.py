@@ -50,7 +50,7 @@ class Search:
 
     def __init__(self, folder):
         self.folder, self.run, self.table = folder, folder / "run", write_csv(folder / "t.csv", rows=80, columns=("a",))
-        self.begun, self.judged = folder / "begun", folder / "judged"
+        self.begun, self.evaluated = folder / "begun", folder / "evaluated"
         list_calls(start(self.table, self.run), self.run, faults=second_rename())
         request = json.loads((self.run / "auto" / "request.json").read_text())
         self.request = (self.run / "auto" / "request.json").read_bytes()
@@ -67,7 +67,7 @@ class Search:
         self.training, choice = self.before_choice(self.calls(self.begun))
         self.put_back(self.begun)
         kill_at(resume(self.run), self.run, choice)
-        shutil.copytree(self.run, self.judged)
+        shutil.copytree(self.run, self.evaluated)
 
     def put_back(self, state):
         shutil.rmtree(self.run, ignore_errors=True)
@@ -117,7 +117,7 @@ def check_start(search, call):
     if (search.run / "auto" / "request.json").exists():
         assert (search.run / "auto" / "request.json").read_bytes() == search.request, str(call)
         return
-    fails(66, "there is no run folder" if not search.run.exists() else "is not a run folder", arguments=resume(search.run)[1:])
+    fails(66, "no such run folder" if not search.run.exists() else "is not a run folder", arguments=resume(search.run)[1:])
     list_calls(start(search.table, search.run), search.run, faults=second_rename())  # the same command starts it again
     assert (search.run / "auto" / "request.json").read_bytes() == search.request, str(call)
     assert list(search.run.glob("*.tmp-*")) == [], str(call)
@@ -131,11 +131,11 @@ def test_killed_at_each_change_of_its_start(search):
 
 
 def test_killed_at_each_rename_between_the_choice_and_the_report(search):
-    calls = kinds(search.calls(search.judged), ("rename", "mkdir", "rmdir"))
+    calls = kinds(search.calls(search.evaluated), ("rename", "mkdir", "rmdir"))
     assert {"rename auto/chosen/manifest.json manifest.json", "rename auto/chosen/config.toml config.toml", "rename metrics.json.tmp-* metrics.json",
             "rename report.html.tmp-* report.html", "rmdir auto/chosen"} <= set(map(str, calls))  # fmt: skip
     for call in calls:
-        search.check(search.judged, call)
+        search.check(search.evaluated, call)
 
 
 def test_killed_at_some_changes_of_the_search(search):
@@ -146,7 +146,7 @@ def test_killed_at_some_changes_of_the_search(search):
 
 
 def test_a_resume_behind_the_end_changes_nothing(search):
-    search.put_back(search.judged)
+    search.put_back(search.evaluated)
     for _ in range(3):
         ok(*resume(search.run)[1:])
         assert outcome(search.run) == search.wanted
@@ -158,5 +158,5 @@ def test_killed_at_each_call_that_touches_a_file(search):
         check_start(search, call)
     for call in search.before_choice(search.calls(search.begun, TOUCHING))[0]:
         search.check(search.begun, call)
-    for call in search.calls(search.judged, TOUCHING):
-        search.check(search.judged, call)
+    for call in search.calls(search.evaluated, TOUCHING):
+        search.check(search.evaluated, call)

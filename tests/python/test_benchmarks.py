@@ -12,6 +12,6 @@ PROGRAMS = sorted(path.name for path in FOLDER.glob("*.py") if "__main__" in pat
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_help(name):
-    told = subprocess.run([sys.executable, FOLDER / name, "--help"], capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith("usage: ") and told.stderr == ""
+    result = subprocess.run([sys.executable, FOLDER / name, "--help"], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("usage: ") and result.stderr == ""

@@ -62,7 +62,7 @@ def test_a_pattern_that_goes_back_and_forth(tmp_path):
     result = tokenize(tokenizer, "ab" * 8000, tmp_path)
     assert result.returncode == 65
     last = result.stderr.strip().splitlines()[-1]
-    for words in (str(tokenizer), "the pattern '(?:ab?)*(?:ab?)*[0-9]' gives up on the text from byte 0 on", "128 for each byte"):
+    for words in (str(tokenizer), "the pattern '(?:ab?)*(?:ab?)*[0-9]' gives up on the text from byte 0 on", "128 per byte"):
         assert words in last
     assert tokenize(tokenizer, "ab" * 20 + "7", tmp_path).returncode == 0
 

@@ -28,7 +28,7 @@ def captions_of(color, side, height):
 def write_data(folder, copies=3, seed=0, first=1):
     """Squares of a colour in a corner, on noise, with two captions each."""
     rng = np.random.default_rng(seed)
-    (folder / "pictures").mkdir(parents=True)
+    (folder / "images").mkdir(parents=True)
     images, annotations = [], []
     cases = list(itertools.product(COLORS, ("left", "right"), ("top", "bottom"))) * copies
     for image, (color, side, height) in enumerate(cases, first):
@@ -36,7 +36,7 @@ def write_data(folder, copies=3, seed=0, first=1):
         top, left = (1 if height == "top" else 11), (1 if side == "left" else 14)
         pixels[top:top + 8, left:left + 9] = COLORS[color]
         name = f"{image:012}.png"
-        Image.fromarray(pixels.astype(np.uint8)).save(folder / "pictures" / name)
+        Image.fromarray(pixels.astype(np.uint8)).save(folder / "images" / name)
         images.append({"id": image, "file_name": name})
         annotations += [{"image_id": image, "caption": caption} for caption in captions_of(color, side, height)]
     (folder / "captions.json").write_text(json.dumps({"images": images, "annotations": annotations}))
@@ -44,7 +44,7 @@ def write_data(folder, copies=3, seed=0, first=1):
 
 
 def source(folder):
-    return ["--data", folder / "captions.json", "--images", folder / "pictures"]
+    return ["--data", folder / "captions.json", "--images", folder / "images"]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def references(data, tmp_path):
     return data / "captions.json"
 
 
-def test_a_run_learns_its_captions_and_is_judged(run, data, tmp_path):
+def test_a_run_learns_its_captions_and_is_evaluated(run, data, tmp_path):
     metrics = json.loads((run / "metrics.json").read_text())
     assert (metrics["train"]["images"], metrics["validation"]["images"], metrics["test"]["images"]) == (29, 3, 4)
     assert metrics["train"]["cider_d"] > 3
@@ -71,14 +71,14 @@ def test_a_run_learns_its_captions_and_is_judged(run, data, tmp_path):
     assert described["pictures"] == {"train": 29, "validation": 3, "test": 4}
     assert described["words"][:2] == ["a", "the"] and "'s" in described["words"]
     page = (run / "report.html").read_text()
-    for words in ("How good its captions are", "Word by word", "data:image/png;base64", "transformer dense, dense words", "Settings"):
+    for words in ("Evaluation", "Attention by word", "data:image/png;base64", "transformer dense, dense words", "Settings"):
         assert words in page, words
     # Figures are those of `score` of the captions that the run keeps.
     scores = json.loads(ok("score", run / "captions.json", data / "captions.json", "--json").stdout)
     assert [scores[key] for key in KEYS] == [metrics["test"][key] for key in KEYS]
 
 
-def test_evaluate_judges_parts_and_other_captions(run, data, tmp_path):
+def test_evaluate_takes_splits_and_other_captions(run, data, tmp_path):
     metrics = json.loads((run / "metrics.json").read_text())
     again = json.loads(ok("evaluate", run, "--json").stdout)
     assert again == metrics["test"]
@@ -86,37 +86,37 @@ def test_evaluate_judges_parts_and_other_captions(run, data, tmp_path):
     assert held == metrics["validation"]
     other = write_data(tmp_path / "other", copies=1, seed=5, first=70)
     out = tmp_path / "found.json"
-    judged = json.loads(ok("evaluate", run, *source(other), "--out", out, "--json").stdout)
-    assert judged["split"] == "all" and judged["images"] == 12
+    evaluated = json.loads(ok("evaluate", run, *source(other), "--out", out, "--json").stdout)
+    assert evaluated["split"] == "all" and evaluated["images"] == 12
     scores = json.loads(ok("score", out, other / "captions.json", "--json").stdout)
-    assert [scores[key] for key in KEYS] == [judged[key] for key in KEYS]
+    assert [scores[key] for key in KEYS] == [evaluated[key] for key in KEYS]
     fails(73, "found.json", arguments=["evaluate", run, *source(other), "--out", out])
     one = json.loads(ok("evaluate", run, "--beam-size", "1", "--json").stdout)
     assert one["beams"] == 1 and one["loss"] == again["loss"]
 
 
 def test_caption_tells_of_files_and_folders_in_cocos_form(run, data, tmp_path):
-    pictures = data / "pictures"
-    text = ok("caption", run, pictures / "000000000001.png").stdout
-    assert text.startswith(f"{pictures / '000000000001.png'}: ") and len(text.split(": ")[1].split()) > 3
+    images = data / "images"
+    text = ok("caption", run, images / "000000000001.png").stdout
+    assert text.startswith(f"{images / '000000000001.png'}: ") and len(text.split(": ")[1].split()) > 3
     out = tmp_path / "captions.json"
-    assert ok("caption", run, pictures, "--out", out).stdout.strip() == ""
+    assert ok("caption", run, images, "--out", out).stdout.strip() == ""
     results = json.loads(out.read_text())
     assert [one["image_id"] for one in results] == list(range(1, 37))
     assert results[0]["file_name"] == "000000000001.png" and text.strip().endswith(results[0]["caption"])
     kept = {one["image_id"]: one["caption"] for one in json.loads((run / "captions.json").read_text())}
     assert {one["image_id"]: one["caption"] for one in results if one["image_id"] in kept} == kept
     ok("score", out, data / "captions.json")
-    shutil.copy(pictures / "000000000002.png", tmp_path / "no-number.png")
-    named = json.loads(ok("caption", run, tmp_path / "no-number.png", pictures / "000000000007.png", "--json").stdout)
+    shutil.copy(images / "000000000002.png", tmp_path / "no-number.png")
+    named = json.loads(ok("caption", run, tmp_path / "no-number.png", images / "000000000007.png", "--json").stdout)
     assert [one["image_id"] for one in named] == [1, 2]
-    fails(73, "captions.json", arguments=["caption", run, pictures, "--out", out])
+    fails(73, "captions.json", arguments=["caption", run, images, "--out", out])
 
 
 def test_reports_explanations_and_comparisons(run, data, tmp_path):
     page = tmp_path / "report.html"
     ok("report", run, "--out", page)
-    assert "Nearest to what people wrote" in page.read_text()
+    assert "Highest CIDEr-D" in page.read_text()
     ok("explain", run, "--split", "train", "--samples", "4", "--out", tmp_path / "why")
     explained = json.loads((tmp_path / "why" / "explain.json").read_text())
     assert "row" in json.dumps(explained) and "column" in json.dumps(explained)
@@ -140,20 +140,20 @@ def test_the_same_bits_for_any_threads_and_after_a_resume(data, tmp_path):
     assert (tmp_path / "two" / "metrics.json").read_text() == one
 
 
-def test_test_pictures_left_unread_are_judged_once(data, tmp_path):
+def test_test_images_left_unread_are_evaluated_once(data, tmp_path):
     out = tmp_path / "run"
     ok("train", "caption", *source(data), *SMALL, "--out", out, "--no-test", "--set", "train.epochs=1", timeout=200)
     metrics = json.loads((out / "metrics.json").read_text())
     assert "test" not in metrics and metrics["test_read"] is False
-    judged = json.loads(ok("evaluate", out, "--json").stdout)
+    evaluated = json.loads(ok("evaluate", out, "--json").stdout)
     metrics = json.loads((out / "metrics.json").read_text())
-    assert metrics["test"] == judged and metrics["test_read"] is True
-    assert len(json.loads((out / "captions.json").read_text())) == judged["images"]
+    assert metrics["test"] == evaluated and metrics["test_read"] is True
+    assert len(json.loads((out / "captions.json").read_text())) == evaluated["images"]
 
 
-def test_lstm_features_and_no_held_back_pictures(data, tmp_path):
+def test_lstm_features_and_no_held_out_images(data, tmp_path):
     ids = np.arange(1, 37)
-    pixels = np.stack([np.asarray(Image.open(data / "pictures" / f"{i:012}.png").resize((3, 2)), np.float32) for i in ids]) / 255
+    pixels = np.stack([np.asarray(Image.open(data / "images" / f"{i:012}.png").resize((3, 2)), np.float32) for i in ids]) / 255
     np.savez(tmp_path / "features.npz", ids=ids.astype(np.int64), features=pixels)
     out = tmp_path / "run"
     ok("train", "caption", "--data", data / "captions.json", "--model", "lstm", "--attention", "none", "--out", out,
@@ -162,7 +162,7 @@ def test_lstm_features_and_no_held_back_pictures(data, tmp_path):
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["validation"]["split"] == "train" and "test" not in metrics
     assert json.loads((out / "data.json").read_text())["size"] == [2, 3, 3]
-    fails(2, "features in place of pixels", arguments=["caption", out, data / "pictures"])
+    fails(2, "features in place of pixels", arguments=["caption", out, data / "images"])
 
 
 BAD = [
@@ -181,21 +181,21 @@ BAD = [
 @pytest.mark.parametrize("text, words", BAD)
 def test_bad_captions_are_refused_in_a_sentence(tmp_path, text, words):
     (tmp_path / "captions.json").write_text(text)
-    (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "broken.png").write_text("no picture")
-    Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "pictures" / "1.png")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "broken.png").write_text("no picture")
+    Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "images" / "1.png")
     fails(65, words, arguments=["train", "caption", *source(tmp_path), "--out", tmp_path / "run"])
     assert not (tmp_path / "run").exists()
 
 
 def test_wrong_requests_are_refused_in_a_sentence(run, data, tmp_path):
-    fails(2, "no captions: give --data captions.json, of COCO's form, and --images FOLDER", arguments=["train", "caption"])
+    fails(2, "no captions: give --data captions.json in COCO format, and --images FOLDER", arguments=["train", "caption"])
     fails(78, "data.images: expected the folder", arguments=["train", "caption", "--data", data / "captions.json"])
     fails(66, "there is no folder", arguments=["train", "caption", "--data", data / "captions.json", "--images", tmp_path / "none"])
-    fails(78, "caption.self_critical_epochs = 9 are the last of train.epochs = 3",
+    fails(78, "caption.self_critical_epochs = 9 exceeds train.epochs = 3",
           arguments=["train", "caption", *source(data), "--set", "train.epochs=3", "--set", "caption.self_critical_epochs=9"])
-    fails(2, f"{run} is a captioner: modewise caption tells what pictures show", arguments=["predict", run])
-    fails(66, "there is no picture", arguments=["caption", run, tmp_path])
+    fails(2, f"{run} is a captioner: use modewise caption", arguments=["predict", run])
+    fails(66, "there is no image", arguments=["caption", run, tmp_path])
     (tmp_path / "broken.jpg").write_text("no picture")
     fails(65, "broken.jpg", "expected a PNG or JPEG image", arguments=["caption", run, tmp_path / "broken.jpg"])
     fails(66, "missing.png", arguments=["caption", run, tmp_path / "missing.png"])
@@ -211,8 +211,8 @@ def test_wrong_requests_are_refused_in_a_sentence(run, data, tmp_path):
 
 
 @pytest.mark.skipif(not (COCO / "train2017").exists(), reason=f"{COCO} is not there")
-def test_eighty_pictures_of_coco_are_read(tmp_path):
+def test_eighty_images_of_coco_are_read(tmp_path):
     shown = json.loads(ok("data", "show", COCO / "annotations" / "captions_train2017.json", "--set", f"data.images={COCO / 'train2017'}",
-                          "--set", f"data.test_path={COCO / 'captions_val2017.json'}", "--set", f"data.test_image_classification={COCO / 'val2017'}",
+                          "--set", f"data.test_path={COCO / 'captions_val2017.json'}", "--set", f"data.test_images={COCO / 'val2017'}",
                           "--set", "data.allow_missing=true", "--set", "data.split_ratios=[0.9,0.1,0]", "--json").stdout)
     assert shown["pictures"] == {"train": 72, "validation": 8, "test": 159}

@@ -56,7 +56,7 @@ def metrics(run):
 
 
 def weights(run):
-    """Of each of its runs."""
+    """The weight of each of its runs."""
     named = {one["run"]: one["weight"] for one in metrics(run)["members"]}
     return [named.get(path, 0) for path in tomllib.loads((run / "config.toml").read_text())["model"]["ensemble"]["runs"]]
 
@@ -112,29 +112,29 @@ def test_scores_are_the_members_averaged(members, mixed):
 def test_weights_are_those_of_numpy(members, mixed):
     tables = [kept(members[model, 1]) for model in EPOCHS]
     labels, models, by_hand = tables[0][1], [[table] for table, _ in tables], oracle()
-    judged = by_hand.judged(models, [labels], "accuracy", 50)
+    mixed_table = by_hand.evaluated(models, [labels], "accuracy", 50)
     alone = max(by_hand.figure(model, [labels], "accuracy") for model in models)
-    assert by_hand.figure(judged, [labels], "accuracy") > alone, "a set on which a mean is better"
+    assert by_hand.figure(mixed_table, [labels], "accuracy") > alone, "a set on which a mean is better"
     np.testing.assert_allclose(weights(mixed), by_hand.greedy(models, [labels], "accuracy", 50), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(kept(mixed)[0], judged[0], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(kept(mixed)[0], mixed_table[0], rtol=0, atol=1e-14)
     validation = metrics(mixed)["validation"]
-    assert validation["accuracy"] == pytest.approx(by_hand.accuracy_score(labels, judged[0].argmax(1)), abs=1e-12)
-    assert validation["loss"] == pytest.approx(by_hand.loss(judged[0], labels), abs=1e-12)
+    assert validation["accuracy"] == pytest.approx(by_hand.accuracy_score(labels, mixed_table[0].argmax(1)), abs=1e-12)
+    assert validation["loss"] == pytest.approx(by_hand.loss(mixed_table[0], labels), abs=1e-12)
     assert metrics(mixed)["best"]["val_accuracy"] == validation["accuracy"]
 
 
 def test_on_several_splits_a_member_is_the_mean_of_its_trainings(members, on_splits):
     parts = [[kept(members[model, split]) for split in (1, 2)] for model in EPOCHS]
     labels, models, by_hand = [truth for _, truth in parts[0]], [[table for table, _ in one] for one in parts], oracle()
-    judged = by_hand.judged(models, labels, "loss", 50)
+    mixed_table = by_hand.evaluated(models, labels, "loss", 50)
     alone = max(by_hand.figure(model, labels, "loss") for model in models)
-    figure = by_hand.figure(judged, labels, "loss")
+    figure = by_hand.figure(mixed_table, labels, "loss")
     assert figure > alone, "a set on which a mean is better"
     wanted = by_hand.greedy(models, labels, "loss", 50)
     np.testing.assert_allclose(weights(on_splits), np.repeat(wanted, 2) / 2, rtol=0, atol=1e-12)
     assert metrics(on_splits)["validation"]["loss"] == pytest.approx(-figure[0], abs=1e-12)
     assert metrics(on_splits)["validation"]["samples"] == sum(map(len, labels))
-    # Members were trained on cases scaled in other ways; the ensemble scales its own back to theirs.
+    # Members were trained on samples scaled in other ways; the ensemble scales its own back to theirs.
     mean = sum(weight * scores(run) for weight, run in zip(weights(on_splits), members.values()))
     np.testing.assert_allclose(scores(on_splits), mean, rtol=0, atol=2e-3)
     assert np.abs(scores(on_splits) - mean).mean() < 1e-5
@@ -150,13 +150,13 @@ def test_it_is_a_run_like_any_other(folder, members, mixed, on_splits, tmp_path)
     shutil.copytree(mixed, moved)
     assert json.loads(ok("evaluate", moved, "--json").stdout) == metrics(mixed)["test"]
     assert (mixed / "report.html").stat().st_size > 10_000
-    ok("report", on_splits, "--out", tmp_path / "page.html")  # by validation: its test part is unread
-    assert "Each of these is judged by weights that others picked" in (tmp_path / "page.html").read_text()
+    ok("report", on_splits, "--out", tmp_path / "page.html")  # by validation: its test split is unread
+    assert "are selected on the validation samples, whose metrics are cross-validated" in (tmp_path / "page.html").read_text()
     compared = ok("compare", mixed, members["dlinear", 1]).stdout
     assert "ensemble" in compared and "dlinear" in compared
     explained = json.loads(ok("explain", mixed, "--json", "--out", tmp_path / "explained").stdout)
     assert [one["mode"] for one in explained["influence"]] == ["variable", "time"] and not explained["stable_rank"]
-    fails(2, "is a run of 'ensemble', which does not attend", arguments=["decompose", mixed])
+    fails(2, "is a run of 'ensemble', which has no attention matrices", arguments=["decompose", mixed])
     read = json.loads(ok("evaluate", on_splits, "--json").stdout)
     assert read["samples"] == 30 and metrics(on_splits)["test"] == read
 
@@ -175,11 +175,11 @@ def test_a_stopped_ensemble_begins_again(folder, members, mixed, tmp_path):
 
 def test_refusals(folder, members, mixed, tmp_path):
     out, runs = tmp_path / "out", [members["dlinear", 1], members["resnet", 1]]
-    fails(2, "name them by --set model.ensemble.runs=RUN,RUN", arguments=train(folder, out, model="ensemble"))
-    fails(2, f"an ensemble puts several runs together, got {runs[0]} alone", arguments=ensemble(folder, out, runs[:1]))
-    fails(66, "there is no run folder /nowhere", arguments=ensemble(folder, out, [runs[0], "/nowhere"]))
-    fails(78, f"{mixed}: an ensemble cannot be the member of another", arguments=ensemble(folder, out, [runs[0], mixed]))
-    fails(78, "2 runs are no multiple of splits = 3", arguments=ensemble(folder, out, runs, "--set", "model.ensemble.splits=3"))
+    fails(2, "an ensemble needs runs: set --set model.ensemble.runs=RUN,RUN", arguments=train(folder, out, model="ensemble"))
+    fails(2, f"an ensemble needs several runs, got only {runs[0]}", arguments=ensemble(folder, out, runs[:1]))
+    fails(66, "no such run folder: /nowhere", arguments=ensemble(folder, out, [runs[0], "/nowhere"]))
+    fails(78, f"{mixed}: an ensemble cannot be a member of an ensemble", arguments=ensemble(folder, out, [runs[0], mixed]))
+    fails(78, "2 runs are not a multiple of splits = 3", arguments=ensemble(folder, out, runs, "--set", "model.ensemble.splits=3"))
     fails(78, f"data.split_seed = 2, but {runs[0]} has 1", arguments=ensemble(folder, out, [runs[0], members["resnet", 2]]))
     case = tmp_path / "case"
     ok(*train(folder, case, "--set", "data.normalize=sample"))
@@ -193,7 +193,7 @@ def test_refusals(folder, members, mixed, tmp_path):
     fails(65, 'its classes is ["up","down","flat"]', 'is ["up","down","level"]', arguments=ensemble(other, tmp_path / "classes", runs))
     write_cases(other / "Ramps_TRAIN.ts", 150, 7)
     write_cases(other / "Ramps_TEST.ts", 30, 2)
-    fails(65, f"{runs[0]} was trained or validated on other cases than {other}", arguments=ensemble(other, tmp_path / "cases", runs))
+    fails(65, f"{runs[0]} was trained or validated on different samples than {other}", arguments=ensemble(other, tmp_path / "cases", runs))
     damaged = tmp_path / "damaged"
     shutil.copytree(runs[1], damaged)
     (damaged / "predictions.npz").write_bytes(b"PK")
@@ -225,9 +225,9 @@ def test_auto_ends_with_the_trainings_of_all_splits(chosen):
     assert (said["chosen"], said["round"]) == ("ensemble", "ensemble")
     assert rows["ensemble"][3] >= best
     config = tomllib.loads((run / "config.toml").read_text())
-    assert config["model"]["ensemble"]["splits"] == 5 and config["series"]["select"] == "accuracy"
-    judged = [row[0] for row in leaderboard(run) if row[1] == "splits"]
-    assert len(config["model"]["ensemble"]["runs"]) == 5 * len(judged)
+    assert config["model"]["ensemble"]["splits"] == 5 and config["classify"]["select"] == "accuracy"
+    evaluated = [row[0] for row in leaderboard(run) if row[1] == "splits"]
+    assert len(config["model"]["ensemble"]["runs"]) == 5 * len(evaluated)
     assert np.isclose(sum(weights(run)), 1) and len(metrics(run)["members"]) % 5 == 0
     assert metrics(run)["test"] == said["test"]
     assert scores(run).shape == (30, 3)
@@ -262,15 +262,15 @@ def test_killed_while_it_puts_runs_together(chosen, tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_auto_of_pictures_judges_on_its_one_part(tmp_path):
+def test_auto_of_images_has_one_validation_split(tmp_path):
     """A mean that no fold of validation finds better is said and not chosen."""
     rng = np.random.default_rng(4)
     arrays = {}
     for split, count in (("train", 60), ("val", 40), ("test", 20)):
         labels = np.arange(count) % 2
-        pictures = rng.integers(0, 200, size=(count, 8, 8, 1))
-        pictures[labels == 1, 2:5, 2:5] += 55
-        arrays[f"{split}_images"], arrays[f"{split}_labels"] = pictures.astype(np.uint8), labels[:, None].astype(np.uint8)
+        images = rng.integers(0, 200, size=(count, 8, 8, 1))
+        images[labels == 1, 2:5, 2:5] += 55
+        arrays[f"{split}_images"], arrays[f"{split}_labels"] = images.astype(np.uint8), labels[:, None].astype(np.uint8)
     np.savez(tmp_path / "dots.npz", **arrays)
     said = json.loads(ok("train", "classify-images", "--data", tmp_path / "dots.npz", "--model", "auto", "--budget", "12s", "--jobs", "2",
                          "--threads", "1", "--out", tmp_path / "run", "--set", "train.epochs=2", "--json").stdout)  # fmt: skip
@@ -278,7 +278,7 @@ def test_auto_of_pictures_judges_on_its_one_part(tmp_path):
     one = next(row for row in rows if row["name"] == "ensemble")
     best = max(row["/validation/accuracy"] for row in rows if row["name"] != "ensemble" and row["/validation/accuracy"] is not None)
     if "failure" in one:
-        assert one["failure"].startswith("no mean of several runs is better than ") and said["chosen"] != "ensemble"
+        assert one["failure"].startswith("no ensemble is better than ") and said["chosen"] != "ensemble"
     else:
         assert one["/validation/accuracy"] >= best and said["chosen"] == "ensemble"
     assert modewise("evaluate", tmp_path / "run", "--split", "validation").returncode == 0

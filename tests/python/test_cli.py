@@ -22,7 +22,7 @@ def test_a_run_is_not_overwritten(small_run, tmp_path):
     assert before == {p: p.read_bytes() for p in small_run.iterdir() if p.is_file()}
 
 
-def test_exist_ok_starts_anew(tmp_path):
+def test_overwrite_starts_again(tmp_path):
     data = write_csv(tmp_path / "d.csv")
     ok(*train(data))
     result = ok(*train(data), "--overwrite", "--set", "train.epochs=1", "--json")
@@ -105,7 +105,7 @@ def test_shown_config_can_be_read_back(tmp_path):
     assert ok("config", "show", "--config", tmp_path / "c.toml").stdout == first
 
 
-# Stopping and going on.
+# Stopping and resuming.
 
 def slow_training(tmp_path, out):
     data = write_csv(tmp_path / "d.csv", rows=3000)
@@ -162,7 +162,7 @@ def test_a_damaged_checkpoint_falls_back(tmp_path):
     assert modewise("evaluate", tmp_path / "out").returncode == 65
 
 
-# What the commands say.
+# Messages of the commands.
 
 def test_missing_cells_are_not_counted(tmp_path):
     def edit(lines):
@@ -209,7 +209,7 @@ def test_compare_groups_seeds(tmp_path):
     assert [(g["model"], len(g["runs"])) for g in groups] == [("dlinear", 2), ("repeat", 1)]
     values = groups[0]["mse"]["values"]
     assert groups[0]["mse"]["mean"] == pytest.approx(np.mean(values))
-    assert groups[0]["mse"]["deviation"] == pytest.approx(np.std(values, ddof=1))
+    assert groups[0]["mse"]["std"] == pytest.approx(np.std(values, ddof=1))
     assert "±" in ok("compare", tmp_path / "r1", tmp_path / "r2").stdout
 
 
@@ -241,8 +241,8 @@ def test_report_is_written(small_run):
 
 def test_sizes_of_series_are_a_list_and_wrong_numbers_are_refused_in_few_words():
     for sizes in (["3,4"], ["3", "4"]):
-        told = json.loads(ok("info", "--model", "dlinear", "--series", *sizes, "--json").stdout)
-        assert told["series"] == [3, 4]
+        shown = json.loads(ok("info", "--model", "dlinear", "--series", *sizes, "--json").stdout)
+        assert shown["series"] == [3, 4]
     for value in ("x", "0", "-2", "nan"):
         last = fails(2, "--series", f"must be a positive number, got '{value}'", arguments=["info", f"--series={value}"])
         assert len(last) < 120
@@ -261,12 +261,12 @@ def test_cost_of_the_released_forecaster():
 
 def test_rates_of_the_machine_are_measured_when_they_are_asked_for():
     assert "rates" not in json.loads(ok("info", "--json").stdout)
-    told = json.loads(ok("info", "--rates", "--json").stdout)
-    rates = told["rates"]
+    shown = json.loads(ok("info", "--rates", "--json").stdout)
+    rates = shown["rates"]
     peaks = ["float32_peak_gflops", "bf16_pairs_peak_gflops", "bf16_tiles_peak_gflops"]
     assert list(rates) == [*peaks, "float32_tile_gflops", "bf16_tile_gflops", "copy_gigabytes"]
     for instruction_set, peak in (("avx512_bf16", peaks[1]), ("amx_bf16", peaks[2])):
-        if instruction_set not in told["machine"]["instruction_sets"]:
+        if instruction_set not in shown["machine"]["instruction_sets"]:
             assert rates.pop(peak) is None
     assert all(0 < rate < 10000 for rate in rates.values())
     assert rates["float32_tile_gflops"] < 1.1 * rates["float32_peak_gflops"]  # of the same core: no tile beats its registers
@@ -274,7 +274,7 @@ def test_rates_of_the_machine_are_measured_when_they_are_asked_for():
     for row, unit in (("float32 multiply-adds on registers", "GF/s"), ("linear 512 → 128, bf16", "GF/s"), ("copy of memory, read and written", "GB/s")):
         (line,) = [line for line in text.splitlines() if line.startswith(row)]
         assert re.fullmatch(rf"{row} +[0-9.]+ {re.escape(unit)}( \([0-9]+ % of the float32 peak\))?", line.rstrip())
-    fails(2, "--rates says something about the machine: leave --model, --config and --released out", arguments=["info", "--rates", "--released"])
+    fails(2, "--rates measures the machine: remove --model, --config and --released", arguments=["info", "--rates", "--released"])
 
 
 # On real data.

@@ -39,7 +39,7 @@ def table(tmp_path):
 
 def plan_of(table):
     plan = table.parent / "plan.toml"
-    plan.write_text('task = "forecast"\nseeds = [1]\n[[axis]]\nname = "model"\nkey = "model.name"\nvalues = ["dlinear"]\n')
+    plan.write_text('task = "forecasting"\nseeds = [1]\n[[axis]]\nname = "model"\nkey = "model.name"\nvalues = ["dlinear"]\n')
     return ["sweep", plan, "--data", table, "--out", table.parent / "sweep", "--jobs", "1", "--threads", "1", "--set", "train.epochs=2",
             "--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false"]  # fmt: skip
 

@@ -8,6 +8,6 @@ import sys
 
 def test_on_a_device_of_our_own():
     cases = pathlib.Path(__file__).with_name("on_a_device.py")
-    told = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", cases], capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stdout[-20_000:] + told.stderr
-    assert int(told.stdout.split(" passed")[0].split()[-1]) >= 130
+    result = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", cases], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout[-20_000:] + result.stderr
+    assert int(result.stdout.split(" passed")[0].split()[-1]) >= 130

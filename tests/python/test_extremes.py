@@ -37,9 +37,9 @@ def test_counts_that_overflow_are_refused(tmp_path, run, field, value):
 
 
 def test_the_largest_counts_still_train(tmp_path, run):
-    most = [f"train.{name}=2147483647" for name in (
+    largest = [f"train.{name}=2147483647" for name in (
         "batch_size", "accumulate", "schedule.warmup_steps", "evaluations_per_epoch", "patience", "keep_checkpoints")]
-    settings = sum((["--set", s] for s in most), [])
+    settings = sum((["--set", s] for s in largest), [])
     result = json.loads(ok("train", "forecast", "--data", run.parent / "d.csv", "--out", tmp_path / "out", *QUICK, *settings,
                            "--json").stdout)
     assert result["steps"] == 2  # an epoch is one step
@@ -92,7 +92,7 @@ DEEP = "[" * 200_000 + "]" * 200_000
 def test_deep_documents_are_refused(tmp_path, run, name, arguments):
     copy = tmp_path / "run"
     subprocess.run(["cp", "-a", run, copy], check=True)
-    (copy / name).write_text('{"task":"forecast","test":' + DEEP + "}\n")
+    (copy / name).write_text('{"task":"forecasting","test":' + DEEP + "}\n")
     fails(65, name, "nested deeper than 100 levels", arguments=[*arguments, copy])
 
 

@@ -159,29 +159,29 @@ def bright(i, shape):
 
 
 def write_tsv(folder):
-    for part, cases in (("TRAIN", range(30)), ("TEST", range(30, 50))):
-        (folder / f"Ramps_{part}.tsv").write_text("".join("\t".join([str(i % 2 + 1), *map(str, rising(i))]) + "\n" for i in cases))
-    return "series", folder
+    for split, samples in (("TRAIN", range(30)), ("TEST", range(30, 50))):
+        (folder / f"Ramps_{split}.tsv").write_text("".join("\t".join([str(i % 2 + 1), *map(str, rising(i))]) + "\n" for i in samples))
+    return "classify-series", folder
 
 
 def write_csv(folder):
-    path = folder / "cases.csv"
+    path = folder / "samples.csv"
     path.write_text(table(["kind", *(f"t{t}" for t in range(24))], lambda i: [["down", "up"][i % 2], *rising(i)], 30).replace("kind", "label", 1))
-    return "series", path
+    return "classify-series", path
 
 
 def write_arff(folder):
-    path = folder / "cases.arff"
+    path = folder / "samples.arff"
     head = ["@relation ramps", "@attribute dims relational", *(f"@attribute t{t} numeric" for t in range(24)), "@end dims", "@attribute kind {down,up}", "@data"]
     rows = ['"' + "\\n".join(",".join(map(str, rising(i + k))) for k in (0, 100)) + '",' + ["down", "up"][i % 2] for i in range(30)]
     path.write_text("\n".join([*head, *rows]) + "\n")
-    return "series", path
+    return "classify-series", path
 
 
 def write_arrays(folder):
     path = folder / "volumes.npz"
     np.savez(path, images=np.stack([bright(i, (6, 6, 6)) for i in range(30)]).astype(np.uint8), labels=np.arange(30) % 2)
-    return "classify", path
+    return "classify-volumes", path
 
 
 def write_nifti(folder):
@@ -189,7 +189,7 @@ def write_nifti(folder):
         path = folder / ["ill", "well"][i % 2] / f"{i}.nii.gz"
         path.parent.mkdir(exist_ok=True)
         nibabel.save(nibabel.Nifti1Image(bright(i, (6, 6, 6)).astype(np.float32), np.eye(4)), path)
-    return "classify", folder
+    return "classify-volumes", folder
 
 
 def write_png(folder):
@@ -197,16 +197,16 @@ def write_png(folder):
         path = folder / ["night", "noon"][i % 2] / f"{i}.png"
         path.parent.mkdir(exist_ok=True)
         Image.fromarray(bright(i, (16, 16)).astype(np.uint8)).save(path)
-    return "pictures", folder
+    return "classify-images", folder
 
 
 @pytest.mark.parametrize("write", [write_tsv, write_arrays, write_png,
                                    *(pytest.param(write, marks=pytest.mark.long) for write in (write_csv, write_arff, write_nifti))])  # fmt: skip
 def test_thirty_easy_samples_are_learnt_by_the_first_command(tmp_path, write):
     (tmp_path / "data").mkdir()
-    task, path = write(tmp_path / "data")
+    command, path = write(tmp_path / "data")
     run = tmp_path / "run"
-    ok("train", task, "--data", path, "--out", run)
+    ok("train", command, "--data", path, "--out", run)
     assert json.loads((run / "metrics.json").read_text())["test"]["accuracy"] >= 0.9
     ok("predict", run, "--out", tmp_path / "classes.csv")
     rows = list(csv.DictReader((tmp_path / "classes.csv").open()))

@@ -1,4 +1,4 @@
-"""What forecasting makes of a table's first row, its dates and its largest cells, through $MODEWISE_BUILD/bin/modewise."""
+"""First rows, dates and largest cells of tables in forecasting, through $MODEWISE_BUILD/bin/modewise."""
 import json
 
 import numpy as np

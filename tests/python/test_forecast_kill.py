@@ -51,7 +51,7 @@ def test_killed_runs_end_with_the_same_bytes(tmp_path, tmp_path_factory, threads
     rng = random.Random(threads)
     run = tmp_path / "run"
     kills = 0
-    while kills < 7:  # each goes on from what the one before had saved, so that most runs end before the seventh
+    while kills < 7:  # each resumes from the checkpoint of the one before, so most runs end before the seventh
         child = start(run, threads)
         time.sleep(rng.uniform(0.1, 0.6) * seconds)
         child.kill()

@@ -35,7 +35,7 @@ def test_a_long_table_is_forecast_as_one(tmp_path):
     assert [row["unique_id"] for row in rows] == ["north"] * 12 + ["south"] * 12 + ["new, east"] * 12
     assert [row["ds"] for row in rows[:12]] == [f"2002-{m:02d}" for m in range(1, 13)]
     assert all(float(row["y_q0.025"]) <= float(row["y"]) <= float(row["y_q0.975"]) for row in rows)
-    # What was forecast goes on: predictions of a file with the rows below it begin after them.
+    # Predictions of a file with the forecast rows appended begin after them.
     with path.open("a") as file:
         file.writelines(f'"{row["unique_id"]}",{row["ds"]},{row["y"]}\n' for row in rows)
     ok("predict", tmp_path / "run", "--data", path, "--out", tmp_path / "later.csv")

@@ -22,31 +22,31 @@ TINY = {"model.width": 8, "model.hidden": 8, "model.heads": 2, "model.layers": 1
 
 def forecast(folder):
     np.save(folder / "rows.npy", np.sin(np.arange(80.0)[:, None] / [3, 5]))
-    return "forecast", {**TINY, "model.name": "hot", "forecast.lookback": 8, "forecast.horizon": 2, "model.patch.length": 4,
+    return "forecasting", {**TINY, "model.name": "hot", "forecast.lookback": 8, "forecast.horizon": 2, "model.patch.length": 4,
                         "model.patch.stride": 2, "data.path": folder / "rows.npy"}  # fmt: skip
 
 
 def classify(folder):
     np.save(folder / "boxes.npy", np.arange(30 * 64, dtype=np.float32).reshape(30, 4, 4, 4) % 5)
     np.save(folder / "boxes_labels.npy", np.arange(30) % 2)
-    return "classify", {**TINY, "data.path": folder / "boxes.npy"}
+    return "volume_classification", {**TINY, "data.path": folder / "boxes.npy"}
 
 
 def series(folder):
     lines = [f"{','.join(str((i * t) % 7) for t in range(12))}:{i % 2}" for i in range(30)]
-    (folder / "cases.ts").write_text("\n".join(["@dimensions 1", "@classLabel true 0 1", "@data", *lines]) + "\n")
-    return "series", {**TINY, "data.train": folder / "cases.ts", "data.protocol": "paper", "model.patch.length": 4, "model.patch.stride": 2}
+    (folder / "samples.ts").write_text("\n".join(["@dimensions 1", "@classLabel true 0 1", "@data", *lines]) + "\n")
+    return "series_classification", {**TINY, "data.train": folder / "samples.ts", "data.protocol": "paper", "model.patch.length": 4, "model.patch.stride": 2}
 
 
 def segment(folder):
     np.save(folder / "scene.npy", np.arange(64 * 64 * 2, dtype=np.float32).reshape(64, 64, 2) % 7)
     np.save(folder / "mask.npy", np.arange(64 * 64).reshape(64, 64) // 32 % 2 + 1)
-    return "segment", {**TINY, "data.path": folder / "scene.npy", "data.masks": folder / "mask.npy", "data.window": 16}
+    return "segmentation", {**TINY, "data.path": folder / "scene.npy", "data.masks": folder / "mask.npy", "data.window": 16}
 
 
 def language(folder):
     (folder / "texts.jsonl").write_text("".join(json.dumps({"text": "a rope of sand " * 9}) + "\n" for _ in range(20)))
-    return "language", {"model.layers": 1, "model.width": 16, "model.heads": 2, "model.context": 16, "model.attention.fold": [0, 4],
+    return "language_modeling", {"model.layers": 1, "model.width": 16, "model.heads": 2, "model.context": 16, "model.attention.fold": [0, 4],
                         "train.max_steps": 2, "train.batch_size": 2, "output.report": False, "data.path": folder / "texts.jsonl"}  # fmt: skip
 
 
@@ -101,14 +101,16 @@ def cases(run, names, stride):
 
 
 def ways_in_python(run):
-    estimators = {"forecast": modewise.Forecaster, "classify": modewise.VolumeClassifier, "series": modewise.SeriesClassifier,
-                  "segment": modewise.Segmenter, "language": modewise.LanguageModel}  # fmt: skip
+    estimators = {"forecasting": modewise.Forecaster, "volume_classification": modewise.VolumeClassifier,
+                  "series_classification": modewise.SeriesClassifier, "segmentation": modewise.Segmenter,
+                  "language_modeling": modewise.LanguageModel}  # fmt: skip
     task = json.loads((run / "manifest.json").read_text())["task"]
     tasks = modewise.tasks
     yield from (modewise.load, estimators[task].from_run, tasks.evaluate, tasks.resume)
-    yield from () if task in ("language", "segment") else (tasks.predict,)
-    yield from () if task == "language" else (lambda path: tasks.explain(path, samples=1, singles=0, places=1, force=True),)
-    if task == "forecast":
+    yield from () if task in ("language_modeling", "segmentation") else (tasks.predict,)
+    yield from () if task == "language_modeling" else (
+        lambda path: tasks.explain(path, samples=1, num_examples=0, max_positions=1, overwrite=True),)
+    if task == "forecasting":
         yield tasks.backtest
 
 

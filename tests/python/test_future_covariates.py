@@ -1,5 +1,5 @@
-"""Columns that are known ahead (data.future_covariates) and the calendar (data.calendar): from files and frames to forecasts, and that
-they help by as much as theory says."""
+"""Future covariates (data.future_covariates) and the calendar (data.calendar): from files and frames to forecasts, and the gain
+that theory predicts."""
 
 import csv
 import json
@@ -52,7 +52,7 @@ def run(request, tmp_path_factory):
     return folder / "run"
 
 
-def test_they_are_not_forecast_nor_judged(run):
+def test_they_are_not_forecast_nor_evaluated(run):
     said = rows_of(ok("predict", run).stdout)
     assert [row["date"] for row in said] == hourly(306)[300:]
     assert {name.split("_q")[0] for name in said[0]} == {"date", "a", "b"}
@@ -68,13 +68,13 @@ def test_they_are_scaled_by_the_training_rows(run):
     known = np.array([[float(row["promo"]), float(row["price"])] for row in rows_of((run.parent / "whole.csv").read_text())])
     scaler = json.loads((run / "data.json").read_text())["known"]["scaler"]
     np.testing.assert_allclose(scaler["mean"], known[:210].mean(0), rtol=1e-13)
-    np.testing.assert_allclose(scaler["deviation"], known[:210].std(0), rtol=1e-13)
+    np.testing.assert_allclose(scaler["std"], known[:210].std(0), rtol=1e-13)
 
 
 def features(path, scaler, dates):
     """promo, price and the calendar of all rows as the models see them: [K, T] float32."""
     known = np.array([[float(row["promo"]), float(row["price"])] for row in rows_of(path.read_text())])
-    scaled = ((known - scaler["mean"]) / scaler["deviation"]).astype(np.float32)
+    scaled = ((known - scaler["mean"]) / scaler["std"]).astype(np.float32)
     places = [(dates.hour, 24), (dates.day_of_week, 7), (dates.day - 1, 31), (dates.day_of_year - 1, 366)]
     codes = [f(2 * np.pi * place / steps) for place, steps in places for f in (np.sin, np.cos)]
     return np.vstack([scaled.T, np.array(codes).astype(np.float32)])
@@ -90,10 +90,10 @@ def test_the_module_given_them_by_hand_has_the_programs_bits(run):
         out = loaded.module(past, observed, torch.tensor([276]), torch.from_numpy(known[None, :, 276:]))
     said = json.loads(ok("predict", run, "--json").stdout)
     wanted = np.array([series["forecast"] for series in said["series"]])
-    np.testing.assert_allclose(out[0].numpy() * loaded.deviation[:, None] + loaded.mean[:, None], wanted, rtol=3e-6)
-    with pytest.raises(NotImplementedError, match="known ahead"):
+    np.testing.assert_allclose(out[0].numpy() * loaded.std[:, None] + loaded.mean[:, None], wanted, rtol=3e-6)
+    with pytest.raises(NotImplementedError, match="its model takes 10 future covariates"):
         loaded.predict(values)
-    with pytest.raises(ValueError, match=r"known must be \[1, 10, 30\], got None"):
+    with pytest.raises(ValueError, match=r"future_covariates must be \[1, 10, 30\], got None"):
         loaded.module(past, observed)
 
 
@@ -108,8 +108,7 @@ def test_a_file_of_the_future_is_as_good_as_rows_behind_the_data(run, tmp_path):
 
 def test_too_few_rows_ahead_are_a_sentence(run, tmp_path):
     past = run.parent / "past.csv"
-    fails(65, f"{past}: the future covariate 'promo' is missing on 2020-01-13 12:00:00, step 1 of the forecast; the model looks "
-          "ahead at all 6 rows of its horizon: fill them behind the last row with other values, or give --future FILE",
+    fails(65, f"{past}: the future covariate 'promo' is missing on 2020-01-13 12:00:00, step 1 of the forecast; the model needs all 6 rows of its horizon: add them after the last row with other values, or give --future FILE",
           arguments=["predict", run, "--data", past])  # fmt: skip
     lines = plan(300)
     lines[303] = lines[303].rsplit(",", 1)[0] + ","
@@ -125,7 +124,7 @@ def test_a_gap_in_the_past_needs_a_model_trained_with_gaps(run, tmp_path):
     lines[290] = lines[290].rsplit(",", 1)[0] + ","
     gap = written(tmp_path / "gap.csv", lines)
     fails(65, "the future covariate 'price' is missing on 2020-01-13 01:00:00; the run was trained on",
-          "where none of those columns' cells is missing", arguments=["predict", run, "--data", gap])  # fmt: skip
+          "where no future covariate is missing", arguments=["predict", run, "--data", gap])  # fmt: skip
     ok("train", "forecast", "--data", gap, "--model", "tide", "--out", tmp_path / "run", *QUICK, *PLAN, *SMALL["tide"])
     assert json.loads((tmp_path / "run" / "data.json").read_text())["ahead"] == {"features": 4, "modes": 0}
     ok("predict", tmp_path / "run")
@@ -137,7 +136,7 @@ def test_every_command_knows_them(run, tmp_path):
     ok("evaluate", run, "--split", "all", "--data", run.parent / "whole.csv")
     ok("backtest", run)
     explained = json.loads(ok("explain", run, "--out", tmp_path / "explained", "--json").stdout)
-    influence = {one["mode"]: dict(zip(one["places"], one["effect"], strict=True)) for one in explained["influence"]}["known ahead"]
+    influence = {one["mode"]: dict(zip(one["places"], one["effect"], strict=True)) for one in explained["influence"]}["future covariates"]
     assert list(influence) == ["promo", "price", "hour", "weekday", "day", "yearday"]
     assert min(influence["promo"], influence["hour"]) > 0
     ok("report", run, "--out", tmp_path / "report.html")
@@ -157,8 +156,7 @@ def test_what_stands_in_rows_to_come_changes_no_training(run, tmp_path):
 def test_models_that_do_not_look_ahead_say_so(tmp_path):
     path = written(tmp_path / "whole.csv", plan(300))
     for options in (PLAN, ["--set", "data.calendar=hour"]):
-        fails(78, "data.future_covariates and data.calendar are for models that look at what is known ahead (hot, transformer, spatial, "
-              "temporal, tide); 'dlinear' does not",
+        fails(78, "data.future_covariates and data.calendar need a model with future covariates (hot, transformer, spatial, temporal, tide); 'dlinear' has none",
               arguments=["train", "forecast", "--data", path, "--model", "dlinear", "--out", tmp_path / "run", *QUICK, *options])  # fmt: skip
     fails(78, "has no column of numbers 'prise'", "price",
           arguments=["train", "forecast", "--data", path, "--model", "tide", "--out", tmp_path / "run", *QUICK, "--set", "data.future_covariates=prise"])  # fmt: skip
@@ -210,13 +208,13 @@ def regression(seed=7):
 
 
 @pytest.mark.parametrize("name", ["hot", "tide"])
-def test_known_columns_lower_the_error_by_what_they_explain(tmp_path, name):
+def test_future_covariates_lower_the_error_by_what_they_explain(tmp_path, name):
     """The least mean squared error with x known is that of the noise: NOISE² Σ MEMORY^(2i) at each step. Without x it is
     larger by EFFECT², the variance of what x adds."""
     x, y = regression()
     path = written(tmp_path / "made.csv", ["date,y,x", *(f"{d},{b:.6f},{a:.0f}" for d, a, b in zip(hourly(ROWS), x, y, strict=True))])
     scale = y[: int(0.7 * ROWS)].var()
-    least = np.mean([NOISE**2 * sum(MEMORY ** (2 * i) for i in range(h)) for h in range(1, HORIZON + 1)]) / scale
+    lowest = np.mean([NOISE**2 * sum(MEMORY ** (2 * i) for i in range(h)) for h in range(1, HORIZON + 1)]) / scale
     explained = EFFECT**2 / scale
     found = {}
     for known in (True, False):
@@ -225,7 +223,7 @@ def test_known_columns_lower_the_error_by_what_they_explain(tmp_path, name):
         ok("train", "forecast", "--data", path, "--model", name, "--out", out, *SIZES, *SMALL[name], "--set", "forecast.loss=mse", "--set",
            "train.epochs=8", "--set", columns[0])  # fmt: skip
         found[known] = json.loads((out / "metrics.json").read_text())["test"]["scaled"]["mse"]
-    assert found[True] < least + 0.1 * explained
+    assert found[True] < lowest + 0.1 * explained
     assert found[False] - found[True] > 0.85 * explained
 
 
@@ -235,7 +233,7 @@ def frame(rows=300):
     return table
 
 
-QUICKLY = {"horizon": 6, "lookback": 24, "verbosity": -1, "known": ["promo", "price"],
+QUICKLY = {"horizon": 6, "lookback": 24, "verbosity": -1, "future_covariates": ["promo", "price"],
            "settings": {"train.max_steps": 5, "output.report": False, "model.width": 32, "model.hidden": 16}}  # fmt: skip
 
 
@@ -254,11 +252,11 @@ def test_a_frame_with_rows_to_come(tmp_path, monkeypatch):
         later.predict()
     with pytest.raises(errors.DataError, match=r"future: there is no column 'price' \(there are promo\)"):
         later.predict(future=whole[["promo"]].iloc[300:])
-    assert modewise.Forecaster.from_run(made.run_).known == ["promo", "price"]
+    assert modewise.Forecaster.from_run(made.run_).future_covariates == ["promo", "price"]
     assert made.plot() is not None
 
 
-def test_a_long_frame_with_known_columns(tmp_path, monkeypatch):
+def test_a_long_frame_with_future_covariates(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     parts = [frame().rename(columns={"a": "y"}).drop(columns="b").assign(unique_id=name).reset_index(names="ds") for name in ("n", "s")]
     whole = pd.concat(parts, ignore_index=True)
@@ -274,10 +272,10 @@ def test_a_long_frame_with_known_columns(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(again.predict(), forecast)
 
 
-def test_known_asks_for_columns(tmp_path, monkeypatch):
+def test_future_covariates_are_columns(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(errors.ConfigError, match="has no column of numbers 'promos'"):
-        modewise.Forecaster("tide", **{**QUICKLY, "known": ["promos"]}).fit(frame())
-    made = modewise.Forecaster("tide", **{**QUICKLY, "known": []}).fit(frame()[["a", "b"]].iloc[:300])
-    with pytest.raises(errors.UsageError, match="made without known"):
+        modewise.Forecaster("tide", **{**QUICKLY, "future_covariates": ["promos"]}).fit(frame())
+    made = modewise.Forecaster("tide", **{**QUICKLY, "future_covariates": []}).fit(frame()[["a", "b"]].iloc[:300])
+    with pytest.raises(errors.UsageError, match="this forecaster has none: name them in future_covariates"):
         made.predict(future=frame())

@@ -59,13 +59,13 @@ def test_seeds_and_threads():
 
 
 @needs_stories
-def test_other_forms_generate_and_keep_less():
+def test_other_attention_generates_and_caches_less():
     sizes = {}
-    for form, options in {"full": [], "causal": ["--fold", "8,8,8"], "window": ["--window", "32"], "axial": ["--fold", "0,16"]}.items():
-        result = json.loads(ok("generate", STORIES, "--attention", form, *options, "--tokens", 300, "--ignore-eos", "--json").stdout)
-        assert result["tokens"] == 300 and result["attention"] == form
-        sizes[form] = result["cache_bytes"]
-    assert sizes["causal"] < sizes["full"] / 3 and sizes["window"] < sizes["full"] / 3
+    for attention, options in {"full": [], "summary": ["--fold", "8,8,8"], "window": ["--window", "32"], "axial": ["--fold", "0,16"]}.items():
+        result = json.loads(ok("generate", STORIES, "--attention", attention, *options, "--tokens", 300, "--ignore-eos", "--json").stdout)
+        assert result["tokens"] == 300 and result["attention"] == attention
+        sizes[attention] = result["cache_bytes"]
+    assert sizes["summary"] < sizes["full"] / 3 and sizes["window"] < sizes["full"] / 3
 
 
 @needs_stories
@@ -80,12 +80,12 @@ def test_layouts_convert_to_the_same_model(tmp_path):
     for version in (0, 1):
         assert ok("generate", tmp_path / f"v{version}.bin", "--tokens", 50, "--temperature", 0, "-q", "--tokenizer",
                   tmp_path / "folder").stdout == text
-    ok("convert", STORIES, tmp_path / "causal", "--attention", "tensor", "--fold", "8,8,8")
-    assert json.loads((tmp_path / "causal" / "config.json").read_text())["architectures"] == ["ModewiseForCausalLM"]
-    assert ok("generate", tmp_path / "causal", "--tokens", 20, "--temperature", 0, "-q").stdout
-    fails(73, "holds a model already", arguments=["convert", STORIES, tmp_path / "causal"])
+    ok("convert", STORIES, tmp_path / "summary", "--attention", "summary", "--fold", "8,8,8")
+    assert json.loads((tmp_path / "summary" / "config.json").read_text())["architectures"] == ["ModewiseForCausalLM"]
+    assert ok("generate", tmp_path / "summary", "--tokens", 20, "--temperature", 0, "-q").stdout
+    fails(73, "already contains a model", arguments=["convert", STORIES, tmp_path / "summary"])
     fails(73, "exists already", arguments=["convert", STORIES, tmp_path / "v0.bin"])
-    fails(65, "any other attention than full", arguments=["convert", tmp_path / "causal", tmp_path / "c.bin"])
+    fails(65, "attention types other than full", arguments=["convert", tmp_path / "summary", tmp_path / "c.bin"])
 
 
 def test_prompts_of_any_bytes(tmp_path):
@@ -105,14 +105,14 @@ def test_what_cannot_be_done_is_said(tmp_path):
     folder = small_folder(tmp_path / "m")
     run = ["generate", folder, "--tokenizer", "bytes", "--prompt", "a"]
     fails(66, "nowhere", arguments=["generate", tmp_path / "nowhere"])
-    fails(2, "no tokenizer lies with", arguments=["generate", folder])
-    fails(1, "of memory are free", "--attention causal", arguments=[*run, "--tokens", 10**15])
+    fails(2, "has no tokenizer: set --tokenizer", arguments=["generate", folder])
+    fails(1, "of memory are free", "--attention summary", arguments=[*run, "--tokens", 10**15])
     fails(2, "two prompts", arguments=[*run, "--prompt-file", folder / "config.json"])
     fails(2, "top-p", arguments=[*run, "--top-p", 2])
     fails(78, "is not causal", arguments=[*run, "--attention", "pooled"])
-    fails(78, "smaller than the last size of attention.fold", arguments=[*run, "--attention", "causal", "--fold", "4,8", "--window", 3])
-    fails(78, "beyond 62 bits", arguments=[*run, "--attention", "causal", "--fold", "2147483647,2147483647,2147483647"])
-    fails(2, "attention.fold", arguments=[*run, "--attention", "causal", "--fold", "a,b"])
+    fails(78, "smaller than the last size of attention.fold", arguments=[*run, "--attention", "summary", "--fold", "4,8", "--window", 3])
+    fails(78, "exceeds 62 bits", arguments=[*run, "--attention", "summary", "--fold", "2147483647,2147483647,2147483647"])
+    fails(2, "attention.fold", arguments=[*run, "--attention", "summary", "--fold", "a,b"])
     lying = small_folder(tmp_path / "lying", num_key_value_heads=4)
     fails(65, "num_key_value_heads 4", "k_proj.weight", arguments=["generate", lying])
     other = small_folder(tmp_path / "gpt", architectures=["GPTNeoXForCausalLM"])

@@ -1,5 +1,5 @@
-"""Classification of pictures as its users meet it: folders of PNG and JPEG, CIFAR's batches, every command, and accuracy on
-changed pictures. Accuracies are recomputed from predictions.npz and labels with numpy."""
+"""Image classification from the command line: folders of PNG and JPEG, CIFAR's batches, every command, and accuracy on
+perturbed images. Accuracies are recomputed from predictions.npz and labels with numpy."""
 import csv
 import json
 
@@ -15,7 +15,7 @@ SMALL = ["--set", "model.cnn.widths=[4,8]", "--set", "train.epochs=4", "--set", 
          "--set", "train.schedule.warmup_steps=0", "--set", "train.optimizer.learning_rate=0.01", "--set", "augment.crop=1"]
 
 
-def picture(kind, rng, size=(13, 17)):
+def image_of(kind, rng, size=(13, 17)):
     """Noise in three channels with bright columns, rows, or single points."""
     pixels = rng.integers(0, 90, size=(*size, 3))
     if kind == "bars":
@@ -35,18 +35,18 @@ def write_folder(root, counts, seed=0):
             folder.mkdir(parents=True)
             for i in range(count):
                 name = folder / (f"{i:03}.png" if i % 2 else f"{i:03}.jpg")
-                picture(kind, rng).save(name, **({} if i % 2 else {"quality": 95}))
+                image_of(kind, rng).save(name, **({} if i % 2 else {"quality": 95}))
     return root
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    return write_folder(tmp_path_factory.mktemp("pictures") / "shapes", {"train": 24, "val": 7, "test": 9})
+    return write_folder(tmp_path_factory.mktemp("images") / "shapes", {"train": 24, "val": 7, "test": 9})
 
 
 @pytest.fixture(scope="module")
 def run(data):
-    ok("train", "classify-images", "--data", data, "--out", data.parent / "run", *SMALL, "--attention", "tensor")
+    ok("train", "classify-images", "--data", data, "--out", data.parent / "run", *SMALL, "--attention", "stt")
     return data.parent / "run"
 
 
@@ -55,7 +55,7 @@ def accuracy_of(run):
     return (arrays["test_scores"].argmax(1) == arrays["test_labels"].ravel()).mean()
 
 
-def test_a_folder_of_pictures_trains_and_is_judged(run):
+def test_a_folder_of_images_trains_and_is_evaluated(run):
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["test"]["samples"] == 27
     assert metrics["test"]["accuracy"] == accuracy_of(run)
@@ -63,16 +63,16 @@ def test_a_folder_of_pictures_trains_and_is_judged(run):
     described = json.loads((run / "data.json").read_text())
     assert described["classes"] == CLASSES and described["size"] == [13, 17] and described["channels"] == 3
     page = (run / "report.html").read_text()
-    for words in ("ROC", "Most wrong", "data:image/png;base64", "cnn tensor", "Settings"):
+    for words in ("ROC", "Lowest and highest scores", "data:image/png;base64", "cnn stt", "Settings"):
         assert words in page, words
 
 
-def test_normalisation_is_that_of_the_training_pictures(run, data):
+def test_normalisation_is_that_of_the_training_images(run, data):
     described = json.loads((run / "data.json").read_text())
     pixels = np.stack([np.asarray(Image.open(path)) for path in sorted(data.glob("train/*/*"))]) / 255.0
     # JPEG pixels may differ by a level between libraries, which moves a mean by less than 1e-4.
     np.testing.assert_allclose(described["mean"], pixels.mean((0, 1, 2)), atol=1e-4)
-    np.testing.assert_allclose(described["deviation"], pixels.std((0, 1, 2)), atol=1e-4)
+    np.testing.assert_allclose(described["std"], pixels.std((0, 1, 2)), atol=1e-4)
 
 
 def test_predictions_explanations_and_reports(run, data, tmp_path):
@@ -86,18 +86,18 @@ def test_predictions_explanations_and_reports(run, data, tmp_path):
     arrays = np.load(tmp_path / "why" / "explain.npz")
     assert any(arrays[name].shape[-1] == 12 for name in arrays), {name: arrays[name].shape for name in arrays}  # 3 x 4 cells
     ok("report", run, "--out", tmp_path / "report.html")
-    assert "Most wrong and most right" in (tmp_path / "report.html").read_text()
+    assert "Lowest and highest scores of the true class" in (tmp_path / "report.html").read_text()
 
 
 def robustness(*arguments):
     return json.loads(ok("evaluate", *arguments, "--robustness", "--json").stdout)
 
 
-def test_changed_pictures_of_one_run(run):
-    (judged,) = robustness(run)
-    assert judged["samples"] == 27 and judged["model"] == "cnn tensor"
-    assert judged["clean"] == accuracy_of(run)
-    changes = {one["name"]: one for one in judged["perturbations"]}
+def test_perturbed_images_of_one_run(run):
+    (evaluated,) = robustness(run)
+    assert evaluated["samples"] == 27 and evaluated["model"] == "cnn stt"
+    assert evaluated["clean"] == accuracy_of(run)
+    changes = {one["name"]: one for one in evaluated["perturbations"]}
     assert changes["gaussian_noise"]["strengths"] == pytest.approx([i / 100 for i in range(1, 11)])
     assert changes["rotation"]["strengths"] == [30.0 * i for i in range(1, 12)]
     half_turn = changes["rotation"]["accuracy"][changes["rotation"]["strengths"].index(180)]
@@ -105,19 +105,19 @@ def test_changed_pictures_of_one_run(run):
     assert len(changes) == 13
 
 
-def test_changed_pictures_of_several_runs(run, data, tmp_path):
-    ok("train", "classify-images", "--data", data, "--out", tmp_path / "second", *SMALL, "--attention", "tensor", "--seed", "2")
+def test_perturbed_images_of_several_runs(run, data, tmp_path):
+    ok("train", "classify-images", "--data", data, "--out", tmp_path / "second", *SMALL, "--attention", "stt", "--seed", "2")
     ok("train", "classify-images", "--data", data, "--out", tmp_path / "plain", *SMALL)
     runs = [run, tmp_path / "second", tmp_path / "plain"]
-    judged = robustness(*runs, "--perturbations", "contrast,flip_vertical")
-    assert [one["model"] for one in judged] == ["cnn tensor", "cnn tensor", "cnn"]
+    evaluated = robustness(*runs, "--perturbations", "contrast,flip_vertical")
+    assert [one["model"] for one in evaluated] == ["cnn stt", "cnn stt", "cnn"]
     text = ok("evaluate", *runs, "--robustness", "--perturbations", "contrast,flip_vertical", "--report", tmp_path / "page.html").stdout
-    shares = np.array([one["perturbations"][0]["accuracy"] for one in judged[:2]]) * 100
+    shares = np.array([one["perturbations"][0]["accuracy"] for one in evaluated[:2]]) * 100
     cells = [f"{m:.1f} ± {s:.1f}" for m, s in zip(shares.mean(0), shares.std(0, ddof=1))]
     table = text.split("contrast, by severity")[1].split("flip_vertical")[0]
-    row = next(line for line in table.splitlines() if line.startswith("cnn tensor"))
+    row = next(line for line in table.splitlines() if line.startswith("cnn stt"))
     assert all(cell in row for cell in cells), (row, cells)
-    assert f"{judged[2]['clean'] * 100:.1f}" in next(line for line in table.splitlines() if line.startswith("cnn "[:4]) and "tensor" not in line)
+    assert f"{evaluated[2]['clean'] * 100:.1f}" in next(line for line in table.splitlines() if line.startswith("cnn "[:4]) and "stt" not in line)
     assert "contrast, by severity" in (tmp_path / "page.html").read_text()
 
 
@@ -129,29 +129,29 @@ def test_draws_are_those_of_the_seed(run):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["--limit", "5"], "limit=5: acts with --robustness alone"),
+    (["--limit", "5"], "limit=5: needs --robustness"),
     (["--robustness", "--perturbations", "gausian_noise"], "gaussian_noise"),
-    (["--convention", "sliding"], "is of the task 'pictures', which has no --convention"),
+    (["--convention", "sliding"], "is of the task 'image_classification', which has no --convention"),
 ])
 def test_flags_that_do_not_fit(run, arguments, words):
     fails(2, words, arguments=["evaluate", run, *arguments])
 
 
 def test_several_runs_want_robustness(run):
-    fails(2, "several runs are evaluated together with --robustness alone", arguments=["evaluate", run, run])
+    fails(2, "only --robustness evaluates several runs together", arguments=["evaluate", run, run])
 
 
-def test_pictures_of_another_size_are_fitted(run, tmp_path):
+def test_images_of_another_size_are_fitted(run, tmp_path):
     rng = np.random.default_rng(5)
     for kind in CLASSES:
         (tmp_path / "big" / kind).mkdir(parents=True)
         for i in range(3):
-            picture(kind, rng).resize((34, 26), Image.NEAREST).save(tmp_path / "big" / kind / f"{i}.png")
-    judged = json.loads(ok("evaluate", run, "--data", tmp_path / "big", "--split", "all", "--json").stdout)
-    assert judged["samples"] == 9
+            image_of(kind, rng).resize((34, 26), Image.NEAREST).save(tmp_path / "big" / kind / f"{i}.png")
+    evaluated = json.loads(ok("evaluate", run, "--data", tmp_path / "big", "--split", "all", "--json").stdout)
+    assert evaluated["samples"] == 9
 
 
-def test_pictures_without_a_class_are_predicted(run, data, tmp_path):
+def test_images_without_a_class_are_predicted(run, data, tmp_path):
     loose = tmp_path / "loose"
     loose.mkdir()
     named = sorted((data / "test").glob("*/*"))

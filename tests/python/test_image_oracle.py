@@ -283,7 +283,7 @@ NIFTI_TYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 
 
 def random_affine(rng):
-    """An affine of any orientation: axes permuted and mirrored, turned by up to 35 degrees, scaled, moved."""
+    """An affine of any orientation: axes permuted and flipped, rotated by up to 35 degrees, scaled, moved."""
     turn = np.linalg.qr(np.eye(3) + rng.uniform(-0.5, 0.5, (3, 3)))[0]
     turn *= np.sign(np.diag(turn))
     axes = np.eye(3)[rng.permutation(3)] * rng.choice([-1, 1], 3)

@@ -11,8 +11,8 @@ def test_the_task_is_that_of_the_data(tmp_path):
     table.write_text("a\n" + "".join(f"{math.sin(i):.4f}\n" for i in range(200)))
     quick = ["--set", "train.max_steps=3", "--set", "output.report=false"]
     said = ok("train", "--data", table, "--model", "dlinear", "--out", tmp_path / "run", *quick).stderr
-    assert f"{table} is taken as data of 'modewise train forecast'\n" in said
-    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["task"] == "forecast"
+    assert f"{table} is read as data of 'modewise train forecast'\n" in said
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["task"] == "forecasting"
     reviews = tmp_path / "reviews.csv"
     reviews.write_text("text,label\n" + "".join(f"it is {word},{word}\n" for word in ("good", "bad")) * 20)
     said = ok("train", f"--data={reviews}", "--tokenizer", "bytes", "--out", tmp_path / "texts", "-q",
@@ -22,7 +22,7 @@ def test_the_task_is_that_of_the_data(tmp_path):
     assert "resuming from step 3 of 3" in ok("train", "--resume", tmp_path / "run").stderr
 
 
-def test_what_cannot_be_told_is_said(tmp_path):
+def test_unknown_data_is_said(tmp_path):
     assert fails(66, arguments=["train", "--data", tmp_path / "none.csv"]).endswith(f"there is no file or folder {tmp_path / 'none.csv'}")
     assert "subcommand is required" in fails(2, arguments=["train", "--seed", "1"])
     assert "Subcommands" in ok("train", "-h").stdout

@@ -70,7 +70,7 @@ def damaged(content, rng):
 
 
 def numpy_load(content):
-    """What NumPy reads, or None where it refuses."""
+    """The array that NumPy reads, None if it refuses."""
     try:
         return np.load(io.BytesIO(content), allow_pickle=False)
     except Exception:  # noqa: BLE001 - NumPy raises many kinds

@@ -124,7 +124,7 @@ def test_runs_are_whole_and_evaluate_alike(tmp_path, text):
     assert continued["test"]["loss"] < trained["test"]["loss"] + 0.3
 
 
-def test_recall_is_told_by_distance_and_pairs(tmp_path):
+def test_recall_is_reported_by_distance_and_pairs(tmp_path):
     trained = modewise("train", "language", "--data", "recall", "--out", tmp_path / "run", "--json", *settings(
         ["train.max_steps=3", "data.recall.length=64", "data.recall.pairs=2,4", "data.recall.held_back=16", "language.lengths=64,128"]))
     assert [one["pairs"] for one in trained["test"]["by_pairs"]] == [2, 4]
@@ -137,14 +137,14 @@ def test_recall_is_told_by_distance_and_pairs(tmp_path):
     assert longer[0]["accuracy"] == trained["test"]["accuracy"] and longer[0]["loss"] == trained["test"]["loss"]
     assert longer[0] == {"length": 64, **trained["lengths"]["plain"]["64"]} and longer[1] == trained["lengths"]["plain"]["128"]
     assert max(one["to"] for one in longer[1]["by_distance"]) > max(one["to"] for one in longer[0]["by_distance"])
-    assert "knows no text" in modewise("evaluate", tmp_path / "run", "--passkey", code=2)
+    assert "cannot be evaluated on text" in modewise("evaluate", tmp_path / "run", "--passkey", code=2)
     # A longer lesson begins with what the short one taught; another vocabulary is another language.
     longer = ["train", "language", "--data", "recall", "--init", tmp_path / "run", "--set", "data.recall.length=128",
               "--set", "train.max_steps=1", "--set", "train.optimizer.learning_rate=1e-9", "--json"]
     modewise(*longer, "--out", tmp_path / "longer")
     first, second = (safetensors.numpy.load_file(tmp_path / name / "model" / "model.safetensors") for name in ("run", "longer"))
     assert all(numpy.allclose(first[name], second[name], atol=1e-6) for name in first)
-    # Another seed meets other samples, and is judged by the same.
+    # Another seed trains on other samples, and is evaluated on the same.
     rates = ["--set", "train.optimizer.learning_rate=1e-2", "--set", "train.max_steps=3", "--set", "train.schedule.warmup_steps=0"]
     runs = [modewise(*longer, *rates, "--set", f"train.seed={seed}", "--out", tmp_path / f"seed{seed}") for seed in (1, 2)]
     assert runs[0]["test"]["loss"] != runs[1]["test"]["loss"] and runs[0]["test"]["by_pairs"][0]["asked"] == runs[1]["test"]["by_pairs"][0]["asked"]

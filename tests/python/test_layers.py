@@ -1,5 +1,5 @@
 """The layers of modewise/ include each other as CONTRIBUTING.md says (section "Layers"), link what they include, and the
-rooms of a storey leave each other alone. Reads sources only: nothing needs to be built."""
+task folders of a layer are independent of each other. Reads sources only: nothing needs to be built."""
 
 import pathlib
 import re
@@ -9,9 +9,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "modewise"
 INCLUDE = re.compile(r'\s*#\s*include\s+(["<])([^">]+)[">]')
-ROOMS = {path.parent.name for path in SOURCES.glob("tasks/*/kind.h")}
-LIST_OF_TASKS = pathlib.Path("tasks/kinds.cpp")  # what stands above the rooms and yet knows them
-STOREYS = ("data", "models", "tasks")
+TASKS = {path.parent.name for path in SOURCES.glob("tasks/*/spec.h")}
+REGISTRY = pathlib.Path("tasks/task_registry.cpp")  # the one shared file that includes task folders
+LAYERS = ("data", "models", "tasks")
 
 
 def lines(faults):
@@ -122,23 +122,23 @@ def test_a_layer_links_what_it_includes(layer):
     assert ("torch" in linked(layer)) <= (layer not in free_of_torch())
 
 
-@pytest.mark.parametrize("storey", STOREYS)
-def test_rooms_include_only_what_stands_above_them(storey):
-    """Of data/, models/ and tasks/ a room takes its own headers, and those that stand in no room."""
-    rooms = [room for room in ROOMS if (SOURCES / storey / room).is_dir()]
-    assert len(rooms) >= 4
+@pytest.mark.parametrize("layer", LAYERS)
+def test_task_folders_include_no_other_task(layer):
+    """In data/, models/ and tasks/ the folder of a task includes its own headers and shared ones."""
+    folders = [task for task in TASKS if (SOURCES / layer / task).is_dir()]
+    assert len(folders) >= 4
     wrong = []
-    for file, number, layer, other, lower in own_includes():
-        room = file.parts[1] if layer == storey and file.parts[1] in ROOMS else None
-        theirs = other.parts[1] if lower in STOREYS and other.parts[1] in ROOMS else None
-        if room and theirs and theirs != room:
-            wrong.append(f"{place(file, number)}: {storey}/{room} includes {other}")
+    for file, number, own, other, lower in own_includes():
+        task = file.parts[1] if own == layer and file.parts[1] in TASKS else None
+        theirs = other.parts[1] if lower in LAYERS and other.parts[1] in TASKS else None
+        if task and theirs and theirs != task:
+            wrong.append(f"{place(file, number)}: {layer}/{task} includes {other}")
     assert not wrong, lines(wrong)
 
 
-@pytest.mark.parametrize("storey", STOREYS)
-def test_what_rooms_share_includes_no_room(storey):
-    wrong = [f"{place(file, number)}: what stands above the rooms of {storey} includes {other}"
-             for file, number, layer, other, lower in own_includes()
-             if layer == storey and file != LIST_OF_TASKS and file.parts[1] not in ROOMS and lower in STOREYS and other.parts[1] in ROOMS]  # fmt: skip
+@pytest.mark.parametrize("layer", LAYERS)
+def test_shared_files_include_no_task(layer):
+    wrong = [f"{place(file, number)}: a shared file of {layer} includes {other}"
+             for file, number, own, other, lower in own_includes()
+             if own == layer and file != REGISTRY and file.parts[1] not in TASKS and lower in LAYERS and other.parts[1] in TASKS]  # fmt: skip
     assert not wrong, lines(wrong)

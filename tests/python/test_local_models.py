@@ -1,4 +1,4 @@
-"""The classical forecasters from the command line: trained at once, judged, predicting beyond the data, in a folder that moves."""
+"""The classical forecasters from the command line: trained at once, evaluated, predicting beyond the data, in a folder that moves."""
 
 import csv
 import json
@@ -122,11 +122,11 @@ def test_threads_change_no_bit(months, tmp_path):
 
 def test_what_does_not_fit_is_said(months, tmp_path):
     arguments = ["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "ets"]
-    fails(78, 'baseline.form = "XYZ" is no form of exponential smoothing', arguments=[*arguments, "--set", "model.baseline.form=XYZ"])
-    fails(78, "needs a period of 2 and a lookback of 24 rows at least, got 20",
+    fails(78, 'baseline.form = "XYZ" is not a form of exponential smoothing', arguments=[*arguments, "--set", "model.baseline.form=XYZ"])
+    fails(78, "needs a period of at least 2 and a lookback of at least 24 rows, got 20",
           arguments=[*arguments, "--set", "model.baseline.form=ANA", "--set", "forecast.lookback=20"])
-    fails(65, "multiplies, which takes positive values, but series 2 has -", arguments=[*arguments, "--set", "model.baseline.form=MAM"])
-    fails(78, "baseline.form = 'MAM' has no effect, model 'theta' has no such option (it is an option of ets)",
+    fails(65, "is multiplicative and needs positive values, but series 2 has -", arguments=[*arguments, "--set", "model.baseline.form=MAM"])
+    fails(78, "baseline.form = 'MAM' has no effect: model 'theta' has no such option (it is an option of ets)",
           arguments=["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "theta", "--set", "model.baseline.form=MAM"])
     assert not (tmp_path / "run" / "metrics.json").exists()
 

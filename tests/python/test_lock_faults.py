@@ -144,10 +144,10 @@ def test_a_claim_that_cannot_be_read_is_not_said_to_be_lost(tmp_path, table, cla
 
 
 def write_sweep(folder, epochs=400):
-    """Of one run, which takes some seconds."""
+    """A sweep of one run, which takes some seconds."""
     write_csv(folder / "t.csv", rows=200, columns=("a",))
     (folder / "grid.toml").write_text(
-        'task = "forecast"\ndata = "t.csv"\nseeds = [1]\n[settings]\nforecast.lookback = 24\nforecast.horizon = 8\noutput.report = false\n'
+        'task = "forecasting"\ndata = "t.csv"\nseeds = [1]\n[settings]\nforecast.lookback = 24\nforecast.horizon = 8\noutput.report = false\n'
         f'train.epochs = {epochs}\ntrain.patience = 0\n[[axis]]\nname = "model"\nkey = "model.name"\nvalues = ["dlinear"]\n')
     return folder / "grid.toml"
 
@@ -181,9 +181,9 @@ def check_heartbeat(folder, call, error):
     unlocked = call.name == "flock" and error in NO_LOCKS
     read = call.name == "read" or call.paths == ("claims/dlinear_s1.json",)
     failed = 0 if unlocked or read else 1
-    assert done.stderr.count("the heartbeat of dlinear_s1 was not written: ") == failed, done.stderr
-    assert done.stderr.count(f": {REASONS[error]}; it is tried again until the lease ends") == failed, done.stderr
-    assert done.stderr.count("the heartbeat of dlinear_s1 is written again") == failed
+    assert done.stderr.count("cannot write the heartbeat of dlinear_s1: ") == failed, done.stderr
+    assert done.stderr.count(f": {REASONS[error]}; retrying until the claim timeout") == failed, done.stderr
+    assert done.stderr.count("the heartbeat of dlinear_s1 works again") == failed
     assert (folder / "out" / "logs" / "dlinear_s1.log").read_text().count("cost: ") == 1
 
 
@@ -206,5 +206,5 @@ def test_a_sweep_on_a_file_system_without_locks_says_so_once(tmp_path, heartbeat
     first = dataclasses.replace(next(call for call in heartbeat if call.name == "flock"), number=1)
     done = run_with(sweep(tmp_path), tmp_path / "out", first, "error=ENOLCK")
     assert done.returncode == 0, done.stderr
-    sentence = f"the file system of {tmp_path / 'out'} has no locks (No locks available): start no second sweep in it, which might train the same runs"
+    sentence = f"the file system of {tmp_path / 'out'} has no locks (No locks available): do not start a second sweep in it, which might train the same runs"
     assert done.stderr.count(sentence) == 1 and done.stderr.count("has no locks") == 1

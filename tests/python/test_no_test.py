@@ -1,5 +1,5 @@
-"""`train --no-test` leaves the test part of the data unread: whatever stands there, or nothing, the bytes are the same.
-`evaluate` then reads it once and writes what a training that judges on it writes."""
+"""`train --no-test` leaves the test split unread: whatever it holds, or nothing, the bytes are the same. `evaluate` then
+evaluates it once and writes what a training with a test split writes."""
 import gzip
 import json
 import shutil
@@ -17,10 +17,10 @@ TINY = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.h
 
 
 class Forecast:
-    """The last 80 of 400 rows are the test part."""
-    task = "forecast"
+    """The last 80 of 400 rows are the test split."""
+    command = "forecast"
     options = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--model", "dlinear"]
-    judged = "windows"
+    counted = "windows"
 
     def write(self, folder):
         write_csv(folder / "d.csv")
@@ -38,10 +38,10 @@ class Forecast:
 
 
 class Classify:
-    """MedMNIST's six arrays, two of them of the test part."""
-    task = "classify"
+    """MedMNIST's six arrays, two of them of the test split."""
+    command = "classify-volumes"
     options = [*TINY, "--set", "train.batch_size=16"]
-    judged = "samples"
+    counted = "samples"
 
     def write(self, folder):
         write_npz(folder / "boxes.npz")
@@ -59,7 +59,7 @@ class Classify:
 
 
 class Nifti(Classify):
-    """A folder of files; labels.csv says which are of the test part."""
+    """A folder of files; labels.csv holds their splits."""
     columns = "file,label,split"
 
     def rows(self):
@@ -90,10 +90,10 @@ class Nifti(Classify):
 
 
 class Series:
-    """A file of training cases and one of test cases."""
-    task = "series"
+    """A file of training samples and one of test samples."""
+    command = "classify-series"
     options = [*TINY, "--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--set", "data.length=24"]
-    judged = "samples"
+    counted = "samples"
 
     def write(self, folder):
         return ["--train", write_ts(folder / "R_TRAIN.ts", 40, 1), "--test", write_ts(folder / "R_TEST.ts", 20, 2)]
@@ -106,7 +106,7 @@ class Series:
 
 
 class Paper(Series):
-    """All cases split anew: the test file is read, since the split deals its cases out."""
+    """All samples are split again: the test file is read, since its samples are distributed over the splits."""
     options = [*Series.options, "--set", "data.protocol=paper"]
 
     def spoil(self, folder):
@@ -115,11 +115,11 @@ class Paper(Series):
 
 class Language:
     """Test text in a file of its own."""
-    task = "language"
+    command = "language"
     options = ["--set", "model.width=32", "--set", "model.layers=1", "--set", "model.heads=2", "--set", "model.context=32",
                "--set", "model.attention.fold=0,4", "--set", "train.batch_size=4", "--set", "language.lengths=[32, 64]",
                "--set", "language.length_windows=2", "--set", "language.length_stride=16"]
-    judged = "tokens"
+    counted = "tokens"
 
     def write(self, folder):
         rng = np.random.default_rng(1)
@@ -138,7 +138,7 @@ class Recall(Language):
     """Made-up samples, which no file can spoil."""
     options = [*Language.options[:8], "--set", "model.attention.fold=0,4", "--set", "data.recall.length=32",
                "--set", "data.recall.pairs=[2]", "--set", "data.recall.samples=32", "--set", "data.recall.held_back=16"]
-    judged = "asked"
+    counted = "asked"
 
     def write(self, folder):
         return ["--data", "recall"]
@@ -149,9 +149,9 @@ class Recall(Language):
 
 class Tiles:
     """A folder of tiles with the folders train, val and test."""
-    task = "segment"
+    command = "segment"
     options = [*TINY[:-2], "--set", "model.layers=1", "--set", "data.window=16", "--set", "train.batch_size=4"]
-    judged = "pixels"
+    counted = "pixels"
 
     def write(self, folder):
         rng = np.random.default_rng(2)
@@ -186,7 +186,7 @@ def without_times(figures):
 
 
 def learnt(run):
-    """All that a run has to say: figures, weights, state, what it keeps of the data."""
+    """The results of a run: figures, weights, state, what it keeps of the data."""
     names = ["metrics.jsonl", "data.json", "config.toml", *(str(newest(run) / n) for n in (
         "model.safetensors", "best.safetensors", "optimizer.safetensors", "state.json"))]
     files = {name.rsplit("/", 1)[-1]: (run / name).read_bytes() for name in names}
@@ -195,14 +195,14 @@ def learnt(run):
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.__name__)
 def unread(request, tmp_path_factory):
-    """A case, its folder, its command, and a run without the test part."""
+    """A case, its folder, its command, and a run without the test split."""
     case, folder = request.param(), tmp_path_factory.mktemp("unread")
-    command = ["train", case.task, *case.write(folder), *case.options, *FEW]
+    command = ["train", case.command, *case.write(folder), *case.options, *FEW]
     ok(*command, "--no-test", "--out", folder / "run")
     return case, folder, command
 
 
-def test_whatever_stands_in_the_test_part_the_bytes_are_the_same(unread):
+def test_whatever_the_test_split_holds_the_bytes_are_the_same(unread):
     case, folder, command = unread
     wanted = learnt(folder / "run")
     try:
@@ -221,7 +221,7 @@ def test_the_run_says_so(unread):
     assert metrics["test_read"] is False and "test" not in metrics and "validation" in metrics
     assert json.loads((folder / "run" / "manifest.json").read_text())["test_read"] is False
     assert "\ntest = false\n" in (folder / "run" / "config.toml").read_text()
-    # What is drawn anew for each part, as pairs to recall are, has no test part that a file holds.
+    # Pairs to recall are drawn for each split, so no file holds a test split.
     assert ("left unread" in (folder / "run" / "log.txt").read_text()) == (not isinstance(case, Recall))
 
 
@@ -244,11 +244,11 @@ def test_evaluate_reads_it_once_and_writes_what_training_would_have(unread, tmp_
     shutil.copytree(folder / "run", run)
     ok(*command, "--out", twin)
     wanted = json.loads((twin / "metrics.json").read_text())
-    assert wanted["test_read"] is True and wanted["test"][case.judged] > 0
+    assert wanted["test_read"] is True and wanted["test"][case.counted] > 0
     for name in ("model.safetensors", "best.safetensors"):
         assert (newest(run) / name).read_bytes() == (newest(twin) / name).read_bytes()
     said = json.loads(ok("evaluate", run, "--threads", "1", "--json").stdout)
-    assert (said["own"]["scores"] if case.task == "language" else said) == wanted["test"]
+    assert (said["own"]["scores"] if case.command == "language" else said) == wanted["test"]
     found = json.loads((run / "metrics.json").read_text())
     assert found["test_read"] is True and found["test"] == wanted["test"] and found["best"] == wanted["best"]
     for length, figures in wanted.get("lengths", {}).get("plain", {}).items():
@@ -278,28 +278,28 @@ def test_unread_runs_are_compared_by_validation(unread, tmp_path):
 
 def test_resuming_reads_or_not_as_the_run_began(unread):
     case, folder, _ = unread
-    fails(2, "--no-test starts another run", arguments=["train", case.task, "--resume", folder / "run", "--no-test"])
+    fails(2, "--no-test is for new runs", arguments=["train", case.command, "--resume", folder / "run", "--no-test"])
     before = learnt(folder / "run")
-    ok("train", case.task, "--resume", folder / "run", "--threads", "1")
+    ok("train", case.command, "--resume", folder / "run", "--threads", "1")
     assert learnt(folder / "run") == before
 
 
-def test_where_the_test_cases_validate_they_cannot_be_left_unread(tmp_path):
+def test_where_the_test_samples_validate_they_cannot_be_left_unread(tmp_path):
     data = Series().write(tmp_path)
     fails(78, "tslib", "cannot stay unread",
           arguments=["train", "classify-series", *data, *Series.options, *FEW, "--set", "data.protocol=tslib", "--no-test",
                      "--out", tmp_path / "run"])
 
 
-@pytest.mark.parametrize("case", [Forecast, Classify, Series, Language, Tiles], ids=lambda case: case.task)
+@pytest.mark.parametrize("case", [Forecast, Classify, Series, Language, Tiles], ids=lambda case: case.command)
 def test_training_says_what_it_costs_before_it_starts(case, tmp_path):
     one = case()
-    result = modewise("train", one.task, *one.write(tmp_path), *one.options, *FEW, "--set", "train.epochs=30",
+    result = modewise("train", one.command, *one.write(tmp_path), *one.options, *FEW, "--set", "train.epochs=30",
                       "--set", "train.patience=0", "--out", tmp_path / "run", "--no-test")
     assert result.returncode == 0, result.stderr
     lines = result.stderr.splitlines()
     cost, = [i for i, line in enumerate(lines) if "multiply-adds" in line]
-    estimate, = [i for i, line in enumerate(lines) if "for an epoch" in line]
+    estimate, = [i for i, line in enumerate(lines) if "estimated from" in line]
     evaluated = [i for i, line in enumerate(lines) if "best so far" in line]
     assert cost < min(evaluated) and cost < estimate
-    assert "parameters" in lines[cost] and "steps measured" in lines[estimate]
+    assert "parameters" in lines[cost] and "steps, without evaluations)" in lines[estimate]

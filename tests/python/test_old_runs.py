@@ -11,6 +11,7 @@ import pytest
 
 import modewise
 from cli_helpers import ok
+from modewise.run_folder import RunFolder
 
 OLD = pathlib.Path(__file__).resolve().parent / "old_runs"
 sys.path.insert(0, str(OLD))
@@ -48,25 +49,42 @@ def test_an_old_run_loads_in_python_with_the_same_bits(name, data, tmp_path):
     assert loaded.predict(rows).values.tolist() == [series["forecast"] for series in EXPECTED[name]]
 
 
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_old_names_of_a_run_are_one_warning(name, data, tmp_path):
+    """The keys of config.toml and data.json, and the task of the manifest, have the names of their time."""
+    run = shutil.copytree(OLD / name, tmp_path / name)
+    said = ok("predict", run, "--data", data_of(name, data), *(["--out", tmp_path / "map.npy"] if name in old.SCENES else [])).stderr
+    (warning,) = [line for line in said.splitlines() if "docs/renames.md lists all names that have changed" in line]
+    assert "' is called '" in warning
+    assert ok("config", "show", "--run", run).stdout.count("layers = ") == (0 if name == "ensemble" else 1)
+
+
+def test_an_old_run_has_the_current_name_of_its_task():
+    tasks = {name: json.loads((OLD / name / "manifest.json").read_text()).get("task", "forecast") for name in EXPECTED}
+    assert set(tasks.values()) == {"forecast", "classify", "segment"}
+    for name, task in tasks.items():
+        assert RunFolder(OLD / name).task == {"forecast": "forecasting", "classify": "volume_classification", "segment": "segmentation"}[task]
+
+
 def test_the_config_of_an_old_run_shows_what_acted_then(tmp_path):
     def shown(name, task):
         config = json.loads(ok("config", "show", task, "--run", OLD / name, "--json").stdout)
         return {key.removeprefix("model."): value for key, value in config.items() if key.startswith("model.")}
 
-    hot, transformer = shown("paper-sum", "forecast"), shown("transformer-paper", "forecast")
+    hot, transformer = shown("paper-sum", "forecasting"), shown("transformer-paper", "forecasting")
     assert [hot[key] for key in ("head.norm", "attention.normalize_sum", "attention.pooling")] == [True, False, "mean"]
     assert transformer["head.norm"] is True
-    assert shown("linear", "forecast")["attention.feature_draw"] == "fixed"
-    assert shown("timesformer", "classify")["name"] == "divided"
-    assert shown("mvit", "classify")["name"] == "pooling-attention"
-    scenes = shown("scenes-paper-sum", "segment")
-    assert [scenes[key] for key in ("head.norm", "attention.normalize_sum", "blocks")] == [True, False, 1]
+    assert shown("linear", "forecasting")["attention.feature_draw"] == "fixed"
+    assert shown("timesformer", "volume_classification")["name"] == "divided"
+    assert shown("mvit", "volume_classification")["name"] == "pooling-attention"
+    scenes = shown("scenes-paper-sum", "segmentation")
+    assert [scenes[key] for key in ("head.norm", "attention.normalize_sum", "layers")] == [True, False, 1]
 
 
 def test_an_old_name_of_a_model_is_warned_about_once(data, tmp_path):
     arguments = ["train", "classify-volumes", "--data", data["volumes"], "--model", "timesformer", "--set", "train.max_steps=1",
                  "--set", "model.width=8", "--set", "model.heads=2", "--set", "output.report=false"]  # fmt: skip
     warned = ok(*arguments, "--out", tmp_path / "run").stderr
-    assert warned.count('model.name = "timesformer" is the old name of "divided": write the new one') == 1
+    assert warned.count('model.name = "timesformer" is deprecated: use "divided"') == 1
     assert 'name = \'divided\'' in (tmp_path / "run" / "config.toml").read_text().replace('"', "'")
-    assert "old name" not in ok("predict", tmp_path / "run", "--json").stderr
+    assert "deprecated" not in ok("predict", tmp_path / "run", "--json").stderr

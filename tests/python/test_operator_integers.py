@@ -60,7 +60,7 @@ def loss(r):
     return dict(hidden=r(3, 4), head=r(5, 4), targets=torch.tensor([0, 4, 2]), chunk=2)
 
 
-# Of each operator with an integer argument: samples in which each of them stands.
+# Samples of each operator with an integer argument, which contain all its integer arguments.
 SAMPLES = {
     "axis_attention": lambda r: [dict(q=r(1, 3, 2, 4), k=r(1, 3, 2, 4), v=r(1, 3, 2, 4), heads=2, mode=1, dropout=0.5, seed=1, step=1, site=16)],
     "convolution": lambda r: [dict(x=r(1, 5, 6, 2), weight=r(3, 2, 3, 2), bias=r(3), **CONVOLUTION),
@@ -171,7 +171,7 @@ def placed(value, key, mutable):
 
 
 def attempt(op, key, arguments):
-    """What the refusal says, None where there is none."""
+    """The message of the refusal, None without one."""
     mutable = schema_of(op).is_mutable
     try:
         with torch.set_grad_enabled(key == "Autograd"):
@@ -189,7 +189,7 @@ def attempt(op, key, arguments):
 
 
 def complaint(op, key, name, value, arguments):
-    """What is wrong with the answer to the value, None where nothing is."""
+    """The fault in the answer to the value, None without one."""
     try:
         refusal = attempt(op, key, arguments)
     except Exception as error:  # noqa: BLE001 - anything but a refusal

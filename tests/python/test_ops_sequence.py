@@ -29,7 +29,7 @@ FOLDS = [((8, 8), 64), ((4, 4, 4), 64), ((3, 5, 2), 30), ((7, 3, 2, 2), 84), ((4
 @pytest.mark.parametrize("slots", [1, 3])
 @pytest.mark.parametrize("window", [0, 1])
 def test_causal_reaches_every_past_token_and_no_future_one(fold, n, slots, window):
-    seen = reach("causal", fold, n, slots, window=window and fold[-1])
+    seen = reach("summary", fold, n, slots, window=window and fold[-1])
     assert torch.equal(seen, torch.ones(n, n, dtype=torch.bool).tril())
 
 

@@ -22,7 +22,7 @@ def rows(shift=0.0):
 
 def trained(folder, **settings):
     np.save(folder / "rows.npy", rows())
-    modewise.tasks.train("forecast", {**TINY, "data.path": str(folder / "rows.npy"), **settings}, out=folder / "run", verbosity=-1)
+    modewise.tasks.train("forecasting", {**TINY, "data.path": str(folder / "rows.npy"), **settings}, out=folder / "run", verbosity=-1)
     return folder / "run"
 
 
@@ -54,7 +54,7 @@ def outcome(door, run):
 
 
 def both(run):
-    """What both doors give, which must be the same."""
+    """The result of the package and the program, which must be the same."""
     here, there = outcome(by_load, run), outcome(by_program, run)
     assert here == there
     return here
@@ -90,7 +90,7 @@ def follow_flips(run, stride):
     for file, place, bit in every[stride // 2 :: stride]:
         flip(file, place, bit)
         kind, sentence = both(run)
-        assert kind == "DataError" and sentence.startswith(f"no checkpoint in {run}/checkpoints is whole: "), (file, place, bit)
+        assert kind == "DataError" and sentence.startswith(f"no checkpoint in {run}/checkpoints is intact: "), (file, place, bit)
         flip(file, place, bit)
     assert both(run) == whole
     return len(every)
@@ -112,7 +112,7 @@ def test_a_fallback_is_said(run, tmp_path, capfd):
     for door in (by_load, by_program):  # predict is quiet, but for this
         capfd.readouterr()
         door(copy)
-        assert capfd.readouterr().err == (f"damaged checkpoint: the content of {newest}/best.safetensors is not what was written; "
+        assert capfd.readouterr().err == (f"damaged checkpoint: the content of {newest}/best.safetensors does not match its hash; "
                                           f"falling back to {older.name}\n")  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def test_equal_runs_have_one_identity_and_equal_files(run, tmp_path):
     found = []
     for place, changed in enumerate(({}, {"train.seed": 1}, {"data.path": str(tmp_path / "other.npy")})):
         again = tmp_path / f"run{place}"
-        modewise.tasks.train("forecast", {**settings, **changed}, out=again, verbosity=-1)
+        modewise.tasks.train("forecasting", {**settings, **changed}, out=again, verbosity=-1)
         found.append(json.loads((again / "manifest.json").read_text())["run_id"])
     first = json.loads((run / "manifest.json").read_text())["run_id"]
     assert found[0] == first and len({*found}) == 3

@@ -89,7 +89,7 @@ def test_evaluate_is_the_programs(wide):
     assert made.metrics_["run"] == made.run_
 
 
-def test_other_data_are_predicted_and_judged(wide):
+def test_other_data_are_predicted_and_evaluated(wide):
     made, frame = wide
     later = frame.head(200)
     got = made.predict(2, data=later)
@@ -177,8 +177,8 @@ def test_scikit_learn_clones_and_sets(wide):
     assert repr(modewise.Forecaster("hot", horizon=3)) == "Forecaster(horizon=3)"
     with pytest.raises(errors.UsageError) as error:
         copy.set_params(width=3)
-    assert str(error.value) == ("Forecaster has no parameter 'width' (there are model, horizon, lookback, loss, epochs, known, seed, "
-                                "settings, run, exist_ok, verbosity)")  # fmt: skip
+    assert str(error.value) == ("Forecaster has no parameter 'width' (there are model, horizon, lookback, loss, epochs, "
+                                "future_covariates, seed, settings, run, overwrite, verbosity)")  # fmt: skip
 
 
 def test_a_run_of_the_program_is_opened(wide):
@@ -189,7 +189,7 @@ def test_a_run_of_the_program_is_opened(wide):
 
 
 def test_training_here_is_training_in_the_program(wide, tmp_path):
-    """The same weights, byte by byte, whatever torch was told before."""
+    """The same weights, byte by byte, whatever torch was set to before."""
     made, frame = wide
     settings = [part for key, value in QUICK.items() for part in ("--set", f"{key}={str(value).lower()}")]
     ok("train", "forecast", "--data", made.run_ + "/data/run.csv", "--model", "dlinear", "--out", tmp_path / "theirs", *settings,
@@ -207,20 +207,20 @@ def test_training_here_is_training_in_the_program(wide, tmp_path):
 
 def test_pythons_lock_is_free_meanwhile(wide):
     _, frame = wide
-    stop, beats = threading.Event(), []
+    stop, ticks = threading.Event(), []
 
-    def beat():
+    def tick():
         while not stop.wait(0.005):
-            beats.append(time.monotonic())
+            ticks.append(time.monotonic())
 
-    thread = threading.Thread(target=beat)
+    thread = threading.Thread(target=tick)
     thread.start()
     begin = time.monotonic()
     fitted(frame, model="hot", settings={**QUICK, "train.max_steps": 30})
     end = time.monotonic()
     stop.set()
     thread.join()
-    inside = [t for t in beats if begin < t < end]
+    inside = [t for t in ticks if begin < t < end]
     assert len(inside) > (end - begin) / 0.05
 
 
@@ -271,7 +271,7 @@ def stopped_or_not(run, interrupt):
 
 def test_ctrl_c_saves_and_resume_ends_with_the_same_bits(tmp_path):
     assert stopped_or_not(tmp_path / "whole", False) == ["60"]
-    assert stopped_or_not(tmp_path / "stopped", True) == ["Stopped 2 130 train was stopped by signal 2", "60"]
+    assert stopped_or_not(tmp_path / "stopped", True) == ["Stopped 2 130 train was interrupted by signal 2", "60"]
     weights = "checkpoints/step_60/model.safetensors"
     assert (tmp_path / "stopped" / weights).read_bytes() == (tmp_path / "whole" / weights).read_bytes()
 
@@ -319,7 +319,7 @@ def test_the_programs_errors_are_exceptions(wide, settings, kind, code, sentence
     ("calibration.intervals", [0.5, 0.9], "intervals = [0.5, 0.9]"),
 ])  # fmt: skip
 def test_settings_reach_the_program_as_they_are(key, value, line):
-    toml = modewise.tasks.config_toml("forecast", {key: value})
+    toml = modewise.tasks.config_toml("forecasting", {key: value})
     if line is not None:
         assert line in toml.splitlines()
     read = tomllib.loads(toml)
@@ -350,8 +350,8 @@ def test_scalars_of_numpy_are_settings(value, text):
 
 @pytest.mark.parametrize("value", [{"a": 1}, 1j, np.complex64(1), object(), [None], [[{}]]])
 def test_other_types_of_settings_are_a_sentence(value):
-    with pytest.raises(errors.UsageError, match=r"^a setting must be a number, a text, a path or a list of these, got "):
-        modewise.tasks.config_toml("forecast", {"data.path": value})
+    with pytest.raises(errors.UsageError, match=r"^a setting must be a number, a string, a path or a list of these, got "):
+        modewise.tasks.config_toml("forecasting", {"data.path": value})
 
 
 def test_an_estimator_of_numpys_scalars_is_one_of_pythons(wide, tmp_path):
@@ -359,7 +359,7 @@ def test_an_estimator_of_numpys_scalars_is_one_of_pythons(wide, tmp_path):
     one = fitted(frame, run=tmp_path / "run", epochs=1, seed=3, settings={**QUICK, "train.optimizer.learning_rate": 1e-3})
     before = (tmp_path / "run/config.toml").read_text()
     other = fitted(frame, run=tmp_path / "run", model=np.str_("dlinear"), horizon=np.int64(8), lookback=np.int32(24), epochs=np.int64(1),
-                   seed=np.uint8(3), exist_ok=np.bool_(True), verbosity=np.int64(-1), loss=np.str_("mae"),
+                   seed=np.uint8(3), overwrite=np.bool_(True), verbosity=np.int64(-1), loss=np.str_("mae"),
                    settings={"train.max_steps": np.int64(4), "output.report": np.bool_(False),
                              "train.optimizer.learning_rate": np.float64(1e-3)})  # fmt: skip
     assert (tmp_path / "run/config.toml").read_text() == before.replace("/run/data/", "/run/data2/")
@@ -378,11 +378,11 @@ def test_nothing_is_overwritten_unasked(wide, tmp_path):
     before = open(made.run_ + "/data/run.csv").read()
     with pytest.raises(errors.CannotCreateError) as error:
         fitted(frame * 2, run=made.run_)
-    assert str(error.value) == f"{made.run_} is there already: take another run, or exist_ok=True to replace the run in it"
+    assert str(error.value) == f"{made.run_} exists already: choose another run, or overwrite=True to replace the run in it"
     assert error.value.exit_code == 73
     assert open(made.run_ + "/data/run.csv").read() == before
     first = fitted(frame, run=tmp_path / "again")
-    second = fitted(frame * 2, run=tmp_path / "again", exist_ok=True)
+    second = fitted(frame * 2, run=tmp_path / "again", overwrite=True)
     np.testing.assert_allclose(second.load().mean, 2 * made.load().mean, rtol=1e-14)
     assert first.run_ == second.run_
 
@@ -393,7 +393,7 @@ def test_what_is_no_run_says_so(tmp_path):
     assert str(error.value) == f"{tmp_path} is not a run folder: it has no config.toml"
     with pytest.raises(errors.NoInputError) as error:
         modewise.tasks.predict(tmp_path / "none")
-    assert str(error.value) == f"there is no run folder {tmp_path}/none"
+    assert str(error.value) == f"no such run folder: {tmp_path}/none"
 
 
 def test_without_pandas_files_and_arrays_are_fitted(wide, monkeypatch):
@@ -404,8 +404,8 @@ def test_without_pandas_files_and_arrays_are_fitted(wide, monkeypatch):
     for ask in (made.predict, lambda: fitted([1.0])):
         with pytest.raises(ImportError) as error:
             ask()
-        assert str(error.value) == ("frames need pandas, which is not installed: pip install pandas; files and arrays are fitted without, and "
-                                    "modewise.tasks.predict(run) gives forecasts without")  # fmt: skip
+        assert str(error.value) == ("frames need pandas, which is not installed: pip install pandas; files and arrays, and "
+                                    "modewise.tasks.predict(run), work without it")  # fmt: skip
 
 
 def test_what_is_not_fitted_says_so():
@@ -425,17 +425,17 @@ def bad_frames():
     yield ("mixed zones", pd.DataFrame({"ds": pd.Series(mixed, dtype=object), "a": [1.0, 2.0]}),
            "frame: column 'ds' mixes time zones (Europe/Berlin, UTC): bring all to one, pandas.to_datetime(frame['ds'], utc=True)")  # fmt: skip
     yield ("objects", wide.assign(b=["x"] * 60), "frame: column 'b' must hold numbers, got str: convert it (pandas.to_numeric) or drop it")
-    yield ("no id", long.assign(unique_id=["a", None, *["b"] * 178]), "frame: column 'unique_id' holds no id in row 1")
-    yield ("no time", wide.reset_index().assign(when=[pd.NaT, *wide.index[1:]]), "frame: column 'when' holds no time in row 0")
+    yield ("no id", long.assign(unique_id=["a", None, *["b"] * 178]), "frame: column 'unique_id' has no id in row 1")
+    yield ("no time", wide.reset_index().assign(when=[pd.NaT, *wide.index[1:]]), "frame: column 'when' has no time in row 0")
     yield ("no ds", long.rename(columns={"ds": "time"}), "frame: a long frame (with 'unique_id') needs the column 'ds' of times, got time, unique_id, y")
-    yield ("no values", long[["unique_id", "ds"]], "frame: there is no column of numbers beside the times")
-    yield ("two columns alike", pd.concat([wide, wide["a"]], axis=1), "frame: there are two columns 'a'")
+    yield ("no values", long[["unique_id", "ds"]], "frame: there is no column of numbers besides the times")
+    yield ("two columns alike", pd.concat([wide, wide["a"]], axis=1), "frame: duplicate column 'a'")
     yield ("words for times", pd.DataFrame({"ds": ["x", "y"], "a": [1.0, 2.0]}), None)
-    yield ("two columns of times", wide.reset_index().assign(other=wide.index), "frame: columns when, other all hold times: keep one, or make it the index")
-    yield ("uneven rows", wide.set_axis([*range(0, 177, 3), 178]), "frame: rows of 'date' must be equally far apart, got steps of 3 and 4")
-    yield ("hardly any rows", wide.set_axis([*range(59), 1000]), "frame: of the 1001 rows of 'date' from 0 to 1000 only 60 are there")
+    yield ("two columns of times", wide.reset_index().assign(other=wide.index), "frame: 2 columns hold times (when, other): keep one, or make it the index")
+    yield ("uneven rows", wide.set_axis([*range(0, 177, 3), 178]), "frame: rows of 'date' must be equally spaced, got steps of 3 and 4")
+    yield ("hardly any rows", wide.set_axis([*range(59), 1000]), "frame: only 60 of the 1001 rows of 'date' from 0 to 1000 exist")
     yield ("finer than seconds", wide.set_axis(pd.date_range("2020-01-01", periods=60, freq="100ms")),
-           "frame: times finer than a second are not read, got 2020-01-01 00:00:00.100000")  # fmt: skip
+           "frame: times finer than a second are not supported, got 2020-01-01 00:00:00.100000")  # fmt: skip
     yield ("a list", [1, 2, 3], "data must be a frame of pandas or polars, an array, an xarray.DataArray or a path, got list")
     yield ("array of objects", np.array([["x"]]), "array: it must hold numbers, got <U1")
     yield ("empty array", np.zeros((0, 3)), "array: it must be [T, N_1 … N_j] with at least one row and one series, got [0, 3]")
@@ -461,7 +461,7 @@ def test_columns_that_are_taken_for_dates_or_row_numbers_are_said(wide):
     for data in (frame.assign(index=range(300)), frame.reset_index(drop=True).assign(no=range(1, 301))):
         with pytest.raises(errors.DataError) as error:
             fitted(data, model="repeat")
-        assert str(error.value) == ("frame: of its 4 series the run has 3: rename columns that are named like row numbers or parts of dates "
+        assert str(error.value) == ("frame: 4 series, but the run has 3: rename columns that are named like row numbers or parts of dates "
                                     "(index, no, year, month, …)")  # fmt: skip
 
 

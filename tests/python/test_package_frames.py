@@ -170,24 +170,24 @@ def test_bad_labelled_arrays_are_sentences(xr):
     refused(given.isel(time=slice(0, 0)), "array: it must have a dimension of times and at least one row and one series, got "
                                           "{'height': 2, 'time': 0, 'site': 3}")  # fmt: skip
     refused(given.isel(time=[0, 1, 1, 2]), "array: it has two rows at 2020-01-01 01:00:00")
-    refused(given.isel(time=[0]), "array: dimension 'time' has one time, and no step follows from it")
+    refused(given.isel(time=[0]), "array: dimension 'time' has one time, which defines no step")
     times = given["time"].values.copy()
     times[3] = np.datetime64("NaT")
-    refused(given.assign_coords(time=times), "array: coordinate 'time' holds no time at place 3")
+    refused(given.assign_coords(time=times), "array: coordinate 'time' has no time at index 3")
     refused(given.assign_coords(time=[f"day {i}" for i in range(60)]),
             "array: coordinate 'time' must hold times (datetime64) or row numbers, got str")  # fmt: skip
     uneven = given["time"].values.copy()
     uneven[-1] += np.timedelta64(20, "m")
-    refused(given.assign_coords(time=uneven), "array: times of 'time' must be equally far apart; 2020-01-03 11:20:00 lies beside the step of 0 days "
-                                              "01:00:00")  # fmt: skip
+    refused(given.assign_coords(time=uneven), "array: times of 'time' must be equally spaced; 2020-01-03 11:20:00 is not a multiple of the step of 0 "
+                                              "days 01:00:00")  # fmt: skip
     far = given["time"].values.copy()
     far[-1] += np.timedelta64(900, "D")
-    refused(given.assign_coords(time=far), "array: of the times of 'time' from 2020-01-01 00:00:00 to 2022-06-21 11:00:00 by a step of 0 days "
-                                           "01:00:00 less than half are there")  # fmt: skip
+    refused(given.assign_coords(time=far), "array: more than half of the times of 'time' from 2020-01-01 00:00:00 to 2022-06-21 11:00:00 by a step "
+                                           "of 0 days 01:00:00 are missing")  # fmt: skip
     refused(given.assign_coords(time=pd.date_range("2020-01-01", periods=60, freq="100ms")),
             "array: times of 'time' must be whole seconds, got steps of 0 days 00:00:00.100000")  # fmt: skip
     refused(given.isel(site=slice(0, 2)).assign_coords(site=pd.date_range("2020-01-01", periods=2)),
-            "array: dimensions time, site all hold times: keep one")  # fmt: skip
+            "array: 2 dimensions hold times (time, site): keep one")  # fmt: skip
 
 
 def test_ids_in_any_order_come_back_in_ascending_order_and_lengths_may_differ():

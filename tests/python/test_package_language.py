@@ -19,8 +19,8 @@ SMALL = {"model.layers": 2, "model.width": 32, "model.heads": 4, "model.kv_heads
          "train.batch_size": 4, "output.report": False}  # fmt: skip
 FOLD = {"model.attention.fold": [0, 3, 4]}
 CASES = {
-    "causal": {**FOLD, "model.attention.summary_tokens": 2},
-    "one slot": FOLD,
+    "summary": {**FOLD, "model.attention.summary_tokens": 2},
+    "one summary token": FOLD,
     "own fold": {},
     "wide window": {**FOLD, "model.attention.window": 11, "model.tied": False},
     "full": {"model.attention.type": "full"},
@@ -54,7 +54,7 @@ def text(tmp_path_factory):
 
 
 def trained(text, run, settings):
-    modewise.tasks.train("language", {**SMALL, **settings, "data.path": text}, out=run, verbosity=-1)
+    modewise.tasks.train("language_modeling", {**SMALL, **settings, "data.path": text}, out=run, verbosity=-1)
     return modewise.load(run)
 
 
@@ -93,13 +93,13 @@ SCALED = {
 
 
 @pytest.mark.parametrize("kind", SCALED)
-@pytest.mark.parametrize("form", ["causal", "axial"])
-def test_each_level_has_the_librarys_frequencies_for_its_own_positions(kind, form):
+@pytest.mark.parametrize("attention_type", ["summary", "axial"])
+def test_each_level_has_the_librarys_frequencies_for_its_own_positions(kind, attention_type):
     """8,192 tokens are 16 blocks of 32·16, at three times the length 48; the modes of 32 and 16 do not grow."""
     rope = {"scaling": kind, "base": 500.0, "factor": 3.0, "original_length": 8192, "scaled_level": -1, "level_lengths": True, "gain": 0.0,
             "beta_fast": 20, "beta_slow": 1, "truncate": False, "low_frequency_factor": 1, "high_frequency_factor": 4}  # fmt: skip
-    rows, gains = tensor_attention.level_frequencies(rope, form, [0, 32, 16], 16)
-    for level, (original, factor) in enumerate([(8192, 3.0 if form == "causal" else 1.0), (32, 1.0), (16, 3.0)]):
+    rows, gains = tensor_attention.level_frequencies(rope, attention_type, [0, 32, 16], 16)
+    for level, (original, factor) in enumerate([(8192, 3.0 if attention_type == "summary" else 1.0), (32, 1.0), (16, 3.0)]):
         theirs = LlamaRotaryEmbedding(transformers.LlamaConfig(
             hidden_size=64, num_attention_heads=4, max_position_embeddings=original,
             rope_parameters={"rope_type": kind, "rope_theta": 500.0, "factor": factor, "original_max_position_embeddings": original,
@@ -122,8 +122,8 @@ def test_a_run_without_the_key_counts_lengths_in_tokens(text, tmp_path):
 
 @pytest.fixture(scope="module")
 def causal(text, tmp_path_factory):
-    run = tmp_path_factory.mktemp("causal") / "run"
-    return trained(text, run, {**CASES["causal"], "train.max_steps": 40})
+    run = tmp_path_factory.mktemp("summary") / "run"
+    return trained(text, run, {**CASES["summary"], "train.max_steps": 40})
 
 
 @pytest.mark.parametrize("prompt", ["the of", "", "thé 😀"])
@@ -140,7 +140,7 @@ def test_tokens_are_bytes_and_back(causal):
     assert causal.begin_id == 256
 
 
-@pytest.mark.parametrize("name", ["causal", "full", "lambda", "axial", "topk"])
+@pytest.mark.parametrize("name", ["summary", "full", "lambda", "axial", "topk"])
 def test_steps_through_a_cache_are_the_whole_text(text, tmp_path, name):
     module = trained(text, tmp_path / "run", CASES[name]).module.double()
     tokens = torch.randint(0, 257, (2, 61), generator=torch.Generator().manual_seed(3))
@@ -151,7 +151,7 @@ def test_steps_through_a_cache_are_the_whole_text(text, tmp_path, name):
     assert {cache.length for cache in caches} == {61}
 
 
-def test_the_cache_of_the_causal_form_does_not_grow_with_the_text(causal):
+def test_the_cache_of_summary_attention_does_not_grow_with_the_text(causal):
     bytes_at = []
     caches = causal.module.new_cache()
     for _ in range(12):
@@ -178,7 +178,7 @@ def test_full_attention_is_llamas(text, tmp_path):
 
 def test_no_token_sees_a_later_one():
     torch.manual_seed(2)
-    attention = nn.TensorAttention(16, 2, fold=[0, 2, 3], slots=2, latent_deviation=1.0).double()
+    attention = nn.TensorAttention(16, 2, fold=[0, 2, 3], summary_tokens=2, latent_std=1.0).double()
     x = torch.randn(1, 20, 16, dtype=torch.float64, requires_grad=True)
     for token in (0, 6, 7, 19):
         (grad,) = torch.autograd.grad(attention(x)[0, token].sum(), x)
@@ -224,6 +224,6 @@ def test_wrong_tokens_are_sentences(causal):
         nn.TensorAttention(16, 2, form="pooled").forward(torch.zeros(1, 3, 16))
     with pytest.raises(errors.UsageError) as error:
         modewise.Forecaster.from_run(causal.path)
-    assert str(error.value) == f"{causal.path} is a run of the task 'language', not of 'forecast'"
+    assert str(error.value) == f"{causal.path} is a run of the task 'language_modeling', not of 'forecasting'"
     with pytest.raises(errors.DataError):
         modewise.tasks.decode(causal.path, [100000])

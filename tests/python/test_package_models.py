@@ -13,7 +13,7 @@ import torch
 import modewise
 from cli_helpers import PROGRAM, ok, write_csv
 from modewise import errors, nn
-from modewise.nn.synthesizers import CAUSAL, FORMS
+from modewise.nn.synthesizers import CAUSAL, ENTRIES
 from modewise.run_folder import require_same
 
 SIZES = {"forecast.lookback": 24, "forecast.horizon": 8, "output.report": False, "train.max_steps": 3}
@@ -37,7 +37,7 @@ CASES |= {
     "no_attention": {"model.attention.kernel": "none"},
     "plain tide": {"model.name": "tide", "model.tide.norm": False, "model.layers": 1, "forecast.loss": "quantile"},
     "individual": {"model.name": "nlinear", "model.baseline.individual": True},
-    **{f"zoo {form}": {"model.attention.type": form} for form in FORMS},
+    **{f"registry {name}": {"model.attention.type": name} for name in ENTRIES},
     "cut_patches": {"model.patch.length": 7, "model.patch.stride": 5, "model.patch.embedding": "relu"},
 }
 
@@ -64,7 +64,7 @@ def data(tmp_path_factory):
 @pytest.mark.parametrize("name", CASES)
 def test_a_loaded_model_has_the_programs_bits(data, tmp_path, name, kind):
     run = tmp_path / "run"
-    modewise.tasks.train("forecast", {**SIZES, **CASES[name], "data.path": data[kind]}, out=run, verbosity=-1)
+    modewise.tasks.train("forecasting", {**SIZES, **CASES[name], "data.path": data[kind]}, out=run, verbosity=-1)
     said = modewise.tasks.predict(run)
     got = modewise.load(run).predict(rows_of(data[kind]))
     assert got.names == [series["name"] for series in said["series"]]
@@ -155,7 +155,7 @@ def test_a_loaded_model_compiles_and_exports(hot):
 
 @pytest.mark.parametrize("name", ["hot", "transformer", "temporal", "patchtst", "itransformer", "nlinear"])
 def test_autocast_costs_a_few_roundings(data, tmp_path, name):
-    modewise.tasks.train("forecast", {**SIZES, "model.name": name, "data.path": data["whole"]}, out=tmp_path / "run", verbosity=-1)
+    modewise.tasks.train("forecasting", {**SIZES, "model.name": name, "data.path": data["whole"]}, out=tmp_path / "run", verbosity=-1)
     module = modewise.load(tmp_path / "run").module
     past = torch.randn(5, 3, 24, generator=torch.Generator().manual_seed(1))
     wide = module(past)
@@ -220,7 +220,7 @@ def refused(path, kind, code, sentence):
 
 
 def test_no_run_is_a_sentence(tmp_path):
-    refused(tmp_path, errors.NoInputError, 66, f"{tmp_path} is no run: there is no {tmp_path}/config.toml")
+    refused(tmp_path, errors.NoInputError, 66, f"{tmp_path} is not a run folder: it has no config.toml")
 
 
 def test_a_run_of_a_newer_modewise_is_a_sentence(copied):
@@ -237,7 +237,7 @@ def test_a_manifest_that_is_damaged_is_a_sentence(copied):
         if other != step:
             shutil.rmtree(other)
     (step / "manifest.json").write_text('{"format": 2}')
-    refused(copied, errors.DataError, 65, f"no checkpoint in {copied}/checkpoints is whole: {step}/manifest.json does not fit its own hash")
+    refused(copied, errors.DataError, 65, f"no checkpoint in {copied}/checkpoints is intact: {step}/manifest.json does not match its own hash")
 
 
 def test_a_run_without_a_checkpoint_is_a_sentence(copied):
@@ -250,7 +250,7 @@ def test_a_run_without_a_checkpoint_is_a_sentence(copied):
     ("data.json", "{", "{}/data.json: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
     ("manifest.json", "[" * 100_000, "{}/manifest.json: nested too deeply"),
     ("data.json", '{"modes": 7}', "{}/data.json: 'int' object is not iterable"),
-    ("data.json", '{"mode": []}', "{}/data.json: there is no key 'modes'"),
+    ("data.json", '{"mode": []}', "{}/data.json: missing key 'modes'"),
 ])  # fmt: skip
 def test_damaged_files_are_sentences(copied, name, text, sentence):
     (copied / name).write_text(text)
@@ -270,7 +270,7 @@ def test_tensors_that_are_not_there_are_a_sentence(copied):
     state = {**tensors, "head.3.bias": tensors["head.2.bias"]}
     for others, kind in ((tensors, "file"), ({**state, "x": state["head.2.bias"]}, "model")):
         name = "head.3.bias" if kind == "file" else "x"
-        with pytest.raises(errors.DataError, match=f"^best: tensor {name}: the {kind} has none of that name$"):
+        with pytest.raises(errors.DataError, match=f"^best: tensor {name}: not in the {kind}$"):
             require_same("best", others, state)
 
 
@@ -293,22 +293,22 @@ def test_a_config_without_the_younger_keys_opens(copied, data):
 
 def test_a_model_that_python_has_not_is_a_sentence(data, tmp_path):
     settings = {**SIZES, "model.name": "transformer", "model.attention.kernel": "linear", "data.path": data["whole"]}
-    modewise.tasks.train("forecast", settings, out=tmp_path / "run", verbosity=-1)
+    modewise.tasks.train("forecasting", settings, out=tmp_path / "run", verbosity=-1)
     with pytest.raises(NotImplementedError) as error:
         modewise.load(tmp_path / "run")
     assert str(error.value) == ('model.name = "transformer" with attention.kernel = "linear" has no module in Python yet; '
                                 "the program and modewise.Forecaster run it")  # fmt: skip
 
 
-def test_the_zoo_has_the_programs_forms():
+def test_the_registry_has_the_programs_entries():
     with pytest.raises(errors.UsageError) as error:
-        modewise.tasks.config_toml("forecast", {"model.attention.type": "x"})
+        modewise.tasks.config_toml("forecasting", {"model.attention.type": "x"})
     listed = re.search(r"must be one of (.*), got 'x'", str(error.value))[1]
-    assert listed.split(", ") == ["model", *FORMS]
+    assert listed.split(", ") == ["model", *ENTRIES]
 
 
 @pytest.mark.parametrize("name", CAUSAL)
-def test_a_causal_form_sees_no_later_token(name):
+def test_a_causal_type_sees_no_later_token(name):
     torch.manual_seed(4)
     attention = nn.synthesizer(name, [7], 6, 2, causal=True).double()
     x = torch.randn(1, 7, 6, dtype=torch.float64, requires_grad=True)
@@ -317,22 +317,22 @@ def test_a_causal_form_sees_no_later_token(name):
     assert reached[:4].all()
     assert not reached[4:].any()
     if name != "dot-product":
-        with pytest.raises(ValueError, match=r"^a synthesizer made for tokens \[7\] takes so many or fewer, got \[8\]$"):
+        with pytest.raises(ValueError, match=r"^a synthesizer built for tokens \[7\] takes at most as many, got \[8\]$"):
             attention(torch.zeros(1, 8, 6, dtype=torch.float64))
 
 
-def test_forms_that_are_not_there_are_sentences():
-    with pytest.raises(ValueError, match=r"^there is no attention 'sparse' \(there are dot-product, linformer, .*\)$"):
+def test_unknown_types_are_sentences():
+    with pytest.raises(ValueError, match=r"^unknown attention 'sparse' \(there are dot-product, linformer, .*\)$"):
         nn.synthesizer("sparse", [3], 4, 2)
-    with pytest.raises(ValueError, match=r"^attention 'tensor' cannot be causal: each of its rows sees every token$"):
-        nn.synthesizer("tensor", [3], 4, 2, causal=True)
+    with pytest.raises(ValueError, match=r"^attention 'stt' cannot be causal: each of its rows depends on every token$"):
+        nn.synthesizer("stt", [3], 4, 2, causal=True)
 
 
 @pytest.mark.parametrize("values, sentence", [
     (np.zeros((24, 2)), "values must be [T, 3], got [24, 2]"),
-    (np.zeros((23, 3)), "values have 23 rows, but the model looks back 24 rows"),
+    (np.zeros((23, 3)), "values have 23 rows, but the lookback of the model is 24 rows"),
     (np.zeros((24, 3), dtype=object), "values must be numbers, got an array of object"),
-    (np.full((24, 3), 1e300), "{}: values lie farther from the training rows than 32-bit floats can hold"),
+    (np.full((24, 3), 1e300), "{}: scaled values exceed the range of 32-bit floats"),
 ])  # fmt: skip
 def test_wrong_windows_are_sentences(hot, values, sentence):
     with pytest.raises(errors.DataError) as error:
@@ -341,13 +341,13 @@ def test_wrong_windows_are_sentences(hot, values, sentence):
 
 
 def test_missing_cells_need_a_model_with_masks(data, tmp_path):
-    modewise.tasks.train("forecast", {**SIZES, "data.path": data["whole"]}, out=tmp_path / "run", verbosity=-1)
+    modewise.tasks.train("forecasting", {**SIZES, "data.path": data["whole"]}, out=tmp_path / "run", verbosity=-1)
     values = np.zeros((24, 3))
     values[3, 1] = np.nan
     with pytest.raises(errors.DataError) as error:
         modewise.load(tmp_path / "run").predict(values)
-    assert str(error.value) == (f"{tmp_path}/run: 1 cells are missing in the last 24 rows, but the run was trained on data without "
-                                "missing cells, so its model takes none")  # fmt: skip
+    assert str(error.value) == (f"{tmp_path}/run: 1 values are missing in the last 24 rows, but the run was trained on data without "
+                                "missing values and its model accepts none")  # fmt: skip
 
 
 def test_wrong_tensors_are_sentences(hot):
@@ -356,5 +356,5 @@ def test_wrong_tensors_are_sentences(hot):
         module(torch.zeros(2, 3, 23))
     with pytest.raises(ValueError, match=r"^forecaster: observed must be bool, got torch.float32$"):
         module(torch.zeros(2, 3, 24), torch.zeros(2, 3, 24))
-    with pytest.raises(ValueError, match=r"^forecaster: past must be a tensor of floating type, got torch.int64$"):
+    with pytest.raises(ValueError, match=r"^forecaster: past must be a floating-point tensor, got torch.int64$"):
         module(torch.zeros(2, 3, 24, dtype=torch.int64))

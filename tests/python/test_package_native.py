@@ -57,14 +57,14 @@ INSTALLED = """
 import json, pathlib, torch, modewise
 maps = {line.split()[-1] for line in open("/proc/self/maps") if "libmodewise" in line or "libgomp" in line}
 y = modewise.ops.linear(torch.ones(2, 3), torch.ones(4, 3))
-run = modewise.tasks.train("forecast", {"model.name": "repeat", "data.simulate": "lorenz96", "data.simulate_rows": 300,
+run = modewise.tasks.train("forecasting", {"model.name": "repeat", "data.simulate": "lorenz96", "data.simulate_rows": 300,
                                         "output.report": False}, out="run", verbosity=-1)["run"]
 print(json.dumps([modewise.__file__, y.sum().item(), sorted({str(pathlib.Path(name).parent) for name in maps}), run]))
 """
 
 
 def test_the_installed_layout_needs_no_build_folder(tmp_path):
-    """What a wheel holds but for the system's libraries: files of the package, libraries, the program."""
+    """The content of a wheel without the system's libraries: files of the package, libraries, the program."""
     build = PROGRAM.parents[1]
     cmake = re.search(r"^CMAKE_COMMAND:INTERNAL=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)[1]
     site = tmp_path / "site-packages"

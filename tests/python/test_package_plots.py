@@ -28,7 +28,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_picture_a_series_with_its_past_and_its_bands():
+def test_axes_of_a_series_with_its_past_and_its_bands():
     frame = pd.DataFrame(VALUES, index=HOURS, columns=list("abcde"))
     made = fitted(frame)
     figure = made.plot(series=["c", "a"], past=30)
@@ -101,7 +101,7 @@ def test_weights_from_a_file_or_a_run_are_a_runs_start():
     assert taken.evaluate()["scaled"] == made.evaluate()["scaled"]
     with pytest.raises(errors.DataError, match="tensor"):
         fitted(VALUES, lookback=12, settings=QUICK | {"init": os.path.abspath("moved.safetensors")})
-    with pytest.raises(errors.ConfigError, match="init: this model has no weights that .*moved.safetensors could hold"):
+    with pytest.raises(errors.ConfigError, match="init: this model has no weights to load from .*moved.safetensors"):
         fitted(VALUES, model="repeat", settings={"init": os.path.abspath("moved.safetensors")})
     with pytest.raises(errors.NoInputError, match="gone.safetensors"):
         fitted(VALUES, settings=QUICK | {"init": os.path.abspath("gone.safetensors")})

@@ -37,20 +37,20 @@ def test_an_estimator_gives_the_programs_map():
     assert list(made.classes_) == [3, 7, 40] and len(made.class_names_) == 3
     new, wanted = scene(side=57, seed=1)
     new[5:9, 11:20] = np.nan
-    told = made.predict(new)
-    assert told.shape == (57, 57) and (told[5:9, 11:20] == -1).all() and set(np.unique(told)) <= {-1, 3, 7, 40}
+    predicted = made.predict(new)
+    assert predicted.shape == (57, 57) and (predicted[5:9, 11:20] == -1).all() and set(np.unique(predicted)) <= {-1, 3, 7, 40}
     np.save("new.npy", new)
     said = modewise.tasks.predict(made.run_, data="new.npy", out="map.npy")
     assert said["without_data"] == 36
-    assert np.array_equal(np.where(told < 0, said["nodata"], told), np.load("map.npy"))
-    assert np.array_equal(made.predict("new.npy"), told)
-    assert {one["id"]: one["pixels"] for one in said["classes"]} == {id: int((told == id).sum()) for id in (3, 7, 40)}
-    assert made.score(new, wanted) == (told == wanted).mean() > 0.75
-    assert made.score(new, np.where(wanted == 40, 255, wanted)) == (told == wanted)[wanted != 40].mean()
+    assert np.array_equal(np.where(predicted < 0, said["nodata"], predicted), np.load("map.npy"))
+    assert np.array_equal(made.predict("new.npy"), predicted)
+    assert {one["id"]: one["pixels"] for one in said["classes"]} == {id: int((predicted == id).sum()) for id in (3, 7, 40)}
+    assert made.score(new, wanted) == (predicted == wanted).mean() > 0.75
+    assert made.score(new, np.where(wanted == 40, 255, wanted)) == (predicted == wanted)[wanted != 40].mean()
     assert made.evaluate() == modewise.tasks.evaluate(made.run_)
     assert os.listdir("runs") == ["hot"] and sorted(os.listdir("runs/hot/data")) == ["hot.npy", "hot_mask.npy"]
     again = modewise.Segmenter.from_run(made.run_)
-    assert np.array_equal(again.predict(new), told) and again.get_params()["epochs"] == 3
+    assert np.array_equal(again.predict(new), predicted) and again.get_params()["epochs"] == 3
     assert sklearn.base.clone(made).get_params() == made.get_params()
 
 
@@ -84,9 +84,9 @@ def test_a_data_array_keeps_its_coordinates_whatever_its_order():
     made = fitted(bands_first, xarray.DataArray(y.T, dims=("x", "y")))
     plain = fitted(X, y)
     assert made.metrics_["test"] == plain.metrics_["test"]
-    told = made.predict(bands_first.transpose("x", "band", "y"))
-    assert told.dims == ("y", "x") and np.array_equal(told.values, plain.predict(X))
-    assert np.array_equal(told["y"], at["y"]) and np.array_equal(told["x"], at["x"])
+    predicted = made.predict(bands_first.transpose("x", "band", "y"))
+    assert predicted.dims == ("y", "x") and np.array_equal(predicted.values, plain.predict(X))
+    assert np.array_equal(predicted["y"], at["y"]) and np.array_equal(predicted["x"], at["x"])
 
 
 def test_dates_are_the_first_dimension():
@@ -101,8 +101,8 @@ def test_dates_are_the_first_dimension():
 @pytest.mark.parametrize("X, y, sentence", [
     (np.zeros((0, 3)), np.zeros((0, 3), int), "array: it must be [h, w], [h, w, bands] or [dates, h, w, bands] with at least one pixel, got [0, 3]"),
     (np.zeros(5), np.zeros((5, 5), int), "array: it must be [h, w], [h, w, bands] or [dates, h, w, bands] with at least one pixel, got [5]"),
-    (np.zeros((5, 5)), np.zeros((5, 5)), "y must be [h, w] whole numbers, got [5, 5] of float64"),
-    (np.zeros((5, 5)), np.zeros((5, 5, 1), int), "y must be [h, w] whole numbers, got [5, 5, 1] of int64"),
+    (np.zeros((5, 5)), np.zeros((5, 5)), "y must be [h, w] integers, got [5, 5] of float64"),
+    (np.zeros((5, 5)), np.zeros((5, 5, 1), int), "y must be [h, w] integers, got [5, 5, 1] of int64"),
     (np.array([["a"]]), np.zeros((1, 1), int), "array: it must hold numbers, got <U1"),
     (xarray.DataArray(np.zeros((4, 4)), dims=("lat", "lon")), np.zeros((4, 4), int),
      "a DataArray must have the dimensions y and x, and at most 2 others, got (lat, lon)"),
@@ -126,5 +126,5 @@ def test_a_run_that_does_not_begin_leaves_nothing():
     made = fitted(X, y)
     with pytest.raises(errors.DataError, match=r"y must be \[96, 96\] for the scene, got \[50, 96\]"):
         made.score(X, y[:50])
-    with pytest.raises(errors.DataError, match="y holds no pixel of a class that was fitted"):
+    with pytest.raises(errors.DataError, match="y has no pixel of a fitted class"):
         made.score(X, np.full_like(y, 5))

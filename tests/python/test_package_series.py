@@ -13,14 +13,14 @@ SETTINGS = {"model.width": 16, "train.max_steps": 60, "output.report": False}
 
 
 def waves(count, variables=2, seed=0):
-    """Cases [20 to 24, C], slow, middling or fast, some cells missing."""
-    rng, cases, places = np.random.default_rng(seed), [], np.arange(count) % 3
+    """Samples [20 to 24, C], slow, middling or fast, some values missing."""
+    rng, samples, places = np.random.default_rng(seed), [], np.arange(count) % 3
     for place in places:
         t = np.arange(rng.integers(20, 25))
-        case = np.sin(t[:, None] * (0.4 + 0.5 * place) + np.arange(variables)) + 0.1 * rng.normal(size=(len(t), variables))
-        case[rng.random(case.shape) < 0.02] = np.nan
-        cases.append(case)
-    return cases, np.array(["slow wave", "middling", "fast"])[places]
+        sample = np.sin(t[:, None] * (0.4 + 0.5 * place) + np.arange(variables)) + 0.1 * rng.normal(size=(len(t), variables))
+        sample[rng.random(sample.shape) < 0.02] = np.nan
+        samples.append(sample)
+    return samples, np.array(["slow wave", "middling", "fast"])[places]
 
 
 def fitted(X, y, **changes):
@@ -39,7 +39,7 @@ def test_an_estimator_gives_the_programs_scores():
     new, wanted = waves(30, seed=1)
     proba = made.predict_proba(new)
     said = modewise.tasks.predict(made.run_, data=written(new))
-    assert np.array_equal(proba, [case["scores"] for case in said["cases"]])
+    assert np.array_equal(proba, [sample["scores"] for sample in said["cases"]])
     assert list(made.predict(new)) == [["fast", "middling", "slow wave"][place] for place in proba.argmax(-1)]
     assert made.score(new, wanted) == (made.predict(new) == wanted).mean() > 0.8
     assert made.evaluate() == modewise.tasks.evaluate(made.run_)
@@ -49,32 +49,32 @@ def test_an_estimator_gives_the_programs_scores():
     assert sklearn.base.clone(made).get_params() == made.get_params()
 
 
-def written(cases):
-    """A table of our own making: the program's scores of the same cases."""
-    lines = [":".join(",".join("?" if np.isnan(value) else repr(float(value)) for value in column) for column in case.T) for case in cases]
+def written(samples):
+    """A table of our own making: the program's scores of the same samples."""
+    lines = [":".join(",".join("?" if np.isnan(value) else repr(float(value)) for value in column) for column in sample.T) for sample in samples]
     with open("new.ts", "w") as file:
         file.write("@timeStamps false\n@dimensions 2\n@classLabel false\n@data\n" + "\n".join(lines) + "\n")
     return "new.ts"
 
 
 def test_arrays_of_one_and_of_several_variables_are_lists_of_cases():
-    X = np.array([case[:20] for case in waves(60, 1)[0]])
+    X = np.array([sample[:20] for sample in waves(60, 1)[0]])
     y = np.arange(60) % 3 * 5
     nearest = {"model": "nearest", "settings": {"output.report": False}}
     one = fitted(X[..., 0], y, **nearest)
     assert list(one.classes_) == [0, 5, 10]
-    for same in (X, list(X), [case[:, 0] for case in X]):
+    for same in (X, list(X), [sample[:, 0] for sample in X]):
         assert np.array_equal(fitted(same, y, **nearest).predict_proba(X), one.predict_proba(X[..., 0]))
 
 
 @pytest.mark.parametrize("X, y, sentence", [
-    ([], [], "X must hold at least one case"),
-    ([[1.0, 2.0], [[1.0, 2.0], [3.0, 4.0]]], [0, 1], "X: case 0 has 1 variables, case 1 has 2"),
-    ([[1.0, 2.0], ["x"]], [0, 1], "X: case 1 must be [T] or [T, C] of numbers, got [1] of <U1"),
-    ([[1.0, 2.0], []], [0, 1], "X: case 1 must be [T] or [T, C] of numbers, got [0] of float64"),
-    (np.zeros((2, 3, 4, 5)), [0, 1], "X: case 0 must be [T] or [T, C] of numbers, got [3, 4, 5] of float64"),
-    (np.zeros((0, 3)), [], "array: it must be [n, T] or [n, T, C] with at least one case, got [0, 3]"),
-    ([[1.0, np.inf]], [0], "X: case 0 holds an infinite value"),
+    ([], [], "X must hold at least one sample"),
+    ([[1.0, 2.0], [[1.0, 2.0], [3.0, 4.0]]], [0, 1], "X: sample 0 has 1 variables, sample 1 has 2"),
+    ([[1.0, 2.0], ["x"]], [0, 1], "X: sample 1 must be [T] or [T, C] of numbers, got [1] of <U1"),
+    ([[1.0, 2.0], []], [0, 1], "X: sample 1 must be [T] or [T, C] of numbers, got [0] of float64"),
+    (np.zeros((2, 3, 4, 5)), [0, 1], "X: sample 0 must be [T] or [T, C] of numbers, got [3, 4, 5] of float64"),
+    (np.zeros((0, 3)), [], "array: it must be [n, T] or [n, T, C] with at least one sample, got [0, 3]"),
+    ([[1.0, np.inf]], [0], "X: sample 0 holds an infinite value"),
     ([[1.0, 2.0], [1.0, 2.0]], [0], "y must have a label for each of the 2 samples, got 1"),
     ([[1.0, 2.0], [1.0, 2.0]], [3, 3], "y must hold at least two classes, got 3"),
 ])  # fmt: skip

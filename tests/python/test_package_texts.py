@@ -31,7 +31,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 def test_texts_give_the_programs_text_and_perplexity(tmp_path):
     made = fitted(documents())
-    assert os.listdir("runs") == ["causal"] and os.listdir("runs/causal/data") == ["causal.jsonl"]
+    assert os.listdir("runs") == ["summary"] and os.listdir("runs/summary/data") == ["summary.jsonl"]
     said = json.loads(ok("generate", made.run_, "--prompt", "the of", "--tokens", 60, "--temperature", 0, "--ignore-eos", "--json").stdout)
     assert made.generate("the of", 60) == said["text"]
     metrics = json.loads((tmp_path / "runs/causal/metrics.json").read_text())
@@ -43,13 +43,13 @@ def test_texts_give_the_programs_text_and_perplexity(tmp_path):
     assert made.score([documents(21)[20]]) == -other["bits_per_byte"]
     again = modewise.LanguageModel.from_run(made.run_)
     assert again.generate("the of", 60) == said["text"]
-    assert (again.attention, again.fold, again.context) == ("causal", [0, 3, 4], 32)
+    assert (again.attention, again.fold, again.context) == ("summary", [0, 3, 4], 32)
     assert sklearn.base.clone(made).get_params() == made.get_params()
 
 
 def test_it_goes_on_from_a_model_and_is_the_programs_training(tmp_path):
     first = fitted(documents())
-    more = fitted(documents(), init=first.run_, fold=None, context=None, attention="causal", run="more",
+    more = fitted(documents(), init=first.run_, fold=None, context=None, attention="summary", run="more",
                   settings={"train.max_steps": 3, "output.report": False})  # fmt: skip
     ok("train", "language", "--init", first.run_, "--data", tmp_path / "more/data/more.jsonl", "--out", tmp_path / "theirs", "--set", "train.max_steps=3",
        "--set", "output.report=false", "--set", "model.attention.type=summary", "--set", "train.seed=0")  # fmt: skip
@@ -61,9 +61,9 @@ def test_it_goes_on_from_a_model_and_is_the_programs_training(tmp_path):
 @pytest.mark.parametrize("texts, sentence", [
     ([], "texts must be a path or a list of texts, got list without any"),
     (3, "texts must be a path or a list of texts, got int"),
-    (["a", ""], "texts: document 1 must be a text that is not empty, got ''"),
-    (["a", 5], "texts: document 1 must be a text that is not empty, got 5"),
-    (["a", "\ud800"], "texts: '\\ud800' is half of a character, which no file holds"),
+    (["a", ""], "texts: document 1 must be a non-empty string, got ''"),
+    (["a", 5], "texts: document 1 must be a non-empty string, got 5"),
+    (["a", "\ud800"], "texts: '\\ud800' is half of a surrogate pair, which UTF-8 cannot encode"),
 ])  # fmt: skip
 def test_bad_texts_are_sentences(texts, sentence):
     with pytest.raises(errors.DataError) as error:

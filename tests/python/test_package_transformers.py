@@ -23,7 +23,7 @@ SMALL = {"model.layers": 2, "model.width": 32, "model.heads": 4, "model.kv_heads
          "train.batch_size": 4, "output.report": False}  # fmt: skip
 FOLD = {"model.attention.fold": [0, 3, 4]}
 RUNS = {
-    "causal": {**FOLD, "model.attention.summary_tokens": 2},
+    "summary": {**FOLD, "model.attention.summary_tokens": 2},
     "own fold, not tied": {"model.tied": False},
     "wide window": {**FOLD, "model.attention.window": 11},
     "lambda": {"model.attention.type": "lambda", "model.attention.window": 5, "model.attention.sinks": 2},
@@ -58,26 +58,26 @@ def text(tmp_path_factory):
 
 
 def trained(text, run, settings):
-    modewise.tasks.train("language", {**SMALL, **settings, "data.path": text}, out=run, verbosity=-1)
+    modewise.tasks.train("language_modeling", {**SMALL, **settings, "data.path": text}, out=run, verbosity=-1)
     return modewise.load(run)
 
 
 @pytest.fixture(scope="module")
 def run(text, tmp_path_factory):
-    return trained(text, tmp_path_factory.mktemp("causal") / "run", {**RUNS["causal"], "train.max_steps": 200, "train.optimizer.learning_rate": 0.01})
+    return trained(text, tmp_path_factory.mktemp("summary") / "run", {**RUNS["summary"], "train.max_steps": 200, "train.optimizer.learning_rate": 0.01})
 
 
 def tokens(rows, count, words=WORDS, seed=3):
     return torch.randint(0, words, (rows, count), generator=torch.Generator().manual_seed(seed))
 
 
-def made(family="llama", fold=(0, 3, 4), slots=2, window=0, spread=0.5, **changes):
+def made(family="llama", fold=(0, 3, 4), summary_tokens=2, window=0, spread=0.5, **changes):
     """A random model of the library with our attention, its latents far from 0 so that they count."""
     torch.manual_seed(5)
     config = CONFIGS[family]()
     for name, value in changes.items():
         setattr(config, name, value)
-    model = AutoModelForCausalLM.from_config(ours.configure(config, fold=fold, slots=slots, window=window)).eval()
+    model = AutoModelForCausalLM.from_config(ours.configure(config, fold=fold, summary_tokens=summary_tokens, window=window)).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.normal_(std=spread) if "latents" in name else parameter.mul_(3)
@@ -91,8 +91,8 @@ def own_model(model):
     own = LanguageModel({
         "vocabulary": config.vocab_size, "width": config.hidden_size, "hidden": config.intermediate_size, "layers": config.num_hidden_layers,
         "heads": config.num_attention_heads, "kv_heads": config.num_key_value_heads, "head_width": config.head_dim,
-        "norm_epsilon": config.rms_norm_eps, "tied": False, "context": config.max_position_embeddings, "deviation": 0.0, "dropout": 0.0,
-        "precision": "float32", "attention": {**attention, "latent_deviation": 0.0}, "rope": rope})  # fmt: skip
+        "norm_epsilon": config.rms_norm_eps, "tied": False, "context": config.max_position_embeddings, "init_std": 0.0, "dropout": 0.0,
+        "precision": "float32", "attention": {**attention, "latent_std": 0.0}, "rope": rope})  # fmt: skip
     own.load_state_dict(model.state_dict())
     return own.eval()
 
@@ -148,8 +148,8 @@ def test_logits_and_greedy_tokens_are_those_of_the_packages_model():
 
 @pytest.mark.parametrize("family", CONFIGS)
 def test_a_wide_window_is_the_librarys_full_attention(family):
-    """Within the window no block has finished, and one softmax over all tokens remains: rotary codes, biases, norms of queries and
-    keys, shared heads and scale have to be the library's."""
+    """Within the window no block is complete, and one softmax over all tokens remains: rotary embedding, biases, norms of queries
+    and keys, shared heads and scale have to be the library's."""
     changes = {"sliding_window": None} if family == "mistral" else {}
     model = made(family, fold=(0, 2, 64), window=128, **changes)
     ids = tokens(2, 31)
@@ -173,7 +173,7 @@ SCALINGS = {
 
 
 @pytest.mark.parametrize("name", SCALINGS)
-def test_scaled_rotary_codes_are_the_librarys(name):
+def test_scaled_rotary_embeddings_are_the_librarys(name):
     model = made(fold=(0, 2, 64), window=128, rope_parameters={"rope_type": name, "rope_theta": 5e3, **SCALINGS[name]})
     ids = tokens(2, 31)
     found = logits(model, ids)
@@ -196,7 +196,7 @@ def test_steps_through_the_cache_are_the_whole_text(family):
 
 
 def test_the_cache_is_small():
-    model = made(fold=(0, 4, 4), slots=1)
+    model = made(fold=(0, 4, 4), summary_tokens=1)
     bytes_at = []
     for count in (64, 128, 256):
         cache = ours.ModewiseCache(model.config)
@@ -265,11 +265,12 @@ def test_latents_begin_as_mean_pooling_in_a_model_that_is_loaded(tmp_path):
     torch.manual_seed(2)
     transformers.LlamaForCausalLM(CONFIGS["llama"]()).save_pretrained(tmp_path / "llama")
     one = AutoModelForCausalLM.from_pretrained(tmp_path / "llama", attn_implementation="modewise_causal")
-    assert one.config.modewise == {"attention": {"form": "causal", "fold": [0, 4, 4], "window": 8, "slots": 1, "sinks": 0, "density": 0.1}}
+    assert one.config.modewise == {"attention": {"type": "summary", "fold": [0, 4, 4], "window": 8, "summary_tokens": 1, "sinks": 0,
+                                                 "density": 0.1}}
     latents = [parameter for name, parameter in one.named_parameters() if name.endswith(".latents")]
     assert [list(parameter.shape) for parameter in latents] == [[2, 2, 1, 8]] * 2
     assert all((parameter == 0).all() for parameter in latents)
-    config = ours.configure(transformers.AutoConfig.from_pretrained(tmp_path / "llama"), fold=[0, 3, 4], slots=7)
+    config = ours.configure(transformers.AutoConfig.from_pretrained(tmp_path / "llama"), fold=[0, 3, 4], summary_tokens=7)
     several = AutoModelForCausalLM.from_pretrained(tmp_path / "llama", config=config)
     drawn = several.model.layers[1].self_attn.latents
     assert list(drawn.shape) == [2, 2, 7, 8]
@@ -282,12 +283,12 @@ def test_a_prepared_model_is_one_that_was_made_so():
     plain = transformers.LlamaForCausalLM(CONFIGS["llama"]()).eval()
     plain.load_state_dict({name: value for name, value in model.state_dict().items() if "latents" not in name})
     before = logits(plain, ids)
-    assert ours.prepare(plain, fold=[0, 3, 4], slots=2) is plain
+    assert ours.prepare(plain, fold=[0, 3, 4], summary_tokens=2) is plain
     plain.load_state_dict(model.state_dict())
     assert torch.equal(logits(plain, ids), logits(model, ids))
     assert not torch.allclose(logits(plain, ids), before, atol=1e-2)
     kept = plain.model.layers[0].self_attn.latents[:1, :, :1].clone()
-    ours.prepare(plain, fold=[0, 5], slots=1)
+    ours.prepare(plain, fold=[0, 5], summary_tokens=1)
     assert torch.equal(plain.model.layers[0].self_attn.latents, kept)
 
 
@@ -364,25 +365,25 @@ def test_the_trainer_trains_saves_and_loads(tmp_path):
 
 CONFIGURED = {
     "one size": (lambda: ours.configure(CONFIGS["llama"](), fold=[8]),
-                 "fold [8] has no blocks to summarise: it takes at least two sizes, such as [0, 8, 8]"),
+                 "fold [8] has no blocks to summarise: give at least two sizes, such as [0, 8, 8]"),
     "a size of 0": (lambda: ours.configure(CONFIGS["llama"](), fold=[0, 0, 4]),
-                    "fold [0, 0, 4]: sizes are at least 1, and only the first may be 0 (as long as the text needs)"),
+                    "fold [0, 0, 4]: sizes must be at least 1, except that the first may be 0 (as large as the text needs)"),
     "a small window": (lambda: ours.configure(CONFIGS["llama"](), fold=[0, 8], window=7),
-                       "window 7 is smaller than the last size of fold [0, 8]: tokens of the block that is not finished yet would be "
-                       "seen by nobody"),
-    "no slots": (lambda: ours.configure(CONFIGS["llama"](), slots=0), "slots must be at least 1, got 0"),
+                       "window 7 is smaller than the last size of fold [0, 8]: tokens of the partial block would not be "
+                       "attended to"),
+    "no summary tokens": (lambda: ours.configure(CONFIGS["llama"](), summary_tokens=0), "summary_tokens must be at least 1, got 0"),
     "another architecture": (lambda: ours.configure(transformers.GPT2Config()),
-                             "models of type 'gpt2' are not supported; llama, mistral, qwen2, qwen3, modewise are"),
+                             "models of type 'gpt2' are not supported; supported: llama, mistral, qwen2, qwen3, modewise"),
     "another architecture, made": (
         lambda: AutoModelForCausalLM.from_config(transformers.GPT2Config(n_layer=1, n_embd=8, n_head=2, vocab_size=9),
                                                  attn_implementation="modewise_causal"),
-        "models of type 'gpt2' are not supported; llama, mistral, qwen2, qwen3, modewise are"),
-    "dropout": (lambda: made(attention_dropout=0.1), "attention_dropout is 0.1, but its weights are never held: set it to 0"),
-    "an odd head": (lambda: made(head_dim=7), "rotary codes need an even head width, got 7"),
-    "dynamic codes": (lambda: made(rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}),
-                      "rotary codes of type 'dynamic' are not read; default, linear, yarn and llama3 are"),
+        "models of type 'gpt2' are not supported; supported: llama, mistral, qwen2, qwen3, modewise"),
+    "dropout": (lambda: made(attention_dropout=0.1), "attention_dropout is 0.1, but attention weights are never materialized: set it to 0"),
+    "an odd head": (lambda: made(head_dim=7), "a rotary embedding needs an even head width, got 7"),
+    "dynamic scaling": (lambda: made(rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}),
+                      "rope_type 'dynamic' is not supported; supported: default, linear, yarn, llama3"),
     "another attention": (lambda: AutoModelForCausalLM.from_config(ours.ModewiseConfig(**SIZES), attn_implementation="sdpa"),
-                          "a model of modewise has no other attention, and not 'sdpa'"),
+                          "a modewise model has no attention 'sdpa'"),
 }  # fmt: skip
 
 
@@ -418,25 +419,25 @@ def masked_late(model):
         return model(tokens(1, 1), past_key_values=first.past_key_values, attention_mask=torch.tensor([[0, 1, 1, 1, 1, 1]]))
 
 
-GIVE = "give past_key_values=modewise.transformers.ModewiseCache(model.config), or none"
+GIVE = "pass past_key_values=modewise.transformers.ModewiseCache(model.config), or none"
 ASKED = {
-    "not prepared": (lambda model: unprepared(), "this model was made for another attention: modewise.transformers.prepare(model) brings "
-                                                 "it to ours"),
-    "a filled cache": (filled, f"a DynamicCache keeps something else: {GIVE}"),
+    "not prepared": (lambda model: unprepared(), "this model was made for another attention: convert it with "
+                                                 "modewise.transformers.prepare(model)"),
+    "a filled cache": (filled, f"a DynamicCache is not supported: {GIVE}"),
     "a cache of another kind": (lambda model: model.generate(tokens(1, 5), max_new_tokens=3, cache_implementation="static"),
-                                f"a StaticCache keeps something else: {GIVE}"),
+                                f"a StaticCache is not supported: {GIVE}"),
     "beams": (lambda model: model.generate(tokens(1, 5), max_new_tokens=3, num_beams=2),
-              "beams are not searched: rows of a cache keep their places"),
-    "gradients through a cache": (stepped_with_gradients, "a cache has no gradients: read what it holds under torch.no_grad()"),
+              "beam search is not supported: rows of a cache cannot be reordered"),
+    "gradients through a cache": (stepped_with_gradients, "a cache has no gradients: use it under torch.no_grad()"),
     "a mask of pairs": (lambda model: model(tokens(1, 5), attention_mask=torch.ones(1, 1, 5, 5)),
-                        "attention_mask must be [B, n], the tokens that are there; a mask of pairs of tokens is not read"),
+                        "attention_mask must be [B, n], a padding mask; a mask of pairs of tokens is not supported"),
     "a short mask": (lambda model: model(tokens(1, 5), attention_mask=torch.ones(1, 4)),
                      "attention_mask must be [B, 5], all tokens so far, got [1, 4]"),
-    "a mask that changes": (masked_late, "attention_mask leaves out tokens that the cache has read"),
+    "a mask that changes": (masked_late, "attention_mask masks tokens that are cached already"),
     "packed texts": (lambda model: model(tokens(1, 5), position_ids=torch.tensor([[0, 1, 2, 0, 1]])),
-                     "position_ids must count the tokens of one text a row; texts packed into one row are not read"),
+                     "position_ids must count the tokens of one text per row; texts packed into one row are not supported"),
     "going back": (lambda model: ours.ModewiseCache(model.config).crop(-1),
-                   "a cache of summaries does not go back: tokens of finished blocks are not kept"),
+                   "a summary cache cannot be cropped: tokens of complete blocks are not cached"),
 }  # fmt: skip
 
 

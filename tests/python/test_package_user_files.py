@@ -84,12 +84,12 @@ def tree(but=None):
 
 @pytest.fixture(autouse=True)
 def foreign_files(tmp_path, monkeypatch):
-    """What a user may have: files with the names that estimators gave to their data once."""
+    """Files of the user, with the names that estimators once gave to their data."""
     monkeypatch.chdir(tmp_path)
     for ending in [*ENDINGS, "_old/config.toml"]:
         for stem in ("sales", "runs/hot"):
             file = pathlib.Path(stem + ending)
-            file.parent.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(parents=True, overwrite=True)
             file.write_text(f"mine: {file}")
     pathlib.Path("data").mkdir()
     pathlib.Path("data/sales.csv").write_text("mine too")
@@ -98,7 +98,7 @@ def foreign_files(tmp_path, monkeypatch):
 @every_estimator
 def test_a_fit_that_fails_at_once_changes_nothing(fit):
     before = tree()
-    for given in ({}, {"exist_ok": True}, {"run": None}, {"run": "new/deep/run"}):
+    for given in ({}, {"overwrite": True}, {"run": None}, {"run": "new/deep/run"}):
         with pytest.raises(errors.ModewiseError):
             fit(model="nosuchmodel", **given)
         assert tree() == before
@@ -178,12 +178,12 @@ def test_a_run_that_is_replaced_keeps_what_is_not_its_own(fit):
     pathlib.Path("sales/data2").mkdir()
     pathlib.Path("sales/data2/x.csv").write_text("mine")
     before, beside = tree(), tree(but="sales")
-    with pytest.raises(errors.CannotCreateError, match="^sales is there already"):
+    with pytest.raises(errors.CannotCreateError, match="^sales exists already"):
         fit()
     with pytest.raises(errors.ModewiseError):
-        fit(model="nosuchmodel", exist_ok=True)
+        fit(model="nosuchmodel", overwrite=True)
     assert tree() == before  # the earlier run is whole
-    fit(exist_ok=True, seed=1)
+    fit(overwrite=True, seed=1)
     assert tree(but="sales") == beside
     assert not os.path.exists("sales/data") and os.listdir("sales/data3")
     assert pathlib.Path("sales/notes.txt").read_text() == pathlib.Path("sales/data2/x.csv").read_text() == "mine"
@@ -194,10 +194,10 @@ def test_a_folder_of_the_users_is_no_run_to_begin_in():
     pathlib.Path("sales").mkdir()
     pathlib.Path("sales/model").write_text("mine")
     before = tree()
-    with pytest.raises(errors.CannotCreateError, match="^sales is there already"):
+    with pytest.raises(errors.CannotCreateError, match="^sales exists already"):
         FITS["wide frame"]()
-    with pytest.raises(errors.CannotCreateError, match="^sales holds model, which no manifest of a run lists"):
-        FITS["wide frame"](exist_ok=True)
+    with pytest.raises(errors.CannotCreateError, match="^sales contains model, which no run manifest lists"):
+        FITS["wide frame"](overwrite=True)
     assert tree() == before
 
 
@@ -220,8 +220,8 @@ def test_data_of_the_run_that_would_be_replaced_are_refused():
     FITS["wide frame"]()
     before, file = tree(), os.path.abspath("sales/data/sales.csv")
     with pytest.raises(errors.UsageError) as error:
-        forecaster(lambda: file)(exist_ok=True)
-    assert str(error.value) == f"{file} belongs to the run in sales, which the new run would replace: copy it elsewhere, or name another folder"
+        forecaster(lambda: file)(overwrite=True)
+    assert str(error.value) == f"{file} belongs to the run in sales, which the new run would replace: copy it elsewhere, or choose another folder"
     assert tree() == before
 
 
@@ -230,10 +230,10 @@ def test_a_run_with_its_data_beside_it_still_opens():
     wide().to_csv("old.csv", index_label="date")
     settings = {"model.name": "dlinear", "forecast.horizon": 4, "forecast.lookback": 12, "train.max_steps": 2, "output.report": False,
                 "data.path": os.path.abspath("old.csv")}  # fmt: skip
-    modewise.tasks.train("forecast", settings, out="old", verbosity=-1)
+    modewise.tasks.train("forecasting", settings, out="old", verbosity=-1)
     before = tree(but="old")
     made = modewise.Forecaster.from_run("old")
     assert made.predict(2).shape == (2, 12)
     assert made.evaluate() == modewise.tasks.evaluate("old")
-    FITS["wide frame"](run="old", exist_ok=True)
+    FITS["wide frame"](run="old", overwrite=True)
     assert tree(but="old") == before

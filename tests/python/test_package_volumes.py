@@ -24,7 +24,7 @@ CASES = {
     "uneven patches": {"model.patch.embedding": "relu", "model.patch.size": [2, 3, 5], "model.head.pooling": "attention"},
     "flat": {"model.head.pooling": "flatten", "model.position.encoding": "learned", "model.layer_scale": 0.1},
     "zoo": {"model.attention.type": "mixture"},
-    "mirrors": {"classify.flip_axes": [0, 2]},
+    "flips": {"classify.flip_axes": [0, 2]},
     "range": {"data.intensity": "range", "data.intensity_range": [20.0, 150.0]},
     "raw": {"data.intensity": "none"},
     "bf16": {"model.precision": "bf16"},
@@ -60,7 +60,7 @@ def scores_of(said):
 
 
 def trained(data, run, settings):
-    modewise.tasks.train("classify", {**SMALL, **settings, "data.path": data}, out=run, verbosity=-1)
+    modewise.tasks.train("volume_classification", {**SMALL, **settings, "data.path": data}, out=run, verbosity=-1)
     return modewise.load(run)
 
 
@@ -79,15 +79,15 @@ def test_scores_have_the_programs_bits(data, tmp_path, name):
 
 def test_an_ensemble_has_the_programs_bits(data, tmp_path):
     runs = [tmp_path / name for name in ("hot", "divided", "by-mode")]
-    for run, settings in zip(runs, (CASES["mirrors"], {"model.name": "divided"}, CASES["divided by mode"])):
+    for run, settings in zip(runs, (CASES["flips"], {"model.name": "divided"}, CASES["divided by mode"])):
         trained(data, run, {"classify.flip_axes": [0, 2], **settings})
-    modewise.tasks.train("classify", {"data.path": data, "model.name": "ensemble", "model.ensemble.runs": list(map(str, runs))},
+    modewise.tasks.train("volume_classification", {"data.path": data, "model.name": "ensemble", "model.ensemble.runs": list(map(str, runs))},
                          out=tmp_path / "run", verbosity=-1)  # fmt: skip
     loaded = modewise.load(tmp_path / "run")
     with np.load(data) as arrays:
         scores = loaded.predict_proba(arrays["test_images"])
     assert np.array_equal(scores, scores_of(modewise.tasks.predict(tmp_path / "run"))[-19:])
-    assert loaded.config["classify"]["mirrors"] == [0, 2]
+    assert loaded.config["classify"]["flip_axes"] == [0, 2]
     assert not any(parameter.requires_grad for parameter in loaded.module.parameters())
 
 
@@ -191,8 +191,8 @@ def test_an_estimator_gives_the_programs_scores(labelled, tmp_path, monkeypatch)
 @pytest.mark.parametrize("change, sentence", [
     ({"y": lambda y: y[:-1]}, "y must have a label for each of the 76 samples, got 75"),
     ({"y": lambda y: ["oak"] * len(y)}, "y must hold at least two classes, got oak"),
-    ({"y": lambda y: np.arange(len(y)) / 2}, "y must hold whole numbers or words, got float64"),
-    ({"y": lambda y: [None, *y[1:]]}, "y holds no label for some samples"),
+    ({"y": lambda y: np.arange(len(y)) / 2}, "y must hold integers or strings, got float64"),
+    ({"y": lambda y: [None, *y[1:]]}, "y has no label for some samples"),
     ({"X": lambda X: X[:0]}, "array: it must be [n, N_1 … N_k] or [n, N_1 … N_k, C] with at least one sample, got [0, 8, 8, 8]"),
     ({"X": lambda X: X.astype(str)}, "array: it must hold numbers, got <U3"),
 ])  # fmt: skip

@@ -23,7 +23,7 @@ def settings(**changes):
 
 
 def weights(data, run, **changes):
-    modewise.tasks.train("forecast", {"data.path": data, **settings(**changes)}, out=run, verbosity=-1)
+    modewise.tasks.train("forecasting", {"data.path": data, **settings(**changes)}, out=run, verbosity=-1)
     return saved(run)
 
 

@@ -89,7 +89,7 @@ def test_what_is_kept(name):
         with nn.recompute(on), Packed(*given) as packed:
             call(*given)
         kept[on] = packed.activations(given[0])
-    rows = 2 * 4 / (16 * 4)  # mean and deviation of a row
+    rows = 2 * 4 / (16 * 4)  # mean and standard deviation of a row
     assert activations <= kept[True] <= activations + rows + 0.01
     assert kept[False] >= kept[True] + 0.9
 

@@ -161,6 +161,6 @@ def test_text_tables(sample):
     assert r"repeat \<script\>alert(1)\</script\>" in sample[1]
 
 
-def test_the_picture_of_the_readme_is_what_the_program_draws(sample):
+def test_the_figure_of_the_readme_is_what_the_program_draws(sample):
     kept = pathlib.Path(__file__).parents[2] / "docs" / "images" / "kronecker_attention.svg"
     assert kept.read_text(encoding="utf-8") == (sample[0] / kept.name).read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ def finished(tmp_path_factory, data):
     return run
 
 
-# What makes a folder a run appears in one step.
+# A folder becomes a run in one step.
 
 
 @needs_strace
@@ -61,7 +61,7 @@ def test_a_start_that_was_cut_off_says_so(tmp_path, finished, data):
     run.mkdir()
     for name in ("manifest.json", "data.json"):
         shutil.copy(finished / name, run / name)
-    fails(66, "its start was cut off", "--overwrite", arguments=["train", "forecast", "--resume", run])
+    fails(66, "its start was interrupted", "--overwrite", arguments=["train", "forecast", "--resume", run])
     fails(73, "--overwrite", arguments=train(data, run))
 
 
@@ -104,7 +104,7 @@ def test_a_resume_waits_for_nobody(tmp_path, data):
         slow.communicate(timeout=60)
 
 
-# What is not a run's stays.
+# Files of others stay.
 
 
 def tree(folder):
@@ -112,7 +112,7 @@ def tree(folder):
 
 
 @pytest.mark.parametrize("manifest", [None, "{}", '{"name": "a page", "files": ["config.toml", "model"]}'])
-def test_exist_ok_removes_nothing_of_a_folder_that_is_no_run(tmp_path, data, manifest):
+def test_overwrite_removes_nothing_of_a_folder_that_is_not_a_run(tmp_path, data, manifest):
     out = tmp_path / "mine"
     (out / "model").mkdir(parents=True)
     (out / "x.tmp-5").mkdir()
@@ -126,7 +126,7 @@ def test_exist_ok_removes_nothing_of_a_folder_that_is_no_run(tmp_path, data, man
     assert tree(out) == before
 
 
-def test_exist_ok_removes_the_run_and_leaves_other_things(tmp_path, data):
+def test_overwrite_removes_the_run_and_leaves_other_things(tmp_path, data):
     out = tmp_path / "out"
     ok(*train(data, out, "--seed", 1))
     others = {"notes.txt": "mine", "x.tmp-5/y": "mine", "config.toml.tmp-77": "mine"}
@@ -141,7 +141,7 @@ def test_exist_ok_removes_the_run_and_leaves_other_things(tmp_path, data):
     ok("evaluate", out)
 
 
-def test_exist_ok_goes_on_beside_other_things(tmp_path, data):
+def test_overwrite_keeps_other_things(tmp_path, data):
     out = tmp_path / "out"
     out.mkdir()
     (out / "notes.txt").write_text("mine")
@@ -149,7 +149,7 @@ def test_exist_ok_goes_on_beside_other_things(tmp_path, data):
     assert (out / "notes.txt").read_text() == "mine"
 
 
-# What is on the disk.
+# Files on the disk.
 
 
 def synced(calls, path, since):

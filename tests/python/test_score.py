@@ -37,7 +37,7 @@ def references(tmp_path):
 
 @pytest.mark.skipif(not CAPTIONS.exists(), reason=f"{CAPTIONS} is not there")
 def test_the_captions_of_coco(tmp_path):
-    """Of each of the 5,000 images the caption with the smallest id is judged by the others."""
+    """For each of the 5,000 images the caption with the smallest id is evaluated against the others."""
     coco = json.loads(CAPTIONS.read_text())
     first, others = {}, []
     for annotation in sorted(coco["annotations"], key=lambda one: one["id"]):
@@ -64,7 +64,7 @@ def test_a_table(tmp_path, references):
     lines = [line.split() for line in result.stdout.splitlines()]
     assert lines[0] == ["2", "images,", "3", "references"]
     assert [" ".join(line[:-1]) for line in lines[4:11]] == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR (exact+stem)", "ROUGE-L", "CIDEr-D"]
-    assert "results.json: no caption for 1 of the 3 images that have references in" in result.stderr
+    assert "results.json: no caption for 1 of the 3 images with references in" in result.stderr
     scores = json.loads(ok("score", results, references, "--json").stdout)
     assert list(scores) == ["images", "references", "images_without_caption", "empty_captions", *KEYS]
     assert scores["images_without_caption"] == 1
@@ -90,15 +90,15 @@ def test_scores_of_each_image(tmp_path, references):
 def test_references_without_words(tmp_path):
     references = write_references(tmp_path / "references.json", [(1, "..."), (1, "a dog")])
     result = ok("score", write_results(tmp_path / "results.json", [(1, "a dog")]), references)
-    assert "references.json: captions without words: 1, the first is annotations[0]; they stay among the references" in result.stderr
+    assert "references.json: captions without words: 1, the first is annotations[0]; they remain references" in result.stderr
 
 
 @pytest.mark.parametrize("captions,words", [
-    ([(7, "a"), (8, "b")], ["results.json: [1] is of image 8, which is not in", "references.json"]),
-    ([(7, "a"), (12, "b")], ["results.json: [1] is of image 12, which has no caption in", "references.json"]),
+    ([(7, "a"), (8, "b")], ["results.json: [1] is for image 8, which is not in", "references.json"]),
+    ([(7, "a"), (12, "b")], ["results.json: [1] is for image 12, which has no caption in", "references.json"]),
     ([(7, "a"), (9, "b"), (7, "c")], ["results.json: [2]: image 7 has two captions, the first is [0]"]),
-    ([], ["results.json: the list holds no captions"]),
-    ([(7, "a " * 1001)], ["results.json: [0] has 1001 words; a caption may have 1000"]),
+    ([], ["results.json: the list has no captions"]),
+    ([(7, "a " * 1001)], ["results.json: [0] has 1001 words; the maximum is 1000"]),
 ])
 def test_captions_that_do_not_fit(tmp_path, captions, words):
     references = write_references(tmp_path / "references.json", REFERENCES, images=[7, 9, 11, 12])

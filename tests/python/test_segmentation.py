@@ -1,5 +1,5 @@
-"""Segmentation as its users meet it: `modewise train segment`, evaluate, predict, compare, report on small scenes, with
-rasterio as the judge of the maps. Drives $MODEWISE_BUILD/bin/modewise."""
+"""Segmentation from the command line: `modewise train segment`, evaluate, predict, compare, report on small scenes; rasterio
+checks the maps. Drives $MODEWISE_BUILD/bin/modewise."""
 import json
 import os
 import pathlib
@@ -79,7 +79,7 @@ def trained(tmp_path_factory):
     return folder, path, mask
 
 
-def test_a_run_is_judged_and_compared(trained):
+def test_a_run_is_evaluated_and_compared(trained):
     folder, path, mask = trained
     metrics = json.loads((folder / "run" / "metrics.json").read_text())
     test = metrics["test"]
@@ -94,12 +94,12 @@ def test_a_run_is_judged_and_compared(trained):
     assert table["groups"][0]["accuracy"]["mean"] == test["accuracy"]
     ok("report", folder / "run")
     page = (folder / "run" / "report.html").read_text()
-    assert "data:image/png;base64," in page and "Class by class" in page
+    assert "data:image/png;base64," in page and "Metrics by class" in page
     ok("report", folder / "run", folder / "run", "--out", folder / "both.html")
     shown = json.loads(ok("data", "show", path, "--set", f"data.masks={mask}", "--json").stdout)
     assert [c["id"] for c in shown["classes"]] == [11, 41, 90]
     assert json.loads(ok("data", "show", path, "--json").stdout)["crs"] == "EPSG:32633"
-    assert "classes = 'auto'" in ok("config", "show", "segment").stdout
+    assert "classes = 'auto'" in ok("config", "show", "segmentation").stdout
 
 
 @pytest.mark.parametrize("options, names", [
@@ -124,7 +124,7 @@ def test_stable_ranks_are_recorded_at_each_evaluation(trained, tmp_path, options
 
 
 def test_tracked_stable_ranks_are_those_of_the_matrices(trained, tmp_path):
-    """Of the weights after the last evaluation, which are the last ones: explain shows the matrices of the same windows."""
+    """Ranks of the weights after the last evaluation, which are the last ones: explain shows the matrices of the same windows."""
     _, path, mask = trained
     ok("train", "segment", "--data", path, "--masks", mask, "--set", "data.classes=nlcd", *QUICK, "--set", "train.epochs=1",
        "--track", "stable_rank", "--out", tmp_path / "run")  # fmt: skip
@@ -190,8 +190,8 @@ def test_the_map_has_the_scenes_georeference(trained, tmp_path):
         assert result.colormap(1)[11][:3] == (70, 107, 159)
     assert {c["id"]: c["pixels"] for c in answer["classes"] if c["pixels"]} == {
         int(i): int(n) for i, n in zip(*np.unique(values, return_counts=True)) if i}
-    with rasterio.open(tmp_path / "map.png") as picture:  # the map, and the legend to its right
-        pixels = picture.read()
+    with rasterio.open(tmp_path / "map.png") as image:  # the map, and the legend to its right
+        pixels = image.read()
     with rasterio.open(out) as result:
         colors = result.colormap(1)
     assert pixels.shape[0] == 3 and pixels.shape[2] > 96

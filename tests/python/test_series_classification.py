@@ -51,11 +51,11 @@ def test_a_run_learns_and_keeps_its_files(run):
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["criterion"] == "val_loss" and metrics["protocol"] == "official"
     assert metrics["test"]["accuracy"] >= 0.9
-    assert json.loads((run / "manifest.json").read_text())["task"] == "series"
+    assert json.loads((run / "manifest.json").read_text())["task"] == "series_classification"
     kept = np.load(run / "predictions.npz")
     assert (kept["test_scores"].argmax(1) == kept["test_labels"]).mean() == metrics["test"]["accuracy"]
     page = (run / "report.html").read_text()
-    for words in ("Most wrong", "Settings", "ROC", "Test cases by class"):
+    for words in ("Lowest and highest scores", "Settings", "ROC", "Test cases by class"):
         assert words in page
 
 
@@ -68,7 +68,7 @@ def test_evaluate_predict_report_and_compare(run, folder, tmp_path):
     assert "precision" in ok("evaluate", run, "--detail").stdout
     ok("predict", run, "--data", write_ts(tmp_path / "new.ts", 5, 3, labelled=False), "--out", tmp_path / "new.csv")
     rows = list(csv.DictReader((tmp_path / "new.csv").open()))
-    # Of five new cases every second one falls.
+    # Every second one of the five new samples falls.
     assert [row["class"] for row in rows] == ["up", "down", "up", "down", "up"]
     for row in rows:
         assert abs(float(row["up"]) + float(row["down"]) - 1) < 1e-12
@@ -84,18 +84,18 @@ def test_refuses_what_does_not_fit(run, folder, tmp_path):
     fails(65, "other.ts: sample 3 has class 'left', which no training sample has", arguments=["evaluate", run, "--data", other])
     fails(65, "trained on 2", arguments=["predict", run, "--data", write_ts(tmp_path / "one.ts", 4, 1, dimensions=1)])
     unlabelled = write_ts(tmp_path / "plain.ts", 4, 1, labelled=False)
-    fails(65, "case 1 has no class", arguments=["evaluate", run, "--data", unlabelled])
+    fails(65, "sample 1 has no class", arguments=["evaluate", run, "--data", unlabelled])
     fails(66, "cannot open", arguments=["train", "classify-series", "--train", tmp_path / "no.ts", "--test", unlabelled])
     fails(2, "no data", arguments=["train", "classify-series"])
     small = ["--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--out", tmp_path / "x"]
     for settings, sentence in [
-            (["--attention", "axial", "--fold", "1,2"], "attention.fold [1, 2] holds 2 tokens, but the sequence has"),
-            (["--attention", "pooled", "--fold", "0,512"], "cannot fill attention.fold [0, 512]: its sizes behind the first hold 512"),
-            (["--attention", "topk", "--set", "model.attention.density=0"], "attention.density must be above 0: with 0 a token would see no other"),
-            (["--attention", "linformer", "--set", "model.attention.projected=99"], "attention.projected = 99 is more than the"),
+            (["--attention", "axial", "--fold", "1,2"], "attention.fold [1, 2] has 2 cells, but the sequence has"),
+            (["--attention", "pooled", "--fold", "0,512"], "do not fill attention.fold [0, 512]: the sizes after the first already hold 512"),
+            (["--attention", "topk", "--set", "model.attention.density=0"], "attention.density must be above 0: with 0 a token would attend to nothing"),
+            (["--attention", "linformer", "--set", "model.attention.projected=99"], "attention.projected = 99 exceeds the"),
             (["--attention", "nystroemformer", "--set", "model.attention.kernel=4"], "attention.kernel must be odd"),
             (["--attention", "axial", "--set", "model.attention.order=3", "--fold", "0,2"], "attention.order = 3 asks for more modes than"),
-            (["--attention", "window", "--set", "model.attention.order=1"], 'attention.order has no effect with attention.form = "window"')]:
+            (["--attention", "window", "--set", "model.attention.order=1"], 'attention.order has no effect with attention.type = "window"')]:
         fails(78, sentence, arguments=["train", "classify-series", "--data", folder, *small, *settings])
     (tmp_path / "bad.ts").write_text("@classLabel true a b\n@data\n1,2:3:a\n")
     fails(65, "bad.ts:3: dimension 2 has 1 values", arguments=["train", "classify-series", "--train", tmp_path / "bad.ts", "--test", unlabelled])
@@ -106,11 +106,11 @@ def test_data_show_and_protocols(folder):
     assert shown["variables"] == 2 and shown["splits"]["train"]["by_class"] == [16, 16]
     shown = json.loads(ok("data", "show", folder, "--set", "data.protocol=paper", "--json").stdout)
     assert [shown["splits"][s]["cases"] for s in ("train", "validation", "test")] == [48, 6, 6]
-    told = ok("data", "show", folder, "--set", "data.protocol=tslib").stdout
-    assert "ON THE TEST SAMPLES" in told
+    shown = ok("data", "show", folder, "--set", "data.protocol=tslib").stdout
+    assert "ON THE TEST SAMPLES" in shown
 
 
-def test_the_cost_of_every_form_over_tokens():
+def test_the_cost_of_every_type_over_tokens():
     rows = {row["attention"]: row for row in json.loads(ok("cost", "--tokens", "256", "--json").stdout)}
     assert {name: rows[name]["weight_share"] for name in ("full", "Tens-1", "Tens-2", "Tens-3", "linformer")} == {
         "full": 1, "Tens-1": 0.125, "Tens-2": 0.125, "Tens-3": 20 * 294 / 256**2, "linformer": 0.25}
@@ -119,16 +119,16 @@ def test_the_cost_of_every_form_over_tokens():
     fails(2, "--heads 3 must divide --width 128", arguments=["cost", "--tokens", "256", "--heads", "3"])
 
 
-@pytest.mark.parametrize("form", ["pooled", "window", "random", "topk", "linformer", "performer", "nystroemformer", "reformer", "tensor"])
-def test_every_form_of_attention_trains(form, folder, tmp_path):
-    more = {"nystroemformer": ["--set", "model.attention.landmarks=4"], "reformer": ["--set", "model.attention.chunk=4"]}.get(form, [])
-    told = ok("train", "classify-series", "--data", folder, "--attention", form, "--out", tmp_path / form, "--set", "output.report=false",
-              "--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--set", "train.epochs=2", *more)
+@pytest.mark.parametrize("attention", ["pooled", "window", "random", "topk", "linformer", "performer", "nystroemformer", "reformer", "axial"])
+def test_every_type_of_attention_trains(attention, folder, tmp_path):
+    more = {"nystroemformer": ["--set", "model.attention.landmarks=4"], "reformer": ["--set", "model.attention.chunk=4"]}.get(attention, [])
+    trained = ok("train", "classify-series", "--data", folder, "--attention", attention, "--out", tmp_path / attention, "--set", "output.report=false",
+                 "--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--set", "train.epochs=2", *more)
     # Masks are laid on the whole matrix.
-    assert ("% of the n² weights" in told.stderr) == (form not in ("window", "random", "topk"))
-    metrics = json.loads((tmp_path / form / "metrics.json").read_text())
-    assert json.loads(ok("evaluate", tmp_path / form, "--json").stdout) == metrics["test"]
-    ok("explain", tmp_path / form, "--out", tmp_path / "page")
+    assert ("% of the n² weights" in trained.stderr) == (attention not in ("window", "random", "topk"))
+    metrics = json.loads((tmp_path / attention / "metrics.json").read_text())
+    assert json.loads(ok("evaluate", tmp_path / attention, "--json").stdout) == metrics["test"]
+    ok("explain", tmp_path / attention, "--out", tmp_path / "page")
 
 
 def test_baselines_train(folder, tmp_path):
@@ -142,7 +142,7 @@ def test_baselines_train(folder, tmp_path):
 
 
 def test_threads_and_a_kill_change_no_bit(folder, tmp_path):
-    arguments = ["train", "classify-series", "--data", folder, *SMALL, "--attention", "causal", "--set", "augment.noise=0.1"]
+    arguments = ["train", "classify-series", "--data", folder, *SMALL, "--attention", "summary", "--set", "augment.noise=0.1"]
     for threads in (1, 3):
         ok(*arguments, "--threads", threads, "--out", tmp_path / f"t{threads}")
     lines = (tmp_path / "t1" / "metrics.jsonl").read_bytes()
@@ -158,14 +158,14 @@ def test_threads_and_a_kill_change_no_bit(folder, tmp_path):
     assert json.loads((tmp_path / "k" / "metrics.json").read_text())["test"] == json.loads((tmp_path / "t1" / "metrics.json").read_text())["test"]
 
 
-def test_tables_of_cases_are_the_same_as_their_ts_files(tmp_path):
+def test_tables_of_samples_are_the_same_as_their_ts_files(tmp_path):
     """Two classes of series of one variable, some shorter, as .ts, as UCR's .tsv and as CSV with a header."""
     rng = np.random.default_rng(6)
     for part, count in (("TRAIN", 30), ("TEST", 21)):
-        cases = [(i % 2, (np.sin(np.arange(24) * (0.3 + 0.3 * (i % 2))) + rng.normal(0, 0.1, 24)).round(3)[: 24 - i % 4]) for i in range(count)]
+        samples = [(i % 2, (np.sin(np.arange(24) * (0.3 + 0.3 * (i % 2))) + rng.normal(0, 0.1, 24)).round(3)[: 24 - i % 4]) for i in range(count)]
         lines = ["@problemName Waves", "@univariate true", "@equalLength false", "@classLabel true 1 2", "@data"]
-        lines += [",".join(map(str, x)) + f":{label + 1}" for label, x in cases]
-        padded = [[str(label + 1), *map(str, x), *["NaN"] * (24 - len(x))] for label, x in cases]
+        lines += [",".join(map(str, x)) + f":{label + 1}" for label, x in samples]
+        padded = [[str(label + 1), *map(str, x), *["NaN"] * (24 - len(x))] for label, x in samples]
         for name, text in {"ts": "\n".join(lines), "tsv": "\n".join("\t".join(row) for row in padded),
                            "csv": "\n".join([",".join(["label", *(f"t{i}" for i in range(24))]), *(",".join(row) for row in padded)])}.items():
             (tmp_path / name).mkdir(exist_ok=True)
@@ -177,5 +177,5 @@ def test_tables_of_cases_are_the_same_as_their_ts_files(tmp_path):
         results[name] = json.loads((tmp_path / f"run-{name}" / "metrics.json").read_text())["test"]
     assert results["ts"]["samples"] == 21
     assert results["tsv"] == results["ts"] and results["csv"] == results["ts"]
-    ok("predict", tmp_path / "run-tsv", "--data", tmp_path / "tsv" / "Waves_TEST.tsv", "--out", tmp_path / "told.csv")
-    assert len((tmp_path / "told.csv").read_text().splitlines()) == 22
+    ok("predict", tmp_path / "run-tsv", "--data", tmp_path / "tsv" / "Waves_TEST.tsv", "--out", tmp_path / "predicted.csv")
+    assert len((tmp_path / "predicted.csv").read_text().splitlines()) == 22

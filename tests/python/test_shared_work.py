@@ -41,7 +41,7 @@ def said(done):
 
 @pytest.fixture(scope="module")
 def forecasts(tmp_path_factory):
-    """A run whose test part is unread."""
+    """A run whose test split is unread."""
     folder = tmp_path_factory.mktemp("forecasts")
     ok("train", "forecast", "--set", "data.simulate=seasonal", "--set", "data.simulate_rows=700", "--model", "hot", "--set", "model.width=16",
        "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "forecast.lookback=48", "--set", "forecast.horizon=12",
@@ -79,7 +79,7 @@ def test_backtests_and_evaluations(forecasts):
         assert printed(processes, *arguments) == wanted
 
 
-def test_a_test_part_that_is_read_at_last(forecasts, tmp_path):
+def test_a_test_split_that_is_evaluated_at_last(forecasts, tmp_path):
     files = ("metrics.json", "predictions.npz", "data.json")
     for processes in (1, 4):
         shutil.copytree(forecasts, tmp_path / str(processes))
@@ -95,13 +95,13 @@ def test_maps(segmenter, tmp_path):
     for name, height, width in (("flat", 20, 300), ("high", 150, 16)):
         write_scene(folder, name, height, width)[1].unlink()
     wanted = printed(1, "predict", segmenter, "--data", folder, "--out", tmp_path / "one", "--json")
-    judged = printed(1, "evaluate", segmenter, "--split", "validation", "--json")
+    evaluated = printed(1, "evaluate", segmenter, "--split", "validation", "--json")
     out = tmp_path / "of4"
     assert printed(4, "predict", segmenter, "--data", folder, "--out", out, "--json") == wanted.replace(str(tmp_path / "one"), str(out))
     assert sorted(file.name for file in out.iterdir()) == ["flat.png", "flat.tif", "high.png", "high.tif"]
     for file in out.iterdir():
         assert file.read_bytes() == (tmp_path / "one" / file.name).read_bytes()
-    assert printed(2, "evaluate", segmenter, "--split", "validation", "--json") == judged
+    assert printed(2, "evaluate", segmenter, "--split", "validation", "--json") == evaluated
     with rasterio.open(tmp_path / "one" / "high.tif") as file:
         assert set(numpy.unique(file.read(1))) <= {0, 1, 2}
 
@@ -117,7 +117,7 @@ def test_a_process_that_dies_leaves_no_map(segmenter, tmp_path):
         with open(f"/proc/{launcher.pid}/task/{launcher.pid}/children") as file:
             children = [int(child) for child in file.read().split()]
         time.sleep(0.05)
-    os.kill(max(children), signal.SIGKILL)  # not the lead: it was started first
+    os.kill(max(children), signal.SIGKILL)  # not rank 0: it was started first
     _, errors = launcher.communicate(timeout=60)
     assert launcher.returncode != 0
     sentences = re.findall(r"^error of process .*$", errors, re.MULTILINE)  # none where torchrun ends the other one first
@@ -127,7 +127,7 @@ def test_a_process_that_dies_leaves_no_map(segmenter, tmp_path):
 
 def test_what_is_refused(forecasts, tmp_path):
     assert said(run_together(2, "report", forecasts)) == {
-        "processes that torchrun starts share the commands train, evaluate, predict, backtest: this one is one process's"
+        "torchrun is for the commands train, evaluate, predict, backtest: run this command as a single process"
     }
     (tmp_path / "text.txt").write_text("".join(f"{i * i} squares, {i} roots\n" for i in range(300)))
     ok("train", "language", "--data", tmp_path / "text.txt", "--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2",
@@ -136,4 +136,4 @@ def test_what_is_refused(forecasts, tmp_path):
     assert said(run_together(2, "evaluate", tmp_path / "text")) == {"only a single process can evaluate runs of the task 'language_modeling': start it without torchrun"}
     command = f'exec {sys.executable} -m modewise backtest {forecasts} --stride "$((RANK + 3))"'
     done = subprocess.run([*group(2)[:-2], "--no-python", "bash", "-c", command], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
-    assert said(done) == {"the processes do not work alike: rank 1 has other settings than rank 0"}
+    assert said(done) == {"the processes disagree: rank 1 has different settings than rank 0"}

@@ -4,7 +4,7 @@ The table has a row for each work and start, and a column for each signal. PIPE 
 what becomes of the work and the exit code of what was started (−n: ended by signal n):
 
     saved   a training stopped at a step whose checkpoint is there; a sweep or search let its trainings do so
-    whole   the work went on and was finished as if nothing had happened
+    whole   the work continued and finished as if nothing had happened
     cut     it ended at once; what was saved before is intact
     none    no result, and no part of one
 
@@ -80,7 +80,7 @@ def check_training(run, becomes):
     if becomes == "whole":
         assert json.loads((run / "metrics.json").read_text())["epochs"] == FINISHED
     elif becomes == "saved":
-        assert "checkpoint saved: continue with --resume" in said
+        assert "checkpoint saved: resume with --resume" in said
         assert int(said.split(" at step ")[1].split()[0]) in steps_of(run)
     else:
         assert steps_of(run)
@@ -113,7 +113,7 @@ class Sweep:
     def __init__(self, data, folder, becomes):
         self.runs = [folder / "out" / "runs" / f"dlinear_s{seed}" for seed in (1, 2)]
         plan = folder / "plan.toml"
-        plan.write_text('task = "forecast"\nseeds = [1, 2]\n[[axis]]\nname = "model"\nkey = "model.name"\nvalues = ["dlinear"]\n')
+        plan.write_text('task = "forecasting"\nseeds = [1, 2]\n[[axis]]\nname = "model"\nkey = "model.name"\nvalues = ["dlinear"]\n')
         self.command = ["sweep", plan, "--data", data / "short.csv", "--out", folder / "out", "--jobs", "2", "--threads", "1",
                         *settings(becomes)]  # fmt: skip
 

@@ -39,8 +39,8 @@ def call():
 threading.Thread(target=send).start()
 <HERE>
 """
-CALLS = {"config": "tasks.config_toml('forecast', config=FOLDER + '/pipe')", "show": "tasks.show('forecast', SIMULATED)",
-         "encode": "tasks.encode(FOLDER + '/words', 'of the and to in ' * 100_000)", "train": "tasks.train('forecast', LONG, out=FOLDER + '/run')"}  # fmt: skip
+CALLS = {"config": "tasks.config_toml('forecasting', config=FOLDER + '/pipe')", "show": "tasks.show('forecasting', SIMULATED)",
+         "encode": "tasks.encode(FOLDER + '/words', 'of the and to in ' * 100_000)", "train": "tasks.train('forecasting', LONG, out=FOLDER + '/run')"}  # fmt: skip
 BEGUN = "while not os.path.exists(FOLDER + '/run/metrics.jsonl') or not os.path.getsize(FOLDER + '/run/metrics.jsonl'): time.sleep(0.002)"
 
 
@@ -105,7 +105,7 @@ def test_a_signal_that_python_ignores_stays_ignored(outcome):
     assert outcome("config", signal.SIGINT, here="signal.signal(signal.SIGINT, signal.SIG_IGN)\ncall()") == (["not raised"], 0)
 
 
-def test_a_call_of_another_thread_stops_and_the_main_thread_is_told(outcome):
+def test_a_call_of_another_thread_stops_and_the_main_thread_gets_the_signal(outcome):
     here = """
 other = threading.Thread(target=call)
 try:

@@ -18,7 +18,7 @@ RUNS = [f"{heads}_s{seed}" for heads in (1, 2) for seed in SEEDS]
 def write_sweep(folder, epochs=4):
     write_csv(folder / "small.csv")
     (folder / "grid.toml").write_text(
-        f'task = "forecast"\ndata = "small.csv"\nseeds = {SEEDS}\n[settings]\nforecast.lookback = 24\nforecast.horizon = 8\n'
+        f'task = "forecasting"\ndata = "small.csv"\nseeds = {SEEDS}\n[settings]\nforecast.lookback = 24\nforecast.horizon = 8\n'
         f'output.report = false\ntrain.epochs = {epochs}\ntrain.patience = 0\n'
         '[[axis]]\nname = "heads"\nkey = "model.heads"\nvalues = [1, 2]\n')  # fmt: skip
     return folder / "grid.toml"
@@ -101,7 +101,7 @@ def test_a_worker_of_ray_that_is_killed_is_replaced(tmp_path, alone):
     assert results(out) == alone
 
 
-def test_ray_that_is_told_to_stop_lets_its_runs_save(tmp_path, alone):
+def test_ray_that_is_terminated_lets_its_runs_save(tmp_path, alone):
     sweep, out = write_sweep(tmp_path), tmp_path / "out"
     ray = on_ray(sweep, "--out", out)
     wait_for(lambda: any((out / "runs").glob("*/metrics.jsonl")) or ray.poll() is not None)
@@ -124,12 +124,12 @@ def test_an_array_of_slurm_trains_all_runs(tmp_path, alone):
     out = tmp_path / "out put"
     result = ok("sweep", write_sweep(tmp_path), "--out", out, "--launcher", "slurm", "--sbatch=--partition=long", "--jobs", 3,
                 env={"PATH": f"{sbatch.parent}:{os.environ['PATH']}"})  # fmt: skip
-    assert result.stdout == "Submitted batch job 7: 8 runs; --table shows what is finished\n"
+    assert result.stdout == "Submitted batch job 7: 8 runs; --table shows finished runs\n"
     script = (sbatch.parent / "script").read_text()
     assert "#SBATCH --array=0-7%3\n" in script and "#SBATCH --partition=long\n" in script
     assert results(out) == alone
     assert json.loads((out / "sweep.json").read_text())["rows"][1]["finished"] == 4
-    fails(2, "no runs left to submit", arguments=["sweep", tmp_path / "grid.toml", "--out", out, "--launcher", "slurm"])
+    fails(2, "no unfinished runs to submit", arguments=["sweep", tmp_path / "grid.toml", "--out", out, "--launcher", "slurm"])
 
 
 def test_ray_is_reached_from_python_alone(tmp_path):

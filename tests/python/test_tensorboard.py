@@ -1,4 +1,4 @@
-"""What `--tensorboard` writes, read by TensorBoard itself: its event readers and its two servers."""
+"""Event files of `--tensorboard`, read by TensorBoard itself: its event readers and its two servers."""
 
 import io
 import json
@@ -78,7 +78,7 @@ def test_the_curves_are_those_of_the_metrics(run):
         assert found[tag] == [(line["step"], np.float32(line[metric])) for line in lines]
 
 
-def test_the_pictures_are_pictures(run):
+def test_the_images_are_images(run):
     events, evaluations = opened(run), len(lines_of(run))
     tags = events.Tags()["images"]
     assert {"forecast/a", "forecast/b", "forecast/a/b", "attention/layer0/mode0", "attention/layer0/mode1"} <= set(tags)
@@ -86,9 +86,9 @@ def test_the_pictures_are_pictures(run):
         shown = events.Images(tag)
         assert [image.step for image in shown] == [line["step"] for line in lines_of(run)]
         for image in shown:
-            picture = Image.open(io.BytesIO(image.encoded_image_string))
-            assert picture.format == "PNG" and picture.size == (image.width, image.height)
-            assert len(picture.convert("RGB").getcolors(picture.width * picture.height)) >= 3
+            png = Image.open(io.BytesIO(image.encoded_image_string))
+            assert png.format == "PNG" and png.size == (image.width, image.height)
+            assert len(png.convert("RGB").getcolors(png.width * png.height)) >= 3
         assert len({image.encoded_image_string for image in shown}) == evaluations  # training moves them
 
 
@@ -258,10 +258,10 @@ def test_the_server_shows_a_killed_run_as_one_that_was_not(tmp_path, whole, fast
 
 
 @pytest.mark.parametrize("fast", [True, False], ids=["data-server", "python"])
-def test_the_server_shows_pictures(run, fast):
+def test_the_server_shows_images(run, fast):
     with Server(run.parent, fast) as server:
         server.wait(lambda: "forecast/a" in json.loads(server.get("data/plugin/images/tags")).get("run", {}))
         shown = json.loads(server.get("data/plugin/images/images", run="run", tag="forecast/a", sample=0))
         assert [image["step"] for image in shown] == [line["step"] for line in lines_of(run)]
-        picture = Image.open(io.BytesIO(server.get(f"data/plugin/images/individualImage?{shown[-1]['query']}&x")))
-        assert picture.size == (480, 160)
+        png = Image.open(io.BytesIO(server.get(f"data/plugin/images/individualImage?{shown[-1]['query']}&x")))
+        assert png.size == (480, 160)

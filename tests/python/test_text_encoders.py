@@ -132,22 +132,22 @@ def changed_config(folder, **changes):
 LIES = {
     "heads": (dict(num_attention_heads=5), "theirs/config.json: width = 24 must be a multiple of heads = 5"),
     "positions": (dict(max_position_embeddings=512),
-                  "theirs: by config.json (hidden_size 24, num_attention_heads 3, intermediate_size 40, vocab_size 97, max_position_embeddings 512, type_vocab_size 2) "
+                  "theirs: according to config.json (hidden_size 24, num_attention_heads 3, intermediate_size 40, vocab_size 97, max_position_embeddings 512, type_vocab_size 2) "
                   "the tensor 'bert.embeddings.position_embeddings.weight' is [512, 24], but its file has [33, 24]"),
     "fewer layers": (dict(num_hidden_layers=2),
-                     "theirs: the tensor 'bert.encoder.layer.2.attention.output.LayerNorm.bias' belongs to no part of a model of 2 layers"),
-    "more layers": (dict(num_hidden_layers=4), "theirs: the weights lack the tensor 'bert.encoder.layer.3.attention.self.query.weight' of [24, 24]"),
-    "activation": (dict(hidden_act="relu"), 'theirs/config.json: hidden_act is "relu"; gelu is what is read'),
-    "relative": (dict(position_embedding_type="relative_key"), 'theirs/config.json: position_embedding_type is "relative_key"; absolute is what is read'),
-    "decoder": (dict(is_decoder=True), "theirs/config.json: is_decoder is true; encoders are read"),
+                     "theirs: unexpected tensor 'bert.encoder.layer.2.attention.output.LayerNorm.bias' for a model of 2 layers"),
+    "more layers": (dict(num_hidden_layers=4), "theirs: the weights have no tensor 'bert.encoder.layer.3.attention.self.query.weight' of shape [24, 24]"),
+    "activation": (dict(hidden_act="relu"), 'theirs/config.json: hidden_act is "relu"; only gelu is supported'),
+    "relative": (dict(position_embedding_type="relative_key"), 'theirs/config.json: position_embedding_type is "relative_key"; only absolute is supported'),
+    "decoder": (dict(is_decoder=True), "theirs/config.json: is_decoder is true; only encoders are supported"),
     "architecture": (dict(architectures=["GPT2Model"], model_type="gpt2"),
-                     'theirs/config.json: the architecture is GPT2Model (model_type "gpt2"); encoders of BERT and RoBERTa are read, and what modewise exports'),
+                     'theirs/config.json: unsupported architecture GPT2Model (model_type "gpt2"); supported are BERT and RoBERTa encoders and modewise exports'),
     "width": (dict(hidden_size="24"), 'theirs/config.json: hidden_size must be an integer, got "24"'),
-    "labels": (dict(id2label={"0": "a", "2": "b"}), 'theirs/config.json: id2label has 2 labels, but none is the text of "1"'),
-    "regression": (dict(problem_type="regression"), 'theirs/config.json: problem_type is "regression", but there are 3 labels; one value is predicted'),
+    "labels": (dict(id2label={"0": "a", "2": "b"}), 'theirs/config.json: id2label has 2 labels, but no string for "1"'),
+    "regression": (dict(problem_type="regression"), 'theirs/config.json: problem_type is "regression", but there are 3 labels; expected one'),
     "vocabulary": (dict(vocab_size=2**31), "theirs/config.json: vocabulary must be a number from 1 to 16777216, got 2147483648"),
     "masked": (dict(architectures=["BertForMaskedLM"]),
-               "theirs: the architecture is BertForMaskedLM; a model of classes (…ForSequenceClassification) is wanted"),
+               "theirs: the architecture is BertForMaskedLM; expected a classifier (…ForSequenceClassification)"),
 }
 
 
@@ -164,7 +164,7 @@ def test_roberta_without_places_is_refused(tmp_path):
     random_model("roberta", "SequenceClassification").save_pretrained(tmp_path / "theirs")
     changed_config(tmp_path / "theirs", max_position_embeddings=2)
     answer, _ = ask(tmp_path, "classes", tmp_path / "theirs", batch("roberta", 1))
-    assert answer == (f"error 65 {tmp_path}/theirs/config.json: max_position_embeddings is 2, but texts of RoBERTa begin at row "
+    assert answer == (f"error 65 {tmp_path}/theirs/config.json: max_position_embeddings is 2, but RoBERTa's positions start at row "
                       "pad_token_id + 1 = 2")
 
 
@@ -174,22 +174,22 @@ def test_texts_that_do_not_fit_are_refused(what, tmp_path):
     inputs = batch("bert")
     if what == "token":
         inputs["ids"][2, 3] = 97
-        sentence = "text 2 of the batch, token 3: the token 97 is none of the 97 of the model's vocabulary"
+        sentence = "text 2 of the batch, token 3: token 97 is not among the 97 of the model's vocabulary"
     elif what == "negative":
         inputs["ids"][4, 30] = -1
-        sentence = "text 4 of the batch, token 30: the token -1 is none of the 97 of the model's vocabulary"
+        sentence = "text 4 of the batch, token 30: token -1 is not among the 97 of the model's vocabulary"
     elif what == "type":
         inputs["types"][1, 0] = 2
-        sentence = "text 1 of the batch, token 0: the type 2 is none of the 2 of the model's table of types"
+        sentence = "text 1 of the batch, token 0: type 2 is not among the 2 of the model's token types"
     elif what == "long":
         inputs = {name: np.concatenate([value, value], 1) for name, value in inputs.items()}
-        sentence = "a text of 66 tokens is longer than the 33 places that the model has learned"
+        sentence = "a text of 66 tokens is longer than the model's 33 position embeddings"
     elif what == "padding in front":
         inputs["mask"][1, 0] = False
-        sentence = "text 1 of the batch begins with padding, but its class is read from its first token"
+        sentence = "text 1 of the batch starts with padding, but the classifier reads its first token"
     else:
         inputs["mask"][3] = False
-        sentence = "text 3 of the batch has no token: its mask leaves nothing to attend to"
+        sentence = "text 3 of the batch has no tokens: its padding mask excludes all of them"
     answer, _ = ask(tmp_path, "classes", tmp_path / "theirs", inputs)
     assert answer == f"error 65 {sentence}"
 

@@ -68,7 +68,7 @@ def run(folder):
 
 @pytest.fixture(scope="module")
 def encoder(folder):
-    ok("train", "text", "--objective", "masked", "--data", folder / "story.txt", "--out", folder / "encoder", *TINY,
+    ok("train", "text", "--objective", "masked_lm", "--data", folder / "story.txt", "--out", folder / "encoder", *TINY,
        "--set", "train.epochs=6", "--set", "masking.whole_words=true")
     return folder / "encoder"
 
@@ -88,7 +88,7 @@ def test_a_classifier_learns_and_keeps_its_files(run):
     assert metrics["test"]["f1"] == pytest.approx(2 * tp / (2 * tp + fp + fn), abs=1e-12)
     assert metrics["test"]["matthews"] == pytest.approx(np.corrcoef(called, truth)[0, 1], abs=1e-12)
     page = (run / "report.html").read_text()
-    for words in ("Most wrong", "Test texts by class", "Matthews", "F1 %"):
+    for words in ("Lowest and highest scores", "Test texts by class", "Matthews", "F1 %"):
         assert words in page
 
 
@@ -110,22 +110,22 @@ def test_evaluate_predict_explain_and_compare(run, folder, tmp_path):
     arrays = np.load(tmp_path / "why" / "explain.npz")
     n = len(why["texts"][0]["tokens"])
     assert np.allclose(arrays["layer1_full"][0, :, :n, :n].sum(-1), 1, atol=1e-5)
-    assert "Where the tokens of" in (tmp_path / "why" / "explain.html").read_text()
+    assert "Attention of the tokens of" in (tmp_path / "why" / "explain.html").read_text()
     assert "accuracy %" in ok("compare", run).stdout
     ok("report", run, "--out", tmp_path / "report.html")
 
 
 def test_numbers_of_pairs(folder, tmp_path):
-    ok("train", "text", "--objective", "regress", "--data", folder / "STS-B", "--out", tmp_path / "run", *TINY, "--set", "train.epochs=12")
+    ok("train", "text", "--objective", "regression", "--data", folder / "STS-B", "--out", tmp_path / "run", *TINY, "--set", "train.epochs=12")
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert metrics["criterion"] == "val_pearson"
     assert metrics["test"]["pearson"] > 0.9 and metrics["test"]["spearman"] > 0.9
     assert json.loads(ok("evaluate", tmp_path / "run", "--json").stdout) == metrics["test"]
-    told = json.loads(ok("predict", tmp_path / "run", "--data", folder / "STS-B" / "dev.tsv", "--json").stdout)["texts"]
+    predicted = json.loads(ok("predict", tmp_path / "run", "--data", folder / "STS-B" / "dev.tsv", "--json").stdout)["texts"]
     truth = [line.split("\t")[3] for line in (folder / "STS-B" / "dev.tsv").read_text().splitlines()[1:]]
-    numbers = [one["number"] for one in told]
+    numbers = [one["number"] for one in predicted]
     assert np.corrcoef(numbers, np.array(truth, float))[0, 1] == pytest.approx(metrics["test"]["pearson"], abs=1e-9)
-    assert "Farthest from the truth" in (tmp_path / "run" / "report.html").read_text()
+    assert "Largest errors" in (tmp_path / "run" / "report.html").read_text()
     ok("explain", tmp_path / "run", "--out", tmp_path / "why")
 
 
@@ -140,7 +140,7 @@ def mnli_rows(rng, count):
     return rows
 
 
-def test_mnli_is_judged_on_both_of_its_sets_and_broken_rows_are_left_out(tmp_path):
+def test_mnli_is_evaluated_on_both_of_its_sets_and_broken_rows_are_skipped(tmp_path):
     rng, folder = np.random.default_rng(4), tmp_path / "MNLI"
     folder.mkdir()
     header = "index\tgenre\tsentence1\tsentence2\tlabel1\tgold_label"
@@ -149,35 +149,35 @@ def test_mnli_is_judged_on_both_of_its_sets_and_broken_rows_are_left_out(tmp_pat
     train = ["train", "text", "--data", folder, "--out", tmp_path / "run", *QUICK, "--set", "train.epochs=10"]
     assert fails(65, arguments=train).endswith(
         "train.tsv:152: 3 cells, but the first row has 6 (data.allow_broken skips such rows)")
-    told = ok(*train, "--allow-broken").stderr
-    assert "train.tsv: 1 malformed row skipped, in line 152\n" in told
+    printed = ok(*train, "--allow-broken").stderr
+    assert "train.tsv: 1 malformed row skipped, in line 152\n" in printed
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert (metrics["test"]["samples"], metrics["validation"]["samples"]) == (30, 15)
     for name, figure in (("dev_matched", "accuracy"), ("dev_mismatched", "mismatched_accuracy")):
         ok("predict", tmp_path / "run", "--data", folder / f"{name}.tsv", "--out", tmp_path / f"{name}.csv")
-        told = [row["class"] for row in csv.DictReader((tmp_path / f"{name}.csv").open())]
+        predicted = [row["class"] for row in csv.DictReader((tmp_path / f"{name}.csv").open())]
         truth = [line.split("\t")[5] for line in (folder / f"{name}.tsv").read_text().splitlines()[1:]]
-        right = sum(a == b for a, b in zip(told, truth, strict=True))
+        right = sum(a == b for a, b in zip(predicted, truth, strict=True))
         assert metrics["test"][figure] == pytest.approx(right / len(truth), abs=1e-12)
         assert right > len(truth) / 2
 
 
 def test_numbers_of_a_table_of_ones_own(folder, tmp_path):
-    """The share of x among three letters, told of a file that has no numbers."""
+    """The fraction of x among three letters, predicted for a file without numbers."""
     rng = np.random.default_rng(5)
     rows = [(" ".join("x" if k < i % 4 else "o" for k in rng.permutation(3)), f"{i % 4 / 3:.4f}") for i in range(120)]
     with (tmp_path / "own.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *rows])
-    ok("train", "text", "--objective", "regress", "--data", tmp_path / "own.csv", "--out", tmp_path / "run", *QUICK,
+    ok("train", "text", "--objective", "regression", "--data", tmp_path / "own.csv", "--out", tmp_path / "run", *QUICK,
        "--set", "train.epochs=15")
     with (tmp_path / "new.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("text",), ("x x x",), ("o o o",), ("x o x",)])
-    ok("predict", tmp_path / "run", "--data", tmp_path / "new.csv", "--out", tmp_path / "told.csv")
-    told = list(csv.DictReader((tmp_path / "told.csv").open()))
-    assert [row["text"] for row in told] == ["1", "2", "3"]  # rows of the file
-    assert np.abs(np.array([float(row["number"]) for row in told]) - [1, 0, 2 / 3]).max() < 0.15
+    ok("predict", tmp_path / "run", "--data", tmp_path / "new.csv", "--out", tmp_path / "predicted.csv")
+    predicted = list(csv.DictReader((tmp_path / "predicted.csv").open()))
+    assert [row["text"] for row in predicted] == ["1", "2", "3"]  # rows of the file
+    assert np.abs(np.array([float(row["number"]) for row in predicted]) - [1, 0, 2 / 3]).max() < 0.15
     (tmp_path / "own.csv").write_text('text,label\n"x, o",N/A\n')
-    assert fails(65, arguments=["train", "text", "--objective", "regress", "--data", tmp_path / "own.csv", *QUICK,
+    assert fails(65, arguments=["train", "text", "--objective", "regression", "--data", tmp_path / "own.csv", *QUICK,
                                 "--out", tmp_path / "y"]).endswith("own.csv:2: the target 'N/A' is not a number")
 
 
@@ -186,7 +186,7 @@ def test_weights_that_are_no_shares_are_said_to_be_none(folder, tmp_path):
     for form, said in (("linformer", True), ("window", False)):
         ok("train", "text", "--data", folder / "SST-2", "--out", tmp_path / form, *QUICK, "--attention", form, "--set", "train.max_steps=2")
         ok("explain", tmp_path / form, "--out", tmp_path / f"{form}-why")
-        assert ("they may be below 0" in (tmp_path / f"{form}-why" / "explain.html").read_text()) is said
+        assert ("they may be negative" in (tmp_path / f"{form}-why" / "explain.html").read_text()) is said
 
 
 def test_hidden_tokens_then_a_task(encoder, folder, tmp_path):
@@ -200,19 +200,19 @@ def test_hidden_tokens_then_a_task(encoder, folder, tmp_path):
     ok("explain", encoder, "--out", tmp_path / "why")
     for start in (encoder, encoder / "model"):
         out = tmp_path / start.name
-        told = ok("train", "text", "--data", folder / "SST-2", "--from", start, "--out", out, "--set", "train.max_steps=3",
-                  "--set", "output.report=false", "--threads", "1")
-        assert "bert 2×16" in told.stderr
+        trained = ok("train", "text", "--data", folder / "SST-2", "--from", start, "--out", out, "--set", "train.max_steps=3",
+                     "--set", "output.report=false", "--threads", "1")
+        assert "bert 2×16" in trained.stderr
         assert (out / "model" / "model.safetensors").exists()
     longer = ["train", "text", "--data", folder / "SST-2", "--from", encoder, "--length", "96", "--set", "train.max_steps=2"]
     fails(78, "data.length = 96", "48 positions", "text.longer", arguments=[*longer, "--out", tmp_path / "x"])
     for way in ("repeat", "stretch"):
-        told = ok(*longer, "--out", tmp_path / way, "--set", f"text.longer={way}")
-        assert f"the codes of 48 positions were {way}ed to 96" in told.stderr
+        extended = ok(*longer, "--out", tmp_path / way, "--set", f"text.longer={way}")
+        assert f"the embeddings of 48 positions were {way}ed to 96" in extended.stderr
 
 
 def test_a_stopped_run_goes_on_to_the_same_bits(folder, tmp_path):
-    command = ["train", "text", "--objective", "masked", "--data", folder / "story.txt", *QUICK, "--set", "train.epochs=8",
+    command = ["train", "text", "--objective", "masked_lm", "--data", folder / "story.txt", *QUICK, "--set", "train.epochs=8",
                "--set", "model.dropout=0.1", "--set", "train.checkpoint_every_steps=3"]
     ok(*command, "--out", tmp_path / "whole")
     process = subprocess.Popen([PROGRAM, *map(str, command), "--out", str(tmp_path / "cut")], stdout=subprocess.DEVNULL,
@@ -261,9 +261,9 @@ def test_what_is_wrong_is_said(folder, tmp_path):
         (tmp_path / "RTE" / "train.tsv").write_text(text)
         assert fails(65, arguments=[*train, tmp_path / "RTE"]).endswith("RTE/train.tsv" + words)
     assert fails(2, arguments=["train", "text", "--data", folder / "SST-2", "--out", tmp_path / "x"]).endswith(
-        "no tokenizer: name one with --tokenizer FOLDER, or a model to start from with --from FOLDER")
+        "no tokenizer: give --tokenizer FOLDER, or a pretrained model with --from FOLDER")
     assert fails(78, arguments=[*train, folder / "STS-B"]).endswith("STS-B is a regression task: text.objective must be \"regression\"")
-    assert "is no metric of" in fails(78, arguments=[*train, folder / "SST-2", "--set", "text.select=pearson"])
+    assert "is not a metric of" in fails(78, arguments=[*train, folder / "SST-2", "--set", "text.select=pearson"])
     assert not (tmp_path / "x").exists()
 
 

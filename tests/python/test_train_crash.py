@@ -29,7 +29,7 @@ def toy(command, *arguments):
 
 
 def outcome(run):
-    """What a finished run has to say, as bytes."""
+    """The files of a finished run, as bytes."""
     newest = max((run / "checkpoints").glob("step_*"), key=lambda p: float(p.name.removeprefix("step_")))
     files = [run / "metrics.jsonl", run / "metrics.json", *sorted(newest.iterdir())]
     return {path.name: path.read_bytes() for path in files}

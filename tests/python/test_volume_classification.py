@@ -39,7 +39,7 @@ def train(path, *more):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("classify")
+    folder = tmp_path_factory.mktemp("volumes")
     data = write_npz(folder / "boxes.npz")
     ok("train", "classify-volumes", "--data", data, "--out", folder / "run", *SMALL, "--set", "output.report=true", "--set",
        "model.patch.size=4")
@@ -52,9 +52,9 @@ def test_a_run_learns_and_keeps_its_files(run):
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["criterion"] == "val_auc"
     assert metrics["test"]["auc"] > 0.95
-    assert json.loads((run / "manifest.json").read_text())["task"] == "classify"
+    assert json.loads((run / "manifest.json").read_text())["task"] == "volume_classification"
     page = (run / "report.html").read_text()
-    for words in ("ROC", "Most wrong", "Attention maps", "Settings"):
+    for words in ("ROC", "Lowest and highest scores", "Attention maps", "Settings"):
         assert words in page
 
 
@@ -138,14 +138,14 @@ def test_evaluate_predict_report_and_compare(run, tmp_path):
     assert len(groups) == 1 and len(groups[0]["runs"]) == 2
     assert "±" in ok("compare", run, second).stdout
     ok("report", run, second, "--out", tmp_path / "both.html")
-    assert "side by side" in (tmp_path / "both.html").read_text()
+    assert "Comparison of" in (tmp_path / "both.html").read_text()
 
 
 def test_the_data_and_the_settings_show_themselves(run):
     shown = json.loads(ok("data", "show", run.parent / "boxes.npz", "--json").stdout)
     assert shown["size"] == [8, 8, 8] and shown["splits"]["test"]["volumes"] == 24
     assert "validation" in ok("data", "show", run.parent / "boxes.npz").stdout
-    assert "embedding = " in ok("config", "show", "classify").stdout
+    assert "embedding = " in ok("config", "show", "volume_classification").stdout
     assert "width = 16" in ok("config", "show", "--run", run).stdout
 
 
@@ -217,7 +217,7 @@ def test_runs_of_different_tasks_are_kept_apart(run, tmp_path):
     ok("train", "forecast", "--data", tmp_path / "s.csv", "--out", tmp_path / "f", "--model", "repeat",
        "--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false")
     fails(2, "runs of one task", arguments=["compare", run, tmp_path / "f"])
-    fails(2, "is a run of the task 'forecast'", arguments=["train", "classify-volumes", "--resume", tmp_path / "f"])
+    fails(2, "is a run of the task 'forecasting'", arguments=["train", "classify-volumes", "--resume", tmp_path / "f"])
 
 
 def test_new_data_must_fit_the_run(run, tmp_path):
@@ -267,4 +267,4 @@ def test_a_folder_of_nifti_of_different_sizes(tmp_path):
     result = ok("train", "classify-volumes", "--data", folder, "--out", tmp_path / "run", *SMALL, "--set", "model.patch.size=2",
                 "--set", "train.epochs=6", "--json")
     assert json.loads(result.stdout)["test"]["auc"] > 0.9
-    fails(78, "takes no masks", arguments=["train", "classify-volumes", "--data", folder, "--model", "resnet18"])
+    fails(78, "does not support masks", arguments=["train", "classify-volumes", "--data", folder, "--model", "resnet18"])

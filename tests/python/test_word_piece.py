@@ -91,27 +91,27 @@ def test_every_character_agrees(tmp_path):
         expect_equal_ids(ids, [one.ids for one in oracle.encode_batch(texts, add_special_tokens=False)], texts)
 
 
-def framed(tokenizer, pairs, most, folder):
-    """Ids, types and places of pairs (singles where the second is None) with their marks."""
+def framed(tokenizer, pairs, max_tokens, folder):
+    """Ids, token types and positions of pairs (single texts if the second is None) with their special tokens."""
     path = folder / "pairs"
     write_records(path, [(text or "").encode() for pair in pairs for text in pair])
-    result = subprocess.run([PROGRAM], input=f"{tokenizer}\t{path}\t{most}\n", capture_output=True, text=True, check=True)
+    result = subprocess.run([PROGRAM], input=f"{tokenizer}\t{path}\t{max_tokens}\n", capture_output=True, text=True, check=True)
     assert not result.stdout.startswith("error"), result.stdout
     places = [[tuple(one[at:at + 3]) for at in range(0, len(one), 3)] for one in read_records(folder / "pairs.places", True)]
     return read_records(folder / "pairs.ids", True), read_records(folder / "pairs.types", True), places
 
 
-def expect_same_frames(oracle, path, pairs, most, tmp_path):
-    ids, types, places = framed(path, pairs, most, tmp_path)
-    oracle.enable_truncation(most, strategy="longest_first")
+def expect_same_frames(oracle, path, pairs, max_tokens, tmp_path):
+    ids, types, places = framed(path, pairs, max_tokens, tmp_path)
+    oracle.enable_truncation(max_tokens, strategy="longest_first")
     for pair, one_ids, one_types, one_places in zip(pairs, ids, types, places, strict=True):
         wanted = oracle.encode(pair[0]) if pair[1] is None else oracle.encode(pair[0], pair[1])
-        assert one_ids == wanted.ids, (pair, most)
-        assert one_types == wanted.type_ids, (pair, most)
+        assert one_ids == wanted.ids, (pair, max_tokens)
+        assert one_types == wanted.type_ids, (pair, max_tokens)
         assert [-1 if text == 255 else text for _, _, text in one_places] == [-1 if mark else which for mark, which in zip(wanted.special_tokens_mask, wanted.sequence_ids)]
         for (begin, end, text), (first, last) in zip(one_places, wanted.offsets):
             if text != 255:
-                assert pair[text].encode()[begin:end].decode() == pair[text][first:last], (pair, most)
+                assert pair[text].encode()[begin:end].decode() == pair[text][first:last], (pair, max_tokens)
     oracle.no_truncation()
 
 
@@ -121,11 +121,11 @@ def text_pairs():
     return [pair for pair in pairs if pair[1] != ""]
 
 
-@pytest.mark.parametrize("most", [5, pytest.param(16, marks=pytest.mark.long), 17, pytest.param(63, marks=pytest.mark.long), 512])
-def test_pairs_get_their_marks(trained, tmp_path, most):
+@pytest.mark.parametrize("max_tokens", [5, pytest.param(16, marks=pytest.mark.long), 17, pytest.param(63, marks=pytest.mark.long), 512])
+def test_pairs_get_their_marks(trained, tmp_path, max_tokens):
     path = tmp_path / "tokenizer.json"
     trained["uncased"].save(str(path))
-    expect_same_frames(trained["uncased"], path, text_pairs(), most, tmp_path)
+    expect_same_frames(trained["uncased"], path, text_pairs(), max_tokens, tmp_path)
 
 
 def test_pairs_of_roberta_get_their_marks(tmp_path):
@@ -139,8 +139,8 @@ def test_pairs_of_roberta_get_their_marks(tmp_path):
     path = tmp_path / "tokenizer.json"
     tokenizer.save(str(path))
     pairs = [pair for pair in text_pairs() if all(ord(c) < 128 for text in pair if text for c in text)]  # a token may be part of a character
-    for most in (8, 17, 64, 512):
-        expect_same_frames(tokenizer, path, pairs, most, tmp_path)
+    for max_tokens in (8, 17, 64, 512):
+        expect_same_frames(tokenizer, path, pairs, max_tokens, tmp_path)
 
 
 def refusal(path, tmp_path):

@@ -57,7 +57,7 @@ def sentences(text):
 
 
 def said(done):
-    """What processes that failed said; the first may end the others before they say it, too."""
+    """Error messages of failed processes; the first may end the others before they print theirs."""
     assert done.returncode != 0
     return {one.split(": ", 1)[1] for one in sentences(done.stderr)}
 
@@ -76,7 +76,7 @@ def write_volumes(folder):
 def volumes_training(folder):
     """Batch normalisation: its running means move, too."""
     write_volumes(folder / "volumes")
-    return ["classify", "--data", folder / "volumes", "--model", "cnn",
+    return ["classify-volumes", "--data", folder / "volumes", "--model", "cnn",
             "--set", "train.epochs=2", "--set", "train.batch_size=5", "--set", "output.report=false"]  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def children_of(pid):
 
 
 def kill_one(launcher, run, rng):
-    """Kills a random process of the group a while after its training has begun or gone on."""
+    """Kills a random process of the group a while after its training has begun or resumed."""
     lines = run / "log.txt"
     length = lines.stat().st_size if lines.exists() else 0
     while not (run / "config.toml").exists() or not lines.exists() or lines.stat().st_size == length:
@@ -171,7 +171,7 @@ def test_begun_on_four_and_ended_on_two(tmp_path):
     _, errors = launcher.communicate(timeout=60)
     assert launcher.returncode != 0
     others = sentences(errors)
-    assert all(re.fullmatch(r"error of process \d of 4: process \d of 4 cannot reach process \d, which has ended or hangs \(.*\)", one)
+    assert all(re.fullmatch(r"error of process \d of 4: process \d of 4 cannot reach process \d, which has exited or hangs \(.*\)", one)
                for one in others), others  # fmt: skip
     assert not (run / "metrics.json").exists()
     done = run_together(2, ["forecast", "--resume", run])
@@ -184,9 +184,9 @@ def test_begun_on_four_and_ended_on_two(tmp_path):
 @pytest.mark.parametrize(
     "setting, data, isas, wanted",
     [
-        ("train.seed=$RANK", "a.csv", "avx2 avx2", "the processes do not work alike: rank 1 has other settings than rank 0"),
-        ("train.seed=1", "$RANK.csv", "avx2 avx2", "the processes do not work alike: rank 1 has other data than rank 0"),
-        ("train.seed=1", "a.csv", "avx2 scalar", "the processes do not work alike: rank 1 has other loops (MODEWISE_ISA) than rank 0"),
+        ("train.seed=$RANK", "a.csv", "avx2 avx2", "the processes disagree: rank 1 has different settings than rank 0"),
+        ("train.seed=1", "$RANK.csv", "avx2 avx2", "the processes disagree: rank 1 has different data than rank 0"),
+        ("train.seed=1", "a.csv", "avx2 scalar", "the processes disagree: rank 1 has different loops (MODEWISE_ISA) than rank 0"),
     ],
 )
 def test_processes_that_do_not_train_alike(tmp_path, setting, data, isas, wanted):
@@ -209,13 +209,13 @@ def test_processes_that_do_not_train_alike(tmp_path, setting, data, isas, wanted
 def test_groups_that_are_refused(tmp_path):
     run = tmp_path / "run"
     done = run_together(3, [*FORECAST, "--out", run])
-    assert "error: 3 processes: a training is shared by 1, 2, 4, 8, … of them" in done.stderr
+    assert "error: the number of processes must be a power of two (1, 2, 4, 8, …), got 3" in done.stderr
     done = run_together(2, FORECAST, cwd=tmp_path)
     assert said(done) == {"set --out to train with 2 processes, so that they find the run folder when they are restarted"}
     done = run_together(4, [*FORECAST, "--out", run, "--set", "train.shards=2"])
-    assert said(done) == {"train.shards = 2 parts of a batch cannot be shared by 4 processes"}
+    assert said(done) == {"train.shards = 2 must be at least the number of processes, 4"}
     done = run_together(2, ["forecast", "--set", "data.simulate=seasonal", "--model", "auto", "--out", run])
-    assert said(done) == {"--model auto starts trainings of its own: one process runs it, without torchrun"}
+    assert said(done) == {"--model auto starts its own trainings: run it as a single process, without torchrun"}
     run_alone([*FORECAST, "--out", tmp_path / "taken"])
     before = outcome(tmp_path / "taken")
     done = run_together(2, [*FORECAST, "--out", tmp_path / "taken"])

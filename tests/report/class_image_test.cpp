@@ -13,8 +13,8 @@ const std::vector<LegendClass> classes = {
 TEST(ClassImage, PaintsEachClassAndLeavesTheRestWhite) {
   const std::vector<uint8_t> numbers = {0, 1, 255, 2, 1, 3};
   const Image figure = class_figure(3, 2, numbers, classes);
-  EXPECT_EQ(figure.pixels, (std::vector<Color>{classes[0].color, classes[1].color, kNoClass,
-                                                classes[2].color, classes[1].color, kNoClass}));
+  EXPECT_EQ(figure.pixels, (std::vector<Color>{classes[0].color, classes[1].color, kNoClass, classes[2].color,
+                                               classes[1].color, kNoClass}));
 }
 
 TEST(ClassImage, PutsTheLegendBesideTheMap) {
@@ -25,7 +25,7 @@ TEST(ClassImage, PutsTheLegendBesideTheMap) {
   for (int64_t y = 0; y < 5; ++y)
     for (int64_t x = 0; x < 7; ++x)
       EXPECT_EQ(figure.pixels[static_cast<size_t>(y * figure.width + x)], classes[0].color);
-  // Each class's field, and ink beside it.
+  // The swatch of each class, and text next to it.
   for (size_t i = 0; i < classes.size(); ++i) {
     const int64_t y = 8 + static_cast<int64_t>(i) * 14 + 5;
     EXPECT_EQ(figure.pixels[static_cast<size_t>(y * figure.width + 7 + 8 + 5)], classes[i].color);
@@ -41,7 +41,7 @@ TEST(ClassImage, IsAPng) {
   EXPECT_EQ(png.substr(1, 3), "PNG");
   EXPECT_EQ(png.substr(12, 4), "IHDR");
   EXPECT_EQ(png.substr(16, 8), std::string("\0\0\0\2\0\0\0\1", 8));
-  EXPECT_EQ(png.substr(24, 2), std::string("\x08\x02", 2));  // 8 bits, red green blue
+  EXPECT_EQ(png.substr(24, 2), std::string("\x08\x02", 2));  // 8 bits, RGB
 }
 
 }  // namespace

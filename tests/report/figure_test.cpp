@@ -82,7 +82,7 @@ TEST(LineChart, ExtremeValuesGiveFiniteCoordinates) {
 TEST(LineChart, BandsAreFilledBetweenTheirEdgesAndBreakAtGaps) {
   LineChart chart = line_of({1, 2, 3, 4, 5});
   chart.series[0].bands = {{{0, 1, kNan, 3, 4}, {2, 3, 4, 5, 6}, "90 %"}};
-  EXPECT_EQ(count(inline_svg(chart), "fill-opacity=\"0.2\""), 3u);  // two pieces and the legend's swatch
+  EXPECT_EQ(count(inline_svg(chart), "fill-opacity=\"0.2\""), 3u);  // two parts and the legend's swatch
 }
 
 TEST(LineChart, LongCurvesAreThinnedAndKeepTheirPeak) {

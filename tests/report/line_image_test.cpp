@@ -14,7 +14,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr Color kInk = {10, 20, 30}, kBlue = {0, 0, 200};
 
-/// A letter a pixel: '.' paper, '#' ink, 'b' blue.
+/// One letter per pixel: '.' background, '#' ink, 'b' blue.
 std::vector<std::string> rows_of(const std::string& png) {
   const io::Image figure = io::parse_png(as_bytes(png), "picture");
   std::vector<std::string> rows(static_cast<size_t>(figure.height));
@@ -42,7 +42,7 @@ TEST(LineImage, BreaksWhereValuesAreMissing) {
               ElementsAre("##.....", ".......", "...##.."));
 }
 
-TEST(LineImage, BeginsWhereItIsTold) {
+TEST(LineImage, BeginsAtItsFirstPoint) {
   EXPECT_THAT(rows_of(line_figure(5, 3, {}, {{0, {0, 0, 0}, kInk}, {2, {2, 2, 2}, kBlue}})),
               ElementsAre("..bbb", ".....", "###.."));
 }

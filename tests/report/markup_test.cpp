@@ -22,12 +22,12 @@ TEST(EscapeMarkup, ReplacesWhatXmlMayNotHold) {
 
 TEST(EscapeMarkup, ReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(escape_markup("\xff"), "\uFFFD");
-  EXPECT_EQ(escape_markup("\xC3"), "\uFFFD");            // cut off
+  EXPECT_EQ(escape_markup("\xC3"), "\uFFFD");            // truncated
   EXPECT_EQ(escape_markup("\xC0\xBC"), "\uFFFD\uFFFD");  // overlong "<"
   EXPECT_EQ(escape_markup("\xE0\x80\xBC"), "\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(escape_markup("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // a surrogate
   EXPECT_EQ(escape_markup("\xF5\x80\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");
-  EXPECT_EQ(escape_markup("\xC3<"), "\uFFFD&lt;");  // the byte after a broken one still counts
+  EXPECT_EQ(escape_markup("\xC3<"), "\uFFFD&lt;");  // the byte after an invalid one is kept
 }
 
 TEST(Printable, IsOneLineWithoutTerminalCodes) {

@@ -1,5 +1,5 @@
-// Writes a page that holds every kind of figure and table, with hostile names, so that it can be looked at
-// and so that tests/python/test_report.py can check that it is well-formed. Usage: report_sample FOLDER
+// Writes a page with every kind of figure and table, with hostile names, for visual inspection and for
+// tests/python/test_report.py, which checks that it is well-formed. Usage: report_sample FOLDER
 
 #include <cmath>
 #include <cstdio>
@@ -20,7 +20,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kHour = 3600, kStart = 1467331200;  // 2016-07-01T00:00:00
 
 double noise(int64_t i) {
-  // A sum of incommensurate waves; enough for a picture, and the same everywhere.
+  // A sum of incommensurate waves: irregular enough for a figure, and reproducible.
   const auto t = static_cast<double>(i);
   return 0.6 * std::sin(12.9898 * t) + 0.4 * std::sin(78.233 * t + 1);
 }
@@ -126,7 +126,7 @@ Panels horizons() {
   return panels;
 }
 
-// The figure of the README: attention over 7 variables × 24 hours as the Kronecker product of one matrix a
+// The figure of the README: attention over 7 variables × 24 hours as the Kronecker product of one matrix per
 // mode.
 Panels kronecker_figure() {
   const std::vector<std::string> names = {"HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"};

@@ -58,7 +58,7 @@ TEST(LogTicks, ArePowersOfTenOrFinerWhenFew) {
   EXPECT_THAT(labels(log_ticks(1e-4, 1e2, 8)), ElementsAre("10⁻⁴", "0.001", "0.01", "0.1", "1", "10", "100"));
   EXPECT_THAT(labels(log_ticks(0.2, 6, 5)), ElementsAre("0.2", "0.5", "1", "2", "5"));
   EXPECT_LE(log_ticks(1e-300, 1e300, 6).size(), 8u);
-  EXPECT_GE(log_ticks(3.1, 3.2, 4).size(), 2u);  // falls back to even steps
+  EXPECT_GE(log_ticks(3.1, 3.2, 4).size(), 2u);  // falls back to linear steps
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { log_ticks(0, 1, 4); }),
             "logarithmic ticks need finite 0 < low <= high, got 0 and 1");
 }

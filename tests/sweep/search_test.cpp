@@ -1,5 +1,4 @@
-// The search among candidates: its plan against sums written out, and its course with a script in place of
-// the program.
+// Model search: its plan against explicit sums, and its stages with a script in place of the program.
 
 #include "modewise/sweep/search.h"
 
@@ -59,7 +58,7 @@ TEST(SearchPlan, RoundsGiveAllTheSameTimeAndTheBetterHalfTwice) {
   ASSERT_EQ(plan.rounds.size(), 3u);
   EXPECT_EQ(plan.rounds[0].kept, 5);
   EXPECT_EQ(plan.rounds[0].steps, (Steps{{"a", 100}, {"b", 50}, {"short", 50}, {"c", 100}, {"d", 25}}));
-  // What is trained in full stands in no later round.
+  // A full training is in no later round.
   EXPECT_EQ(plan.rounds[1].kept, 2);
   EXPECT_EQ(plan.rounds[1].steps, (Steps{{"a", 200}, {"b", 100}, {"c", 200}, {"d", 50}}));
   EXPECT_EQ(plan.rounds[2].kept, 1);
@@ -69,7 +68,7 @@ TEST(SearchPlan, RoundsGiveAllTheSameTimeAndTheBetterHalfTwice) {
 }
 
 TEST(SearchPlan, FitsItsTimeEvenIfTheSlowestStay) {
-  // Of two candidates one goes on: 310 + 3 · 103 s, then 621 or 3 · 207 s: 1,240 s.
+  // One of two candidates continues: 310 + 3 · 103 s, then 621 or 3 · 207 s: 1,240 s.
   const SearchPlan plan = plan_search({cost("fast", 1, 1000), cost("slow", 3, 1000)}, 1240);
   ASSERT_EQ(plan.rounds.size(), 2u);
   EXPECT_EQ(plan.rounds[0].steps, (Steps{{"fast", 310}, {"slow", 103}}));
@@ -96,14 +95,14 @@ TEST(SearchPlan, GoesThroughItsFile) {
   };
   nlohmann::ordered_json json = plan.to_json();
   json["rounds"][0]["steps"]["a"] = 0;
-  EXPECT_EQ(message(json), "plan.json: the steps of 'a' are no number above 0");
+  EXPECT_EQ(message(json), "plan.json: the steps of 'a' must be positive");
   json = plan.to_json();
   json["measured"][0]["steps_per_epoch"] = 0;
   EXPECT_EQ(message(json), "plan.json: a training of 'b' has no steps");
   json.erase("seconds");
-  EXPECT_EQ(message(json), "plan.json: \"seconds\" is missing or no such value as a search writes");
+  EXPECT_EQ(message(json), "plan.json: \"seconds\" is missing or has the wrong type");
   EXPECT_EQ(error_of(ErrorKind::data, [&] { plan.cost_of("c"); }),
-            "the search's plan has no measured times of 'c'");
+            "the search plan has no measured times of 'c'");
 }
 
 TEST(SearchPlan, CountsStartsAndEvaluations) {
@@ -120,7 +119,7 @@ TEST(SearchPlan, LeavesOutWhatDoesNotFitBesideThoseBefore) {
   EXPECT_THAT(plan.left_out, ElementsAre("b"));
   ASSERT_EQ(plan.rounds.size(), 1u);
   EXPECT_EQ(plan.rounds[0].steps, (Steps{{"a", 59}}));
-  // A slow one makes no room for itself, and leaves it to a quick one behind.
+  // A slow candidate that does not fit is dropped in favour of a quick one after it.
   const SearchPlan quick = plan_search({cost("slow", 9, 400), cost("a", 1, 400), cost("b", 1, 400)}, 60);
   EXPECT_THAT(quick.left_out, ElementsAre("slow"));
   EXPECT_EQ(quick.rounds[0].steps, (Steps{{"a", 20}, {"b", 20}}));
@@ -129,7 +128,7 @@ TEST(SearchPlan, LeavesOutWhatDoesNotFitBesideThoseBefore) {
   EXPECT_THAT(none.rounds, IsEmpty());
 }
 
-// Of a second a step, 100 steps in full, with four more splits; x steps in the last round.
+// One second per step, 100 steps for a full training, four more splits; x steps in the last round.
 TEST(SearchPlan, TriesFewerCandidatesAndThenFewerSplitsRatherThanShortTrainings) {
   const std::vector<TrialCost> three = {cost("a", 1, 100), cost("b", 1, 100), cost("c", 1, 100)};
   const auto expect = [&](double seconds, int64_t splits, std::vector<std::string> left_out, int64_t steps) {
@@ -144,8 +143,8 @@ TEST(SearchPlan, TriesFewerCandidatesAndThenFewerSplitsRatherThanShortTrainings)
   expect(490, 4, {"b", "c"}, 98);  // one: 5x
   expect(245, 3, {"b", "c"}, 61);  // on fewer splits: 4x
   expect(99, 0, {"b", "c"}, 99);
-  expect(30, 0, {"b", "c"}, 30);  // too little for half a training of one: as long as there is time
-  EXPECT_THAT(plan_search(three, 730, 4).left_out, IsEmpty());  // a share is not asked for
+  expect(30, 0, {"b", "c"}, 30);  // too little for half a training of one: as many steps as fit
+  EXPECT_THAT(plan_search(three, 730, 4).left_out, IsEmpty());  // no minimum share
 }
 
 TEST(SearchPlan, AFullTrainingOfFewStepsIsNotMadeLonger) {
@@ -164,9 +163,10 @@ TEST(SearchPlan, KeepsTimeForFurtherSplits) {
   EXPECT_EQ(five.rounds.back().steps.front().second, 400);
 }
 
-/// Takes --out or --resume, model.name, train.max_steps, data.split_seed, data.split_ratios, and of an
-/// ensemble its runs with their splits, its figure and its members. "quick" and "late" get better with steps,
-/// "lucky" is good on one split alone, "bad" fails, "nan" has no number, "slow" sleeps.
+/// Stand-in for the program. Takes --out or --resume, model.name, train.max_steps, data.split_seed,
+/// data.split_ratios, and for an ensemble its runs with their splits, its metric and members. "quick" and
+/// "late" improve with steps, "lucky" is good on one split only, "bad" fails, "nan" has a NaN metric, "slow"
+/// sleeps.
 constexpr const char* kTraining = R"(#!/bin/bash
 steps=0 members=[]
 while (($#)); do
@@ -228,7 +228,7 @@ class Searching : public testing::Test {
         request, folder / "out",
         [this](const SearchOutcome& so_far) { looks.push_back(so_far.trial_results.size()); }, program);
   }
-  /// As an earlier start wrote it. A step takes a second.
+  /// Writes the plan of an earlier start. A step takes a second.
   void write_plan(double seconds, const char* rounds, int64_t splits = 0) const {
     nlohmann::ordered_json plan = {{"seconds", seconds},
                                    {"splits", splits},
@@ -274,7 +274,7 @@ TEST(SearchFolder, BecomesARunAndEndsOnceItIsReported) {
   folder.write("out/auto/round1/runs/a/.lock", "");
   const std::map<std::string, std::string> run = {
       {"config.toml", "x = 1"}, {"checkpoints/step_1/model", "weights"}, {"manifest.json", "{}"}};
-  // What a start left that was cut off.
+  // Leftovers of an interrupted start.
   folder.write("out/auto/chosen/checkpoints/step_1/model", "wei");
   folder.write("out/checkpoints/step_1/state", "old");
   folder.write("out/notes.txt", "mine");
@@ -282,7 +282,7 @@ TEST(SearchFolder, BecomesARunAndEndsOnceItIsReported) {
   become_run(out, chosen);
   EXPECT_EQ(files_of(chosen), before);
   EXPECT_TRUE(holds_search(out));  // not evaluated yet
-  become_run(out, chosen);         // as it is
+  become_run(out, chosen);         // no change
   end_search(out);
   EXPECT_FALSE(holds_search(out));
   auto files = files_of(out);
@@ -299,7 +299,7 @@ TEST(SearchFolder, BecomesARunAndEndsOnceItIsReported) {
 
 TEST_F(Searching, FindsTheBestOfAllRounds) {
   const SearchOutcome outcome = run();
-  // Full trainings have 4 epochs of 10 steps, for which there is time.
+  // There is time for full trainings, 4 epochs of 10 steps.
   ASSERT_NE(outcome.best(), nullptr);
   EXPECT_EQ(outcome.best()->name, "late");
   EXPECT_EQ(outcome.best()->value, 760);
@@ -329,8 +329,8 @@ TEST_F(Searching, TrainsTheBetterHalfOfWhatWasCutShort) {
                       {"candidates": 2, "steps": {"quick": 40, "late": 30, "nan": 40, "other": 40}},
                       {"candidates": 1, "steps": {"quick": 80, "nan": 80, "other": 80}}])");
   const SearchOutcome outcome = run();
-  // late (780) and quick (880) go on after the first round; short and other have 850 there, but short is
-  // whole, so that other (850) comes second; late is whole after the second.
+  // After the first round late (780) and quick (880) continue; short and other have 850 there, but short is
+  // complete, so that other (850) is second; late is complete after the second round.
   EXPECT_EQ(outcome.best()->name, "late");
   EXPECT_EQ(outcome.best()->steps, 30);
   const auto trained = [&](int round, const char* name) {
@@ -343,7 +343,7 @@ TEST_F(Searching, TrainsTheBetterHalfOfWhatWasCutShort) {
     return read_file(folder / "out" / "auto" / fmt::format("round{}", round) / "runs" / name / "threads");
   };
   EXPECT_EQ(threads(1, "other"), "1\n");
-  EXPECT_EQ(threads(3, "other"), "2\n");  // alone, it has both jobs' cores
+  EXPECT_EQ(threads(3, "other"), "2\n");  // alone, it gets the cores of both jobs
   EXPECT_FALSE(trained(3, "late"));
   EXPECT_FALSE(fs::exists(folder / "out" / "auto" / "seeds"));
 }
@@ -353,7 +353,7 @@ TEST_F(Searching, SpendsWhatIsLeftOnOtherSeeds) {
   request.ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "value=990"};
   const auto seeds = [&](double seconds) {
     fs::remove_all(folder / "out");
-    // Each training takes its steps in seconds.
+    // A training of n steps takes n seconds.
     write_plan(seconds, R"([{"candidates": 2, "steps": {"quick": 20, "late": 40}}])");
     std::vector<std::string> names;
     for (const TrialResult& one : run().trial_results)
@@ -362,7 +362,7 @@ TEST_F(Searching, SpendsWhatIsLeftOnOtherSeeds) {
     return names;
   };
   EXPECT_THAT(seeds(60 + 39), IsEmpty());
-  EXPECT_THAT(seeds(60 + 40), ElementsAre("late-2"));  // for both there is no time
+  EXPECT_THAT(seeds(60 + 40), ElementsAre("late-2"));  // no time for both
   EXPECT_THAT(seeds(60 + 179), ElementsAre("late-2", "late-3", "quick-2", "quick-3"));
   EXPECT_EQ(of_run("seeds", "late-3", "what"), "late 40 \n");
   EXPECT_EQ(of_run("seeds", "late-3", "seed"), "5\n");
@@ -394,7 +394,7 @@ TEST_F(Searching, GoesOnWithThePlanThatItMade) {
   }
 }
 
-TEST_F(Searching, JudgesTheBestOnFurtherSplits) {
+TEST_F(Searching, EvaluatesTheBestOnFurtherSplits) {
   for (SearchCandidate& one : request.candidates)
     if (one.name == "nan") one = {"lucky", {"model.name=lucky"}, false};
   EXPECT_EQ(run().best()->name, "lucky");
@@ -414,7 +414,7 @@ TEST_F(Searching, JudgesTheBestOnFurtherSplits) {
   EXPECT_EQ(of_run("splits", "quick-2", "starts"), "start\nstart\n");
 }
 
-TEST_F(Searching, JudgesAsManyOnFurtherSplitsAsThereIsTimeFor) {
+TEST_F(Searching, EvaluatesAsManyOnFurtherSplitsAsThereIsTimeFor) {
   request.candidates.clear();
   for (const char* name : {"late", "quick", "a", "b", "c", "d"})
     request.candidates.push_back({name, {std::string("model.name=") + name}, false});
@@ -428,7 +428,7 @@ TEST_F(Searching, JudgesAsManyOnFurtherSplitsAsThereIsTimeFor) {
     return std::count_if(outcome.trial_results.begin(), outcome.trial_results.end(),
                          [](const TrialResult& one) { return one.on_splits; });
   };
-  EXPECT_EQ(evaluated(140), 4);  // for which the plan was made
+  EXPECT_EQ(evaluated(140), 4);  // the plan's own number
   EXPECT_EQ(evaluated(140 + 40 + 20 * 4 - 1), 4);
   EXPECT_EQ(evaluated(140 + 40 + 20 * 4), 5);
   EXPECT_EQ(evaluated(140 + 40 + 20 * 5), 6);
@@ -438,7 +438,7 @@ TEST_F(Searching, PutsTheBestTogether) {
   request.ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}",
                       "value=760"};
   SearchOutcome outcome = run();
-  EXPECT_EQ(outcome.best()->name, "ensemble");  // of equals the last
+  EXPECT_EQ(outcome.best()->name, "ensemble");  // the last among equals
   const auto path = [&](const char* stage, const char* name) {
     return fs::absolute(folder / "out" / "auto" / stage / "runs" / name).lexically_normal().string();
   };
@@ -453,7 +453,7 @@ TEST_F(Searching, PutsTheBestTogether) {
   const auto found = std::find_if(outcome.trial_results.begin(), outcome.trial_results.end(),
                                   [](const TrialResult& one) { return one.name == "ensemble"; });
   ASSERT_NE(found, outcome.trial_results.end());
-  EXPECT_EQ(found->failure, "no mean of several runs is better than late alone");
+  EXPECT_EQ(found->failure, "no ensemble is better than late alone");
 }
 
 TEST_F(Searching, PutsTheTrainingsOfAllSplitsTogether) {
@@ -462,7 +462,7 @@ TEST_F(Searching, PutsTheTrainingsOfAllSplitsTogether) {
   request.ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}",
                       "value=770"};
   SearchOutcome outcome = run();
-  // Behind what is better on all splits, before what was judged on one.
+  // After the better result on all splits, before those evaluated on one.
   EXPECT_EQ(outcome.best()->name, "late");
   EXPECT_EQ(outcome.trial_results[1].name, "ensemble");
   EXPECT_TRUE(outcome.trial_results[1].on_splits);
@@ -549,8 +549,7 @@ TEST_F(Searching, KeepsItsRequest) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
-    EXPECT_THAT(error.what(),
-                HasSubstr("auto/request.json: \"metric\" is missing or no such value as a search writes"));
+    EXPECT_THAT(error.what(), HasSubstr("auto/request.json: \"metric\" is missing or has the wrong type"));
   }
 }
 

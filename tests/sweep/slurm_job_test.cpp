@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// In place of sbatch: runs the array's tasks one after another, as Slurm's manual describes their variable.
+/// Stand-in for sbatch: runs the tasks of the array one after another, with the variable of Slurm's manual.
 constexpr const char* kSbatch = R"(#!/bin/bash
 if grep -q refuse "$1"; then echo "sbatch: error: invalid partition specified" >&2; exit 1; fi
 last=$(sed -n 's/^#SBATCH --array=0-\([0-9]*\).*/\1/p' "$1")
@@ -72,13 +72,13 @@ TEST_F(Slurm, ErrorsAreSentences) {
   job.options = {"--comment=refuse"};
   EXPECT_THAT(message(), HasSubstr("slurm.sh: sbatch: error: invalid partition specified"));
   job.options = {"--comment=a\nrm -rf"};
-  EXPECT_THAT(message(), HasSubstr("one with a line break"));
+  EXPECT_THAT(message(), HasSubstr("got a line break"));
   job.options.clear();
   job.runs.clear();
-  EXPECT_EQ(message(), "grid has no runs left to submit");
+  EXPECT_EQ(message(), "grid has no unfinished runs to submit");
   job.runs = {"one_s1"};
   ::setenv("PATH", folder.path("none").c_str(), 1);
-  EXPECT_THAT(message(), HasSubstr("there is no sbatch in PATH"));
+  EXPECT_THAT(message(), HasSubstr("sbatch is not in PATH"));
 }
 
 TEST_F(Slurm, RefusesFoldersAndNamesThatNoCommentLineHolds) {
@@ -88,8 +88,7 @@ TEST_F(Slurm, RefusesFoldersAndNamesThatNoCommentLineHolds) {
     job.folder = folder_before + part;
     EXPECT_THAT(
         error_of(ErrorKind::usage, [&] { slurm_script(job); }),
-        testing::EndsWith(": it holds a control character, a line break, a quote or a backslash; --out "
-                          "names another folder"));
+        testing::EndsWith(": it has a control character, line break, quote or backslash; use another --out"));
   }
   job.folder = folder_before;
   job.name = "grid\ntouch owned #";
@@ -98,10 +97,9 @@ TEST_F(Slurm, RefusesFoldersAndNamesThatNoCommentLineHolds) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_EQ(
-        std::string(error.what()),
-        "a Slurm script cannot name the job 'grid\\x0atouch owned #': it holds a control character, a line "
-        "break, a quote or a backslash; --out names another folder");
+    EXPECT_EQ(std::string(error.what()),
+              "the job 'grid\\x0atouch owned #' is not allowed in a Slurm script: it has a control "
+              "character, line break, quote or backslash; use another --out");
   }
 }
 

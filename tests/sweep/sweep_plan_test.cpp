@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr const char* kGrid = R"(
-task = "classify"
+task = "classify-volumes"
 config = "base.toml"
 seeds = [3, 4]
 [settings]
@@ -45,7 +45,7 @@ TEST(SweepPlan, IsTheGridInOrder) {
   const ScratchFolder folder;
   const SweepPlan plan = read_sweep_plan(folder.write("my sweep.toml", kGrid), kTasks);
   EXPECT_EQ(plan.name, "my-sweep");
-  EXPECT_EQ(plan.task, "classify");
+  EXPECT_EQ(plan.task, "classify-volumes");
   EXPECT_EQ(plan.config, (folder / "base.toml").string());
   EXPECT_THAT(plan.axes, ElementsAre("heads", "attention"));
   ASSERT_EQ(plan.runs.size(), 2u * 3 * 2);
@@ -79,11 +79,12 @@ TEST(SweepPlan, TakesWhatTheCommandLineSays) {
   EXPECT_THAT(training_arguments(plan, plan.runs[0], "/runs/x", 2, false),
               ElementsAre("train", "classify-volumes", "--threads", "2", "--color", "never", "--config",
                           (folder / "base.toml").string(), "--data", "/data/x.npz", "--seed", "7", "--out",
-                          "/runs/x", "--overwrite", "--no-test", "--set", "model.position.encoding=none", "--set",
-                          "train.epochs=2", "--set", "model.heads=1", "--set",
+                          "/runs/x", "--overwrite", "--no-test", "--set", "model.position.encoding=none",
+                          "--set", "train.epochs=2", "--set", "model.heads=1", "--set",
                           "model.attention.attend_modes=[ 0, 1 ]", "--set", "train.epochs=9"));
-  EXPECT_THAT(training_arguments(plan, plan.runs[0], "/runs/x", 2, true),
-              ElementsAre("train", "classify-volumes", "--threads", "2", "--color", "never", "--resume", "/runs/x"));
+  EXPECT_THAT(
+      training_arguments(plan, plan.runs[0], "/runs/x", 2, true),
+      ElementsAre("train", "classify-volumes", "--threads", "2", "--color", "never", "--resume", "/runs/x"));
 }
 
 TEST(SweepPlan, WithoutAxesIsItsSeeds) {
@@ -108,9 +109,9 @@ TEST(SweepPlan, ValidatesAndNeverTests) {
   EXPECT_EQ(
       error_of(ErrorKind::config, [&] { read_sweep_plan(folder.write("b.toml", ""), kTasks, of_test); }),
       folder.path("b.toml") +
-          ": the runs of a sweep leave the test part unread, so there is no /test/auc: name a figure of "
-          "validation (/validation/… or /best/val_…), choose by it, and let modewise evaluate RUN read the "
-          "test part");
+          ": a sweep does not evaluate the test split, so there is no /test/auc: name a validation metric "
+          "(/validation/… or /best/val_…), select by it, and evaluate the test split with modewise evaluate "
+          "RUN");
 }
 
 /// A file with `axes` axes of `values` values each.
@@ -157,7 +158,7 @@ TEST(SweepPlan, RefusesMetricsThatAreNoJsonPointer) {
 struct Bad {
   const char *text, *words;
 };
-// In the test's name, which would else hold addresses.
+// For test names, which would otherwise contain addresses.
 void PrintTo(const Bad& bad, std::ostream* out) {
   *out << bad.words;
 }
@@ -196,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"[[metric]]\npath = \"/a\"\ndecimals = -1", "from 0 to 17, got -1"},
                     Bad{"[[metric]]\npath = \"/a\"\ndecimals = 2000000000", "from 0 to 17, got 2000000000"},
                     Bad{"[[metric]]\npath = \"/a\"\nfactor = nan", "finite number, got nan"},
-                    Bad{"[[metric]]\npath = \"/test/scaled/mse\"", "leave the test part unread"},
+                    Bad{"[[metric]]\npath = \"/test/scaled/mse\"", "does not evaluate the test split"},
                     Bad{"[[axis]]\nkey = \"a\"\nvalues = [\"x y\", \"x-y\"]", "too little"}));
 
 }  // namespace

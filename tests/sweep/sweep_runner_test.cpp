@@ -1,4 +1,4 @@
-// The runner with a shell script in place of the program.
+// Sweep runner with a shell script in place of the program.
 
 #include "modewise/sweep/sweep_runner.h"
 
@@ -29,10 +29,10 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Takes --out or --resume, --seed and model.heads; writes what a training would. It counts its starts in
-/// FOLDER/starts. heads=13 fails; heads=73 finds another process in its folder, twice; heads=88 waits for
-/// FOLDER/go; heads=99 sleeps until it is stopped, the first time, and then says whether it still had a
-/// claim.
+/// Stand-in for the program. Takes --out or --resume, --seed and model.heads; writes the files of a training.
+/// It counts its starts in FOLDER/starts. heads=13 fails; heads=73 finds another process in its folder,
+/// twice; heads=88 waits for FOLDER/go; heads=99 sleeps until it is stopped, the first time, and then prints
+/// whether it still has its claim.
 constexpr const char* kTraining = R"(#!/bin/bash
 while (($#)); do
   case $1 in
@@ -60,7 +60,7 @@ fi
 echo "{\"best\": {\"val_mse\": $heads.5, \"val_mae\": $seed}}" > "$folder/metrics.json"
 )";
 
-/// What is logged while it lives.
+/// Captures log messages during its lifetime.
 class Logged {
  public:
   Logged() : before_(spdlog::default_logger()) {
@@ -105,7 +105,7 @@ class Sweep : public testing::Test {
   SweepOptions options;
 };
 
-TEST_F(Sweep, RunsEverythingAndTablesMeanAndDeviation) {
+TEST_F(Sweep, RunsEverythingAndTablesMeanAndStd) {
   const SweepPlan grid = plan("[2, 8]");
   const SweepOutcome outcome = run_sweep(grid, options);
   for (const RunOutcome& run : outcome.runs) EXPECT_EQ(run.state, RunState::finished);
@@ -185,7 +185,7 @@ TEST_F(Sweep, KeepsToItsJobs) {
   for (const RunOutcome& run : outcome.runs) EXPECT_EQ(run.state, RunState::finished);
 }
 
-/// What another sweep's claim on `run` says, which nobody refreshes.
+/// Writes a claim of another sweep on `run`, without heartbeats.
 void claim_elsewhere(const SweepOptions& options, const std::string& run) {
   std::filesystem::create_directories(options.out / "claims");
   write_file_atomically(
@@ -203,7 +203,7 @@ TEST_F(Sweep, TwoOnOneFolderTrainEachRunOnce) {
   for (const SweepOutcome& outcome : outcomes)
     for (const RunOutcome& run : outcome.runs) EXPECT_EQ(run.state, RunState::finished);
   for (const SweepRun& run : grid.runs) EXPECT_EQ(starts(run.name), "new\n") << run.name;
-  // Each worked under the claim on its own run.
+  // Each child worked under the claim on its own run.
   EXPECT_THAT(read_file(options.out / "runs/2_s1/claim"), testing::EndsWith("/claims/2_s1.json\n"));
   EXPECT_THAT(read_file(options.out / "runs/5_s4/claim"), testing::EndsWith("/claims/5_s4.json\n"));
   const std::filesystem::directory_iterator left(options.out / "claims");
@@ -226,7 +226,7 @@ TEST_F(Sweep, WaitsForWhatOthersFinish) {
     while (!std::filesystem::exists(options.out / "done" / "2_s4.json"))
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     SweepOptions theirs = options;
-    theirs.lease = std::chrono::milliseconds(0);  // they think that the claim is dead
+    theirs.lease = std::chrono::milliseconds(0);  // the other sweep considers the claim dead
     theirs.only = {"2_s1"};
     run_sweep(plan("[2]"), theirs);
   });
@@ -248,11 +248,11 @@ TEST_F(Sweep, GivesUpARunThatAnotherHasTakenOver) {
   other.join();
   EXPECT_EQ(outcome.runs[0].state, RunState::finished);
   EXPECT_EQ(outcome.runs[1].state, RunState::waiting);
-  // Killed, so that nothing was saved in between; gone on with once the other was dead.
+  // Killed, so nothing was saved in between; resumed once the other was dead.
   EXPECT_EQ(starts("99_s1"), "new\nresumed\n");
 }
 
-/// Makes every heartbeat in `out` fail while it lives: a folder has the name of the claims' lock.
+/// Makes every heartbeat in `out` fail during its lifetime: a folder has the name of the lock file.
 class NoHeartbeats {
  public:
   explicit NoHeartbeats(const std::filesystem::path& out) : lock_(out / "claims" / "lock") {
@@ -278,9 +278,9 @@ TEST_F(Sweep, AFailedHeartbeatIsTriedAgain) {
     wait_for([&] { return std::filesystem::exists(run / "claim"); });
     {
       const NoHeartbeats failing(options.out);
-      wait_for([&] { return log.text().find("was not written") != std::string::npos; });
+      wait_for([&] { return log.text().find("cannot write the heartbeat") != std::string::npos; });
     }
-    wait_for([&] { return log.text().find("is written again") != std::string::npos; });
+    wait_for([&] { return log.text().find("works again") != std::string::npos; });
     write_file_atomically(run / "go", "");
   });
   const SweepOutcome outcome = run_sweep(plan("[88]"), options);
@@ -288,8 +288,8 @@ TEST_F(Sweep, AFailedHeartbeatIsTriedAgain) {
   EXPECT_EQ(outcome.runs[0].state, RunState::finished);
   EXPECT_EQ(starts("88_s1"), "new\n");
   const std::string lock = (options.out / "claims/lock").string();
-  EXPECT_THAT(log.text(), HasSubstr("the heartbeat of 88_s1 was not written: cannot create " + lock +
-                                    ": Is a directory; it is tried again until the lease ends"));
+  EXPECT_THAT(log.text(), HasSubstr("cannot write the heartbeat of 88_s1: cannot create " + lock +
+                                    ": Is a directory; retrying until the claim timeout"));
 }
 
 TEST_F(Sweep, ARunWhoseHeartbeatFailsForALeaseIsEndedAndItsReasonGiven) {
@@ -305,7 +305,7 @@ TEST_F(Sweep, ARunWhoseHeartbeatFailsForALeaseIsEndedAndItsReasonGiven) {
   EXPECT_EQ(outcome.runs[0].state, RunState::failed);
   EXPECT_EQ(outcome.runs[0].exit_code, 128 + SIGKILL);
   EXPECT_EQ(outcome.runs[0].failure,
-            "it was ended, since no heartbeat of its claim was written for 1 s: cannot create " +
+            "it was killed, since no heartbeat of its claim was written for 1 s: cannot create " +
                 (options.out / "claims/lock").string() + ": Is a directory");
 }
 
@@ -322,12 +322,12 @@ TEST_F(Sweep, OneThatEndsByAnErrorLetsItsRunsSaveBeforeTheirClaimsGo) {
 
 TEST_F(Sweep, LooksAgainAtAFolderThatItsSlowOwnerHasNotLeft) {
   options.lease = std::chrono::milliseconds(3000);
-  options.only = {"73_s1"};  // says twice that another process is in the folder
+  options.only = {"73_s1"};  // reports twice that another process is in the folder
   claim_elsewhere(options, "73_s1");
   const SweepOutcome outcome = run_sweep(plan("[73]"), options);
   EXPECT_EQ(outcome.runs[0].state, RunState::finished);
   EXPECT_EQ(starts("73_s1"), "new\nresumed\nresumed\n");
-  options.only = {"73_s2"};  // not taken over: the same is a failure
+  options.only = {"73_s2"};  // not taken over: the same report is a failure
   EXPECT_EQ(run_sweep(plan("[73]"), options).runs[1].state, RunState::failed);
 }
 
@@ -341,7 +341,7 @@ TEST_F(Sweep, RunsOnlyTheNamedOnes) {
     run_sweep(plan("[2]"), options);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has no run 2_s9; --dry-run lists them"));
+    EXPECT_THAT(error.what(), HasSubstr("has no run 2_s9; --dry-run lists the runs"));
   }
 }
 

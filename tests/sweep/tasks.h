@@ -1,5 +1,5 @@
 #pragma once
-// Tasks such as the program hands to sweeps.
+// Sample tasks for sweep tests.
 
 #include <vector>
 
@@ -9,7 +9,9 @@ namespace modewise::sweep {
 
 inline const std::vector<SweepTask> kTasks = {
     {"forecasting", "forecast", {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}}},
-    {"volume_classification", "classify-volumes", {{"/validation/auc", "validation AUC %", "highest", 1, 100}}},
+    {"volume_classification",
+     "classify-volumes",
+     {{"/validation/auc", "validation AUC %", "highest", 1, 100}}},
     {"language_modeling", "language", {{"/validation/loss", "validation loss", "lowest", 4}}}};
 
 }  // namespace modewise::sweep

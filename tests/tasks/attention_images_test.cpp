@@ -23,7 +23,7 @@ report::Color pixel(const train::Image& image, int64_t y, int64_t x) {
   return {at[0], at[1], at[2]};
 }
 
-/// Of 255 shades the nearest.
+/// The nearest of 255 shades.
 report::Color shade(double share) {
   return report::scale_color(report::ColorScale::sequential, std::lround(share * 254) / 254.0);
 }

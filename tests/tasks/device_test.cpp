@@ -1,12 +1,12 @@
-// Every model trains on any device: forward, loss, backward, the optimiser's update and an evaluation run on
-// the `meta` device, whose tensors have sizes and no memory, under a watch that names each call that takes or
-// gives a tensor of another device (tests/device_watch.h).
+// Every model trains on any device: forward, loss, backward, optimizer update and evaluation on the `meta`
+// device, whose tensors have no memory, under a watch that reports each call with a tensor of another device
+// (tests/device_watch.h).
 //
-// The models come from the tables that make them: each name that there is, and of its config each choice of
-// each option, so that a new one is taken in by itself.
+// All registered models are tested, with each choice of each option of their config, so that new ones are
+// included automatically.
 //
-// The test can fail: with `at::zeros(shape, at::kDouble)` in nn/rotary.cpp, without the device of the tokens,
-// it says "aten::zeros gives a tensor [2, 1, 11, 1, 2] on cpu" of the transformer, and what comes of it.
+// The test can fail: for `at::zeros(shape, at::kDouble)` without the tokens' device in nn/rotary.cpp it
+// reports "aten::zeros gives a tensor [2, 1, 11, 1, 2] on cpu" for the transformer.
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
@@ -20,23 +20,23 @@
 #include "modewise/models/class_ensemble.h"
 #include "modewise/models/forecasting/ensemble.h"
 #include "modewise/models/forecasting/forecaster.h"
-#include "modewise/models/vision/config.h"
-#include "modewise/models/vision/vision_classifier.h"
-#include "modewise/models/series_classification/config.h"
-#include "modewise/models/series_classification/series_classifier.h"
 #include "modewise/models/language_modeling/language_model.h"
 #include "modewise/models/segmentation/config.h"
 #include "modewise/models/segmentation/segmenter.h"
+#include "modewise/models/series_classification/config.h"
+#include "modewise/models/series_classification/series_classifier.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/vision_classifier.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/ops/attention/attention_types.h"
 #include "modewise/ops/training/language_loss.h"
 #include "modewise/ops/training/sum_of_squares.h"
 #include "modewise/tasks/captioning/loss.h"
-#include "modewise/tasks/forecasting/task.h"
 #include "modewise/tasks/classification/class_loss.h"
+#include "modewise/tasks/forecasting/task.h"
 #include "modewise/tasks/segmentation/task.h"
-#include "modewise/train/loop/optimizer.h"
 #include "modewise/train/checkpoint/tensor_file.h"
+#include "modewise/train/loop/optimizer.h"
 #include "modewise/train/loop/weight_average.h"
 #include "tests/device_watch.h"
 #include "tests/error_of.h"
@@ -50,7 +50,7 @@ at::Tensor on_meta(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) {
   return at::empty(sizes, at::TensorOptions(type).device(at::kMeta));
 }
 
-/// The config and, one at a time, with each other choice of each option: names, switches, some dropout.
+/// The config, and variants with each other choice of one option: names, flags, some dropout.
 template <class Config>
 std::vector<std::pair<std::string, Config>> variants(const Config& start) {
   std::vector<std::pair<std::string, Config>> out = {{"as it is", start}};
@@ -77,7 +77,7 @@ std::vector<std::pair<std::string, Config>> variants(const Config& start) {
   return out;
 }
 
-/// The config of a small model: each setting that its model has and that fits what it has so far.
+/// Config of a small model: applies each setting that the model has and that is valid so far.
 template <class Config, class Check>
 void make_small(Config& config, std::initializer_list<const char*> settings, const Check& check) {
   for (const char* setting : settings) {
@@ -92,7 +92,7 @@ void make_small(Config& config, std::initializer_list<const char*> settings, con
   }
 }
 
-/// Loss, backward, update and evaluation of a module that was moved; `losses` are made by turns.
+/// Loss, backward, update and evaluation of a moved module; `losses` are used in turn.
 void train_and_evaluate(torch::nn::Module& module, const std::vector<std::function<at::Tensor()>>& losses) {
   move_module(module, at::kMeta);
   nn::set_dropout_step(module, 1, 2);
@@ -126,8 +126,7 @@ void train_and_evaluate(torch::nn::Module& module, const std::vector<std::functi
   EXPECT_EQ(fmt::format("{}", fmt::join(watch.faults(), "\n")), "");
 }
 
-/// Makes a model and trains it; nothing where the options do not fit together, which those it starts from
-/// must.
+/// Makes a model and trains it; skips invalid combinations of options, but the initial ones must be valid.
 template <class Make, class Losses>
 void try_model(const std::string& name, bool must_fit, const Make& make, const Losses& losses) {
   SCOPED_TRACE(name);
@@ -201,7 +200,7 @@ std::vector<std::function<at::Tensor()>> class_losses(
   return {[=] { return (*loss)(values, valid, on_meta({kBatch}, at::kLong), logits, 1, 2); }};
 }
 
-/// Of an ensemble.
+/// Trains an ensemble.
 template <class Config>
 std::vector<std::string> members_called(const std::string& first, const std::string& second) {
   std::vector<std::string> members;
@@ -218,7 +217,8 @@ TEST(AnyDevice, EveryVolumeClassifier) {
     for (const bool missing : {false, true}) {
       models::VisionModelConfig start;
       start.use_model(name);
-      if (name == "ensemble") start.ensemble.members = members_called<models::VisionModelConfig>("hot", "vit");
+      if (name == "ensemble")
+        start.ensemble.members = members_called<models::VisionModelConfig>("hot", "vit");
       const models::VisionShape shape = {{8, 8, 8}, 2, 2, missing};
       make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=4", "resnet.width=4"},
                  [&](const auto& config) { models::validate(config, shape); });
@@ -306,7 +306,7 @@ TEST(AnyDevice, EveryCaptioner) {
         const at::Tensor images =
             features > 0 ? on_meta({kBatch, 8, 12, features}) : on_meta({kBatch, 3, 8, 12});
         return {[&model, images] {
-          const auto tokens = [] { return on_meta({2 * kBatch, 5}, at::kLong); };  // two captions a picture
+          const auto tokens = [] { return on_meta({2 * kBatch, 5}, at::kLong); };  // two captions per image
           return caption_loss(model.logits(model.encode(images), tokens()), tokens(), 0.1);
         }};
       };
@@ -318,7 +318,7 @@ TEST(AnyDevice, EveryCaptioner) {
     }
 }
 
-/// A small config of each form of attention that language models have.
+/// A small config of each attention type of language models.
 std::vector<models::LanguageModelConfig> language_configs() {
   models::LanguageModelConfig plain;
   plain.vocabulary = 11, plain.width = 8, plain.layers = 2, plain.heads = 4, plain.kv_heads = 2;
@@ -361,7 +361,7 @@ TEST(AnyDevice, EveryTextThatGoesOn) {
     const at::NoGradGuard no_grad;
     const DeviceWatch watch(at::kMeta);
     std::vector<ops::AttentionCache> caches = model->new_cache();
-    for (const int64_t tokens : {70, 3, 1})  // the first piece is long enough to be attended to at once
+    for (const int64_t tokens : {70, 3, 1})  // the first chunk is long enough for one attention call
       EXPECT_EQ(model->step(on_meta({kBatch, tokens}, at::kLong), caches).sizes(),
                 at::IntArrayRef({kBatch, config.vocabulary}));
     EXPECT_EQ(fmt::format("{}", fmt::join(watch.faults(), "\n")), "");
@@ -371,7 +371,7 @@ TEST(AnyDevice, EveryTextThatGoesOn) {
 TEST(AnyDevice, TheWatchNamesACallThatLeavesTheDevice) {
   const at::Tensor x = on_meta({7});
   const DeviceWatch watch(at::kMeta);
-  const at::Tensor number = at::empty({}, at::kFloat);  // as libtorch makes of 2 in x * 2
+  const at::Tensor number = at::empty({}, at::kFloat);  // as libtorch converts 2 in x * 2
   EXPECT_TRUE((x * number).is_meta());
   EXPECT_TRUE(watch.faults().empty());
   const at::Tensor lost = at::arange(7);

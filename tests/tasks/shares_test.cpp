@@ -1,5 +1,5 @@
-// What several workers share gives what one gives by itself: of each task the evaluation from parts of the
-// samples against that of all, and the loss from parts of a batch against that of the whole.
+// Distributed results equal those of a single process: for each task the evaluation from shares of the
+// samples, and the loss from shards of a batch.
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <span>
 
+#include "modewise/tasks/classification/class_task.h"
 #include "modewise/tasks/forecasting/data.h"
 #include "modewise/tasks/forecasting/task.h"
-#include "modewise/tasks/classification/class_task.h"
 #include "modewise/tasks/language_modeling/data.h"
 #include "modewise/tasks/language_modeling/task.h"
 #include "modewise/tasks/segmentation/task.h"
@@ -127,7 +127,7 @@ TEST(Shares, OfText) {
   for (int i = 0; i < 300; ++i) text += std::to_string(i * i) + " squares\n";
   LanguageModelingConfig config = small_language();
   config.data.path = folder.write("text.txt", text);
-  for (const int64_t maximum : {0, 64}) {  // the shorter window at the end, and not
+  for (const int64_t maximum : {0, 64}) {  // with and without the shorter window at the end
     config.language.validation_tokens = maximum;
     const LanguageData data = load_language_data(config, std::make_shared<text::ByteTokenizer>());
     LanguageModelingTask task(config, data, false);
@@ -143,7 +143,7 @@ TEST(Shares, OfRecall) {
   config.data.recall.held_back = 7;
   const LanguageData data = load_language_data(config, nullptr);
   LanguageModelingTask task(config, data, false);
-  expect_evaluations_add_up(task);  // each load makes samples of its own
+  expect_evaluations_add_up(task);  // each load makes new samples
 }
 
 TEST(Shares, OfAreas) {
@@ -158,7 +158,8 @@ TEST(Shares, OfAreas) {
   config.data.validation = 0.5;
   config.data.test = 0;
   config.data.window = 32;
-  config.data.augment.flips = config.data.augment.rotations = false;  // they follow the place in a batch
+  config.data.augment.flips = config.data.augment.rotations =
+      false;  // they depend on the position in the batch
   config.model.use_model("unet");
   const data::SegmentationSet set(config.data, 32);
   SegmentationTask task(config, set);

@@ -12,8 +12,9 @@ namespace modewise::tasks {
 namespace {
 
 TEST(Kinds, HaveNamesOfTheirOwn) {
-  EXPECT_THAT(task_commands(), testing::ElementsAre("forecast", "classify-volumes", "segment", "text", "classify-series",
-                                                    "classify-images", "caption", "language"));
+  EXPECT_THAT(task_commands(),
+              testing::ElementsAre("forecast", "classify-volumes", "segment", "text", "classify-series",
+                                   "classify-images", "caption", "language"));
   for (const TaskSpec* kind : task_specs()) EXPECT_EQ(&task_named(kind->command), kind);
   for (const TaskSpec* kind : task_specs()) EXPECT_EQ(&task_named(kind->name), kind);
   try {
@@ -21,9 +22,10 @@ TEST(Kinds, HaveNamesOfTheirOwn) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_STREQ(error.what(),
-                 "there is no task 'clasify' (there are forecast, classify-volumes, segment, text, classify-series, "
-                 "classify-images, caption, language)");
+    EXPECT_STREQ(
+        error.what(),
+        "there is no task 'clasify' (there are forecast, classify-volumes, segment, text, classify-series, "
+        "classify-images, caption, language)");
   }
 }
 
@@ -52,7 +54,7 @@ TEST(Kinds, KnowTheirData) {
   const auto task_of = [](const std::filesystem::path& path) { return task_of_data(path).name; };
   EXPECT_EQ(task_of("a.csv"), "forecast");
   EXPECT_EQ(task_of("a.nii.gz"), "classify");
-  EXPECT_EQ(task_of("a.npz"), "forecast");  // no file: nothing says that it holds volumes
+  EXPECT_EQ(task_of("a.npz"), "forecast");  // no file: not recognized as volumes
   EXPECT_EQ(task_of("a.TIF"), "segment");
   EXPECT_EQ(task_of("recall"), "language");
   EXPECT_EQ(task_of("motifs"), "series");

@@ -42,7 +42,7 @@ TEST(BytePairTokenizer, AnswersAsTheReferenceDoes) {
     const BytePairTokenizer tokenizer = tokenizer_of(vectors["file"]);
     EXPECT_EQ(tokenizer.begin_id(), 0);
     EXPECT_EQ(tokenizer.end_id(), 1);
-    for (int repeat = 0; repeat < 2; ++repeat) {  // the second time words are remembered
+    for (int repeat = 0; repeat < 2; ++repeat) {  // the second time words are cached
       for (const auto& one : vectors["cases"]) {
         const std::string text = from_hex(one["text"]);
         const Ids ids = tokenizer.encode(text);
@@ -93,11 +93,11 @@ TEST(BytePairTokenizer, RefusesPatternsThatItCannotUse) {
                                                                   {"\\p{L}+|(?i:x", "does not compile"},
                                                                   {"\\p{Nonsense}", "does not compile"},
                                                                   {"a**", "does not compile"},
-                                                                  {"\\p{N}{1,3}+", "read differently"},
-                                                                  {"[a[bc]]", "a class within a class"},
+                                                                  {"\\p{N}{1,3}+", "interpret differently"},
+                                                                  {"[a[bc]]", "a nested class"},
                                                                   {"[a&&b]", "intersection"},
                                                                   {"\\bword", "\\b"},
-                                                                  {"[\\W]", "\\W within a class"},
+                                                                  {"[\\W]", "\\W in a class"},
                                                                   {"(?<name>x)", "group of an unknown kind"},
                                                                   {"(*ACCEPT)", "verb"},
                                                                   {"a{x}", "'{'"},
@@ -113,12 +113,12 @@ TEST(BytePairTokenizer, StopsPatternsThatBacktrackWithoutEnd) {
   const BytePairTokenizer tokenizer = tokenizer_of(with_pattern("(?:a|aa|a{3})+c"));
   EXPECT_THAT(error_of([&] { tokenizer.encode(std::string(100, 'a') + " c"); }),
               HasSubstr("gives up on the text from byte 0"));
-  // And those that need much room for going back.
+  // And patterns that need much memory for backtracking.
   const BytePairTokenizer deep = tokenizer_of(with_pattern("(?:(?:ab?)+c?)+d|x"));
   EXPECT_THAT(error_of([&] { deep.encode(std::string(5 << 20, 'a')); }), HasSubstr("gives up on the text"));
 }
 
-// Steps are counted, not seconds: whatever the pattern, no more than a multiple of the bytes are taken.
+// Steps are counted, not seconds: any pattern takes at most a multiple of the bytes.
 TEST(SplitPattern, TakesStepsInProportionToTheText) {
   using Workspace = SplitPattern::Workspace;
   for (const char* pattern :
@@ -133,8 +133,8 @@ TEST(SplitPattern, TakesStepsInProportionToTheText) {
       while (const auto match = one.find(text, from, workspace)) from = std::max(match->end, from + 1);
     });
     EXPECT_THAT(error, HasSubstr("gives up on the text from byte")) << pattern;
-    EXPECT_THAT(error, HasSubstr(fmt::format("{} for each byte", Workspace::kStepsPerByte)));
-    // The last step passes a repeat, which is no longer than the text.
+    EXPECT_THAT(error, HasSubstr(fmt::format("{} per byte", Workspace::kStepsPerByte)));
+    // The last step passes a repeat, at most as long as the text.
     EXPECT_LE(workspace.steps(),
               Workspace::kStepsAtLeast + (Workspace::kStepsPerByte + 1) * (text.size() + 1))
         << pattern;

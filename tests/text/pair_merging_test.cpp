@@ -1,4 +1,4 @@
-// The two loops of byte pair encoding against one that looks at the words' texts.
+// The two BPE merge loops against one on the words' texts.
 
 #include "modewise/text/pair_merging.h"
 
@@ -11,10 +11,10 @@
 namespace modewise::text {
 namespace {
 
-/// Text of a merged symbol -> its rank, which is its id too.
+/// Text of a merged symbol -> its rank, which is also its id.
 using Ranks = std::map<std::string, int32_t>;
 
-/// As the definition says it: of all neighbours the pair of the smallest rank, the leftmost of equals.
+/// By definition: merges the adjacent pair with the smallest rank first, the leftmost of equals.
 std::vector<std::string> merged_by_text(const std::string& word, const Ranks& ranks) {
   std::vector<std::string> parts;
   for (const char c : word) parts.emplace_back(1, c);
@@ -37,7 +37,7 @@ std::vector<std::string> merged_by_text(const std::string& word, const Ranks& ra
 TEST(PairMerging, TakesTheLowestPairsByScanningAndByHeap) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
-    // Parts of random words, so that merges build on merges.
+    // Parts of random words, so that merges combine merged symbols.
     Ranks ranks;
     while (ranks.size() < 30) {
       std::string text;

@@ -18,14 +18,14 @@ namespace {
 
 using Ids = std::vector<Tokenizer::Id>;
 
-// `tokenizer` answers as the oracle did, and gives every text back.
+// Checks `tokenizer` against the reference, and that decoding restores every text.
 void expect_cases(const Tokenizer& tokenizer, const nlohmann::json& cases) {
   for (const auto& one : cases) {
     const std::string text = from_hex(one["text"]);
     const Ids ids = tokenizer.encode(text);
     EXPECT_EQ(ids, one["ids"].get<Ids>()) << text;
     EXPECT_EQ(tokenizer.decode(ids), text);
-    // llama2.c's decode works on C strings: a zero byte ends it.
+    // llama2.c decodes to C strings, which a zero byte ends.
     if (text.find('\0') == std::string::npos) {
       EXPECT_EQ(tokenizer.decode(ids), from_hex(one["decoded"]));
     }
@@ -69,7 +69,7 @@ TEST(PieceTokenizer, KeepsACopyThatLoadsAgain) {
   const auto copy = load_tokenizer((folder / "copy").string());
   EXPECT_EQ(copy->hash(), tokenizer->hash());
   EXPECT_EQ(copy->encode("abc"), tokenizer->encode("abc"));
-  keep_tokenizer(*copy, folder / "copy");  // onto itself
+  keep_tokenizer(*copy, folder / "copy");  // to the same folder
   std::ofstream(folder / "small.bin", std::ios::binary | std::ios::app) << "x";
   EXPECT_EQ(error_of(ErrorKind::data, [&] { keep_tokenizer(*tokenizer, folder / "copy"); }),
             (folder / "small.bin").string() + " has changed since the tokenizer was loaded");
@@ -78,7 +78,7 @@ TEST(PieceTokenizer, KeepsACopyThatLoadsAgain) {
   EXPECT_EQ(load_tokenizer(folder.string())->name(), "bytes");
 }
 
-// For texts that hold no invalid UTF-8 the model answers as sentencepiece did.
+// For valid UTF-8 the model gives the same ids as sentencepiece.
 TEST(PieceTokenizer, AnswersAsSentencepieceDoes) {
   const nlohmann::json all = load_vectors("sentencepiece.json");
   for (const auto& [name, vectors] : all.items()) {
@@ -118,7 +118,7 @@ TEST(PieceTokenizer, StreamsWithoutTheSpaceInFront) {
   }
 }
 
-// Long words go through the heap, short ones through scanning: both must take the same pairs.
+// Long words use the heap, short ones linear scans: both must merge the same pairs.
 TEST(PieceTokenizer, MergesLongWordsAsShortOnes) {
   const PieceTokenizer tokenizer = small_llama2c();
   const std::string text(1 << 20, 'a');

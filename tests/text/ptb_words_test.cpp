@@ -1,5 +1,4 @@
-// Captions as words against the Stanford tokenizer (vectors/make_ptb_words.py), and what only can be said by
-// hand.
+// Caption tokenizer against the Stanford tokenizer (vectors/make_ptb_words.py), and cases by hand.
 
 #include "modewise/text/ptb_words.h"
 
@@ -46,7 +45,7 @@ TEST(PtbWords, AreSeparatedByBytesThatAreNoText) {
 }
 
 TEST(PtbWords, TakeEachByteOnce) {
-  // Every token of the scanner is a piece of the text, in order, and none is empty.
+  // Every scanner token is a non-empty part of the text, in order.
   const std::string text =
       "Mr. O'Neil's 22 3/4-inch, T.V.s (\u201Cold\u201D) \xF0\x9F\x98\x80 a--b don't; 5:30p.m. #x @y";
   PtbScanner scanner(text);
@@ -59,7 +58,7 @@ TEST(PtbWords, TakeEachByteOnce) {
     ++tokens;
   }
   EXPECT_LE(behind, text.size());
-  EXPECT_EQ(tokens, 19u);  // "22 3/4" is one, the bytes of the picture none
+  EXPECT_EQ(tokens, 19u);  // "22 3/4" is one, the bytes of the emoji none
 }
 
 TEST(PtbWords, OfLongTextsTakeTimeByTheirLength) {
@@ -77,7 +76,7 @@ TEST(PtbWords, OfLongTextsTakeTimeByTheirLength) {
 }
 
 TEST(PtbWords, LoseSoftHyphensInOnePass) {
-  // A pass over the rest of the text for each hyphen would move 10¹³ bytes.
+  // A pass over the rest of the text per hyphen would read 10¹³ bytes.
   std::string text;
   for (int i = 0; i < 2'000'000; ++i) text += "\u00AD\u00AD";
   EXPECT_EQ(ptb_words("a\u00ADb" + text + "c d\u00AD"), (std::vector<std::string>{"abc", "d"}));

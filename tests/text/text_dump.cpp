@@ -1,9 +1,9 @@
-// Answers the Python oracles: for a line `TOKENIZER<tab>FILE` the ids of each text of FILE (records of a
-// 4-byte length and bytes) go to FILE.ids as 32-bit numbers, what they decode to goes to FILE.text; a line
-// with the processor seconds that encoding took, or the error, comes back. For `TOKENIZER<tab>FILE<tab>MOST`
-// the texts are pairs, one after the other (single where the second is empty), that get their marks and at
-// most MOST tokens: ids go to FILE.ids, types to FILE.types, and of each token first byte, last byte and text
-// (0, 1, 255 for a mark) to FILE.places.
+// For the Python tests: for a line `TOKENIZER<tab>FILE` writes the ids of each text of FILE (records of a
+// 4-byte length and bytes) to FILE.ids as 32-bit numbers and the decoded texts to FILE.text, and prints the
+// CPU seconds of encoding, or the error. For `TOKENIZER<tab>FILE<tab>MAXIMUM` consecutive texts are pairs (a
+// single text if the second is empty), framed with special tokens to at most MAXIMUM tokens: ids go to
+// FILE.ids, types to FILE.types, and first byte, last byte and text (0, 1, 255: special token) of each token
+// to FILE.places.
 
 #include <cstdio>
 #include <cstring>
@@ -27,7 +27,7 @@ void append_number(std::string& out, uint32_t number) {
   out.append(bytes, 4);
 }
 
-// Encodes every record; returns the processor seconds that took.
+// Encodes every record; returns the CPU seconds.
 double answer(const Tokenizer& tokenizer, const std::string& path) {
   const std::string content = modewise::read_file(path);
   std::string ids_file, text_file;

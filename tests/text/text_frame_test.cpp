@@ -1,4 +1,4 @@
-// Marks around texts, and how texts that are too long are cut.
+// Special tokens around texts, and truncation.
 
 #include "modewise/text/text_frame.h"
 
@@ -58,7 +58,7 @@ TEST(TextFrame, TheLongerTextIsCutFirst) {
     int64_t maximum;
     int64_t kept_first, kept_second;
   };
-  // Of a pair 3 tokens are marks.
+  // A pair has 3 special tokens.
   for (const Case& one :
        {Case{4, 9, 12, 4, 5}, Case{9, 4, 12, 5, 4}, Case{9, 8, 10, 4, 3}, Case{8, 9, 10, 3, 4},
         Case{9, 9, 10, 3, 4}, Case{1, 30, 5, 1, 1}, Case{30, 1, 6, 2, 1}, Case{5, 5, 13, 5, 5}}) {
@@ -77,9 +77,9 @@ TEST(TextFrame, RefusesWhatCannotBe) {
   const ByteTokenizer bytes;
   const TextFrame frame = text_frame(bytes);
   EXPECT_EQ(message_of([&] { frame_text(bytes, frame, "a", {}, 2); }, ErrorKind::config),
-            "2 tokens are too few: 2 of them are marks, and each text needs one");
+            "2 tokens are too few: 2 of them are special tokens, and each text needs one");
   EXPECT_EQ(message_of([&] { frame_text(bytes, frame, "a", "b", 4); }, ErrorKind::config),
-            "4 tokens are too few: 3 of them are marks, and each text needs one");
+            "4 tokens are too few: 3 of them are special tokens, and each text needs one");
   EXPECT_EQ(message_of([&] { frame_text(bytes, frame, "", {}, 9); }, ErrorKind::data),
             "the text has no tokens");
   EXPECT_EQ(message_of([&] { frame_text(bytes, frame, "a", "", 9); }, ErrorKind::data),

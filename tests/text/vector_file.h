@@ -1,5 +1,5 @@
 #pragma once
-// Frozen vectors of this folder, and the folder with data sets.
+// Frozen test vectors of this folder, and the folder with data sets.
 
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// WordPiece on vocabularies that are small enough to do it by hand.
+// WordPiece on vocabularies small enough for results by hand.
 
 #include "modewise/text/word_piece_tokenizer.h"
 
@@ -53,7 +53,7 @@ TEST(WordPieceTokenizer, AWordThatNoPiecesMakeIsUnknownAsAWhole) {
   EXPECT_EQ(tokenizer().encode(hundred + "a"), (Ids{kUnknown}));
 }
 
-TEST(WordPieceTokenizer, NormalizesAsTold) {
+TEST(WordPieceTokenizer, NormalizesAsConfigured) {
   EXPECT_EQ(tokenizer().encode("ÜN"), (Ids{kUn}));
   EXPECT_EQ(tokenizer().encode("un中un"), (Ids{kUn, kChinese, kUn}));
   EXPECT_EQ(tokenizer().encode("e\u0301É"), (Ids{kE, kE + 1}));

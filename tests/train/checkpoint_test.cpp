@@ -21,7 +21,7 @@ void write(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A store with the steps 10 and 20.
+/// A store with checkpoints of steps 10 and 20.
 class Checkpoints : public testing::Test {
  protected:
   void SetUp() override {
@@ -124,7 +124,7 @@ TEST_F(Checkpoints, BothDamagedIsAnErrorThatNamesBoth) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
-    EXPECT_THAT(error.what(), HasSubstr("step_20/model.safetensors is not what was written"));
+    EXPECT_THAT(error.what(), HasSubstr("step_20/model.safetensors does not match its hash"));
     EXPECT_THAT(error.what(), HasSubstr("step_10/state.json is missing"));
   }
 }
@@ -134,7 +134,7 @@ TEST_F(Checkpoints, AllDeletedIsAnErrorAndNoneEverIsNot) {
   fs::remove_all(folder / "step_20");
   EXPECT_EQ(error_of(ErrorKind::data, [&] { store.newest(); }),
             scratch.path("checkpoints/latest") + " names a checkpoint, but " + scratch.path("checkpoints") +
-                " holds none");
+                " contains none");
   EXPECT_FALSE(CheckpointStore(scratch / "nothing").newest().has_value());
 }
 

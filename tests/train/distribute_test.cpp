@@ -1,4 +1,4 @@
-// Items made by several workers reach the lead as one worker makes them.
+// distribute(): rank 0 receives the items of several workers as from a single one.
 
 #include "modewise/train/distributed/distribute.h"
 
@@ -16,7 +16,7 @@
 namespace modewise::train {
 namespace {
 
-/// Different in number, type and shape from item to item, none or empty ones among them.
+/// Items with varying number, dtype and shape of tensors, including none and empty ones.
 Tensors item(int64_t index) {
   Tensors out;
   for (int64_t i = 0; i < index % 3; ++i) out.push_back(at::arange(index * i).view({index, i}).t());
@@ -72,17 +72,17 @@ TEST(RequireAlike, NamesWhoDiffersAndInWhat) {
   const std::vector<Common> common = {{"settings", "a"}, {"data", "b"}};
   EXPECT_THAT(sentences(common, common), testing::Each(""));
   EXPECT_THAT(sentences(common, {{"settings", "a"}, {"data", "c"}}),
-              testing::Each("the processes do not work alike: rank 1, 3 has other data than rank 0"));
+              testing::Each("the processes disagree: rank 1, 3 has different data than rank 0"));
   EXPECT_THAT(sentences(common, {{"settings", "b"}, {"data", "a"}}),
-              testing::Each("the processes do not work alike: rank 1, 3 has other settings than rank 0"));
+              testing::Each("the processes disagree: rank 1, 3 has different settings than rank 0"));
   check_equal_on_all_ranks(single_process(), common);
 }
 
 TEST(SingleProcess, HasNobodyToSendTo) {
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { single_process().send(at::full({1}, 1), 1); }),
-            "nothing can be sent to process 1");
+            "cannot send to process 1: there is only one process");
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { single_process().receive(1); }),
-            "nothing can be received from process 1");
+            "cannot receive from process 1: there is only one process");
 }
 
 }  // namespace

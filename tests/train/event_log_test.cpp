@@ -1,5 +1,4 @@
-// What a training leaves for TensorBoard: the figures of its steps and evaluations, and over stops and kills
-// each step once.
+// TensorBoard log of a training: scalars of steps and evaluations, each step once across interruptions.
 
 #include "modewise/train/loop/event_log.h"
 
@@ -69,7 +68,7 @@ std::vector<fs::path> event_files(const RunFolder& run) {
   return files;
 }
 
-/// tag, step: value, of all files, a start making its step and later ones of earlier files worthless.
+/// (tag, step) -> value over all files; a start purges its step and later ones of earlier files.
 std::map<std::string, std::map<int64_t, float>> curves_of(const RunFolder& run) {
   std::map<std::string, std::map<int64_t, float>> curves;
   for (const fs::path& file : event_files(run))
@@ -99,7 +98,7 @@ TEST_F(EventLogTest, HoldsTheFiguresOfStepsAndEvaluations) {
   config.batch_size = 150;  // an epoch is one step with all samples
   config.schedule.name = "step";
   config.schedule.step_factor = 0.5;
-  config.clip_norm = 1e-3;  // the norm that is told is the one before
+  config.clip_norm = 1e-3;  // the logged norm is before clipping
   task.dropout = 0;
   ToyTask by_hand;
   by_hand.dropout = 0;

@@ -26,10 +26,10 @@
 namespace modewise::train {
 namespace {
 
-/// Two workers, of which the other one has the same values; writes down how many elements each message had.
+/// Two workers where the other one has the same values; records the number of elements of each message.
 class Twins final : public Workers {
  public:
-  /// With the lead's order, it is another that leads.
+  /// With a given order of rank 0, this worker is another rank.
   explicit Twins(std::vector<int64_t> order_of_rank_zero = {}) : order_(std::move(order_of_rank_zero)) {}
   int64_t rank() const override { return order_.empty() ? 0 : 1; }
   int64_t size() const override { return 2; }
@@ -68,7 +68,7 @@ constexpr int64_t kMessage = (1 << 20) / 4;  // floats
 
 TEST(GradientExchange, HasTheBitsOfTheTreeInAnyOrder) {
   std::vector<at::Tensor> like;
-  for (const int64_t length : {1, 3, 17, 65}) like.push_back(at::empty({length, 5}).t());  // not contiguous
+  for (const int64_t length : {1, 3, 17, 65}) like.push_back(at::empty({length, 5}).t());  // non-contiguous
   like.push_back(at::empty({kMessage + 7}));  // more than a message
   like.push_back(at::empty({31, 33}, at::kDouble));
   like.push_back(at::empty({0}));
@@ -115,7 +115,7 @@ TEST(GradientExchange, SendsWhatIsCompleteWhileTheRestIsMade) {
   GradientExchange exchange(workers, tensors_of({kMessage / 2, kMessage / 2, kMessage, 10}));
   exchange.bring(1, at::full({kMessage / 2}, 1.0f));
   exchange.bring(2, at::full({kMessage}, 2.0f));
-  EXPECT_EQ(workers.sent, 0);  // the last tensor goes first, by itself: the next one fills a message
+  EXPECT_EQ(workers.sent, 0);  // the last tensor is sent first, alone: the next one fills a message
   exchange.bring(3, at::full({10}, 3.0f));
   wait_for([&] { return workers.sent == 2; });
   EXPECT_EQ(workers.sent, 2);
@@ -123,7 +123,7 @@ TEST(GradientExchange, SendsWhatIsCompleteWhileTheRestIsMade) {
   const std::vector<at::Tensor> sums = exchange.take();
   EXPECT_FALSE(sums[0].defined());
   for (const size_t i : {1, 2, 3}) EXPECT_EQ(sums[i][0].item<float>(), 2 * static_cast<float>(i));
-  // Behind each message's tensors stands a number for each of them.
+  // Each message ends with one number per tensor.
   EXPECT_THAT(workers.lengths, testing::ElementsAre(11, kMessage + 1, kMessage + 2));
 }
 
@@ -137,8 +137,9 @@ TEST(GradientExchange, KeepsToTheOrderInWhichTheLeadHadTheTensors) {
     }
     return workers.lengths;
   };
-  const std::vector<int64_t> wanted = {2 * kMessage + 1, 3 * kMessage + 1, kMessage + 1,       // from the end
-                                       3 * kMessage + 1, kMessage + 1,     2 * kMessage + 1};  // as the lead
+  const std::vector<int64_t> wanted = {
+      2 * kMessage + 1, 3 * kMessage + 1, kMessage + 1,       // last tensors first
+      3 * kMessage + 1, kMessage + 1,     2 * kMessage + 1};  // in rank 0's order
   Twins lead, follower({1, 0, 2});
   EXPECT_EQ(lengths_of(lead, {1, 0, 2}, {2, 0, 1}), wanted);
   EXPECT_EQ(lengths_of(follower, {2, 1, 0}, {0, 1, 2}), wanted);
@@ -158,8 +159,8 @@ TEST(GradientExchange, AsksForEachTensorOnce) {
   GradientExchange exchange(single_process(), tensors_of({2, 3}));
   exchange.bring(1, at::full({3}, 7.0f));
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { exchange.bring(1, at::full({3}, 7.0f)); }),
-            "tensor 1 of a step's sums came twice");
-  EXPECT_EQ(error_of(ErrorKind::internal, [&] { exchange.take(); }), "1 of a step's 2 tensors were brought");
+            "tensor 1 was added twice in one step");
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { exchange.take(); }), "1 of a step's 2 tensors were added");
   exchange.bring(0, at::Tensor());
   const std::vector<at::Tensor> sums = exchange.take();
   EXPECT_FALSE(sums[0].defined());

@@ -99,7 +99,7 @@ TEST(SampleOrder, VisitsEverySampleOnceAnEpochInAnotherOrderEachTime) {
     EXPECT_EQ(seen, all);
   }
   EXPECT_NE(epochs[0], epochs[1]);
-  SampleOrder other(23, 5, false, 1, 9);  // entering in the middle gives the same samples
+  SampleOrder other(23, 5, false, 1, 9);  // starting in the middle gives the same samples
   const auto samples = other.samples_of(7);
   EXPECT_TRUE(std::equal(samples.begin(), samples.end(), epochs[1].begin() + 10));
 }

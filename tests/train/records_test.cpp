@@ -1,4 +1,4 @@
-// What a run leaves behind: its checkpoints and their state, its lines, its metrics, and what the task saw.
+// Records of a run: checkpoints and their state, metric lines, metrics, and the calls that the task received.
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -14,9 +14,9 @@
 #include "modewise/core/file.h"
 #include "modewise/core/random.h"
 #include "modewise/train/checkpoint/checkpoint.h"
-#include "modewise/train/loop/sample_order.h"
-#include "modewise/train/distributed/thread_check.h"
 #include "modewise/train/checkpoint/train_state.h"
+#include "modewise/train/distributed/thread_check.h"
+#include "modewise/train/loop/sample_order.h"
 #include "modewise/train/loop/trainer.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"
@@ -117,7 +117,7 @@ TEST_F(Records, CheckpointsStandWhereTheirTimeHasCome) {
   train(task, config, run, false);
   EXPECT_THAT(checkpoints(),
               ElementsAre("latest", "step_1", "step_2", "step_3", "step_4", "step_5", "step_6"));
-  // Steps of 0.01 s are no half minute, and no half minute has passed.
+  // Steps take 0.01 s, so no half minute has passed.
   config.checkpoint_every_minutes = 0.5;
   task.on_loss = [](uint64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
   run = RunFolder::create(scratch / "later");

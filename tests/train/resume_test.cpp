@@ -1,5 +1,5 @@
-// A run that was stopped anywhere and resumed ends with the same bytes as one that was not: model, optimiser,
-// averages, best weights, state and metric lines, for every optimiser and schedule and any number of threads.
+// An interrupted and resumed run ends with the same bytes as an uninterrupted one: model, optimizer, EMA,
+// best weights, state and metric lines, for every optimizer and schedule and any number of threads.
 
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Files = std::map<std::string, std::string>;
 
-/// The bytes of everything a finished run has to say.
+/// The bytes of all records of a finished run.
 Files files_of(const RunFolder& run) {
   Files files;
   for (const char* name : {"metrics.jsonl", "metrics.json"}) files[name] = read_file(run.file(name));
@@ -39,8 +39,8 @@ void expect_same(const Files& got, const Files& wanted, const std::string& what)
     EXPECT_TRUE(got.at(name) == bytes) << what << ": " << name << " differs";
 }
 
-/// Trains to the end, stopped by a signal after each step of `stops`, a fresh process's worth of objects each
-/// time.
+/// Trains to the end, stopped by a signal after each step of `stops`, with new objects after each resume, as
+/// in a new process.
 Files train_with_stops(const TrainConfig& config, const std::vector<int64_t>& stops) {
   const ScratchFolder scratch;
   RunFolder run = RunFolder::create(scratch / "run");
@@ -169,7 +169,7 @@ TEST(ResumeMore, AnInterruptedEvaluationIsMadeAnew) {
   set_stop_signal(0);
   ToyTask task(50);
   const auto load_state = CheckpointStore(run.checkpoints()).newest()->state.at("task");
-  EXPECT_EQ(load_state.at("evaluations"), 1);  // the toy counts evaluations begun
+  EXPECT_EQ(load_state.at("evaluations"), 1);  // the toy task counts started evaluations
   train(task, config, run, true);
   const Files got = files_of(run);
   for (const char* name : {"model.safetensors", "optimizer.safetensors", "metrics.jsonl", "metrics.json"})
@@ -229,10 +229,10 @@ TEST_F(DamagedRun, MetricLinesThatWereCutSendItFurtherBack) {
   std::ofstream(run.file("metrics.jsonl"), std::ios::trunc) << lines.substr(0, lines.size() - 1);
   ToyTask task(50);
   EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { train(task, config, run, true); }),
-            fmt::format("no checkpoint in {0} is whole: {1} is shorter than the checkpoint of step 12 "
-                        "recorded; {1} is shorter than the checkpoint of step 10 recorded",
+            fmt::format("no checkpoint in {0} is intact: {1} is shorter than recorded in the checkpoint of "
+                        "step 12; {1} is shorter than recorded in the checkpoint of step 10",
                         run.checkpoints().string(),
-                        run.file("metrics.jsonl").string()));  // both checkpoints had recorded two lines
+                        run.file("metrics.jsonl").string()));  // both checkpoints recorded two lines
 }
 
 TEST_F(DamagedRun, LinesWrittenAfterTheCheckpointAreCut) {

@@ -69,7 +69,7 @@ RunManifest forecast() {
   return manifest;
 }
 
-/// A run in `path` with what training adds.
+/// A run in `path` with the files that training adds.
 void make_run(const fs::path& path) {
   const RunFolder run = RunFolder::create(path, true);
   run.begin(forecast(), "[train]\nepochs = 3\n", {{"source", "a.csv"}});
@@ -90,7 +90,7 @@ TEST(RunFolder, StartsAnewWhereItsManifestSaysWhatWasARun) {
   make_run(scratch.path());
   RunFolder::create(scratch.path(), true);
   EXPECT_EQ(names_in(scratch.path()), (std::set<std::string>{"mine.txt", "x.tmp-5", "manifest.json"}));
-  make_run(scratch.path());  // after a start that was cut off too
+  make_run(scratch.path());  // also after an interrupted start
   EXPECT_EQ(RunFolder::open(scratch.path()).read_config(), "[train]\nepochs = 3\n");
 }
 
@@ -107,7 +107,7 @@ TEST(RunFolder, RemovesNothingThatNoManifestLists) {
     const std::set<std::string> before = names_in(scratch.path());
     const Error error = error_of([&] { RunFolder::create(scratch.path(), true); });
     EXPECT_EQ(error.kind(), ErrorKind::cannot_create) << manifest;
-    EXPECT_THAT(error.what(), HasSubstr("which no manifest of a run lists"));
+    EXPECT_THAT(error.what(), HasSubstr("which no run manifest lists"));
     EXPECT_EQ(names_in(scratch.path()), before) << manifest;
     EXPECT_TRUE(fs::exists(scratch / "model/w.bin"));
   }
@@ -161,8 +161,9 @@ TEST(RunFolder, DoesNotReplaceWhatTheNewRunReads) {
     RunFolder::create(scratch.path(), true, "data2", {"/elsewhere", needed});
   });
   EXPECT_EQ(error.kind(), ErrorKind::usage);
-  EXPECT_EQ(error.what(), needed + " belongs to the run in " + scratch.path().string() +
-                              ", which the new run would replace: copy it elsewhere, or name another folder");
+  EXPECT_EQ(error.what(),
+            needed + " belongs to the run in " + scratch.path().string() +
+                ", which the new run would replace: copy it elsewhere, or choose another folder");
   EXPECT_EQ(names_in(scratch.path()), before);
   RunFolder::create(scratch.path(), true, "data2", {scratch.path("data2/x.csv"), scratch.path("database")});
   EXPECT_FALSE(fs::exists(scratch / "data"));
@@ -184,7 +185,7 @@ TEST(RunFolder, IsARunWhenItsConfigIsThere) {
   run.write_data({{"source", "a.csv"}});
   Error error = error_of([&] { RunFolder::open(scratch / "run"); });
   EXPECT_EQ(error.kind(), ErrorKind::no_input);
-  EXPECT_THAT(error.what(), HasSubstr("its start was cut off"));
+  EXPECT_THAT(error.what(), HasSubstr("its start was interrupted"));
   run.write_config("# now\n");
   EXPECT_EQ(RunFolder::open(scratch / "run").task(), "forecast");
 }
@@ -313,8 +314,8 @@ TEST(MetricLog, UnderALostClaimNothingIsCutOrAppended) {
 
 TEST(RunFolder, OfAStartThatWasCutOffIsEmpty) {
   const ScratchFolder scratch;
-  scratch.write(".lock", "");                                       // its process was killed
-  scratch.write("auto.tmp-0123456789abcdef/request.json", "{\"t");  // of a search that had not begun
+  scratch.write(".lock", "");                                       // of a killed process
+  scratch.write("auto.tmp-0123456789abcdef/request.json", "{\"t");  // of a search that never started
   const RunFolder run = RunFolder::create(scratch.path());
   EXPECT_FALSE(fs::exists(scratch / "auto.tmp-0123456789abcdef"));
   EXPECT_TRUE(fs::exists(scratch / ".lock"));  // held
@@ -350,9 +351,8 @@ TEST(RunFolder, TheEventFilesOfARunAreItsOwn) {
   const ScratchFolder scratch;
   const std::string event_file = scratch.write("events.out.tfevents.1700000000.host", "");
   EXPECT_STREQ(error_of([&] { RunFolder::create(scratch.path(), true); }).what(),
-               (scratch.path().string() +
-                " holds events.out.tfevents.1700000000.host, which no manifest of a run lists: "
-                "move it away, or name another folder")
+               (scratch.path().string() + " contains events.out.tfevents.1700000000.host, which no run "
+                                          "manifest lists: move it away, or choose another folder")
                    .c_str());
   fs::remove(event_file);
   {

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The sentence of the data error that `call` must throw.
+/// The message of the data error that `call` must throw.
 template <class Call>
 std::string data_error(const Call& call) {
   try {
@@ -35,7 +35,7 @@ void write(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// Changes a file of a checkpoint and lets the manifest fit it.
+/// Rewrites a file of a checkpoint and updates the manifest.
 void rewrite(const fs::path& checkpoint, const std::string& name, const std::string& text) {
   write(checkpoint / name, text);
   auto manifest = Json::parse(read_file(checkpoint / "manifest.json"));
@@ -45,7 +45,7 @@ void rewrite(const fs::path& checkpoint, const std::string& name, const std::str
   write(checkpoint / "manifest.json", manifest.dump(1) + "\n");
 }
 
-/// A run of one epoch, five steps, that was begun with `config`.
+/// A run of one epoch, five steps, started with `config`.
 RunFolder trained(const fs::path& path, const std::string& config) {
   RunFolder run = RunFolder::create(path);
   run.begin({"forecast", {"modewise"}, 1, 1, "toy"}, config, {{"source", "toy.csv"}});
@@ -69,7 +69,7 @@ TEST_F(RunWeightsTest, ACheckpointCarriesTheIdentityOfItsRun) {
   EXPECT_EQ(own.size(), 32U);
   EXPECT_EQ(run.read_manifest().at("run_id"), own);
   EXPECT_EQ(newest_checkpoint(run)->state.at("run_id"), own);
-  EXPECT_EQ(trained(scratch / "same", "x = 1\n").identity(), own);  // it trains to the same bits
+  EXPECT_EQ(trained(scratch / "same", "x = 1\n").identity(), own);  // trains to the same bits
   EXPECT_NE(trained(scratch / "other", "x = 2\n").identity(), own);
 }
 
@@ -119,7 +119,7 @@ TEST_F(RunWeightsTest, AStateOfAnotherFormIsASentence) {
     rewrite(checkpoint, "state.json", text);
     EXPECT_EQ(data_error([&] { run_weights(run); }),
               "no checkpoint in " + run.checkpoints().string() +
-                  " is whole: " + (checkpoint / "state.json").string() + " is not a JSON object");
+                  " is intact: " + (checkpoint / "state.json").string() + " is not a JSON object");
   }
   const std::string begin = (checkpoint / "state.json").string() + ": [json.exception.type_error.302]";
   for (const char* text : {R"({"run_id": 7})", R"({"best_step": "x"})"}) {

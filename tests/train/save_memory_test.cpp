@@ -1,5 +1,5 @@
-// What a save takes beyond the tensors that it saves: by the most memory that the whole process ever had, so
-// that no allocator is left out.
+// Extra memory of saving a checkpoint, by the peak resident memory of the process, which covers all
+// allocators.
 
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ int64_t status(const std::string& wanted) {
   return 0;
 }
 
-/// From here on the most resident memory is counted anew; false where the system does not let it.
+/// Resets the peak resident memory; false if the system does not support it.
 bool forget_peak() {
   std::ofstream file("/proc/self/clear_refs");
   file << 5 << std::flush;
   return file.good();
 }
 
-/// A third of the bytes as a model's weights, the rest as its optimiser's.
+/// One third of the bytes as model weights, the rest as optimizer state.
 int64_t bytes_to_save(int64_t bytes, const std::filesystem::path& folder) {
   std::vector<NamedTensor> model, optimizer;
   for (int i = 0; i < 10; ++i) {
@@ -54,7 +54,7 @@ int64_t bytes_to_save(int64_t bytes, const std::filesystem::path& folder) {
 TEST(SaveMemory, DoesNotGrowWithTheTensors) {
   if (!forget_peak()) GTEST_SKIP() << "the peak of resident memory cannot be reset here";
   const ScratchFolder scratch;
-  bytes_to_save(0, scratch / "first");  // brings in the code
+  bytes_to_save(0, scratch / "first");  // warm-up: loads code
   const int64_t without = bytes_to_save(0, scratch / "without");
   EXPECT_LT(bytes_to_save(64 * kMiB, scratch / "with"), without + 8 * kMiB);
 }

@@ -51,7 +51,7 @@ TEST(Schedule, WarmsUpStepSchedulesWithoutShiftingTheirEpochs) {
 }
 
 TEST(Schedule, CutsWhereItIsTold) {
-  // As MedMNIST's authors: a tenth at half and at three quarters of 100 epochs.
+  // As in MedMNIST: × 0.1 at half and at three quarters of 100 epochs.
   ScheduleConfig config = named("step");
   config.step_factor = 0.1;
   config.step_at = {50, 75};
@@ -111,7 +111,7 @@ TEST(Schedule, OneCycleMayBeginAtItsPeak) {
   config.start_divisor = 4;
   config.end_divisor = 10;
   config.cycle_momentum = true;
-  for (const double peak_at : {0.0, 0.2}) {  // of 5 steps: none and the first
+  for (const double peak_at : {0.0, 0.2}) {  // none and the first of 5 steps
     config.peak_at = peak_at;
     const Schedule schedule(config, {.learning_rate = 2.0}, 5, 5);
     EXPECT_DOUBLE_EQ(schedule.at(0).learning_rate, 2.0) << peak_at;

@@ -1,5 +1,5 @@
-// What a user reads when a run cannot go on, word by word: every number and name of it differs from the
-// others.
+// Error messages of run folders, checkpoints and the trainer, word by word; all numbers and names in them are
+// distinct.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
@@ -16,11 +16,11 @@
 #include "modewise/core/hash.h"
 #include "modewise/train/checkpoint/checkpoint.h"
 #include "modewise/train/checkpoint/folder_lock.h"
+#include "modewise/train/checkpoint/run_weights.h"
+#include "modewise/train/checkpoint/tensor_file.h"
 #include "modewise/train/loop/metric_log.h"
 #include "modewise/train/loop/optimizer.h"
-#include "modewise/train/checkpoint/run_weights.h"
 #include "modewise/train/loop/schedule.h"
-#include "modewise/train/checkpoint/tensor_file.h"
 #include "modewise/train/loop/trainer.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
@@ -40,7 +40,7 @@ TEST(Sentences, OfRunFolders) {
   const ScratchFolder scratch;
   const std::string here = scratch.path().string();
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { RunFolder::open(scratch / "none"); }),
-            "there is no run folder " + here + "/none");
+            "no such run folder: " + here + "/none");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { RunFolder::open(scratch.path()); }),
             here + " is not a run folder: it has no config.toml");
   const RunFolder cut = RunFolder::create(scratch / "cut");
@@ -50,18 +50,18 @@ TEST(Sentences, OfRunFolders) {
   EXPECT_EQ(
       error_of(ErrorKind::no_input, [&] { RunFolder::open(scratch / "cut"); }),
       here +
-          "/cut is not a run folder yet: its start was cut off before config.toml was written; start it "
+          "/cut is not a run folder yet: its start was interrupted before config.toml was written; start it "
           "again with --overwrite");
   EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "cut"); }),
             "another process is training in " + here + "/cut");
   scratch.write("held/mine.txt", "mine");
   EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "held"); }),
-            here + "/held holds files already: continue that run with --resume " + here +
-                "/held, start anew in it with --overwrite, or name another folder");
+            here + "/held is not empty: resume that run with --resume " + here +
+                "/held, replace it with --overwrite, or choose another folder");
   scratch.write("mine/model/w.bin", "mine");
   EXPECT_EQ(
       error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "mine", true); }),
-      here + "/mine holds model, which no manifest of a run lists: move it away, or name another folder");
+      here + "/mine contains model, which no run manifest lists: move it away, or choose another folder");
   EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { RunFolder::create_numbered(scratch.path(), "a/b"); }),
             "cannot create " + here + "/a/b: No such file or directory");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { const FolderLock lock(scratch / "none"); }),
@@ -69,7 +69,7 @@ TEST(Sentences, OfRunFolders) {
   EXPECT_EQ(error_of(ErrorKind::io, [&] { const MetricLog log(scratch / "none/metrics.jsonl", 0); }),
             "cannot open " + here + "/none/metrics.jsonl: No such file or directory");
   EXPECT_EQ(error_of(ErrorKind::io, [&] { const MetricLog log(scratch / "held/mine.txt", -1); }),
-            "cannot cut to its recorded length " + here + "/held/mine.txt: Invalid argument");
+            "cannot truncate to its recorded length " + here + "/held/mine.txt: Invalid argument");
 }
 
 TEST(Sentences, OfARunsJson) {
@@ -86,12 +86,12 @@ TEST(Sentences, OfARunsJson) {
             here + "/metrics.jsonl:3 is not a JSON object");
 }
 
-/// A store whose one checkpoint, of step 4, holds the file "model".
+/// A store with one checkpoint, of step 4, with the file "model".
 class CheckpointSentences : public testing::Test {
  protected:
   void SetUp() override { store.save(4, {{"step", 4}}, {text_file("model", "weights")}, 2); }
   std::string damage() const { return checkpoint_damage(step); }
-  /// Lets the manifest say what `change` makes of it, with the hash that fits.
+  /// Applies `change` to the manifest and updates its hash.
   void rewrite_manifest(const std::function<void(nlohmann::ordered_json&)>& change) const {
     auto manifest = nlohmann::ordered_json::parse(read_file(step / "manifest.json"));
     manifest.erase("hash");
@@ -109,20 +109,20 @@ TEST_F(CheckpointSentences, SayWhatIsDamaged) {
   const std::string here = step.string();
   EXPECT_EQ(damage(), "");
   write(step / "model", "weight");
-  EXPECT_EQ(damage(), here + "/model has 6 bytes, 7 are wanted");
+  EXPECT_EQ(damage(), here + "/model has 6 bytes, expected 7");
   write(step / "model", "weightz");
-  EXPECT_EQ(damage(), "the content of " + here + "/model is not what was written");
+  EXPECT_EQ(damage(), "the content of " + here + "/model does not match its hash");
   EXPECT_EQ(error_of(ErrorKind::data, [&] { store.newest(); }), "no checkpoint in " + folder.string() +
-                                                                    " is whole: the content of " + here +
-                                                                    "/model is not what was written");
+                                                                    " is intact: the content of " + here +
+                                                                    "/model does not match its hash");
   fs::remove(step / "model");
   EXPECT_EQ(damage(), here + "/model is missing");
   rewrite_manifest([](auto& manifest) { manifest["format"] = 2; });
-  EXPECT_EQ(damage(), here + "/manifest.json has format 2, this program knows format 1");
+  EXPECT_EQ(damage(), here + "/manifest.json has format 2, this program reads format 1");
   rewrite_manifest([](auto& manifest) { manifest.erase("format"); });
   EXPECT_EQ(damage(), here + "/manifest.json is not a manifest");
   write(step / "manifest.json", "{\"format\":1}");
-  EXPECT_EQ(damage(), here + "/manifest.json does not fit its own hash");
+  EXPECT_EQ(damage(), here + "/manifest.json does not match its own hash");
 }
 
 TEST_F(CheckpointSentences, AStateThatIsNoJsonIsDamageToo) {
@@ -139,7 +139,7 @@ TEST_F(CheckpointSentences, AStateThatIsNoJsonIsDamageToo) {
 TEST_F(CheckpointSentences, SayThatNoneIsLeft) {
   fs::remove_all(step);
   EXPECT_EQ(error_of(ErrorKind::data, [&] { store.newest(); }),
-            folder.string() + "/latest names a checkpoint, but " + folder.string() + " holds none");
+            folder.string() + "/latest names a checkpoint, but " + folder.string() + " contains none");
   fs::remove(folder / "latest");
   EXPECT_FALSE(store.newest().has_value());
 }
@@ -173,15 +173,15 @@ TEST(Sentences, OfTensorFiles) {
     return error_of(kind, [&] { load_tensors(path, into); });
   };
   EXPECT_EQ(refused(ErrorKind::data, {{"a", a}, {"c", b}}),
-            path.string() + " holds no tensor 'c': it belongs to another model");
+            path.string() + " has no tensor 'c': it belongs to another model");
   EXPECT_EQ(refused(ErrorKind::data, {{"a", at::zeros({3, 2})}, {"b", b}}),
-            path.string() + ": tensor 'a' is F32 [2, 3], the model wants F32 [3, 2]");
+            path.string() + ": tensor 'a' is F32 [2, 3], the model expects F32 [3, 2]");
   EXPECT_EQ(refused(ErrorKind::data, {{"a", a}, {"b", at::zeros({5}, at::kLong)}}),
-            path.string() + ": tensor 'b' is F64 [5], the model wants I64 [5]");
+            path.string() + ": tensor 'b' is F64 [5], the model expects I64 [5]");
   EXPECT_EQ(refused(ErrorKind::data, {{"a", a}}),
             path.string() + " holds 2 tensors, the model has 1: it belongs to another model");
   EXPECT_EQ(refused(ErrorKind::internal, {{"b", b}, {"a", at::zeros({3, 2}).t()}}),
-            "tensor 'a' must be contiguous to be restored");
+            "tensor 'a' must be contiguous to be loaded");
   const std::vector<NamedTensor> complex = {{"z", at::empty({1}, at::kComplexFloat)}};
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { writer_of(complex); }),
             "tensors of type ComplexFloat cannot be saved");
@@ -202,14 +202,14 @@ TEST(Sentences, OfParametersSchedulesAndMetrics) {
             "unknown schedule 'sawtooth'");
   const Metrics metrics = {{"mse", 1.0}, {"mae", 2.0}};
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { metrics.at("rmse"); }),
-            "there is no metric 'rmse' among mse, mae");
+            "unknown metric 'rmse'; known: mse, mae");
   TrainConfig settings;
   settings.optimizer.betas = {0.5, 1};
   EXPECT_EQ(error_of(ErrorKind::config, [&] { settings.validate(); }),
             "train: optimizer.betas must be below 1, got 0.5 and 1");
 }
 
-/// The toy task with one part of it replaced.
+/// The toy task with one part replaced.
 class OddTask : public ToyTask {
  public:
   std::function<at::Tensor(const at::Tensor&)> changed_loss = [](const at::Tensor& loss) { return loss; };
@@ -253,12 +253,11 @@ TEST_F(TrainingSentences, OfSamplesAndFolders) {
   task.samples = 49;
   config.drop_last = true;
   EXPECT_EQ(ends_with(ErrorKind::data),
-            "49 training samples do not fill one batch of 50, and drop_last leaves out batches that are not "
-            "full");
+            "49 training samples do not fill one batch of 50, and drop_last drops incomplete batches");
   task.samples = 50;
   EXPECT_EQ(train(task, config, run, false).steps, 2);
   EXPECT_EQ(ends_with(ErrorKind::cannot_create),
-            here + " holds checkpoints already: continue that run with --resume " + here);
+            here + " already contains checkpoints: resume that run with --resume " + here);
   EXPECT_EQ(
       error_of(ErrorKind::no_input, [&] { load_weights(*task.net, RunFolder::create(scratch / "new")); }),
       (scratch / "new").string() + " has no checkpoint yet");
@@ -268,7 +267,7 @@ TEST_F(TrainingSentences, OfTasksThatGiveNothing) {
   task.loads_nothing = true;
   EXPECT_EQ(ends_with(ErrorKind::internal), "the task loaded no batch 0");
   task.loads_nothing = false;
-  const std::string wanted = "the task's loss must be one number with a gradient";
+  const std::string wanted = "the task's loss must be a scalar with a gradient";
   task.changed_loss = [](const at::Tensor& loss) { return loss.detach(); };
   EXPECT_EQ(ends_with(ErrorKind::internal), wanted);
   task.changed_loss = [](const at::Tensor& loss) { return loss.expand({2}); };
@@ -298,17 +297,16 @@ TEST_F(TrainingSentences, OfLossesAndGradientsThatAreNotFinite) {
 }
 
 TEST_F(TrainingSentences, OfGradientsWhoseNormAloneIsNotFinite) {
-  // Squares of 1.44e308 each: together more than float64 holds.
+  // Squares of 1.44e308 each: their sum overflows float64.
   const at::Tensor a = task.net->register_parameter("a", at::zeros({1}, at::kDouble)),
                    b = task.net->register_parameter("b", at::zeros({1}, at::kDouble));
   for (const at::Tensor& one : {a, b})
     one.register_hook([](const at::Tensor& gradient) { return at::full_like(gradient, 1.2e154); });
   task.changed_loss = [&](const at::Tensor& loss) { return loss + (a + b).sum(); };
-  EXPECT_EQ(
-      ends_with(ErrorKind::general),
-      std::string("training diverged at step 1: the norm of the gradient is not finite; no checkpoint was "
-                  "saved yet") +
-          kMayHelp);
+  EXPECT_EQ(ends_with(ErrorKind::general),
+            std::string("training diverged at step 1: the gradient norm is not finite; no checkpoint was "
+                        "saved yet") +
+                kMayHelp);
   b.register_hook([](const at::Tensor& gradient) { return at::full_like(gradient, HUGE_VAL); });
   EXPECT_EQ(
       ends_with(ErrorKind::general),
@@ -335,18 +333,18 @@ TEST_F(TrainingSentences, OfRunsThatCannotGoOnLikeThis) {
   config.optimizer.learning_rate = 0.001;
   task.samples = 149;
   const std::string other =
-      "the data is not what " + name + " was trained on (150 samples, content toy; now ";
-  EXPECT_EQ(ends_with(ErrorKind::data, true), other + "149 samples, content toy)");
+      "the training data differs from that of " + name + " (150 samples, hash toy; now ";
+  EXPECT_EQ(ends_with(ErrorKind::data, true), other + "149 samples, hash toy)");
   task.samples = 150;
   task.hash = "doll";
-  EXPECT_EQ(ends_with(ErrorKind::data, true), other + "150 samples, content doll)");
+  EXPECT_EQ(ends_with(ErrorKind::data, true), other + "150 samples, hash doll)");
   EXPECT_EQ(train(task, config, run, true, true).steps, 6);
   task.hash = "toy";
   fs::remove(run.file("metrics.jsonl"));
   fs::remove_all(run.checkpoints() / "step_3");
   EXPECT_EQ(ends_with(ErrorKind::data, true),
-            "no checkpoint in " + here + "/checkpoints is whole: " + here +
-                "/metrics.jsonl is shorter than the checkpoint of step 6 recorded");
+            "no checkpoint in " + here + "/checkpoints is intact: " + here +
+                "/metrics.jsonl is shorter than recorded in the checkpoint of step 6");
   fs::remove_all(run.checkpoints());
   write(run.file("metrics.jsonl"), "");
   CheckpointStore(run.checkpoints()).save(8, {{"step", 8}}, {}, 1);

@@ -1,4 +1,4 @@
-// The settings of training: their names and ranges, what must fit together, which of them change numbers.
+// Training options: names and ranges, rules between them, and which of them affect results.
 
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>

@@ -29,7 +29,7 @@ TEST(SideThread, TakesNoSignalAndComputesAlone) {
 
 TEST(OrderedJobs, AreDoneInOrderAndWaitedFor) {
   OrderedJobs jobs;
-  jobs.wait();  // for nothing
+  jobs.wait();  // no jobs
   std::vector<int> done;
   for (int round = 0; round < 3; ++round) {
     done.clear();

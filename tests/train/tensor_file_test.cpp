@@ -1,4 +1,4 @@
-// Tensors into a file and back: every type, what is left out, and what else a load changes.
+// Saving and loading tensors: every dtype, skipped tensors, and version counters after loading.
 
 #include "modewise/train/checkpoint/tensor_file.h"
 
@@ -52,7 +52,7 @@ TEST(TensorFile, ALoadIsAChangeThatAutogradSees) {
   const auto before = t._version();
   load_tensors(scratch / "f", std::vector<NamedTensor>{{"t", t}});
   EXPECT_EQ(t._version(), before + 1);
-  const c10::InferenceMode inference;  // its tensors have no versions
+  const c10::InferenceMode inference;  // inference tensors have no version counter
   const at::Tensor evaluated = at::zeros({2});
   load_tensors(scratch / "f", std::vector<NamedTensor>{{"t", evaluated}});
   EXPECT_EQ(evaluated[1].item<float>(), 7.0F);

@@ -1,6 +1,6 @@
 #pragma once
-// Workers that are threads of one process. Each adds what all have brought along the tree, written out as the
-// recursion that its definition is.
+// Workers as threads of one process, with all-reduce sums along the tree, written as the recursive
+// definition.
 
 #include <ATen/core/Tensor.h>
 
@@ -25,7 +25,7 @@ class ThreadGroup {
   explicit ThreadGroup(int64_t size)
       : brought_(static_cast<size_t>(size)), numbers_(static_cast<size_t>(size)), all_here_(size) {}
 
-  /// Runs work(workers) as each of the group at once.
+  /// Runs work(workers) on all ranks concurrently.
   void run(const std::function<void(Workers&)>& work) {
     std::vector<std::thread> threads;
     for (size_t rank = 0; rank < brought_.size(); ++rank)

@@ -29,8 +29,8 @@ at::Tensor normal(at::IntArrayRef shape, double stddev, const RandomStream& stre
   return tensor;
 }
 
-/// x [B, K] · weight [M, K]ᵀ as products summed along K: matrix products of small odd shapes depend on the
-/// number of threads (docs/training.md), sums along one dimension do not.
+/// x [B, K] · weight [M, K]ᵀ as elementwise products summed along K: matrix products of small odd shapes
+/// depend on the number of threads (docs/training.md), sums along one dimension do not.
 at::Tensor weighted_sums(const at::Tensor& x, const at::Tensor& weight) {
   return (x.unsqueeze(1) * weight).sum(-1);
 }
@@ -84,7 +84,7 @@ at::Tensor ToyTask::loss(const Batch& batch, uint64_t seed, uint64_t step) {
   const auto& toy = static_cast<const ToyBatch&>(batch);
   seen.add_(1);
   if (on_loss) on_loss(step);
-  // The mean over one dimension, then over at most a batch of numbers: both by one thread.
+  // The mean over one dimension, then over at most a batch of numbers: both single-threaded.
   return at::square(net->forward(toy.inputs, dropout, seed, step) - toy.targets).mean(1).mean();
 }
 

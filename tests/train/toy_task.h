@@ -1,6 +1,6 @@
 #pragma once
-// A small task for the tests of the trainer: a net of two layers with counter-based dropout on synthetic
-// data, the same bits for any number of threads.
+// Toy task for the trainer tests: a two-layer network with counter-based dropout on synthetic data, the same
+// bits for any number of threads.
 
 #include <functional>
 
@@ -15,7 +15,7 @@ class ToyNet : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x, double dropout, uint64_t seed, uint64_t step);
 
   at::Tensor first_weight, first_bias, norm_weight, second_weight, second_bias;
-  at::Tensor hidden_mean;  // a running statistic, as batch normalisation keeps it
+  at::Tensor hidden_mean;  // a running statistic, as in batch normalisation
 };
 
 class ToyTask : public ModuleTask {

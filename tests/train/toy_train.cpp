@@ -1,11 +1,11 @@
-// Trains the toy task in a folder, to be killed by tests/python/test_train_crash.py at any moment.
+// Trains the toy task in a folder; tests/python/test_train_crash.py kills it at any moment.
 //
 //   train_toy run FOLDER [key=value…]          a new run
 //   train_toy resume FOLDER [key=value…]       continues one
-//   train_toy resume-all FOLDER… [key=value…]  continues each, printing a line of JSON with what became of it
+//   train_toy resume-all FOLDER… [key=value…]  continues each, printing one JSON line with its result
 //
-// Keys are the options of training, and: threads; report (print a line as each step begins); stall_at (the
-// step that takes a minute); accept (changed options on resume).
+// Keys are the training options, and: threads; report (print a line at the start of each step); stall_at (a
+// step that takes a minute); accept (allow changed options on resume).
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>

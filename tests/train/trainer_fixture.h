@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the trainer share: a toy task trained in a run folder of its own.
+// Fixture of the trainer tests: a toy task trained in its own run folder.
 
 #include <gtest/gtest.h>
 

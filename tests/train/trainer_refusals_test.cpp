@@ -1,4 +1,4 @@
-// What the trainer refuses, and what ends a training with an error.
+// Trainer errors: invalid options, and failures during training.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST_F(TrainerTest, OpenEpochsAreForTheTaskToChoose) {
   config.epochs = TrainConfig::kOpenEpochs;
   const Error error = error_of(config);
   EXPECT_EQ(error.exit_code(), 78);
-  EXPECT_STREQ(error.what(), "train.epochs = -1: this task chooses none, give a number");
+  EXPECT_STREQ(error.what(), "train.epochs = -1: this task does not choose a number of epochs, set one");
 }
 
 TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
@@ -72,7 +72,7 @@ TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
     EXPECT_TRUE(std::isfinite(parameter.detach().abs().max().item<float>()));
 }
 
-/// What is logged within the scope, a line a message.
+/// Captures log messages within the scope, one line each.
 class Logged {
  public:
   Logged() : before_(spdlog::default_logger()) {
@@ -185,7 +185,7 @@ TEST_F(TrainerTest, ResumeNeedsTheLinesThatTheCheckpointKnows) {
   train(small_config());
   const std::filesystem::path path = run.file("metrics.jsonl");
   const std::string lines = read_file(path);
-  std::filesystem::resize_file(path, lines.size() - 1);  // that of step 15, not that of step 10
+  std::filesystem::resize_file(path, lines.size() - 1);  // shorter than recorded at step 15, not at step 10
   ToyTask other;
   EXPECT_EQ(train::train(other, small_config(), run, true).steps, 15);
   EXPECT_EQ(other.evaluations, 3);
@@ -193,14 +193,14 @@ TEST_F(TrainerTest, ResumeNeedsTheLinesThatTheCheckpointKnows) {
   std::filesystem::remove(path);
   const Error error = error_of(small_config(), true);
   EXPECT_EQ(error.kind(), ErrorKind::data);
-  EXPECT_THAT(error.what(), HasSubstr("metrics.jsonl is shorter than the checkpoint of step 15 recorded"));
+  EXPECT_THAT(error.what(), HasSubstr("metrics.jsonl is shorter than recorded in the checkpoint of step 15"));
 }
 
 TEST_F(TrainerTest, ResumeWithOtherSettingsNamesThem) {
   TrainConfig config = small_config();
   train(config);
   config.optimizer.learning_rate = 0.5;
-  config.keep_checkpoints = 7;  // changes no number
+  config.keep_checkpoints = 7;  // does not affect results
   const Error error = error_of(config, true);
   EXPECT_EQ(error.kind(), ErrorKind::config);
   EXPECT_THAT(error.what(), HasSubstr("optimizer.learning_rate was 0.001, is 0.5"));
@@ -213,8 +213,8 @@ TEST_F(TrainerTest, ResumeWithOtherDataOrAnotherModelIsADataError) {
   train(small_config());
   ToyTask fewer(149, 1);
   EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { train::train(fewer, small_config(), run, true); }),
-            "the data is not what " + (run.checkpoints() / "step_15").string() +
-                " was trained on (150 samples, content toy; now 149 samples, content toy)");
+            "the training data differs from that of " + (run.checkpoints() / "step_15").string() +
+                " (150 samples, hash toy; now 149 samples, hash toy)");
   class Wider : public ToyTask {
    public:
     Wider() { net->register_parameter("more", net->first_bias.detach().clone()); }
@@ -224,7 +224,7 @@ TEST_F(TrainerTest, ResumeWithOtherDataOrAnotherModelIsADataError) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
-    EXPECT_THAT(error.what(), HasSubstr("holds no tensor 'more'"));
+    EXPECT_THAT(error.what(), HasSubstr("has no tensor 'more'"));
   }
 }
 

@@ -24,7 +24,7 @@
 namespace modewise::train {
 namespace {
 
-/// One thread unless a test asks for more: the machine may be busy.
+/// One thread by default: the machine may be busy.
 class OneThread : public testing::Environment {
   void SetUp() override { at::set_num_threads(1); }
 };
@@ -64,7 +64,7 @@ TEST_F(TrainerTest, EvaluatesSeveralTimesAnEpochEvenlySpaced) {
     (line.contains("val_mse") ? evaluations : losses).push_back(line.at("step"));
   EXPECT_THAT(evaluations, testing::ElementsAre(3, 5, 8, 10));
   EXPECT_THAT(losses,
-              testing::ElementsAre(2, 4, 6));  // 8 and 10 are evaluations, whose lines have the loss too
+              testing::ElementsAre(2, 4, 6));  // 8 and 10 are evaluations, whose lines contain the loss too
 }
 
 TEST_F(TrainerTest, MoreEvaluationsThanStepsIsOneAStep) {
@@ -88,7 +88,7 @@ TEST_F(TrainerTest, StopsEarlyAndKeepsTheBestWeights) {
   };
   const TrainResult result = train(config);
   EXPECT_EQ(result.reason, StopReason::early_stopping);
-  EXPECT_EQ(result.steps, 25);  // 0.5 again is no improvement
+  EXPECT_EQ(result.steps, 25);  // an equal 0.5 is no improvement
   EXPECT_EQ(result.best_step, 10);
   EXPECT_EQ(result.best.at("val_mse"), 0.5);
   EXPECT_TRUE(at::equal(task.net->second_weight.detach(), best));
@@ -185,15 +185,15 @@ TEST_F(TrainerTest, AModelWithoutParametersIsEvaluatedOnce) {
 }
 
 TEST_F(TrainerTest, AccumulationEqualsALargeBatch) {
-  // Without dropout, batches of 20 and 10 give the gradient of one of 30. Adam's first step is rate · g /
-  // (|g| + ε): with ε far above the gradients it is proportional to them.
+  // Gradient accumulation: without dropout, batches of 20 and 10 give the gradient of a batch of 30. Adam's
+  // first step is rate · g / (|g| + ε): with ε far above the gradients it is proportional to them.
   TrainConfig large = small_config();
   large.max_steps = 1;
   large.optimizer.name = "adam";
   large.optimizer.weight_decay = 0;
   large.optimizer.learning_rate = 100;
   large.optimizer.epsilon = 100;
-  large.clip_norm = 0.5;  // of the whole gradient, not of its parts
+  large.clip_norm = 0.5;  // of the global gradient, not per tensor
   TrainConfig parts = large;
   parts.batch_size = 20;
   parts.accumulate = 2;
@@ -225,7 +225,7 @@ TEST_F(TrainerTest, ClippingScalesByTheNormAndAMillionth) {
   config.optimizer.epsilon = 1;
   config.clip_norm = 1e-6;
   const int64_t entries = task.net->second_bias.numel();
-  const double each = 1e-6 / std::sqrt(static_cast<double>(entries));  // all together: a norm of 1e-6
+  const double each = 1e-6 / std::sqrt(static_cast<double>(entries));  // a global norm of 1e-6
   for (at::Tensor& parameter : task.net->parameters()) {
     const double value = parameter.is_same(task.net->second_bias) ? each : 0.0;
     parameter.register_hook([value](const at::Tensor& gradient) { return at::full_like(gradient, value); });
@@ -255,7 +255,7 @@ TEST_F(TrainerTest, AveragedWeightsAreEvaluatedAndKept) {
   config.schedule.name = "constant";
   config.optimizer.learning_rate = 0.01;
   at::Tensor evaluated;
-  std::vector<at::Tensor> trained;  // before each step
+  std::vector<at::Tensor> trained;  // weights before each step
   task.on_evaluate = [&](Metrics&) { evaluated = task.net->second_weight.detach().clone(); };
   task.on_loss = [&](uint64_t) { trained.push_back(task.net->second_weight.detach().to(at::kDouble)); };
   train(config);
@@ -266,7 +266,7 @@ TEST_F(TrainerTest, AveragedWeightsAreEvaluatedAndKept) {
   EXPECT_TRUE(at::equal(loaded.net->second_weight.detach(), evaluated));
   load_weights(*last.net, run, false);
   trained.push_back(last.net->second_weight.detach().to(at::kDouble));
-  // By hand: the share that stays is (1 + t) / (10 + t) after step t, until that is more than 0.6.
+  // By hand: the decay is (1 + t) / (10 + t) after step t, limited to 0.6.
   at::Tensor average = trained[0];
   for (size_t t = 1; t < trained.size(); ++t) {
     const double stays = t < 13 ? static_cast<double>(1 + t) / static_cast<double>(10 + t) : 0.6;
@@ -295,7 +295,7 @@ TEST_F(TrainerTest, AveragedWeightsAreEvaluatedWithAveragedStatistics) {
   config.evaluations_per_epoch = 2;
   std::vector<double> average(static_cast<size_t>(task.net->hidden_mean.numel()), 0.0);
   int64_t evaluations = 0, steps = 0;
-  // The statistics after a step are seen as the next one begins; those of the last are in the checkpoint.
+  // Statistics after a step are read when the next one starts; those of the last step are in the checkpoint.
   const auto follow = [&](const at::Tensor& statistics) {
     ++steps;
     const double t = static_cast<double>(steps), decay = std::min(0.6, (1 + t) / (10 + t));
@@ -363,7 +363,7 @@ TEST(TensorFile, TiedParametersAreKeptOnceUnderTheFirstName) {
   ToyNet net(1);
   net.register_parameter("tied", net.first_weight);
   EXPECT_EQ(trainable_parameters(net).size(), 5U);
-  EXPECT_EQ(module_tensors(net).size(), 7U);  // and two buffers
+  EXPECT_EQ(module_tensors(net).size(), 7U);  // including two buffers
 }
 
 TEST(TensorFile, LoadsNothingUnlessEverythingFits) {
@@ -379,7 +379,7 @@ TEST(TensorFile, LoadsNothingUnlessEverythingFits) {
   wrong = tensors;
   wrong[4].tensor = wrong[4].tensor.detach().reshape({1, -1});
   EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { load_tensors(scratch / "model", wrong); }),
-            scratch.path("model") + ": tensor 'second_bias' is F32 [120], the model wants F32 [1, 120]");
+            scratch.path("model") + ": tensor 'second_bias' is F32 [120], the model expects F32 [1, 120]");
   EXPECT_TRUE(at::equal(before, other.first_weight.detach()));
   load_tensors(scratch / "model", tensors);
   EXPECT_TRUE(at::equal(saved.first_weight.detach(), other.first_weight.detach()));
@@ -392,7 +392,7 @@ TEST(MetricsType, KeepsTheOrderAndReplacesInPlace) {
   EXPECT_EQ(metrics_from_json(to_json(metrics)), metrics);
   EXPECT_FALSE(metrics.find("c").has_value());
   EXPECT_EQ(modewise::error_of(ErrorKind::internal, [&] { metrics.at("c"); }),
-            "there is no metric 'c' among b, a");
+            "unknown metric 'c'; known: b, a");
 }
 
 }  // namespace

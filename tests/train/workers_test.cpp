@@ -1,5 +1,5 @@
-// What the lead does, what the others leave alone, and what all do alike: the same bits for any number of
-// processes, and for the parts of a batch the gradient of the whole.
+// Distributed training: the roles of rank 0 and other ranks, the same bits for any number of processes, and
+// shard gradients that sum to the gradient of the whole batch.
 
 #include "modewise/train/distributed/workers.h"
 
@@ -17,8 +17,8 @@
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/distributed/shards.h"
-#include "modewise/train/loop/trainer.h"
 #include "modewise/train/distributed/tree_sum.h"
+#include "modewise/train/loop/trainer.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "thread_group.h"
@@ -47,7 +47,7 @@ class WorkersTest : public testing::Test {
  protected:
   void SetUp() override { at::set_num_threads(1); }
 
-  /// One training by `size` workers; the task of each.
+  /// One training by `size` workers; returns the task of each.
   std::vector<std::unique_ptr<ToyTask>> trained(int64_t size, const TrainConfig& config,
                                                 const std::string& name, int64_t samples = 150) {
     std::vector<std::unique_ptr<ToyTask>> tasks;
@@ -72,7 +72,7 @@ void expect_same_tensors(ToyTask& a, ToyTask& b) {
 }
 
 TEST_F(WorkersTest, AnyNumberOfThemMakesTheSameBits) {
-  for (const int64_t samples : {150, 123, 121}) {  // the last batch has 30, 3 and 1 samples for 4 parts
+  for (const int64_t samples : {150, 123, 121}) {  // the last batch has 30, 3 and 1 samples for 4 shards
     TrainConfig config = two_epochs(4);
     config.accumulate = samples == 123 ? 3 : 1;
     const auto one = trained(1, config, fmt::format("one{}-", samples), samples);
@@ -85,7 +85,7 @@ TEST_F(WorkersTest, AnyNumberOfThemMakesTheSameBits) {
   }
 }
 
-/// Of which the odd parts have no gradient of one parameter, and no part one of another.
+/// Odd shards have no gradient of one parameter, and no shard has one of another.
 class UnevenTask : public ToyTask {
  public:
   at::Tensor loss(const Batch& batch, uint64_t seed, uint64_t step) override {
@@ -104,7 +104,7 @@ TEST_F(WorkersTest, GradientsAreAddedAlongTheTreeOfTheParts) {
   std::vector<int64_t> samples(23);
   for (size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<int64_t>(5 * i);
   const auto parts_of = [&](const ToyTask& task, int64_t first, int64_t last) {
-    std::vector<BatchPart> parts;  // of two batches that make one step; the second has one sample, of part 3
+    std::vector<BatchPart> parts;  // two batches make one step; the second has one sample, in shard 3
     for (int64_t batch : {0, 1})
       for (int64_t shard = first; shard < last; ++shard) {
         const Share share{shard, 4};
@@ -117,7 +117,7 @@ TEST_F(WorkersTest, GradientsAreAddedAlongTheTreeOfTheParts) {
     return parts;
   };
   const std::vector<double> weights = {22.0 / 23, 1.0 / 23};
-  std::vector<std::vector<at::Tensor>> of_part;  // each part's gradients, by itself
+  std::vector<std::vector<at::Tensor>> of_part;  // gradients of each shard separately
   for (int64_t shard = 0; shard < 4; ++shard) {
     UnevenTask task;
     for (const BatchPart& part : parts_of(task, shard, shard + 1)) {
@@ -138,7 +138,7 @@ TEST_F(WorkersTest, GradientsAreAddedAlongTheTreeOfTheParts) {
       const Share share{workers.rank(), size};
       UnevenTask task;
       ShardedStep step(task, 4, 0, workers);
-      for (int repeat = 0; repeat < 3; ++repeat) {  // the order of the messages is the first step's
+      for (int repeat = 0; repeat < 3; ++repeat) {  // the first step sets the order of messages
         for (const NamedTensor& one : task.trained()) one.tensor.mutable_grad().reset();
         step.backward(parts_of(task, share.first(4), share.last(4)), 0, weights);
         const std::vector<NamedTensor> trained = task.trained();
@@ -220,7 +220,7 @@ TEST_F(WorkersTest, PartsOfABatchAddUpToItsGradient) {
   std::vector<at::Tensor> wanted;
   for (const NamedTensor& one : task.trained()) wanted.push_back(one.tensor.grad().clone());
   const at::Tensor moved = task.net->hidden_mean.clone();
-  for (const int64_t shards : {2, 4, 8}) {  // of 8 parts one has no sample
+  for (const int64_t shards : {2, 4, 8}) {  // one of 8 shards is empty
     task.net->hidden_mean.zero_();
     for (const NamedTensor& one : task.trained()) one.tensor.mutable_grad().reset();
     ShardedStep step(task, shards, 5, single_process());
@@ -236,18 +236,19 @@ TEST_F(WorkersTest, PartsOfABatchAddUpToItsGradient) {
     const std::vector<NamedTensor> trained = task.trained();
     for (size_t i = 0; i < trained.size(); ++i)
       EXPECT_TRUE(trained[i].tensor.grad().allclose(wanted[i], 1e-4, 1e-6)) << trained[i].name;
-    // By the mean of the parts' means, which with one or no sample a part is the mean of all.
+    // The mean of the shards' means equals the overall mean if each shard has at most one sample.
     EXPECT_EQ(task.net->hidden_mean.allclose(moved, 1e-4, 1e-6), shards == 8);
     EXPECT_GT(task.net->hidden_mean.abs().sum().item<float>(), 0);
   }
 }
 
 TEST(TreeSum, AddsNeighboursFirst) {
-  // 2^24 + 1 is not a float: the order of the sums shows.
+  // 2^24 + 1 is not a float: the result reveals the order of the sums.
   const std::vector<float> numbers = {16777216, 1, 1, 1};
   TreeSum tree;
   for (const float x : numbers) tree.add({at::tensor({x})});
-  EXPECT_EQ(tree.take()[0].item<float>(), 16777218.0f);  // (2^24 + 1) + (1 + 1); in a row it stays at 2^24
+  EXPECT_EQ(tree.take()[0].item<float>(),
+            16777218.0f);  // (2^24 + 1) + (1 + 1); sequentially it would stay at 2^24
 }
 
 TEST(TreeSum, TakesUndefinedTensorsForZeros) {
@@ -261,7 +262,7 @@ TEST(TreeSum, TakesUndefinedTensorsForZeros) {
 
 TEST(TreeSum, EndsWithAPartThatComesTensorByTensor) {
   for (const int64_t parts : {1, 2, 4, 8}) {
-    const auto part = [](int64_t number) {  // rounded sums, and tensors that some parts or all lack
+    const auto part = [](int64_t number) {  // rounded sums, and tensors missing in some or all parts
       const float x = 1.0f / static_cast<float>(3 + number);
       return std::vector<at::Tensor>{at::tensor({x, -0.0f, x * x}),
                                      number % 2 == 1 ? at::tensor({-0.0f}) : at::Tensor(),
@@ -284,10 +285,11 @@ TEST(TreeSum, EndsWithAPartThatComesTensorByTensor) {
 TEST(TreeSum, RefusesAnUnfinishedTree) {
   TreeSum tree;
   for (int i = 0; i < 3; ++i) tree.add({at::full({1}, i)});
-  EXPECT_EQ(error_of(ErrorKind::internal, [&] { tree.take(); }), "a tree has a power of two of parts");
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { tree.take(); }),
+            "the number of parts must be a power of two");
   tree.add({at::full({1}, 3)});
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { tree.with_last(0, at::full({1}, 4)); }),
-            "a tree has a power of two of parts");
+            "the number of parts must be a power of two");
 }
 
 TEST(Shards, HaveSeedsOfTheirOwn) {
@@ -315,10 +317,10 @@ TEST_F(WorkersTest, RefuseWhatCannotBeShared) {
     return sentences;
   };
   EXPECT_THAT(refused(two_epochs(2), 4),
-              testing::Each("train.shards = 2 parts of a batch cannot be shared by 4 processes"));
+              testing::Each("train.shards = 2 must be at least the number of processes, 4"));
   EXPECT_THAT(refused(two_epochs(3), 1), testing::Each("train: shards must be a power of two, got 3"));
   EXPECT_THAT(refused(two_epochs(64), 1),
-              testing::Each("train: shards = 64 are more parts than batch_size = 40 has samples"));
+              testing::Each("train: shards = 64 must not exceed batch_size = 40"));
 }
 
 TEST(SingleProcess, IsTheLeadAndAgreesWithItself) {

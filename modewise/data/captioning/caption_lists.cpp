@@ -36,8 +36,8 @@ struct LeftOutCaptions {
   }
 };
 
-CaptionedImage captioned(const io::CocoCaptions& read, size_t image, LeftOutCaptions& wordless) {
-  CaptionedImage image{read.images.image(image), std::string(read.images.text(image)), {}, {}};
+CaptionedImage captioned(const io::CocoCaptions& read, size_t number, LeftOutCaptions& wordless) {
+  CaptionedImage image{read.images.image(number), std::string(read.images.text(number)), {}, {}};
   for (const uint32_t i : read.captions.of(image.id)) {
     std::vector<std::string> words = text::ptb_words(read.captions.text(i));
     if (words.empty()) {
@@ -108,8 +108,8 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, con
           "there is no folder {}", folder);
   LeftOutCaptions missing, wordless, without;
   std::vector<int64_t> added;
-  for (size_t image = 0; image < read.images.size(); ++image) {
-    CaptionedImage image = captioned(read, image, wordless);
+  for (size_t number = 0; number < read.images.size(); ++number) {
+    CaptionedImage image = captioned(read, number, wordless);
     require(folder.empty() || config.allow_outside || stays_inside(image.file), ErrorKind::data,
             "{}: image {} has the file_name {}, which leads out of the folder {}; data.allow_outside = true "
             "(--allow-outside) allows it",

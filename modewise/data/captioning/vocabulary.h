@@ -16,7 +16,7 @@ class Vocabulary {
   static constexpr int64_t kPadding = 0, kBegin = 1, kEnd = 2, kUnknown = 3, kFirstWord = 4;
 
   Vocabulary() = default;
-  /// `words` in the order of their ids. Data error, beginning with `source`, for a duplicate or empty word.
+  /// `words` in the order of their ids. Data error, starting with `source`, for a duplicate or empty word.
   Vocabulary(std::vector<std::string> words, const std::string& source);
 
   /// Number of special tokens and words.

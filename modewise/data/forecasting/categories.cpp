@@ -99,8 +99,7 @@ void encode_categories(io::CsvTable& table, const Categories& categories, Foreca
       static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
   require(columns * table.rows <= maximum, ErrorKind::data,
           "{}: the {} categories of {} rows would need more than twice the file and 64 MiB; data.categories "
-          "may list "
-          "columns of fewer words",
+          "may list columns of fewer words",
           table.source, columns, table.rows);
   for (const auto& [name, words] : categories) {
     require(words.size() >= 2, ErrorKind::data, "{}: column '{}' needs at least two categories, it holds {}",

@@ -141,8 +141,7 @@ class UnnamedFills {
     for (const Fill& fill : fills_)
       series.warnings.push_back(
           fmt::format("{} cell{} hold{} {}, which usually stands for a missing value, the first at {}: "
-                      "data.missing_values={} "
-                      "treats them as missing",
+                      "data.missing_values={} treats them as missing",
                       fill.cells, fill.cells == 1 ? "" : "s", fill.cells == 1 ? "s" : "", fill.value,
                       series.where(fill.first / width, fill.first % width), fill.value));
   }
@@ -166,8 +165,8 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
   UnnamedFills fills;
   for (int64_t i = 0; i < cells; ++i) {
     const double x = values[i];
-    const bool sentinel =
-        std::any_of(sentinels.begin(), sentinels.end(), [&](double mark) { return is_special_token(x, mark); });
+    const bool sentinel = std::any_of(sentinels.begin(), sentinels.end(),
+                                      [&](double mark) { return is_special_token(x, mark); });
     if (std::isfinite(x) && !sentinel) {
       if (is_usual_fill(x)) fills.see(x, i);
       continue;

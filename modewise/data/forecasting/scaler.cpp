@@ -121,9 +121,7 @@ at::Tensor Scaler::transform(const Series& series) const {
       if (!(std::abs(value) <= std::numeric_limits<float>::max()))
         fail(ErrorKind::data,
              "{}: {} is {:.3g} standard deviations from the mean of its training rows, more than 32-bit "
-             "floats can "
-             "hold; "
-             "if it stands for a missing value, name it in data.missing_values",
+             "floats can hold; if it stands for a missing value, name it in data.missing_values",
              series.where(row, i), values[cell], value);
       out[cell] = static_cast<float>(value);
     }
@@ -157,19 +155,19 @@ Scaler Scaler::from_json(const nlohmann::json& json, const std::string& source) 
     stddev = aliased_member(json, "std").get<std::vector<double>>();
     scaler.notes = json.value("notes", std::vector<std::string>{});
   } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::data, "{}: expected a scaler with shape, mean and deviation: {}", source, error.what());
+    fail(ErrorKind::data, "{}: expected a scaler with shape, mean and std: {}", source, error.what());
   }
   double count = 1;
   for (const int64_t size : shape) count *= size > 0 ? static_cast<double>(size) : 0.0;
   require(!shape.empty() && count > 0 && count == static_cast<double>(mean.size()) &&
               mean.size() == stddev.size(),
           ErrorKind::data,
-          "{}: expected as many means and deviations as the scaler's shape says, got {} and {}", source,
-          mean.size(), stddev.size());
+          "{}: expected as many means and standard deviations as in the scaler's shape, got {} and {}",
+          source, mean.size(), stddev.size());
   for (size_t i = 0; i < mean.size(); ++i)
     require(std::isfinite(mean[i]) && std::isfinite(stddev[i]) && stddev[i] > 0, ErrorKind::data,
-            "{}: expected a finite mean and a deviation above 0 for series {}, got {} and {}", source, i,
-            mean[i], stddev[i]);
+            "{}: expected a finite mean and a standard deviation above 0 for series {}, got {} and {}",
+            source, i, mean[i], stddev[i]);
   scaler.mean = tensor_of(mean, shape);
   scaler.stddev = tensor_of(stddev, shape);
   return scaler;

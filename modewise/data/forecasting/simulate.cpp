@@ -138,8 +138,7 @@ Series simulate_lorenz96(const Lorenz96Config& config, int64_t rows, uint64_t se
     for (int64_t substep = 0; substep < config.substeps; ++substep) system.advance(state, step);
     require(std::isfinite(state[0]), ErrorKind::config,
             "data.lorenz96: the integration diverges at row {} with steps of {:.3g} (sample_step {} / "
-            "substeps {}); "
-            "raise data.lorenz96.substeps",
+            "substeps {}); raise data.lorenz96.substeps",
             row + kSpinUp, step, config.sample_step, config.substeps);
     if (row < 0) continue;
     for (int64_t k = 0; k < sites; ++k) {

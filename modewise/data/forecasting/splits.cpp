@@ -62,8 +62,7 @@ Splits by_dates(const ForecastDataConfig& config, const Series& series) {
   const std::vector<std::string>& texts = config.split_dates;
   require(texts.size() == 2 || texts.size() == 3, ErrorKind::config,
           "data.split_dates: expected the first dates of validation and test, and optionally the end of "
-          "test, got {} "
-          "dates",
+          "test, got {} dates",
           texts.size());
   require(series.time.dated, ErrorKind::data, "{}: a split by dates needs dates, this source has none",
           series.source);

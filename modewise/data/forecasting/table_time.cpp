@@ -192,7 +192,7 @@ void place_numbers(std::span<const double> numbers, const TableTime& time, std::
       out[(cells.empty() ? static_cast<int64_t>(row) : cells[row]) * stride] = numbers[row];
     return;
   }
-  // Of each cell: number of values, or date of the last one.
+  // Per cell: number of values, or date of the last one.
   const int64_t maximum = *std::max_element(cells.begin(), cells.end()) + 1;
   std::vector<int64_t> had(static_cast<size_t>(maximum), io::kMissingDate);
   for (size_t row = 0; row < numbers.size(); ++row) {

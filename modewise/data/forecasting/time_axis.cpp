@@ -189,14 +189,12 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
   for (size_t i = 1; i < positions.size(); ++i) {
     if ((positions[i] - positions[i - 1]) % common.step == 0) continue;
     const auto row = static_cast<int64_t>(i);
-    fail(
-        ErrorKind::data,
-        "{}:{}: expected dates at a constant step (gaps allowed); the most common step is {} ({} of {}), but "
-        "{} and {} "
-        "(lines {} and {}) are {} apart{}",
-        source, line_of(row), axis.frequency_text(), common.count, positions.size() - 1,
-        io::format_date_time(dates[i - 1], style), io::format_date_time(dates[i], style), line_of(row - 1),
-        line_of(row), step_text(dates[i] - dates[i - 1], 0), kRemedy);
+    fail(ErrorKind::data,
+         "{}:{}: expected dates at a constant step (gaps allowed); the most common step is {} ({} of {}), "
+         "but {} and {} (lines {} and {}) are {} apart{}",
+         source, line_of(row), axis.frequency_text(), common.count, positions.size() - 1,
+         io::format_date_time(dates[i - 1], style), io::format_date_time(dates[i], style), line_of(row - 1),
+         line_of(row), step_text(dates[i] - dates[i - 1], 0), kRemedy);
   }
   axis.length = (positions.back() - positions.front()) / common.step + 1;
   const auto rows = static_cast<int64_t>(dates.size());
@@ -205,8 +203,7 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
 
   require(result.missing_rows <= rows, ErrorKind::data,
           "{}: at the most common step of {} the dates from {} to {} span {} rows, but the file has only {}: "
-          "more than "
-          "half would be missing{}",
+          "more than half would be missing{}",
           source, axis.frequency_text(), io::format_date_time(dates.front(), style),
           io::format_date_time(dates.back(), style), axis.length, rows, kRemedy);
   result.notes.push_back(gap_note(dates, positions, common.step, result.missing_rows, style));
@@ -282,8 +279,7 @@ DatedRows pool_dates(std::span<const int64_t> dates, Step step, const LineOf& li
   result.missing_rows = axis.length - filled;
   require(result.missing_rows <= filled, ErrorKind::data,
           "{}: the dates from {} to {} make {} steps of data.resample = {}, but no row falls in {} of them: "
-          "a longer step has "
-          "fewer empty ones",
+          "a longer step has fewer empty ones",
           source, io::format_date_time(dates.front(), style), io::format_date_time(dates.back(), style),
           axis.length, wanted, result.missing_rows);
   result.notes.push_back(

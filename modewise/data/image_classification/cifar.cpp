@@ -100,8 +100,7 @@ ImageSet read_cifar_images(const ImageConfig& config, bool with_test) {
   if (std::ssize(set.train) != kBatches * kPublishedBatch || test != kPublishedBatch) {
     set.notes.push_back(
         fmt::format("{}: {} training{} images, but CIFAR-10 has 50000 and 10000: results are not comparable "
-                    "with "
-                    "published ones",
+                    "with published ones",
                     config.path, set.train.size(), with_test ? fmt::format(" and {} test", test) : ""));
     ++set.warnings;
   }

@@ -7,8 +7,7 @@ namespace modewise::data {
 void ImageConfig::fields(Fields& f) {
   f.add("path", path,
         "images: a folder of CIFAR-10's binary batches, a folder with one folder of PNG and JPEG files per "
-        "each "
-        "class, or an NPZ",
+        "each class, or an NPZ",
         {.is_path = always});
   f.add("format", format, "file format; auto: from the name and the contents",
         {.one_of = {"auto", "cifar", "folders", "npz"}});

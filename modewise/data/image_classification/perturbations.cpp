@@ -12,8 +12,8 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/nearest_name.h"
-#include "modewise/io/images/jpeg.h"
 #include "modewise/io/images/image_resize.h"
+#include "modewise/io/images/jpeg.h"
 
 namespace modewise::data {
 namespace {
@@ -39,7 +39,7 @@ void gaussian_noise(const PerturbedImage& image, double variance, const RandomSt
   add_normal_noise(image, std::sqrt(variance), stream);
 }
 
-/// In-place flip: swaps pixel (y, x) with its mirror image.
+/// In-place flip: swaps opposite pixels.
 void flip(const PerturbedImage& image, bool left_right, bool up_down) {
   const int64_t pixels = image.height * image.width;
   for (int64_t at = 0; at < pixels; ++at) {

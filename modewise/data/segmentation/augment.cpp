@@ -117,7 +117,7 @@ SceneWindow::SceneWindow(int64_t dates, int64_t rows, int64_t columns, int64_t c
       labels(static_cast<size_t>(labelled ? rows * columns : 0), ClassMap::ignored) {}
 
 SceneWindow augmented(const SceneWindow& tile, const SegmentationAugmentConfig& config, int64_t side,
-                   const RandomStream& stream, uint64_t place) {
+                      const RandomStream& stream, uint64_t place) {
   const auto draw = [&](uint64_t index) { return stream.uniform(place * kWordsAWindow + index); };
   SceneWindow window;
   if (config.crop < 1) {

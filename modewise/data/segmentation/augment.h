@@ -26,6 +26,6 @@ struct SceneWindow {
 /// validity and labels); then flips and rotations. A tile smaller than the window is put at a random
 /// position, the rest is invalid and ignored. `place` is the index of the window in its batch.
 SceneWindow augmented(const SceneWindow& tile, const SegmentationAugmentConfig& config, int64_t side,
-                   const RandomStream& stream, uint64_t place);
+                      const RandomStream& stream, uint64_t place);
 
 }  // namespace modewise::data

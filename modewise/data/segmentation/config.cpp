@@ -43,9 +43,7 @@ void SegmentationDataConfig::fields(Fields& f) {
   f.add("divide", divide, "divisor of scale = \"divide\"", {.min = 1e-12});
   f.add("split", split,
         "split: auto, ssl4eo (numpy's shuffle, seed 0, 70/15/15), folders (train, val, test), random (tiles) "
-        "or "
-        "blocks "
-        "(of one scene)",
+        "or blocks (of one scene)",
         {.one_of = {"auto", "ssl4eo", "folders", "random", "blocks"}});
   f.add("validation", validation, "fraction of tiles or blocks for validation", {.min = 0, .max = 0.9});
   f.add("test", test, "fraction of tiles or blocks for the test", {.min = 0, .max = 0.9});

@@ -108,8 +108,7 @@ SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
       const auto mask = masks.find(*key);
       require(mask != masks.end(), ErrorKind::data,
               "{}: no mask: expected {}/{}{} (.tif, .tiff or .npy); set data.image_suffix and "
-              "data.mask_suffix for "
-              "other names",
+              "data.mask_suffix for other names",
               file.image, config.masks, *key, config.mask_suffix);
       file.mask = mask->second;
     }

@@ -129,8 +129,7 @@ std::vector<int16_t> SegmentationSet::labels(int64_t file, const PixelRect& area
     if (index) result[i] = *index;
     require(index || config_.ignore_unlisted, ErrorKind::data,
             "{}: row {}, column {}: class id {} is not in the class map '{}' ({}); data.ignore_unlisted = "
-            "true ignores "
-            "such pixels",
+            "true ignores such pixels",
             raster->info().source, area.row + static_cast<int64_t>(i) / area.width,
             area.column + static_cast<int64_t>(i) % area.width, ids[i], classes_.name(), classes_.ids_text());
   }

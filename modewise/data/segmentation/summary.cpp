@@ -10,14 +10,14 @@
 
 namespace modewise::data {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 SceneSummary SegmentationSet::summary() const {
   return {classes_,     rule_, times_, file_bands_, window_, missing_, class_pixels(SceneSplit::train),
           config_.path, hash_};
 }
 
-Json to_json(const SceneSummary& summary) {
+OrderedJson to_json(const SceneSummary& summary) {
   return {{"classes", to_json(summary.classes)},
           {"bands", summary.rule.bands},
           {"nodata", summary.rule.nodata},
@@ -33,7 +33,7 @@ Json to_json(const SceneSummary& summary) {
 }
 
 SceneSummary read_scene_summary(const std::string& path) {
-  const Json json = parse_json(read_file(path), path);
+  const OrderedJson json = parse_json(read_file(path), path);
   try {
     SceneSummary summary;
     summary.classes = class_map_from_json(json.at("classes"));

@@ -15,7 +15,7 @@ struct SampleAugmentation {
 };
 
 SampleAugmentation draw(const SeriesAugmentConfig& config, const RandomStream& random, uint64_t sample,
-                     int64_t steps) {
+                        int64_t steps) {
   const auto uniform = [&](uint64_t what) { return random.uniform(8 * sample + what); };
   SampleAugmentation out;
   out.noise = config.noise;

@@ -93,8 +93,7 @@ SampleTable columns_of(const std::string& path) {
     if (&column == classes) continue;
     require(column.kind == io::CsvColumn::number, ErrorKind::data,
             "{}: column '{}' must hold numbers, it holds {}; in a table with a header the class column is "
-            "'label', "
-            "'class', 'target' or 'y'",
+            "'label', 'class', 'target' or 'y'",
             path, column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
     columns.push_back(&column.numbers);
   }

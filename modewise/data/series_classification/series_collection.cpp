@@ -340,8 +340,7 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
       file, longest(set), set.length);
   require(trained.padded || !set.padded(), ErrorKind::data,
           "{}: samples of other lengths than {} steps, but the run was trained on samples of equal length, "
-          "so its "
-          "model takes no padding masks",
+          "so its model takes no padding masks",
           file, set.length);
   set.test = set.split("all");
   scale_samples(set, normalize);

@@ -26,7 +26,7 @@ double tone(bool fast, double step, double phase) {
 
 }  // namespace
 
-RawSamples samples_of(const io::LabelledSeriesFile& file, const std::string& path) {
+RawSamples samples_of(const io::SeriesFile& file, const std::string& path) {
   RawSamples out;
   out.classes = file.classes;
   out.variables = file.dimensions;

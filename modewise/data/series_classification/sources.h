@@ -2,7 +2,7 @@
 // Readers of load_collection().
 
 #include "modewise/data/series_classification/series_collection.h"
-#include "modewise/io/tables/labelled_series_file.h"
+#include "modewise/io/tables/series_file.h"
 
 namespace modewise::data {
 
@@ -17,7 +17,7 @@ struct RawSamples {
 };
 
 /// The samples of a .ts or .arff file.
-RawSamples samples_of(const io::LabelledSeriesFile& file, const std::string& path);
+RawSamples samples_of(const io::SeriesFile& file, const std::string& path);
 /// Reads a table of univariate samples, one per row: .txt has plain numbers, the class first; other files are
 /// CSV, with the class first, or with a header in the column label, class, target or y (without such a column
 /// there are no classes). Missing cells at the end of a row end its series (the UCR archive). Data errors

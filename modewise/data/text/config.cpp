@@ -21,8 +21,7 @@ void TextDataConfig::fields(Fields& f) {
         {.one_of = {"auto", "none", "cola", "sst2", "mrpc", "qqp", "stsb", "mnli", "qnli", "rte", "wnli"}});
   f.add("dev", dev,
         "use of GLUE's labelled dev.tsv: test (validation is taken from training) or both (validation and "
-        "test, "
-        "as in papers: an upper bound)",
+        "test, as in papers: an upper bound)",
         {.one_of = {"test", "both"}});
   f.add("text", text, "column or field of the text");
   f.add("pair", pair, "column or field of the second text; auto: text2 or pair if it exists; none", {});

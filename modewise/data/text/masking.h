@@ -15,9 +15,9 @@ namespace modewise::data {
 
 /// Properties of W token ids, including special tokens added after the tokenizer's own.
 struct MaskingVocabulary {
-  int64_t mask = 0, tokens = 0;   // tokens: vocabulary size for random tokens
-  std::vector<bool> is_special_token;      // [W]: special token, never masked
-  std::vector<bool> starts_word;  // [W]: first token of a word
+  int64_t mask = 0, tokens = 0;        // tokens: vocabulary size for random tokens
+  std::vector<bool> is_special_token;  // [W]: special token, never masked
+  std::vector<bool> starts_word;       // [W]: first token of a word
 };
 /// A token begins a word if its text begins with a space. Data error for a frame without a mask token.
 MaskingVocabulary masking_vocabulary(const text::Tokenizer& tokenizer, const text::TextFrame& frame);
@@ -27,10 +27,10 @@ struct MaskedRows {
   at::Tensor targets;  // [B, n] int64: original token; −1: not predicted
 };
 
-/// Selects each token (each word, with whole_words) except special tokens with probability `share`; selected
-/// tokens become the mask with probability `hidden`, a random token with probability `exchanged`. If none is
-/// selected in a batch, its first token that is not special is. Deterministic in ids and stream: token i,
-/// counted through all rows, uses random words 4·i … 4·i + 2.
+/// Selects each token (each word, with whole_words) except special tokens at the mask rate; selected tokens
+/// become the mask token, a random token, or stay, by the probabilities of `config`. If none is selected in a
+/// batch, its first token that is not special is. Deterministic in ids and stream: token i, counted through
+/// all rows, uses random words 4·i … 4·i + 2.
 MaskedRows mask_rows(const at::Tensor& ids, const MaskingVocabulary& vocabulary, const MaskingConfig& config,
                      const RandomStream& stream);
 

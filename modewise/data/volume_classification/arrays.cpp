@@ -108,8 +108,7 @@ int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& chann
                 stored.scalar_type() == set.volumes.front().scalar_type(),
             ErrorKind::data,
             "{}: volumes with {} axes and {} channels, but the previous ones have {} axes and {} channels, "
-            "or another "
-            "type",
+            "or another type",
             name, stored.dim() - 2, stored.size(-1), set.modes(), set.channels());
   for (int64_t i = 0; i < samples; ++i) set.volumes.push_back(stored.select(0, i));
   return samples;

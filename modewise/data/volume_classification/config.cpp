@@ -30,8 +30,7 @@ void VolumeConfig::fields(Fields& f) {
   f.add("split_seed", split_seed, "seed of the split by split_ratios", {.min = 0, .max = kAnyInteger});
   f.add("validation_seed", validation_seed,
         "seed that redraws the validation split from training and validation volumes, with equal class "
-        "counts; 0: "
-        "unchanged",
+        "counts; 0: unchanged",
         {.min = 0, .max = kAnyInteger});
   f.add("orientation", orientation, "orientation of NIfTI volumes: RAS or stored",
         {.one_of = {"RAS", "stored"}});
@@ -44,8 +43,7 @@ void VolumeConfig::fields(Fields& f) {
         "values of missing voxels, which are masked, such as -2048 outside the field of view");
   f.add("intensity", intensity,
         "scaling: unit (integers by their range), range (intensity_range to 0…1, clipped), volume (mean 0, "
-        "standard deviation 1 of "
-        "each volume), none; auto: unit for integers, volume for others",
+        "standard deviation 1 of each volume), none; auto: unit for integers, volume for others",
         {.one_of = {"auto", "unit", "range", "volume", "none"}});
   f.add("intensity_range", intensity_range, "values mapped to 0 and 1 with intensity = \"range\"");
 }
@@ -62,8 +60,7 @@ void AugmentConfig::fields(Fields& f) {
         {.min = 0, .max = 0.9});
   f.add("interpolation", interpolation,
         "interpolation of rotated and scaled samples: linear, or nearest (for masks and classes); auto: "
-        "nearest "
-        "if the training volumes have at most two values",
+        "nearest if the training volumes have at most two values",
         {.one_of = {"auto", "linear", "nearest"}});
   f.add("shape_transform", shape_transform,
         "MedMNIST's shape_transform: voxels times U(0, 1) in training, times 0.5 in evaluation");

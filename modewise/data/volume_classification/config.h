@@ -35,18 +35,18 @@ struct VolumeConfig {
 };
 
 struct AugmentConfig {
-  std::vector<int64_t> flips;          // axes flipped, each in half of the samples
+  std::vector<int64_t> flips;              // axes flipped, each in half of the samples
   std::vector<int64_t> quarter_rotations;  // axes of random rotations by 0, 90, 180 or 270 degrees
-  int64_t shift = 0;                   // maximum shift along each axis, in voxels
-  double rotate = 0;                   // maximum rotation about each axis, in degrees
-  double scale = 0;                    // maximum relative change of size
-  double stretch = 0;                  // maximum relative change of size along each axis independently
-  std::string interpolation = "auto";  // linear, nearest; auto: nearest if two_valued
-  bool shape_transform = false;        // MedMNIST's: times U(0, 1) in training, times 0.5 in evaluation
-  double contrast = 0;                 // maximum relative change of all values
-  double brightness = 0;               // maximum change added to all values
-  double noise = 0;                    // std of noise added to each voxel
-  double erase = 0;                    // fraction of samples with a random box set to 0
+  int64_t shift = 0;                       // maximum shift along each axis, in voxels
+  double rotate = 0;                       // maximum rotation about each axis, in degrees
+  double scale = 0;                        // maximum relative change of size
+  double stretch = 0;                      // maximum relative change of size along each axis independently
+  std::string interpolation = "auto";      // linear, nearest; auto: nearest if two_valued
+  bool shape_transform = false;            // MedMNIST's: times U(0, 1) in training, times 0.5 in evaluation
+  double contrast = 0;                     // maximum relative change of all values
+  double brightness = 0;                   // maximum change added to all values
+  double noise = 0;                        // std of noise added to each voxel
+  double erase = 0;                        // fraction of samples with a random box set to 0
 
   void fields(Fields& f);
   bool moves_voxels() const;

@@ -7,8 +7,8 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/io/images/exif.h"
-#include "modewise/io/images/jpeg_handle.h"
 #include "modewise/io/images/image_rows.h"
+#include "modewise/io/images/jpeg_handle.h"
 #include "modewise/io/mapped_file.h"
 
 namespace modewise::io {

@@ -44,7 +44,7 @@ class ArffReader {
  public:
   ArffReader(std::string_view text, const std::string& source) : rest_(text), source_(source) {}
 
-  LabelledSeriesFile read() {
+  SeriesFile read() {
     while (const auto line = next_line())
       if (header_line(*line)) break;
     require(at_data_, ErrorKind::data, "{}: no line @data followed by samples", source_);
@@ -301,16 +301,16 @@ class ArffReader {
   bool at_data_ = false, relation_open_ = false, plain_ = false;
   ArffHeader header_;
   std::unordered_map<std::string, int32_t> classes_;
-  LabelledSeriesFile file_;
+  SeriesFile file_;
 };
 
 }  // namespace
 
-LabelledSeriesFile parse_arff(std::span<const std::byte> bytes, const std::string& source) {
+SeriesFile parse_arff(std::span<const std::byte> bytes, const std::string& source) {
   return ArffReader(TextInput(bytes, source).text(), source).read();
 }
 
-LabelledSeriesFile read_arff(const std::string& path) {
+SeriesFile read_arff(const std::string& path) {
   const MappedFile file(path);
   return parse_arff(file.bytes(), path);
 }

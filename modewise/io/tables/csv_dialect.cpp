@@ -140,7 +140,7 @@ bool are_different_whole_numbers(const Row& first, const std::vector<size_t>& co
   });
 }
 
-// Whether almost all numbers below have a decimal mark. With one column, a first 5 above 4.5 is no evidence.
+// Whether almost all numbers below have a decimal mark. With one column, a first 5 above 4.5 proves nothing.
 bool differ_in_form(const std::vector<Row>& rows, const std::vector<size_t>& columns, char decimal) {
   size_t numbers = 0, whole = 0;
   for (size_t i = 1; i < rows.size(); ++i) {

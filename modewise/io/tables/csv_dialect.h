@@ -34,7 +34,7 @@ struct CsvDialect {
   char delimiter = ',';
   char decimal = '.';
   bool header = true;
-  std::string suspect_row;            // as in CsvTable
+  std::string suspect_row;             // as in CsvTable
   std::vector<CsvColumn::Kind> kinds;  // column kinds by the first rows
 };
 

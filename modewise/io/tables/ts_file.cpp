@@ -44,7 +44,7 @@ class TsReader {
  public:
   TsReader(std::string_view text, const std::string& source) : rest_(text), source_(source) {}
 
-  LabelledSeriesFile read() {
+  SeriesFile read() {
     while (const auto line = next_line()) {
       require((*line)[0] == '@', ErrorKind::data, "{}:{}: expected a header line such as @data, got {}",
               source_, line_, quote_for_message(line->substr(0, 40)));
@@ -270,16 +270,16 @@ class TsReader {
   TsHeader header_;
   std::unordered_map<std::string, int32_t> classes_;
   std::string word_;
-  LabelledSeriesFile file_;
+  SeriesFile file_;
 };
 
 }  // namespace
 
-LabelledSeriesFile parse_ts(std::span<const std::byte> bytes, const std::string& source) {
+SeriesFile parse_ts(std::span<const std::byte> bytes, const std::string& source) {
   return TsReader(TextInput(bytes, source).text(), source).read();
 }
 
-LabelledSeriesFile read_ts(const std::string& path) {
+SeriesFile read_ts(const std::string& path) {
   const MappedFile file(path);
   return parse_ts(file.bytes(), path);
 }

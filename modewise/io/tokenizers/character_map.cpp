@@ -84,8 +84,8 @@ void check_character_map(std::string_view map, const std::string& source) {
   for (size_t at = 4; at < 4 + size; at += 4) {
     uint32_t unit;
     std::memcpy(&unit, map.data() + at, sizeof(unit));
-    // Only values have bit 31 and a label that no byte matches; other units are never reached or are no rule
-    // for `longest`.
+    // Only values have bit 31 and a label that no byte matches; `longest` never reaches other units or
+    // ignores them.
     require((unit & kValueBit) == 0 || (unit & ~kValueBit) < map.size() - 4 - size, ErrorKind::data,
             "{}: the normaliser's character map points to byte {} of {} bytes of replacements (at byte {})",
             source, unit & ~kValueBit, map.size() - 4 - size, at);

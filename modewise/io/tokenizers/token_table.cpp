@@ -21,10 +21,10 @@ std::optional<int32_t> TokenTable::find(std::string_view text) const {
 }
 
 void TokenTable::grow_index() {
-  const size_t summary_tokens = std::bit_ceil(static_cast<size_t>(count_ + 1) * 2);
-  if (summary_tokens <= index_.size()) return;
+  const size_t slots = std::bit_ceil(static_cast<size_t>(count_ + 1) * 2);
+  if (slots <= index_.size()) return;
   index_ = {};  // frees the old one before the new one is allocated
-  index_.assign(summary_tokens, -1);
+  index_.assign(slots, -1);
   for (int32_t id = 0; id < size(); ++id) {
     if (has(id)) index_[slot_of((*this)[id])] = id;
   }

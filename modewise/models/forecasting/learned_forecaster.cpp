@@ -35,11 +35,12 @@ int64_t LearnedForecaster::outputs() const {
   return shape().horizon * std::max<int64_t>(1, shape().quantiles);
 }
 
-void LearnedForecaster::add_future_covariate_effect(nn::Initializer& init, const FutureCovariateConfig& config) {
+void LearnedForecaster::add_future_covariate_effect(nn::Initializer& init,
+                                                    const FutureCovariateConfig& config) {
   if (shape().known == 0) return;
   future_covariate_effect_ =
-      register_module("known", std::make_shared<nn::FutureCovariateEffect>(init, shape().series, shape().known_modes,
-                                                                 shape().known, config.width));
+      register_module("known", std::make_shared<nn::FutureCovariateEffect>(
+                                   init, shape().series, shape().known_modes, shape().known, config.width));
 }
 
 at::Tensor LearnedForecaster::future_covariate_effect(const ForecastInput& input) const {

@@ -170,7 +170,8 @@ std::vector<LanguageTensor> language_tensors(const LanguageModelConfig& given) {
     add("self_attn.k_proj.weight", {key, c.width});
     add("self_attn.v_proj.weight", {key, c.width});
     add("self_attn.o_proj.weight", {c.width, query});
-    if (levels > 0) add("self_attn.latents", {levels, c.kv_heads, c.attention.summary_tokens, c.head_width}, true);
+    if (levels > 0)
+      add("self_attn.latents", {levels, c.kv_heads, c.attention.summary_tokens, c.head_width}, true);
     add("post_attention_layernorm.weight", {c.width});
     add("mlp.gate_proj.weight", {c.hidden, c.width});
     add("mlp.up_proj.weight", {c.hidden, c.width});

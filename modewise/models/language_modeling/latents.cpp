@@ -17,7 +17,8 @@ std::string numbers(const char* what, int64_t first, int64_t last) {
 
 /// "level 3 is initialized as mean pooling (zero)"
 std::string starting(const char* what, int64_t first, int64_t last, int64_t summary_tokens) {
-  const char* how = summary_tokens == 1 ? "as mean pooling (zero)" : "near mean pooling (small random values)";
+  const char* how =
+      summary_tokens == 1 ? "as mean pooling (zero)" : "near mean pooling (small random values)";
   return fmt::format("{} {} {}", numbers(what, first, last),
                      first == last ? "is initialized" : "are initialized", how);
 }
@@ -40,9 +41,9 @@ std::vector<std::string> notes_of(const at::Tensor& latents, const at::Tensor& h
   const auto compare = [&](const char* what, int64_t wanted, int64_t there) {
     if (wanted == there) return;
     const int64_t kept = std::min(wanted, there);
-    out.push_back(
-        of + numbers(what, 1, kept) + (kept == 1 ? " is kept, " : " are kept, ") +
-        (wanted > there ? starting(what, kept + 1, wanted, summary_tokens) : left_out(what, kept + 1, there)));
+    out.push_back(of + numbers(what, 1, kept) + (kept == 1 ? " is kept, " : " are kept, ") +
+                  (wanted > there ? starting(what, kept + 1, wanted, summary_tokens)
+                                  : left_out(what, kept + 1, there)));
   };
   compare("level", levels, had.size(0));
   compare("summary token", summary_tokens, had.size(2));
@@ -63,7 +64,9 @@ std::vector<std::string> take_latents(LanguageModel& model, const FindLatents& f
     if (fit(latents, had)) {
       const int64_t levels = std::min(latents.size(0), had.size(0));
       const int64_t summary_tokens = std::min(latents.size(2), had.size(2));
-      latents.narrow(0, 0, levels).narrow(2, 0, summary_tokens).copy_(had.narrow(0, 0, levels).narrow(2, 0, summary_tokens));
+      latents.narrow(0, 0, levels)
+          .narrow(2, 0, summary_tokens)
+          .copy_(had.narrow(0, 0, levels).narrow(2, 0, summary_tokens));
     }
     last = latents, last_had = had;
     ++layers;

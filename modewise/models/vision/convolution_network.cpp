@@ -14,7 +14,8 @@ constexpr int64_t kPool = 2;
 
 }  // namespace
 
-std::vector<int64_t> ConvolutionNetwork::map_sizes(const VisionModelConfig& config, const VisionShape& shape) {
+std::vector<int64_t> ConvolutionNetwork::map_sizes(const VisionModelConfig& config,
+                                                   const VisionShape& shape) {
   std::vector<int64_t> sizes = shape.size;
   for (size_t i = 0; i < config.cnn.widths.size(); ++i)
     for (int64_t& size : sizes) size /= kPool;

@@ -40,7 +40,8 @@ at::Tensor ResidualBlock::forward(const at::Tensor& x) {
   return y.add_(shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x).relu_();
 }
 
-ResidualNetwork::ResidualNetwork(const VisionModelConfig& config, const VisionShape& shape, nn::Initializer& init)
+ResidualNetwork::ResidualNetwork(const VisionModelConfig& config, const VisionShape& shape,
+                                 nn::Initializer& init)
     : VisionClassifier(shape), bfloat16_(config.precision == "bf16") {
   const auto modes = static_cast<int64_t>(shape.size.size());
   const bool bottleneck = config.name == "resnet50";

@@ -16,7 +16,8 @@ std::shared_ptr<nn::GridEmbedding> make_embedding(const VisionModelConfig& confi
 
 }  // namespace
 
-TokenClassifier::TokenClassifier(const VisionModelConfig& config, const VisionShape& shape, nn::Initializer& init)
+TokenClassifier::TokenClassifier(const VisionModelConfig& config, const VisionShape& shape,
+                                 nn::Initializer& init)
     : VisionClassifier(shape), bfloat16_(config.precision == "bf16") {
   const TokenShape tokens = grid_tokens(config, shape);
   embedding_ = register_module("emb", make_embedding(config, shape, init));

@@ -42,6 +42,6 @@ class VisionClassifier : public Classifier {
 /// Builds the model named in `config`; weights depend only on `seed`. An invalid config or shape is a config
 /// error that names the option.
 std::shared_ptr<VisionClassifier> make_vision_classifier(const VisionModelConfig& config,
-                                                       const VisionShape& shape, uint64_t seed);
+                                                         const VisionShape& shape, uint64_t seed);
 
 }  // namespace modewise::models

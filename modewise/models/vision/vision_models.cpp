@@ -143,7 +143,7 @@ void validate(const VisionModelConfig& config, const VisionShape& shape, const s
 }
 
 std::shared_ptr<VisionClassifier> make_vision_classifier(const VisionModelConfig& config,
-                                                       const VisionShape& shape, uint64_t seed) {
+                                                         const VisionShape& shape, uint64_t seed) {
   validate(config, shape);
   nn::Initializer init(seed);
   return row_of(vision_models(), config.name).make(config, shape, init);

@@ -23,7 +23,8 @@ LanguageAttention::LanguageAttention(Initializer& init, LanguageAttentionOptions
     frequencies_ = register_module("frequencies", std::make_shared<Constant>(options_.rotary.frequencies));
   if (const int64_t levels = ops::latent_levels(options_.attention); levels > 0)
     latents_ = register_parameter(
-        "latents", init.normal({levels, options_.kv_heads, options_.summary_tokens, d}, options_.latent_stddev));
+        "latents",
+        init.normal({levels, options_.kv_heads, options_.summary_tokens, d}, options_.latent_stddev));
 }
 
 ops::RotaryEmbedding LanguageAttention::rotary() const {

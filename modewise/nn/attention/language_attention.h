@@ -25,7 +25,7 @@ struct LanguageAttentionOptions {
 class LanguageAttention : public torch::nn::Module {
  public:
   /// State names as in Llama: q_proj [H·d, D], k_proj and v_proj [G·d, D], o_proj [D, H·d]; and `latents`
-  /// [m−1, G, slots, d].
+  /// [m−1, G, summary_tokens, d].
   LanguageAttention(Initializer& init, LanguageAttentionOptions options);
 
   /// [B, n, D] -> [B, n, D]

@@ -30,7 +30,7 @@ struct SequenceAttentionOptions {
   std::vector<int64_t> fold = {};  // as for ops::tensor_attention
   int64_t modes = 0;               // axial: number of last modes of the fold; 0: all
   int64_t window = 0;              // window: tokens around; summary: last tokens
-  int64_t summary_tokens = 1;               // summary: summary tokens per block, drawn at random
+  int64_t summary_tokens = 1;      // summary: summary tokens per block, drawn at random
   double density = 0.1;            // random, topk, window (if window = 0): fraction of tokens attended
   int64_t projected = 0;           // linformer: projected length; 0: a quarter of the tokens
   int64_t landmarks = 64;          // nystroemformer
@@ -45,8 +45,8 @@ struct SequenceAttentionEntry {
   std::string_view name;
   std::string_view summary;  // for help
   // Fields of SequenceAttentionOptions that the type uses.
-  bool fold = false, modes = false, window = false, summary_tokens = false, density = false, projected = false,
-       landmarks = false, features = false, hashes = false, dropout = true;
+  bool fold = false, modes = false, window = false, summary_tokens = false, density = false,
+       projected = false, landmarks = false, features = false, hashes = false, dropout = true;
   std::shared_ptr<Attention> (*make)(Initializer& init, const SequenceAttentionOptions& options) = nullptr;
   /// Attention weights (query-key pairs) that one head computes over n tokens.
   double (*pairs)(const SequenceAttentionOptions& options, int64_t n) = nullptr;

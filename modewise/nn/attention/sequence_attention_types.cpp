@@ -54,7 +54,7 @@ class TensorAttentionEntry final : public SequenceAttention {
   }
 
   ops::TensorAttentionOptions options_;
-  at::Tensor latents_;  // [m−1, H, slots, d]
+  at::Tensor latents_;  // [m−1, H, summary_tokens, d]
 };
 
 /// softmax(q (E k)ᵀ / √d) F v with learned E, F [K, N] over the tokens (Linformer: Wang et al. 2020).

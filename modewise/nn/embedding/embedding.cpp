@@ -28,8 +28,8 @@ void Embedding::begin_with_waves(double stddev) {
     for (int64_t i = 0; i < width; ++i) {
       const auto pair = static_cast<double>(i / 2 * 2);
       const double angle = static_cast<double>(p) / std::pow(10000.0, pair / static_cast<double>(width));
-      *x++ = static_cast<float>(std::numbers::sqrt2 * stddev *
-                                (i % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+      *x++ =
+          static_cast<float>(std::numbers::sqrt2 * stddev * (i % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   const at::NoGradGuard no_grad;
   weight_.copy_(waves);

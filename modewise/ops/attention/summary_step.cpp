@@ -17,12 +17,12 @@ at::Tensor summary_step_meta(const at::Tensor& q, const at::Tensor& k, const at:
                              const at::Tensor& rotated, const at::Tensor& ring_keys,
                              const at::Tensor& ring_values, const at::Tensor& first_keys,
                              const at::Tensor& first_values, at::TensorList summary_keys,
-                             at::TensorList summary_values, at::IntArrayRef places, at::ArrayRef<double> excess,
-                             const OptionalTensor& latents, const OptionalTensor& high,
-                             const OptionalTensor& total, const OptionalTensor& sum_keys,
-                             const OptionalTensor& sum_values, const OptionalTensor& frequencies,
-                             at::ArrayRef<double> gains, int64_t first, int64_t window, double scale,
-                             bool attends) {
+                             at::TensorList summary_values, at::IntArrayRef places,
+                             at::ArrayRef<double> excess, const OptionalTensor& latents,
+                             const OptionalTensor& high, const OptionalTensor& total,
+                             const OptionalTensor& sum_keys, const OptionalTensor& sum_values,
+                             const OptionalTensor& frequencies, at::ArrayRef<double> gains, int64_t first,
+                             int64_t window, double scale, bool attends) {
   check_summary_step_args(q, k, v, rotated, {ring_keys, ring_values}, {first_keys, first_values},
                           visible_summaries(summary_keys, summary_values, places, excess),
                           partial_blocks(latents, high, total, sum_keys, sum_values),
@@ -111,8 +111,10 @@ void check_summary_step_args(const at::Tensor& q, const at::Tensor& k, const at:
                     kSummaryStep, ": q, k, v and turned must be contiguous");
   check_step_rows("ring_keys", "ring_values", ring, k, v);
   check_step_rows("first_keys", "first_values", first, k, v);
-  for (const VisibleSummaries& level : summary_tokens) check_step_rows("slot_keys", "slot_values", level.rows, k, v);
-  for (const VisibleSummaries& level : summary_tokens) check_integer(kSummaryStep, "each of places", level.place, 0);
+  for (const VisibleSummaries& level : summary_tokens)
+    check_step_rows("slot_keys", "slot_values", level.rows, k, v);
+  for (const VisibleSummaries& level : summary_tokens)
+    check_integer(kSummaryStep, "each of places", level.place, 0);
   check_integer(kSummaryStep, "first", options.first, 0);
   check_integer(kSummaryStep, "window", options.window, 1);
   const auto so_far = q.sym_size(1) + options.first;
@@ -145,10 +147,11 @@ at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tens
     places.push_back(level.place);
     excess.push_back(level.excess);
   }
-  return op.call(q, k, v, rotated, ring.keys, ring.values, first.keys, first.values, summary_keys, summary_values,
-                 places, excess, optional(open.latents), optional(open.high), optional(open.total),
-                 optional(open.keys), optional(open.values), optional(rotary.frequencies), rotary.gains,
-                 options.first, options.window, options.scale, options.attends);
+  return op.call(q, k, v, rotated, ring.keys, ring.values, first.keys, first.values, summary_keys,
+                 summary_values, places, excess, optional(open.latents), optional(open.high),
+                 optional(open.total), optional(open.keys), optional(open.values),
+                 optional(rotary.frequencies), rotary.gains, options.first, options.window, options.scale,
+                 options.attends);
 }
 
 void summary_join(const KeyRows& rows, const PartialBlocks& open) {

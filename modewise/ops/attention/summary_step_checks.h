@@ -21,8 +21,8 @@ using OptionalTensor = std::optional<at::Tensor>;
 
 /// Builds OpenBlocks from the flat arguments of summary_step's schema.
 inline PartialBlocks partial_blocks(const OptionalTensor& latents, const OptionalTensor& high,
-                              const OptionalTensor& total, const OptionalTensor& sum_keys,
-                              const OptionalTensor& sum_values) {
+                                    const OptionalTensor& total, const OptionalTensor& sum_keys,
+                                    const OptionalTensor& sum_values) {
   const auto or_none = [](const OptionalTensor& tensor) { return tensor.value_or(at::Tensor()); };
   return {or_none(latents), or_none(high), or_none(total), or_none(sum_keys), or_none(sum_values)};
 }

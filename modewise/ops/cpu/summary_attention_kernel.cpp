@@ -93,8 +93,10 @@ class Work {
       SummaryLevel& level = plan.level[plan.levels];
       level.children = fold.children, level.tokens = fold.tokens;
       level.siblings = fold.siblings, level.finished = fold.finished, level.known = fold.known;
-      level.keys = wide({batch, plan.kv_heads, fold.finished * plan.summary_tokens, plan.d_row}).mutable_data_ptr();
-      level.values = wide({batch, plan.kv_heads, fold.finished * plan.summary_tokens, plan.e_row}).mutable_data_ptr();
+      level.keys =
+          wide({batch, plan.kv_heads, fold.finished * plan.summary_tokens, plan.d_row}).mutable_data_ptr();
+      level.values =
+          wide({batch, plan.kv_heads, fold.finished * plan.summary_tokens, plan.e_row}).mutable_data_ptr();
       level.latents = kept(rows[plan.levels].contiguous()).const_data_ptr();
       ++plan.levels;
     }
@@ -281,8 +283,9 @@ Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::
     for_pieces(work, strips, task_work, [&](int64_t b, int64_t g, int64_t strip) {
       table.gather_tokens(plan, b, g, strip * plan.strip, strip_end(strip));
     });
-    for_pieces(work, plan.levels, task_work,
-               [&](int64_t b, int64_t g, int64_t l) { table.gather_summaries(plan, static_cast<int>(l), b, g); });
+    for_pieces(work, plan.levels, task_work, [&](int64_t b, int64_t g, int64_t l) {
+      table.gather_summaries(plan, static_cast<int>(l), b, g);
+    });
     if (latents) grad_latents = summaries_backward(work, table, *latents);
     for_pieces(work, strips, task_work, [&](int64_t b, int64_t g, int64_t strip) {
       table.store_tokens(plan, b, g, strip * plan.strip, strip_end(strip));

@@ -22,8 +22,8 @@ struct SummaryLevel {
 
 struct SummaryPlan {
   int64_t n, heads, kv_heads, d, e, summary_tokens;  // r: summary tokens per block
-  int64_t d_row, e_row;                     // d and e padded to whole vectors of every type: multiples of 16
-  const void *q, *k, *v;                    // channels contiguous
+  int64_t d_row, e_row;   // d and e padded to whole vectors of every type: multiples of 16
+  const void *q, *k, *v;  // channels contiguous
   int64_t q_batch, q_row, q_head, k_batch, k_row, k_head, v_batch, v_row, v_head;
   void* out;        // [B, n, H, e] contiguous
   void* logsumexp;  // F [B, H, n]

@@ -129,8 +129,8 @@ StepPlan step_plan(const StepArguments& a, RotationTable& codes) {
   for (size_t l = 0; l < a.summary_tokens.size(); ++l) {
     const auto level = static_cast<int64_t>(l) + 1;
     if (a.summary_tokens[l].rows.keys.size(1) > 0)
-      plan.part[plan.parts++] =
-          step_rows(a.summary_tokens[l].rows, count + level, scale * a.gain(level), a.summary_tokens[l].excess);
+      plan.part[plan.parts++] = step_rows(a.summary_tokens[l].rows, count + level, scale * a.gain(level),
+                                          a.summary_tokens[l].excess);
   }
   if (a.rotary.used()) set_step_codes(a, codes, plan);
   return plan;
@@ -191,8 +191,9 @@ at::Tensor summary_step_loops(const at::Tensor& q, const at::Tensor& k, const at
 }
 
 std::string too_many_levels(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                            const KeyRows&, const KeyRows&, const std::vector<VisibleSummaries>& summary_tokens,
-                            const PartialBlocks&, const RotaryEmbedding&, const StepOptions&) {
+                            const KeyRows&, const KeyRows&,
+                            const std::vector<VisibleSummaries>& summary_tokens, const PartialBlocks&,
+                            const RotaryEmbedding&, const StepOptions&) {
   return std::ssize(summary_tokens) > kMaxLevels ? "more block levels than supported" : "";
 }
 

@@ -6,8 +6,8 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/training/dropout_add_checks.h"
 #include "modewise/ops/normalization/layer_norm_checks.h"
+#include "modewise/ops/training/dropout_add_checks.h"
 
 namespace modewise::ops {
 

@@ -75,7 +75,8 @@ at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tens
           gain(0) * gain(0), 0);
       for (size_t l = 0; l < summary_tokens.size(); ++l) {
         const auto level = static_cast<int64_t>(l) + 1;
-        see(summary_tokens[l].rows, summary_tokens[l].rows.keys.size(1), level, summary_tokens[l].place, gain(level), summary_tokens[l].excess);
+        see(summary_tokens[l].rows, summary_tokens[l].rows.keys.size(1), level, summary_tokens[l].place,
+            gain(level), summary_tokens[l].excess);
       }
       const auto weights = at::softmax(at::cat(seen.logits, -1), -1);
       out.push_back(at::einsum("bghn,bnge->bghe", {weights, at::cat(seen.values, 1)}).flatten(1, 2));

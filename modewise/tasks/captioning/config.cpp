@@ -7,25 +7,26 @@
 namespace modewise::tasks {
 
 void CaptionOptions::fields(Fields& f) {
-  f.add("label_smoothing", smoothing, "share of the target spread over all words", {.min = 0, .max = 0.99});
+  f.add("label_smoothing", smoothing, "label smoothing, from 0 to 0.99", {.min = 0, .max = 0.99});
   f.add("scheduled_sampling", scheduled_sampling,
-        "share of the inputs that are the model's own words at the end of training; it grows from 0",
+        "scheduled sampling: final fraction of inputs sampled from the model, increasing from 0",
         {.min = 0, .max = 1});
   f.add("self_critical_epochs", self_critical_epochs,
-        "the last epochs, which reward drawn captions by their CIDEr-D less that of the likeliest",
+        "last epochs with self-critical training: reward is CIDEr-D of sampled captions minus that of the "
+        "greedy one",
         {.min = 0});
-  f.add("samples", drawn, "captions that these epochs draw for a picture", {.min = 1, .max = 64});
-  f.add("captions_per_picture", captions_per_image, "captions of a picture in a step, at most",
+  f.add("samples", drawn, "sampled captions per image in self-critical epochs", {.min = 1, .max = 64});
+  f.add("captions_per_picture", captions_per_image, "maximum captions per image in a training step",
         {.min = 1, .max = 1024});
-  f.add("select", select, "validation metric that chooses the best weights", {.one_of = {"cider_d", "loss"}});
-  f.add("beam_size", beams, "beginnings kept in the search for a caption; 1: the likeliest word at each place",
-        {.min = 1, .max = 1024});
+  f.add("select", select, "validation metric for the selection of the best weights",
+        {.one_of = {"cider_d", "loss"}});
+  f.add("beam_size", beams, "beam width; 1: greedy search", {.min = 1, .max = 1024});
   f.add("length_penalty", length_penalty,
-        "captions are compared by the logarithm of their probability over their length to this power",
+        "length penalty: exponent of the length by which log-probabilities are divided",
         {.min = 0, .max = 10});
-  f.add("train_eval_samples", evaluated_training, "training pictures that are judged at the end, at most",
-        {.min = 1});
-  f.add("evaluation_batch", evaluation_batch, "pictures at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("train_eval_samples", evaluated_training, "maximum training images evaluated at the end", {.min = 1});
+  f.add("evaluation_batch", evaluation_batch, "batch size of evaluation, in images",
+        {.min = 1, .max = 65536});
 }
 
 void CaptionOutput::fields(Fields& f) {
@@ -51,8 +52,8 @@ void CaptioningConfig::fields(Fields& f) {
 
 void CaptioningConfig::validate(const std::string& source) const {
   require(caption.self_critical_epochs <= train.epochs, ErrorKind::config,
-          "{}: caption.self_critical_epochs = {} are the last of train.epochs = {}, and cannot be more",
-          source, caption.self_critical_epochs, train.epochs);
+          "{}: caption.self_critical_epochs = {} exceeds train.epochs = {}", source,
+          caption.self_critical_epochs, train.epochs);
   train.validate();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Everything a captioner's run is told: pictures and captions, model, how it is trained and judged, output.
+// Config of captioning runs: data, model, training, evaluation and output.
 
 #include <cstdint>
 #include <string>
@@ -13,15 +13,15 @@
 namespace modewise::tasks {
 
 struct CaptionOptions {
-  double smoothing = 0.1;            // of the targets, over all words
-  double scheduled_sampling = 0;     // share of the model's own words among the inputs at the end of training
-  int64_t self_critical_epochs = 0;  // the last epochs, whose reward is CIDEr-D
-  int64_t drawn = 1;                 // captions a picture that these draw
-  int64_t captions_per_image = 5;  // in a step, at most
-  std::string select = "cider_d";    // cider_d | loss: what the best weights are chosen by, on validation
-  int64_t beams = 3;                 // kept in the search behind training
+  double smoothing = 0.1;            // label smoothing
+  double scheduled_sampling = 0;     // final probability of model samples as inputs
+  int64_t self_critical_epochs = 0;  // last epochs with self-critical training (CIDEr-D)
+  int64_t drawn = 1;                 // sampled captions per image in these epochs
+  int64_t captions_per_image = 5;    // maximum captions per image in a step
+  std::string select = "cider_d";  // cider_d | loss: validation metric for the selection of the best weights
+  int64_t beams = 3;               // beam width after training
   double length_penalty = 0;
-  int64_t evaluated_training = 500;  // training pictures that are judged at the end, at most
+  int64_t evaluated_training = 500;  // maximum training images evaluated at the end
   int64_t evaluation_batch = 32;
   void fields(Fields& f);
 };
@@ -40,17 +40,17 @@ struct CaptioningConfig {
 
   CaptioningConfig();
   void fields(Fields& f);
-  /// The rules that tie fields of several groups together; `source` opens the message.
+  /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
 };
 
-/// The sizes that a model for the set has.
+/// Model sizes for a set.
 models::CaptionShape caption_shape(const data::CaptionSet& set);
 
-/// A name for tables: "lstm dense", "transformer dense": the encoder's attention, then the decoder's where it
-/// is not the dot product.
+/// Model name for tables: "lstm dense", "transformer dense": the encoder's attention, then the decoder's if
+/// it is not dot-product attention.
 std::string model_title(const CaptioningConfig& config);
-/// The name of its data: that of the captions' file without its ending.
+/// Data name: the captions file without extension.
 std::string data_title(const CaptioningConfig& config);
 
 }  // namespace modewise::tasks

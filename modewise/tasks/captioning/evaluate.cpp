@@ -11,10 +11,10 @@
 namespace modewise::tasks {
 namespace {
 
-/// METEOR's search goes over pairs of words.
+/// METEOR's alignment is quadratic in the words.
 constexpr size_t kMaxWords = 1000;
 
-/// The words of texts as numbers, and how many texts have none.
+/// Texts as word ids, with the count of texts without words.
 class NumberedCaptions {
  public:
   NumberedCaptions(const io::ImageTexts& texts, const std::string& source, std::string_view list,
@@ -23,14 +23,14 @@ class NumberedCaptions {
 
   metrics::Words words_of(size_t i) {
     const std::vector<std::string> words = text::ptb_words(texts_.text(i));
-    require(words.size() <= kMaxWords, ErrorKind::data, "{}: {}[{}] has {} words; a caption may have {}",
-            source_, list_, i, words.size(), kMaxWords);
+    require(words.size() <= kMaxWords, ErrorKind::data, "{}: {}[{}] has {} words; the maximum is {}", source_,
+            list_, i, words.size(), kMaxWords);
     if (words.empty() && empty_++ == 0) first_empty_ = i;
     numbers_[i] = words_.numbers(words);
     return numbers_[i];
   }
   size_t empty() const { return empty_; }
-  /// Says so when some texts have no words.
+  /// Adds a warning if some texts have no words.
   void warn_of_empty(std::vector<std::string>& warnings, std::string_view consequence) const {
     if (empty_ > 0)
       warnings.push_back(fmt::format("{}: captions without words: {}, the first is {}[{}]; {}", source_,
@@ -56,8 +56,8 @@ size_t images_with_captions(const io::CocoCaptions& references) {
 }  // namespace
 
 CaptionQuality evaluate_captions(const io::ImageTexts& captions, const std::string& captions_source,
-                                const io::CocoCaptions& references, const std::string& references_source) {
-  require(captions.size() > 0, ErrorKind::data, "{}: the list holds no captions", captions_source);
+                                 const io::CocoCaptions& references, const std::string& references_source) {
+  require(captions.size() > 0, ErrorKind::data, "{}: the list has no captions", captions_source);
   metrics::WordNumbers words;
   NumberedCaptions candidates(captions, captions_source, "", words);
   NumberedCaptions others(references.captions, references_source, "annotations", words);
@@ -65,7 +65,7 @@ CaptionQuality evaluate_captions(const io::ImageTexts& captions, const std::stri
   std::vector<metrics::CaptionCase> images;
   for (size_t i = 0; i < captions.size(); ++i) {
     const auto found = references.captions.of(captions.image(i));
-    require(!found.empty(), ErrorKind::data, "{}: [{}] is of image {}, which {} in {}", captions_source, i,
+    require(!found.empty(), ErrorKind::data, "{}: [{}] is for image {}, which {} in {}", captions_source, i,
             captions.image(i), references.images.of(captions.image(i)).empty() ? "is not" : "has no caption",
             references_source);
     metrics::CaptionCase& image = images.emplace_back();
@@ -75,13 +75,13 @@ CaptionQuality evaluate_captions(const io::ImageTexts& captions, const std::stri
   }
   evaluated.empty = candidates.empty();
   candidates.warn_of_empty(evaluated.warnings, "they score 0");
-  others.warn_of_empty(evaluated.warnings, "they stay among the references");
+  others.warn_of_empty(evaluated.warnings, "they remain references");
   const size_t all = images_with_captions(references);
   evaluated.without_caption = all - images.size();
   if (evaluated.without_caption > 0)
-    evaluated.warnings.push_back(fmt::format(
-        "{}: no caption for {} of the {} images that have references in {}; scored over the others",
-        captions_source, evaluated.without_caption, all, references_source));
+    evaluated.warnings.push_back(
+        fmt::format("{}: no caption for {} of the {} images with references in {}; the others are scored",
+                    captions_source, evaluated.without_caption, all, references_source));
   evaluated.evaluation = metrics::score_captions(images, words.words());
   return evaluated;
 }

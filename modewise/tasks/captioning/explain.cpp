@@ -15,7 +15,7 @@ Explanation explain_captions(const CaptioningRun& run, const data::CaptionSet& s
                              const ExplainOptions& options) {
   const at::NoGradGuard no_grad;
   const std::vector<int64_t>& part = set.part(options.split);
-  require(!part.empty(), ErrorKind::data, "{}: there are no {} pictures", set.source, options.split);
+  require(!part.empty(), ErrorKind::data, "{}: there are no {} images", set.source, options.split);
   std::vector<int64_t> samples;
   std::vector<std::vector<int64_t>> words;
   for (const int64_t i : spread_samples(std::ssize(part), options.samples)) {
@@ -35,9 +35,9 @@ Explanation explain_captions(const CaptioningRun& run, const data::CaptionSet& s
   const at::Tensor mean = images.mean(at::IntArrayRef(axes), true);
   Explanation e;
   e.title = fmt::format("{} on {}", model_title(run.config), data_title(run.config));
-  e.subtitle = "What moves the words of captions";
+  e.subtitle = "Occlusion of a captioner";
   e.facts = {{"run", run.folder.path().string()},
-             {"samples", fmt::format("{} pictures of the {} split", samples.size(), options.split)}};
+             {"samples", fmt::format("{} images of the {} split", samples.size(), options.split)}};
   e.mode_names = {"row", "column"};
   for (size_t axis = 0; axis < axes.size(); ++axis)
     e.influences.push_back(influence_of(
@@ -47,8 +47,8 @@ Explanation explain_captions(const CaptioningRun& run, const data::CaptionSet& s
           band.copy_(mean.expand_as(band));
           return (scores(seen) - whole).abs().sum({1, 2}).sum().item<double>() / 2 / count;
         }));
-  e.effect_unit = "the share of the next word's probability that goes to other words";
-  e.removal = "the band becomes the picture's mean";
+  e.effect_unit = "the probability mass of the next word that moves to other words";
+  e.removal = "the rows or columns become the mean of the image";
   return e;
 }
 

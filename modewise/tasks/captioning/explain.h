@@ -5,9 +5,8 @@
 
 namespace modewise::tasks {
 
-/// What moves the words of captions: rows and columns of the pictures, or of their features, that become the
-/// mean one by one. The effect is on the probabilities of each next word of the first caption that people
-/// wrote.
+/// Occlusion of rows and columns of the images or features, which are replaced by the mean. The effect is on
+/// the next-word probabilities of the first reference caption.
 Explanation explain_captions(const CaptioningRun& run, const data::CaptionSet& set,
                              const ExplainOptions& options);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Captions that a model finds for pictures of a set, and how likely it thinks those of people.
+// Caption generation for images of a set (beam search), and the loss of reference captions.
 
 #include <cstdint>
 #include <functional>
@@ -13,38 +13,37 @@
 
 namespace modewise::tasks {
 
-/// The pictures of a part; those of the training for "validation" where no picture is held back.
+/// Images of a split; training images for "validation" if the validation split is empty.
 const std::vector<int64_t>& evaluated_images(const data::CaptionSet& set, const std::string& part);
 
-/// Captions by the ids of their pictures; `words` are those of the samples, one by one.
+/// Captions by image id from the words of each sample.
 io::ImageTexts caption_texts(const data::CaptionSet& set, std::span<const int64_t> samples,
                              std::span<const std::vector<int64_t>> words);
 
-/// The best caption of each of the pictures cells [B, h, w, D]; with one beam the likeliest word at each
-/// place.
+/// The best caption for each image with cells [B, h, w, D]; greedy search for beam width 1.
 std::vector<models::FoundCaption> find_captions(models::Captioner& model, const at::Tensor& cells,
                                                 const models::BeamOptions& options);
 
-/// −log p of words, summed.
+/// Sum of −log p of words.
 struct WordLoss {
   double sum = 0;
   int64_t words = 0;
   double mean() const { return sum / static_cast<double>(words); }
 };
 
-/// In evaluation mode and without gradients, `batch` pictures at a time. Throws
+/// Batched generation in evaluation mode and without gradients, `batch` images at a time. Throws
 /// train::EvaluationInterrupted on a stop signal.
 struct CaptionFinder {
   models::Captioner& model;
   const data::CaptionSet& set;
   int64_t batch;
 
-  /// The words of one caption a picture.
+  /// Word ids of one caption per image.
   std::vector<std::vector<int64_t>> words(std::span<const int64_t> samples,
                                           const models::BeamOptions& options) const;
-  /// One text a picture, by their ids.
+  /// One caption per image, by image id.
   io::ImageTexts captions(std::span<const int64_t> samples, const models::BeamOptions& options) const;
-  /// Of the words of people's captions and their end, up to max_words of each.
+  /// Loss of the words and EOS of reference captions, up to max_words each.
   WordLoss loss(std::span<const int64_t> samples) const;
 
  private:

@@ -12,8 +12,7 @@ namespace {
 
 using data::Vocabulary;
 
-/// Σ weights · values / Σ weights of [n, T]. Rows first, so that a sum never has so many elements that
-/// threads share it.
+/// Σ weights · values / Σ weights of [n, T]. Rows are summed first, so that no sum is split between threads.
 at::Tensor weighted_mean(const at::Tensor& values, const at::Tensor& weights) {
   return values.mul(weights).sum(1).sum().div(weights.sum(1).sum());
 }
@@ -22,7 +21,7 @@ at::Tensor is_target(const at::Tensor& targets, const at::Tensor& logits) {
   return targets.ne(Vocabulary::kPadding).to(logits.scalar_type());
 }
 
-/// The word whose share of the probabilities [V] holds `uniform`, in the order of the words.
+/// Inverse transform sampling: the word whose cumulative probability interval [V] contains `uniform`.
 int64_t drawn_word(const double* probabilities, int64_t words, double uniform) {
   double sum = 0;
   int64_t last = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What captions are trained by: cross entropy of the next word, with label smoothing and scheduled sampling,
-// and the reward of whole captions. n captions of T steps over V words; targets are data::CaptionTokens'.
+// Captioning losses: cross entropy of the next word with label smoothing and scheduled sampling, and
+// self-critical training. n captions of T steps over V words; targets as in data::CaptionTokens.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,25 +12,25 @@
 
 namespace modewise::tasks {
 
-/// Captions of pictures side by side, `each` a picture: `of_pictures` [picture, caption, word]. Where a
-/// picture has fewer, rows without targets stand in; where it has more, the first are taken.
+/// Batch with `each` captions per image from `of_images` [image, caption, word]: missing captions become rows
+/// without targets, further ones are dropped.
 data::CaptionTokens side_by_side(std::span<const std::vector<std::vector<int64_t>>> of_images, int64_t each,
                                  int64_t max_words);
 
-/// logits [n, T, V], targets [n, T] int64, 0 where there is none -> scalar: the mean over the targets of
-/// −Σ_v t_v log p_v with t = (1 − smoothing) · one-hot + smoothing / V.
+/// logits [n, T, V], targets [n, T] int64 (0: padding) -> scalar: mean over targets of −Σ_v t_v log p_v with
+/// t = (1 − smoothing) · one-hot + smoothing / V.
 at::Tensor caption_loss(const at::Tensor& logits, const at::Tensor& targets, double smoothing);
 
-/// Scheduled sampling in two passes (Bengio et al. 2015; for Transformers Mihaylova and Martins 2019): each
-/// word of `inputs` [n, T] behind the begin mark becomes, with probability `share`, one drawn from the
-/// model's own words for that place, softmax of `logits` [n, T, V] of the place before; padding stays. Draws
-/// depend on seed, step and place alone.
+/// Two-pass scheduled sampling (Bengio et al. 2015; for Transformers Mihaylova and Martins 2019): each word
+/// of `inputs` [n, T] after BOS is replaced with probability `share` by a sample of the model's prediction
+/// for it, softmax of `logits` [n, T, V] at the previous position; padding stays. Random numbers depend only
+/// on seed, step and position.
 at::Tensor mixed_inputs(const at::Tensor& inputs, const at::Tensor& logits, double share, uint64_t seed,
                         uint64_t step);
 
-/// The policy gradient of self-critical training (Rennie et al. 2017, equation 7): −Σ advantage · log p of
-/// the words that were drawn, over all words. logits [n, T, V], targets [n, T] the drawn words, 0 where there
-/// is none, advantages [n]: the reward of the drawn caption less that of the likeliest.
+/// Policy gradient of self-critical training (Rennie et al. 2017, equation 7): mean over words of
+/// −advantage · log p of the sampled words. logits [n, T, V], targets [n, T] sampled words (0: padding),
+/// advantages [n]: reward of the sampled caption minus that of the greedy one.
 at::Tensor self_critical_loss(const at::Tensor& logits, const at::Tensor& targets,
                               const at::Tensor& advantages);
 

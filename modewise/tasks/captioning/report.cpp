@@ -18,20 +18,20 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kShownImages = 6, kWordByWord = 4;
 
-/// The pictures with the highest scores, or the lowest.
+/// Images with the highest or lowest scores.
 void add_images(report::HtmlPage& page, const data::CaptionSet& set, const std::vector<int64_t>& samples,
-                  const EvaluatedCaptions& evaluated, bool best) {
+                const EvaluatedCaptions& evaluated, bool best) {
   std::vector<size_t> order(samples.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto score = [&](size_t i) { return evaluated.evaluation.evaluation.images[i].cider_d; };
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return best ? score(a) > score(b) : score(a) < score(b); });
   order.resize(std::min(order.size(), static_cast<size_t>(kShownImages)));
-  page.add_section(best ? "Nearest to what people wrote" : "Farthest from it", 3);
+  page.add_section(best ? "Highest CIDEr-D" : "Lowest CIDEr-D", 3);
   std::vector<report::CaptionedImage> images;
   for (const size_t i : order) {
     const data::CaptionedImage& image = set.images[static_cast<size_t>(samples[i])];
-    std::string caption = fmt::format("{}: “{}” (CIDEr-D {:.2f}). People: “{}”", image.file,
+    std::string caption = fmt::format("{}: “{}” (CIDEr-D {:.2f}). Reference: “{}”", image.file,
                                       evaluated.captions.text(i), score(i), image.captions.front());
     if (set.pixels.defined())
       images.push_back({image_png(set, samples[i]), std::move(caption)});
@@ -43,16 +43,16 @@ void add_images(report::HtmlPage& page, const data::CaptionSet& set, const std::
 
 void add_word_by_word(report::HtmlPage& page, const CaptioningRun& run, const data::CaptionSet& set,
                       const std::vector<int64_t>& samples, const EvaluatedCaptions& evaluated) {
-  page.add_section("Word by word");
+  page.add_section("Attention by word");
   page.add_paragraph(
-      "Where the cross-attention of the last layer looked, mean over its heads, when it chose each word: the "
-      "brighter, the more. Forms that are blind to content look at the same places in every picture.");
+      "Cross-attention weights of the last layer, mean over heads, for the prediction of each word: brighter "
+      "is larger. Attention types that do not depend on content have the same weights for every image.");
   for (const int64_t i : spread_samples(std::ssize(samples), kWordByWord)) {
     const int64_t sample = samples[static_cast<size_t>(i)];
     const std::vector<report::CaptionedImage> maps = word_maps(run, set, sample);
     if (maps.empty()) {
       page.add_paragraph(
-          "This model's cross-attention weighs no cells but sums of them: there is nothing to draw.");
+          "This model's cross-attention has no weights for single cells, so there is nothing to draw.");
       return;
     }
     page.add_section(fmt::format("{}: {}", set.images[static_cast<size_t>(sample)].file,
@@ -66,11 +66,11 @@ FinishedRun read_captioner(const std::filesystem::path& path) {
   return read_finished<CaptioningConfig>(path, "captioning", {"caption.evaluation_batch"}, data_title);
 }
 
-/// CIDEr-D as bars, then learning curves.
+/// Bar charts of CIDEr-D, then learning curves.
 void draw_captioners(report::HtmlPage& page, std::span<const RunGroup> groups) {
   std::vector<report::CaptionedFigure> figures = {
       {group_bars("CIDEr-D, test", groups, "/test/cider_d"), ""},
-      {group_bars("CIDEr-D, training pictures", groups, "/train/cider_d"), ""}};
+      {group_bars("CIDEr-D, training images", groups, "/train/cider_d"), ""}};
   for (const RunGroup& group : groups) {
     const auto lines = train::RunFolder::open(group.runs.front().path).read_metric_lines();
     if (lines.size() > 1) figures.push_back({curve_figure(lines, {"val_cider_d"}, group.name), ""});
@@ -78,7 +78,7 @@ void draw_captioners(report::HtmlPage& page, std::span<const RunGroup> groups) {
   page.add_figure_grid(figures);
 }
 
-/// The metrics of captions: key, name, decimals.
+/// Caption metrics: title, key, decimals.
 std::vector<JsonColumn> metric_columns() {
   std::vector<JsonColumn> columns;
   for (const metrics::CaptionScores::Named& one : metrics::CaptionScores().named())
@@ -89,14 +89,12 @@ std::vector<JsonColumn> metric_columns() {
 }  // namespace
 
 std::vector<ResultTable> caption_tables(const Json& parts) {
-  std::vector<JsonColumn> columns = {{"pictures", "split"}, {"count", "images"}};
+  std::vector<JsonColumn> columns = {{"split", "split"}, {"images", "images"}};
   for (JsonColumn& column : metric_columns()) columns.push_back(std::move(column));
   columns.push_back({"loss", "loss", 4});
-  return {
-      {"How good its captions are",
-       "Against all captions that people wrote of these pictures; METEOR without its table of paraphrases; "
-       "loss in nats a word.",
-       json_table(columns, parts)}};
+  return {{"Evaluation",
+           "Against all reference captions of the images; METEOR without paraphrases; loss in nats per word.",
+           json_table(columns, parts)}};
 }
 
 Json caption_parts(const Json& metrics) {
@@ -114,22 +112,23 @@ void write_caption_report(const CaptioningRun& run, const data::CaptionSet& set,
   const std::vector<int64_t>& samples = evaluated_images(set, part);
   report::HtmlPage page =
       open_page(run, {data_title(run.config),
-                      "Captioner's run",
+                      "Captioner",
                       {{"captions", run.config.data.path},
-                       {"pictures", fmt::format("{} training, {} validation, {} test", set.train.size(),
-                                                set.validation.size(), set.test.size())}},
+                       {"images", fmt::format("{} training, {} validation, {} test", set.train.size(),
+                                              set.validation.size(), set.test.size())}},
                       {{"vocabulary", fmt::format("{} words", run.trained.vocabulary.words().size())}}});
   add_tables(page, caption_tables(caption_parts(metrics)));
-  page.add_paragraph(set.validation.empty()
-                         ? "No picture was held back: the weights are those of the best training metric."
-                         : "The weights are those of the best validation metric.");
+  page.add_paragraph(
+      set.validation.empty()
+          ? "There are no validation images: the weights are those of the best training metric."
+          : "The weights are those of the best validation metric.");
   add_learning(page, run.folder,
-               {{"Validation CIDEr-D and BLEU-4, likeliest words", {"val_cider_d", "val_bleu_4"}},
+               {{"Validation CIDEr-D and BLEU-4, greedy search", {"val_cider_d", "val_bleu_4"}},
                 {"Losses", {"train_loss", "val_loss"}}});
   const CaptionFinder finder{*run.model, set, run.config.captions.evaluation_batch};
   const EvaluatedCaptions evaluated = evaluate_samples(finder, samples, part, run.search());
-  page.add_section("Pictures and captions");
-  page.add_paragraph(fmt::format("Of {} pictures of the {} part.", samples.size(),
+  page.add_section("Images and captions");
+  page.add_paragraph(fmt::format("Out of {} images of the {} split.", samples.size(),
                                  metrics.at(part).at("split").get<std::string>()));
   add_images(page, set, samples, evaluated, true);
   add_images(page, set, samples, evaluated, false);
@@ -140,7 +139,7 @@ void write_caption_report(const CaptioningRun& run, const data::CaptionSet& set,
 const Comparison& caption_comparison() {
   using Best = report::Column::Best;
   static const Comparison comparison = [] {
-    Comparison made = {read_captioner, {}, {}, "Captioners side by side", "Test pictures", draw_captioners};
+    Comparison made = {read_captioner, {}, {}, "Comparison of captioners", "Test images", draw_captioners};
     made.columns.emplace_back(report::Column{"parameters"}, "/parameters", 0);
     made.json.emplace_back("parameters", "/parameters");
     for (const JsonColumn& one : metric_columns()) {

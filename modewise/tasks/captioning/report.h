@@ -1,5 +1,5 @@
 #pragma once
-// What captioners come to: evaluations as tables, the page of a run, and runs side by side.
+// Reports of captioning runs: tables of evaluations, the report page, and the comparison of runs.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -12,17 +12,17 @@
 
 namespace modewise::tasks {
 
-/// Rows of judged parts (run.h), one a part.
+/// Tables of evaluated splits (run.h), one row each.
 std::vector<ResultTable> caption_tables(const nlohmann::ordered_json& parts);
-/// The parts of metrics.json: training, validation where pictures were held back, test.
+/// Evaluated splits in metrics.json: training, validation if it is not empty, test.
 nlohmann::ordered_json caption_parts(const nlohmann::ordered_json& metrics);
 
-/// Needs a finished run: how good its captions are, how it learnt, pictures with their captions and, word by
-/// word, where attention looked. `set`: its own pictures.
+/// Writes the report of a finished run: metrics, learning curves, images with captions and attention maps by
+/// word. `set`: the run's own images.
 void write_caption_report(const CaptioningRun& run, const data::CaptionSet& set,
                           const std::filesystem::path& out);
 
-/// Finished runs of `train caption` side by side.
+/// Comparison of finished runs of `train caption`.
 const Comparison& caption_comparison();
 
 }  // namespace modewise::tasks

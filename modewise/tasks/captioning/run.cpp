@@ -23,7 +23,7 @@ std::vector<double> numbers(const at::Tensor& x) {
   return {values, values + x.numel()};
 }
 
-/// Evenly spread over the training pictures.
+/// Evenly spaced training images.
 std::vector<int64_t> evaluated_training(const data::CaptionSet& set, int64_t maximum) {
   std::vector<int64_t> samples;
   for (const int64_t i : spread_samples(std::ssize(set.train), maximum))
@@ -31,14 +31,14 @@ std::vector<int64_t> evaluated_training(const data::CaptionSet& set, int64_t max
   return samples;
 }
 
-/// What of data.json makes the model.
+/// Model sizes from data.json.
 models::CaptionShape read_description(CaptioningRun& run, const Json& json, const std::string& file) {
   run.trained.source = json.at("source").get<std::string>();
   run.trained.vocabulary = {json.at("words").get<std::vector<std::string>>(), file};
   models::CaptionShape shape;
   const auto size = json.at("size").get<std::vector<int64_t>>();
   require(size.size() == 3, ErrorKind::data,
-          "{}: size must hold height, width and channels or features, got {} numbers", file, size.size());
+          "{}: size must have height, width and channels or features, got {} numbers", file, size.size());
   shape.height = size[0];
   shape.width = size[1];
   shape.vocabulary = run.trained.vocabulary.size();
@@ -49,12 +49,12 @@ models::CaptionShape read_description(CaptioningRun& run, const Json& json, cons
   shape.channels = size[2];
   const auto mean = json.at("mean").get<std::vector<double>>();
   const auto stddev = aliased_member(json, "std").get<std::vector<double>>();
-  require(
-      std::ssize(mean) == shape.channels && std::ssize(stddev) == shape.channels &&
-          shape.height == run.config.data.size && shape.width == run.config.data.size,
-      ErrorKind::data,
-      "{}: expected pictures of {} × {} pixels, with mean and deviation of each channel, as config.toml says",
-      file, run.config.data.size, run.config.data.size);
+  require(std::ssize(mean) == shape.channels && std::ssize(stddev) == shape.channels &&
+              shape.height == run.config.data.size && shape.width == run.config.data.size,
+          ErrorKind::data,
+          "{}: expected images of {} × {} pixels with mean and standard deviation of each channel, as in "
+          "config.toml",
+          file, run.config.data.size, run.config.data.size);
   run.trained.mean = at::tensor(mean, at::kFloat);
   run.trained.stddev = at::tensor(stddev, at::kFloat);
   return shape;
@@ -80,11 +80,11 @@ Json describe(const data::CaptionSet& set) {
 }
 
 EvaluatedCaptions evaluate_samples(const CaptionFinder& finder, std::span<const int64_t> samples,
-                             const std::string& split, const models::BeamOptions& search) {
+                                   const std::string& split, const models::BeamOptions& search) {
   EvaluatedCaptions evaluated;
   evaluated.captions = finder.captions(samples, search);
-  evaluated.evaluation = evaluate_captions(evaluated.captions, "the captions found", finder.set.references(samples),
-                                    finder.set.source);
+  evaluated.evaluation = evaluate_captions(evaluated.captions, "the generated captions",
+                                           finder.set.references(samples), finder.set.source);
   evaluated.json = {{"split", split}};
   evaluated.json.update(to_json(evaluated.evaluation));
   evaluated.json["loss"] = finder.loss(samples).mean();
@@ -93,9 +93,9 @@ EvaluatedCaptions evaluate_samples(const CaptionFinder& finder, std::span<const 
 }
 
 EvaluatedCaptions evaluate_part(const CaptionFinder& finder, const std::string& part,
-                          const models::BeamOptions& search) {
+                                const models::BeamOptions& search) {
   const std::vector<int64_t>& samples = finder.set.part(part);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} pictures", finder.set.source, part);
+  require(!samples.empty(), ErrorKind::data, "{}: there are no {} images", finder.set.source, part);
   return evaluate_samples(finder, samples, part, search);
 }
 
@@ -142,12 +142,13 @@ TrainedRun train_captioner(const CaptioningConfig& config, const data::CaptionSe
 }
 
 CaptioningRun open_caption_run(const std::filesystem::path& path) {
-  return open_run<CaptioningRun>(path, "captioning", read_run_config<CaptioningConfig>, [](CaptioningRun& run) {
-    const models::CaptionShape shape = read_run_data(
-        run.folder,
-        [&](const Json& json, const std::string& file) { return read_description(run, json, file); });
-    return models::make_captioner(run.config.model, shape, static_cast<uint64_t>(run.config.train.seed));
-  });
+  return open_run<CaptioningRun>(
+      path, "captioning", read_run_config<CaptioningConfig>, [](CaptioningRun& run) {
+        const models::CaptionShape shape = read_run_data(
+            run.folder,
+            [&](const Json& json, const std::string& file) { return read_description(run, json, file); });
+        return models::make_captioner(run.config.model, shape, static_cast<uint64_t>(run.config.train.seed));
+      });
 }
 
 }  // namespace modewise::tasks

@@ -13,10 +13,10 @@
 #include "modewise/tasks/captioning/explain.h"
 #include "modewise/tasks/captioning/report.h"
 #include "modewise/tasks/captioning/run.h"
-#include "modewise/tasks/training.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/test_split.h"
+#include "modewise/tasks/training.h"
 
 namespace modewise::tasks {
 namespace {
@@ -41,7 +41,7 @@ class CaptionsJob final : public ConfiguredTraining<CaptioningConfig> {
     config_ = tasks::load_config<CaptioningConfig>(file, assignments);
     refuse_rank_tracking(config_.train, "captioning", file);
     require(!config_.data.path.empty(), ErrorKind::usage,
-            "no captions: give --data captions.json, of COCO's form, and --images FOLDER");
+            "no captions: give --data captions.json in COCO format, and --images FOLDER");
   }
   void load_data() override {
     set_ = data::load_captions(config_.data, reads_test());
@@ -54,8 +54,8 @@ class CaptionsJob final : public ConfiguredTraining<CaptioningConfig> {
   void announce() const override {
     log_notes(set_);
     if (set_.validation.empty())
-      spdlog::info("no picture is held back: the weights are chosen by the training pictures");
-    spdlog::info("{}: {} captions of {} training pictures, {} words; {} validation pictures, {}; model {}",
+      spdlog::info("there are no validation images: the weights are selected on the training images");
+    spdlog::info("{}: {} captions of {} training images, {} words; {} validation images, {}; model {}",
                  set_.source, captions_of(set_, set_.train), set_.train.size(),
                  set_.vocabulary.words().size(), set_.validation.size(),
                  test_count(reads_test(), set_.test.size()), model_title(config_));
@@ -82,19 +82,19 @@ class CaptionsJob final : public ConfiguredTraining<CaptioningConfig> {
 /// Options of `evaluate` for captioners.
 struct CaptionEvaluation {
   std::string images, out;
-  int64_t beams = 0;  // 0: as the run's config says
+  int64_t beams = 0;  // 0: from the run's config
   bool allow_missing = false, allow_outside = false, force = false;
   void fields(Fields& f) {
-    f.add("images", images, "with --data: the folder of its pictures");
-    f.add("out", out, "captions as a JSON file of COCO's results");
-    f.add("beam_size", beams, "beginnings kept in the search", {.min = 0, .max = 1024});
-    f.add("allow_missing", allow_missing, "with --data: leave out images without a picture");
-    f.add("allow_outside", allow_outside, "read pictures that the captions name outside the folder");
-    f.add("overwrite", force, "overwrite the file");
+    f.add("images", images, "folder of the images of --data");
+    f.add("out", out, "write captions to a JSON file in COCO results format");
+    f.add("beam_size", beams, "beam width", {.min = 0, .max = 1024});
+    f.add("allow_missing", allow_missing, "with --data: skip images whose file is missing");
+    f.add("allow_outside", allow_outside, "allow image paths outside the folder");
+    f.add("overwrite", force, "overwrite the file of --out");
   }
 };
 
-/// All captioned pictures of another file.
+/// All captioned images of another file.
 data::CaptionSet other_captions(const CaptioningRun& run, const std::string& data,
                                 const CaptionEvaluation& options) {
   data::CaptionConfig config = run.config.data;
@@ -129,16 +129,17 @@ Result evaluate(const EvaluateRequest& request) {
     write_file_atomically(options.out, json_text(results_json(evaluated.captions)) + "\n");
   if (own && request.split == "test" && test_is_unread(run.folder)) {
     write_test_figures(run.folder, {{"test", evaluated.json}}, hash_of(set));
-    write_file_atomically(run.folder.file("captions.json"), json_text(results_json(evaluated.captions)) + "\n");
+    write_file_atomically(run.folder.file("captions.json"),
+                          json_text(results_json(evaluated.captions)) + "\n");
   }
   return {evaluated.json, tables_text(caption_tables(Json::array({evaluated.json})))};
 }
 
 Result refuse_prediction(const PredictRequest& options) {
-  fail(ErrorKind::usage, "{} is a captioner: modewise caption tells what pictures show", options.run);
+  fail(ErrorKind::usage, "{} is a captioner: use modewise caption", options.run);
 }
 
-/// The run's own pictures; with `data` the captions lie there now.
+/// The run's own images; `data`: current location of the captions file.
 data::CaptionSet images_of(CaptioningRun& run, const std::string& data, bool with_test) {
   if (!data.empty()) run.config.data.path = data;
   return run.load(with_test);
@@ -162,7 +163,7 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
   std::string text = set.source + "\n";
   for (const std::string& note : set.notes) text += "note: " + note + "\n";
   text += fmt::format("{} words in the vocabulary\n\n", set.vocabulary.words().size());
-  report::Table table({{"part"}, {"pictures"}, {"captions"}});
+  report::Table table({{"split"}, {"images"}, {"captions"}});
   for (const char* part : {"train", "validation", "test"})
     table.add_row({part, std::ssize(set.part(part)), captions_of(set, set.part(part))});
   return {std::move(json), text + table.to_text()};
@@ -177,31 +178,32 @@ bool owns(const std::filesystem::path& data) {
 const TaskSpec captioning_spec = {
     .name = "captioning",
     .command = "caption",
-    .summary = "Trains a captioner: a model that tells in words what a picture shows.",
+    .summary = "Trains an image captioner and evaluates it on the test images.",
     .example = "modewise train caption --data captions_train2017.json --images train2017",
-    .data_help = "captions: JSON of COCO's form (data.path)",
+    .data_help = "captions: JSON in COCO format (data.path)",
     .model_help = "model (model.name): transformer, lstm",
-    .options =
-        {{"--images", "data.images", "folder of the pictures that it names"},
-         {"--test", "data.test_path", "captions of test pictures, where they have a file of their own"},
-         {"--test-images", "data.test_images", "folder of these"},
-         {"--attention", "model.encoder.attention", "of cells: none, or a form of docs/synthesizers.md"},
-         {"--size", "data.size", "pixels of each side"},
-         {"--allow-missing", "data.allow_missing", "leave out images without a picture",
-          ShortOption::Takes::nothing},
-         {"--allow-outside", "data.allow_outside", "read pictures that the captions name outside the folder",
-          ShortOption::Takes::nothing},
-         {"--allow-size", "data.allow_size", "decode pictures of any size", ShortOption::Takes::nothing}},
+    .options = {{"--images", "data.images", "folder of its images"},
+                {"--test", "data.test_path", "captions of a separate test set"},
+                {"--test-images", "data.test_images", "folder of the test images"},
+                {"--attention", "model.encoder.attention",
+                 "attention type of the encoder: none, or one of docs/synthesizers.md"},
+                {"--size", "data.size", "image height and width in pixels"},
+                {"--allow-missing", "data.allow_missing", "skip images whose file is missing",
+                 ShortOption::Takes::nothing},
+                {"--allow-outside", "data.allow_outside", "allow image paths outside the folder",
+                 ShortOption::Takes::nothing},
+                {"--allow-size", "data.allow_size", "decode images of any size",
+                 ShortOption::Takes::nothing}},
     .evaluate_title = "Captions",
-    .evaluate_options = {{"--images", "images", "with --data: the folder of its pictures"},
-                         {"--beam-size", "beam_size", "beginnings kept in the search for a caption"},
-                         {"--out", "out", "captions as a JSON file of COCO's results"},
+    .evaluate_options = {{"--images", "images", "folder of the images of --data"},
+                         {"--beam-size", "beam_size", "beam width (default: that of the run)"},
+                         {"--out", "out", "write captions to a JSON file in COCO results format"},
                          {"--allow-missing", "allow_missing",
-                          "with --data: leave out images without a picture", ShortOption::Takes::nothing},
-                         {"--allow-outside", "allow_outside",
-                          "read pictures that the captions name outside the folder",
+                          "with --data: skip images whose file is missing", ShortOption::Takes::nothing},
+                         {"--allow-outside", "allow_outside", "allow image paths outside the folder",
                           ShortOption::Takes::nothing},
-                         {"--overwrite", "overwrite", "overwrite that file", ShortOption::Takes::nothing}},
+                         {"--overwrite", "overwrite", "overwrite the file of --out",
+                          ShortOption::Takes::nothing}},
     .validation = {{"/validation/cider_d", "validation CIDEr-D", "highest", 3},
                    {"/validation/loss", "validation loss", "lowest", 3}},
     .owns = owns,

@@ -12,8 +12,8 @@
 #include "modewise/core/random.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/evaluation_mode.h"
-#include "modewise/tasks/captioning/find.h"
 #include "modewise/tasks/captioning/evaluate.h"
+#include "modewise/tasks/captioning/find.h"
 #include "modewise/tasks/captioning/loss.h"
 
 namespace modewise::tasks {
@@ -22,7 +22,7 @@ namespace {
 using data::Vocabulary;
 using WordNumbersOf = std::vector<std::vector<int64_t>>;
 
-/// The captions of pictures, of more than `most` so many that are drawn without repeats.
+/// Captions of images; more than `maximum` are sampled without replacement.
 std::vector<WordNumbersOf> chosen_captions(const data::CaptionSet& set, const std::vector<int64_t>& images,
                                            int64_t maximum, const RandomStream& stream) {
   std::vector<WordNumbersOf> chosen;
@@ -33,7 +33,7 @@ std::vector<WordNumbersOf> chosen_captions(const data::CaptionSet& set, const st
     std::iota(order.begin(), order.end(), int64_t{0});
     WordNumbersOf& own = chosen.emplace_back();
     for (int64_t k = 0; k < wanted; ++k) {
-      if (count > maximum) {  // place k takes one of those from k on
+      if (count > maximum) {  // Fisher-Yates: position k gets one of those from k on
         const double draw = stream.uniform(row * static_cast<uint64_t>(maximum) + static_cast<uint64_t>(k));
         const int64_t from = k + static_cast<int64_t>(draw * static_cast<double>(count - k));
         std::swap(order[static_cast<size_t>(k)], order[static_cast<size_t>(from)]);
@@ -50,7 +50,7 @@ std::vector<int32_t> with_end(const std::vector<int64_t>& words, bool ended) {
   return out;
 }
 
-/// A seed of its own for each step.
+/// Seed of a step.
 uint64_t step_seed(uint64_t seed, uint64_t step) {
   const RandomStream stream{seed, RandomSite::sampled_text, step};
   return uint64_t{stream.word(0)} << 32 | stream.word(1);
@@ -83,7 +83,7 @@ double CaptionReward::of(int64_t sample, const models::FoundCaption& caption) co
 }
 
 struct CaptioningTask::Batch final : train::Batch {
-  std::vector<int64_t> samples;  // of the training pictures
+  std::vector<int64_t> samples;  // indices of training images
   at::Tensor images;             // [B, …]
   data::CaptionTokens tokens;    // [B · captions, T]
 };
@@ -104,7 +104,7 @@ std::unique_ptr<train::Batch> CaptioningTask::load(std::span<const int64_t> samp
 }
 
 std::unique_ptr<train::Batch> CaptioningTask::load_batch(std::span<const int64_t> samples,
-                                                      int64_t number) const {
+                                                         int64_t number) const {
   auto batch = std::make_unique<Batch>();
   batch->samples.assign(samples.begin(), samples.end());
   std::vector<int64_t> images;
@@ -133,12 +133,12 @@ at::Tensor CaptioningTask::loss(const train::Batch& batch, uint64_t seed, uint64
 std::vector<double> CaptioningTask::loss_counts(const train::Batch& batch) const {
   const auto& captions = static_cast<const Batch&>(batch);
   const int64_t words = captions.tokens.targets.ne(Vocabulary::kPadding).sum().item<int64_t>();
-  // A reward's captions are drawn in the forward pass: parts weigh by their pictures there.
+  // Sampled captions are unknown before the forward pass: shares are weighted by their images.
   return {static_cast<double>(words), static_cast<double>(captions.samples.size())};
 }
 
 at::Tensor CaptioningTask::loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
-                                   std::span<const double> all) {
+                                      std::span<const double> all) {
   const size_t which = is_rewarded(step) ? 1 : 0;
   return loss(part, seed, step) * (loss_counts(part)[which] / std::max(all[which], 1.0));
 }
@@ -206,8 +206,9 @@ train::Metrics CaptioningTask::metrics_of(const at::Tensor& sums) {
       one.push_back(static_cast<int64_t>(place[i]));
     place += model_->max_words();
   }
-  const CaptionQuality evaluation = evaluate_captions(caption_texts(set_, evaluated, words), "the captions found",
-                                                    set_.references(evaluated), set_.source);
+  const CaptionQuality evaluation =
+      evaluate_captions(caption_texts(set_, evaluated, words), "the generated captions",
+                        set_.references(evaluated), set_.source);
   return {{"val_cider_d", evaluation.evaluation.all.cider_d},
           {"val_bleu_4", evaluation.evaluation.all.bleu.back()},
           {"val_loss", place[0] / place[1]}};

@@ -1,6 +1,6 @@
 #pragma once
-// Captioning as the trainer sees it: pictures with some of their captions, cross entropy of the next word or
-// the reward of whole captions, metrics over the validation captions.
+// Training task of captioning: images with some of their captions, cross entropy or self-critical training,
+// and validation metrics.
 
 #include <memory>
 #include <optional>
@@ -14,17 +14,16 @@
 
 namespace modewise::tasks {
 
-/// CIDEr-D of captions as numbers of words, with the captions of the training pictures as references and
-/// corpus. The end mark counts as a word, so that captions that break off are worth less; words that are not
-/// in the vocabulary have numbers of their own beyond it.
+/// CIDEr-D reward of captions as word ids, with the training captions as references and corpus. EOS counts as
+/// a word, so that truncated captions score less; words out of the vocabulary have ids beyond it.
 class CaptionReward {
  public:
   explicit CaptionReward(const data::CaptionSet& set);
-  /// 0 … 10 of a caption found for training picture `sample` (of 0 … set.train.size() − 1).
+  /// Reward 0 … 10 of a caption for training image `sample` (0 … set.train.size() − 1).
   double of(int64_t sample, const models::FoundCaption& caption) const;
 
  private:
-  std::vector<std::vector<std::vector<int32_t>>> references_;  // [picture, caption, word]
+  std::vector<std::vector<std::vector<int32_t>>> references_;  // [image, caption, word]
   std::optional<metrics::CiderScorer> scorer_;
 };
 
@@ -36,17 +35,17 @@ class CaptioningTask final : public train::ModuleTask {
   torch::nn::Module& module() override { return *model_; }
   int64_t training_samples() const override { return std::ssize(set_.train); }
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
-  /// Of pictures with more than captions_per_picture captions, others in each batch.
+  /// Images with more than captions_per_picture captions get different ones in each batch.
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
   std::vector<double> loss_counts(const train::Batch& batch) const override;
   at::Tensor loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
                         std::span<const double> all) override;
-  /// The words [n, max_words] of the caption of each picture, 0 behind their end and for those of other
-  /// shares; then the sum and the number of WordLoss.
+  /// Word ids [n, max_words] of the caption of each image, 0 after the end and for images of other ranks;
+  /// then sum and count of WordLoss.
   at::Tensor sums(const train::Share& share) override;
-  /// val_cider_d and val_bleu_4 of the likeliest words, and val_loss, nats a word without smoothing; of the
-  /// training pictures where there are no others.
+  /// val_cider_d and val_bleu_4 of greedy search, and val_loss in nats per word without smoothing; on the
+  /// training images if there are no validation images.
   train::Metrics metrics_of(const at::Tensor& sums) override;
   train::Criterion criterion() const override;
   std::string data_hash() const override { return hash_; }
@@ -55,7 +54,7 @@ class CaptioningTask final : public train::ModuleTask {
 
  private:
   struct Batch;
-  /// Whether training pass `step` is one of those that follow the reward.
+  /// Whether `step` belongs to the self-critical epochs.
   bool is_rewarded(uint64_t step) const;
   at::Tensor word_loss(const Batch& batch, uint64_t seed, uint64_t step);
   at::Tensor reward_loss(const Batch& batch, uint64_t seed, uint64_t step);

@@ -12,7 +12,7 @@
 namespace modewise::tasks {
 namespace {
 
-constexpr int64_t kGreySide = 96;  // pixels of a picture that is not there
+constexpr int64_t kGreySide = 96;  // side of the grey image for features
 constexpr double kDarkest = 0.2;
 
 report::Color color_of(const uint8_t* pixel, double light) {
@@ -46,7 +46,7 @@ std::string looked_at_png(const at::Tensor& pixels, const at::Tensor& weights) {
 }
 
 std::vector<report::CaptionedImage> word_maps(const CaptioningRun& run, const data::CaptionSet& set,
-                                                int64_t sample) {
+                                              int64_t sample) {
   const at::NoGradGuard no_grad;
   const std::vector<int64_t> one = {sample};
   const at::Tensor cells = run.model->encode(data::gather_images(set, one));

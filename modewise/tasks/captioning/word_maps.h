@@ -1,5 +1,5 @@
 #pragma once
-// Pictures as the pages show them: as they are, and under what a word looked at.
+// Images of reports: originals, and attention maps of words.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,17 +12,16 @@
 
 namespace modewise::tasks {
 
-/// A PNG of picture `sample`; "" for a set of features.
+/// PNG of image `sample`; "" for a set of features.
 std::string image_png(const data::CaptionSet& set, int64_t sample);
 
-/// A PNG of pixels [S, S, 3] uint8, or of grey where they are undefined, darkened where `weights` [h, w] ≥ 0
-/// are small: a pixel is multiplied by 1/5 + 4/5 · weight / the largest one, weights interpolated between the
-/// centres of their cells.
+/// PNG of pixels [S, S, 3] uint8 (undefined: grey), multiplied by 1/5 + 4/5 · weight / largest weight, with
+/// `weights` [h, w] ≥ 0 interpolated between cell centres.
 std::string looked_at_png(const at::Tensor& pixels, const at::Tensor& weights);
 
-/// The words of a caption of picture `sample`, each over what its prediction looked at (Captioner::looked),
-/// the end mark last. Empty for a model that weighs no cells.
+/// Attention maps of the words of a caption of image `sample` (Captioner::looked), EOS last. Empty for a
+/// model without weights of cells.
 std::vector<report::CaptionedImage> word_maps(const CaptioningRun& run, const data::CaptionSet& set,
-                                                int64_t sample);
+                                              int64_t sample);
 
 }  // namespace modewise::tasks

@@ -20,8 +20,8 @@ void choose_epochs(train::TrainConfig& train, int64_t samples, int64_t usual) {
   train.epochs = std::max(usual, std::min((kMinSteps + steps - 1) / steps, kMaxEpochs));
   if (train.epochs == usual) return;
   train.patience = train.patience * train.epochs / usual;
-  spdlog::info("chosen for {} training samples: train.epochs = {}, {} steps of the optimiser", samples,
-               train.epochs, train.epochs * steps);
+  spdlog::info("chosen for {} training samples: train.epochs = {}, {} optimizer steps", samples, train.epochs,
+               train.epochs * steps);
 }
 
 }  // namespace modewise::tasks

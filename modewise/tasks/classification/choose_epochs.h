@@ -1,5 +1,5 @@
 #pragma once
-// How long a classifier is trained where the config leaves it open.
+// Default number of training epochs of classifiers.
 
 #include <cstdint>
 
@@ -7,9 +7,8 @@
 
 namespace modewise::tasks {
 
-/// Sets train.epochs where it is open (−1): `usual` passes over so many training samples, or more where they
-/// would be fewer than 500 steps of the optimiser, at most 500. Says on stderr that it gave more. An open
-/// config's patience grows with them.
+/// Sets train.epochs if it is open (−1): `usual` epochs, or up to 500 for small sets, for at least 500
+/// optimizer steps. Logs if it is more than `usual`. A default patience grows with the epochs.
 void choose_epochs(train::TrainConfig& train, int64_t samples, int64_t usual);
 
 }  // namespace modewise::tasks

@@ -29,8 +29,8 @@ report::HeatMap confusion_figure(const nlohmann::ordered_json& evaluation, const
 report::LineChart roc_figure(const metrics::ScoreTable& table, const std::vector<std::string>& classes) {
   report::LineChart chart;
   chart.title = "ROC";
-  chart.x.label = "false positives";
-  chart.y.label = "true positives";
+  chart.x.label = "false positive rate";
+  chart.y.label = "true positive rate";
   const auto n = static_cast<size_t>(table.samples());
   const auto positive = std::make_unique<bool[]>(n);
   std::vector<double> column(n);

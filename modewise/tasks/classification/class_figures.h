@@ -1,5 +1,5 @@
 #pragma once
-// Figures of classifications, of whatever is classified.
+// Figures of classifiers: confusion matrix and ROC curves.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace modewise::tasks {
 
-/// The confusion matrix of an evaluation (to_json of ClassMetrics).
+/// Confusion matrix of an evaluation (to_json of ClassMetrics).
 report::HeatMap confusion_figure(const nlohmann::ordered_json& evaluation, const std::string& title);
 
-/// A ROC curve a class against the rest; of two classes that of the second.
+/// One-vs-rest ROC curves; for two classes the curve of the second.
 report::LineChart roc_figure(const metrics::ScoreTable& table, const std::vector<std::string>& classes);
 
 }  // namespace modewise::tasks

@@ -8,12 +8,10 @@
 
 namespace modewise::tasks {
 void ClassLossOptions::fields(Fields& f) {
-  f.add("class_weights", class_weights,
-        "weights of the classes in the loss: none, or balanced by their counts",
+  f.add("class_weights", class_weights, "class weights in the loss: none, or balanced by class counts",
         {.one_of = {"none", "balanced"}});
-  f.add("label_smoothing", label_smoothing, "share of the target spread over all classes",
-        {.min = 0, .max = 0.99});
-  f.add("mixup", mixup, "of another sample of the batch a random share, at most this, is mixed in",
+  f.add("label_smoothing", label_smoothing, "label smoothing, from 0 to 0.99", {.min = 0, .max = 0.99});
+  f.add("mixup", mixup, "mixup: maximum fraction of another sample of the batch that is mixed in; 0: none",
         {.min = 0, .max = 0.5});
 }
 
@@ -64,7 +62,7 @@ at::Tensor ClassLoss::operator()(
                          options_.label_smoothing);
   };
   if (options_.mixup == 0 || labels.size(0) < 2) return entropy(logits_of(values, valid), labels);
-  // Each sample gets a share of the next one of the batch, whose order is random already.
+  // Each sample is mixed with the next one of the batch, whose order is random.
   const double share = options_.mixup * RandomStream{seed, RandomSite::mixup, step}.uniform(0);
   const at::Tensor seen = valid.defined() ? valid.logical_or(valid.roll(1, 0)) : valid;
   const at::Tensor logits = logits_of(values.mul(1 - share) + values.roll(1, 0).mul(share), seen);

@@ -1,5 +1,5 @@
 #pragma once
-// The loss of classifiers: cross entropy with weights of the classes, label smoothing and mixup.
+// Classification loss: cross entropy with class weights, label smoothing and mixup.
 
 #include <ATen/core/Tensor.h>
 
@@ -17,27 +17,27 @@ namespace modewise::tasks {
 struct ClassLossOptions {
   std::string class_weights = "none";  // none | balanced: n / (K · n_c)
   double label_smoothing = 0;
-  double mixup = 0;  // a random share, at most this, of another sample of the batch is mixed in
+  double mixup = 0;  // maximum fraction of another sample of the batch that is mixed in
   void fields(Fields& f);
 };
 
 class ClassLoss {
  public:
-  /// `counts` of the training samples of each class.
+  /// `counts`: training samples of each class.
   ClassLoss(const ClassLossOptions& options, const std::vector<int64_t>& counts);
 
-  /// The weights of the classes go with the module from device to device.
+  /// Registers the class weights with the module, so that they follow it between devices.
   void join(torch::nn::Module& model) const;
 
-  /// values [B, …], valid bool like them or undefined, labels [B] int64. `logits_of`(values, valid) gives [B,
-  /// K] and is called once, with the mixed values where there is mixup.
+  /// values [B, …], valid bool mask or undefined, labels [B] int64. `logits_of`(values, valid) returns [B, K]
+  /// and is called once, with mixed values if mixup is on.
   at::Tensor operator()(
       const at::Tensor& values, const at::Tensor& valid, const at::Tensor& labels,
       const std::function<at::Tensor(const at::Tensor& values, const at::Tensor& valid)>& logits_of,
       uint64_t seed, uint64_t step) const;
 
-  /// What the loss of samples with these labels [B] is a mean over: the samples, or the weights of their
-  /// classes.
+  /// Denominator of the mean loss of samples with these labels [B]: their number, or the sum of their class
+  /// weights.
   double count(const at::Tensor& labels) const;
 
  private:
@@ -45,8 +45,8 @@ class ClassLoss {
   std::shared_ptr<nn::Constant> weights_;  // [K] or null
 };
 
-/// The mean over the batch of −Σ_k t_k log p_k, samples weighed by the weight of their class as torch does:
-/// t = (1 − smoothing) · one-hot + smoothing / K.
+/// Mean over the batch of −Σ_k t_k log p_k, t = (1 − smoothing) · one-hot + smoothing / K, weighted by class
+/// weights as in torch.
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& class_weights,
                          double smoothing);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What `predict` gives of a classifier: the class and the probabilities of each sample as CSV, NPZ or JSON.
+// Predictions of classifiers: class and probabilities of each sample as CSV, NPZ or JSON.
 
 #include <string>
 #include <vector>
@@ -10,13 +10,13 @@
 namespace modewise::tasks {
 
 struct ClassPredictions {
-  std::string unit, units;  // "volume", "volumes": the first column, and the key in JSON
+  std::string unit, units;  // "volume", "volumes": name of the CSV column, and JSON key
   std::string source;
   std::vector<std::string> names, classes;
   metrics::ScoreTable table;
 };
 
-/// Writes options.out where it is said; require_new(options.out) was asked before.
+/// Writes options.out if it is set; the caller has called require_new(options.out).
 Result give_predictions(const PredictRequest& options, const ClassPredictions& given);
 
 }  // namespace modewise::tasks

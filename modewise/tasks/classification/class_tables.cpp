@@ -40,7 +40,7 @@ std::vector<ResultTable> evaluation_tables(const Json& evaluations, const std::s
                                     JsonColumn{"mismatched %", "mismatched_accuracy", 1, 100}})
     if (last.contains(further.key)) columns.push_back(further);
   return {
-      {"", "AUC and accuracy as MedMNIST's evaluator has them.", json_table(columns, evaluations)},
+      {"", "AUC and accuracy as in MedMNIST's evaluator.", json_table(columns, evaluations)},
       {"",
        fmt::format("The {} {}.", last.at("split").get<std::string>(), many),
        json_table({{"class", "name"},
@@ -64,7 +64,7 @@ Result describe_set(const data::LabelledSamples& set, Json head, const std::stri
   for (const std::string& note : set.notes) text += "note: " + note + "\n";
   head["notes"] = set.notes;
   std::vector<report::Column> columns = {{"class"}};
-  std::vector<std::vector<int64_t>> counts;  // of each split, by class, and of all
+  std::vector<std::vector<int64_t>> counts;  // of each split: by class, then total
   for (const char* split : kSplits) {
     const std::vector<int64_t> samples = set.split(split);
     std::vector<int64_t> by_class = set.class_counts(samples);

@@ -1,5 +1,5 @@
 #pragma once
-// Evaluations of classes as tables: the terminal and the report print the same ones.
+// Tables of classifier evaluations, for the terminal and the report.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace modewise::tasks {
 
-/// How often each class (rows) was taken for each (columns), from an evaluation's "classes" and "confusion".
+/// Confusion matrix (rows: true class, columns: predicted) from an evaluation's "classes" and "confusion".
 report::Table confusion_table(const nlohmann::ordered_json& evaluation, const std::string& corner);
 
-/// Of evaluations (to_json of ClassMetrics) all classes together, of the last one each class, by itself where
-/// they are few, and the confusion matrix; `many`: what the samples are called.
+/// Tables of evaluations (to_json of ClassMetrics): overall metrics of each; metrics by class (as a detail if
+/// there are many classes) and confusion matrix of the last. `many`: noun for the samples.
 std::vector<ResultTable> evaluation_tables(const nlohmann::ordered_json& evaluations,
                                            const std::string& many);
 std::string evaluation_text(const nlohmann::ordered_json& evaluation, const std::string& many, bool detail);
 
-/// What a set holds: `head` and `line` say what its samples are; notes, and the samples of each class (rows)
-/// in each split (columns) follow.
+/// Description of a set: `head` and `line` describe its samples, followed by notes and a table of class
+/// counts (rows: classes, columns: splits).
 Result describe_set(const data::LabelledSamples& set, nlohmann::ordered_json head, const std::string& line);
 
 }  // namespace modewise::tasks

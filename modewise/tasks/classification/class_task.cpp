@@ -22,7 +22,8 @@ struct ClassBatch final : train::Batch {
   data::LabelledBatch samples;
 };
 
-Json evaluation_of(const ClassificationRun& run, const std::string& split, const metrics::ClassMetrics& metrics) {
+Json evaluation_of(const ClassificationRun& run, const std::string& split,
+                   const metrics::ClassMetrics& metrics) {
   Json evaluation = to_json(metrics, split, run.set().classes);
   run.add_figures(evaluation, metrics, split);
   return evaluation;
@@ -37,7 +38,7 @@ double figure_of(const std::string& name, const metrics::ScoreTable& table,
   return metrics.loss;
 }
 
-/// The means over several parts of those of run.figures().
+/// Means of run.figures() over several splits.
 train::Metrics figures_of(const ClassificationRun& run, std::span<const metrics::ScoreTable> parts) {
   std::vector<metrics::ClassMetrics> evaluated;
   for (const metrics::ScoreTable& part : parts) evaluated.push_back(metrics::class_metrics(part));
@@ -50,8 +51,8 @@ train::Metrics figures_of(const ClassificationRun& run, std::span<const metrics:
   return figures;
 }
 
-/// The evaluation of an ensemble on validation: counts over all parts, figures as means over them. The scores
-/// of its own part go into `arrays`.
+/// Validation of an ensemble: counts over all validation splits, metrics as means over them. The scores of
+/// its own split are stored in `arrays`.
 Json evaluate_mixture(const ClassificationRun& run, const metrics::ClassMixture& mixture, Arrays& arrays) {
   metrics::add_arrays(mixture.evaluated.front(), "validation", arrays);
   metrics::ScoreTable all = mixture.evaluated.front();
@@ -64,8 +65,9 @@ Json evaluate_mixture(const ClassificationRun& run, const metrics::ClassMixture&
   return evaluation;
 }
 
-/// The evaluation of a split; its scores go into `arrays`.
-Json evaluate(const ClassificationRun& run, const train::RunFolder& folder, const std::string& split, Arrays& arrays) {
+/// Evaluates a split; its scores are stored in `arrays`.
+Json evaluate(const ClassificationRun& run, const train::RunFolder& folder, const std::string& split,
+              Arrays& arrays) {
   if (split == "validation" && run.mixture() != nullptr) return evaluate_mixture(run, *run.mixture(), arrays);
   const metrics::ScoreTable table = score_split(run, split);
   const metrics::ClassMetrics metrics = metrics::class_metrics(table);
@@ -112,7 +114,7 @@ std::vector<double> ClassTask::loss_counts(const train::Batch& batch) const {
 }
 
 at::Tensor ClassTask::sums(const train::Share& share) {
-  if (run_.mixture() != nullptr) return at::zeros({1}, at::kDouble);  // its scores are there
+  if (run_.mixture() != nullptr) return at::zeros({1}, at::kDouble);  // scores are precomputed
   const std::span<const int64_t> samples = run_.set().validation;
   const int64_t first = share.first(std::ssize(samples)), last = share.last(std::ssize(samples));
   const metrics::ScoreTable own =
@@ -154,7 +156,8 @@ train::Criterion ClassTask::criterion() const {
   return {"val_" + run_.options().select, run_.options().select == "loss", "val_loss"};
 }
 
-TrainedRun train_classifier(ClassificationRun& run, train::RunFolder& folder, bool resume, bool accept_changes) {
+TrainedRun train_classifier(ClassificationRun& run, train::RunFolder& folder, bool resume,
+                            bool accept_changes) {
   run.begin(folder);
   ClassTask task(run);
   TrainedRun result;
@@ -175,7 +178,7 @@ TrainedRun train_classifier(ClassificationRun& run, train::RunFolder& folder, bo
 
 Json evaluate_split(const OpenedRun& opened, const std::string& split, bool own) {
   const ClassificationRun& run = *opened.run;
-  // The samples of one split have trained members on others.
+  // Validation samples of one split are training samples of members on other splits.
   if (own && split == "validation" && run.ensemble() != nullptr)
     return evaluated_metrics(opened.folder)["validation"];
   if (!own || split != "test" || !test_is_unread(opened.folder))

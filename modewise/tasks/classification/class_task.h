@@ -1,6 +1,6 @@
 #pragma once
-// Classification as the trainer sees it: varied training samples, cross entropy, metrics over the validation
-// samples; and the training of a whole run.
+// Training task of classifiers: augmented training samples, cross entropy, validation metrics; and training
+// of a run.
 
 #include <memory>
 #include <span>
@@ -18,7 +18,7 @@ namespace modewise::tasks {
 
 class ClassTask final : public train::ModuleTask {
  public:
-  /// `run` has its samples, and must outlive the task; makes its model.
+  /// Creates the model of `run`, which has its samples and must outlive the task.
   explicit ClassTask(ClassificationRun& run);
 
   torch::nn::Module& module() override { return run_.model(); }
@@ -27,11 +27,11 @@ class ClassTask final : public train::ModuleTask {
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
   std::vector<double> loss_counts(const train::Batch& batch) const override;
-  /// The scores of all validation samples [n, K], those of other shares 0.
+  /// Scores of all validation samples [n, K]; 0 for samples of other ranks.
   at::Tensor sums(const train::Share& share) override;
-  /// val_ before each of the run's figures. Where a class does not occur, val_auc leaves it out.
+  /// The run's metrics with the prefix val_. val_auc skips classes that do not occur.
   train::Metrics metrics_of(const at::Tensor& sums) override;
-  /// The attention to a validation sample, where that is cheap to form.
+  /// Attention maps of a validation sample, if they are small.
   std::vector<train::Image> figures() override;
   train::Criterion criterion() const override;
   double rate_factor(std::string_view parameter) const override { return run_.rate_factor(parameter); }
@@ -44,13 +44,13 @@ class ClassTask final : public train::ModuleTask {
   RankTracker ranks_;
 };
 
-/// Trains, evaluates on the validation and test samples, and writes all of it. With `resume` the run goes on
-/// where it was. Throws train::EvaluationInterrupted when a signal came after the training.
-TrainedRun train_classifier(ClassificationRun& run, train::RunFolder& folder, bool resume, bool accept_changes);
+/// Trains, evaluates the validation and test splits, and writes the results. With `resume` the run continues.
+/// Throws train::EvaluationInterrupted if a signal arrives after training.
+TrainedRun train_classifier(ClassificationRun& run, train::RunFolder& folder, bool resume,
+                            bool accept_changes);
 
-/// The evaluation of a split. Where it is the test part of a run that left it unread, what training would
-/// have written is written: metrics.json's "test", predictions.npz. `own`: whether the samples are the run's
-/// own.
+/// Evaluates a split. For the unread test split of a run it also writes the results like training: "test" of
+/// metrics.json, predictions.npz. `own`: whether the samples are the run's own.
 nlohmann::ordered_json evaluate_split(const OpenedRun& opened, const std::string& split, bool own);
 
 }  // namespace modewise::tasks

@@ -22,7 +22,7 @@ constexpr int64_t kShownSamples = 4;
 RunPage page_of(const ClassificationRun& run) {
   RunPage page{
       run.data_name(),
-      fmt::format("Run that classifies {}", run.subject()),
+      fmt::format("Classifier of {}", run.subject()),
       {{"data", fmt::format("{}: {} {}", run.set().source, run.set().labels.size(), run.samples_text())}},
       {}};
   if (!run.protocol().empty()) page.of_data.emplace_back("protocol", run.protocol());
@@ -30,7 +30,7 @@ RunPage page_of(const ClassificationRun& run) {
 }
 
 void add_metrics(report::HtmlPage& page, const ClassificationRun& run, const Json& metrics) {
-  page.add_section("How good it is");
+  page.add_section("Evaluation");
   add_tables(page, evaluation_tables(evaluated_parts(metrics), run.set().many));
   page.add_paragraph(run.choice_text());
 }
@@ -48,7 +48,7 @@ std::vector<LearningChart> learning_charts(const ClassificationRun& run) {
           {"Losses", {"train_loss", "val_loss"}}};
 }
 
-/// The samples with the lowest scores of their own class, then those with the highest.
+/// Samples with the lowest scores of their true class, then those with the highest.
 void add_samples(report::HtmlPage& page, const ClassificationRun& run, const metrics::ScoreTable& table,
                  const std::string& part) {
   const std::vector<int64_t> samples = run.set().split(part);
@@ -58,8 +58,8 @@ void add_samples(report::HtmlPage& page, const ClassificationRun& run, const met
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return table.score(a, own(a)) < table.score(b, own(b)); });
-  page.add_section("Most wrong and most right");
-  page.add_paragraph(fmt::format("Of the {} {}: {}.", part, run.set().many, run.figure_text()));
+  page.add_section("Lowest and highest scores of the true class");
+  page.add_paragraph(fmt::format("View of the {} {}: {}.", part, run.set().many, run.figure_text()));
   for (const bool wrong : {true, false}) {
     std::vector<report::CaptionedFigure> figures;
     std::vector<report::CaptionedImage> figures;
@@ -67,7 +67,7 @@ void add_samples(report::HtmlPage& page, const ClassificationRun& run, const met
       const int64_t row = order[static_cast<size_t>(wrong ? i : table.samples() - 1 - i)];
       SampleView view = run.sample_view(samples[static_cast<size_t>(row)]);
       std::string caption =
-          fmt::format("{}: score {:.3f}; taken for {}", name(own(row)), table.score(row, own(row)),
+          fmt::format("{}: score {:.3f}; predicted {}", name(own(row)), table.score(row, own(row)),
                       name(metrics::predicted_class(table, row)));
       if (auto* figure = std::get_if<report::Figure>(&view))
         figures.push_back({std::move(*figure), std::move(caption)});
@@ -114,7 +114,7 @@ Explanation explain_classification(const OpenedRun& opened, const ExplainOptions
   const models::ClassifierInput input = run.spread_input(options.split, options.samples, samples);
   Explanation e;
   e.title = fmt::format("{} on {}", run.model_name(), fs::path(run.set().source).filename().string());
-  e.subtitle = "What the classifier attends to";
+  e.subtitle = "Attention and occlusion of a classifier";
   e.facts = {
       {"run", opened.folder.path().string()},
       {"samples", fmt::format("{} {} of the {} split", samples.size(), run.set().many, options.split)}};
@@ -126,7 +126,7 @@ Explanation explain_classification(const OpenedRun& opened, const ExplainOptions
   if (!e.attention.maps.empty()) e.combine = run.combine();
   e.ranks = analysis::layer_ranks(e.attention);
   e.influences = run.influences(input, run.model().forward(input).softmax(-1), options.places);
-  e.effect_unit = "the mean absolute change of the classes' probabilities";
+  e.effect_unit = "the mean absolute change of the class probabilities";
   e.removal = run.removal_text();
   return e;
 }

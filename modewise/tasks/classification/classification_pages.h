@@ -1,5 +1,5 @@
 #pragma once
-// Pages about a run that gives classes to samples: its report, and what explain shows.
+// Report and explanation of classification runs.
 
 #include <filesystem>
 
@@ -7,12 +7,11 @@
 
 namespace modewise::tasks {
 
-/// Metrics, ROC curves, confusion matrix, learning curves, the samples that were most wrong and most right,
-/// attention. The run has its samples. Data error when it has not finished.
+/// Writes the report: metrics, ROC curves, confusion matrix, learning curves, lowest and highest scores,
+/// attention maps. The run has its samples. Data error if it has not finished.
 void write_classification_report(const OpenedRun& opened, const std::filesystem::path& out);
 
-/// What the classifier attends to, and by how much its probabilities change when places of the samples are
-/// taken away.
+/// Attention maps, and occlusion: change of the probabilities when positions of the samples are occluded.
 Explanation explain_classification(const OpenedRun& opened, const ExplainOptions& options);
 
 }  // namespace modewise::tasks

@@ -38,15 +38,16 @@ std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::str
 std::string ClassificationRun::choice_text() const {
   if (ensemble() != nullptr)
     return fmt::format(
-        "The weights of the members were picked on validation {}. Each of these is judged by weights that "
-        "others picked; the test {} chose nothing.",
+        "The weights of the members are selected on the validation {}, whose metrics are cross-validated; "
+        "the test {} are not used for selection.",
         set().many, set().many);
-  return fmt::format("The weights are those of the best validation metric; the test {} chose nothing.",
-                     set().many);
+  return fmt::format(
+      "The weights are those of the best validation metric; the test {} are not used for selection.",
+      set().many);
 }
 
 models::ClassifierInput ClassificationRun::spread_input(const std::string& split, int64_t count,
-                                                  std::vector<int64_t>& samples) const {
+                                                        std::vector<int64_t>& samples) const {
   const std::vector<int64_t> all = samples_of(set(), split);
   for (const int64_t i : spread_samples(std::ssize(all), count))
     samples.push_back(all[static_cast<size_t>(i)]);

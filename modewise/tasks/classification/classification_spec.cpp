@@ -75,7 +75,7 @@ OpenedRun open_with(std::unique_ptr<ClassificationRun> run, const std::string& p
   return opened;
 }
 
-/// AUC and accuracy as bars, then learning curves.
+/// Bar charts of AUC and accuracy, then learning curves.
 void draw_classifiers(report::HtmlPage& page, std::span<const RunGroup> groups) {
   std::vector<report::CaptionedFigure> figures = {
       {group_bars("AUC %", groups, "/test/auc", 100), ""},
@@ -106,7 +106,7 @@ Result evaluate_classification(std::unique_ptr<ClassificationRun> run, const Eva
 
 Result predict_classification(std::unique_ptr<ClassificationRun> run, const PredictRequest& request) {
   refuse_steps(request, "a classifier");
-  wants_npz(request.out);  // a wrong ending is said before anything is computed
+  wants_npz(request.out);  // checks the extension before computing anything
   require_new(request.out, request.force);
   const OpenedRun opened = open_with(std::move(run), request.run, request.data);
   const data::LabelledSamples& set = opened.run->set();
@@ -162,7 +162,7 @@ Comparison classification_comparison(const ClassificationRun& run) {
            {"validation_auc", "/validation/auc"},
            {"validation_accuracy", "/validation/accuracy"},
            {"validation_loss", "/validation/loss"}},
-          fmt::format("Classifiers of {} side by side", run.subject()),
+          fmt::format("Comparison of classifiers of {}", run.subject()),
           "Test " + run.set().many,
           draw_classifiers};
 }

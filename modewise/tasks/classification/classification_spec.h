@@ -1,29 +1,29 @@
 #pragma once
-// What the commands do for a task that gives classes to samples.
+// Commands shared by classification tasks.
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "modewise/tasks/task_spec.h"
 #include "modewise/tasks/classification/classification_run.h"
+#include "modewise/tasks/task_spec.h"
 
 namespace modewise::tasks {
 
 std::unique_ptr<Training> make_classification_training(std::unique_ptr<ClassificationRun> run);
 Result evaluate_classification(std::unique_ptr<ClassificationRun> run, const EvaluateRequest& request);
 Result predict_classification(std::unique_ptr<ClassificationRun> run, const PredictRequest& request);
-void report_classification(std::unique_ptr<ClassificationRun> run, const std::string& path, const std::string& data,
-                     const std::filesystem::path& out);
+void report_classification(std::unique_ptr<ClassificationRun> run, const std::string& path,
+                           const std::string& data, const std::filesystem::path& out);
 Explanation explain_classification(std::unique_ptr<ClassificationRun> run, const ExplainRequest& request);
 FinishedRun read_classification(ClassificationRun& run, const std::filesystem::path& path);
-/// AUC and accuracy in percent, as the papers' tables; `read` is left to the caller.
+/// Comparison of AUC and accuracy in percent; the caller sets `read`.
 Comparison classification_comparison(const ClassificationRun& run);
-/// Kind::ensemble; `select` sets the figure that --model auto judges by.
+/// TaskSpec::ensemble; `select` sets the selection metric of --model auto.
 std::vector<std::string> classification_ensemble(const std::string& select);
 AnyConfig config_of(std::shared_ptr<ClassificationRun> run);
 
-/// `kind` with the functions that it does not have itself, for runs from make().
+/// Completes `kind` with the shared functions, for runs from make().
 template <std::unique_ptr<ClassificationRun> (*make)()>
 TaskSpec classification_spec(TaskSpec kind) {
   kind.defaults = [] { return config_of(make()); };

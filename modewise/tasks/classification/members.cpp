@@ -14,13 +14,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What deals samples to training and validation.
+/// Settings of the training/validation split.
 constexpr std::array<std::string_view, 2> kSplits = {"data.split_seed", "data.validation_seed"};
-/// Of data.*: where the samples lie, which may have been moved.
+/// Locations of the data, which may have been moved.
 constexpr std::array<std::string_view, 3> kPlaces = {"data.path", "data.train", "data.test"};
-/// Of data.json what runs of the same kind of samples need not share.
+/// Keys of data.json that may differ between runs with the same type of samples.
 constexpr std::array<std::string_view, 7> kOwn = {"source", "name", "hash",     "samples",
-                                                   "mean",   "std",  "deviation"};
+                                                  "mean",   "std",  "deviation"};
 
 template <class List>
 bool holds(const List& list, std::string_view text) {
@@ -31,12 +31,13 @@ std::string path_of(const OpenedRun& run) {
   return run.folder.path().string();
 }
 
-/// Whether a setting is one that an ensemble shares with its members.
+/// Whether an ensemble shares this setting with its members.
 bool is_shared(const ClassificationRun& run, const std::string& setting) {
-  return (setting.starts_with("data.") && !holds(kPlaces, setting)) || holds(run.evaluation_settings(), setting);
+  return (setting.starts_with("data.") && !holds(kPlaces, setting)) ||
+         holds(run.evaluation_settings(), setting);
 }
 
-/// `other_split`: the two may differ in that.
+/// `other_split`: the split settings may differ.
 void require_same_settings(const OpenedRun& member, const OpenedRun& wanted, bool other_split) {
   const Fields come = member.run->fields(), fields = wanted.run->fields();
   for (size_t i = 0; i < fields.list().size(); ++i) {
@@ -56,13 +57,13 @@ void require_same_kind(const ClassificationRun& ensemble, const OpenedRun& membe
   const Json wanted = ensemble.describe(), come = data_of(member);
   for (const auto& [name, value] : wanted.items())
     require(holds(kOwn, name) || come.value(name, Json()) == value, ErrorKind::data,
-            "{}: its {} is {}, but that of {} is {}", path_of(member), name, come.value(name, Json()).dump(),
+            "{}: {} is {}, but {} has {}", path_of(member), name, come.value(name, Json()).dump(),
             ensemble.set().source, value.dump());
 }
 
-/// Samples and their splits as far as runs can be compared in them.
+/// Samples and splits of a run, for comparison.
 struct Samples {
-  bool with_test = true;  // what the hash is of
+  bool with_test = true;  // whether the hash includes the test split
   std::string hash;
   std::vector<int64_t> validation;  // labels
 
@@ -71,8 +72,8 @@ struct Samples {
   }
 };
 
-/// Those of each member must be those of the first model's run on the same split, and of the first run those
-/// of the ensemble.
+/// Checks the samples of each member against the first model's run on the same split, and those of the first
+/// run against the ensemble.
 void require_same_samples(const ClassificationRun& ensemble, const std::vector<OpenedRun>& members,
                           const std::vector<metrics::ScoreTable>& scores) {
   const data::LabelledSamples& set = ensemble.set();
@@ -85,12 +86,12 @@ void require_same_samples(const ClassificationRun& ensemble, const std::vector<O
         {!test_is_unread(members[i].folder), data_of(members[i]).value("hash", ""), scores[i].labels});
     require(all.back().equal(i == 0 ? own : all[static_cast<size_t>(split)]) &&
                 scores[i].classes == ensemble.model().classes(),
-            ErrorKind::data, "{} was trained or validated on other {} than {}", path_of(members[i]), set.many,
-            i == 0 ? set.source : path_of(members[static_cast<size_t>(split)]));
+            ErrorKind::data, "{} was trained or validated on different {} than {}", path_of(members[i]),
+            set.many, i == 0 ? set.source : path_of(members[static_cast<size_t>(split)]));
   }
 }
 
-/// Of each member, from that of each model.
+/// Weights of members from weights of models.
 std::vector<double> spread_over(int64_t splits, const std::vector<double>& weights) {
   std::vector<double> out;
   for (const double weight : weights)
@@ -103,17 +104,17 @@ std::vector<double> spread_over(int64_t splits, const std::vector<double>& weigh
 std::vector<OpenedRun> open_members(const ClassificationRun& ensemble) {
   const models::EnsembleConfig& config = *ensemble.ensemble();
   require(!config.runs.empty(), ErrorKind::usage,
-          "an ensemble puts runs together: name them by --set model.ensemble.runs=RUN,RUN");
-  require(config.runs.size() > 1, ErrorKind::usage, "an ensemble puts several runs together, got {} alone",
+          "an ensemble needs runs: set --set model.ensemble.runs=RUN,RUN");
+  require(config.runs.size() > 1, ErrorKind::usage, "an ensemble needs several runs, got only {}",
           config.runs.front());
   const auto splits = static_cast<size_t>(config.splits);
   require(config.runs.size() % splits == 0, ErrorKind::config,
-          "model.ensemble: {} runs are no multiple of splits = {}", config.runs.size(), splits);
+          "model.ensemble: {} runs are not a multiple of splits = {}", config.runs.size(), splits);
   std::vector<OpenedRun> members;
   for (size_t i = 0; i < config.runs.size(); ++i) {
     members.push_back(open_run(ensemble.create(), config.runs[i]));
     require(members[i].run->ensemble() == nullptr, ErrorKind::config,
-            "{}: an ensemble cannot be the member of another", config.runs[i]);
+            "{}: an ensemble cannot be a member of an ensemble", config.runs[i]);
     require_same_settings(members[i], members[i < splits ? 0 : i % splits], i < splits);
   }
   return members;
@@ -128,13 +129,14 @@ void share_settings(ClassificationRun& ensemble, ClassificationRun& member) {
 }
 
 std::optional<metrics::ClassMixture> join_members(
-    const ClassificationRun& run, const std::function<void(int64_t number, const ClassificationRun& member)>& each) {
+    const ClassificationRun& run,
+    const std::function<void(int64_t number, const ClassificationRun& member)>& each) {
   const models::EnsembleConfig* config = run.ensemble();
   if (config == nullptr) return std::nullopt;
   const std::vector<OpenedRun> members = open_members(run);
   auto& model = dynamic_cast<models::ClassMembers&>(run.model());
   require(std::ssize(members) == model.members(), ErrorKind::config,
-          "model.ensemble: {} runs, but {} members; a new ensemble is given runs alone", members.size(),
+          "model.ensemble: {} runs, but {} members; set only runs for a new ensemble", members.size(),
           model.members());
   std::vector<metrics::ScoreTable> scores;
   for (const OpenedRun& member : members) {

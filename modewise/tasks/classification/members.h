@@ -1,6 +1,6 @@
 #pragma once
-// The members of an ensemble of classifiers, from the runs that model.ensemble.runs names. Their weights are
-// chosen by the validation scores that those runs kept, so that no model is asked again.
+// Members of an ensemble of classifiers, from the runs of model.ensemble.runs. Their weights are selected on
+// the stored validation scores of those runs, without evaluating models again.
 
 #include <functional>
 #include <optional>
@@ -12,17 +12,15 @@
 
 namespace modewise::tasks {
 
-/// Opens the runs of an ensemble. Errors: usage where fewer than two are named; config where their number is
-/// no multiple of the splits, one is an ensemble itself, or settings differ that members share; those of
-/// RunFolder::open.
+/// Opens the runs of an ensemble. Errors: usage for fewer than two runs; config if their number is not a
+/// multiple of the splits, a run is an ensemble, or shared settings differ; those of RunFolder::open.
 std::vector<OpenedRun> open_members(const ClassificationRun& ensemble);
 
-/// Gives an ensemble the settings that it shares with its members: which samples it has, and how they are
-/// judged.
+/// Copies the settings shared with members to an ensemble: those of the samples and of their evaluation.
 void share_settings(ClassificationRun& ensemble, ClassificationRun& member);
 
-/// Before the samples are loaded: of an ensemble that has runs and no members yet these are set, with what it
-/// shares with them, and no training. Errors of open_members.
+/// For a new ensemble, before samples are loaded: sets its members and shared settings, and train.epochs to
+/// 0. Errors of open_members.
 template <class Config, class Set, class Model>
 void take_members(ClassificationRunOf<Config, Set, Model>& run) {
   models::EnsembleConfig& ensemble = run.config.model.ensemble;
@@ -39,14 +37,14 @@ void take_members(ClassificationRunOf<Config, Set, Model>& run) {
   run.config.train.epochs = 0;
 }
 
-/// Gives the model of an ensemble, which is made, its members' weights and theirs in it; a model on several
-/// splits is the mean of its trainings. `each` is called for each member. Nothing for other models. Data
-/// errors for runs of other classes, sizes or samples than the ensemble's own.
+/// Loads the members' parameters into the ensemble's model and selects the ensemble weights; a model on
+/// several splits is the mean of its trainings. Calls `each` for each member. Nothing for other models. Data
+/// errors for runs with other classes, sizes or samples than the ensemble.
 std::optional<metrics::ClassMixture> join_members(
     const ClassificationRun& run,
     const std::function<void(int64_t number, const ClassificationRun& member)>& each = nullptr);
 
-/// [{"run": folder, "weight": …}, …] of the members that have a weight.
+/// [{"run": folder, "weight": …}, …] of the members with a weight.
 nlohmann::ordered_json members_json(const ClassificationRun& ensemble);
 
 }  // namespace modewise::tasks

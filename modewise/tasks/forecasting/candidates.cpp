@@ -16,14 +16,14 @@ namespace {
 
 using Settings = std::vector<std::string>;
 
-constexpr int64_t kRowsOfLookback = 20;  // of a table, for each row of a longer lookback
-// Theta and ETS look for states at every origin, over several seasons: with longer ones that takes minutes.
+constexpr int64_t kRowsOfLookback = 20;  // table rows required per lookback row
+// Theta and ETS fit states at every origin over several seasons: long seasons take minutes.
 constexpr int64_t kLongestLocalSeason = 24, kMaxLocalForecasts = 20'000;
 constexpr int64_t kMaxEvaluatedCells = 5'000'000, kMinEvaluated = 200;  // of validation windows
 
-constexpr int64_t kEnoughToChoose = 1000;  // validation windows of which one split is enough
+constexpr int64_t kEnoughToChoose = 1000;  // validation windows above which one split is enough
 constexpr int kFurtherSplits = 3;
-constexpr double kMinTraining = 0.5;  // of the training rows, at the earliest origin
+constexpr double kMinTraining = 0.5;  // minimum fraction of the training rows at the earliest origin
 
 std::string looking_back(int64_t rows) {
   return fmt::format("forecast.lookback={}", rows);
@@ -34,12 +34,12 @@ Settings model(const std::string& name, Settings further = {}) {
   return further;
 }
 
-/// Of the model that stands first in its settings.
+/// Model name of a candidate, from its first setting.
 std::string name_of(const Candidate& candidate) {
   return candidate.settings.front().substr(std::string_view("model.name=").size());
 }
 
-/// The recipe that was chosen on hourly tables of seven series (experiments/forecasting/etth1.toml).
+/// Settings selected on hourly tables of seven series (experiments/forecasting/etth1.toml).
 Settings small_hot(Settings further = {}) {
   Settings all =
       model("hot", {"model.width=16", "model.hidden=64", "model.dropout=0.3", "model.head.dropout=0.3"});
@@ -47,7 +47,7 @@ Settings small_hot(Settings further = {}) {
   return all;
 }
 
-/// With the rest for the test.
+/// data.split_ratios with the remaining rows as test split.
 std::string ratios(double training, double validation) {
   const auto rounded = [](double share) { return std::round(share * 1e6) / 1e6; };
   return fmt::format("data.split_ratios={:.6f},{:.6f},{:.6f}", rounded(training), rounded(validation),
@@ -58,7 +58,7 @@ struct Table {
   ForecastConfig config;
   data::Series series;
   data::Splits splits;
-  int64_t horizon;  // the config's, or the usual one
+  int64_t horizon;  // of the config, or the default
 
   bool horizon_is_open() const { return config.forecast.longest() == 0; }
   int64_t validation_windows() const { return std::max<int64_t>(splits.validation.rows() - horizon + 1, 1); }
@@ -121,7 +121,7 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
     const int64_t cells = windows * series * table.horizon;
     stride = std::clamp<int64_t>((cells + kMaxEvaluatedCells - 1) / kMaxEvaluatedCells, 1,
                                  std::max<int64_t>(windows / kMinEvaluated, 1));
-    if (stride > 1) spdlog::info("judged on every {}th of {} validation windows", stride, windows);
+    if (stride > 1) spdlog::info("evaluated on every {}th of {} validation windows", stride, windows);
   }
   if (season <= kLongestLocalSeason && windows / stride * series <= kMaxLocalForecasts) {
     all.push_back({"theta", model("theta"), true});
@@ -132,7 +132,7 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
   const auto add = [&](const std::string& name, Settings settings) {
     all.push_back({name, std::move(settings)});
   };
-  // With the cycle of a season, where there is one, or as it is.
+  // With and without the cycle of the season.
   const auto add_cycle = [&](const std::string& name, Settings settings) {
     if (seasonal) settings.push_back(cycle(season));
     add(seasonal ? name + "-cycle" : name, std::move(settings));
@@ -158,12 +158,12 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
   add("itransformer", model("itransformer", {"model.width=128", "model.hidden=128"}));
   add("tide", model("tide"));
   if (holds(720)) add_cycle("dlinear-720", model("dlinear", {looking_back(720)}));
-  // With columns that are known ahead only the models that look at them stand for choice.
+  // With future covariates, only models that use them are candidates.
   if (!config.data.known.empty() || !config.data.calendar.empty())
     std::erase_if(all, [](const Candidate& candidate) {
       return !models::uses_future_covariates(models::row_of(models::forecasters(), name_of(candidate)));
     });
-  // The same at every origin.
+  // The same horizon at every origin.
   if (table.horizon_is_open())
     for (Candidate& one : all) one.settings.push_back(fmt::format("forecast.horizon={}", table.horizon));
   if (stride != config.forecast.validation_stride)

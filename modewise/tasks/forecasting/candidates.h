@@ -1,5 +1,5 @@
 #pragma once
-// What --model auto tries on a table.
+// Candidates of --model auto for forecasting.
 
 #include <string>
 #include <vector>
@@ -8,19 +8,18 @@
 
 namespace modewise::tasks {
 
-/// Naive, statistical and linear forecasters, fitted; then HOT and its rivals in a few settings each: with
-/// the periodic profile of a season and of seven where the time axis tells one, around the window's mean or
-/// its last value. Where the config leaves the lookback open and the rows are many, some look back on 336 and
-/// 720 rows.
+/// Naive, statistical and linear forecasters, fitted; then HOT and other neural models in a few settings
+/// each: with the periodic profile of one season and of seven if the time axis has one, around the window's
+/// mean or its last value. For an open lookback and many rows, some have lookbacks of 336 and 720 rows.
 std::vector<Candidate> forecast_candidates(const std::string& file,
                                            const std::vector<std::string>& assignments);
 
-/// Earlier origins to judge a candidate at, where the validation part has few windows: the same shares of
-/// validation rows before it, with less to train on.
+/// Earlier validation origins, for small validation splits: equally many validation rows before it, with
+/// fewer training rows.
 std::vector<std::string> forecast_splits(const std::string& file,
                                          const std::vector<std::string>& assignments);
 
-/// As many rows to validate on as there are, the last ones of the table; all before them train.
+/// The last rows of the table as validation split, equally many as before; all rows before them train.
 std::vector<std::string> forecast_refit(const std::string& file, const std::vector<std::string>& assignments);
 
 }  // namespace modewise::tasks

@@ -14,11 +14,11 @@ namespace {
 
 constexpr int64_t kHour = 3600, kDay = 24 * kHour;
 constexpr int64_t kUsual = ForecastOptions::kUsualRows;
-constexpr int64_t kSteps = 1500;                                             // of the optimiser, at least
+constexpr int64_t kSteps = 1500;                                            // minimum optimizer steps
 constexpr int64_t kSeasons = 10, kFewSeasons = 3, kMaxSeasonalRows = 2000;  // of a lookback
 constexpr int64_t kFewEpochs = 10, kMaxEpochs = 300, kPatience = 3;
 
-/// `usual`, or of fewer the whole seasons where one fits; 1 at least.
+/// `usual`, or `fit` rounded down to whole seasons if one fits; at least 1.
 int64_t whole_seasons(int64_t season, int64_t fit, int64_t usual) {
   if (fit >= usual) return usual;
   return season <= fit ? fit / season * season : std::max<int64_t>(fit, 1);

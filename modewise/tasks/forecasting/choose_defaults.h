@@ -1,6 +1,5 @@
 #pragma once
-// What a forecasting run takes from its data where the config leaves it open: how far to look and to
-// forecast, the patch that fits, and for how long to train.
+// Defaults of forecasting runs that depend on the data: lookback, horizon, patch length and epochs.
 
 #include <string>
 
@@ -10,29 +9,26 @@
 
 namespace modewise::tasks {
 
-/// Rows of the season that goes with a step: a day of hours, a week of days, a year of months; 1 where none
-/// is usual.
+/// Season length in rows for a time step: a day of hours, a week of days, a year of months; 1: none.
 int64_t season_of(const data::TimeAxis& time);
-/// The same of a series: without dates what its training rows show (season.h), 1 where they show none.
+/// Season length of a series; without dates it is detected in the training rows (season.h); 1: none.
 int64_t season_of(const data::Series& series, const data::Splits& splits);
 
-/// The horizon that people ask for at this step of the time axis (two weeks of days, a year of months …).
-/// Where `validation_rows` do not leave two windows to judge it by, as many as do, in whole seasons if one
-/// fits.
+/// Default horizon for a time step (two weeks of days, a year of months …), reduced until `validation_rows`
+/// have two windows, to whole seasons if one fits.
 int64_t usual_horizon(const data::TimeAxis& time, int64_t validation_rows);
 
-/// Rows to look at for that horizon: 96, or as many as half of the training rows hold beside it, in whole
-/// seasons if one fits.
+/// Default lookback: 96 rows, reduced so that lookback and horizon fit into half of the training rows, to
+/// whole seasons if one fits.
 int64_t usual_lookback(const data::TimeAxis& time, int64_t horizon, int64_t training_rows);
 
-/// The same for a model that counts in seasons: ten of them, at least 96 rows, at most 2,000 but always
-/// three.
+/// Default lookback of seasonal models: ten seasons, at least 96 and at most 2,000 rows, but at least three
+/// seasons.
 int64_t seasonal_lookback(int64_t season, int64_t horizon, int64_t training_rows);
 
-/// Sets forecast.lookback, forecast.horizon, model.baseline.period where the model has it (0) and
-/// train.epochs (−1) where they are open; with a lookback of its own also a patch that is longer than it, and
-/// with epochs train.patience where it is the usual 3. Returns what was chosen as a sentence, "" when nothing
-/// was open. `splits` of all rows.
+/// Sets open values (0, epochs −1): forecast.lookback, forecast.horizon, model.baseline.period and
+/// train.epochs; also the patch length if it exceeds a default lookback, and the default train.patience of 3
+/// with default epochs. Returns a sentence about the choices, "" if nothing was open. `splits` of all rows.
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits);
 
 }  // namespace modewise::tasks

@@ -12,25 +12,27 @@
 namespace modewise::tasks {
 
 void ForecastOptions::fields(Fields& f) {
-  f.add("lookback", lookback, "rows a model sees; 0: from the data", {.min = 0, .max = 1e6});
-  f.add("horizon", horizon, "rows it forecasts; 0: from the data's step", {.min = 0, .max = 1e6});
+  f.add("lookback", lookback, "lookback in rows; 0: from the data", {.min = 0, .max = 1e6});
+  f.add("horizon", horizon, "forecast horizon in rows; 0: from the data's time step", {.min = 0, .max = 1e6});
   f.add("horizons", horizons, "several horizons: one model for all, trained on the mean of their losses",
         {.min = 1, .max = 1e6});
-  f.add("loss", loss, "mse, mae, huber, or quantile for quantile forecasts",
+  f.add("loss", loss, "training loss: mse, mae, huber, or quantile (quantile forecasts)",
         {.one_of = {"mse", "mae", "huber", "quantile"}});
-  f.add("huber_delta", huber_delta, "error at which the Huber loss becomes linear, scaled", {.min = 1e-6});
-  f.add("quantiles", quantiles, "levels of loss = \"quantile\": ascending, symmetric about 0.5, with 0.5",
+  f.add("huber_delta", huber_delta, "threshold of the Huber loss, in scaled units", {.min = 1e-6});
+  f.add("quantiles", quantiles,
+        "levels for loss = \"quantile\": ascending, symmetric about 0.5, including 0.5",
         {.min = 1e-4, .max = 1 - 1e-4});
-  f.add("select", select, "validation metric that chooses the best weights; auto: that of the loss",
+  f.add("select", select, "validation metric for the selection of the best weights; auto: that of the loss",
         {.one_of = {"auto", "mse", "mae", "pinball"}});
-  f.add("train_stride", train_stride, "use every n-th training window", {.min = 1});
-  f.add("train_fraction", train_fraction, "use the first part of the training windows",
+  f.add("train_stride", train_stride, "stride of training windows", {.min = 1});
+  f.add("train_fraction", train_fraction, "fraction of training windows to use, the first ones",
         {.min = 1e-6, .max = 1});
-  f.add("validation_stride", validation_stride, "use every n-th validation window", {.min = 1});
-  f.add("evaluation_batch", evaluation_batch, "windows at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("validation_stride", validation_stride, "stride of validation windows", {.min = 1});
+  f.add("evaluation_batch", evaluation_batch, "batch size of evaluation, in windows",
+        {.min = 1, .max = 65536});
   f.add("test_drop_last", test_drop_last,
-        "judge only whole batches of this many test windows, as tables made with drop_last did (32 for "
-        "most); 0: all",
+        "evaluate only whole batches of this many test windows, as in tables with drop_last (often 32); 0: "
+        "all",
         {.min = 0});
 }
 
@@ -46,13 +48,12 @@ std::vector<int64_t> ForecastOptions::reported() const {
 }
 
 void ForecastOutput::fields(Fields& f) {
-  f.add("predictions", predictions, "test windows kept in predictions.npz", {.min = 0});
+  f.add("predictions", predictions, "test windows stored in predictions.npz", {.min = 0});
   f.add("report", report, "write report.html after training");
 }
 
 void ForecastConfig::fields(Fields& f) {
-  f.add("init", init,
-        "weights to start from: a .safetensors file or a run with the tensors of this model and these sizes",
+  f.add("init", init, "initial weights: a .safetensors file or a run with the same tensors and sizes",
         {.is_path = always});
   f.group("data", data);
   f.group("model", model);
@@ -96,8 +97,7 @@ void ForecastConfig::validate(const std::string& source) const {
           forecast.loss);
   const bool by_ratio = data.split == "auto" || data.split == "ratio";
   require(!by_ratio || !train.test || data.split_ratios.size() != 3 || data.split_ratios[2] > 0,
-          ErrorKind::config,
-          "{}: data.split_ratios keeps no rows for the test: --no-test (train.test = false) trains without",
+          ErrorKind::config, "{}: data.split_ratios has no test rows: use --no-test (train.test = false)",
           source);
   train.validate();
 }

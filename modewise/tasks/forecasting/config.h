@@ -1,5 +1,5 @@
 #pragma once
-// Everything a forecasting run is told: data, model, what to forecast and how to judge it, training, output.
+// Config of forecasting runs: data, model, forecast, calibration, training and output.
 
 #include <cstdint>
 #include <string>
@@ -17,31 +17,31 @@
 namespace modewise::tasks {
 
 struct ForecastOptions {
-  static constexpr int64_t kUsualRows = 96;  // of lookback and horizon in most published tables
+  static constexpr int64_t kUsualRows = 96;  // lookback and horizon of most published tables
 
   int64_t lookback = 0;  // 0: from the data (choose_defaults.h)
   int64_t horizon = 0;
-  std::vector<int64_t> horizons;  // several: one model for all, trained on the mean of their losses
+  std::vector<int64_t> horizons;  // several: one model for all, trained on the mean loss
   std::string loss = "mae";       // mse | mae | huber | quantile
   double huber_delta = 1;
   std::vector<double> quantiles = {0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975};
-  std::string select = "auto";  // auto | mse | mae | pinball: what the best weights are chosen by
-  int64_t train_stride = 1;     // every n-th training window
-  double train_fraction = 1;    // the first part of the training windows
+  std::string select = "auto";  // auto | mse | mae | pinball: metric for the selection of the best weights
+  int64_t train_stride = 1;     // uses every n-th training window
+  double train_fraction = 1;    // uses the first fraction of the training windows
   int64_t validation_stride = 1;
   int64_t evaluation_batch = 64;
-  int64_t test_drop_last = 0;  // judge whole batches of this many test windows alone, as older tables do
+  int64_t test_drop_last = 0;  // evaluates only whole batches of this size, as in older tables
   void fields(Fields& f);
 
-  /// H of the model: the longest of `horizons`, or `horizon`.
+  /// Horizon H of the model: the longest of `horizons`, or `horizon`.
   int64_t longest() const;
-  /// The horizons whose errors are reported, ascending.
+  /// Reported horizons, ascending.
   std::vector<int64_t> reported() const;
   bool probabilistic() const { return loss == "quantile"; }
 };
 
 struct ForecastOutput {
-  int64_t predictions = 64;  // test windows kept in predictions.npz
+  int64_t predictions = 64;  // test windows stored in predictions.npz
   bool report = true;        // report.html after training
   void fields(Fields& f);
 };
@@ -49,7 +49,7 @@ struct ForecastOutput {
 struct ForecastConfig {
   ForecastConfig() { train.epochs = train::TrainConfig::kOpenEpochs; }
 
-  std::string init;  // weights to start from; "": none
+  std::string init;  // initial weights; "": none
   data::ForecastDataConfig data;
   models::ForecasterConfig model;
   ForecastOptions forecast;
@@ -60,13 +60,13 @@ struct ForecastConfig {
 
   data::WindowShape window() const { return {forecast.lookback, forecast.longest()}; }
   models::ForecastShape model_shape(const data::Series& series) const;
-  /// The rules that tie fields of several groups together; `source` opens the message.
+  /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
 };
 
-/// A name for tables: "hot", "hot sum", "hot linear", "dlinear" …
+/// Model name for tables: "hot", "hot sum", "hot linear", "dlinear" …
 std::string model_title(const ForecastConfig& config);
-/// The name of its data: the file's without its ending, or the simulation's.
+/// Data name: the file name without extension, or the simulation.
 std::string data_title(const ForecastConfig& config);
 
 }  // namespace modewise::tasks

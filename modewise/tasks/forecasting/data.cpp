@@ -56,7 +56,7 @@ data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data
                         config.forecast.validation_stride);
   const int64_t batch = config.forecast.test_drop_last, size = windows.test.size();
   if (batch > 0 && size >= batch) {
-    const double kept = static_cast<double>(size / batch * batch) + 0.5;  // safe against rounding down
+    const double kept = static_cast<double>(size / batch * batch) + 0.5;  // + 0.5 against rounding down
     windows.test = data::WindowSet("test", splits.test, config.window(), true, 1,
                                    std::min(kept / static_cast<double>(size), 1.0));
   }
@@ -67,30 +67,27 @@ const data::WindowSet& windows_of(const data::SplitWindows& windows, const std::
   const data::WindowSet& found = part == "train"        ? windows.train
                                  : part == "validation" ? windows.validation
                                                         : windows.test;
-  require(
-      found.size() > 0, ErrorKind::data,
-      "there are no {} rows: the run's split keeps none (data.split_ratios); --split validation judges it on "
-      "those it has",
-      part);
+  require(found.size() > 0, ErrorKind::data,
+          "the {} split has no rows (data.split_ratios); use --split validation", part);
   return found;
 }
 
 namespace {
 
-/// Cuts the rows behind training and validation off, before anything looks at their values.
+/// Removes the test rows before their values are used.
 void leave_test_out(ForecastData& data) {
   const int64_t rows = std::max(data.splits.train.end, data.splits.validation.end);
   data.series = data::first_rows(std::move(data.series), rows);
   data.splits.test = {rows, rows};
 }
 
-/// `flags`: as in future_covariate_features, whose rows reach `rows_ahead` behind the series.
+/// `flags`: as in future_covariate_features, whose rows extend `rows_ahead` beyond the series.
 data::WindowSource scaled_source(const data::ForecastDataConfig& config, const data::Series& series,
                                  const data::Scaler& scaler, const std::optional<data::Scaler>& known_scaler,
                                  bool flags, int64_t rows_ahead = 0) {
   data::WindowSource source(scaler.transform(series), series.observed);
-  const at::Tensor features = data::future_covariate_features(config, series, known_scaler.value_or(data::Scaler()),
-                                                   flags, series.rows() + rows_ahead);
+  const at::Tensor features = data::future_covariate_features(
+      config, series, known_scaler.value_or(data::Scaler()), flags, series.rows() + rows_ahead);
   if (features.defined()) source.set_known(features);
   return source;
 }
@@ -229,8 +226,7 @@ data::WindowSource run_source(const DataSummary& run, const data::ForecastDataCo
     if (!run.known->missing)
       data::require_future_covariates(
           series, first, series.rows(),
-          fmt::format("the run was trained on {}, where none of those columns' cells is missing",
-                      run.source));
+          fmt::format("the run was trained on {}, where no future covariate is missing", run.source));
   }
   return scaled_source(config, series, run.scaler, known_scaler, run.known && run.known->missing, rows_ahead);
 }

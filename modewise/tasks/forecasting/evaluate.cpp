@@ -27,10 +27,10 @@ at::Tensor flatten_modes(const at::Tensor& x, int64_t tail) {
   return x.flatten(1, x.dim() - 1 - tail).contiguous();
 }
 
-/// Of the values that a window looks back on, one that is so large that float32 may overflow on the way
-/// through a model; "" when all are moderate.
+/// A sentence about a lookback value of a window that is so large that float32 may overflow in a model; "":
+/// none.
 std::string overflow_text(const ForecastBlock& block, int64_t window, const data::Series& series) {
-  constexpr float kModerate = 1e6F;  // deviations; their squares and sums are far from the limit
+  constexpr float kModerate = 1e6F;  // standard deviations; squares and sums do not overflow
   const int64_t count = block.past.size(1), lookback = block.past.size(2);
   const std::span<const float> past =
       floats(block.past)
@@ -41,12 +41,12 @@ std::string overflow_text(const ForecastBlock& block, int64_t window, const data
   const int64_t at = largest - past.begin(), index = at / lookback;
   const int64_t row = block.first_step.const_data_ptr<int64_t>()[window] + at % lookback;
   return fmt::format(
-      "{}: {} is {:.3g} deviations from the mean, more than the model can compute with: if it stands for a "
-      "missing value, name it in data.missing_values",
+      "{}: {} is {:.3g} standard deviations from the mean, more than the model can compute with: if it "
+      "stands for a missing value, name it in data.missing_values",
       series.where(row, index), series.values.const_data_ptr<double>()[row * count + index], *largest);
 }
 
-/// The first element of `values` [B, S, H, …] that is not finite.
+/// Throws for the first element of `values` [B, S, H, …] that is not finite.
 void require_finite_values(std::span<const float> values, const char* what, const ForecastBlock& block,
                            const data::Series& series) {
   const auto found = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
@@ -57,15 +57,15 @@ void require_finite_values(std::span<const float> values, const char* what, cons
   const int64_t row = block.first_step.const_data_ptr<int64_t>()[window] + lookback + cell % horizon;
   const std::string cause = overflow_text(block, window, series);
   fail(cause.empty() ? ErrorKind::general : ErrorKind::data,
-       "{}: {} of '{}' for {} is {}, which is no finite number; {}", series.source, what,
+       "{}: {} of '{}' for {} is {}, which is not finite; {}", series.source, what,
        series.series_name(cell / horizon % count),
        series.time.dated ? series.time.text_at(row) : fmt::format("row {}", row + 1), *found,
-       cause.empty() ? "no value that it looks back on is large, so the model's weights are: training with a "
+       cause.empty() ? "no value of its lookback is large, so the model's weights are: training with a "
                        "smaller learning rate or clip_norm may help"
                      : cause);
 }
 
-/// `output` is what the model gives for the batch.
+/// `output` is the model output for the batch.
 ForecastBlock block_of(const models::Forecaster& model, const data::WindowBatch& batch,
                        const at::Tensor& output) {
   ForecastBlock block;
@@ -83,7 +83,7 @@ ForecastBlock block_of(const models::Forecaster& model, const data::WindowBatch&
   return block;
 }
 
-constexpr int64_t kMaxScores = int64_t{16} << 20;  // of each side, 4 bytes each
+constexpr int64_t kMaxScores = int64_t{16} << 20;  // per side, 4 bytes each
 
 }  // namespace
 
@@ -109,7 +109,7 @@ void stream_forecasts(models::Forecaster& model, const ForecastData& data, const
   struct {
     int64_t number = -1;
     data::WindowBatch windows;
-  } gathered;  // what was made here is not gathered again
+  } gathered;  // local blocks are not gathered again
   const auto gather = [&](int64_t number) -> const data::WindowBatch& {
     if (gathered.number == number) return gathered.windows;
     std::vector<int64_t> windows;
@@ -149,7 +149,7 @@ std::vector<float> lookback_stddevs(const ForecastBlock& block) {
   for (size_t i = 0; i < result.size(); ++i)
     result[i] = static_cast<float>(
         metrics::window_stddev(past.subspan(i * lookback, lookback),
-                                  observed.empty() ? observed : observed.subspan(i * lookback, lookback)));
+                               observed.empty() ? observed : observed.subspan(i * lookback, lookback)));
   return result;
 }
 
@@ -273,8 +273,8 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::
   for (int64_t s = 0; s < errors.series(); ++s) {
     const metrics::PointErrors units = errors.of_series(s, Scale::units);
     require(units.count == 0 || std::isfinite(units.mse), ErrorKind::data,
-            "{}: the squared errors of '{}' in its units are beyond what 64-bit floats can hold",
-            series.source, series.series_name(s));
+            "{}: the squared errors of '{}' in its units overflow 64-bit floats", series.source,
+            series.series_name(s));
     by_series.push_back({{"name", series.series_name(s)},
                          {"scaled", to_json(errors.of_series(s))},
                          {"units", to_json(units)}});

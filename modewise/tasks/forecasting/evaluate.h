@@ -1,6 +1,6 @@
 #pragma once
-// A model's forecasts over a set of windows, batch by batch in the order of time, without gradients; and how
-// good they are: errors, intervals, and calibration on the validation rows.
+// Evaluation of forecasters: batched forecasts over windows in time order, errors, intervals, and calibration
+// on the validation rows.
 
 #include <ATen/core/Tensor.h>
 
@@ -22,10 +22,10 @@ namespace modewise::tasks {
 
 /// B windows, contiguous float32, scaled; S series in row-major order over the modes.
 struct ForecastBlock {
-  int64_t first_window = 0;                   // number of the block's first window in what is streamed
+  int64_t first_window = 0;                   // index of the block's first window in the stream
   at::Tensor past, future;                    // [B, S, L], [B, S, H]
-  at::Tensor past_observed, future_observed;  // of those shapes, bool; undefined when nothing is missing
-  at::Tensor forecast;                        // [B, S, H]; the median of a quantile model
+  at::Tensor past_observed, future_observed;  // same shapes, bool; undefined if nothing is missing
+  at::Tensor forecast;                        // [B, S, H]; median of quantile models
   at::Tensor quantiles;                       // [B, S, H, Q]; undefined for point models
   at::Tensor first_step;                      // [B] int64
 
@@ -34,59 +34,59 @@ struct ForecastBlock {
 
 using BlockVisitor = std::function<void(const ForecastBlock&)>;
 
-/// What the model gives for one gathered batch, float32, without gradients; `row_offset` (ForecastData) is
-/// added to its first steps. The module is left in its mode.
+/// Model output for a batch, float32, without gradients; `row_offset` (ForecastData) is added to its first
+/// steps. Does not change the module's mode.
 at::Tensor forecast_output(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset);
-/// The same beside the batch, whose first steps the block keeps as they are.
+/// Model output with its batch; the block's first steps are without `row_offset`.
 ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch,
                              int64_t row_offset = 0);
 
-/// Error that names series and row of the first forecast, or of the first of `quantiles` [B, S, H, Q],
-/// that is not finite: a data error with the place of the value of its lookback that a model cannot compute
-/// with, where there is one, else a general one. `block` is of windows of `series`.
+/// Error with series and row of the first forecast or quantile [B, S, H, Q] that is not finite: a data error
+/// with the location of an overflowing value in its lookback, if there is one, else a general error. `block`
+/// has windows of `series`.
 void require_finite(const ForecastBlock& block, std::span<const float> quantiles, const data::Series& series);
 
-/// Visits every `stride`-th window of `set`, `batch` windows at a time; of several `workers`, who forecast
-/// in shares (train::distribute), the lead does. Throws train::EvaluationInterrupted when a stop signal came,
-/// and the errors of require_finite for the model's output. The module is put into evaluation mode, and back.
+/// Visits every `stride`-th window of `set`, `batch` windows at a time. Several `workers` distribute the
+/// forecasts (train::distribute), rank 0 visits them. Throws train::EvaluationInterrupted on a stop signal,
+/// and the errors of require_finite. The module is in evaluation mode during the call.
 void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
                       int64_t batch, const BlockVisitor& visit, int64_t stride = 1,
                       train::Workers& workers = train::alone());
 
-/// A contiguous tensor's elements.
+/// Elements of a contiguous tensor.
 std::span<const float> floats(const at::Tensor& tensor);
-/// The same for masks; empty when undefined.
+/// Elements of a contiguous mask; empty if undefined.
 std::span<const bool> flags(const at::Tensor& tensor);
 
-/// Deviations [B·S] of the lookbacks of a block (conformal.h).
+/// Standard deviations [B·S] of the lookbacks of a block (conformal.h).
 std::vector<float> lookback_stddevs(const ForecastBlock& block);
 
-/// A forecaster and what turns its output into forecasts with quantiles.
+/// A forecaster with the calibration of its quantiles.
 struct CalibratedForecaster {
   models::Forecaster* model = nullptr;
   const ForecastConfig* config = nullptr;
   std::optional<metrics::Calibration> calibration;
 
-  /// Levels of quantiles(); empty for a point model without calibration.
+  /// Levels of quantiles(); empty for point models without calibration.
   std::vector<double> levels() const;
-  /// [B, S, H, Q] of a block: calibrated, or as the model gave them. Empty when there are none.
+  /// Quantiles [B, S, H, Q] of a block, calibrated or from the model; empty if there are none.
   std::vector<float> quantiles(const ForecastBlock& block) const;
 };
 
-/// Margins from the forecasts over the validation windows (thinned when they would take more than 128 MB).
-/// Nothing when the config wants none.
+/// Conformal margins from forecasts of the validation windows (a subset above 128 MB). Nothing if calibration
+/// is off.
 std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model,
                                                          const ForecastConfig& config,
                                                          const ForecastData& data);
 
-/// Errors over all windows of `set`; `visit` (may be empty) sees each block with its quantiles. Of several
-/// `workers` the lead has them and sees those; the others get none.
+/// Errors over all windows of `set`; `visit` (may be empty) is called for each block with its quantiles. With
+/// several `workers` only rank 0 has errors and visits.
 using QuantileVisitor = std::function<void(const ForecastBlock& block, std::span<const float> quantiles)>;
 metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
                                             const data::WindowSet& set, const QuantileVisitor& visit = {},
                                             train::Workers& workers = train::alone());
 
-/// The whole result: scaled and in units, per horizon, step and series.
+/// Evaluation as JSON: scaled and in units, per horizon, step and series.
 nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ForecastErrors& errors,
                                        const ForecastOptions& options, const data::Series& series);
 

@@ -20,7 +20,7 @@ std::vector<double> values_of(const at::Tensor& values) {
   return {plain.const_data_ptr<double>(), plain.const_data_ptr<double>() + plain.numel()};
 }
 
-/// The mean of each series over the window's observed rows, [B, N…, 1].
+/// Mean of each series over the window's observed rows, [B, N…, 1].
 at::Tensor window_means(const models::ForecastInput& input) {
   if (!input.observed.defined()) return input.past.mean(-1, true);
   const at::Tensor count = input.observed.sum(-1, true).clamp_min(1).to(input.past.scalar_type());
@@ -33,7 +33,7 @@ class Occlusion {
       : model_(model), input_(input), means_(window_means(input)), whole_(forecast(input)) {}
 
   /// |change| of the forecast [B, N_1 … N_j, H (, Q)] when [begin, end) of dimension `dim` of the past is
-  /// taken away.
+  /// occluded.
   at::Tensor change(int64_t dim, int64_t begin, int64_t end) const {
     at::Tensor past = input_.past.clone();
     const at::Tensor means = means_.expand_as(past);
@@ -43,7 +43,7 @@ class Occlusion {
     return (forecast(changed) - whole_).abs();
   }
 
-  /// The same when those of the numbers that are known ahead become 0.
+  /// |change| of the forecast when these future covariates become 0.
   at::Tensor known_change(const std::vector<int64_t>& numbers) const {
     models::ForecastInput changed = input_;
     changed.known = input_.known.clone();
@@ -66,7 +66,7 @@ std::string group_name(const std::vector<std::string>& labels, int64_t begin, in
   return end - begin == 1 ? name(begin) : fmt::format("{} … {}", name(begin), name(end - 1));
 }
 
-/// A series mode: what its places change in all of the output, and in that of each place.
+/// Occlusion of a series mode: effect of its positions on the whole output, and on that of each position.
 Influence of_series_mode(const Occlusion& occlusion, const data::SeriesMode& mode, int64_t dim,
                          int64_t maximum) {
   Influence out;
@@ -86,7 +86,7 @@ Influence of_series_mode(const Occlusion& occlusion, const data::SeriesMode& mod
   return out;
 }
 
-/// Parts of the past, as long as the step between patches.
+/// Occlusion of time segments as long as the patch stride.
 Influence of_time(const Occlusion& occlusion, int64_t lookback, int64_t step, int64_t maximum, int64_t dim) {
   Influence out;
   out.mode = "time";
@@ -99,10 +99,10 @@ Influence of_time(const Occlusion& occlusion, int64_t lookback, int64_t step, in
   return out;
 }
 
-/// Columns that are known ahead, and parts of the date; `labels` has one for each of their numbers.
+/// Occlusion of future covariates and date parts; `labels` has one name per feature.
 Influence of_known(const Occlusion& occlusion, const std::vector<std::string>& labels) {
   Influence out;
-  out.mode = "known ahead";
+  out.mode = "future covariates";
   for (const std::string& label : labels) {
     if (std::find(out.places.begin(), out.places.end(), label) != out.places.end()) continue;
     std::vector<int64_t> numbers;
@@ -128,7 +128,7 @@ Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
   Explanation e;
   e.title =
       fmt::format("{} on {}", model_title(run.config), fs::path(data.series.source).filename().string());
-  e.subtitle = "What the forecaster attends to";
+  e.subtitle = "Attention and occlusion of a forecaster";
   e.facts = {{"run", run.folder.path().string()},
              {"samples", fmt::format("{} windows of the {} rows", windows.size(), options.split)}};
   for (const data::SeriesMode& mode : data.series.modes) {
@@ -155,7 +155,7 @@ Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
         data::known_labels(run.config.data, data.series, run.data.known && run.data.known->missing)));
   e.effect_unit = "the mean absolute change of the scaled forecast";
   e.removal = "its values become their mean over the window";
-  if (input.known.defined()) e.removal += ", those that are known ahead that of the training rows";
+  if (input.known.defined()) e.removal += ", future covariates the mean of the training rows";
   return e;
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kSeries = 4, kWidth = 480, kHeight = 160, kThickness = 2;
 constexpr report::Color kTruth = {29, 33, 41}, kForecast = report::Color{213, 94, 0}, kBand = {247, 220, 198};
 
-/// A row of values, NaN where `observed` (may be undefined) says that there is none.
+/// Values of a curve, NaN where not `observed` (may be undefined).
 std::vector<double> curve(const at::Tensor& values, const at::Tensor& observed = {}) {
   const at::Tensor row = values.to(at::kDouble).contiguous();
   std::vector<double> out(row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel());
@@ -39,8 +39,8 @@ std::string figure_of(const ForecastBlock& block, int64_t series) {
     bands.push_back({lookback, curve(quantiles.select(1, 0)), curve(quantiles.select(1, -1)), kBand});
   }
   return report::line_figure(kWidth, kHeight, bands,
-                              {{0, curve(truth, observed), kTruth, kThickness},
-                               {lookback, curve(block.forecast[0][series]), kForecast, kThickness}});
+                             {{0, curve(truth, observed), kTruth, kThickness},
+                              {lookback, curve(block.forecast[0][series]), kForecast, kThickness}});
 }
 
 }  // namespace
@@ -48,12 +48,11 @@ std::string figure_of(const ForecastBlock& block, int64_t series) {
 std::vector<train::Image> forecast_figures(models::Forecaster& model, const ForecastData& data) {
   std::vector<train::Image> figures;
   const int64_t middle = data.windows.validation.size() / 2;
-  stream_forecasts(model, data, data.windows.validation.part(middle, middle + 1), 1,
-                   [&](const ForecastBlock& block) {
-                     for (int64_t s = 0; s < std::min(kSeries, block.past.size(1)); ++s)
-                       figures.push_back(
-                           {"forecast/" + data.series.series_name(s), kWidth, kHeight, figure_of(block, s)});
-                   });
+  stream_forecasts(
+      model, data, data.windows.validation.part(middle, middle + 1), 1, [&](const ForecastBlock& block) {
+        for (int64_t s = 0; s < std::min(kSeries, block.past.size(1)); ++s)
+          figures.push_back({"forecast/" + data.series.series_name(s), kWidth, kHeight, figure_of(block, s)});
+      });
   return figures;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a forecaster does at an evaluation, as pictures for TensorBoard.
+// Forecasts of an evaluation as images for TensorBoard.
 
 #include <vector>
 
@@ -9,8 +9,8 @@
 
 namespace modewise::tasks {
 
-/// The forecast of the middle validation window as forecast/SERIES, of the first four series: lookback and
-/// truth dark, the forecast in colour, of quantile models the outermost quantiles as a band.
+/// Forecasts of the middle validation window for the first four series, as forecast/SERIES: lookback and
+/// truth dark, forecast in colour, outermost quantiles of quantile models as a band.
 std::vector<train::Image> forecast_figures(models::Forecaster& model, const ForecastData& data);
 
 }  // namespace modewise::tasks

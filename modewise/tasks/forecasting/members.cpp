@@ -20,7 +20,7 @@ bool is_ensemble(const ForecastConfig& config) {
   return config.model.name == "ensemble";
 }
 
-/// What a member's forecast must share with the others'.
+/// Settings that must be equal for all members.
 struct ForecastContract {
   int64_t horizon;
   bool quantiles;
@@ -38,8 +38,8 @@ struct ForecastContract {
   bool operator==(const ForecastContract&) const = default;
 };
 
-/// Products of the members' errors on the validation windows of a further split, where each of them is the
-/// run that was trained there.
+/// Products of the members' errors on the validation windows of a further split, each member with its run on
+/// that split.
 at::Tensor errors_on_split(const ForecastConfig& config, int64_t split) {
   const models::EnsembleConfig& options = config.model.ensemble;
   ForecastConfig there = config;
@@ -65,10 +65,10 @@ void take_members(ForecastConfig& config) {
   if (!is_ensemble(config) || !config.model.ensemble.members.empty()) return;
   models::EnsembleConfig& ensemble = config.model.ensemble;
   require(!ensemble.runs.empty(), ErrorKind::usage,
-          "an ensemble puts runs together: name them by --set model.ensemble.runs=RUN,RUN");
+          "an ensemble needs runs: set --set model.ensemble.runs=RUN,RUN");
   const auto splits = static_cast<size_t>(ensemble.splits);
   require(ensemble.runs.size() % splits == 0, ErrorKind::config,
-          "model.ensemble: {} runs are no multiple of splits = {}", ensemble.runs.size(), splits);
+          "model.ensemble: {} runs are not a multiple of splits = {}", ensemble.runs.size(), splits);
   config.forecast.lookback = 0;
   std::optional<ForecastContract> promise;
   for (size_t i = 0; i < ensemble.runs.size(); ++i) {
@@ -76,7 +76,8 @@ void take_members(ForecastConfig& config) {
     const train::RunFolder folder = train::RunFolder::open(run);
     folder.require_task("forecasting");
     const auto of_run = read_run_config<ForecastConfig>(folder);
-    require(!is_ensemble(of_run), ErrorKind::config, "{}: an ensemble cannot be the member of another", run);
+    require(!is_ensemble(of_run), ErrorKind::config, "{}: an ensemble cannot be a member of an ensemble",
+            run);
     if (!promise) {
       promise.emplace(of_run);
       config.data.known = of_run.data.known;
@@ -89,7 +90,7 @@ void take_members(ForecastConfig& config) {
       config.forecast.quantiles = of_run.forecast.quantiles;
     }
     require(*promise == ForecastContract(of_run), ErrorKind::config,
-            "{}: its horizon, loss, quantiles or what it is told ahead are not those of {}", run,
+            "{}: its horizon, loss, quantiles or future covariates differ from those of {}", run,
             ensemble.runs.front());
     if (i % splits != 0) continue;
     config.forecast.lookback = std::max(config.forecast.lookback, of_run.forecast.lookback);
@@ -103,16 +104,16 @@ void load_members(models::Forecaster& model, const ForecastConfig& config, const
   if (ensemble == nullptr) return;
   const models::EnsembleConfig& options = config.model.ensemble;
   require(options.models() == ensemble->members(), ErrorKind::config,
-          "model.ensemble: {} runs, but {} members; a new ensemble is given runs alone", options.models(),
+          "model.ensemble: {} runs, but {} members; set only runs for a new ensemble", options.models(),
           ensemble->members());
   for (int64_t i = 0; i < ensemble->members(); ++i) {
     const std::string& path = options.runs[static_cast<size_t>(i * options.splits)];
     const ForecastRun run = open_forecast_run(path);
-    // The hash of the data is another where the test part was left unread.
+    // The data hash differs if the test split is unread.
     require(at::equal(run.data.scaler.mean, data.scaler.mean) &&
                 at::equal(run.data.scaler.stddev, data.scaler.stddev),
-            ErrorKind::data, "{} was trained on other rows (of {}) than those of {}", path, run.data.source,
-            data.series.source);
+            ErrorKind::data, "{} was trained on different rows (of {}) than those of {}", path,
+            run.data.source, data.series.source);
     train::copy_into(train::module_tensors(ensemble->member(i)), train::module_tensors(*run.model));
   }
 }

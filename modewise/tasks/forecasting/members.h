@@ -1,5 +1,5 @@
 #pragma once
-// The members of an ensemble from the runs that model.ensemble.runs names.
+// Members of a forecasting ensemble, from the runs of model.ensemble.runs.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,25 +12,25 @@
 
 namespace modewise::tasks {
 
-/// Of an ensemble with runs: sets its members to their models, the longest of their lookbacks, their horizon,
-/// and no training. Errors: usage where no run is named, config where horizons, losses or quantiles differ or
-/// a run is an ensemble itself, those of RunFolder::open.
+/// For an ensemble with runs: sets its members to their models, the longest lookback, their horizon, and
+/// train.epochs to 0. Errors: usage without runs; config if horizons, losses or quantiles differ or a run is
+/// an ensemble; those of RunFolder::open.
 void take_members(ForecastConfig& config);
 
-/// Gives an ensemble's members the weights of their runs; data error for one that was trained on other rows.
-/// Other models stay.
+/// Loads the weights of an ensemble's members from their runs; data error for a run that was trained on other
+/// rows. Other models are unchanged.
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data);
 
-/// Fits the model to the rows, an ensemble with several splits to those of all of them (weights_over_splits).
-/// What such an ensemble chose is returned, with mean squared errors.
+/// Fits the model to the rows; an ensemble with several splits to the rows of all splits
+/// (weights_over_splits). Returns the selected ensemble weights with mean squared errors.
 std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastConfig& config,
                                               const ForecastData& data);
 
-/// [{"run": folder, "weight": …}, …] of the members that have a weight, each by its run on the first split;
-/// null for other models.
+/// [{"run": folder, "weight": …}, …] of the members with a weight, each with its run on the first split; null
+/// for other models.
 nlohmann::ordered_json members_json(const models::Forecaster& model, const ForecastConfig& config);
 
-/// "hot-small .4, ridge .6" of an ensemble, by the names of their runs; "" for other models.
+/// "hot-small .4, ridge .6": weights of an ensemble by run names; "" for other models.
 std::string members_text(const models::Forecaster& model, const ForecastConfig& config);
 
 }  // namespace modewise::tasks

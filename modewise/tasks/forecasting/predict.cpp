@@ -25,13 +25,13 @@ std::string quantile_name(const std::string& series, double level) {
   return fmt::format("{}_q{:g}", series, level);
 }
 
-/// Forecasts carry float32 precision; no more digits are written. Units may make them larger than a float32.
+/// A number with float32 precision; in units it may exceed the range of float32.
 std::string number_text(double value) {
   if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
   return fmt::format("{}", static_cast<float>(value));
 }
 
-/// ",OT,OT_q0.025,…" of each name.
+/// Appends ",OT,OT_q0.025,…" for each name.
 void append_names(std::string& text, const std::vector<std::string>& names, const std::vector<double>& levels,
                   CsvReader reader) {
   for (const std::string& name : names) {
@@ -40,7 +40,7 @@ void append_names(std::string& text, const std::vector<std::string>& names, cons
   }
 }
 
-/// The forecast of a series at a step and its quantiles, each behind a comma.
+/// Appends the forecast of a series at a step and its quantiles, each after a comma.
 void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_t step) {
   const size_t at = s * forecast.times.size() + step, levels = forecast.levels.size();
   text += "," + number_text(forecast.values[at]);
@@ -54,13 +54,13 @@ std::string cells_text(const std::vector<std::string>& cells, CsvReader reader) 
   return text;
 }
 
-/// What the columns of dates are called.
+/// Names of the time columns.
 std::string time_names(const Forecast& forecast, CsvReader reader) {
   if (!forecast.time_columns.names.empty()) return cells_text(forecast.time_columns.names, reader);
   return forecast.dated ? "date" : "row";
 }
 
-/// The date of a step, in as many cells as there are columns of dates.
+/// Date of a step, in one cell per time column.
 std::string time_cells(const Forecast& forecast, size_t step) {
   if (!forecast.time_columns.parts) return csv_cell(forecast.times[step]);
   const io::CivilTime civil = io::to_civil(forecast.seconds[step]);
@@ -90,11 +90,11 @@ void require_lookback(const ForecastRun& run, const data::Series& series, const 
   const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
   require(missing == 0, ErrorKind::data,
           "{}: {} cells are missing in its last {} rows, but the run was trained on data without missing "
-          "cells, so its model takes none",
+          "cells, so its model does not accept them",
           series.source, missing, run.config.forecast.lookback);
 }
 
-/// The run's model, or a copy of it fitted to all rows of the series that it goes on from.
+/// The run's model, or a copy fitted to all rows of the series if the model refits.
 std::shared_ptr<models::Forecaster> model_for_the_end(const ForecastRun& run,
                                                       const data::WindowSource& source) {
   if (!run.model->refits()) return run.model;
@@ -105,7 +105,7 @@ std::shared_ptr<models::Forecaster> model_for_the_end(const ForecastRun& run,
   return model;
 }
 
-/// The last observed value of each lookback, for every step; 0 (the training mean) where there is none.
+/// Repeats the last observed value of each lookback for every step; 0 (the training mean) if there is none.
 at::Tensor repeat_forecast(const ForecastBlock& block) {
   const at::Tensor result = at::empty_like(block.future);
   const std::span<const float> past = floats(block.past);
@@ -138,16 +138,16 @@ Json intervals_json(const metrics::ForecastErrors& errors) {
 Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps) {
   const data::WindowShape shape = run.config.window();
   require(steps >= 0 && steps <= shape.horizon, ErrorKind::usage,
-          "the run forecasts {} rows ahead, {} were asked for: train one with forecast.horizon={}",
-          shape.horizon, steps, steps);
+          "the run forecasts {} rows, --steps is {}: train one with forecast.horizon={}", shape.horizon,
+          steps, steps);
   if (steps == 0) steps = shape.horizon;
-  require(series.rows() >= shape.lookback, ErrorKind::data, "{}: {} rows, but the model looks back {} rows",
-          series.source, series.rows(), shape.lookback);
+  require(series.rows() >= shape.lookback, ErrorKind::data,
+          "{}: {} rows, but the model's lookback is {} rows", series.source, series.rows(), shape.lookback);
   const int64_t first = series.rows() - shape.lookback;
   data::require_future_covariates(
       series, series.rows(), series.rows() + shape.horizon,
-      fmt::format("the model looks ahead at all {} rows of its horizon: fill them behind the last "
-                  "row with other values, or give --future FILE",
+      fmt::format("the model needs all {} rows of its horizon: add them after the last row with "
+                  "other values, or give --future FILE",
                   shape.horizon));
   const data::WindowSource source = run_source(run.data, run.config.data, series, first, shape.horizon);
   data::WindowBatch batch = source.gather_rows(shape, std::span(&first, 1));
@@ -159,8 +159,7 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   const std::vector<float> quantiles = forecaster.quantiles(block);
   require_finite(block, quantiles, series);
   const std::span<const float> values = floats(block.forecast);
-  const std::vector<double> mean = scaler_means(run.data.scaler),
-                            stddev = scaler_stddevs(run.data.scaler);
+  const std::vector<double> mean = scaler_means(run.data.scaler), stddev = scaler_stddevs(run.data.scaler);
 
   Forecast result;
   result.dated = series.time.dated;
@@ -261,7 +260,7 @@ Json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride) 
                        {"repeat_mae", one_repeat.total().mae},
                        {"intervals", intervals_json(one)}});
   };
-  // One origin at a time: its row of the table needs sums of its own.
+  // One origin at a time, because each has its own row of the table.
   stream_forecasts(*run.model, data, windows, 1, evaluate, 1, train::workers());
   if (!train::workers().is_rank_zero()) return {};
   return {{"stride", stride},

@@ -25,7 +25,7 @@ PredictionStore::PredictionStore(const ForecastData& data, const data::WindowSet
 
 void PredictionStore::add(const ForecastBlock& block, std::span<const float> quantiles) {
   const size_t series = mean_.size();
-  // Appends rows of `length` values a series of window `window`, in units.
+  // Appends `length` values per series of window `window`, in units.
   const auto append = [&](std::vector<float>& to, std::span<const float> from, std::span<const bool> observed,
                           size_t window, size_t length) {
     for (size_t s = 0; s < series; ++s)

@@ -9,8 +9,8 @@
 
 #include "modewise/report/table.h"
 #include "modewise/tasks/forecasting/config.h"
-#include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
+#include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/run_figures.h"
 #include "modewise/tasks/run_report.h"
 #include "modewise/tasks/test_split.h"
@@ -48,9 +48,9 @@ Json interval_rows(const Json& evaluation) {
   return rows;
 }
 
-constexpr int64_t kSeriesShown = 6;  // of one figure
+constexpr int64_t kSeriesShown = 6;  // in one figure
 
-/// A kept forecast, by name, of several runs side by side.
+/// Stored predictions of one of several compared runs.
 struct NamedPredictions {
   std::string name;
   KeptPredictions kept;
@@ -98,13 +98,13 @@ LineSeries forecast_curve(const KeptPredictions& kept, int64_t window, int64_t s
 
 constexpr int64_t kWindowsShown = 2;
 
-/// Lookback and truth of one kept window and series, with the forecast and its bands.
+/// Lookback and truth of one stored window and series, with the forecast and its bands.
 report::LineChart forecast_figure(const KeptPredictions& kept, int64_t window, int64_t series) {
   LineSeries forecast = forecast_curve(kept, window, series, "forecast");
   const auto levels = kept.levels.size();
   for (size_t outer = 0; outer < levels / 2; ++outer) {
     const double nominal = kept.levels[levels - 1 - outer] - kept.levels[outer];
-    if (nominal < 0.75 && outer > 0) break;  // two bands read well, more do not
+    if (nominal < 0.75 && outer > 0) break;  // at most two bands
     report::Band band{{}, {}, fmt::format("{:.3g} %", 100 * nominal)};
     for (int64_t step = 0; step < kept.horizon; ++step) {
       const auto at = static_cast<size_t>(((window * kept.series + series) * kept.horizon + step)) * levels;
@@ -132,12 +132,12 @@ report::LineChart forecasts_figure(const std::vector<NamedPredictions>& all, int
   return chart;
 }
 
-/// One curve a run of a metric ("mse", "coverage_80") by step, from evaluation JSON.
+/// A metric ("mse", "coverage_80") by step, one curve per run, from evaluation JSON.
 report::LineChart by_step_figure(const std::vector<NamedEvaluation>& runs, const std::string& metric,
                                  const std::string& title) {
   report::LineChart chart;
   chart.title = title;
-  chart.x.label = "steps ahead";
+  chart.x.label = "forecast step";
   for (const NamedEvaluation& run : runs) {
     LineSeries curve;
     curve.label = run.name;
@@ -150,7 +150,7 @@ report::LineChart by_step_figure(const std::vector<NamedEvaluation>& runs, const
   return chart;
 }
 
-/// Errors of the series, worst first, at most 30.
+/// Errors by series, largest first, at most 30.
 report::BarChart by_series_figure(const Json& evaluation) {
   constexpr size_t maximum = 30;
   std::vector<std::pair<std::string, double>> rows;
@@ -160,7 +160,7 @@ report::BarChart by_series_figure(const Json& evaluation) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   report::BarChart chart;
   chart.title = rows.size() > maximum
-                    ? fmt::format("MSE of the {} worst of {} series, scaled", maximum, rows.size())
+                    ? fmt::format("Largest MSE: {} of {} series, scaled", maximum, rows.size())
                     : "MSE of each series, scaled";
   if (rows.size() > maximum) rows.resize(maximum);
   report::BarSeries bars;
@@ -174,7 +174,7 @@ report::BarChart by_series_figure(const Json& evaluation) {
 }
 
 void add_forecasts(report::HtmlPage& page, const KeptPredictions& kept) {
-  page.add_section("Forecasts against truth");
+  page.add_section("Forecasts and true values");
   for (const int64_t window : spread_samples(kept.windows, kWindowsShown)) {
     std::vector<report::CaptionedFigure> figures;
     for (const int64_t series : spread_samples(kept.series, kSeriesShown))
@@ -192,13 +192,13 @@ void add_curves(report::HtmlPage& page, const train::RunFolder& folder, const Js
         "best " + metrics.value("criterion", "")}});
   page.add_section("Error by step");
   std::vector<report::CaptionedFigure> figures = {
-      {by_step_figure({{"MSE", &test}}, "mse", "MSE by steps ahead"), ""},
-      {by_step_figure({{"MAE", &test}}, "mae", "MAE by steps ahead"), ""}};
+      {by_step_figure({{"MSE", &test}}, "mse", "MSE by forecast step"), ""},
+      {by_step_figure({{"MAE", &test}}, "mae", "MAE by forecast step"), ""}};
   if (!test.at("by_step").empty())
     for (const auto& [key, value] : test.at("by_step").at(0).items())
       if (key.starts_with("coverage_"))
-        figures.push_back({by_step_figure({{"covered", &test}}, key,
-                                          fmt::format("Share inside the {} % interval", key.substr(9))),
+        figures.push_back({by_step_figure({{"coverage", &test}}, key,
+                                          fmt::format("Coverage of the {} % interval", key.substr(9))),
                            ""});
   page.add_figure_grid(figures);
   page.add_section("Error by series");
@@ -217,19 +217,19 @@ std::vector<models::ModeMaps> factors_of(const ForecastRun& run, const ForecastD
 void add_calibration(report::HtmlPage& page, const Json& metrics) {
   if (!metrics.contains("calibration")) return;
   const Json& calibration = metrics.at("calibration");
-  page.add_section("How the intervals were calibrated");
+  page.add_section("Calibration of the intervals");
   page.add_paragraph(
-      "Each half of the validation windows checks the margins made from the other half; the way with the "
-      "smallest gap between promised and found coverage was taken. The test rows took no part.");
-  std::vector<JsonColumn> columns = {{"margins grow with", "grows"}, {"sides", "sides"}};
+      "The margins from each half of the validation windows are checked on the other half; the variant with "
+      "the smallest gap between nominal and empirical coverage is used. The test rows are not used.");
+  std::vector<JsonColumn> columns = {{"margins scale with", "grows"}, {"sides", "sides"}};
   for (size_t i = 0; i < calibration.at("nominal").size(); ++i)
-    columns.push_back({fmt::format("{:.3g} % held", 100 * calibration.at("nominal").at(i).get<double>()),
+    columns.push_back({fmt::format("coverage {:.3g} %", 100 * calibration.at("nominal").at(i).get<double>()),
                        fmt::format("coverage/{}", i), 3});
   columns.push_back({"gap", "gap", 4, 1, report::Column::Best::lowest});
   Json trials = calibration.at("trials");
   for (Json& trial : trials) {
     const double exponent = number(trial, "exponent");
-    trial["grows"] = exponent == 0 ? std::string("nothing") : fmt::format("deviation^{:g}", exponent);
+    trial["grows"] = exponent == 0 ? std::string("constant") : fmt::format("std^{:g}", exponent);
     trial["sides"] = trial.value("shared_sides", true) ? "shared" : "own";
   }
   page.add_table(json_table(columns, trials));
@@ -244,7 +244,7 @@ FinishedRun read_forecaster(const std::filesystem::path& path) {
   return read_finished<ForecastConfig>(path, "forecasting", {"forecast.evaluation_batch"}, forecast_title);
 }
 
-/// The coverage of the interval whose nominal coverage is `nominal`.
+/// Location of the coverage of the interval with nominal coverage `nominal`.
 FigurePlace coverage(double nominal) {
   return FigurePlace([nominal](const RunGroup& group) -> std::string {
     const auto& metrics = group.runs.front().metrics;
@@ -258,7 +258,7 @@ FigurePlace coverage(double nominal) {
   });
 }
 
-/// Errors as bars and by step, and forecasts of the same windows.
+/// Bar charts of errors, errors by step, and forecasts of the same windows.
 void draw_forecasters(report::HtmlPage& page, std::span<const RunGroup> groups) {
   std::vector<NamedEvaluation> evaluations;
   std::vector<NamedPredictions> predictions;
@@ -268,9 +268,9 @@ void draw_forecasters(report::HtmlPage& page, std::span<const RunGroup> groups) 
     if (std::filesystem::exists(kept)) predictions.push_back({group.name, read_predictions(kept)});
   }
   page.add_figure_grid({{group_bars("MSE, scaled", groups, "/test/scaled/mse"), ""},
-                        {by_step_figure(evaluations, "mse", "MSE by steps ahead"), ""},
-                        {by_step_figure(evaluations, "mae", "MAE by steps ahead"), ""}});
-  // Runs keep the same windows when they keep equally many.
+                        {by_step_figure(evaluations, "mse", "MSE by forecast step"), ""},
+                        {by_step_figure(evaluations, "mae", "MAE by forecast step"), ""}});
+  // Runs that store equally many windows store the same ones.
   std::erase_if(predictions, [&](const NamedPredictions& p) {
     return p.kept.times != predictions.front().kept.times || p.kept.series != predictions.front().kept.series;
   });
@@ -291,14 +291,15 @@ std::vector<ResultTable> forecast_tables(const Json& evaluation) {
     errors.insert(errors.end(), {{"CRPS", "quantiles/crps", 4}, {"pinball", "quantiles/mean_pinball", 4}});
   std::vector<ResultTable> tables = {
       {fmt::format("Errors on the {} rows", part),
-       fmt::format("{} windows, each value scaled by the mean and deviation of its series' training rows; "
-                   "missing targets are not counted.",
-                   Cell::count(evaluation.at("windows")).text()),
+       fmt::format(
+           "{} windows, values scaled by mean and standard deviation of the training rows of each series; "
+           "missing targets are excluded.",
+           Cell::count(evaluation.at("windows")).text()),
        json_table(errors, error_rows(evaluation))}};
   if (quantiles)
-    tables.push_back({"", fmt::format("Share of the {} targets inside each interval.", part),
+    tables.push_back({"", fmt::format("Empirical coverage of the intervals on the {} split.", part),
                       json_table({{"interval", "interval"},
-                                  {"holds %", "coverage", 1, 100},
+                                  {"coverage %", "coverage", 1, 100},
                                   {"mean width", "width", 4},
                                   {"in units", "units", 4}},
                                  interval_rows(evaluation))});
@@ -379,8 +380,8 @@ const Comparison& forecast_comparison() {
                                          {{"MAE", Best::lowest}, "/test/scaled/mae", 4},
                                          {{"validation MSE"}, "/best/val_mse", 4},
                                          {{"CRPS", Best::lowest}, "/test/quantiles/crps", 4},
-                                         {{"80 % holds"}, coverage(0.8), 3},
-                                         {{"95 % holds"}, coverage(0.95), 3}},
+                                         {{"coverage 80 %"}, coverage(0.8), 3},
+                                         {{"coverage 95 %"}, coverage(0.95), 3}},
                                         {{"mse", "/test/scaled/mse"},
                                          {"mae", "/test/scaled/mae"},
                                          {"validation_mse", "/best/val_mse"},
@@ -388,7 +389,7 @@ const Comparison& forecast_comparison() {
                                          {"crps", "/test/quantiles/crps"},
                                          {"coverage_80", coverage(0.8)},
                                          {"coverage_95", coverage(0.95)}},
-                                        "Forecasters side by side",
+                                        "Comparison of forecasters",
                                         "Errors on the test rows",
                                         draw_forecasters};
   return comparison;

@@ -1,6 +1,6 @@
 #pragma once
-// What a forecasting run comes to: evaluations and data as tables, the page of a run in pictures, and what it
-// attends to. The comparison of runs is in kind.h.
+// Reports of forecasting runs: tables of evaluations and data, the report page, and explanations. The
+// comparison of runs is in spec.h.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -13,24 +13,24 @@
 
 namespace modewise::tasks {
 
-/// An evaluation (evaluate.h): errors of each horizon and in units, what the intervals hold; as details the
-/// series and the steps.
+/// Tables of an evaluation (evaluate.h): errors per horizon and in units, interval coverage; as details
+/// errors per series and step.
 std::vector<ResultTable> forecast_tables(const nlohmann::ordered_json& evaluation);
-/// What stands above them in the terminal, and they.
+/// The tables as text with a heading, for the terminal.
 std::string forecast_text(const nlohmann::ordered_json& evaluation, bool detail);
 
 std::string description_text(const data::Description& description);
 
-/// One run: forecasts against truth with bands, learning curves, errors by step and series, attention
-/// factors, calibration, settings. Needs a finished run and its data.
+/// Writes the report of a finished run: forecasts with bands, learning curves, errors by step and series,
+/// attention maps, calibration, settings.
 void write_forecast_report(const ForecastRun& run, const ForecastData& data,
                            const std::filesystem::path& out);
 
-/// What a run attends to, and which series and which part of the past move its forecasts.
-/// Looks at windows of `data`'s split in evaluation mode. A place of a series mode is taken away by putting
-/// its mean over the window in its place, a part of the past by the mean of each series over the window; the
-/// effect is the mean absolute change of the scaled forecast. (Occlusion, and not a gradient: it says what
-/// really happens when the values are not there, also where attention is saturated and gradients vanish.)
+/// Attention maps, and occlusion of series and of time segments of the past.
+/// Uses windows of `data`'s split in evaluation mode. An occluded position of a series mode is replaced by
+/// its mean over the window, a time segment by the mean of each series over the window; the effect is the
+/// mean absolute change of the scaled forecast. (Occlusion instead of gradients: it measures the change
+/// without the values, also where attention is saturated and gradients vanish.)
 Explanation explain_forecast(const ForecastRun& run, const ForecastData& data, const ExplainOptions& options);
 
 }  // namespace modewise::tasks

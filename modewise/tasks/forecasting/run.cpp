@@ -15,19 +15,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Missing cells need a model that was trained with masks.
+/// Data error for missing cells if the model was trained without masks.
 void require_masks_fit(const ForecastRun& run, const data::Series& series) {
   require(!series.observed.defined() || run.data.missing, ErrorKind::data,
           "{}: {} cells are missing, but the run was trained on data without missing cells ({}), so its "
-          "model takes none",
+          "model does not accept them",
           series.source, series.missing_cells(), run.data.source);
 }
 
-/// The evaluation of the windows of `split`, some of whose forecasts are kept in the run's folder. Of several
-/// `workers` the lead has it and keeps those; the others get null.
+/// Evaluates the windows of `split` and stores some forecasts in the run folder. With several `workers` only
+/// rank 0 has a result and stores them; other ranks get null.
 nlohmann::ordered_json evaluate(const CalibratedForecaster& forecaster, const ForecastData& data,
-                             const std::string& split, const train::RunFolder& run,
-                             train::Workers& workers = train::alone()) {
+                                const std::string& split, const train::RunFolder& run,
+                                train::Workers& workers = train::alone()) {
   const data::WindowSet& windows = windows_of(data.windows, split);
   const ForecastConfig& config = *forecaster.config;
   PredictionStore kept(data, windows, forecaster.levels(), config.output.predictions);
@@ -40,10 +40,10 @@ nlohmann::ordered_json evaluate(const CalibratedForecaster& forecaster, const Fo
   return evaluation_json(split, errors, config.forecast, data.series);
 }
 
-/// Takes the weights of `init`, a file or a run.
+/// Loads the weights of `init`, a file or a run.
 void start_from(const models::Forecaster& model, const fs::path& init) {
   const std::vector<train::NamedTensor> tensors = train::module_tensors(model);
-  require(!tensors.empty(), ErrorKind::config, "init: this model has no weights that {} could hold",
+  require(!tensors.empty(), ErrorKind::config, "init: this model has no weights to load from {}",
           init.string());
   if (fs::is_directory(init))
     train::load_weights(model, train::RunFolder::open(init));
@@ -116,7 +116,7 @@ data::ForecastDataConfig run_series_config(const ForecastRun& run, const std::st
     config.simulate.clear();
     config.format = "auto";
   }
-  // What was decided for the training data holds for the files that continue it.
+  // Decisions for the training data apply to later files.
   if (config.header == "auto" && run.data.header) config.header = *run.data.header ? "yes" : "no";
   config.words = run.data.categories;
   return config;

@@ -12,15 +12,15 @@
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/tasks/forecasting/candidates.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
-#include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/forecasting/report.h"
 #include "modewise/tasks/forecasting/run.h"
-#include "modewise/tasks/training.h"
+#include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/same_work.h"
 #include "modewise/tasks/test_split.h"
+#include "modewise/tasks/training.h"
 
 namespace modewise::tasks {
 namespace {
@@ -146,11 +146,11 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
 const TaskSpec forecasting_spec = {
     .name = "forecasting",
     .command = "forecast",
-    .summary = "Trains a forecaster, calibrates its intervals, and judges it on the test rows.",
+    .summary = "Trains a forecaster, calibrates its intervals, and evaluates it on the test rows.",
     .example = "modewise train forecast --data ETTh1.csv",
     .data_help = "data file or folder: CSV, numeric text, NPY, NPZ (data.path)",
-    .model_help = "model (model.name): hot, dlinear, patchtst, repeat, …, or auto to let validation choose",
-    .options = {{"--init", "init", "weights to start from: a .safetensors file, or a run of the same model"}},
+    .model_help = "model (model.name): hot, dlinear, patchtst, repeat, …, or auto (selected by validation)",
+    .options = {{"--init", "init", "initial weights: a .safetensors file, or a run of the same model"}},
     .in_shares = true,
     .validation = {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}},
     .defaults = default_config<ForecastConfig>,

@@ -5,7 +5,7 @@
 namespace modewise::tasks {
 
 extern const TaskSpec forecasting_spec;
-/// Finished runs of `train forecast` side by side.
+/// Comparison of finished runs of `train forecast`.
 const Comparison& forecast_comparison();
 
 }  // namespace modewise::tasks

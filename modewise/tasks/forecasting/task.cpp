@@ -18,8 +18,8 @@
 #include "modewise/core/error.h"
 #include "modewise/tasks/attention_figures.h"
 #include "modewise/tasks/forecasting/evaluate.h"
-#include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/forecasting/figures.h"
+#include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -34,8 +34,8 @@ at::Tensor elementwise_loss(const at::Tensor& forecast, const at::Tensor& future
   return options.loss == "mse" ? error.mul(error) : error.abs();
 }
 
-/// Sum over samples and series, [B, N_1…N_j, H] -> [H]: over the series first, then over the samples. (A sum
-/// to a single element would be split by the number of threads; these keep H or B·H results.)
+/// Sum over samples and series, [B, N_1…N_j, H] -> [H]: first over series, then over samples. (A sum to a
+/// single element would depend on the number of threads; these have H or B·H results.)
 at::Tensor sum_by_step(const at::Tensor& x) {
   return x.reshape({x.size(0), -1, x.size(-1)}).sum(1).sum(0);
 }
@@ -49,7 +49,7 @@ struct ForecastBatch final : train::Batch {
 at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
                         const std::vector<double>& levels) {
   require(quantiles.size(-1) == std::ssize(levels), ErrorKind::internal,
-          "pinball_loss: {} levels need as many quantiles, got {}", levels.size(), quantiles.size(-1));
+          "pinball_loss: {} levels need equally many quantiles, got {}", levels.size(), quantiles.size(-1));
   std::vector<at::Tensor> each;
   for (const double level : levels) each.push_back(at::full({}, level, quantiles.options()));
   const at::Tensor level = at::stack(each);
@@ -59,12 +59,11 @@ at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
 
 namespace {
 
-/// The mean over the reported horizons of mean(Σ of their steps' losses, which horizon).
+/// Mean over the reported horizons of the mean loss of their steps.
 at::Tensor mean_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
                      const ForecastOptions& options,
                      const std::function<at::Tensor(const at::Tensor& sum, size_t horizon)>& mean) {
-  // Whatever stands under a missing target is replaced first: a NaN there would reach the gradient even times
-  // 0.
+  // Missing targets are replaced first: a NaN would reach the gradient even when multiplied by 0.
   const at::Tensor target = observed.defined() ? at::where(observed, future, at::zeros_like(future)) : future;
   at::Tensor loss = elementwise_loss(forecast, target, options);
   if (observed.defined()) loss = at::where(observed, loss, at::zeros_like(loss));

@@ -1,7 +1,6 @@
 #pragma once
-// Forecasting as the trainer sees it: windows of the training rows, the loss, and errors over the validation
-// rows. In a loss missing targets take no part; sums run over fixed axes in a fixed order, so that it has the
-// same bits for any number of threads.
+// Training task of forecasting: training windows, loss, and validation errors. Missing targets are excluded
+// from the loss; sums have a fixed order, so that results are bit-exact for any number of threads.
 
 #include <ATen/core/Tensor.h>
 
@@ -18,13 +17,13 @@
 
 namespace modewise::tasks {
 
-/// The mean loss over observed targets: `forecast` [B, N_1…N_j, H] (with quantiles [B, N_1…N_j, H, Q]),
-/// `future` [B, N_1…N_j, H], `observed` of that shape (bool) or undefined. With several horizons the mean of
-/// the losses on their prefixes. 0 when nothing is observed.
+/// Mean loss over observed targets: `forecast` [B, N_1…N_j, H] (with quantiles [B, N_1…N_j, H, Q]), `future`
+/// [B, N_1…N_j, H], `observed` of that shape (bool) or undefined. With several horizons the mean of the
+/// losses of their prefixes. 0 if nothing is observed.
 at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
                          const ForecastOptions& options);
 
-/// The quantile (pinball) loss averaged over levels: `quantiles` [..., Q], `future` [...] -> [...].
+/// Quantile (pinball) loss, mean over levels: `quantiles` [..., Q], `future` [...] -> [...].
 at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
                         const std::vector<double>& levels);
 
@@ -44,7 +43,7 @@ class ForecastTask final : public train::ModuleTask {
   /// val_mse, val_mae, for quantile models val_pinball and val_crps; with several horizons the mean of the
   /// prefixes, followed by each (val_mse_96 …).
   train::Metrics metrics_of(const at::Tensor& sums) override;
-  /// Forecasts of a validation window, and the attention to it where that is cheap to form.
+  /// Forecasts of a validation window, and attention maps if they are small.
   std::vector<train::Image> figures() override;
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash; }
@@ -64,7 +63,7 @@ class ForecastTask final : public train::ModuleTask {
   std::optional<models::SplitWeights> split_weights_;  // of an ensemble over several splits
 };
 
-/// Empty sums for forecasts of this config on this scale; `levels` are those of the quantiles to come.
+/// Empty error sums for this config and scale; `levels`: levels of the quantiles.
 metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
                                     std::vector<double> levels);
 

@@ -6,9 +6,10 @@ namespace modewise::tasks {
 
 void ImageClassificationOptions::fields(Fields& f) {
   ClassLossOptions::fields(f);
-  f.add("select", select, "validation metric that chooses the best weights",
+  f.add("select", select, "validation metric for the selection of the best weights",
         {.one_of = {"auc", "accuracy", "loss"}});
-  f.add("evaluation_batch", evaluation_batch, "pictures at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("evaluation_batch", evaluation_batch, "batch size of evaluation, in images",
+        {.min = 1, .max = 65536});
 }
 
 void ImageClassificationOutput::fields(Fields& f) {

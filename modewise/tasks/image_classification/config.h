@@ -1,6 +1,5 @@
 #pragma once
-// Everything a run that classifies pictures is told: pictures, their variations, model, how to judge it,
-// training, output.
+// Config of image classification runs: data, augmentation, model, evaluation, training and output.
 
 #include <string>
 
@@ -39,13 +38,13 @@ struct ImageClassificationConfig {
   void fields(Fields& f);
 
   models::VisionShape model_shape(const data::ImageSet& set) const;
-  /// The rules that tie fields of several groups together; `source` opens the message.
+  /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
 };
 
-/// A name for tables: "cnn", "cnn tensor", "hot", "resnet18" …
+/// Model name for tables: "cnn", "cnn stt", "hot", "resnet18" …
 std::string model_title(const ImageClassificationConfig& config);
-/// The name of its data: the file's or folder's without its ending.
+/// Data name: the file or folder name without extension.
 std::string data_title(const ImageClassificationConfig& config);
 
 }  // namespace modewise::tasks

@@ -1,4 +1,4 @@
-// What the pages of a run that classifies pictures show of a picture.
+// Image views of reports and explanations.
 
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
@@ -27,8 +27,8 @@ std::string ImageClassificationRun::combine() const {
   return model.cnn.attention == "kronecker-sum" ? "mean" : "product";
 }
 
-std::vector<Influence> ImageClassificationRun::influences(const models::ClassifierInput& input, const at::Tensor& whole,
-                                               int64_t max_places) const {
+std::vector<Influence> ImageClassificationRun::influences(const models::ClassifierInput& input,
+                                                          const at::Tensor& whole, int64_t max_places) const {
   const at::Tensor means = input.values.mean({1, 2}, true);  // [B, 1, 1, C]
   std::vector<Influence> all;
   for (int64_t axis = 0; axis < 2; ++axis)

@@ -30,7 +30,7 @@ std::vector<const data::Perturbation*> asked_for(const RobustnessOptions& option
   return all;
 }
 
-/// `limit` of them, evenly spread; all for 0.
+/// `limit` samples, evenly spaced; 0: all.
 std::vector<int64_t> spread(const std::vector<int64_t>& samples, int64_t limit) {
   const int64_t n = std::ssize(samples);
   if (limit == 0 || limit >= n) return samples;
@@ -39,7 +39,7 @@ std::vector<int64_t> spread(const std::vector<int64_t>& samples, int64_t limit) 
   return out;
 }
 
-/// Accuracies of one run, with the pictures of a batch changed by `change`.
+/// Accuracy of one run on images perturbed by `change`.
 template <class Change>
 double accuracy(const ImageClassificationRun& run, std::span<const int64_t> samples, const Change& change) {
   int64_t right = 0;
@@ -47,8 +47,7 @@ double accuracy(const ImageClassificationRun& run, std::span<const int64_t> samp
   for (size_t first = 0; first < samples.size(); first += maximum) {
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
     const auto batch = samples.subspan(first, std::min(maximum, samples.size() - first));
-    const at::Tensor images =
-        data::normalized(run.set(), change(data::unit_images(run.set(), batch), batch));
+    const at::Tensor images = data::normalized(run.set(), change(data::unit_images(run.set(), batch), batch));
     const at::Tensor called = run.model().forward({images, {}}).argmax(-1);
     for (size_t i = 0; i < batch.size(); ++i)
       right += called.const_data_ptr<int64_t>()[i] == run.set().labels[static_cast<size_t>(batch[i])];
@@ -56,7 +55,7 @@ double accuracy(const ImageClassificationRun& run, std::span<const int64_t> samp
   return static_cast<double>(right) / static_cast<double>(samples.size());
 }
 
-/// The runs of one model.
+/// Runs of one model.
 struct Group {
   std::string model;
   std::vector<const Json*> runs;
@@ -74,7 +73,7 @@ std::vector<Group> groups_of(const Json& runs) {
 }
 
 struct MeanAndStddev {
-  double mean = 0, stddev = 0;  // the latter of a sample; 0 for one value
+  double mean = 0, stddev = 0;  // stddev with ddof 1; 0 for one value
 
   explicit MeanAndStddev(const std::vector<double>& values) {
     const auto n = static_cast<double>(values.size());
@@ -134,23 +133,24 @@ ResultTable perturbation_table(const std::vector<Group>& groups, size_t index) {
 }  // namespace
 
 void RobustnessOptions::fields(Fields& f) {
-  f.add("robustness", robustness, "judge on changed pictures: noise, mirrors, turns, corruptions");
-  f.add("of", of, "the changes; empty: all");
-  f.add("limit", limit, "so many pictures, evenly spread; 0: all", {.min = 0});
-  f.add("seed", seed, "of the draws", {.min = 0});
+  f.add("robustness", robustness, "evaluate robustness: noise, flips, rotations, corruptions");
+  f.add("of", of, "perturbations; empty: all");
+  f.add("limit", limit, "number of images, evenly spaced; 0: all", {.min = 0});
+  f.add("seed", seed, "seed of the random numbers", {.min = 0});
   f.add("report", report, "HTML file with tables and curves");
 }
 
-Json evaluate_robustness(const OpenedRun& opened, const std::string& split, const RobustnessOptions& options) {
+Json evaluate_robustness(const OpenedRun& opened, const std::string& split,
+                         const RobustnessOptions& options) {
   const at::NoGradGuard no_grad;
   const auto& run = dynamic_cast<const ImageClassificationRun&>(*opened.run);
   const std::vector<int64_t> samples = spread(run.set().split(split), options.limit);
-  require(!samples.empty(), ErrorKind::data, "{}: the {} part holds no pictures", run.set().source, split);
+  require(!samples.empty(), ErrorKind::data, "{}: the {} split has no images", run.set().source, split);
   run.model().eval();
   const auto changes = asked_for(options);
   int64_t steps = 1;
   for (const data::Perturbation* change : changes) steps += std::ssize(change->strengths);
-  Progress progress("judging " + opened.folder.path().filename().string(), steps, "changes");
+  Progress progress("evaluating " + opened.folder.path().filename().string(), steps, "changes");
   int64_t done = 0;
   Json result = {
       {"model", run.model_name()},   {"data", run.data_name()}, {"run", opened.folder.path().string()},

@@ -1,6 +1,6 @@
 #pragma once
-// How much of a classifier's accuracy stays when test pictures are noisy, mirrored, turned or corrupted
-// (arXiv 2201.01410, Tables 2-4; Hendrycks and Dietterich, ICLR 2019), for one run or several.
+// Robustness evaluation: accuracy on noisy, flipped, rotated and corrupted test images (arXiv 2201.01410,
+// Tables 2-4; Hendrycks and Dietterich, ICLR 2019), for one or several runs.
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -14,24 +14,24 @@
 
 namespace modewise::tasks {
 
-/// What `evaluate` of runs of pictures may be asked for.
+/// Robustness options of `evaluate` for image classification runs.
 struct RobustnessOptions {
   bool robustness = false;
   std::vector<std::string> of;  // names of data::perturbations(); empty: all
-  int64_t limit = 0;            // pictures, evenly spread; 0: all
-  int64_t seed = 0;             // of the draws
+  int64_t limit = 0;            // images, evenly spaced; 0: all
+  int64_t seed = 0;             // seed of the random numbers
   std::string report;           // HTML file
   void fields(Fields& f);
 };
 
 /// {"model", "data", "seed", "split", "samples", "clean", "perturbations": [{"name", "measure", "strengths",
-/// "accuracy"}]} of one run, accuracies from 0 to 1 by the first largest logit. Throws
-/// train::EvaluationInterrupted when a stop signal came.
+/// "accuracy"}]} of one run, top-1 accuracies in [0, 1]. Throws train::EvaluationInterrupted on a stop
+/// signal.
 nlohmann::ordered_json evaluate_robustness(const OpenedRun& opened, const std::string& split,
-                                        const RobustnessOptions& options);
+                                           const RobustnessOptions& options);
 
-/// A table a perturbation: rows are models, columns strengths, cells the mean accuracy in percent over the
-/// runs of a model, with the deviation of a sample where there are several; and the curves.
+/// One table per perturbation: rows are models, columns strengths, cells the mean accuracy in percent over
+/// the runs of a model, with the sample standard deviation for several runs; and curves.
 std::vector<ResultTable> robustness_tables(const nlohmann::ordered_json& runs);
 
 }  // namespace modewise::tasks

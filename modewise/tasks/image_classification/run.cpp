@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "modewise/core/aliases.h"
 #include "modewise/analysis/image_cost.h"
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/data/image_classification/augment.h"
 #include "modewise/models/vision/vision_transformer.h"
@@ -26,8 +26,8 @@ std::vector<double> numbers(const at::Tensor& x) {
 
 void ImageClassificationRun::require_data() const {
   require(!config.data.path.empty(), ErrorKind::usage,
-          "no data: give --data FOLDER, such as cifar-10-batches-bin or a folder with a folder of pictures "
-          "for each class");
+          "no data: give --data FOLDER, such as cifar-10-batches-bin or a folder with one folder of images "
+          "per class");
 }
 
 void ImageClassificationRun::load_samples(bool with_test) {
@@ -54,7 +54,7 @@ void ImageClassificationRun::load_samples_of(const std::string& path, bool with_
   require(
       set.height() == shape_.size[0] && set.width() == shape_.size[1] && set.channels() == shape_.channels,
       ErrorKind::data,
-      "{}: pictures of {} × {} pixels and {} channels, but the run was trained on {} × {} and {} ({})",
+      "{}: images of {} × {} pixels and {} channels, but the run was trained on {} × {} and {} ({})",
       set.source, set.height(), set.width(), set.channels(), shape_.size[0], shape_.size[1], shape_.channels,
       source_);
   set.mean = mean_;
@@ -63,19 +63,15 @@ void ImageClassificationRun::load_samples_of(const std::string& path, bool with_
 }
 
 std::string ImageClassificationRun::samples_text() const {
-  return fmt::format("pictures of {} × {} pixels, {} channel{}", set_.height(), set_.width(), set_.channels(),
+  return fmt::format("images of {} × {} pixels, {} channel{}", set_.height(), set_.width(), set_.channels(),
                      set_.channels() == 1 ? "" : "s");
 }
 
 nlohmann::ordered_json ImageClassificationRun::describe() const {
-  return {{"source", set_.source},
-          {"hash", hash()},
-          {"classes", set_.classes},
-          {"size", {set_.height(), set_.width()}},
-          {"channels", set_.channels()},
-          {"mean", numbers(set_.mean)},
-          {"std", numbers(set_.stddev)},
-          {"samples", part_sizes(set_)}};
+  return {{"source", set_.source},       {"hash", hash()},
+          {"classes", set_.classes},     {"size", {set_.height(), set_.width()}},
+          {"channels", set_.channels()}, {"mean", numbers(set_.mean)},
+          {"std", numbers(set_.stddev)}, {"samples", part_sizes(set_)}};
 }
 
 void ImageClassificationRun::read_description(const nlohmann::ordered_json& json, const std::string& file) {
@@ -85,11 +81,10 @@ void ImageClassificationRun::read_description(const nlohmann::ordered_json& json
             std::ssize(trained_classes_), false};
   const auto mean = json.at("mean").get<std::vector<double>>();
   const auto stddev = aliased_member(json, "std").get<std::vector<double>>();
-  require(shape_.size.size() == 2 && std::ssize(mean) == shape_.channels &&
-              std::ssize(stddev) == shape_.channels,
-          ErrorKind::data,
-          "{}: size must hold 2 numbers, mean and deviation one a channel, got {}, {} and {}", file,
-          shape_.size.size(), mean.size(), stddev.size());
+  require(
+      shape_.size.size() == 2 && std::ssize(mean) == shape_.channels && std::ssize(stddev) == shape_.channels,
+      ErrorKind::data, "{}: size must have 2 numbers, mean and std one per channel, got {}, {} and {}", file,
+      shape_.size.size(), mean.size(), stddev.size());
   mean_ = at::tensor(mean, at::kFloat);
   stddev_ = at::tensor(stddev, at::kFloat);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A run that classifies pictures.
+// Image classification run.
 
 #include <memory>
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace modewise::tasks {
 
-class ImageClassificationRun final : public ClassificationRunOf<ImageClassificationConfig, data::ImageSet, models::VisionClassifier> {
+class ImageClassificationRun final
+    : public ClassificationRunOf<ImageClassificationConfig, data::ImageSet, models::VisionClassifier> {
  public:
   const char* task() const override { return "image_classification"; }
   const char* subject() const override { return "images"; }
@@ -30,21 +31,23 @@ class ImageClassificationRun final : public ClassificationRunOf<ImageClassificat
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void augment(data::LabelledBatch& batch, int64_t number) const override;
 
-  std::unique_ptr<ClassificationRun> create() const override { return std::make_unique<ImageClassificationRun>(); }
+  std::unique_ptr<ClassificationRun> create() const override {
+    return std::make_unique<ImageClassificationRun>();
+  }
 
   std::vector<std::string> figures() const override { return {"auc", "accuracy", "loss"}; }
 
   SampleView sample_view(int64_t sample) const override;
-  std::string figure_text() const override { return "as the model gets them, before they are normalised"; }
+  std::string figure_text() const override { return "model input before normalization"; }
   std::vector<std::string> mode_names() const override { return {"row", "column"}; }
   std::string combine() const override;
   std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
                                     int64_t max_places) const override;
-  std::string removal_text() const override { return "the band becomes the picture's mean"; }
+  std::string removal_text() const override { return "the rows or columns become the mean of the image"; }
 
  private:
   std::vector<std::string> trained_classes_;
-  at::Tensor mean_, stddev_;  // [C], of the pictures that the run was trained on
+  at::Tensor mean_, stddev_;  // [C], of the training images
 };
 
 }  // namespace modewise::tasks

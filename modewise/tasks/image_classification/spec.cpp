@@ -31,7 +31,7 @@ Result evaluate_robustness(const EvaluateRequest& request, const RobustnessOptio
   }
   const std::vector<ResultTable> tables = robustness_tables(runs);
   if (!options.report.empty()) {
-    report::HtmlPage page("Accuracy on changed pictures");
+    report::HtmlPage page("Robustness");
     add_tables(page, tables);
     page.write(options.report);
   }
@@ -47,22 +47,23 @@ Result evaluate(const EvaluateRequest& request) {
   for (const std::string& setting : request.settings) fields.set(setting);
   fields.validate("evaluate");
   if (options.robustness) return evaluate_robustness(request, options);
-  require(request.settings.empty(), ErrorKind::usage, "{}: acts with --robustness alone",
+  require(request.settings.empty(), ErrorKind::usage, "{}: needs --robustness",
           request.settings.empty() ? "" : request.settings.front());
   require(request.further_runs.empty(), ErrorKind::usage,
-          "several runs are evaluated together with --robustness alone");
+          "only --robustness evaluates several runs together");
   return evaluate_classification(make_run(), request);
 }
 
 Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const data::ImageSet set = data::load_images(load_config<ImageClassificationConfig>(file, assignments).data);
+  const data::ImageSet set =
+      data::load_images(load_config<ImageClassificationConfig>(file, assignments).data);
   Json head = {{"source", set.source},
                {"pictures", set.count()},
                {"size", {set.height(), set.width()}},
                {"channels", set.channels()},
                {"classes", set.classes}};
   return describe_set(set, std::move(head),
-                      fmt::format("{}: {} pictures of {} × {} pixels, {} channel{}", set.source, set.count(),
+                      fmt::format("{}: {} images of {} × {} pixels, {} channel{}", set.source, set.count(),
                                   set.height(), set.width(), set.channels(), set.channels() == 1 ? "" : "s"));
 }
 
@@ -82,24 +83,26 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
 const TaskSpec image_classification_spec = classification_spec<make_run>({
     .name = "image_classification",
     .command = "classify-images",
-    .summary = "Trains a classifier of pictures, and judges it on the test pictures.",
-    .example = "modewise train classify-images --data cifar-10-batches-bin --attention tensor",
+    .summary = "Trains an image classifier and evaluates it on the test images.",
+    .example = "modewise train classify-images --data cifar-10-batches-bin --attention stt",
     .data_help =
-        "CIFAR-10's folder, a folder with a folder of PNG or JPEG for each class, or NPZ (data.path)",
+        "CIFAR-10 folder, a folder with one folder of PNG or JPEG files per class, or NPZ (data.path)",
     .model_help =
         "model (model.name): cnn, hot, transformer, divided, pooling-attention, vit, resnet18, resnet50, "
         "ensemble, auto",
-    .options = {{"--attention", "model.cnn.attention", "of cnn: none, or a form of docs/synthesizers.md"},
-                {"--allow-size", "data.allow_size", "decode pictures of any size",
+    .options = {{"--attention", "model.cnn.attention",
+                 "attention type of cnn: none, or one of docs/synthesizers.md"},
+                {"--allow-size", "data.allow_size", "decode images of any size",
                  ShortOption::Takes::nothing}},
-    .evaluate_title = "Pictures",
+    .evaluate_title = "Images",
     .evaluate_options = {{"--robustness", "robustness",
-                          "accuracy on noisy, mirrored, turned and corrupted pictures",
+                          "accuracy on noisy, flipped, rotated and corrupted images",
                           ShortOption::Takes::nothing},
-                         {"--perturbations", "of", "some of them, such as gaussian_noise,rotation"},
-                         {"--limit", "limit", "so many pictures"},
-                         {"--seed", "seed", "of the draws"},
-                         {"--report", "report", "tables and curves as FILE.html"}},
+                         {"--perturbations", "of",
+                          "perturbations to evaluate, such as gaussian_noise,rotation (default all)"},
+                         {"--limit", "limit", "number of images (default all)"},
+                         {"--seed", "seed", "seed of the random numbers (default 0)"},
+                         {"--report", "report", "write tables and curves to FILE.html"}},
     .evaluates_several = true,
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/auc", "validation AUC %", "highest", 1, 100}},

@@ -1,5 +1,5 @@
 #pragma once
-// `modewise train classify-images`: classes of pictures.
+// `modewise train classify-images`: image classification.
 
 #include "modewise/tasks/task_spec.h"
 

@@ -21,12 +21,11 @@ std::vector<int64_t> window_modes(const AttentionRequest& request, const Languag
   const models::LanguageModelConfig& config = source.model->config();
   const std::vector<int64_t>& fold = config.attention.fold;
   if (!request.modes.empty()) return request.modes;
-  require(
-      !fold.empty(), ErrorKind::usage,
-      "{} has attention '{}', which folds nothing: --modes says how, such as 8,8,8; its context is {} tokens",
-      source.name, config.attention.type, config.context);
+  require(!fold.empty(), ErrorKind::usage,
+          "{} has attention '{}', which has no fold: set --modes, such as 8,8,8; its context is {} tokens",
+          source.name, config.attention.type, config.context);
   require(fold.front() > 0, ErrorKind::usage,
-          "the fold {} of {} grows with the text: --modes says how large, such as {},{} for its context of "
+          "the fold {} of {} grows with the text: set --modes, such as {},{} for its context of "
           "{} tokens",
           fmt::join(fold, ","), source.name,
           std::max<int64_t>(1, config.context / cell_count({fold.begin() + 1, fold.end()})),
@@ -49,16 +48,17 @@ Reader text_reader(const AttentionRequest& request, const LanguageSource& source
   if (request.data.empty()) out.source += fmt::format(", {} split", request.split);
   out.samples = stream.size() / out.tokens;
   require(out.samples > 0, ErrorKind::data,
-          "{}: the text has {} tokens, fewer than a window of {} ({}): take smaller modes or more text",
+          "{}: the text has {} tokens, fewer than a window of {} ({}): use smaller modes or more text",
           out.source, stream.size(), out.tokens, fmt::join(out.modes, " × "));
   return [stream = std::move(stream), n = out.tokens](int64_t sample, int64_t* tokens) {
     stream.read(sample * n, n, tokens);
   };
 }
 
-Reader recall_reader(const AttentionRequest& request, const LanguageModelingConfig& config, AttentionMatrices& out) {
-  require(request.data.empty(), ErrorKind::usage,
-          "{} was trained on recall, and has no other data: no --data", request.run);
+Reader recall_reader(const AttentionRequest& request, const LanguageModelingConfig& config,
+                     AttentionMatrices& out) {
+  require(request.data.empty(), ErrorKind::usage, "{} was trained on recall: --data cannot be used",
+          request.run);
   require(request.split != "all", ErrorKind::usage, "--split must be train, validation or test");
   const data::RecallConfig& recall = config.data.recall;
   out.source = fmt::format("recall, {} split", request.split);
@@ -84,7 +84,7 @@ AttentionMatrices language_attention(const AttentionRequest& request) {
   out.heads = config.heads;
   out.tokens = cell_count(out.modes);
   require(out.tokens <= config.context, ErrorKind::usage,
-          "the modes {} make windows of {} tokens, longer than the context of {}, {}",
+          "the modes {} have windows of {} tokens, longer than the context of {}, {}",
           fmt::join(out.modes, " × "), out.tokens, source.name, config.context);
   const Reader read = source.run && source.run->data.is_recall() ? recall_reader(request, *source.run, out)
                                                                  : text_reader(request, source, out);

@@ -13,14 +13,14 @@ namespace modewise::tasks {
 namespace {
 
 LanguageModelingConfig loaded(LanguageModelingConfig config, const std::string& file,
-                      const std::vector<std::string>& assignments) {
+                              const std::vector<std::string>& assignments) {
   Fields fields = fields_of(config);
   if (!file.empty()) fields.load_toml_file(file);
   for (const std::string& assignment : assignments) fields.set(assignment);
   return config;
 }
 
-/// What the weights of a model are made for.
+/// Fields fixed by the weights of a model.
 constexpr std::array<const char*, 9> kFixedByWeights = {
     "vocabulary", "width", "hidden", "layers", "heads", "kv_heads", "head_width", "norm_epsilon", "tied"};
 
@@ -32,32 +32,34 @@ void require_same_sizes(const models::LanguageModelConfig& wanted, const models:
     for (const char* name : kFixedByWeights)
       if (left.list()[i].path == name)
         require(Fields::value_text(left.list()[i]) == Fields::value_text(right.list()[i]), ErrorKind::config,
-                "model.{} = {} does not fit the weights of {}, which have {}", name,
+                "model.{} = {} does not match the weights of {}, which have {}", name,
                 Fields::value_text(left.list()[i]), init, Fields::value_text(right.list()[i]));
 }
 
 }  // namespace
 
 void LanguageOptions::fields(Fields& f) {
-  f.add("evaluation_batch", evaluation_batch, "windows at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("evaluation_batch", evaluation_batch, "batch size of evaluation, in windows",
+        {.min = 1, .max = 65536});
   f.add("validation_tokens", validation_tokens,
-        "tokens at most of each evaluation while training; 0: the whole validation text", {.min = 0});
-  f.add("lengths", lengths,
-        "after training: predict the test text (with --no-test the validation text) behind so many tokens, "
-        "or recall in samples so long, for each of these lengths",
-        {.min = 2});
+        "maximum tokens of each evaluation during training; 0: the whole validation text", {.min = 0});
+  f.add(
+      "lengths", lengths,
+      "context lengths, in tokens, at which the test text (with --no-test the validation text) or recall is "
+      "also evaluated after training",
+      {.min = 2});
   f.add("variants", variants,
-        "how that is done beyond the trained length: plain, or for attention full with linear (PI), ntk or "
-        "yarn codes stretched to each length, or as lambda (LM-Infinite: window of the trained length and 4 "
-        "first tokens)",
+        "methods beyond the trained length: plain, or for full attention linear (PI), ntk or yarn scaling of "
+        "the rotary embedding, or lambda (LM-Infinite: window of the trained length and 4 first tokens)",
         {.one_of = {"plain", "linear", "ntk", "yarn", "lambda"}});
-  f.add("length_windows", length_windows, "stretches of test text predicted at each length", {.min = 1});
-  f.add("length_stride", length_stride, "tokens of a stretch", {.min = 1});
+  f.add("length_windows", length_windows, "number of spans of test text evaluated at each length",
+        {.min = 1});
+  f.add("length_stride", length_stride, "tokens of a span", {.min = 1});
 }
 
 void LanguageOutput::fields(Fields& f) {
   f.add("report", report, "write report.html after training");
-  f.add("export_model", export_model, "write the model as Hugging Face's files into RUN/model");
+  f.add("export_model", export_model, "write the model in Hugging Face format to RUN/model");
 }
 
 LanguageModelingConfig::LanguageModelingConfig() {
@@ -73,11 +75,10 @@ LanguageModelingConfig::LanguageModelingConfig() {
 
 void LanguageModelingConfig::fields(Fields& f) {
   f.add("tokenizer", tokenizer,
-        "bytes, tokenizer.bin of llama2.c, a sentencepiece .model, a tokenizer.json, or a folder with one; "
-        "empty: that of init or of the token file, else bytes",
+        "tokenizer: bytes, tokenizer.bin of llama2.c, a sentencepiece .model, a tokenizer.json, or a folder "
+        "with one; empty: that of init or of the token file, else bytes",
         {.is_path = [](const std::string& text) { return text != "bytes"; }});
-  f.add("init", init, "model to go on from: a run, a folder of Hugging Face's files, or a llama2.c .bin",
-        {.is_path = always});
+  f.add("init", init, "initial model: a run, a Hugging Face folder, or a llama2.c .bin", {.is_path = always});
   f.group("data", data);
   f.group("model", model);
   f.group("language", language);
@@ -90,23 +91,24 @@ void LanguageModelingConfig::validate(const std::string& source) const {
   data.validate(source);
   model.validate(source);
   require(!data.is_recall() || tokenizer.empty(), ErrorKind::config,
-          "{}: data.path = \"recall\" makes tokens up, so a tokenizer has no effect", source);
+          "{}: data.path = \"recall\" has synthetic tokens, so a tokenizer has no effect", source);
   for (const std::string& variant : language.variants)
     require(variant == "plain" || variant == "linear" || variant == "ntk" || variant == "yarn" ||
                 model.attention.type == "full",
-            ErrorKind::config, "{}: language.variants: {} changes attention full, but the model's is {}",
-            source, variant, model.attention.type);
+            ErrorKind::config, "{}: language.variants: {} needs full attention, but the model has {}", source,
+            variant, model.attention.type);
   train.validate();
 }
 
-LanguageModelingConfig load_language_config(const std::string& file, const std::vector<std::string>& assignments) {
+LanguageModelingConfig load_language_config(const std::string& file,
+                                            const std::vector<std::string>& assignments) {
   LanguageModelingConfig probe;
-  probe.model.attention.type.clear();  // tells whether a form is asked for
+  probe.model.attention.type.clear();  // detects whether a type is set
   probe = loaded(std::move(probe), file, assignments);
   const std::string source = file.empty() ? "options" : file;
   LanguageModelingConfig config;
   if (is_run_config(file)) {
-    config.model.rope.level_lengths = false;  // what a run of before there was this key means
+    config.model.rope.level_lengths = false;  // default of runs from before this key existed
     config = loaded(std::move(config), file, assignments);
   } else {
     if (!probe.init.empty()) config.model = models::load_language_model(probe.init).model->config();
@@ -118,7 +120,7 @@ LanguageModelingConfig load_language_config(const std::string& file, const std::
   }
   if (config.data.is_recall()) {
     require(config.init.empty() || config.model.vocabulary == config.data.recall.tokens(), ErrorKind::config,
-            "{}: data.path = \"recall\" makes up {} different tokens, but the model {} knows {}: it is for a "
+            "{}: data.path = \"recall\" has {} tokens, but the model {} has {}: it needs a "
             "model trained on recall with the same data.recall.vocabulary",
             file.empty() ? "options" : file, config.data.recall.tokens(), config.init,
             config.model.vocabulary);

@@ -1,5 +1,5 @@
 #pragma once
-// Everything a language model's run is told: text, tokenizer, model, how to judge it, training, output.
+// Config of language modelling runs: text, tokenizer, model, evaluation, training and output.
 
 #include <cstdint>
 #include <string>
@@ -13,11 +13,11 @@
 namespace modewise::tasks {
 
 struct LanguageOptions {
-  int64_t evaluation_batch = 8;   // windows at a time in evaluation
-  int64_t validation_tokens = 0;  // at most so many at each evaluation of the training; 0: all
-  std::vector<int64_t> lengths;   // the test text is also predicted behind so many tokens
-  std::vector<std::string> variants = {"plain"};  // ways to go beyond the trained length, of attention full
-  int64_t length_windows = 16, length_stride = 256;  // predicted: so many stretches of so many tokens
+  int64_t evaluation_batch = 8;                   // batch size of evaluation, in windows
+  int64_t validation_tokens = 0;                  // maximum tokens of each evaluation during training; 0: all
+  std::vector<int64_t> lengths;                   // context lengths at which the test text is also evaluated
+  std::vector<std::string> variants = {"plain"};  // methods of length extrapolation for full attention
+  int64_t length_windows = 16, length_stride = 256;  // spans evaluated at each length, and their tokens
   void fields(Fields& f);
 };
 
@@ -30,7 +30,7 @@ struct LanguageOutput {
 struct LanguageModelingConfig {
   data::TextConfig data;
   std::string tokenizer;  // "": init's, or the token file's, or bytes
-  std::string init;       // a model to go on from: its sizes and weights are taken
+  std::string init;       // initial model, with its sizes and weights
   models::LanguageModelConfig model;
   LanguageOptions language;
   train::TrainConfig train;
@@ -38,18 +38,18 @@ struct LanguageModelingConfig {
 
   LanguageModelingConfig();
   void fields(Fields& f);
-  /// The rules that tie fields of several groups together; `source` opens the message.
+  /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
 };
 
-/// Defaults < the sizes of `init`'s model < `file` ("" for none) < `assignments` ("a.b=c"). With `init` the
-/// attention, context, precision and dropout may be set; what its weights are made for may not (config
-/// error).
-LanguageModelingConfig load_language_config(const std::string& file, const std::vector<std::string>& assignments);
+/// Defaults < sizes of `init` < `file` ("" for none) < `assignments` ("a.b=c"). With `init` attention,
+/// context, precision and dropout may be set; sizes fixed by its weights may not (config error).
+LanguageModelingConfig load_language_config(const std::string& file,
+                                            const std::vector<std::string>& assignments);
 
-/// A name for tables: "causal 0·8·8 w16", "full", "window 64" …
+/// Model name for tables: "summary 0·8·8 w16", "full", "window 64" …
 std::string model_title(const LanguageModelingConfig& config);
-/// The name of its text: the file's or folder's without its ending.
+/// Data name: the file or folder name without extension.
 std::string data_title(const LanguageModelingConfig& config);
 
 }  // namespace modewise::tasks

@@ -10,7 +10,7 @@
 namespace modewise::tasks {
 namespace {
 
-/// The sizes of recall samples as data_hash: the samples follow from them.
+/// Data hash of recall: the parameters that determine the samples.
 std::string recall_hash(data::RecallConfig config) {
   const std::string text = fields_of(config).to_toml();
   return content_hash(as_bytes(text));
@@ -24,22 +24,21 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const LanguageModelingConfig& conf
   if (!config.init.empty()) {
     namespace fs = std::filesystem;
     const fs::path init(config.init), within = fs::is_directory(init / "model") ? init / "model" : init;
-    require(fs::is_directory(within), ErrorKind::usage,
-            "{} has no tokenizer of its own: name it with --tokenizer", config.init);
+    require(fs::is_directory(within), ErrorKind::usage, "{} has no tokenizer: set --tokenizer", config.init);
     return text::load_tokenizer(within.string());
   }
   if (data::is_token_file(config.data.path)) {
     const data::SpecialToken mark = data::TokenFile(std::filesystem::path(config.data.path)).tokenizer();
     require(mark.path == "bytes" || std::filesystem::exists(mark.path), ErrorKind::no_input,
-            "{} was made by the tokenizer {}, which is not there any more: name it with --tokenizer",
-            config.data.path, mark.path);
+            "{} was made by the tokenizer {}, which no longer exists: set --tokenizer", config.data.path,
+            mark.path);
     return text::load_tokenizer(mark.path);
   }
   return text::load_tokenizer("bytes");
 }
 
 std::pair<std::optional<int32_t>, std::optional<int32_t>> document_tokens(const data::TextConfig& config,
-                                                                         const text::Tokenizer& tokenizer) {
+                                                                          const text::Tokenizer& tokenizer) {
   std::pair<std::optional<int32_t>, std::optional<int32_t>> marks;
   if (config.begin_token) marks.first = tokenizer.begin_id();
   if (config.end_token) marks.second = tokenizer.end_id();
@@ -64,13 +63,14 @@ LanguageData load_language_data(LanguageModelingConfig& config, std::shared_ptr<
     config.model.vocabulary = data.tokenizer->size();
   else
     require(data.tokenizer->size() <= config.model.vocabulary, ErrorKind::data,
-            "the tokenizer has {} tokens, but the model {} knows {}", data.tokenizer->size(), config.init,
+            "the tokenizer has {} tokens, but the model {} has {}", data.tokenizer->size(), config.init,
             config.model.vocabulary);
   return data;
 }
 
-data::RecallSample recall_sample(const LanguageModelingConfig& config, const std::string& part, int64_t index) {
-  // Held-back samples have streams of their own, the same for every seed of the training.
+data::RecallSample recall_sample(const LanguageModelingConfig& config, const std::string& part,
+                                 int64_t index) {
+  // Validation and test samples have their own streams, independent of the training seed.
   const uint64_t stream = part == "train" ? 0 : part == "validation" ? 1 : 2;
   const int64_t seed = part == "train" ? config.train.seed : config.data.split_seed;
   return data::make_recall_sample(config.data.recall, static_cast<uint64_t>(seed) ^ stream << 62,

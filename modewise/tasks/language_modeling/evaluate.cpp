@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The token before documents: begin, or for rolling the end token where there is no begin.
+/// Token before documents: BOS, or for `rolling` EOS if there is no BOS.
 std::optional<int32_t> prefix_token(const LanguageSource& source, const std::string& convention) {
   std::optional<int32_t> prefix = source.tokenizer->begin_id();
   if (!prefix && convention == "rolling") prefix = source.tokenizer->end_id();
@@ -41,10 +41,10 @@ std::shared_ptr<models::LanguageModel> changed_model(const LanguageSource& sourc
   return remade_model(*source.model, evaluation_config(source.model->config(), options, length));
 }
 
-// A header declares any context; passkeys fill one with text.
+// Limit, because a model header may declare any context.
 constexpr int64_t kLongestPasskey = 1 << 20;
 
-/// The settings of a request: "model.KEY=value" are changes of the model, the others fields.
+/// Parses the settings of a request: "model.KEY=value" change the model, others are fields.
 LanguageEvaluation evaluation_of(const EvaluateRequest& request) {
   LanguageEvaluation out;
   Fields fields = fields_of(out);
@@ -58,7 +58,7 @@ LanguageEvaluation evaluation_of(const EvaluateRequest& request) {
   out.measure.data = absolute_path(request.data);
   out.measure.split = request.data.empty() ? request.split : "all";
   require(!out.rope.empty() || out.factor == 0, ErrorKind::usage,
-          "--factor {} has no effect without --rope: name how the rotary codes are stretched, such as --rope "
+          "--factor {} has no effect without --rope: set the rotary scaling, such as --rope "
           "linear",
           out.factor);
   if (!out.rope.empty()) {
@@ -71,7 +71,7 @@ LanguageEvaluation evaluation_of(const EvaluateRequest& request) {
   return out;
 }
 
-/// What metrics.json says of the run's own text, measured again.
+/// Evaluates the run's own text again, like metrics.json.
 Json own_figures(const LanguageSource& source, const EvaluateRequest& options) {
   LanguageModelingConfig config = *source.run;
   const train::RunFolder run = train::RunFolder::open(options.run);
@@ -93,16 +93,15 @@ Json own_figures(const LanguageSource& source, const EvaluateRequest& options) {
 
 Json passkeys(const LanguageSource& source, const LanguageEvaluation& asked) {
   const LanguageEvaluateOptions& measure = asked.measure;
-  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: name it with --tokenizer",
-          source.name);
+  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: set --tokenizer", source.name);
   PasskeyOptions wanted;
   wanted.lengths = measure.lengths;
   if (wanted.lengths.empty()) {
     const int64_t context = source.model->config().context;
-    require(context <= kLongestPasskey, ErrorKind::usage,
-            "{}: passkeys are hidden in texts as long as its context, {} tokens, at most {} unless --lengths "
-            "says so",
-            source.name, context, kLongestPasskey);
+    require(
+        context <= kLongestPasskey, ErrorKind::usage,
+        "{}: the default length of passkey prompts is the context, {} tokens, but at most {}: set --lengths",
+        source.name, context, kLongestPasskey);
     wanted.lengths.push_back(context);
   }
   if (!asked.depths.empty()) wanted.depths = asked.depths;
@@ -117,11 +116,10 @@ Json passkeys(const LanguageSource& source, const LanguageEvaluation& asked) {
   return cells;
 }
 
-/// Every task of --tasks.
+/// Evaluates every task of --tasks.
 Json questions(const LanguageSource& source, const LanguageEvaluation& asked) {
   const LanguageEvaluateOptions& measure = asked.measure;
-  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: name it with --tokenizer",
-          source.name);
+  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: set --tokenizer", source.name);
   const int64_t length = measure.lengths.empty() ? source.model->config().context : measure.lengths.front();
   const auto model = changed_model(source, measure, length);
   Json out = Json::array();
@@ -134,11 +132,9 @@ Json questions(const LanguageSource& source, const LanguageEvaluation& asked) {
 }  // namespace
 
 data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEvaluateOptions& options) {
-  require(source.tokenizer != nullptr, ErrorKind::usage,
-          "{} has no tokenizer beside it: name it with --tokenizer", source.name);
+  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: set --tokenizer", source.name);
   if (options.data.empty()) {
-    require(source.run.has_value(), ErrorKind::usage, "{} is a model, not a run: name the text with --data",
-            source.name);
+    require(source.run.has_value(), ErrorKind::usage, "{} is a model, not a run: set --data", source.name);
     LanguageModelingConfig config = *source.run;
     config.train.test = true;
     return load_language_data(config, source.tokenizer).set.part(options.split);
@@ -159,7 +155,7 @@ models::LanguageModelConfig evaluation_config(const models::LanguageModelConfig&
   std::vector<std::string> changes = options.changes;
   const double factor = static_cast<double>(length) / static_cast<double>(model.context);
   if (options.stretch) changes.push_back(fmt::format("rope.factor={}", std::max(1.0, factor)));
-  // A stretch by nothing leaves the codes as they were trained.
+  // A factor of at most 1 leaves the rotary embedding unchanged.
   if (options.stretch && factor <= 1)
     std::erase_if(changes, [](const std::string& one) { return one.starts_with("rope."); });
   return changes.empty() ? model : changed_config(model, changes);
@@ -220,57 +216,59 @@ Json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions
 
 void LanguageEvaluation::fields(Fields& f) {
   const double max_length = 0x1p40;
-  f.add("conventions", measure.conventions, "how text is cut into windows",
+  f.add("conventions", measure.conventions, "perplexity conventions",
         {.one_of = {"sliding", "halves", "rolling", "stream", "spread"}});
-  f.add("lengths", measure.lengths, "tokens of a window", {.min = 2, .max = max_length});
-  f.add("stride", measure.stride, "tokens predicted a window", {.min = 1});
+  f.add("lengths", measure.lengths, "window lengths in tokens", {.min = 2, .max = max_length});
+  f.add("stride", measure.stride, "predicted tokens per window", {.min = 1});
   f.add("windows", measure.windows, "windows of each length", {.min = 1});
-  f.add("tokens", measure.max_tokens, "at most so many of each document", {.min = 1});
-  f.add("tokenizer", measure.tokenizer, "in place of the model's own");
-  f.add("separator", measure.separator, "between documents",
+  f.add("tokens", measure.max_tokens, "maximum tokens of each document", {.min = 1});
+  f.add("tokenizer", measure.tokenizer, "tokenizer instead of the model's own");
+  f.add("separator", measure.separator, "separator between documents",
         {.one_of = {"auto", "endoftext", "blank", "none"}});
-  f.add("rope", rope, "stretched rotary codes", {.one_of = {"linear", "ntk", "yarn"}});
-  f.add("factor", factor, "by which they are stretched", {.min = std::numeric_limits<double>::min()});
-  f.add("passkey", passkey, "hide numbers in prompts and ask for them");
-  f.add("depths", depths, "where numbers are hidden", {.min = 0, .max = 1});
+  f.add("rope", rope, "rotary scaling", {.one_of = {"linear", "ntk", "yarn"}});
+  f.add("factor", factor, "factor of the rotary scaling", {.min = std::numeric_limits<double>::min()});
+  f.add("passkey", passkey, "evaluate passkey retrieval");
+  f.add("depths", depths, "relative depths of passkeys", {.min = 0, .max = 1});
   f.add("trials", trials, "passkeys for each length and depth", {.min = 1});
   f.add("tasks", tasks, "TOML files of downstream tasks");
   f.add("task_data", task_data, "folder of their JSONL files");
-  f.add("limit", limit, "questions of each task, at most", {.min = 1});
-  f.add("seed", seed, "of the passkeys", {.min = 0});
+  f.add("limit", limit, "maximum questions of each task", {.min = 1});
+  f.add("seed", seed, "seed of the passkeys", {.min = 0});
   f.add("report", report, "HTML file with tables and figures");
 }
 
 std::vector<ShortOption> language_evaluate_options() {
   using enum ShortOption::Takes;
   return {
-      {"--convention", "conventions", "sliding, halves, rolling, stream, spread; several by commas"},
+      {"--convention", "conventions",
+       "perplexity conventions: sliding, halves, rolling, stream, spread (comma-separated)"},
       {"--lengths", "lengths",
-       "tokens of a window, or of a sample of recall, such as 512,1024; the trained length without"},
-      {"--stride", "stride", "sliding and spread: tokens predicted a window"},
-      {"--windows", "windows", "spread: windows of each length"},
-      {"--tokens", "tokens", "at most so many of each document"},
-      {"--tokenizer", "tokenizer", "in place of the model's own"},
-      {"--separator", "separator", "between documents of --data: auto, endoftext, blank, none"},
+       "window or recall sample lengths in tokens, such as 512,1024 (default: trained length)"},
+      {"--stride", "stride", "sliding and spread: predicted tokens per window (default 256)"},
+      {"--windows", "windows", "spread: windows of each length (default 16)"},
+      {"--tokens", "tokens", "maximum tokens of each document (default all)"},
+      {"--tokenizer", "tokenizer", "tokenizer instead of the model's own"},
+      {"--separator", "separator",
+       "separator between documents of --data: auto, endoftext, blank, none (default auto)"},
       {"--attention", "model.attention.type",
-       "another form: causal (or tensor), full, window, lambda, axial, random, topk"},
-      {"--fold", "model.attention.fold", "sizes such as 0,32,32"},
-      {"--window", "model.attention.window", "tokens seen one by one"},
-      {"--summary-tokens", "model.attention.summary_tokens", "summaries a block"},
-      {"--sinks", "model.attention.sinks", "of lambda: first tokens that stay visible"},
-      {"--rope", "rope", "stretched rotary codes: linear (PI), ntk, yarn"},
+       "attention type: summary, full, window, lambda, axial, random, topk"},
+      {"--fold", "model.attention.fold", "sizes of the fold, such as 0,32,32"},
+      {"--window", "model.attention.window", "attention window in tokens"},
+      {"--summary-tokens", "model.attention.summary_tokens", "summary tokens per block"},
+      {"--sinks", "model.attention.sinks", "lambda: number of sink tokens"},
+      {"--rope", "rope", "rotary scaling: linear (PI), ntk, yarn"},
       {"--rope-level", "model.rope.scaled_level",
-       "the only level of positions that --rope stretches: 0 the tokens, 1 blocks of the last mode, …"},
-      {"--factor", "factor", "by which --rope stretches; without it each length over the trained one"},
-      {"--passkey", "passkey", "hide numbers in prompts of --lengths tokens and ask for them", nothing},
-      {"--depths", "depths", "of passkeys: 0 begins, 1 ends the prompt; such as 0,0.5,1"},
-      {"--trials", "trials", "passkeys for each length and depth"},
-      {"--tasks", "tasks", "TOML files of downstream tasks, such as experiments/language_modeling/tasks/race.toml",
-       list},
-      {"--task-data", "task_data", "folder of the tasks' JSONL files; beside each TOML file without"},
-      {"--limit", "limit", "questions of each task, at most"},
-      {"--seed", "seed", "of the passkeys"},
-      {"--report", "report", "tables and figures as FILE.html"},
+       "restrict --rope to one level of positions: 0 tokens, 1 blocks of the last mode, …"},
+      {"--factor", "factor", "scaling factor of --rope (default: length / trained length)"},
+      {"--passkey", "passkey", "evaluate passkey retrieval in prompts of --lengths tokens", nothing},
+      {"--depths", "depths", "depths of passkeys, from 0 (begin) to 1 (end of the prompt), such as 0,0.5,1"},
+      {"--trials", "trials", "passkeys for each length and depth (default 4)"},
+      {"--tasks", "tasks",
+       "TOML files of downstream tasks, such as experiments/language_modeling/tasks/race.toml", list},
+      {"--task-data", "task_data", "folder of the tasks' JSONL files (default: that of each TOML file)"},
+      {"--limit", "limit", "maximum questions of each task (default all)"},
+      {"--seed", "seed", "seed of the passkeys (default 0)"},
+      {"--report", "report", "write tables and figures to FILE.html"},
   };
 }
 
@@ -282,7 +280,7 @@ Result evaluate_language_model(const EvaluateRequest& request) {
   const bool asked = !measure.conventions.empty() || !measure.lengths.empty() || !measure.changes.empty();
   const bool recall = source.run && source.run->data.is_recall() && request.data.empty();
   require(!recall || (measure.conventions.empty() && !other), ErrorKind::usage,
-          "{} has learnt to recall key-value pairs: it knows no text to measure", source.name);
+          "{} was trained on key-value recall: it cannot be evaluated on text", source.name);
   if (measure.conventions.empty() && !other && !recall && (asked || !source.run))
     measure.conventions = {"sliding"};
   Json result = {{"model", source.name}};

@@ -1,6 +1,6 @@
 #pragma once
-// `evaluate` for language models: a run's own figures, perplexity under conventions and at lengths with the
-// attention or the rotary codes changed, passkeys, questions.
+// `evaluate` for language models: a run's own metrics, perplexity by convention and length with changed
+// attention or rotary embedding, passkeys, downstream tasks.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -8,41 +8,41 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
-#include "modewise/tasks/task_spec.h"
 #include "modewise/tasks/language_modeling/perplexity.h"
 #include "modewise/tasks/language_modeling/source.h"
+#include "modewise/tasks/task_spec.h"
 
 namespace modewise::tasks {
 
 struct LanguageEvaluateOptions {
   std::string tokenizer;                 // "": the model's own
-  std::string data, separator = "auto";  // "": the split of the run's own text
+  std::string data, separator = "auto";  // "": the run's own text
   std::string split = "test";
   std::vector<std::string> conventions;
-  std::vector<int64_t> lengths;  // empty: the trained one
+  std::vector<int64_t> lengths;  // empty: the trained length
   int64_t stride = 256, windows = 16, max_tokens = 0;
-  std::vector<std::string> changes;  // of the model's config, such as "attention.type=lambda"
-  bool stretch = false;              // rope.factor is length / trained length where that is above 1
+  std::vector<std::string> changes;  // changes of the model's config, such as "attention.type=lambda"
+  bool stretch = false;              // rope.factor = length / trained length, if above 1
 };
 
-/// The documents to evaluate.
+/// Documents to evaluate.
 data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEvaluateOptions& options);
 
-/// Every convention at every length (stream once). {"model", "changes", "text", "results": […]}
+/// Evaluates every convention at every length (stream once): {"model", "changes", "text", "results": […]}.
 nlohmann::ordered_json evaluate_language(const LanguageSource& source,
                                          const LanguageEvaluateOptions& options);
-/// The same of these documents.
+/// evaluate_language for these documents.
 nlohmann::ordered_json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
                                      const LanguageEvaluateOptions& options);
-/// A run of recall: the held-back samples of options.split, made as long as each length.
-/// {"model", "changes", "results": [{"length", "accuracy", …}]}
+/// Evaluates a recall run on the samples of options.split at each length:
+/// {"model", "changes", "results": [{"length", "accuracy", …}]}.
 nlohmann::ordered_json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions& options);
 
-/// The config of `model` with the changes, and its rotary codes stretched to `length` where that is wanted.
+/// The config of `model` with the changes, and with rotary scaling for `length` if options.stretch.
 models::LanguageModelConfig evaluation_config(const models::LanguageModelConfig& model,
                                               const LanguageEvaluateOptions& options, int64_t length);
 
-/// What may be asked for; keys that begin with "model." change the model's config.
+/// Evaluation options; keys that begin with "model." change the model's config.
 struct LanguageEvaluation {
   LanguageEvaluateOptions measure;
   std::string rope;
@@ -57,10 +57,10 @@ struct LanguageEvaluation {
   void fields(Fields& f);
 };
 
-/// The flags of `evaluate` for these.
+/// Short options of `evaluate` for them.
 std::vector<ShortOption> language_evaluate_options();
 
-/// Of a run or a model.
+/// Evaluates a run or a model.
 Result evaluate_language_model(const EvaluateRequest& request);
 
 }  // namespace modewise::tasks

@@ -40,7 +40,7 @@ std::string needle_of(const std::string& number) {
   return fmt::format("The hidden number is {}. Keep {} in mind. ", number, number);
 }
 
-/// `count` tokens of the dull text.
+/// `count` tokens of the filler text.
 Ids dull_tokens(const text::Tokenizer& tokenizer, int64_t count) {
   Ids ids;
   std::string text;
@@ -90,9 +90,8 @@ PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const Passke
   const Ids needle = tokenizer.encode(needle_of(prompt.number));
   const int64_t begin = tokenizer.begin_id() ? 1 : 0;
   const int64_t rest = length - begin - std::ssize(first) - std::ssize(last) - std::ssize(needle);
-  require(rest >= 0, ErrorKind::data,
-          "a passkey prompt takes at least {} tokens with this tokenizer, {} were asked for", length - rest,
-          length);
+  require(rest >= 0, ErrorKind::data, "a passkey prompt needs at least {} tokens with this tokenizer, got {}",
+          length - rest, length);
   const auto before = std::llround(depth * static_cast<double>(rest));
   const auto add = [&](const Ids& ids) { prompt.tokens.insert(prompt.tokens.end(), ids.begin(), ids.end()); };
   if (begin > 0) prompt.tokens.push_back(*tokenizer.begin_id());
@@ -110,8 +109,7 @@ std::string passkey_text(int64_t length, uint64_t seed, uint64_t index) {
   const std::string number = secret(stream, options.digits), needle = needle_of(number);
   const std::string answer = fmt::format("{} {}\n", kQuestion, number);
   const int64_t fixed = std::ssize(std::string(kOpening) + needle + answer), rest = length - fixed;
-  require(rest >= 0, ErrorKind::data, "a passkey text takes at least {} bytes, {} were asked for", fixed,
-          length);
+  require(rest >= 0, ErrorKind::data, "a passkey text needs at least {} bytes, got {}", fixed, length);
   const auto below = [&](uint64_t draw, int64_t n) {
     return static_cast<size_t>((uint64_t{stream.word(draw)} * static_cast<uint64_t>(n)) >> 32);
   };

@@ -22,8 +22,8 @@ using Clock = std::chrono::steady_clock;
 
 void add_sliding(const PerplexityOptions& options, size_t document, int64_t n, bool prefix,
                  std::vector<ScoredWindow>& out) {
-  const int64_t own = options.length - (prefix ? 1 : 0);  // of the document, in a full window
-  int64_t predicted = prefix ? 0 : 1;                     // nothing stands before the first token
+  const int64_t own = options.length - (prefix ? 1 : 0);  // document tokens of a full window
+  int64_t predicted = prefix ? 0 : 1;                     // the first token has no context
   for (int64_t begin = 0; begin < n; begin += options.stride) {
     const int64_t end = std::min(begin + own, n);
     if (end > predicted) out.push_back({document, begin, end, prefix, end - predicted});
@@ -50,7 +50,7 @@ void add_rolling(const PerplexityOptions& options, size_t document, int64_t n, b
 void add_spread(const PerplexityOptions& options, size_t document, int64_t n, int64_t count,
                 std::vector<ScoredWindow>& out) {
   const int64_t minimum =
-      std::max(options.longest, options.length) + 1;  // the longest window ends here at the earliest
+      std::max(options.longest, options.length) + 1;  // earliest end of the longest window
   for (int64_t i = 0; i < count; ++i) {
     const int64_t end = count == 1 ? n : minimum + (n - minimum) * i / (count - 1);
     out.push_back({document, end - options.length - 1, end, false, std::min(options.stride, options.length)});
@@ -75,7 +75,7 @@ std::vector<ScoredWindow> spread_windows(const PerplexityOptions& options,
   return out;
 }
 
-/// The tokens of documents, joined for halves.
+/// Tokens of documents, joined for halves.
 class DocumentTokens {
  public:
   DocumentTokens(const data::TokenPart& part, const PerplexityOptions& options) : part_(part) {
@@ -173,7 +173,7 @@ class PerplexityMeter {
     }
   }
 
-  /// Windows of n inputs each.
+  /// Scores windows of n inputs each.
   void score(std::span<const ScoredWindow> batch, int64_t n) {
     const auto rows = static_cast<int64_t>(batch.size());
     const at::Tensor inputs = at::empty({rows, n}, at::kLong), targets = at::empty({rows, n}, at::kLong);
@@ -231,7 +231,7 @@ class PerplexityMeter {
 std::vector<ScoredWindow> scored_windows(const PerplexityOptions& options,
                                          const std::vector<int64_t>& documents, bool prefix) {
   require(options.length >= 2 && options.stride >= 1, ErrorKind::usage,
-          "a window must hold at least 2 tokens and move by at least 1, got {} and {}", options.length,
+          "a window needs at least 2 tokens and a stride of at least 1, got {} and {}", options.length,
           options.stride);
   if (options.convention == "spread") return spread_windows(options, documents);
   std::vector<ScoredWindow> out;

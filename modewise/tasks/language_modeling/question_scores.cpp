@@ -23,8 +23,9 @@ namespace {
 using Ids = std::vector<text::Tokenizer::Id>;
 using Json = nlohmann::ordered_json;
 
-/// Tokens of context and option, of which the last `scored` are the option's. As lm-eval: the option's tokens
-/// are those of the whole text beyond the context's, and white space at the context's end goes to the option.
+/// Tokens of context and option, of which the last `scored` belong to the option. As in lm-eval: option
+/// tokens are those of the whole text beyond the context, and trailing white space of the context goes to the
+/// option.
 struct OptionTokens {
   Ids ids;
   int64_t scored = 0;
@@ -32,13 +33,13 @@ struct OptionTokens {
 
 OptionTokens option_tokens(const text::Tokenizer& tokenizer, std::string context, std::string option,
                            int64_t length) {
-  const size_t kept = context.find_last_not_of(" \t\r\n") + 1;  // 0 where there is nothing else
+  const size_t kept = context.find_last_not_of(" \t\r\n") + 1;  // 0: only white space
   option = context.substr(kept) + option;
   context.resize(kept);
   OptionTokens out;
   out.ids = tokenizer.encode(context + option);
   out.scored = std::ssize(out.ids) - std::ssize(tokenizer.encode(context));
-  require(out.scored > 0, ErrorKind::data, "the option '{}' has no tokens of its own behind its context",
+  require(out.scored > 0, ErrorKind::data, "the option '{}' has no tokens after its context",
           option.substr(0, 60));
   if (tokenizer.begin_id()) out.ids.insert(out.ids.begin(), *tokenizer.begin_id());
   out.scored = std::min(out.scored, std::ssize(out.ids) - 1);
@@ -66,7 +67,7 @@ ChoiceScore score_choice(models::LanguageModel& model, const text::Tokenizer& to
     options.push_back(option_tokens(tokenizer, item.contexts[i], item.options[i], length));
     longest = std::max(longest, std::ssize(options.back().ids) - 1);
   }
-  // Attention is causal: what stands behind the shorter ones changes nothing.
+  // Attention is causal, so padding at the end has no effect.
   const int64_t rows = std::ssize(options);
   data::TokenBatch batch{at::full({rows, longest}, 0, at::kLong), at::full({rows, longest}, -1, at::kLong)};
   for (int64_t row = 0; row < rows; ++row) {
@@ -109,7 +110,7 @@ Json score_questions(models::LanguageModel& model, std::shared_ptr<const text::T
   const bool choice = task.kind == "choice";
   const int64_t count = choice ? std::ssize(set.choices) : std::ssize(set.generated);
   require(choice || length > task.new_tokens, ErrorKind::usage,
-          "{}: answers of {} tokens leave no room for a prompt within {}", task.name, task.new_tokens,
+          "{}: answers of {} tokens leave no tokens for a prompt within {}", task.name, task.new_tokens,
           length);
   Json json = {{"name", task.name}, {"kind", task.kind}, {"questions", count}, {"length", length}};
   Json answers = Json::array();

@@ -1,6 +1,6 @@
 #pragma once
-// A language model at downstream tasks (question_task.h): options compared by log-likelihood as lm-eval does,
-// or answers written greedily and scored as LongBench does.
+// Scores of language models on downstream tasks (question_task.h): options compared by log-likelihood as in
+// lm-eval, or greedily generated answers scored as in LongBench.
 
 #include <cstdint>
 #include <memory>
@@ -15,21 +15,22 @@
 namespace modewise::tasks {
 
 struct ChoiceScore {
-  std::vector<double> log_likelihoods;  // of each option behind its context
-  int64_t chosen = 0;                   // the greatest
-  int64_t chosen_normalized = 0;        // the greatest per character of the option
+  std::vector<double> log_likelihoods;  // of each option given its context
+  int64_t chosen = 0;                   // argmax
+  int64_t chosen_normalized = 0;        // argmax per character of the option
 };
 
-/// `length`: tokens at most; contexts lose their beginning beyond it. Of equal options the first counts.
+/// Scores the options; contexts longer than `length` tokens are truncated at the beginning. The first of
+/// equal options is chosen.
 ChoiceScore score_choice(models::LanguageModel& model, const text::Tokenizer& tokenizer,
                          const ChoiceItem& item, int64_t length);
 
-/// A prompt of more than `length` tokens keeps its first and its last half (LongBench's middle truncation).
+/// Middle truncation of LongBench: a prompt of more than `length` tokens keeps its first and last half.
 std::string truncate_middle(const text::Tokenizer& tokenizer, const std::string& prompt, int64_t length);
 
 /// {"name", "kind", "questions", "accuracy" and "accuracy_normalized" with standard errors, or "metric" and
-/// "score" as LongBench prints it (mean × 100), "answers": […]}. Throws train::EvaluationInterrupted on a
-/// stop signal.
+/// "score" as in LongBench (mean × 100), "answers": […]}. Throws train::EvaluationInterrupted on a stop
+/// signal.
 nlohmann::ordered_json score_questions(models::LanguageModel& model,
                                        std::shared_ptr<const text::Tokenizer> tokenizer,
                                        const QuestionSet& set, int64_t length);

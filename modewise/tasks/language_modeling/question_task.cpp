@@ -35,7 +35,7 @@ std::vector<Question> read_objects(const fs::path& path) {
     require(one.object.is_object(), ErrorKind::data, "{}: a line must be a JSON object", one.place);
     out.push_back(std::move(one));
   }
-  require(!out.empty(), ErrorKind::data, "{} holds no question", path.string());
+  require(!out.empty(), ErrorKind::data, "{} has no questions", path.string());
   return out;
 }
 
@@ -69,7 +69,7 @@ std::string stripped(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-/// Each `from`, left to right, as `to`.
+/// Replaces every `from` by `to`, left to right.
 std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
   std::string out;
   for (size_t begin = 0;;) {
@@ -91,7 +91,8 @@ std::string without_brackets(std::string_view text) {
   }
 }
 
-/// As lm-eval cleans HellaSwag's WikiHow texts: " [title]" is a full stop, other brackets go.
+/// lm-eval's clean-up of HellaSwag's WikiHow texts: " [title]" becomes a full stop, other brackets are
+/// removed.
 std::string bracketless(const std::string& text) {
   return replaced(without_brackets(replaced(stripped(text), " [title]", ". ")), "  ", " ");
 }
@@ -123,7 +124,7 @@ std::string filtered(std::string text, const std::string& filter, const std::str
   return text;
 }
 
-/// One text for each element of the lists that the template names; one where it names none.
+/// Template with one text per element of its lists; one text without lists.
 class Template {
  public:
   Template(std::string text, std::string source) : text_(std::move(text)), source_(std::move(source)) {}
@@ -184,8 +185,8 @@ class Template {
       return;
     }
     require(out.size() == 1 || out.size() == more.size(), ErrorKind::data,
-            "{}: two lists of different lengths, {} and {}, stand in one template", question.place,
-            out.size(), more.size());
+            "{}: two lists of different lengths, {} and {}, in one template", question.place, out.size(),
+            more.size());
     if (out.size() == 1) out.assign(more.size(), out.front());
     for (size_t i = 0; i < more.size(); ++i) out[i] += more[i];
   }
@@ -215,7 +216,7 @@ int64_t right_option(const QuestionTask& task, const Question& question,
     index = std::stol(answer) - (task.answer_kind == "one" ? 1 : 0);
   }
   require(index >= 0 && index < std::ssize(options), ErrorKind::data,
-          "{}: the answer '{}' (answer_kind = \"{}\") is none of {} options", question.place,
+          "{}: the answer '{}' (answer_kind = \"{}\") is not one of {} options", question.place,
           answer.substr(0, 60), task.answer_kind, options.size());
   return index;
 }
@@ -251,7 +252,7 @@ GenerateItem generate_item(const QuestionTask& task, const Question& question, c
   return item;
 }
 
-/// An example with its answer.
+/// Text of an example with its answer.
 std::string shot_text(const QuestionTask& task, const Question& example, const std::string& source) {
   if (task.kind == "choice") {
     const ChoiceItem item = choice_item(task, example, source);
@@ -262,13 +263,13 @@ std::string shot_text(const QuestionTask& task, const Question& example, const s
   return item.prompt + task.separator + item.answers.front() + task.shot_separator;
 }
 
-/// The first `shots` examples of each group: those with one value of `shot_field`.
+/// The first `shots` few-shot examples of each group (one value of `shot_field`).
 class Shots {
  public:
   Shots(const QuestionTask& task, const fs::path& file, std::string source)
       : task_(task), file_(file.string()), source_(std::move(source)) {}
 
-  /// Takes an example where its group lacks one.
+  /// Adds an example if its group needs one.
   bool takes(const Question& example) {
     Group& group = groups_[group_of(example)];
     if (group.count == task_.shots) return false;
@@ -277,7 +278,7 @@ class Shots {
     return true;
   }
 
-  /// What stands before a question.
+  /// Few-shot text before a question.
   std::string before(const Question& question) const {
     const std::string header = Template(task_.header, source_).text(question);
     if (task_.shots == 0) return header;
@@ -285,10 +286,10 @@ class Shots {
     const auto found = groups_.find(value);
     const int64_t count = found == groups_.end() ? 0 : found->second.count;
     if (task_.shot_field.empty())
-      require(count == task_.shots, ErrorKind::data, "{} examples are wanted, but {} holds {} (shots in {})",
+      require(count == task_.shots, ErrorKind::data, "{} examples are needed, but {} has {} (shots in {})",
               task_.shots, file_, count, source_);
     require(count == task_.shots, ErrorKind::data,
-            "{}: {} examples are wanted whose {} is \"{}\", but {} holds {} (shots in {})", question.place,
+            "{}: {} examples with {} = \"{}\" are needed, but {} has {} (shots in {})", question.place,
             task_.shots, task_.shot_field, value, file_, count, source_);
     return header + found->second.text;
   }
@@ -311,31 +312,31 @@ class Shots {
 }  // namespace
 
 void QuestionTask::fields(Fields& f) {
-  f.add("name", name, "of the task");
-  f.add("kind", kind, "choice: options are compared; generate: the model writes",
+  f.add("name", name, "name of the task");
+  f.add("kind", kind, "choice (options are compared) or generate (answers are generated)",
         {.one_of = {"choice", "generate"}});
-  f.add("data", data, "JSONL file, an object a question");
-  f.add("context", context, "template of what stands before the options, or of the prompt");
-  f.add("contexts", contexts, "templates of contexts, one an option");
+  f.add("data", data, "JSONL file, one object per question");
+  f.add("context", context, "template of the context of the options, or of the prompt");
+  f.add("contexts", contexts, "templates of contexts, one per option");
   f.add("choices", choices, "templates of the options");
-  f.add("separator", separator, "between context and option");
-  f.add("answer", answer, "template of the right option or answer");
-  f.add("answer_kind", answer_kind, "how the right option is told",
+  f.add("separator", separator, "separator between context and option");
+  f.add("answer", answer, "template of the correct option or answer");
+  f.add("answer_kind", answer_kind, "format of the correct option",
         {.one_of = {"number", "one", "letter", "text"}});
-  f.add("answers", answers, "generate: templates of all right answers");
+  f.add("answers", answers, "generate: templates of all correct answers");
   f.add("classes", classes, "generate: templates of the classes of the metric classification");
-  f.add("metric", metric, "generate: how an answer is scored", {.one_of = metrics::answer_metric_names()});
-  f.add("new_tokens", new_tokens, "generate: tokens at most", {.min = 1, .max = 1 << 20});
+  f.add("metric", metric, "generate: metric of answers", {.one_of = metrics::answer_metric_names()});
+  f.add("new_tokens", new_tokens, "generate: maximum new tokens", {.min = 1, .max = 1 << 20});
   f.add("first_line", first_line, "generate: only the first line of the answer counts");
-  f.add("header", header, "template of what stands before the examples, or the question without examples");
-  f.add("shots", shots, "examples before each question", {.min = 0, .max = 10000});
+  f.add("header", header, "template of the text before the examples (or the question)");
+  f.add("shots", shots, "few-shot examples before each question", {.min = 0, .max = 10000});
   f.add("shot_data", shot_data, "JSONL file of the examples");
-  f.add("shot_field", shot_field, "examples are those whose field of this name is the question's");
-  f.add("shot_separator", shot_separator, "behind each example");
+  f.add("shot_field", shot_field, "field whose value examples share with the question");
+  f.add("shot_separator", shot_separator, "separator after each example");
 }
 
 void QuestionTask::validate(const std::string& source) const {
-  require(!data.empty(), ErrorKind::config, "{}: data must name a JSONL file", source);
+  require(!data.empty(), ErrorKind::config, "{}: data must be a JSONL file", source);
   require(shots > 0 || shot_field.empty(), ErrorKind::config, "{}: shot_field has no effect with shots = 0",
           source);
   if (kind == "choice") {
@@ -366,7 +367,7 @@ QuestionSet load_questions(const fs::path& file, const fs::path& data_folder, in
   if (task.shots > 0 && task.shot_data.empty()) {
     std::erase_if(questions, [&](const Question& one) { return shots.takes(one); });
     require(!questions.empty(), ErrorKind::data,
-            "{}: every question is an example (shots = {}), none is left to ask", shot_file.string(),
+            "{}: every question is an example (shots = {}), no question is left", shot_file.string(),
             task.shots);
   } else if (task.shots > 0) {
     for (const Question& one : read_objects(shot_file)) shots.takes(one);

@@ -22,7 +22,7 @@ using report::Cell;
 report::LineChart distance_figure(const Json& scores) {
   report::LineChart chart;
   chart.title = "Recall by distance";
-  chart.x.label = "tokens between pair and question";
+  chart.x.label = "tokens between pair and query";
   chart.x.scale = report::AxisScale::log;
   chart.y.label = "accuracy";
   chart.y.min = 0;
@@ -37,34 +37,34 @@ report::LineChart distance_figure(const Json& scores) {
   return chart;
 }
 
-/// The scores of recall (to_json of RecallScores) in samples of `part`.
+/// Tables of recall scores (to_json of RecallScores) on samples of `part`.
 std::vector<ResultTable> recall_tables(const Json& scores, const std::string& part) {
   Json distances = scores.at("by_distance");
   for (Json& one : distances)
     one["range"] = fmt::format("{} … {}", one.at("from").get<int64_t>(), one.at("to").get<int64_t>());
-  const JsonColumn asked = {"questions", "asked"}, recall = {"recall %", "accuracy", 2, 100};
-  return {{"How well it recalls",
-           fmt::format("Samples of {}.", part),
+  const JsonColumn asked = {"queries", "asked"}, recall = {"recall %", "accuracy", 2, 100};
+  return {{"Recall",
+           fmt::format("On the {} samples.", part),
            json_table({{"pairs", "pairs"}, asked, recall}, scores.at("by_pairs")),
            {distance_figure(scores)}},
           {"", "", json_table({{"distance", "range"}, asked, recall}, distances)}};
 }
 
 std::string recall_line(const Json& scores, const std::string& part) {
-  return fmt::format("{}: recall {:.2f} % of {} questions\n\n", part, 100 * number(scores, "accuracy"),
+  return fmt::format("{}: recall {:.2f} % of {} queries\n\n", part, 100 * number(scores, "accuracy"),
                      Cell::count(scores.at("asked")).text());
 }
 
-/// Scores of text in rows that say in "split" of which.
+/// Table of text scores, one row per "split".
 ResultTable text_table(const Json& rows) {
-  return {"How well it predicts",
-          "Loss in nats a token over windows of the trained length, each token predicted once; modewise "
+  return {"Perplexity",
+          "Loss in nats per token over windows of the trained length, each token predicted once; modewise "
           "evaluate has other conventions.",
           json_table({{"text", "split"},
                       {"tokens", "tokens"},
                       {"loss", "loss", 4},
                       {"perplexity", "perplexity", 3},
-                      {"bits a byte", "bits_per_byte", 4}},
+                      {"bits per byte", "bits_per_byte", 4}},
                      rows)};
 }
 
@@ -73,7 +73,7 @@ bool is_recall(const Json& evaluation) {
   return !results.empty() && results.front().contains("by_pairs");
 }
 
-/// Perplexity and speed by length, or recall; several evaluations are several lines, named by their models.
+/// Figures of perplexity and speed, or recall, by length; one line per evaluation, labelled with its model.
 std::vector<report::Figure> length_figures(const std::vector<Json>& evaluations) {
   const auto chart_of = [&](const char* key, const std::string& title, report::AxisScale scale) {
     report::LineChart chart;
@@ -82,7 +82,7 @@ std::vector<report::Figure> length_figures(const std::vector<Json>& evaluations)
     chart.x.scale = report::AxisScale::log;
     chart.y.scale = scale;
     for (const Json& evaluation : evaluations) {
-      std::map<std::string, report::LineSeries> by_convention;  // "" of recall
+      std::map<std::string, report::LineSeries> by_convention;  // "": recall
       for (const Json& one : evaluation.at("results")) {
         if (!one.contains("length")) continue;
         report::LineSeries& line = by_convention[one.value("convention", "")];
@@ -99,10 +99,10 @@ std::vector<report::Figure> length_figures(const std::vector<Json>& evaluations)
   };
   if (is_recall(evaluations.front())) return {chart_of("accuracy", "Recall", report::AxisScale::linear)};
   return {chart_of("perplexity", "Perplexity", report::AxisScale::log),
-          chart_of("tokens_per_second", "Tokens a second", report::AxisScale::log)};
+          chart_of("tokens_per_second", "Tokens per second", report::AxisScale::log)};
 }
 
-/// Perplexity and speed behind every length, or recall, a line a variant.
+/// Table of perplexity and speed, or recall, by length, one row per variant.
 ResultTable lengths_table(const Json& lengths, const std::string& part) {
   std::vector<Json> evaluations;
   Json rows = Json::array();
@@ -118,26 +118,26 @@ ResultTable lengths_table(const Json& lengths, const std::string& part) {
   std::vector<JsonColumn> columns = {{"variant", "variant"}, {"length", "tokens_before"}};
   const bool recall = is_recall(evaluations.front());
   if (recall)
-    columns.insert(columns.end(), {{"questions", "asked"}, {"recall %", "accuracy", 2, 100}});
+    columns.insert(columns.end(), {{"queries", "asked"}, {"recall %", "accuracy", 2, 100}});
   else
     columns.insert(columns.end(), {{"perplexity", "perplexity", 3}, {"tokens/s", "tokens_per_second", 0}});
   return {"Beyond the trained length",
-          recall ? fmt::format("Samples of {}, of so many tokens.", part)
-                 : fmt::format("The same stretches of {} text, predicted behind so many tokens.", part),
+          recall ? fmt::format("Samples of the {} split, by length in tokens.", part)
+                 : fmt::format("The same spans of {} text, by context length in tokens.", part),
           json_table(columns, rows), length_figures(evaluations)};
 }
 
-/// Recall, or perplexity under conventions, at lengths (evaluate.h).
+/// Table of recall or perplexity by convention and length (evaluate.h).
 ResultTable measured_table(const std::string& title, const Json& evaluation) {
   const std::vector<JsonColumn> recall = {
-      {"length", "length"}, {"questions", "asked"}, {"recall %", "accuracy", 2, 100}, {"loss", "loss", 4}};
+      {"length", "length"}, {"queries", "asked"}, {"recall %", "accuracy", 2, 100}, {"loss", "loss", 4}};
   const std::vector<JsonColumn> perplexity = {{"convention", "convention"},
                                               {"length", "length"},
                                               {"predicted", "tokens"},
                                               {"loss", "loss", 4},
                                               {"perplexity", "perplexity", 3},
                                               {"mean of windows", "window_mean_perplexity", 3},
-                                              {"bits a byte", "bits_per_byte", 4},
+                                              {"bits per byte", "bits_per_byte", 4},
                                               {"word perplexity", "word_perplexity", 2},
                                               {"tokens/s", "tokens_per_second", 0},
                                               {"seconds", "seconds", 1}};
@@ -145,10 +145,10 @@ ResultTable measured_table(const std::string& title, const Json& evaluation) {
           length_figures({evaluation})};
 }
 
-/// Depth by length.
+/// Heat map of depth by length.
 report::HeatMap passkey_figure(const Json& cells) {
   report::HeatMap map;
-  map.title = "Passkeys found";
+  map.title = "Passkey accuracy";
   map.x_label = "tokens";
   map.y_label = "depth";
   map.min = 0;
@@ -178,7 +178,7 @@ ResultTable passkey_table(const Json& cells) {
           "",
           json_table({{"tokens", "length"},
                       {"depth %", "depth", 0, 100},
-                      {"found %", "exact", 0, 100},
+                      {"exact %", "exact", 0, 100},
                       {"digits %", "digits", 0, 100},
                       {"seconds", "seconds", 2}},
                      cells),
@@ -186,7 +186,8 @@ ResultTable passkey_table(const Json& cells) {
 }
 
 ResultTable questions_table(const Json& all) {
-  report::Table table({{"task"}, {"questions"}, {"accuracy %"}, {"normalised %"}, {"metric"}, {"score"}});
+  report::Table table(
+      {{"task"}, {"questions"}, {"accuracy %"}, {"normalized accuracy %"}, {"metric"}, {"score"}});
   for (const Json& one : all) {
     const bool choice = one.at("kind") == "choice";
     const auto accuracy = [&](const char* key) {
@@ -207,7 +208,7 @@ FinishedRun read_language_model(const std::filesystem::path& path) {
       path, "language_modeling", {"language.evaluation_batch", "tokenizer", "model.recompute"}, data_title);
 }
 
-/// Bits per byte of text or accuracy of recall as bars, then learning curves.
+/// Bar charts of bits per byte or recall, then learning curves.
 void draw_language_models(report::HtmlPage& page, std::span<const RunGroup> groups) {
   const bool recall = !groups.front().values("/test/accuracy").empty();
   report::LineChart curves;
@@ -223,8 +224,8 @@ void draw_language_models(report::HtmlPage& page, std::span<const RunGroup> grou
     curves.series.push_back(std::move(curve));
   }
   report::BarChart bars = recall ? group_bars("Recall %", groups, "/test/accuracy", 100)
-                                 : group_bars("Bits a byte", groups, "/test/bits_per_byte");
-  page.add_figure_grid({{std::move(bars), ""}, {std::move(curves), "Of the first seed of each."}});
+                                 : group_bars("Bits per byte", groups, "/test/bits_per_byte");
+  page.add_figure_grid({{std::move(bars), ""}, {std::move(curves), "First seed of each model."}});
 }
 
 }  // namespace
@@ -263,9 +264,9 @@ void write_language_report(const LanguageModelingRun& run, const std::filesystem
   const Json metrics = evaluated_metrics(run.folder);
   Facts facts = {{"text", run.config.data.path}};
   if (run.tokenizer) facts.emplace_back("tokenizer", run.tokenizer->name());
-  report::HtmlPage page = open_page(run, {data_title(run.config), "Language model's run", facts, {}});
+  report::HtmlPage page = open_page(run, {data_title(run.config), "Language model", facts, {}});
   add_tables(page, language_tables(metrics));
-  LearningChart validation = {"Validation, bits a byte", {"val_bits_per_byte"}};
+  LearningChart validation = {"Validation bits per byte", {"val_bits_per_byte"}};
   if (run.config.data.is_recall()) validation = {"Validation accuracy", {"val_accuracy"}};
   add_learning(page, run.folder, {{"Losses", {"train_loss", "val_loss"}}, validation});
   write_page(page, run.folder, out);
@@ -277,7 +278,7 @@ const Comparison& language_comparison() {
                                         {{{"parameters"}, "/parameters", 0},
                                          {{"loss", Best::lowest}, "/test/loss", 4},
                                          {{"perplexity", Best::lowest}, "/test/perplexity", 3},
-                                         {{"bits a byte", Best::lowest}, "/test/bits_per_byte", 4},
+                                         {{"bits per byte", Best::lowest}, "/test/bits_per_byte", 4},
                                          {{"recall %", Best::highest}, "/test/accuracy", 1, 100},
                                          {{"validation loss"}, "/validation/loss", 4}},
                                         {{"parameters", "/parameters"},
@@ -286,7 +287,7 @@ const Comparison& language_comparison() {
                                          {"bits_per_byte", "/test/bits_per_byte"},
                                          {"accuracy", "/test/accuracy"},
                                          {"validation_loss", "/validation/loss"}},
-                                        "Language models side by side",
+                                        "Comparison of language models",
                                         "Test text",
                                         draw_language_models};
   return comparison;

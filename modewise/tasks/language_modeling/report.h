@@ -1,6 +1,6 @@
 #pragma once
-// What language models come to: evaluations as tables with their figures, and the page of a run. The
-// comparison of runs is in kind.h.
+// Reports of language modelling runs: tables and figures of evaluations, and the report page. The comparison
+// of runs is in spec.h.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -12,15 +12,14 @@
 
 namespace modewise::tasks {
 
-/// metrics.json of a run: how well it predicts or recalls, and what it does beyond its trained length.
+/// Tables of metrics.json: loss or recall, and results beyond the trained length.
 std::vector<ResultTable> language_tables(const nlohmann::ordered_json& metrics);
-/// What stands above them in the terminal, and they.
+/// The tables as text with a heading, for the terminal.
 std::string language_text(const nlohmann::ordered_json& metrics);
-/// What `evaluate` measured (evaluation.h): "own" figures, "recall" or "perplexity" at lengths, "passkey"s,
-/// "tasks".
+/// Tables of `evaluate` (evaluate.h): "own" metrics, "recall" or "perplexity" by length, "passkey", "tasks".
 std::vector<ResultTable> evaluation_tables(const nlohmann::ordered_json& result);
 
-/// Needs a finished run: what it was trained on, how well it predicts, how it learnt.
+/// Writes the report of a finished run: data, metrics, learning curves.
 void write_language_report(const LanguageModelingRun& run, const std::filesystem::path& out);
 
 }  // namespace modewise::tasks

@@ -24,11 +24,10 @@ Json describe_part(const data::TokenPart& part) {
           {"words", part.words()}};
 }
 
-/// The text of `part` behind every length, or recall in samples so long, in each way: {variant: {length:
-/// figures}}.
-Json score_lengths(models::LanguageModel& model, const LanguageModelingConfig& config, const LanguageData& data,
-                   const std::string& part) {
-  // Not owned: the model outlives this.
+/// Metrics of the text of `part`, or recall, at each length for each variant: {variant: {length: metrics}}.
+Json score_lengths(models::LanguageModel& model, const LanguageModelingConfig& config,
+                   const LanguageData& data, const std::string& part) {
+  // Non-owning pointer: the model outlives it.
   const std::shared_ptr<models::LanguageModel> shared(std::shared_ptr<void>(), &model);
   const LanguageSource source{"", shared, data.tokenizer, config};
   Json out = Json::object();
@@ -53,8 +52,9 @@ Json score_lengths(models::LanguageModel& model, const LanguageModelingConfig& c
   return out;
 }
 
-/// "test", of the validation text where there is no other, and "lengths" where they are asked for.
-Json score_test(models::LanguageModel& model, const LanguageModelingConfig& config, const LanguageData& data) {
+/// "test" (of the validation text if there is no test text), and "lengths" if requested.
+Json score_test(models::LanguageModel& model, const LanguageModelingConfig& config,
+                const LanguageData& data) {
   const bool own = config.data.is_recall() || !data.set.test.spans.empty();
   Json figures = {{"test", score_part(model, config, data, own ? "test" : "validation")}};
   if (!config.language.lengths.empty()) figures["lengths"] = score_lengths(model, config, data, "test");
@@ -83,8 +83,8 @@ Json score_part(models::LanguageModel& model, const LanguageModelingConfig& conf
   return to_json(score_windows(model, windows, {config.language.evaluation_batch, 0}));
 }
 
-TrainedRun train_language_model(const LanguageModelingConfig& config, const LanguageData& data, train::RunFolder& run,
-                                bool resume, bool accept_changes) {
+TrainedRun train_language_model(const LanguageModelingConfig& config, const LanguageData& data,
+                                train::RunFolder& run, bool resume, bool accept_changes) {
   const bool begun = resume && !train::CheckpointStore(run.checkpoints()).empty();
   LanguageModelingTask task(config, data, !config.init.empty() && !begun);
   TrainedRun result;
@@ -99,15 +99,15 @@ TrainedRun train_language_model(const LanguageModelingConfig& config, const Lang
   else if (!config.language.lengths.empty())
     result.metrics["lengths"] = score_lengths(task.model(), config, data, "validation");
   if (config.output.export_model) {
-    fs::remove_all(run.file("model"));  // of an evaluation that was cut off
+    fs::remove_all(run.file("model"));  // left by an interrupted evaluation
     models::save_language_model(run.file("model"), task.model(), {.tokenizer = data.tokenizer});
   }
   run.write_metrics(result.metrics);
   return result;
 }
 
-Json evaluate_left_out_test(const train::RunFolder& run, models::LanguageModel& model, LanguageModelingConfig config,
-                         std::shared_ptr<text::Tokenizer> tokenizer) {
+Json evaluate_left_out_test(const train::RunFolder& run, models::LanguageModel& model,
+                            LanguageModelingConfig config, std::shared_ptr<text::Tokenizer> tokenizer) {
   config.train.test = true;
   const LanguageData data = load_language_data(config, std::move(tokenizer));
   Json figures = score_test(model, config, data);

@@ -1,9 +1,9 @@
 #pragma once
-// A language model's run from its config to its folder, and back from its folder to a model.
+// Language modelling run: training to a run folder, and opening of a run folder.
 //
-// Besides the trainer's files a run keeps data.json (source, counts), tokenizer/ (a copy of its file) and
-// model/ (the best weights as Hugging Face's files, with the tokenizer beside them); metrics.json gains
-// "validation" and, where training reads it, "test".
+// Besides the trainer's files it has data.json (source, counts), tokenizer/ (a copy of its file) and model/
+// (the best weights in Hugging Face format, with the tokenizer); metrics.json has "validation" and, if
+// training reads the test split, "test".
 
 #include <filesystem>
 #include <memory>
@@ -17,27 +17,28 @@
 
 namespace modewise::tasks {
 
-/// data.json of its runs.
+/// Contents of data.json.
 nlohmann::ordered_json describe(const LanguageModelingConfig& config, const LanguageData& data);
 
-/// Trains, evaluates on the validation and test text, exports the model, and writes all of it. With `resume`
-/// the run goes on where it was. Throws train::EvaluationInterrupted when a signal came after the training.
-TrainedRun train_language_model(const LanguageModelingConfig& config, const LanguageData& data, train::RunFolder& run,
-                                bool resume, bool accept_changes = false);
+/// Trains, evaluates the validation and test text, exports the model, and writes the results. With `resume`
+/// the run continues. Throws train::EvaluationInterrupted if a signal arrives after training.
+TrainedRun train_language_model(const LanguageModelingConfig& config, const LanguageData& data,
+                                train::RunFolder& run, bool resume, bool accept_changes = false);
 
-/// A run's model with its best weights.
+/// A run with the best weights of its model.
 struct LanguageModelingRun : OpenRun<LanguageModelingConfig, models::LanguageModel> {
-  std::shared_ptr<text::Tokenizer> tokenizer = nullptr;  // of the run's folder; null for recall
+  std::shared_ptr<text::Tokenizer> tokenizer = nullptr;  // from the run folder; null for recall
 };
 /// Errors as open_run.
 LanguageModelingRun open_language_run(const std::filesystem::path& path);
 
-/// Judges a run on the test text that its training left unread, and writes what training would have:
-/// metrics.json's "test" and "lengths". Returns these.
+/// Evaluates the unread test text of a run, writes "test" and "lengths" of metrics.json like training, and
+/// returns them.
 nlohmann::ordered_json evaluate_left_out_test(const train::RunFolder& run, models::LanguageModel& model,
-                                           LanguageModelingConfig config, std::shared_ptr<text::Tokenizer> tokenizer);
+                                              LanguageModelingConfig config,
+                                              std::shared_ptr<text::Tokenizer> tokenizer);
 
-/// The metrics of a part ("validation", "test"): TokenScores, or RecallScores.
+/// Metrics of a split ("validation", "test"): TokenScores or RecallScores.
 nlohmann::ordered_json score_part(models::LanguageModel& model, const LanguageModelingConfig& config,
                                   const LanguageData& data, const std::string& part);
 

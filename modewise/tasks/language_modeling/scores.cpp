@@ -13,8 +13,8 @@
 
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/layers/evaluation_mode.h"
-#include "modewise/ops/training/language_loss.h"
 #include "modewise/ops/dense/linear.h"
+#include "modewise/ops/training/language_loss.h"
 #include "modewise/tasks/language_modeling/data.h"
 #include "modewise/train/loop/task.h"
 
@@ -171,8 +171,8 @@ Json to_json(const RecallScores& scores) {
   return json;
 }
 
-RecallScores score_recall(models::LanguageModel& model, const LanguageModelingConfig& config, const std::string& part,
-                          const train::Share& share) {
+RecallScores score_recall(models::LanguageModel& model, const LanguageModelingConfig& config,
+                          const std::string& part, const train::Share& share) {
   const at::NoGradGuard no_grad;
   const nn::EvaluationMode evaluation(model);
   RecallScores scores;

@@ -1,6 +1,6 @@
 #pragma once
-// How well a language model predicts tokens: sums of their losses, told per token, byte and word; and how
-// often it recalls the value of a key, by the distance to the pair and the number of pairs.
+// Language model metrics: losses per token, byte and word; and recall accuracy by distance and number of
+// pairs.
 
 #include <ATen/core/Tensor.h>
 
@@ -16,40 +16,39 @@
 
 namespace modewise::tasks {
 
-/// Losses in nats over some text. Sums are taken in order, in float64.
+/// Sum of losses in nats over a text, in order, in float64.
 struct TokenScores {
   double loss = 0;
-  int64_t tokens = 0;            // predicted ones
-  int64_t bytes = 0, words = 0;  // of the text; 0 where unknown
+  int64_t tokens = 0;            // predicted tokens
+  int64_t bytes = 0, words = 0;  // of the text; 0: unknown
 
   TokenScores& operator+=(const TokenScores& other);
   double mean_loss() const;
   double perplexity() const;
-  double bits_per_byte() const;  // NaN where the bytes are unknown, as the next two
+  double bits_per_byte() const;  // NaN if unknown, like the next two
   double byte_perplexity() const;
   double word_perplexity() const;
 };
 
-/// {"tokens", "loss", "perplexity", and where known "bytes", "bits_per_byte", …}.
+/// {"tokens", "loss", "perplexity", and if known "bytes", "bits_per_byte", …}.
 nlohmann::ordered_json to_json(const TokenScores& scores);
 
-/// −log p of each target [B, n] (ops::token_losses), 0 where it is −1. Without gradients.
+/// −log p of each target [B, n] (ops::token_losses), 0 for targets −1. Without gradients.
 at::Tensor losses_of(models::LanguageModel& model, const data::TokenBatch& batch);
 
-/// Sum of losses in float64, in order.
+/// Sum of losses in order, in float64.
 double ordered_sum(const at::Tensor& losses);
 
 struct ScoreOptions {
-  int64_t batch = 8;        // windows at a time
+  int64_t batch = 8;       // batch size in windows
   int64_t max_tokens = 0;  // 0: all
 };
 
-/// A share of all windows; the shorter one at the end belongs to the last share. Throws
+/// Scores a share of the windows; the shorter last window belongs to the last share. Throws
 /// train::EvaluationInterrupted on a stop signal.
 TokenScores score_windows(models::LanguageModel& model, const data::TokenWindows& windows,
                           const ScoreOptions& options, const train::Share& share = {});
-/// Sets bytes and words of the text of `windows`: where some tokens were left out in proportion, since the
-/// text of single windows is not measured.
+/// Sets bytes and words of the text of `windows`, proportionally if not all tokens were scored.
 void set_text(TokenScores& scores, const data::TokenWindows& windows);
 
 struct RecallCount {
@@ -60,8 +59,7 @@ struct RecallCount {
 struct RecallScores {
   double loss = 0;
   RecallCount all;
-  std::map<int64_t, RecallCount>
-      by_distance;  // keys: powers of two; the distances from the key to below its double
+  std::map<int64_t, RecallCount> by_distance;  // keys: powers of two k, for distances in [k, 2k)
   std::map<int64_t, RecallCount> by_pairs;
 
   double accuracy() const { return all.accuracy(); }
@@ -69,9 +67,9 @@ struct RecallScores {
 };
 nlohmann::ordered_json to_json(const RecallScores& scores);
 
-/// A share of the held-back samples of `part`; right is where the value has the largest logit of all tokens.
+/// Scores a share of the samples of `part` ("validation", "test"); correct: the value has the largest logit.
 /// Throws train::EvaluationInterrupted on a stop signal.
-RecallScores score_recall(models::LanguageModel& model, const LanguageModelingConfig& config, const std::string& part,
-                          const train::Share& share = {});
+RecallScores score_recall(models::LanguageModel& model, const LanguageModelingConfig& config,
+                          const std::string& part, const train::Share& share = {});
 
 }  // namespace modewise::tasks

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An evaluation makes the same model again for each length that it measures.
+/// Warns once per message, because evaluations rebuild the model for each length.
 void warn_once(const std::string& note) {
   static std::mutex mutex;
   static std::set<std::string> said;
@@ -56,7 +56,7 @@ LanguageSource open_language_source(const fs::path& path, const std::string& tok
   if (!tokenizer.empty()) source.tokenizer = text::load_tokenizer(tokenizer);
   if (source.tokenizer)
     require(source.tokenizer->size() <= source.model->config().vocabulary, ErrorKind::data,
-            "the tokenizer ({}) has {} tokens, but the model {} knows {}", source.tokenizer->name(),
+            "the tokenizer ({}) has {} tokens, but the model {} has {}", source.tokenizer->name(),
             source.tokenizer->size(), path.string(), source.model->config().vocabulary);
   source.model->eval();
   return source;
@@ -70,7 +70,7 @@ models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
   const models::RopeConfig rope = config.rope;
   for (const std::string& change : changes) {
     if (replaces(change, "attention.type=", config.attention.type)) config.attention = {};
-    // Another scaling is of now, whatever version trained the model.
+    // A new scaling uses the current definition, independent of the version that trained the model.
     if (replaces(change, "rope.scaling=", rope.scaling.kind)) config.rope.level_lengths = true;
   }
   ModelFields wrapper{config};
@@ -92,7 +92,7 @@ std::shared_ptr<models::LanguageModel> remade_model(const models::LanguageModel&
     if (item.key().ends_with(".latents")) continue;
     const at::Tensor* from = had.find(item.key());
     require(from != nullptr && from->sizes() == item.value().sizes(), ErrorKind::config,
-            "the weights do not fit: {} must be [{}]", item.key(), fmt::join(item.value().sizes(), ", "));
+            "the weights do not match: {} must be [{}]", item.key(), fmt::join(item.value().sizes(), ", "));
     item.value().copy_(*from);
   }
   const auto notes = models::take_latents(*made, [&](const std::string& name) {

@@ -1,6 +1,5 @@
 #pragma once
-// A language model to be evaluated: a run, or a model's files; as it is, or with other attention or rotary
-// scaling.
+// Language models for evaluation: a run or model files, optionally with changed attention or rotary scaling.
 
 #include <filesystem>
 #include <memory>
@@ -17,23 +16,23 @@ namespace modewise::tasks {
 struct LanguageSource {
   std::string name;  // of the folder or file
   std::shared_ptr<models::LanguageModel> model;
-  std::shared_ptr<text::Tokenizer> tokenizer;  // null where none is known
-  std::optional<LanguageModelingConfig> run;           // the config of a run
+  std::shared_ptr<text::Tokenizer> tokenizer;  // null: unknown
+  std::optional<LanguageModelingConfig> run;   // config of a run
 };
 
-/// Whether `path` is a model's folder or file (config.json, or a llama2.c .bin) and no run.
+/// Whether `path` is a model folder or file (config.json, or a llama2.c .bin), not a run.
 bool is_language_model(const std::filesystem::path& path);
 
-/// A run with its best weights, or a model; `tokenizer` ("" for its own) replaces the one beside it.
+/// Opens a run with its best weights, or a model; `tokenizer` replaces its own ("": no).
 LanguageSource open_language_source(const std::filesystem::path& path, const std::string& tokenizer = "");
 
-/// What an evaluation changes of a model: fields as "attention.type=lambda", "rope.scaling=yarn". With
-/// another form the other fields of the attention begin at their defaults.
+/// Applies changes such as "attention.type=lambda", "rope.scaling=yarn". Another attention type resets the
+/// other attention fields to their defaults.
 models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
                                            const std::vector<std::string>& changes);
 
-/// The weights of `model` in a model of `config`, whose sizes must be the same; latents as language_latents.h
-/// says. What of them was made up is warned of.
+/// A model of `config`, with the same sizes, and the weights of `model`; latents as in language_latents.h.
+/// Warns about initialized latents.
 std::shared_ptr<models::LanguageModel> remade_model(const models::LanguageModel& model,
                                                     const models::LanguageModelConfig& config);
 

@@ -8,15 +8,15 @@
 #include "modewise/core/error.h"
 #include "modewise/data/text_documents.h"
 #include "modewise/report/table.h"
-#include "modewise/tasks/training.h"
 #include "modewise/tasks/language_modeling/evaluate.h"
-#include "modewise/tasks/language_modeling/spec.h"
 #include "modewise/tasks/language_modeling/report.h"
 #include "modewise/tasks/language_modeling/run.h"
 #include "modewise/tasks/language_modeling/source.h"
+#include "modewise/tasks/language_modeling/spec.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/run_tokenizer.h"
+#include "modewise/tasks/training.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::tasks {
@@ -36,7 +36,7 @@ class LanguageJob final : public ConfiguredTraining<LanguageModelingConfig> {
   }
 
   void load_data() override {
-    // A run goes on with its own copy of the tokenizer.
+    // A resumed run uses its own copy of the tokenizer.
     const bool kept = !run_.empty() && std::filesystem::is_directory(run_ / "tokenizer");
     data_ = load_language_data(
         config_, kept ? text::load_tokenizer((run_ / "tokenizer").string()) : tokenizer_of(config_));
@@ -50,7 +50,7 @@ class LanguageJob final : public ConfiguredTraining<LanguageModelingConfig> {
         fmt::format("model {}, {} parameters, context {}", model_title(config_),
                     report::Cell::count(config_.model.parameters()).text(), config_.model.context);
     if (config_.data.is_recall()) {
-      spdlog::info("recall: {} samples an epoch; {}", config_.data.recall.samples, model);
+      spdlog::info("recall: {} samples per epoch; {}", config_.data.recall.samples, model);
       return;
     }
     for (const std::string& note : data_.set.notes) spdlog::info("{}", note);
@@ -75,12 +75,12 @@ class LanguageJob final : public ConfiguredTraining<LanguageModelingConfig> {
   std::string summary(const Json& metrics) const override { return language_text(metrics); }
 
  private:
-  std::filesystem::path run_;  // that is resumed
+  std::filesystem::path run_;  // the resumed run
   LanguageData data_;
 };
 
 Result refuse_prediction(const PredictRequest& options) {
-  fail(ErrorKind::usage, "{} is a language model: modewise generate continues a text with it", options.run);
+  fail(ErrorKind::usage, "{} is a language model: use modewise generate", options.run);
 }
 
 void write_report(const std::string& run, const std::string&, const std::filesystem::path& out) {
@@ -91,13 +91,13 @@ Result describe_data(const std::string& file, const std::vector<std::string>& gi
   std::vector<std::string> assignments = given;
   std::erase_if(assignments, [](const std::string& one) { return one.starts_with("model.name="); });
   LanguageModelingConfig config = load_language_config(file, assignments);
-  require(!config.data.path.empty(), ErrorKind::usage, "no text: name a file or a folder");
+  require(!config.data.path.empty(), ErrorKind::usage, "no text: give a file or a folder");
   const LanguageData data = load_language_data(config, tokenizer_of(config));
   Json json = describe(config, data);
   if (config.data.is_recall()) return Result(std::move(json));
   std::string text = fmt::format("{}: {}\n", data.set.source, data.tokenizer->name());
   for (const std::string& note : data.set.notes) text += "note: " + note + "\n";
-  report::Table table({{"part"}, {"documents"}, {"tokens"}, {"bytes"}, {"words"}, {"bytes a token"}});
+  report::Table table({{"split"}, {"documents"}, {"tokens"}, {"bytes"}, {"words"}, {"bytes per token"}});
   for (const char* part : {"train", "validation", "test"}) {
     const Json& one = json[part];
     table.add_row({part, one["documents"].get<int64_t>(), one["tokens"].get<int64_t>(),
@@ -116,23 +116,25 @@ bool owns(const std::filesystem::path& data) {
 const TaskSpec language_modeling_spec = {
     .name = "language_modeling",
     .command = "language",
-    .summary = "Trains a language model on text, from scratch or from a model (--init).",
-    .example = "modewise train language --data tinyshakespeare.txt --attention tensor",
-    .data_help = "text file, folder of them, .jsonl, token file, or recall (data.path)",
+    .summary =
+        "Trains a language model from scratch or from a model (--init), and evaluates it on the test text.",
+    .example = "modewise train language --data tinyshakespeare.txt --attention summary",
+    .data_help = "text file, folder of text files, .jsonl, token file, or recall (data.path)",
     .model_help = "",
-    .options = {{"--tokenizer", "tokenizer",
-                 "bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one"},
-                {"--init", "init", "model to go on from: run, Hugging Face folder, llama2.c .bin"},
-                {"--attention", "model.attention.type",
-                 "causal (or tensor), full, window, lambda, axial, random, topk"},
-                {"--fold", "model.attention.fold", "sizes such as 0,32,32"},
-                {"--window", "model.attention.window", "tokens seen one by one"},
-                {"--summary-tokens", "model.attention.summary_tokens", "summaries a block"},
-                {"--context", "model.context", "tokens of a training text"}},
+    .options =
+        {{"--tokenizer", "tokenizer",
+          "tokenizer: bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one"},
+         {"--init", "init", "initial model: run, Hugging Face folder, llama2.c .bin"},
+         {"--attention", "model.attention.type",
+          "attention type: summary, full, window, lambda, axial, random, topk"},
+         {"--fold", "model.attention.fold", "sizes of the fold, such as 0,32,32"},
+         {"--window", "model.attention.window", "attention window in tokens"},
+         {"--summary-tokens", "model.attention.summary_tokens", "summary tokens per block"},
+         {"--context", "model.context", "context length in tokens"}},
     .evaluate_title = "Language models",
     .evaluate_options = language_evaluate_options(),
     .validation = {{"/validation/loss", "validation loss", "lowest", 4},
-                   {"/validation/bits_per_byte", "validation bits a byte", "lowest", 4}},
+                   {"/validation/bits_per_byte", "validation bits per byte", "lowest", 4}},
     .owns = owns,
     .opens = is_language_model,
     .defaults = default_config<LanguageModelingConfig>,

@@ -5,11 +5,11 @@
 namespace modewise::tasks {
 
 extern const TaskSpec language_modeling_spec;
-/// Finished runs of `train language` side by side.
+/// Comparison of finished runs of `train language`.
 const Comparison& language_comparison();
-/// The attention over windows of Π modes tokens, side by side over the documents packed as for training; of a
-/// run of recall over its samples' beginnings. Usage errors: modes that are missing where the fold grows or
-/// is none, or that make more tokens than the model's context; data error for a text that is shorter.
+/// Attention over adjacent windows of Π modes tokens of packed documents; for recall runs over the first
+/// tokens of samples. Usage errors: missing modes if there is no fold or it grows, more tokens than the
+/// context; data error for a shorter text.
 AttentionMatrices language_attention(const AttentionRequest& request);
 
 }  // namespace modewise::tasks

@@ -18,7 +18,8 @@ struct LanguageBatch final : train::Batch {
 
 }  // namespace
 
-LanguageModelingTask::LanguageModelingTask(const LanguageModelingConfig& config, const LanguageData& data, bool from_init)
+LanguageModelingTask::LanguageModelingTask(const LanguageModelingConfig& config, const LanguageData& data,
+                                           bool from_init)
     : config_(config), data_(data) {
   if (from_init) {
     const models::LoadedLanguageModel loaded = models::load_language_model(
@@ -32,7 +33,7 @@ LanguageModelingTask::LanguageModelingTask(const LanguageModelingConfig& config,
   train_ = data::TokenWindows("training", data.stream("train"), config.model.context);
   const data::TokenStream held_back = data.stream("validation");
   require(held_back.size() > 1, ErrorKind::data,
-          "{}: there is no validation text; data.split_ratios or data.validation give some", data.set.source);
+          "{}: there is no validation text; set data.split_ratios or data.validation", data.set.source);
   validation_ =
       data::TokenWindows("validation", held_back, std::min(config.model.context, held_back.size() - 1));
 }
@@ -46,10 +47,10 @@ std::unique_ptr<train::Batch> LanguageModelingTask::load(std::span<const int64_t
 }
 
 std::unique_ptr<train::Batch> LanguageModelingTask::load_batch(std::span<const int64_t> samples,
-                                                       int64_t number) const {
+                                                               int64_t number) const {
   auto batch = std::make_unique<LanguageBatch>();
   if (config_.data.is_recall()) {
-    // Each batch of the training has samples of its own: nothing can be learnt by heart.
+    // Every training batch has new samples, so that nothing can be memorized.
     const int64_t first = number * config_.train.batch_size;
     std::vector<data::RecallSample> made;
     for (size_t i = 0; i < samples.size(); ++i)

@@ -1,6 +1,6 @@
 #pragma once
-// Language modelling as the trainer sees it: windows of packed documents (or recall samples), cross entropy
-// of the token that follows, perplexity over the validation text.
+// Training task of language modelling: windows of packed documents (or recall samples), next-token cross
+// entropy, and validation perplexity.
 
 #include <memory>
 
@@ -12,8 +12,8 @@ namespace modewise::tasks {
 
 class LanguageModelingTask final : public train::ModuleTask {
  public:
-  /// `data` must outlive the task. With `from_init` the weights are those of config.init's model; latents
-  /// that it does not have begin at zero.
+  /// `data` must outlive the task. With `from_init` the weights come from config.init; missing latents start
+  /// at zero.
   LanguageModelingTask(const LanguageModelingConfig& config, const LanguageData& data, bool from_init);
 
   torch::nn::Module& module() override { return *model_; }
@@ -23,7 +23,7 @@ class LanguageModelingTask final : public train::ModuleTask {
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
   std::vector<double> loss_counts(const train::Batch& batch) const override;
   at::Tensor sums(const train::Share& share) override;
-  /// val_loss in nats a token, val_perplexity, val_bits_per_byte; for recall val_loss and val_accuracy.
+  /// val_loss in nats per token, val_perplexity, val_bits_per_byte; for recall val_loss and val_accuracy.
   train::Metrics metrics_of(const at::Tensor& sums) override;
   train::Criterion criterion() const override { return {"val_loss", true}; }
   std::string data_hash() const override { return data_.hash; }

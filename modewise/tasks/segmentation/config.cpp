@@ -6,14 +6,13 @@ namespace modewise::tasks {
 
 void SegmentationOptions::fields(Fields& f) {
   f.add("class_weights", class_weights,
-        "weights of the classes in the loss: none, balanced (inverse to their pixels) or root (of that)",
+        "class weights in the loss: none, balanced (inverse class frequency) or root (its square root)",
         {.one_of = {"none", "balanced", "root"}});
-  f.add("select", select, "validation metric that chooses the best weights",
+  f.add("select", select, "validation metric for the selection of the best weights",
         {.one_of = {"mean_iou", "accuracy", "loss"}});
-  f.add("overlap", overlap,
-        "share of a window that neighbouring windows overlap where larger areas are covered",
+  f.add("overlap", overlap, "overlap of neighbouring windows in larger areas, relative to the window",
         {.min = 0, .max = 0.75});
-  f.add("evaluation_batch", evaluation_batch, "windows at a time in evaluation and prediction",
+  f.add("evaluation_batch", evaluation_batch, "batch size of evaluation and prediction, in windows",
         {.min = 1, .max = 4096});
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Everything a segmentation run is told: data, model, how it learns, how it is judged.
+// Config of segmentation runs: data, model, training, evaluation and output.
 
 #include <string>
 
@@ -13,15 +13,16 @@ namespace modewise::tasks {
 
 struct SegmentationOptions {
   std::string class_weights = "none";  // none | balanced | root
-  std::string select = "mean_iou";     // mean_iou | accuracy | loss: what the best weights are chosen by
-  double overlap = 0.25;               // of neighbouring windows, a share of the window
-  int64_t evaluation_batch = 16;       // windows at a time
+  std::string select =
+      "mean_iou";                 // mean_iou | accuracy | loss: metric for the selection of the best weights
+  double overlap = 0.25;          // of neighbouring windows, relative to the window
+  int64_t evaluation_batch = 16;  // batch size in windows
   void fields(Fields& f);
 };
 
 struct SegmentationOutput {
   int64_t figures = 4;  // test areas shown in the report
-  bool report = true;    // report.html after training
+  bool report = true;   // report.html after training
   void fields(Fields& f);
 };
 
@@ -34,15 +35,15 @@ struct SegmentationConfig {
 
   SegmentationConfig();
   void fields(Fields& f);
-  /// The rules that tie fields of several groups together; `source` opens the message.
+  /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
 };
 
 models::SegmentationShape model_shape(const data::SceneSummary& data);
 
-/// A name for tables: "hot", "hot release sum", "unet" …
+/// Model name for tables: "hot", "hot release sum", "unet" …
 std::string model_title(const SegmentationConfig& config);
-/// The name of its data: the file's or folder's without its ending.
+/// Data name: the file or folder name without extension.
 std::string data_title(const SegmentationConfig& config);
 
 }  // namespace modewise::tasks

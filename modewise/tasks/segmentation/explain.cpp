@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMaxMapValues = int64_t{1} << 28;  // of the matrices between all tokens, a layer
+constexpr int64_t kMaxMapValues = int64_t{1} << 28;  // maximum values of full attention matrices per layer
 
-/// The input with parts of it taken away, and what that does to the probabilities of the classes.
+/// Occlusion of the input, and its effect on the class probabilities.
 class SceneOcclusion {
  public:
   SceneOcclusion(models::Segmenter& model, const models::SegmentationInput& input, int64_t batch)
@@ -27,7 +27,7 @@ class SceneOcclusion {
     whole_ = probabilities(input.image);
   }
 
-  /// Mean |change| of each class [C] when [begin, end) of dimension `dim` of the image is taken away.
+  /// Mean |change| of each class probability [C] when [begin, end) of image dimension `dim` is occluded.
   std::vector<double> change(int64_t dim, int64_t begin, int64_t end) const {
     at::Tensor image = input_.image.clone();
     const at::Tensor means = means_.expand_as(image);
@@ -61,7 +61,7 @@ double mean_of_classes(const std::vector<double>& change) {
   return sum / static_cast<double>(change.size());
 }
 
-/// Each band of the model: what it changes in all classes, and in each.
+/// Occlusion of bands: effect on all classes, and on each class.
 Influence of_bands(const SceneOcclusion& occlusion, const data::SegmentationSet& set, int64_t maximum) {
   Influence out;
   out.mode = "band";
@@ -80,7 +80,7 @@ Influence of_bands(const SceneOcclusion& occlusion, const data::SegmentationSet&
   return out;
 }
 
-/// Strips across dimension `dim` of the image [B, T, N, N, bands], `thick` places each.
+/// Occlusion of strips across dimension `dim` of the image [B, T, N, N, bands], `thick` positions each.
 Influence of_strips(const SceneOcclusion& occlusion, const std::string& mode, int64_t dim, int64_t size,
                     int64_t thick, int64_t maximum) {
   Influence out;
@@ -93,7 +93,7 @@ Influence of_strips(const SceneOcclusion& occlusion, const std::string& mode, in
   return out;
 }
 
-/// As many windows as matrices between all tokens may be kept of; all of them for models without these.
+/// Number of windows whose full attention matrices fit the limit; all for models without full attention.
 int64_t mapped_windows(const SegmentationRun& run, int64_t windows) {
   if (run.config.model.name != "transformer") return windows;
   int64_t tokens = 1;
@@ -115,7 +115,7 @@ Explanation explain_segmenter(const SegmentationRun& run, const data::Segmentati
   model.eval();
   Explanation e;
   e.title = fmt::format("{} on {}", model_title(run.config), fs::path(set.source()).filename().string());
-  e.subtitle = "What the segmenter attends to";
+  e.subtitle = "Attention and occlusion of a segmenter";
   e.facts = {{"run", run.folder.path().string()},
              {"samples", fmt::format("{} windows of {} × {} pixels of the {} areas", windows.size(), side,
                                      side, options.split)}};
@@ -140,8 +140,8 @@ Explanation explain_segmenter(const SegmentationRun& run, const data::Segmentati
   const int64_t thick = models::window_multiple(run.config.model);
   e.influences.push_back(of_strips(occlusion, "row", 2, side, thick, options.places));
   e.influences.push_back(of_strips(occlusion, "column", 3, side, thick, options.places));
-  e.effect_unit = "the mean absolute change of the classes' probabilities";
-  e.removal = "its values become the window's mean of their band";
+  e.effect_unit = "the mean absolute change of the class probabilities";
+  e.removal = "its values become the mean of their band over the window";
   return e;
 }
 

@@ -25,7 +25,7 @@ uint8_t number_of(int16_t label) {
   return label < 0 ? 255 : static_cast<uint8_t>(label);
 }
 
-/// Values at the 2nd and 98th percentile.
+/// 2nd and 98th percentile.
 std::pair<float, float> stretch(std::vector<float> values) {
   if (values.empty()) return {0, 1};
   const auto at = [&](double share) {
@@ -39,7 +39,7 @@ std::pair<float, float> stretch(std::vector<float> values) {
 
 constexpr int64_t kLargestImage = 1600;
 
-/// What the map holds for each class, and for no data.
+/// Map values of the classes and of nodata.
 struct MapIds {
   std::vector<uint8_t> of_class;
   uint8_t nodata = 0;
@@ -72,7 +72,7 @@ io::TiffInfo map_info(const data::RasterInfo& scene, const data::ClassMap& class
   return info;
 }
 
-/// A class map on its way to a file, from top to bottom: GeoTIFF, or NPY [h, w] where its name ends so.
+/// Writer of a class map from top to bottom: GeoTIFF, or NPY [h, w] for the extension .npy.
 class MapFile {
  public:
   MapFile(const fs::path& path, const io::TiffInfo& info) {
@@ -104,7 +104,7 @@ class MapFile {
   std::optional<OutputFile> npy_;
 };
 
-/// Every `step`-th pixel of the map, for the picture.
+/// Every `step`-th pixel of the map, for the PNG.
 class Thumbnail {
  public:
   Thumbnail(int64_t height, int64_t width)
@@ -127,9 +127,9 @@ class Thumbnail {
   std::vector<uint8_t> numbers_;
 };
 
-/// The bands shown as red, green and blue: of images with the bands of Sentinel-2 (12 or 13) B4, B3, B2; of
-/// Landsat images (6 to 11) the third, second and first, or from 8 bands on the fourth, third and second;
-/// else the first three, or the first alone.
+/// Bands shown as red, green and blue: B4, B3, B2 for Sentinel-2 (12 or 13 bands); the third, second and
+/// first for Landsat (6 to 11 bands), or the fourth, third and second from 8 bands on; else the first three,
+/// or only the first.
 std::vector<int64_t> shown_bands(int64_t bands) {
   if (bands == 12 || bands == 13 || bands >= 8) return {3, 2, 1};
   if (bands >= 6) return {2, 1, 0};
@@ -137,8 +137,8 @@ std::vector<int64_t> shown_bands(int64_t bands) {
   return {0, 0, 0};
 }
 
-/// A window as people see it: the shown bands of its last date with data, each stretched between its 2nd and
-/// 98th percentile; grey where nothing is valid.
+/// Image of a window: the shown bands of its last date with data, each stretched between its 2nd and 98th
+/// percentile; grey where no pixel is valid.
 report::Image scene_figure(const data::SceneWindow& window) {
   const int64_t pixels = window.height * window.width;
   int64_t date = window.times - 1;
@@ -161,7 +161,7 @@ report::Image scene_figure(const data::SceneWindow& window) {
     ranges.push_back(stretch(std::move(values)));
   }
   report::Image figure{window.width, window.height,
-                          std::vector<report::Color>(static_cast<size_t>(pixels), kNothingSeen)};
+                       std::vector<report::Color>(static_cast<size_t>(pixels), kNothingSeen)};
   for (int64_t pixel = 0; pixel < pixels; ++pixel) {
     if (!valid(pixel)) continue;
     uint8_t channels[3];
@@ -180,7 +180,7 @@ std::unique_ptr<data::Raster> open_scene(const SegmentationRun& run, const std::
   return raster;
 }
 
-/// By all train::workers() in shares; the lead takes the rows.
+/// Classifies with all train::workers(); rank 0 gets the rows.
 void classify_scene(const SegmentationRun& run, const data::Raster& raster, const RowTaker& take) {
   const data::RasterInfo& info = raster.info();
   classify_area(
@@ -199,8 +199,8 @@ std::vector<report::LegendClass> legend_of(const data::ClassMap& classes) {
   return legend;
 }
 
-AreaImages area_figures(const SegmentationRun& run, const data::SegmentationSet& set, const data::SceneArea& area,
-                           int64_t maximum) {
+AreaImages area_figures(const SegmentationRun& run, const data::SegmentationSet& set,
+                        const data::SceneArea& area, int64_t maximum) {
   data::SceneArea part = area;
   part.area.height = std::min(maximum, area.area.height);
   part.area.width = std::min(maximum, area.area.width);
@@ -240,7 +240,8 @@ void help_predict_scene(const SegmentationRun& run, const std::string& scene) {
   classify_scene(run, *open_scene(run, scene), [](const FinishedRows&) {});
 }
 
-nlohmann::ordered_json predict_scene(const SegmentationRun& run, const std::string& scene, const fs::path& map) {
+nlohmann::ordered_json predict_scene(const SegmentationRun& run, const std::string& scene,
+                                     const fs::path& map) {
   const std::unique_ptr<data::Raster> raster = open_scene(run, scene);
   const data::RasterInfo& info = raster->info();
   const data::ClassMap& classes = run.data.classes;

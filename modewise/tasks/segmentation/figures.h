@@ -1,7 +1,6 @@
 #pragma once
-// Scenes and class maps as pictures for people; and the class map of a scene of any size: a GeoTIFF with the
-// scene's georeference and a colour table, and a picture with legend. Memory is bounded by a strip of the
-// scene.
+// Figures of images and class maps; and prediction of class maps for images of any size: a GeoTIFF with the
+// image's georeference and a colour table, and a PNG with legend. Memory is bounded by a strip of the image.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -14,23 +13,23 @@
 
 namespace modewise::tasks {
 
-/// The legend of a class map.
+/// Legend of a class map.
 std::vector<report::LegendClass> legend_of(const data::ClassMap& classes);
 
-/// Image, mask and prediction of an area, at most `most` pixels a side (its central part when it is larger).
+/// Image, mask and prediction of an area, or of its centre if it exceeds `maximum` pixels a side.
 struct AreaImages {
   report::Image scene, truth, predicted, wrong;
 };
-AreaImages area_figures(const SegmentationRun& run, const data::SegmentationSet& set, const data::SceneArea& area,
-                           int64_t maximum);
+AreaImages area_figures(const SegmentationRun& run, const data::SegmentationSet& set,
+                        const data::SceneArea& area, int64_t maximum);
 
-/// Classifies the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (u8), or an NPY
-/// array [h, w] where its name ends so, and beside it a PNG with legend, of at most 1,600 pixels a side
-/// before the legend. Where ids do not fit into 0 … 255 the map holds places in the list of classes, from 1.
+/// Segments the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (u8), or an NPY
+/// array [h, w] for the extension .npy, and next to it a PNG with legend, of at most 1,600 pixels a side
+/// without the legend. If ids do not fit into 0 … 255 the map has class indices, from 1.
 /// Returns {"scene", "map", "picture", "height", "width", "crs", "classes": [{"id", "name", "pixels",
-/// "share"}], "without_data", "nodata": what the map holds there}. Errors: no_input and data for the scene;
-/// cannot_create and io for the files, which appear whole or not at all. Several train::workers() classify in
-/// shares: this is the lead's, the others call help_predict_scene.
+/// "share"}], "without_data", "nodata": value without data}. Errors: no_input and data for the image;
+/// cannot_create and io for the files, which are written atomically. With several train::workers() this is
+/// for rank 0; other ranks call help_predict_scene.
 nlohmann::ordered_json predict_scene(const SegmentationRun& run, const std::string& scene,
                                      const std::filesystem::path& map);
 void help_predict_scene(const SegmentationRun& run, const std::string& scene);

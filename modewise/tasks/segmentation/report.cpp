@@ -10,8 +10,8 @@
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/run_report.h"
 #include "modewise/tasks/segmentation/config.h"
-#include "modewise/tasks/segmentation/spec.h"
 #include "modewise/tasks/segmentation/figures.h"
+#include "modewise/tasks/segmentation/spec.h"
 #include "modewise/tasks/test_split.h"
 
 namespace modewise::tasks {
@@ -21,14 +21,14 @@ using Json = nlohmann::ordered_json;
 using report::Cell;
 namespace fs = std::filesystem;
 
-constexpr int64_t kLargestTable = 40;  // classes of a drawn confusion matrix
+constexpr int64_t kLargestTable = 40;  // maximum classes of a confusion matrix figure
 
 report::HeatMap confusion_figure(const Json& evaluation) {
   report::HeatMap map;
-  map.title = "What is called what";
+  map.title = "Confusion matrix";
   map.x_label = "called";
   map.y_label = "is";
-  map.value_label = "share of the true class";
+  map.value_label = "fraction of the true class";
   map.rows = map.columns = std::ssize(evaluation.at("classes"));
   map.min = 0;
   map.max = 1;
@@ -44,19 +44,18 @@ report::HeatMap confusion_figure(const Json& evaluation) {
   return map;
 }
 
-constexpr int64_t kLargestShown = 512;  // pixels a side
+constexpr int64_t kLargestShown = 512;  // side in pixels
 
 void add_figures(report::HtmlPage& page, const SegmentationRun& run, const data::SegmentationSet& set,
-                  const Json& metrics) {
+                 const Json& metrics) {
   const std::vector<data::SceneArea>& areas = set.areas(scene_split(evaluated_part(metrics)));
   const auto count = std::min<int64_t>(run.config.output.figures, std::ssize(areas));
   if (count == 0) return;
   page.add_section(metrics.contains("test") ? "Test areas" : "Validation areas");
-  page.add_figures(
-      {{report::to_png(report::with_legend({8, 8, std::vector<report::Color>(64, report::kNoClass)},
-                                           legend_of(set.classes()))),
-        "The classes. White is not labelled, or has no data."}},
-      240);
+  page.add_figures({{report::to_png(report::with_legend(
+                         {8, 8, std::vector<report::Color>(64, report::kNoClass)}, legend_of(set.classes()))),
+                     "Classes. White: unlabelled or without data."}},
+                   240);
   for (int64_t i = 0; i < count; ++i) {
     const data::SceneArea& area = areas[static_cast<size_t>(i * std::ssize(areas) / count)];
     const AreaImages figures = area_figures(run, set, area, kLargestShown);
@@ -122,9 +121,9 @@ std::vector<ResultTable> segment_tables(const Json& evaluations) {
   const Json& last = evaluations.back();
   std::vector<report::Figure> drawn;
   if (std::ssize(last.at("classes")) <= kLargestTable) drawn.push_back(confusion_figure(last));
-  return {{"Agreement with the mask",
-           "Pixels whose label is ignored are not counted. Micro IoU is accuracy / (2 − accuracy): it says "
-           "nothing beyond the accuracy. The weights were chosen by the validation areas.",
+  return {{"Evaluation",
+           "Ignored pixels are excluded. Micro IoU is accuracy / (2 − accuracy), so it carries the same "
+           "information as the accuracy. The weights are selected on the validation areas.",
            json_table({{"split", "split"},
                        {"pixels", "pixels"},
                        {"accuracy %", "accuracy", 1, 100},
@@ -133,7 +132,7 @@ std::vector<ResultTable> segment_tables(const Json& evaluations) {
                        {"mean recall %", "mean_recall", 1, 100},
                        {"kappa", "kappa", 3}},
                       evaluations)},
-          {"Class by class",
+          {"Metrics by class",
            fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.",
                        last.at("split").get<std::string>()),
            json_table({{"id", "id"},
@@ -145,7 +144,7 @@ std::vector<ResultTable> segment_tables(const Json& evaluations) {
                        {"F1 %", "f1", 1, 100}},
                       last.at("classes")),
            drawn},
-          {"", "", confusion_table(last, "true \\ called"), {}, true}};
+          {"", "", confusion_table(last, "true \\ predicted"), {}, true}};
 }
 
 std::string map_text(const Json& map) {
@@ -175,16 +174,16 @@ void write_segment_report(const SegmentationRun& run, const data::SegmentationSe
                 {"Validation areas",
                  {{"val_accuracy", "accuracy"}, {"val_mean_iou", "mean IoU"}},
                  "best",
-                 "Chosen by " + metrics.value("criterion", std::string("validation")) + "."}});
+                 "Selected by " + metrics.value("criterion", std::string("validation")) + "."}});
   std::vector<NamedMode> modes = {{"dates"}, {"rows"}, {"columns"}};
   if (!models::dates_are_a_mode(run.config.model, run.model->shape())) modes.erase(modes.begin());
-  add_attention(page, factors_of(run, set, metrics), {"one window of theirs", "window"}, modes);
+  add_attention(page, factors_of(run, set, metrics), {"one window of these areas", "window"}, modes);
   write_page(page, run.folder, out);
 }
 
 const Comparison& segment_comparison() {
   using Best = report::Column::Best;
-  // Overall accuracy and intersections over unions in percent, as the papers' tables.
+  // Overall accuracy and intersection over union in percent, as in papers.
   static const Comparison comparison = {read_segmenter,
                                         {{{"accuracy %", Best::highest}, "/test/accuracy", 1, 100},
                                          {{"mean IoU %", Best::highest}, "/test/mean_iou", 1, 100},
@@ -199,8 +198,8 @@ const Comparison& segment_comparison() {
                                          {"kappa", "/test/kappa"},
                                          {"validation_accuracy", "/validation/accuracy"},
                                          {"validation_mean_iou", "/validation/mean_iou"}},
-                                        "Segmenters side by side",
-                                        "Agreement with the masks of the test areas",
+                                        "Comparison of segmenters",
+                                        "Evaluation on the test areas",
                                         draw_segmenters};
   return comparison;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What segmenters come to: evaluations and maps as tables, the page of a run: how good it is, class by class,
-// and what it makes of the test areas, in pictures. The comparison of runs is in kind.h.
+// Reports of segmentation runs: tables of evaluations and maps, the report page with metrics by class and
+// figures of test areas, and explanations. The comparison of runs is in spec.h.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -13,20 +13,21 @@
 
 namespace modewise::tasks {
 
-/// Evaluations (metrics.h evaluation_json), a row each; then the classes of the last one, and its confusion.
+/// Tables of evaluations (metrics.h evaluation_json): one row each; then classes and confusion matrix of the
+/// last one.
 std::vector<ResultTable> segment_tables(const nlohmann::ordered_json& evaluations);
 
-/// A map that predict_scene wrote.
+/// Description of a map that predict_scene wrote.
 std::string map_text(const nlohmann::ordered_json& map);
 
-/// Needs a finished run and its data.
-void write_segment_report(const SegmentationRun& run, const data::SegmentationSet& set, const std::filesystem::path& out);
+/// Writes the report of a finished run.
+void write_segment_report(const SegmentationRun& run, const data::SegmentationSet& set,
+                          const std::filesystem::path& out);
 
-/// What a segmenter attends to, and which bands, dates and places of a window move its class map.
-/// Looks at windows of a split's areas in evaluation mode. A band, a date, or a strip of rows or columns one
-/// patch thick is taken away by putting the window's mean of each band in its place; the effect is the mean
-/// absolute change of the probabilities of the classes over the pixels that have data, for bands also of each
-/// class.
+/// Attention maps, and occlusion of bands, dates and strips of a window. Uses windows of a split's areas in
+/// evaluation mode. An occluded band, date, or strip of rows or columns one patch thick is replaced by the
+/// window's mean of each band; the effect is the mean absolute change of the class probabilities over pixels
+/// with data, for bands also of each class.
 Explanation explain_segmenter(const SegmentationRun& run, const data::SegmentationSet& set,
                               const ExplainOptions& options);
 

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// pixels, accuracy, mean_iou, micro_iou, mean_recall, kappa, classes (id, name, pixels, iou, precision,
-/// recall, f1) and confusion, a row a true class.
+/// recall, f1) and confusion, one row per true class.
 nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ConfusionMatrix& matrix,
                                        const data::ClassMap& classes) {
   nlohmann::ordered_json result = {{"split", split},
@@ -49,8 +49,9 @@ data::SceneSplit scene_split(const std::string& name) {
   return name == "validation" ? data::SceneSplit::validation : data::SceneSplit::test;
 }
 
-Json evaluate_areas(models::Segmenter& model, const SegmentationConfig& config, const data::SegmentationSet& data,
-                 const std::string& name, data::SceneSplit split, train::Workers& workers) {
+Json evaluate_areas(models::Segmenter& model, const SegmentationConfig& config,
+                    const data::SegmentationSet& data, const std::string& name, data::SceneSplit split,
+                    train::Workers& workers) {
   const SegmentationErrors errors = evaluate_areas(model, data, data.areas(split), config.segment, workers);
   if (!workers.is_rank_zero()) return {};
   Json evaluation = evaluation_json(name, errors.confusion, data.classes());
@@ -58,10 +59,10 @@ Json evaluate_areas(models::Segmenter& model, const SegmentationConfig& config, 
   return evaluation;
 }
 
-TrainedRun train_segment(const SegmentationConfig& config, const data::SegmentationSet& data, train::RunFolder& run,
-                         bool resume, bool accept_changes) {
+TrainedRun train_segment(const SegmentationConfig& config, const data::SegmentationSet& data,
+                         train::RunFolder& run, bool resume, bool accept_changes) {
   require(!data.areas(data::SceneSplit::validation).empty(), ErrorKind::data,
-          "{}: there is nothing to validate on; data.validation gives it a share", data.source());
+          "{}: the validation split is empty; increase data.validation", data.source());
   SegmentationTask task(config, data);
   TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
@@ -84,20 +85,20 @@ Json evaluate_left_out_test(const SegmentationRun& run, const data::Segmentation
 }
 
 SegmentationRun open_segment_run(const fs::path& path) {
-  return open_run<SegmentationRun>(path, "segmentation", read_run_config<SegmentationConfig>, [](SegmentationRun& run) {
-    run.data = data::read_scene_summary(run.folder.file("data.json").string());
-    return models::make_segmenter(run.config.model, model_shape(run.data),
-                                  static_cast<uint64_t>(run.config.train.seed));
-  });
+  return open_run<SegmentationRun>(
+      path, "segmentation", read_run_config<SegmentationConfig>, [](SegmentationRun& run) {
+        run.data = data::read_scene_summary(run.folder.file("data.json").string());
+        return models::make_segmenter(run.config.model, model_shape(run.data),
+                                      static_cast<uint64_t>(run.config.train.seed));
+      });
 }
 
-data::SegmentationSet load_run_scenes(const SegmentationRun& run, const std::string& path, const std::string& masks,
-                               bool whole, bool with_test) {
+data::SegmentationSet load_run_scenes(const SegmentationRun& run, const std::string& path,
+                                      const std::string& masks, bool whole, bool with_test) {
   data::SegmentationDataConfig config = run.config.data;
-  require(masks.empty() || !path.empty(), ErrorKind::usage,
-          "--masks needs --data: the images that they belong to");
+  require(masks.empty() || !path.empty(), ErrorKind::usage, "--masks needs --data: the images of the masks");
   if (!path.empty()) {
-    require(!masks.empty(), ErrorKind::usage, "--data {} needs --masks: classes to compare with", path);
+    require(!masks.empty(), ErrorKind::usage, "--data {} needs --masks: the true classes", path);
     config.path = path;
     config.masks = masks;
     config.layout = "auto";

@@ -1,8 +1,8 @@
 #pragma once
-// A segmentation run from its config to its folder, and back from its folder to a segmenter.
+// Segmentation run: training to a run folder, and opening of a run folder.
 //
-// Besides the trainer's files a run keeps data.json (classes, bands, scale, window); metrics.json gains
-// "validation" and, where training reads it, "test".
+// Besides the trainer's files it has data.json (classes, bands, scale, window); metrics.json has "validation"
+// and, if training reads the test split, "test".
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -14,13 +14,13 @@
 
 namespace modewise::tasks {
 
-/// Trains, evaluates on the validation and the test areas, and writes all of it. With `resume` the run goes
-/// on where it was (a finished one is evaluated anew). Throws train::EvaluationInterrupted when a signal came
-/// after the training.
-TrainedRun train_segment(const SegmentationConfig& config, const data::SegmentationSet& data, train::RunFolder& run,
-                         bool resume, bool accept_changes = false);
+/// Trains, evaluates the validation and test areas, and writes the results. With `resume` the run continues
+/// (a finished one is evaluated again). Throws train::EvaluationInterrupted if a signal arrives after
+/// training.
+TrainedRun train_segment(const SegmentationConfig& config, const data::SegmentationSet& data,
+                         train::RunFolder& run, bool resume, bool accept_changes = false);
 
-/// A run's segmenter with its best weights.
+/// A run with the best weights of its segmenter.
 struct SegmentationRun : OpenRun<SegmentationConfig, models::Segmenter> {
   data::SceneSummary data = {};
 };
@@ -28,23 +28,23 @@ struct SegmentationRun : OpenRun<SegmentationConfig, models::Segmenter> {
 /// Errors as open_run.
 SegmentationRun open_segment_run(const std::filesystem::path& path);
 
-/// "train", "validation"; any other name is the test part.
+/// "train", "validation"; any other name is the test split.
 data::SceneSplit scene_split(const std::string& name);
 
-/// The evaluation (metrics.h) of the areas of a split, called `name`, with the mean "loss". Of several
-/// `workers` the lead has it; the others get null.
+/// Evaluates (metrics.h) the areas of a split, named `name`, with the mean "loss". With several `workers`
+/// only rank 0 has the result; other ranks get null.
 nlohmann::ordered_json evaluate_areas(models::Segmenter& model, const SegmentationConfig& config,
-                                   const data::SegmentationSet& data, const std::string& name,
-                                   data::SceneSplit split, train::Workers& workers = train::alone());
+                                      const data::SegmentationSet& data, const std::string& name,
+                                      data::SceneSplit split, train::Workers& workers = train::alone());
 
-/// Judges a run on the test areas that its training left unread, and writes what training would have:
-/// metrics.json's "test". `set` is the run's own, whole. Returns the evaluation. Several train::workers()
-/// share the areas; the lead writes, the others return null.
+/// Evaluates the unread test areas of a run and writes "test" of metrics.json like training. `set` is the
+/// run's complete data. Returns the evaluation. Several train::workers() distribute the areas; rank 0 writes,
+/// other ranks return null.
 nlohmann::ordered_json evaluate_left_out_test(const SegmentationRun& run, const data::SegmentationSet& set);
 
-/// The images that `run` is asked about: those it was trained on, or, when `path` is not empty, others with
-/// their masks; `whole`: unsplit. Without `with_test` the test part stays unread.
-data::SegmentationSet load_run_scenes(const SegmentationRun& run, const std::string& path, const std::string& masks,
-                               bool whole, bool with_test = true);
+/// Loads the run's training images, or, if `path` is not empty, others with their masks; `whole`: without a
+/// split. Without `with_test` the test split stays unread.
+data::SegmentationSet load_run_scenes(const SegmentationRun& run, const std::string& path,
+                                      const std::string& masks, bool whole, bool with_test = true);
 
 }  // namespace modewise::tasks

@@ -9,14 +9,14 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/training.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/same_work.h"
-#include "modewise/tasks/segmentation/spec.h"
 #include "modewise/tasks/segmentation/figures.h"
 #include "modewise/tasks/segmentation/report.h"
 #include "modewise/tasks/segmentation/run.h"
+#include "modewise/tasks/segmentation/spec.h"
 #include "modewise/tasks/test_split.h"
+#include "modewise/tasks/training.h"
 
 namespace modewise::tasks {
 namespace {
@@ -46,7 +46,7 @@ class SegmentJob final : public ConfiguredTraining<SegmentationConfig> {
     for (const data::SceneClass& one : data_->classes().classes()) names.push_back(one.name);
     spdlog::info(
         "{}: {} image{}, {} date{} of {} bands, {} classes ({}); split: {}; {} training windows of {} pixels "
-        "an epoch, {} validation areas, {}; model {}",
+        "per epoch, {} validation areas, {}; model {}",
         data_->source(), data_->files().size(), data_->files().size() == 1 ? "" : "s", data_->times(),
         data_->times() == 1 ? "" : "s", data_->bands(), names.size(), fmt::join(names, ", "),
         data_->split_rule(), data_->training_tiles().size(), data_->window(),
@@ -84,14 +84,14 @@ Result evaluate(const EvaluateRequest& options) {
           options.split);
   require_same_work(run.folder, options.split, set.hash());
   const bool unread = own && options.split == "test" && test_is_unread(run.folder);
-  const Json result =
-      unread ? evaluate_left_out_test(run, set)
-             : evaluate_areas(*run.model, run.config, set, own ? options.split : "all", split, train::workers());
+  const Json result = unread ? evaluate_left_out_test(run, set)
+                             : evaluate_areas(*run.model, run.config, set, own ? options.split : "all", split,
+                                              train::workers());
   if (!train::workers().is_rank_zero()) return {};
   return {result, tables_text(segment_tables(Json::array({result})), options.detail)};
 }
 
-/// The images that are asked for: `data`, those of the folder `data`, or the run's own.
+/// Images to predict: `data`, those of the folder `data`, or the run's own.
 std::vector<std::string> scenes_of(const SegmentationRun& run, const std::string& data) {
   data::SegmentationDataConfig config = run.config.data;
   if (!data.empty()) {
@@ -104,7 +104,7 @@ std::vector<std::string> scenes_of(const SegmentationRun& run, const std::string
   return scenes;
 }
 
-/// Where the map of `scene` goes: `out` itself for a single scene, a name in the folder `out` for several.
+/// Path of the map of `scene`: `out` itself for a single image, a file in the folder `out` for several.
 fs::path map_path(const PredictRequest& options, const std::string& root, const std::string& scene,
                   bool single) {
   if (single && !options.out.empty()) return options.out;
@@ -113,11 +113,11 @@ fs::path map_path(const PredictRequest& options, const std::string& root, const 
   return folder / name.replace_extension(".tif");
 }
 
-/// Names and bytes: what processes that read the same files have alike.
+/// Names and sizes of files, equal for processes that read the same files.
 std::string sizes_text(const std::vector<std::string>& files) {
   std::string text;
   for (const std::string& file : files) {
-    std::error_code none;  // a missing file is said where it is opened
+    std::error_code none;  // a missing file is reported when it is opened
     text += fmt::format("{} {}\n", file, fs::file_size(file, none));
   }
   return text;
@@ -148,7 +148,7 @@ Result predict(const PredictRequest& options) {
     const fs::path map = map_path(options, root, scene, single);
     std::error_code error;
     if (map.has_parent_path()) fs::create_directories(map.parent_path(), error);
-    require(!error, ErrorKind::cannot_create, "cannot make the folder {}: {}", map.parent_path().string(),
+    require(!error, ErrorKind::cannot_create, "cannot create the folder {}: {}", map.parent_path().string(),
             error.message());
     results.push_back(predict_scene(run, scene, map));
     text += map_text(results.back());
@@ -171,7 +171,7 @@ Explanation explain(const ExplainRequest& options) {
   return explain_segmenter(run, load_run_scenes(run, "", "", false), options.options);
 }
 
-/// An image without a mask: what the file is.
+/// Describes an image without a mask.
 Result describe_image(const SegmentationConfig& config) {
   const std::string path = data::find_scene_files(config.data, false).files.front().image;
   const data::RasterInfo info = data::open_raster(path, config.data.axes)->info();
@@ -184,7 +184,7 @@ Result describe_image(const SegmentationConfig& config) {
   }
   std::string text;
   for (const auto& [name, value] : json.items()) text += fmt::format("{}: {}\n", name, value.dump());
-  return {json, text + "\n--masks (or --set data.masks=…) shows classes and splits too\n"};
+  return {json, text + "\nadd --masks (or --set data.masks=…) to show classes and splits\n"};
 }
 
 Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
@@ -243,11 +243,11 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
 const TaskSpec segmentation_spec = {
     .name = "segmentation",
     .command = "segment",
-    .summary = "Trains a segmenter of images, and judges it on the part held back.",
+    .summary = "Trains a segmentation model and evaluates it on the test split.",
     .example = "modewise train segment --data scene.tif --masks classes.tif",
     .data_help = "image (GeoTIFF or NPY), folder of images, or SSL4EO-L folder (data.path)",
     .model_help = "model (model.name): hot, transformer, unet, auto",
-    .options = {{"--masks", "data.masks", "its mask of class ids, or the folder of masks"}},
+    .options = {{"--masks", "data.masks", "mask of class ids, or folder of masks"}},
     .in_shares = true,
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/mean_iou", "validation mean IoU %", "highest", 1, 100}},

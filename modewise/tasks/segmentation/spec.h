@@ -5,7 +5,7 @@
 namespace modewise::tasks {
 
 extern const TaskSpec segmentation_spec;
-/// Finished runs of `train segment` side by side.
+/// Comparison of finished runs of `train segment`.
 const Comparison& segment_comparison();
 
 }  // namespace modewise::tasks

@@ -25,7 +25,7 @@ struct SegmentBatch final : train::Batch {
   at::Tensor labels;  // [B, N, N] int64
 };
 
-/// −log softmax at `label`, in double.
+/// −log softmax at `label`, in double precision.
 double cross_entropy(const float* logits, int64_t classes, int16_t label) {
   double highest = logits[0];
   for (int64_t c = 1; c < classes; ++c) highest = std::max<double>(highest, logits[c]);
@@ -34,8 +34,8 @@ double cross_entropy(const float* logits, int64_t classes, int16_t label) {
   return std::log(sum) + highest - logits[label];
 }
 
-SegmentationErrors evaluate_area(models::Segmenter& model, const data::SegmentationSet& set, const data::SceneArea& area,
-                            const SegmentationOptions& options) {
+SegmentationErrors evaluate_area(models::Segmenter& model, const data::SegmentationSet& set,
+                                 const data::SceneArea& area, const SegmentationOptions& options) {
   const int64_t classes = set.classes().size();
   SegmentationErrors errors{metrics::ConfusionMatrix(classes), 0};
   const auto read = [&](const data::PixelRect& part) { return set.read_image({area.file, part}); };
@@ -55,7 +55,7 @@ SegmentationErrors evaluate_area(models::Segmenter& model, const data::Segmentat
   return errors;
 }
 
-/// [C · C + 1] float64: the counts, then the loss.
+/// [C · C + 1] float64: confusion counts, then the loss.
 at::Tensor to_sums(const SegmentationErrors& errors) {
   const std::span<const int64_t> counts = errors.confusion.counts();
   std::vector<double> sums(counts.begin(), counts.end());
@@ -97,8 +97,8 @@ std::vector<double> class_weights(const std::string& rule, const std::vector<int
 }
 
 SegmentationErrors evaluate_areas(models::Segmenter& model, const data::SegmentationSet& set,
-                             std::span<const data::SceneArea> areas, const SegmentationOptions& options,
-                             train::Workers& workers) {
+                                  std::span<const data::SceneArea> areas, const SegmentationOptions& options,
+                                  train::Workers& workers) {
   SegmentationErrors all{metrics::ConfusionMatrix(set.classes().size()), 0};
   const auto make = [&](int64_t index) -> train::Tensors {
     return {to_sums(evaluate_area(model, set, areas[static_cast<size_t>(index)], options))};
@@ -123,10 +123,11 @@ std::vector<data::SceneArea> spread_windows(const std::vector<data::SceneArea>& 
   return kept;
 }
 
-models::SegmentationInput gather_windows(const data::SegmentationSet& set, const std::vector<data::SceneArea>& areas) {
+models::SegmentationInput gather_windows(const data::SegmentationSet& set,
+                                         const std::vector<data::SceneArea>& areas) {
   const int64_t n = set.window();
   models::SegmentationInput input{at::empty({std::ssize(areas), set.times(), n, n, set.bands()}, at::kFloat),
-                           at::empty({std::ssize(areas), set.times(), n, n}, at::kBool)};
+                                  at::empty({std::ssize(areas), set.times(), n, n}, at::kBool)};
   float* image = input.image.mutable_data_ptr<float>();
   bool* valid = input.valid.mutable_data_ptr<bool>();
   for (const data::SceneArea& area : areas) {
@@ -145,12 +146,13 @@ SegmentationTask::SegmentationTask(const SegmentationConfig& config, const data:
   const std::vector<double> weights =
       class_weights(config.segment.class_weights, data.class_pixels(data::SceneSplit::train));
   if (weights.empty()) return;
-  // A child of the model, so that it goes with it from device to device.
+  // A child module, so that it follows the model between devices.
   weights_ = model_->register_module("class_weights",
                                      std::make_shared<nn::Constant>(at::tensor(weights, at::kFloat)));
 }
 
-std::unique_ptr<train::Batch> SegmentationTask::load_batch(std::span<const int64_t> samples, int64_t batch) const {
+std::unique_ptr<train::Batch> SegmentationTask::load_batch(std::span<const int64_t> samples,
+                                                           int64_t batch) const {
   const auto count = static_cast<int64_t>(samples.size());
   const int64_t n = data_.window(), times = data_.times(), bands = data_.bands();
   auto result = std::make_unique<SegmentBatch>();
@@ -161,8 +163,8 @@ std::unique_ptr<train::Batch> SegmentationTask::load_batch(std::span<const int64
   bool complete = true;
   for (int64_t i = 0; i < count; ++i) {
     const auto tile = static_cast<size_t>(samples[static_cast<size_t>(i)]);
-    const data::SceneWindow window = data::augmented(data_.read(data_.training_tiles()[tile]),
-                                                  config_.data.augment, n, stream, static_cast<uint64_t>(i));
+    const data::SceneWindow window = data::augmented(
+        data_.read(data_.training_tiles()[tile]), config_.data.augment, n, stream, static_cast<uint64_t>(i));
     std::copy(window.image.begin(), window.image.end(),
               image.mutable_data_ptr<float>() + i * times * n * n * bands);
     bool* seen = valid.mutable_data_ptr<bool>() + i * times * n * n;
@@ -175,7 +177,7 @@ std::unique_ptr<train::Batch> SegmentationTask::load_batch(std::span<const int64
         any = any || one;
         complete = complete && one;
       }
-      // Nothing is learned about a pixel of which nothing is known.
+      // Pixels without data in any date are ignored.
       label[pixel] = any ? window.labels[static_cast<size_t>(pixel)] : data::ClassMap::ignored;
     }
   }
@@ -221,7 +223,7 @@ train::Metrics SegmentationTask::metrics_of(const at::Tensor& sums) {
 void SegmentationTask::track_stable_rank(train::Metrics& metrics) {
   const std::vector<data::SceneArea>& areas = data_.areas(data::SceneSplit::validation);
   std::vector<analysis::LayerRanks> ranks;
-  // One window at a time: matrices between all tokens of a large window fill much memory.
+  // One window at a time: full attention matrices of large windows need much memory.
   for (const data::SceneArea& window : spread_windows(areas, data_.window(), kTrackedSamples))
     std::ranges::move(analysis::layer_ranks(model_->attention(gather_windows(data_, {window}))),
                       std::back_inserter(ranks));

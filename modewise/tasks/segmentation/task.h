@@ -1,6 +1,5 @@
 #pragma once
-// Segmentation as the trainer sees it: varied windows of the training tiles, cross entropy, and the
-// validation areas covered by windows.
+// Training task of segmentation: augmented windows of training tiles, cross entropy, and validation areas.
 
 #include <ATen/core/Tensor.h>
 
@@ -17,34 +16,34 @@
 
 namespace modewise::tasks {
 
-/// Cross entropy of logits [B, N, N, C] against labels [B, N, N] int64, pixels below 0 left out: the weighted
-/// mean over the others of the whole batch (0 when there are none), summed along fixed paths. `weights` [C]
-/// or undefined.
+/// Cross entropy of logits [B, N, N, C] and labels [B, N, N] int64: weighted mean over all pixels of the
+/// batch with labels ≥ 0 (0 if there are none), summed in a fixed order. `weights` [C] or undefined.
 at::Tensor segment_loss(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& weights);
 
-/// The weights of `segment.class_weights` from the training pixels of each class, scaled so that their mean
-/// over these pixels is 1; empty for "none". Classes without a pixel weigh 0.
+/// Class weights of `segment.class_weights` from the training pixels of each class, normalized to mean 1 over
+/// these pixels; empty for "none". Classes without pixels have weight 0.
 std::vector<double> class_weights(const std::string& rule, const std::vector<int64_t>& pixels);
 
 /// Confusion and cross entropy over areas of a set.
 struct SegmentationErrors {
   metrics::ConfusionMatrix confusion;
-  double loss = 0;  // unweighted, summed over the pixels
+  double loss = 0;  // unweighted, sum over pixels
   /// NaN without pixels.
   double mean_loss() const;
 };
-/// Of several `workers`, who share the areas, the lead has them.
+/// Several `workers` distribute the areas; only rank 0 has the result.
 SegmentationErrors evaluate_areas(models::Segmenter& model, const data::SegmentationSet& set,
-                             std::span<const data::SceneArea> areas, const SegmentationOptions& options,
-                             train::Workers& workers = train::alone());
+                                  std::span<const data::SceneArea> areas, const SegmentationOptions& options,
+                                  train::Workers& workers = train::alone());
 
-/// Up to `wanted` of the windows that cover the areas without overlap, evenly spread. An area smaller than a
-/// window is one window that reaches beyond it.
+/// Up to `wanted` evenly spaced windows of a non-overlapping cover of the areas. An area smaller than a
+/// window is one window that exceeds it.
 std::vector<data::SceneArea> spread_windows(const std::vector<data::SceneArea>& areas, int64_t side,
                                             int64_t wanted);
 
-/// The images of `areas`, whose sides are the set's window: image [B, T, N, N, bands], valid [B, T, N, N].
-models::SegmentationInput gather_windows(const data::SegmentationSet& set, const std::vector<data::SceneArea>& areas);
+/// Model input of `areas` with the set's window size: image [B, T, N, N, bands], valid [B, T, N, N].
+models::SegmentationInput gather_windows(const data::SegmentationSet& set,
+                                         const std::vector<data::SceneArea>& areas);
 
 class SegmentationTask final : public train::ModuleTask {
  public:
@@ -60,7 +59,7 @@ class SegmentationTask final : public train::ModuleTask {
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
   std::vector<double> loss_counts(const train::Batch& batch) const override;
   at::Tensor sums(const train::Share& share) override;
-  /// val_accuracy, val_mean_iou, val_loss, and the stable ranks that are tracked.
+  /// val_accuracy, val_mean_iou, val_loss, and tracked stable ranks.
   train::Metrics metrics_of(const at::Tensor& sums) override;
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash(); }

@@ -20,24 +20,23 @@
 namespace modewise::tasks {
 namespace {
 
-constexpr int64_t kMaxPartValues = int64_t{1} << 24;  // read for a part of a strip, or said of it: 64 MB
+constexpr int64_t kMaxPartValues = int64_t{1} << 24;  // values of a strip part, read or computed: 64 MB
 
-/// Pixels that neighbouring windows share along a side; each window has one of its own at least, so that the
-/// next one lies further on.
+/// Overlap of neighbouring windows in pixels, at most the window minus one.
 int64_t shared_pixels(double overlap, int64_t window) {
-  require(overlap >= 0 && overlap < 1, ErrorKind::config,
-          "segment.overlap must be a share of the window, from 0 to below 1, got {}", overlap);
+  require(overlap >= 0 && overlap < 1, ErrorKind::config, "segment.overlap must be from 0 to below 1, got {}",
+          overlap);
   return std::min<int64_t>(std::llround(overlap * static_cast<double>(window)), window - 1);
 }
 
-/// Starts of windows along `length`: steps of `step`, the last one flush with the end.
+/// Window starts along `length` with stride `step`; the last window ends at the end.
 std::vector<int64_t> window_starts(int64_t length, int64_t window, int64_t step) {
   std::vector<int64_t> starts = {0};
   while (starts.back() + window < length) starts.push_back(std::min(starts.back() + step, length - window));
   return starts;
 }
 
-/// Weights along a side: rising over the overlap to 1, never 0.
+/// Blending weights along a side: rise over the overlap to 1, never 0.
 std::vector<float> side_weights(int64_t window, int64_t overlap) {
   std::vector<float> weights;
   for (int64_t i = 0; i < window; ++i) {
@@ -48,7 +47,7 @@ std::vector<float> side_weights(int64_t window, int64_t overlap) {
   return weights;
 }
 
-/// Sums over the rows that windows still reach.
+/// Blended sums of rows that are not finished.
 class Blend {
  public:
   Blend(int64_t rows, int64_t width, int64_t classes)
@@ -58,7 +57,7 @@ class Blend {
         sums_(static_cast<size_t>(rows * width * classes)),
         weights_(static_cast<size_t>(rows * width)) {}
 
-  /// logits [N, N, C] of the window whose first column is `column`; what reaches beyond the area is left out.
+  /// Adds logits [N, N, C] of the window at `column`, without pixels outside the area.
   void add(const float* logits, int64_t window, int64_t column, const std::vector<float>& side) {
     const int64_t columns = std::min(window, width_ - column);
     at::parallel_for(0, std::min(window, rows_), 8, [&](int64_t begin, int64_t end) {
@@ -74,7 +73,7 @@ class Blend {
     });
   }
 
-  /// The first `count` rows as means; they are then forgotten and the others move up.
+  /// Returns and removes the means of the first `count` rows.
   std::vector<float> finish(int64_t count) {
     std::vector<float> means(sums_.begin(), sums_.begin() + count * width_ * classes_);
     for (int64_t pixel = 0; pixel < count * width_; ++pixel)
@@ -95,8 +94,7 @@ class Blend {
   std::vector<float> sums_, weights_;
 };
 
-/// Copies the window at `row`, `column` of `strip` into place `index` of a batch; returns whether any pixel
-/// is valid.
+/// Copies the window at `column` of `strip` to a batch; returns whether any pixel is valid.
 bool copy_window(const data::SceneWindow& strip, int64_t column, int64_t window, float* image, bool* valid) {
   bool any = false;
   const int64_t columns = std::min(window, strip.width - column), rows = std::min(window, strip.height);
@@ -116,18 +114,18 @@ bool copy_window(const data::SceneWindow& strip, int64_t column, int64_t window,
   return any;
 }
 
-/// Windows side by side, all of one first row: what one process reads and classifies at once.
+/// Adjacent windows of one strip that a process reads and classifies at once.
 struct StripPart {
-  int64_t row = 0, height = 0;       // of the strip, in the area
-  std::span<const int64_t> columns;  // where its windows begin
-  bool last = false;                 // of its strip
+  int64_t row = 0, height = 0;       // rows of the strip in the area
+  std::span<const int64_t> columns;  // window starts
+  bool last = false;                 // whether it is the last part of its strip
 };
 
-/// What is known of a part once it is classified.
+/// A classified part.
 struct ClassifiedPart {
-  at::Tensor valid;    // [height, width] uint8: whether any date has data there
-  at::Tensor columns;  // [W] int64: of the windows that have any
-  at::Tensor logits;   // [W, N, N, C] of those
+  at::Tensor valid;    // [height, width] uint8: whether any date has data
+  at::Tensor columns;  // [W] int64: starts of windows with data
+  at::Tensor logits;   // [W, N, N, C] of these windows
 };
 
 class AreaClassifier {
@@ -200,8 +198,8 @@ class AreaClassifier {
     return {any_date(strip), at::tensor(kept, at::kLong), at::cat(logits)};
   }
 
-  /// The logits of the windows at `columns` that have any valid pixel, which go to `kept`; undefined when
-  /// none has.
+  /// Logits of the windows at `columns` with valid pixels, whose starts are stored in `kept`; undefined if
+  /// there are none.
   at::Tensor classify(const data::SceneWindow& strip, int64_t begin, std::span<const int64_t> columns,
                       std::vector<int64_t>& kept) const {
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
@@ -247,7 +245,7 @@ class AreaClassifier {
     if (part.last) finish_strip(part);
   }
 
-  /// Hands on the rows that no later window reaches.
+  /// Passes on the rows that no later window covers.
   void finish_strip(const StripPart& strip) {
     const int64_t next = strip.row + strip.height < area_.height ? next_row(strip.row) : area_.height;
     const int64_t done = next - strip.row;
@@ -265,9 +263,9 @@ class AreaClassifier {
   const RowTaker& take_;
   const int64_t overlap_;
   const std::vector<float> side_;
-  const std::vector<int64_t> columns_, rows_;  // where windows begin
+  const std::vector<int64_t> columns_, rows_;  // window starts
   std::vector<StripPart> parts_;
-  std::optional<Blend> blend_;  // the lead's
+  std::optional<Blend> blend_;  // only on rank 0
   std::vector<uint8_t> valid_;
 };
 

@@ -12,7 +12,7 @@
 namespace modewise::tasks {
 namespace {
 
-/// The first mode as small as `tokens` let it be.
+/// The fold with the smallest first mode that fits `tokens`.
 std::vector<int64_t> filled_fold(std::vector<int64_t> fold, int64_t tokens) {
   const int64_t rest = cell_count({fold.begin() + 1, fold.end()});
   fold.front() = (tokens + rest - 1) / rest;
@@ -23,17 +23,18 @@ std::vector<int64_t> patch_modes(const AttentionRequest& request,
                                  const nn::SequenceAttentionOptions& attention, int64_t tokens) {
   if (request.modes.empty()) {
     require(!attention.fold.empty(), ErrorKind::usage,
-            "the run has attention '{}', which folds nothing: --modes says how to fold the {} patches of a "
-            "case",
+            "the run has attention '{}', which has no fold: set --modes to fold the {} patches of a "
+            "sample",
             attention.type, tokens);
     return filled_fold(attention.fold, tokens);
   }
   require(cell_count(request.modes) >= tokens && filled_fold(request.modes, tokens) == request.modes,
-          ErrorKind::usage, "the modes {} do not fold the {} patches of a case: with {} the first must be {}",
+          ErrorKind::usage,
+          "the modes {} do not fit the {} patches of a sample: with {} the first must be {}",
           fmt::join(request.modes, " × "), tokens,
           request.modes.size() == 1
-              ? "one mode alone"
-              : fmt::format("{} behind it", fmt::join(request.modes.begin() + 1, request.modes.end(), " × ")),
+              ? "one mode"
+              : fmt::format("{} after it", fmt::join(request.modes.begin() + 1, request.modes.end(), " × ")),
           filled_fold(request.modes, tokens).front());
   return request.modes;
 }
@@ -45,9 +46,8 @@ AttentionMatrices series_attention(const AttentionRequest& request) {
   const SeriesClassificationRun* run = made.get();
   const auto opened = std::make_shared<const OpenedRun>(open_run(std::move(made), request.run));
   const models::SeriesModelConfig& config = run->config.model;
-  require(config.name == "patchtst", ErrorKind::usage,
-          "{} is a run of '{}', which does not attend: there is no attention matrix", request.run,
-          config.name);
+  require(config.name == "patchtst", ErrorKind::usage, "{} is a run of '{}', which has no attention matrices",
+          request.run, config.name);
   require(request.tokenizer.empty(), ErrorKind::usage,
           "--tokenizer is for language models; {} classifies series", request.run);
   AttentionMatrices out;
@@ -56,7 +56,8 @@ AttentionMatrices series_attention(const AttentionRequest& request) {
       patch_modes(request, config.attention.options(config.width, config.heads, out.tokens), out.tokens);
   opened->run->load_samples_of(request.data, true);
   const auto samples = std::make_shared<const std::vector<int64_t>>(run->set().split(request.split));
-  require(!samples->empty(), ErrorKind::data, "{}: there are no {} cases", run->set().source, request.split);
+  require(!samples->empty(), ErrorKind::data, "{}: there are no {} samples", run->set().source,
+          request.split);
   out.model = fmt::format("{}, {}", opened->folder.path().filename().string(), run->model_name());
   out.sample = "sample";
   out.source = fmt::format("{}, {} split", std::filesystem::path(run->set().source).filename().string(),

@@ -1,13 +1,13 @@
 #pragma once
-// The attention of a classifier of series over the patches of its cases, as matrices.
+// Attention matrices of series classifiers over the patches of their samples.
 
 #include "modewise/tasks/attention_matrices.h"
 
 namespace modewise::tasks {
 
-/// One matrix a case, the mean over variables whose patches are apart. Modes must hold the patches of a case;
-/// where the last cells are empty, no smaller first mode may do. Usage errors: those modes, a model that does
-/// not attend.
+/// One matrix per sample, the mean over variables if they have separate patches. The modes must fit the
+/// patches of a sample with the smallest possible first mode. Usage errors: other modes, a model without
+/// attention.
 AttentionMatrices series_attention(const AttentionRequest& request);
 
 }  // namespace modewise::tasks

@@ -8,9 +8,10 @@ namespace modewise::tasks {
 
 void SeriesClassificationOptions::fields(Fields& f) {
   ClassLossOptions::fields(f);
-  f.add("select", select, "validation metric that chooses the best weights",
+  f.add("select", select, "validation metric for the selection of the best weights",
         {.one_of = {"loss", "accuracy"}});
-  f.add("evaluation_batch", evaluation_batch, "cases at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("evaluation_batch", evaluation_batch, "batch size of evaluation, in samples",
+        {.min = 1, .max = 65536});
 }
 
 void SeriesOutput::fields(Fields& f) {

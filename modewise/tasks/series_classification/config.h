@@ -1,6 +1,5 @@
 #pragma once
-// Everything a run that classifies series is told: series, their variations, model, how to judge it,
-// training, output.
+// Config of series classification runs: data, augmentation, model, evaluation, training and output.
 
 #include <cstdint>
 #include <string>
@@ -38,13 +37,13 @@ struct SeriesClassificationConfig {
   void fields(Fields& f);
 
   models::SeriesShape model_shape(const data::SeriesCollection& set) const;
-  /// The rules that tie fields of several groups together; `source` opens the message.
+  /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
 };
 
-/// A name for tables: "patchtst axial", "tcn" …
+/// Model name for tables: "patchtst axial", "tcn" …
 std::string model_title(const SeriesClassificationConfig& config);
-/// The name of its data, with the protocol where it is not the official one.
+/// Data name, with the protocol if it is not official.
 std::string data_title(const SeriesClassificationConfig& config);
 
 }  // namespace modewise::tasks

@@ -1,4 +1,4 @@
-// What the pages of a run that classifies series show of a case.
+// Series views of reports and explanations.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/where.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kShownVariables = 6;
 
-/// Each variable's mean over its case, like the values [B, V, T]; behind a case's end what stands there.
+/// Mean of each variable over its sample, expanded to the values [B, V, T]; padding is unchanged.
 at::Tensor means_like(const models::ClassifierInput& input) {
   const at::Tensor sum = input.values.sum(-1, true);
   if (!input.valid.defined()) return (sum / input.values.size(-1)).expand_as(input.values);
@@ -39,11 +39,12 @@ SampleView SeriesClassificationRun::sample_view(int64_t sample) const {
 }
 
 std::string SeriesClassificationRun::figure_text() const {
-  return fmt::format("scaled series, the first {} variables at most", kShownVariables);
+  return fmt::format("scaled series, at most the first {} variables", kShownVariables);
 }
 
-std::vector<Influence> SeriesClassificationRun::influences(const models::ClassifierInput& input, const at::Tensor& whole,
-                                             int64_t max_places) const {
+std::vector<Influence> SeriesClassificationRun::influences(const models::ClassifierInput& input,
+                                                           const at::Tensor& whole,
+                                                           int64_t max_places) const {
   const at::Tensor means = means_like(input);
   const auto along = [&](const char* mode, int64_t dim, int64_t thick) {
     return influence_of(mode, input.values.size(dim), thick, max_places, [&](int64_t begin, int64_t end) {

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "modewise/core/aliases.h"
 #include "modewise/analysis/sequence_cost.h"
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/models/series_classification/series_ensemble.h"
 #include "modewise/tasks/classification/choose_epochs.h"
@@ -42,7 +42,7 @@ void SeriesClassificationRun::load_samples_of(const std::string& path, bool with
     wanted.path = path;
     wanted.train = wanted.test = "";
   }
-  // The training did not see how long the test cases are.
+  // The lengths of test samples are unknown to training.
   if (!config.train.test && wanted.length == 0) wanted.length = trained_.length;
   data::SeriesCollection set = data::load_collection(wanted, with_test);
   require(set.classes == trained_.classes && set.variables == trained_.variables &&
@@ -75,18 +75,19 @@ nlohmann::ordered_json SeriesClassificationRun::describe() const {
 
 void SeriesClassificationRun::read_description(const nlohmann::ordered_json& json, const std::string& file) {
   source_ = json.at("source").get<std::string>();
-  trained_ = {json.at("classes").get<std::vector<std::string>>(),
-              json.at("variables").get<int64_t>(),
-              json.at("length").get<int64_t>(),
-              json.at("padded").get<bool>(),
-              {json.at("mean").get<std::vector<double>>(), aliased_member(json, "std").get<std::vector<double>>()}};
+  trained_ = {
+      json.at("classes").get<std::vector<std::string>>(),
+      json.at("variables").get<int64_t>(),
+      json.at("length").get<int64_t>(),
+      json.at("padded").get<bool>(),
+      {json.at("mean").get<std::vector<double>>(), aliased_member(json, "std").get<std::vector<double>>()}};
   shape_ = {trained_.variables, trained_.length, std::ssize(trained_.classes), trained_.padded,
             json.at("samples").at("train").get<int64_t>()};
   const data::VariableScale& scale = trained_.scale;
-  require(scale.mean.size() == scale.stddev.size() &&
-              (scale.mean.empty() || std::ssize(scale.mean) == shape_.variables) &&
-              shape_.training_samples >= 0,
-          ErrorKind::data, "{}: means and deviations do not fit {} variables", file, shape_.variables);
+  require(
+      scale.mean.size() == scale.stddev.size() &&
+          (scale.mean.empty() || std::ssize(scale.mean) == shape_.variables) && shape_.training_samples >= 0,
+      ErrorKind::data, "{}: means and standard deviations do not match {} variables", file, shape_.variables);
 }
 
 void SeriesClassificationRun::make_model(bool to_train) {
@@ -127,7 +128,7 @@ void SeriesClassificationRun::add_metrics(nlohmann::ordered_json& metrics) const
 
 std::string SeriesClassificationRun::choice_text() const {
   if (config.data.protocol != "tslib") return ClassificationRun::choice_text();
-  return "Protocol tslib: the test cases chose the weights, so that this accuracy is an upper bound.";
+  return "Protocol tslib: the weights are selected on the test samples, so this accuracy is an upper bound.";
 }
 
 }  // namespace modewise::tasks

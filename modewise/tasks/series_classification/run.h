@@ -1,5 +1,5 @@
 #pragma once
-// A run that classifies series. metrics.json gains "protocol".
+// Series classification run. metrics.json also has "protocol".
 
 #include <memory>
 #include <string>
@@ -13,7 +13,8 @@
 namespace modewise::tasks {
 
 class SeriesClassificationRun final
-    : public ClassificationRunOf<SeriesClassificationConfig, data::SeriesCollection, models::SeriesClassifier> {
+    : public ClassificationRunOf<SeriesClassificationConfig, data::SeriesCollection,
+                                 models::SeriesClassifier> {
  public:
   const char* task() const override { return "series_classification"; }
   const char* subject() const override { return "series"; }
@@ -21,7 +22,7 @@ class SeriesClassificationRun final
   void require_data() const override;
 
   void load_samples(bool with_test) override;
-  /// Of one .ts file all are test cases.
+  /// All samples of one .ts file are test samples.
   void load_samples_of(const std::string& path, bool with_test) override;
   std::string samples_text() const override;
   std::string protocol() const override { return config.data.protocol; }
@@ -34,7 +35,9 @@ class SeriesClassificationRun final
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void augment(data::LabelledBatch& batch, int64_t number) const override;
 
-  std::unique_ptr<ClassificationRun> create() const override { return std::make_unique<SeriesClassificationRun>(); }
+  std::unique_ptr<ClassificationRun> create() const override {
+    return std::make_unique<SeriesClassificationRun>();
+  }
 
   std::vector<std::string> figures() const override { return {"accuracy", "loss"}; }
   void add_metrics(nlohmann::ordered_json& metrics) const override;
@@ -45,10 +48,12 @@ class SeriesClassificationRun final
   std::vector<std::string> mode_names() const override { return {"patch"}; }
   std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
                                     int64_t max_places) const override;
-  std::string removal_text() const override { return "its values become the variable's mean over the case"; }
+  std::string removal_text() const override {
+    return "its values become the mean of the variable over the sample";
+  }
 
  private:
-  /// Lets a member of an ensemble see values as they were scaled when it was trained.
+  /// Sets the scaling of an ensemble member to that of its training.
   void scale_for(int64_t member, const data::VariableScale& scale);
 
   data::TrainedSeries trained_;

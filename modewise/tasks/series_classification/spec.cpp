@@ -19,7 +19,7 @@ std::unique_ptr<ClassificationRun> make_run() {
   return std::make_unique<SeriesClassificationRun>();
 }
 
-/// Steps of the shortest case.
+/// Length of the shortest sample.
 int64_t shortest(const data::SeriesCollection& set) {
   int64_t steps = set.length;
   for (const at::Tensor& series : set.samples) steps = std::min(steps, series.size(1));
@@ -34,11 +34,11 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
                {"cases", set.count()},   {"variables", set.variables},
                {"longest", set.length},  {"shortest", minimum},
                {"classes", set.classes}, {"protocol", config.data.protocol}};
-  return describe_set(
-      set, std::move(head),
-      fmt::format("{}: {} cases of {} variable{}, {}{} steps; protocol {}", set.source, set.count(),
-                  set.variables, set.variables == 1 ? "" : "s",
-                  minimum == set.length ? "" : fmt::format("{} to ", minimum), set.length, config.data.protocol));
+  return describe_set(set, std::move(head),
+                      fmt::format("{}: {} samples of {} variable{}, {}{} steps; protocol {}", set.source,
+                                  set.count(), set.variables, set.variables == 1 ? "" : "s",
+                                  minimum == set.length ? "" : fmt::format("{} to ", minimum), set.length,
+                                  config.data.protocol));
 }
 
 bool owns(const std::filesystem::path& data) {
@@ -48,8 +48,8 @@ bool owns(const std::filesystem::path& data) {
          (part && (ending == ".tsv" || ending == ".csv" || ending == ".txt"));
 }
 
-/// data.length for the longest case of all where cases differ in length and the test part will be read: the
-/// candidates train without it, and the one that is chosen must have room. "" where nothing has to be set.
+/// data.length of the longest sample, if lengths differ and the test split will be evaluated: candidates
+/// train without it, but the chosen model must fit it. "": nothing to set.
 std::string room_for_test(const std::string& file, const std::vector<std::string>& assignments) {
   const auto config = load_config<SeriesClassificationConfig>(file, assignments);
   if (config.data.length > 0 || !config.train.test || config.data.is_simulated()) return "";
@@ -57,12 +57,12 @@ std::string room_for_test(const std::string& file, const std::vector<std::string
   return set.padded() ? fmt::format("data.length={}", set.length) : "";
 }
 
-constexpr int64_t kEnoughToChoose = 200;  // validation cases of which one split is enough
+constexpr int64_t kEnoughToChoose = 200;  // validation samples above which one split is enough
 constexpr int64_t kFurtherSplits = 4;
 
 std::vector<std::string> splits(const std::string& file, const std::vector<std::string>& assignments) {
   const data::CollectionConfig config = load_config<SeriesClassificationConfig>(file, assignments).data;
-  // Other protocols deal the test cases out, too, and a simulation draws its series by that seed.
+  // Other protocols also resample the test split, and a simulation uses the seed for its series.
   if (config.protocol != "official" || config.is_simulated()) return {};
   if (std::ssize(data::load_collection(config, false).validation) >= kEnoughToChoose) return {};
   std::vector<std::string> all;
@@ -71,11 +71,11 @@ std::vector<std::string> splits(const std::string& file, const std::vector<std::
   return all;
 }
 
-/// Of transformers those that experiments/series_classification found on small sets: noise, shifts and mixup, two lengths of
-/// patches.
+/// Candidates, with the transformer settings that experiments/series_classification found for small sets:
+/// noise, shifts, mixup, and two patch lengths.
 std::vector<Candidate> candidates(const std::string& file, const std::vector<std::string>& assignments) {
   const std::vector<std::string> augmented = {"augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3",
-                                           "model.dropout=0.2", "model.head.dropout=0.3"};
+                                              "model.dropout=0.2", "model.head.dropout=0.3"};
   const auto patchtst = [&](const std::vector<std::string>& further) {
     std::vector<std::string> all = {"model.name=patchtst", "model.attention.type=axial"};
     all.insert(all.end(), augmented.begin(), augmented.end());
@@ -89,7 +89,8 @@ std::vector<Candidate> candidates(const std::string& file, const std::vector<std
       {"resnet", {"model.name=resnet"}},
       {"patchtst-short", patchtst({"model.patch.length=3", "model.patch.stride=1"})},
       {"patchtst", patchtst({})},
-      {"resnet-varied", {"model.name=resnet", "augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3"}},
+      {"resnet-varied",
+       {"model.name=resnet", "augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3"}},
       {"tcn", {"model.name=tcn"}},
       {"dlinear", {"model.name=dlinear"}}};
   if (const std::string room = room_for_test(file, assignments); !room.empty())
@@ -102,18 +103,19 @@ std::vector<Candidate> candidates(const std::string& file, const std::vector<std
 const TaskSpec series_classification_spec = classification_spec<make_run>({
     .name = "series_classification",
     .command = "classify-series",
-    .summary = "Trains a classifier of series, and judges it on the test cases.",
+    .summary = "Trains a series classifier and evaluates it on the test samples.",
     .example = "modewise train classify-series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
     .data_help = "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt, .arff), one of the two, a file "
-                 "of all cases, or motifs (data.path)",
+                 "of all samples, or motifs (data.path)",
     .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, "
                   "ensemble, auto",
     .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv, .txt or .arff"},
                 {"--test", "data.test", "test file"},
-                {"--protocol", "data.protocol", "official, paper or tslib"},
+                {"--protocol", "data.protocol",
+                 "split protocol: official, paper or tslib (default official)"},
                 {"--attention", "model.attention.type",
-                 "full, axial, pooled, causal, window, random, topk, linformer, …"},
-                {"--fold", "model.attention.fold", "sizes such as 0,32"}},
+                 "attention type: full, axial, pooled, summary, window, random, topk, linformer, …"},
+                {"--fold", "model.attention.fold", "sizes of the fold, such as 0,32"}},
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/loss", "validation loss", "lowest", 3}},
     .owns = owns,

@@ -15,7 +15,7 @@
 namespace modewise::tasks {
 namespace {
 
-/// A run of any objective: its texts within their marks, and what they attend to.
+/// A run of any objective: its texts with special tokens, and their attention.
 struct AttendingRun {
   std::shared_ptr<const void> owner;
   const TextTaskConfig* config = nullptr;
@@ -52,8 +52,8 @@ std::vector<int64_t> token_modes(const AttentionRequest& request, const models::
   const std::vector<int64_t>& fold = model.attention.fold;
   if (!request.modes.empty()) return request.modes;
   require(!fold.empty() && fold.front() > 0, ErrorKind::usage,
-          "{} has attention '{}', which has no fold of one size: --modes says how, such as 4,4,4",
-          request.run, model.attention.type);
+          "{} has attention '{}', which has no fixed fold: set --modes, such as 4,4,4", request.run,
+          model.attention.type);
   return fold;
 }
 
@@ -62,7 +62,8 @@ std::vector<int64_t> token_modes(const AttentionRequest& request, const models::
 AttentionMatrices text_attention(const AttentionRequest& request) {
   require(request.tokenizer.empty(), ErrorKind::usage, "--tokenizer is for language models; {} has its own",
           request.run);
-  const bool classify = read_run_config<TextTaskConfig>(train::RunFolder::open(request.run)).is("classification");
+  const bool classify =
+      read_run_config<TextTaskConfig>(train::RunFolder::open(request.run)).is("classification");
   const auto run = std::make_shared<AttendingRun>(classify ? open_classifier(request) : open_other(request));
   AttentionMatrices out;
   out.model = fmt::format("{}, {}", std::filesystem::path(request.run).filename().string(),
@@ -84,7 +85,7 @@ AttentionMatrices text_attention(const AttentionRequest& request) {
     text.types.resize(static_cast<size_t>(n));
     const data::TokenRows row = data::side_by_side(std::span(&text, 1), *run->reading->frame.padding);
     const models::AttentionView view = run->attention({row.ids, row.mask, row.types});
-    require(!view.full.empty(), ErrorKind::usage, "attention '{}' makes no matrices",
+    require(!view.full.empty(), ErrorKind::usage, "attention '{}' has no matrices",
             run->config->model.attention.type);
     return view.full[static_cast<size_t>(layer)].squeeze(0);
   };

@@ -4,9 +4,9 @@
 
 namespace modewise::tasks {
 
-/// The attention over the first Π modes tokens of each text that has so many. Usage errors: modes that are
-/// missing where the attention folds nothing or its fold grows; a form that makes no matrices. Data error
-/// where no text is long enough.
+/// Attention over the first Π modes tokens of each text that is long enough. Usage errors: missing modes if
+/// the attention has no fold or a growing one; an attention type without matrices. Data error if no text is
+/// long enough.
 AttentionMatrices text_attention(const AttentionRequest& request);
 
 }  // namespace modewise::tasks

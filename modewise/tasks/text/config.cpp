@@ -12,32 +12,33 @@ namespace modewise::tasks {
 
 void TextOptions::fields(Fields& f) {
   f.add("objective", objective,
-        "what is learnt: classify (a class of a text or pair), regress (a number), masked (hidden tokens)",
+        "training objective: classification (of texts or pairs), regression, masked_lm (masked language "
+        "modelling)",
         {.one_of = {"classification", "regression", "masked_lm"}});
   f.add("class_weights", class_weights,
-        "classify: weights of the classes in the loss: none, or balanced by their counts",
+        "classification: class weights in the loss: none, or balanced by class counts",
         {.one_of = {"none", "balanced"}});
-  f.add("label_smoothing", label_smoothing, "classify: share of the target spread over all classes",
+  f.add("label_smoothing", label_smoothing, "classification: label smoothing, from 0 to 0.99",
         {.min = 0, .max = 0.99});
   f.add("layer_decay", layer_decay,
-        "what the learning rate is multiplied by from each layer to the one below; the head's is whole",
+        "layer-wise learning rate decay: factor from each layer to the one below; 1 for the head",
         {.min = 0.01, .max = 1});
-  f.add(
-      "longer", longer,
-      "with data.length beyond the positions of model.from: cut the texts, repeat the codes of the positions "
-      "block by block, or stretch them (linear interpolation)",
-      {.one_of = {"cut", "repeat", "stretch"}});
+  f.add("longer", longer,
+        "if data.length exceeds the positions of model.from: cut the texts, repeat the position embeddings "
+        "block-wise, or stretch them (linear interpolation)",
+        {.one_of = {"cut", "repeat", "stretch"}});
   f.add("select", select,
-        "validation metric that chooses the best weights; auto: accuracy (CoLA: matthews), pearson, or loss",
+        "validation metric for the selection of the best weights; auto: accuracy (CoLA: matthews), pearson, "
+        "or loss",
         {.one_of = {"auto", "auc", "accuracy", "matthews", "f1", "pearson", "spearman", "loss"}});
-  f.add("evaluation_batch", evaluation_batch, "texts at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("evaluation_batch", evaluation_batch, "batch size of evaluation, in texts", {.min = 1, .max = 65536});
   f.add("validation_windows", validation_windows,
-        "masked: windows at most of each evaluation while training; 0: all", {.min = 0});
+        "masked_lm: maximum windows of each evaluation during training; 0: all", {.min = 0});
 }
 
 void TextOutput::fields(Fields& f) {
   f.add("report", report, "write report.html after training");
-  f.add("export_model", export_model, "write the model as Hugging Face's files into RUN/model");
+  f.add("export_model", export_model, "write the model in Hugging Face format to RUN/model");
 }
 
 TextTaskConfig::TextTaskConfig() {
@@ -51,7 +52,7 @@ TextTaskConfig::TextTaskConfig() {
 
 void TextTaskConfig::fields(Fields& f) {
   f.add("tokenizer", tokenizer,
-        "folder or file of the tokenizer: vocab.txt, tokenizer.json …; empty: that of model.from",
+        "tokenizer file or folder: vocab.txt, tokenizer.json …; empty: tokenizer of model.from",
         {.is_path = [](const std::string& given) { return given != "bytes"; }});
   f.group("data", data);
   f.group("model", model);
@@ -70,8 +71,8 @@ void TextTaskConfig::validate(const std::string& source) const {
   const bool fits = select == "auto" || select == "loss" ||
                     (is("classification") && select != "pearson" && select != "spearman") ||
                     (is("regression") && (select == "pearson" || select == "spearman"));
-  require(fits, ErrorKind::config, "{}: text.select = \"{}\" is no metric of text.objective = \"{}\"", source,
-          select, text.objective);
+  require(fits, ErrorKind::config, "{}: text.select = \"{}\" is not a metric of text.objective = \"{}\"",
+          source, select, text.objective);
   train.validate();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Everything an encoder's run is told: texts, tokenizer, model, what it is trained to tell, training, output.
+// Config of text runs: data, tokenizer, encoder, objective, training and output.
 
 #include <cstdint>
 #include <string>
@@ -15,9 +15,9 @@ namespace modewise::tasks {
 
 struct TextOptions : ClassOptions {
   std::string objective = "classification";  // classification | regression | masked_lm
-  double layer_decay = 1;              // of the learning rate, from each layer to the one below
-  std::string longer = "cut";      // cut | repeat | stretch: texts longer than the positions of model.from
-  int64_t validation_windows = 0;  // masked: at each evaluation; 0: all
+  double layer_decay = 1;                    // layer-wise learning rate decay
+  std::string longer = "cut";  // cut | repeat | stretch, if data.length exceeds the positions of model.from
+  int64_t validation_windows = 0;  // masked_lm: windows of each evaluation; 0: all
 
   TextOptions() { select = "auto"; }
   void fields(Fields& f);
@@ -25,13 +25,13 @@ struct TextOptions : ClassOptions {
 
 struct TextOutput {
   bool report = true;        // report.html after training
-  bool export_model = true;  // RUN/model as Hugging Face's files
+  bool export_model = true;  // RUN/model in Hugging Face format
   void fields(Fields& f);
 };
 
 struct TextTaskConfig {
   data::TextDataConfig data;
-  std::string tokenizer;  // "": that of model.from
+  std::string tokenizer;  // "": tokenizer of model.from
   models::TextModelConfig model;
   data::MaskingConfig masking;
   TextOptions text;
@@ -40,7 +40,7 @@ struct TextTaskConfig {
 
   TextTaskConfig();
   void fields(Fields& f);
-  /// The rules that tie fields of several groups together; `source` opens the message.
+  /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
   bool is(const char* objective) const { return text.objective == objective; }
 };
@@ -48,9 +48,9 @@ struct TextTaskConfig {
 /// As tasks::load_config.
 TextTaskConfig load_text_config(const std::string& file, const std::vector<std::string>& assignments);
 
-/// A name for tables: "bert 4×128 full", "roberta 12×768 tensor 0·8·8" …
+/// Model name for tables: "bert 4×128 full", "roberta 12×768 axial 0·8·8" …
 std::string model_title(const TextTaskConfig& config);
-/// The name of its data: GLUE's, or the file's or folder's without its ending.
+/// Data name: the GLUE task, or the file or folder name without extension.
 std::string data_title(const TextTaskConfig& config);
 
 }  // namespace modewise::tasks

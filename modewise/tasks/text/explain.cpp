@@ -12,10 +12,10 @@
 namespace modewise::tasks {
 namespace {
 
-constexpr int64_t kMaxRows = 200;  // of a text's table
+constexpr int64_t kMaxRows = 200;  // maximum rows of a text's table
 constexpr int64_t kMaxTargets = 3;
 
-/// A token's own characters.
+/// Text of a token.
 std::string token_text(const TextReading& reading, text::Tokenizer::Id id) {
   if (id < reading.tokenizer->size()) {
     const std::string text = reading.tokenizer->decode(std::span(&id, 1));
@@ -33,20 +33,21 @@ std::vector<std::string> token_texts(const TextReading& reading, const text::Fra
   return out;
 }
 
-/// Whether all weights [.., n, n] are shares of one: none below 0, rows that sum to 1.
+/// Whether weights [.., n, n] are probabilities: non-negative, rows sum to 1.
 bool are_shares(const at::Tensor& weights) {
   return weights.min().item<double>() >= 0 && (weights.sum(-1) - 1).abs().max().item<double>() < 1e-3;
 }
 
-/// Where each token looks most, by weights [n, n].
+/// Table of the largest attention weights [n, n] of each token.
 report::Table looks_table(const std::vector<std::string>& tokens, const at::Tensor& matrix,
                           const std::vector<double>& effect) {
   const int64_t n = std::ssize(tokens);
   const at::Tensor plain = matrix.to(at::kDouble).contiguous();
   const double* values = plain.const_data_ptr<double>();
-  std::vector<report::Column> columns = {{"place"}, {"token"}, {"looks at"}, {"is looked at %"}};
+  std::vector<report::Column> columns = {
+      {"position"}, {"token"}, {"attends to"}, {"mean attention received %"}};
   const bool moved = std::ssize(effect) == n;
-  if (moved) columns.push_back({"moves"});
+  if (moved) columns.push_back({"effect"});
   report::Table table(columns);
   for (int64_t i = 0; i < std::min(n, kMaxRows); ++i) {
     std::vector<int64_t> order(static_cast<size_t>(n));
@@ -119,17 +120,17 @@ void explain_texts(const ExplainedTexts& given, const ExplainOptions& options, E
       e.attention.full[layer][i].narrow(1, 0, n).narrow(2, 0, n).copy_(matrix[0]);
     }
     const at::Tensor last = view.full.back()[0];
-    e.tables.push_back({fmt::format("Where the tokens of {} look", name),
-                        are_shares(last)
-                            ? "In the last layer, mean of the heads."
-                            : "In the last layer, mean of the heads. This form's weights are what values are "
-                              "multiplied with: they may be below 0, and do not sum to 100 %.",
-                        looks_table(tokens, last.mean(0), effect)});
+    e.tables.push_back(
+        {fmt::format("Attention of the tokens of {}", name),
+         are_shares(last) ? "Last layer, mean over heads."
+                          : "Last layer, mean over heads. The weights of this attention type are factors of "
+                            "the values: they may be negative and do not sum to 100 %.",
+         looks_table(tokens, last.mean(0), effect)});
   }
   if (!e.attention.full.empty()) e.ranks = analysis::layer_ranks(e.attention);
   if (!given.predicted) return;
-  e.effect_unit = "the mean absolute change of what is told";
-  e.removal = "the token is hidden";
+  e.effect_unit = "the mean absolute change of the prediction";
+  e.removal = "the token is masked";
 }
 
 }  // namespace modewise::tasks

@@ -1,5 +1,5 @@
 #pragma once
-// Which tokens of a text look where, and which move what is told of it.
+// Explanation of text runs: attention maps over tokens, and occlusion of tokens.
 
 #include <functional>
 #include <string>
@@ -13,14 +13,14 @@ namespace modewise::tasks {
 
 struct ExplainedTexts {
   const TextReading& reading;
-  std::vector<std::pair<std::string, text::FramedText>> texts;  // by their names
+  std::vector<std::pair<std::string, text::FramedText>> texts;  // name and tokens
   std::function<models::AttentionView(const models::TextInput&)> attention;
-  /// What is told of a text, [1, K]; null: nothing that tokens could move.
+  /// Prediction for a text, [1, K]; null: no occlusion.
   std::function<at::Tensor(const models::TextInput&)> predicted = nullptr;
 };
 
-/// Into `e`: matrices of each text over its own tokens, tables of where they look, and by how much what is
-/// told changes when a token is hidden.
+/// Fills `e`: attention matrices of each text over its own tokens, tables of the largest weights, and the
+/// change of the prediction when a token is masked.
 void explain_texts(const ExplainedTexts& given, const ExplainOptions& options, Explanation& e);
 
 }  // namespace modewise::tasks

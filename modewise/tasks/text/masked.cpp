@@ -27,14 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Marks of judged windows are drawn by the split's seed, so that every run of one data is asked the same.
+/// Seed of the masks of evaluation windows, the same for all runs.
 constexpr uint64_t kEvaluated = uint64_t{1} << 63;
 
 struct MaskedBatch final : train::Batch {
   data::MaskedRows rows;
 };
 
-/// log p of the tokens that stood at the m hidden places, [m], and with `right` how many were the likeliest.
+/// log p of the original tokens at the m masked positions, [m]; `right` counts correct predictions.
 at::Tensor hidden_scores(models::MaskedLanguageModel& model, const data::MaskedRows& rows, int64_t* right) {
   const at::Tensor places = rows.targets.flatten().ge(0).nonzero().squeeze(1);
   const at::Tensor wanted = rows.targets.flatten().index_select(0, places);
@@ -105,7 +105,7 @@ data::TokenWindows MaskedRun::windows(const std::string& part) const {
   const data::TokenStream stream(set_.part(part), std::nullopt, reading.frame.single.back().mark);
   require(stream.size() > 1, ErrorKind::data, "{}: there is no {} text", set_.source, part);
   const int64_t room = reading.length - std::ssize(reading.frame.single) + 1;
-  require(room > 0, ErrorKind::config, "data.length = {} leaves no room for a text beside its marks",
+  require(room > 0, ErrorKind::config, "data.length = {} is too short for the special tokens",
           reading.length);
   return {part, stream, part == "train" ? room : std::min(room, stream.size() - 1)};
 }
@@ -197,12 +197,12 @@ Json MaskedRun::evaluate(const std::string& split) const {
 
 std::vector<JsonColumn> MaskedRun::columns() const {
   return {{"split", "split"},           {"windows", "windows"},
-          {"hidden tokens", "samples"}, {"told %", "accuracy", 1, 100},
+          {"masked tokens", "samples"}, {"accuracy %", "accuracy", 1, 100},
           {"loss", "loss", 3},          {"perplexity", "perplexity", 2}};
 }
 
 std::vector<LearningChart> MaskedRun::charts() const {
-  return {{"Hidden tokens told", {"val_accuracy"}}, {"Losses", {"train_loss", "val_loss"}}};
+  return {{"Masked-token accuracy", {"val_accuracy"}}, {"Losses", {"train_loss", "val_loss"}}};
 }
 
 void MaskedRun::add_sections(report::HtmlPage& page, const std::string& split) const {
@@ -212,25 +212,25 @@ void MaskedRun::add_sections(report::HtmlPage& page, const std::string& split) c
   const data::MaskedRows rows = masked(framed_windows(all, first, 0), {kEvaluated, RandomSite::masking, 0});
   const at::Tensor logits = model_->logits(model_->hidden({rows.inputs, std::nullopt, {}}))[0];
   const at::Tensor best = logits.argmax(1);
-  report::Table table({{"place"}, {"told"}, {"was"}, {"probability"}});
+  report::Table table({{"position"}, {"predicted"}, {"true"}, {"probability"}});
   for (int64_t i = 0; i < rows.targets.size(1); ++i) {
     const int64_t was = rows.targets[0][i].item<int64_t>(), predicted = best[i].item<int64_t>();
     if (was < 0) continue;
     const auto word = [&](int64_t id) {
       const auto token = static_cast<text::Tokenizer::Id>(id);
-      return id < reading.tokenizer->size() ? reading.tokenizer->decode(std::span(&token, 1)) : "(mark)";
+      return id < reading.tokenizer->size() ? reading.tokenizer->decode(std::span(&token, 1)) : "(special)";
     };
     table.add_row(
         {i, word(predicted), word(was), report::Cell(at::softmax(logits[i], -1)[was].item<double>(), 3)});
   }
-  page.add_section("Hidden tokens of the first window");
-  page.add_table(table, "Probability: of the token that stood there.");
+  page.add_section("Masked tokens of the first window");
+  page.add_table(table, "Probability of the true token.");
 }
 
 Result MaskedRun::predict(const PredictRequest& request) {
   fail(ErrorKind::usage,
-       "{} tells hidden tokens: it is a model to start from, as in modewise train text --from {}/model",
-       request.run, request.run);
+       "{} is a masked language model: start from it with modewise train text --from {}/model", request.run,
+       request.run);
 }
 
 std::vector<std::pair<std::string, text::FramedText>> MaskedRun::shown_texts(const std::string& split,

@@ -1,5 +1,5 @@
 #pragma once
-// Hidden tokens told by what stands around them: the training that encoders begin with.
+// Masked language modelling: pretraining of encoders.
 
 #include "modewise/data/text/masking.h"
 #include "modewise/data/token_set.h"
@@ -8,7 +8,7 @@
 
 namespace modewise::tasks {
 
-/// Windows of documents packed end to end, a mark between them, each within the marks of one text.
+/// Run on windows of packed documents with separators; each window has the special tokens of one text.
 class MaskedRun final : public ObjectiveRun {
  public:
   using ObjectiveRun::ObjectiveRun;
@@ -36,9 +36,9 @@ class MaskedRun final : public ObjectiveRun {
     return model_->attention(input);
   }
 
-  /// Windows of a part; data error where there is not one token.
+  /// Windows of a split; data error if it has no token.
   data::TokenWindows windows(const std::string& part) const;
-  /// Windows begun `shift` tokens later, within their marks [B, n].
+  /// Windows shifted by `shift` tokens, with special tokens, [B, n].
   at::Tensor framed_windows(const data::TokenWindows& windows, std::span<const int64_t> which,
                             int64_t shift) const;
   data::MaskedRows masked(const at::Tensor& ids, const RandomStream& stream) const;
@@ -50,12 +50,12 @@ class MaskedRun final : public ObjectiveRun {
   std::shared_ptr<models::MaskedLanguageModel> model_;
 };
 
-/// Sums over hidden tokens.
+/// Sums over masked tokens.
 struct MaskedScores {
   double loss = 0;  // −Σ log p
   int64_t asked = 0, right = 0;
 };
-/// The tokens of a share of the windows, hidden alike each time; `most`: of the first windows alone, 0 all.
+/// Scores a share of the windows with deterministic masking; `maximum`: only the first windows, 0: all.
 /// Throws train::EvaluationInterrupted on a stop signal.
 MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& windows, int64_t maximum,
                           const train::Share& share = {});

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 std::vector<ResultTable> objective_tables(const ObjectiveRun& run, const Json& parts) {
-  return {{"How good it is", "", json_table(run.columns(), parts)}};
+  return {{"Evaluation", "", json_table(run.columns(), parts)}};
 }
 
 void write_objective_report(const OpenedObjective& opened, const fs::path& out) {
@@ -29,15 +29,15 @@ void write_objective_report(const OpenedObjective& opened, const fs::path& out) 
   const ObjectiveRun& run = *opened.run;
   const Json metrics = evaluated_metrics(opened.folder);
   const bool masked = run.config.is("masked_lm");
-  report::HtmlPage page =
-      open_page(opened.folder,
-                {data_title(run.config),
-                 masked ? "Encoder that tells hidden tokens" : "Encoder that tells a number of texts",
-                 {{"data", run.data_text(run.config.train.test)}},
-                 {{"tokenizer", run.reading.tokenizer->name()}}},
-                model_title(run.config), run.module(), run.config.train.seed);
+  report::HtmlPage page = open_page(opened.folder,
+                                    {data_title(run.config),
+                                     masked ? "Masked language model" : "Text regression",
+                                     {{"data", run.data_text(run.config.train.test)}},
+                                     {{"tokenizer", run.reading.tokenizer->name()}}},
+                                    model_title(run.config), run.module(), run.config.train.seed);
   add_tables(page, objective_tables(run, evaluated_parts(metrics)));
-  page.add_paragraph("The weights are those of the best validation metric; the test texts chose nothing.");
+  page.add_paragraph(
+      "The weights are those of the best validation metric; the test texts are not used for selection.");
   run.add_sections(page, evaluated_part(metrics));
   add_learning(page, opened.folder, run.charts());
   write_page(page, opened.folder, out);
@@ -93,7 +93,7 @@ class ObjectiveTraining final : public Training {
     result.metrics["validation"] = evaluate("validation");
     if (reads_test()) result.metrics["test"] = evaluate("test");
     if (run_->config.output.export_model) {
-      fs::remove_all(folder.file("model"));  // of an evaluation that was cut off
+      fs::remove_all(folder.file("model"));  // left by an interrupted evaluation
       run_->save(folder.file("model"));
     }
     folder.write_metrics(result.metrics);
@@ -145,7 +145,9 @@ Result evaluate_objective(const EvaluateRequest& request) {
   const OpenedObjective opened = open_objective(request.run);
   const bool own = request.data.empty();
   opened.run->load_data(request.data, !own || request.split == "test" || request.split == "all");
-  Json figures = opened.run->evaluate(own ? request.split : opened.run->config.is("masked_lm") ? "all" : "test");
+  Json figures = opened.run->evaluate(own                                  ? request.split
+                                      : opened.run->config.is("masked_lm") ? "all"
+                                                                           : "test");
   if (own && request.split == "test" && test_is_unread(opened.folder))
     write_test_figures(opened.folder, {{"test", figures}}, opened.run->hash());
   std::string text = tables_text(objective_tables(*opened.run, Json::array({figures})));
@@ -153,7 +155,7 @@ Result evaluate_objective(const EvaluateRequest& request) {
 }
 
 Result predict_objective(const PredictRequest& request) {
-  refuse_steps(request, "an encoder of texts");
+  refuse_steps(request, "a text encoder");
   require_new(request.out, request.force);
   const OpenedObjective opened = open_objective(request.run);
   return opened.run->predict(request);

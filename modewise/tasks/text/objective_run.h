@@ -1,6 +1,5 @@
 #pragma once
-// A run whose texts have no classes: what it learns is a number of each, or its hidden tokens. What the
-// commands do for such runs is the same for both.
+// Text runs without classes: regression and masked language modelling, with shared commands.
 
 #include <filesystem>
 #include <memory>
@@ -10,9 +9,9 @@
 
 #include "modewise/analysis/cost.h"
 #include "modewise/models/attention_view.h"
-#include "modewise/tasks/task_spec.h"
 #include "modewise/tasks/result_tables.h"
 #include "modewise/tasks/run_report.h"
+#include "modewise/tasks/task_spec.h"
 #include "modewise/tasks/text/config.h"
 #include "modewise/tasks/text/reading.h"
 #include "modewise/tasks/trained_run.h"
@@ -28,10 +27,10 @@ class ObjectiveRun {
   TextTaskConfig config;
   TextReading reading;
 
-  /// The data of the config, or of `path`. Without `with_test` the test part stays unread.
+  /// Loads the data of the config, or of `path`. Without `with_test` the test split stays unread.
   virtual void load_data(const std::string& path, bool with_test) = 0;
   virtual std::string hash() const = 0;
-  /// Of data.json, besides the tokenizer.
+  /// Contents of data.json besides the tokenizer.
   virtual nlohmann::ordered_json describe() const = 0;
   virtual void read_description(const nlohmann::ordered_json& /*json*/) {}
   virtual std::vector<std::string> notes() const = 0;
@@ -45,28 +44,28 @@ class ObjectiveRun {
   virtual void save(const std::filesystem::path& folder) const = 0;
   virtual std::unique_ptr<train::ModuleTask> make_task() = 0;
 
-  /// {"split", "samples", figures}; data error for an empty part.
+  /// {"split", "samples", metrics}; data error for an empty split.
   virtual nlohmann::ordered_json evaluate(const std::string& split) const = 0;
   virtual std::vector<JsonColumn> columns() const = 0;
   virtual std::vector<LearningChart> charts() const = 0;
-  /// Sections of the report of its own.
+  /// Adds sections to the report.
   virtual void add_sections(report::HtmlPage& page, const std::string& split) const = 0;
   virtual Result predict(const PredictRequest& request) = 0;
 
-  /// Texts of a part within their marks, evenly spread, and how they are called.
+  /// Evenly spaced texts of a split with special tokens, and their names.
   virtual std::vector<std::pair<std::string, text::FramedText>> shown_texts(const std::string& split,
                                                                             int64_t count) const = 0;
   virtual models::AttentionView attention(const models::TextInput& input) const = 0;
 };
 
-/// By config.text.objective: regression or masked.
+/// Creates the run of config.text.objective: regression or masked_lm.
 std::unique_ptr<ObjectiveRun> make_objective_run(TextTaskConfig config);
 
 struct OpenedObjective {
   train::RunFolder folder;
   std::unique_ptr<ObjectiveRun> run;
 };
-/// A run with its best weights, without data. Errors as open_run.
+/// Opens a run with its best weights, without data. Errors as open_run.
 OpenedObjective open_objective(const std::filesystem::path& path);
 
 std::unique_ptr<Training> make_objective_training();

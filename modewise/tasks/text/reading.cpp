@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 std::shared_ptr<text::Tokenizer> tokenizer_of(const TextTaskConfig& config) {
   if (!config.tokenizer.empty()) return text::load_tokenizer(config.tokenizer);
   require(!config.model.from.empty(), ErrorKind::usage,
-          "no tokenizer: name one with --tokenizer FOLDER, or a model to start from with --from FOLDER");
+          "no tokenizer: give --tokenizer FOLDER, or a pretrained model with --from FOLDER");
   return text::load_tokenizer(models::text_folder(config.model.from).string());
 }
 
@@ -32,8 +32,8 @@ TextReading reading_with(const TextTaskConfig& config, std::shared_ptr<text::Tok
   return reading;
 }
 
-/// The rows of a table of positions for more places: `first` rows stay, the others are repeated block by
-/// block or stretched linearly, ends on ends.
+/// Extends a position embedding table: the `first` rows stay, the others are repeated block-wise or
+/// interpolated linearly with aligned ends.
 at::Tensor more_positions(const at::Tensor& table, int64_t first, int64_t rows, bool stretch) {
   const int64_t known = table.size(0) - first, wanted = rows - first;
   at::Tensor out = table.new_empty({rows, table.size(1)});
@@ -51,14 +51,14 @@ at::Tensor more_positions(const at::Tensor& table, int64_t first, int64_t rows, 
   return out;
 }
 
-/// The same parameters but the positions, which `longer` has more of.
+/// Copies all parameters, and extends the position embeddings.
 template <class Model>
 void take_longer(const TextTaskConfig& config, const Model& shorter, Model& longer) {
   const at::NoGradGuard no_grad;
   const auto from = shorter.named_parameters();
   for (auto& item : longer.named_parameters()) {
     const at::Tensor* had = from.find(item.key());
-    if (had == nullptr) continue;  // what a form of attention has of its own
+    if (had == nullptr) continue;  // parameter of the attention type
     if (item.key() == "encoder.positions.weight") {
       const int64_t first = longer.config().position_rows() - longer.config().positions;
       item.value().copy_(more_positions(*had, first, item.value().size(0), config.text.longer == "stretch"));
@@ -81,7 +81,7 @@ void start_from(const TextTaskConfig& config, Model& model, const Make& make) {
     const auto shorter = make(own);
     notes = models::take_text_weights(*shorter, config.model.from);
     take_longer(config, *shorter, model);
-    notes.push_back(fmt::format("the codes of {} positions were {} to {}", known,
+    notes.push_back(fmt::format("the embeddings of {} positions were {} to {}", known,
                                 config.text.longer == "stretch" ? "stretched" : "repeated",
                                 config.model.positions));
   }
@@ -118,16 +118,16 @@ TextReading begin_reading(TextTaskConfig& config) {
   config.model = models::started_text_config(config.model);
   models::TextModelConfig& model = config.model;
   require(frame.size <= model.vocabulary, ErrorKind::data,
-          "the tokenizer ({}) has {} tokens, but the model {} knows {}", tokenizer->name(), frame.size,
+          "the tokenizer ({}) has {} tokens, but the model {} has {}", tokenizer->name(), frame.size,
           model.from, model.vocabulary);
   require(*frame.padding == model.padding_id, ErrorKind::data,
-          "the tokenizer ({}) fills up with token {}, but the model {} with {}", tokenizer->name(),
+          "the tokenizer ({}) pads with token {}, but the model {} with {}", tokenizer->name(),
           *frame.padding, model.from, model.padding_id);
   if (config.data.length > model.positions) {
     require(
         scratch || config.text.longer != "cut", ErrorKind::config,
-        "data.length = {} is more than the {} positions of {}: text.longer = \"repeat\" or \"stretch\" gives "
-        "the model more",
+        "data.length = {} exceeds the {} positions of {}: text.longer = \"repeat\" or \"stretch\" extends "
+        "them",
         config.data.length, model.positions, model.from);
     model.positions = config.data.length;
   }

@@ -82,7 +82,7 @@ class RegressionTask final : public train::ModuleTask {
       targets.push_back(run_.set().targets[static_cast<size_t>(i)]);
     const NumberFigures figures =
         number_figures({sums.const_data_ptr<double>(), static_cast<size_t>(sums.numel())}, targets);
-    // A model that tells all texts one number, as it may at first, is no better than none.
+    // Constant predictions have no correlation (NaN), which counts as 0.
     const auto chosen = [](double value) { return std::isnan(value) ? 0 : value; };
     return {{"val_pearson", chosen(figures.pearson)},
             {"val_spearman", chosen(figures.spearman)},
@@ -107,7 +107,8 @@ std::vector<int64_t> samples_of(const data::TextSet& set, const std::string& spl
 
 NumberFigures number_figures(std::span<const double> predicted, std::span<const double> targets) {
   double squares = 0;
-  for (size_t i = 0; i < predicted.size(); ++i) squares += (predicted[i] - targets[i]) * (predicted[i] - targets[i]);
+  for (size_t i = 0; i < predicted.size(); ++i)
+    squares += (predicted[i] - targets[i]) * (predicted[i] - targets[i]);
   return {metrics::pearson(predicted, targets), metrics::spearman(predicted, targets),
           squares / static_cast<double>(predicted.size())};
 }
@@ -210,8 +211,8 @@ void RegressionRun::add_sections(report::HtmlPage& page, const std::string& spli
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return std::abs(numbers[a] - target(a)) > std::abs(numbers[b] - target(b));
   });
-  page.add_section("Farthest from the truth");
-  report::Table table({{"text"}, {"second text"}, {"told"}, {"true"}});
+  page.add_section("Largest errors");
+  report::Table table({{"text"}, {"second text"}, {"predicted"}, {"true"}});
   for (size_t k = 0; k < std::min<size_t>(8, order.size()); ++k) {
     const auto sample = static_cast<size_t>(samples[order[k]]);
     table.add_row({std::string(set_.first[sample]), set_.pairs() ? std::string(set_.second[sample]) : "",
@@ -222,7 +223,7 @@ void RegressionRun::add_sections(report::HtmlPage& page, const std::string& spli
 
 Result RegressionRun::predict(const PredictRequest& request) {
   const bool npz = wants_npz(request.out);
-  require(!npz, ErrorKind::usage, "numbers told of texts are written as .csv, not {}", request.out);
+  require(!npz, ErrorKind::usage, "predictions of text regression are written as .csv, not {}", request.out);
   load_data(request.data, true);
   const std::vector<int64_t> samples = samples_of(set_, "test", false);
   const std::vector<double> numbers = predicted(samples);

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers told of texts or pairs of them: squared error, Pearson's and Spearman's correlation.
+// Text regression: numbers for texts or pairs, with squared error, Pearson and Spearman correlation.
 
 #include "modewise/tasks/text/objective_run.h"
 
@@ -35,7 +35,7 @@ class RegressionRun final : public ObjectiveRun {
     return model_->attention(input);
   }
 
-  /// The numbers that the model tells of samples. Throws train::EvaluationInterrupted on a stop signal.
+  /// Predicted numbers of samples. Throws train::EvaluationInterrupted on a stop signal.
   std::vector<double> predicted(std::span<const int64_t> samples) const;
   const data::TextSet& set() const { return set_; }
   models::TextClassifier& model() const { return *model_; }
@@ -46,7 +46,7 @@ class RegressionRun final : public ObjectiveRun {
   std::shared_ptr<models::TextClassifier> model_;
 };
 
-/// {"pearson", "spearman", "loss"}: the mean squared error is the loss.
+/// Metrics of regression; `loss` is the mean squared error.
 struct NumberFigures {
   double pearson = 0, spearman = 0, loss = 0;
 };

@@ -117,7 +117,7 @@ void TextRun::begin(const train::RunFolder& folder) const {
 
 void TextRun::finish(const train::RunFolder& folder) const {
   if (!config.output.export_model) return;
-  fs::remove_all(folder.file("model"));  // of an evaluation that was cut off
+  fs::remove_all(folder.file("model"));  // left by an interrupted evaluation
   models::save_text_model(folder.file("model"), model_->text(),
                           {.labels = set_.classes, .tokenizer = reading_.tokenizer});
 }

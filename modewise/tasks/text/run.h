@@ -1,8 +1,8 @@
 #pragma once
-// A run that classifies texts.
+// Text classification run.
 //
-// Besides what runs of classifiers keep there are tokenizer/ (a copy of its file) and model/ (the best
-// weights as Hugging Face's files, with the tokenizer beside them).
+// The run folder also has tokenizer/ (a copy of its file) and model/ (the best weights in Hugging Face
+// format, with the tokenizer).
 
 #include <filesystem>
 #include <memory>
@@ -19,8 +19,8 @@ struct TextShape {
   int64_t classes = 2;
 };
 
-/// An encoder's classifier as one of samples whose values [B, n, 2] are ids and types, int64, whose mask is
-/// that of the tokens.
+/// Adapter of TextClassifier to Classifier: values [B, n, 2] are token ids and types, int64; the mask is the
+/// padding mask.
 class TextLabeller final : public models::Classifier {
  public:
   TextLabeller(std::shared_ptr<models::TextClassifier> text, TextShape shape)

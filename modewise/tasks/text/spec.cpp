@@ -35,7 +35,7 @@ bool classifies(const std::string& run) {
   return config_of_run(run).is("classification");
 }
 
-/// The job of the objective that the config names.
+/// Job of the objective in the config.
 class TextJob final : public Training {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
@@ -83,7 +83,7 @@ Explanation explanation_of(const TextTaskConfig& config, const train::RunFolder&
                            const ExplainOptions& options) {
   Explanation e;
   e.title = fmt::format("{} on {}", model_title(config), data_title(config));
-  e.subtitle = "Which tokens look where";
+  e.subtitle = "Attention and occlusion of tokens";
   e.facts = {{"run", folder.path().string()},
              {"samples", fmt::format("{} of the {} split", options.singles, options.split)}};
   return e;
@@ -137,7 +137,7 @@ FinishedRun read_text_run(const std::filesystem::path& path) {
   return read_finished<TextTaskConfig>(path, "text", {"text.evaluation_batch"}, data_title);
 }
 
-/// Accuracy, or what else was told, as bars; then learning curves.
+/// Bar charts of accuracy or correlation, then learning curves.
 void draw_texts(report::HtmlPage& page, std::span<const RunGroup> groups) {
   std::vector<report::CaptionedFigure> figures;
   for (const auto& [title, place, factor] :
@@ -167,7 +167,7 @@ const Comparison& comparison() {
                        {{"validation accuracy %"}, "/validation/accuracy", 1, 100},
                        {{"validation Pearson"}, "/validation/pearson", 3}},
                       {},
-                      "Encoders of texts side by side",
+                      "Comparison of text encoders",
                       "Test texts",
                       draw_texts};
     for (Comparison::Figure& figure : all.columns) figure.where_any = true;
@@ -211,21 +211,24 @@ bool owns(const std::filesystem::path& data) {
 const TaskSpec text_spec = {
     .name = "text",
     .command = "text",
-    .summary = "Trains an encoder of texts: classes or numbers of texts and pairs, or hidden tokens.",
+    .summary =
+        "Trains a text encoder: classification or regression of texts and pairs, or masked language "
+        "modelling.",
     .example = "modewise train text --data CoLA --from roberta-base",
     .data_help =
         "GLUE's folder, a folder with train and test, one .jsonl, .csv or .tsv, or documents (data.path)",
     .model_help = "",
-    .options = {{"--from", "model.from", "folder of the model to start from, in Hugging Face's layout"},
-                {"--tokenizer", "tokenizer", "folder or file of the tokenizer, for a model from scratch"},
-                {"--objective", "text.objective", "classify, regress or masked"},
+    .options = {{"--from", "model.from", "folder of a pretrained model in Hugging Face format"},
+                {"--tokenizer", "tokenizer", "tokenizer file or folder, for a model from scratch"},
+                {"--objective", "text.objective",
+                 "objective: classification, regression or masked_lm (default classification)"},
                 {"--attention", "model.attention.type",
-                 "full, axial, window, random, topk, linformer, nystroemformer, performer, reformer …"},
-                {"--fold", "model.attention.fold", "sizes such as 0,8,8"},
-                {"--length", "data.length", "tokens of a text at most"},
-                {"--glue", "data.glue", "GLUE's layout, where the folder's name does not tell it"},
-                {"--allow-broken", "data.allow_broken", "leave out rows that cannot be read",
-                 ShortOption::Takes::nothing}},
+                 "attention type: full, axial, window, random, topk, linformer, nystroemformer, performer, "
+                 "reformer …"},
+                {"--fold", "model.attention.fold", "sizes of the fold, such as 0,8,8"},
+                {"--length", "data.length", "maximum length in tokens"},
+                {"--glue", "data.glue", "GLUE task, if the folder's name does not determine it"},
+                {"--allow-broken", "data.allow_broken", "skip malformed rows", ShortOption::Takes::nothing}},
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/matthews", "validation Matthews", "highest", 3},
                    {"/validation/pearson", "validation Pearson", "highest", 3},

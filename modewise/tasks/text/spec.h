@@ -1,5 +1,5 @@
 #pragma once
-// `modewise train text`: encoders that classify texts, tell numbers of them, or tell hidden tokens.
+// `modewise train text`: text encoders for classification, regression or masked language modelling.
 
 #include "modewise/tasks/task_spec.h"
 

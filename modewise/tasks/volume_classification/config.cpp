@@ -9,21 +9,21 @@ namespace modewise::tasks {
 
 void VolumeClassificationOptions::fields(Fields& f) {
   ClassLossOptions::fields(f);
-  f.add("select", select, "validation metric that chooses the best weights",
+  f.add("select", select, "validation metric for the selection of the best weights",
         {.one_of = {"auc", "accuracy", "loss"}});
-  f.add("flip_axes", flips, "axes: in evaluation the probabilities of all mirror images are averaged",
+  f.add("flip_axes", flips, "axes of test-time augmentation: probabilities are averaged over all flips",
         {.min = 0, .max = 15});
-  f.add("evaluation_batch", evaluation_batch, "volumes at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("evaluation_batch", evaluation_batch, "batch size of evaluation, in volumes",
+        {.min = 1, .max = 65536});
 }
 
 void VolumeClassificationOutput::fields(Fields& f) {
-  f.add("scores", scores, "write the test scores as MedMNIST's evaluator does");
+  f.add("scores", scores, "write test scores in the format of MedMNIST's evaluator");
   f.add("report", report, "write report.html after training");
 }
 
 VolumeClassificationConfig::VolumeClassificationConfig() {
-  // What does not depend on how the volumes lie: mirrors, quarter turns and other sizes are for the user to
-  // allow.
+  // Safe for any orientation: flips, 90° rotations and scaling are off by default.
   augment.shift = 2;
   augment.rotate = 15;
   train.epochs = train::TrainConfig::kOpenEpochs;
@@ -51,7 +51,7 @@ models::VisionShape VolumeClassificationConfig::model_shape(const data::VolumeSe
 void VolumeClassificationConfig::validate(const std::string& source) const {
   for (size_t i = 0; i < classify.flips.size(); ++i)
     require(std::count(classify.flips.begin(), classify.flips.end(), classify.flips[i]) == 1,
-            ErrorKind::config, "{}: classify.flip_axes holds {} twice", source, classify.flips[i]);
+            ErrorKind::config, "{}: classify.flip_axes: duplicate axis {}", source, classify.flips[i]);
   require(classify.flips.size() <= 6, ErrorKind::config, "{}: classify.flip_axes: at most 6 axes, got {}",
           source, classify.flips.size());
   train.validate();

@@ -1,6 +1,5 @@
 #pragma once
-// Everything a classification run is told: volumes, their variations, model, how to judge it, training,
-// output.
+// Config of volume classification runs: data, augmentation, model, evaluation, training and output.
 
 #include <cstdint>
 #include <string>
@@ -17,13 +16,13 @@
 namespace modewise::tasks {
 
 struct VolumeClassificationOptions : ClassOptions {
-  std::vector<int64_t> flips;  // axes: probabilities are averaged over all mirror images in evaluation
+  std::vector<int64_t> flips;  // axes of test-time augmentation: probabilities are averaged over flips
   VolumeClassificationOptions() { select = "auc"; }
   void fields(Fields& f);
 };
 
 struct VolumeClassificationOutput {
-  bool scores = true;  // the test scores in a file as MedMNIST's evaluator writes it
+  bool scores = true;  // test scores in the file format of MedMNIST's evaluator
   bool report = true;  // report.html after training
   void fields(Fields& f);
 };
@@ -40,13 +39,13 @@ struct VolumeClassificationConfig {
   void fields(Fields& f);
 
   models::VisionShape model_shape(const data::VolumeSet& set) const;
-  /// The rules that tie fields of several groups together; `source` opens the message.
+  /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
 };
 
-/// A name for tables: "hot", "hot sum", "resnet18" …
+/// Model name for tables: "hot", "hot sum", "resnet18" …
 std::string model_title(const VolumeClassificationConfig& config);
-/// The name of its data: the file's or folder's without its ending.
+/// Data name: the file or folder name without extension.
 std::string data_title(const VolumeClassificationConfig& config);
 
 }  // namespace modewise::tasks

@@ -1,4 +1,4 @@
-// What the pages of a run that classifies volumes show of a volume.
+// Volume views of reports and explanations.
 
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
@@ -34,8 +34,9 @@ std::vector<std::string> VolumeClassificationRun::mode_names() const {
   return names;
 }
 
-std::vector<Influence> VolumeClassificationRun::influences(const models::ClassifierInput& input, const at::Tensor& whole,
-                                              int64_t max_places) const {
+std::vector<Influence> VolumeClassificationRun::influences(const models::ClassifierInput& input,
+                                                           const at::Tensor& whole,
+                                                           int64_t max_places) const {
   const std::vector<int64_t> patch = config.model.patch.along(shape_.size);
   const at::Tensor means = input.values.flatten(1, -2).mean(1);  // [B, C]
   std::vector<Influence> all;

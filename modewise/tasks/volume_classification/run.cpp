@@ -34,7 +34,7 @@ void VolumeClassificationRun::load_samples(bool with_test) {
   require_parts(set, with_test);
   const std::vector<int64_t> seen = set.class_counts(set.validation);
   require(std::ssize(seen) - std::count(seen.begin(), seen.end(), int64_t{0}) >= 2, ErrorKind::data,
-          "{}: the validation volumes are all of one class, so that no AUC can choose the best weights",
+          "{}: the validation volumes are all of one class, so AUC cannot select the best weights",
           set.source);
   take(std::move(set));
   if (config.augment.interpolation == "auto")
@@ -56,7 +56,7 @@ void VolumeClassificationRun::load_samples_of(const std::string& path, bool with
   wanted.classes = trained_classes_;
   data::VolumeSet set = data::load_volumes(wanted, with_test);
   require(set.modes() == std::ssize(shape_.size) && set.channels() == shape_.channels, ErrorKind::data,
-          "{}: volumes of {} axes and {} channels, but the run was trained on {} axes and {} channels ({})",
+          "{}: volumes with {} axes and {} channels, but the run was trained on {} axes and {} channels ({})",
           set.source, set.modes(), set.channels(), shape_.size.size(), shape_.channels, source_);
   const std::vector<int64_t> size = set.size();
   for (size_t i = 0; i < size.size(); ++i)
@@ -82,7 +82,8 @@ nlohmann::ordered_json VolumeClassificationRun::describe() const {
           {"missing", set_.masked()}, {"samples", part_sizes(set_)}};
 }
 
-void VolumeClassificationRun::read_description(const nlohmann::ordered_json& json, const std::string& /*file*/) {
+void VolumeClassificationRun::read_description(const nlohmann::ordered_json& json,
+                                               const std::string& /*file*/) {
   source_ = json.at("source").get<std::string>();
   trained_classes_ = json.at("classes").get<std::vector<std::string>>();
   shape_ = {json.at("size").get<std::vector<int64_t>>(), json.at("channels").get<int64_t>(),
@@ -115,10 +116,10 @@ data::LabelledBatch VolumeClassificationRun::view(const data::LabelledBatch& bat
 }
 
 void VolumeClassificationRun::keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
-                             const metrics::ClassMetrics& metrics) const {
+                                          const metrics::ClassMetrics& metrics) const {
   if (!config.output.scores) return;
   const std::string flag = set_.flag.empty() ? escape_text(fs::path(set_.source).stem().string()) : set_.flag;
-  // An earlier evaluation of this run may have left a file with other figures in its name.
+  // Remove a score file of an earlier evaluation, whose name contains its metrics.
   for (const auto& entry : fs::directory_iterator(folder.path())) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(flag) && name.find("_test_[AUC]") != std::string::npos) fs::remove(entry.path());

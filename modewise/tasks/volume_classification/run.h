@@ -1,6 +1,6 @@
 #pragma once
-// A run that classifies volumes. Besides what every classifier keeps it writes, where the config asks for it,
-// the test scores in a file as MedMNIST's evaluator does.
+// Volume classification run. Besides the files of every classifier it can write the test scores in the format
+// of MedMNIST's evaluator.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,8 @@
 
 namespace modewise::tasks {
 
-class VolumeClassificationRun final : public ClassificationRunOf<VolumeClassificationConfig, data::VolumeSet, models::VisionClassifier> {
+class VolumeClassificationRun final
+    : public ClassificationRunOf<VolumeClassificationConfig, data::VolumeSet, models::VisionClassifier> {
  public:
   const char* task() const override { return "volume_classification"; }
   const char* subject() const override { return "volumes"; }
@@ -34,7 +35,9 @@ class VolumeClassificationRun final : public ClassificationRunOf<VolumeClassific
   int64_t views() const override { return int64_t{1} << config.classify.flips.size(); }
   data::LabelledBatch view(const data::LabelledBatch& batch, int64_t number) const override;
 
-  std::unique_ptr<ClassificationRun> create() const override { return std::make_unique<VolumeClassificationRun>(); }
+  std::unique_ptr<ClassificationRun> create() const override {
+    return std::make_unique<VolumeClassificationRun>();
+  }
   std::vector<std::string> evaluation_settings() const override {
     return {"classify.flip_axes", "augment.shape_transform"};
   }
@@ -44,14 +47,12 @@ class VolumeClassificationRun final : public ClassificationRunOf<VolumeClassific
                    const metrics::ClassMetrics& metrics) const override;
 
   SampleView sample_view(int64_t sample) const override;
-  std::string figure_text() const override {
-    return "the slice along the first axis that holds the most of each";
-  }
+  std::string figure_text() const override { return "the slice along the first axis with the largest sum"; }
   std::vector<std::string> mode_names() const override;
   std::string combine() const override { return config.model.attention.combined(); }
   std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
                                     int64_t max_places) const override;
-  std::string removal_text() const override { return "the slab becomes the volume's mean"; }
+  std::string removal_text() const override { return "the slab becomes the mean of the volume"; }
 
  private:
   std::vector<std::string> trained_classes_;

@@ -41,7 +41,7 @@ metrics::ScoreTable read_scores(const std::filesystem::path& path) {
   options.header = io::CsvOptions::no;
   const io::CsvTable csv = io::read_csv(path.string(), options);
   require(csv.columns.size() >= 3, ErrorKind::data,
-          "{}: expected a row a sample, its number and a score a class (at least 2), got {} columns",
+          "{}: expected one row per sample with its index and a score per class (at least 2), got {} columns",
           path.string(), csv.columns.size());
   metrics::ScoreTable table;
   table.classes = std::ssize(csv.columns) - 1;

@@ -22,10 +22,10 @@ std::unique_ptr<ClassificationRun> make_run() {
   return std::make_unique<VolumeClassificationRun>();
 }
 
-/// A file of scores against the labels of its data set.
+/// Evaluates a score file against the labels of its data set.
 Result evaluate_file(const EvaluateRequest& options) {
   const ScoreFileName name = parse_score_file_name(options.run);
-  require(!options.data.empty(), ErrorKind::usage, "a file of scores needs --data FILE with the labels");
+  require(!options.data.empty(), ErrorKind::usage, "a score file needs --data FILE with the labels");
   metrics::ScoreTable table = read_scores(options.run);
   data::VolumeConfig config;
   config.path = options.data;
@@ -47,11 +47,13 @@ Result evaluate_file(const EvaluateRequest& options) {
 }
 
 Result evaluate(const EvaluateRequest& options) {
-  return fs::is_regular_file(options.run) ? evaluate_file(options) : evaluate_classification(make_run(), options);
+  return fs::is_regular_file(options.run) ? evaluate_file(options)
+                                          : evaluate_classification(make_run(), options);
 }
 
 Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const data::VolumeSet set = data::load_volumes(load_config<VolumeClassificationConfig>(file, assignments).data);
+  const data::VolumeSet set =
+      data::load_volumes(load_config<VolumeClassificationConfig>(file, assignments).data);
   Json head = {{"source", set.source},  {"flag", set.flag},           {"volumes", set.count()},
                {"size", set.size()},    {"channels", set.channels()}, {"missing", set.masked()},
                {"classes", set.classes}};
@@ -78,12 +80,12 @@ bool owns(const fs::path& data) {
          (name.ends_with(".npz") && holds_volumes(data));
 }
 
-/// A file of scores.
+/// Whether the file is a score file.
 bool opens(const fs::path& path) {
   return path.extension() == ".csv" && fs::is_regular_file(path);
 }
 
-constexpr int64_t kEnoughToChoose = 200;  // validation volumes of which one split is enough
+constexpr int64_t kEnoughToChoose = 200;  // validation volumes above which one split is enough
 constexpr int64_t kFurtherSplits = 4;
 
 std::vector<std::string> splits(const std::string& file, const std::vector<std::string>& assignments) {
@@ -95,7 +97,7 @@ std::vector<std::string> splits(const std::string& file, const std::vector<std::
   return all;
 }
 
-/// HOT plain, with mirrored volumes and with the sum, beside convolutions.
+/// HOT, HOT with flips, HOT with the Kronecker sum, and convolutional networks.
 std::vector<Candidate> candidates(const std::string& /*file*/,
                                   const std::vector<std::string>& /*assignments*/) {
   return {{"hot", {"model.name=hot"}},
@@ -111,15 +113,14 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
 const TaskSpec volume_classification_spec = classification_spec<make_run>({
     .name = "volume_classification",
     .command = "classify-volumes",
-    .summary = "Trains a classifier of volumes, and judges it on the test volumes.",
+    .summary = "Trains a volume classifier and evaluates it on the test volumes.",
     .example = "modewise train classify-volumes --data adrenalmnist3d.npz",
     .data_help = "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
     .model_help = "model (model.name): hot, transformer, divided, pooling-attention, vit, resnet18, "
                   "resnet50, ensemble, auto",
     .options = {{"--labels", "data.labels",
-                 "CSV (file, label, split) or NPY of the labels, where labels.csv, NAME_labels.npy or "
-                 "folders do not tell "
-                 "them"}},
+                 "labels: CSV (file, label, split) or NPY, if there is no labels.csv, NAME_labels.npy or "
+                 "class foldersthem"}},
     .validation = {{"/validation/auc", "validation AUC %", "highest", 1, 100},
                    {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}},
     .owns = owns,

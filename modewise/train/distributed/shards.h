@@ -37,10 +37,8 @@ class ShardedStep {
   /// This process's shards of the next `batches` batches, which start at batch `first`.
   std::vector<BatchPart> take(Prefetcher& loaded, int64_t first, int64_t batches) const;
 
-  /// Sets the gradients of a step on the trained tensors and returns its loss: the sum over the batches
-  /// `first` …
-  /// `first` + weights.size() − 1, batch b weighted by `weights`[b − first]. `parts` are this process's
-  /// shards.
+  /// Sets the gradients of a step on the trained tensors and returns its loss: the sum over weights.size()
+  /// batches from `first` on, batch b weighted by `weights`[b − first]. `parts` are this process's shards.
   /// Running statistics are updated once, by the mean update of the non-empty shards. The all-reduce overlaps
   /// with the backward pass of the last shard.
   double backward(const std::vector<BatchPart>& parts, int64_t first, std::span<const double> weights);

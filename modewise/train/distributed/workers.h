@@ -19,8 +19,7 @@ class Workers {
   virtual int64_t size() const = 0;  // a power of two
   bool is_rank_zero() const { return rank() == 0; }
 
-  /// All-reduce sum, in place if contiguous, along one tree: (0 + 1) + (2 + 3), …; the same bits on all
-  /// ranks.
+  /// All-reduce sum, in place if contiguous, along one tree, (0 + 1) + (2 + 3), …: equal bits on all ranks.
   /// Collective: all ranks call in the same order; from any thread, one at a time.
   virtual void all_reduce_sum(at::Tensor& values) = 0;
   /// All-reduce maximum.

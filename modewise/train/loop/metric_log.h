@@ -10,9 +10,8 @@ namespace modewise::train {
 
 class MetricLog {
  public:
-  /// Opens (or creates) the file and truncates it to `length` bytes: the checkpoint's record, 0 for a new
-  /// run.
-  /// Syncs the file and its folder.
+  /// Opens (or creates) the file and truncates it to `length` bytes (the checkpoint's record, 0 for a new
+  /// run), then syncs the file and its folder.
   MetricLog(const std::filesystem::path& path, int64_t length);
   ~MetricLog();
   MetricLog(const MetricLog&) = delete;

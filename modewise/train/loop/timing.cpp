@@ -9,7 +9,9 @@ namespace modewise::train {
 namespace {
 
 nlohmann::ordered_json json_of(const Elapsed& elapsed) {
-  return {{"count", elapsed.count}, {"seconds", elapsed.seconds}, {"processor_seconds", elapsed.processor_seconds}};
+  return {{"count", elapsed.count},
+          {"seconds", elapsed.seconds},
+          {"processor_seconds", elapsed.processor_seconds}};
 }
 
 int64_t peak_memory() {

@@ -24,7 +24,7 @@ from modewise.nn.time_head import TimeHead, split_quantiles
 from modewise.nn.window import WindowNormalization, last_observed
 
 
-@old_fields(known="future_covariates", known_modes="future_covariate_modes")
+@old_fields({"known": "future_covariates", "known_modes": "future_covariate_modes"})
 @dataclasses.dataclass
 class ForecastShape:
     """Sizes of a forecaster: series modes N_1 … N_j, whether each has an order, L, H, Q (0: a point forecast), whether windows
@@ -101,7 +101,7 @@ class LearnedForecaster(Forecaster):
         """values [B, N_1 … N_j, L] normalized -> [B, N_1 … N_j, H · max(1, Q)]."""
         raise NotImplementedError
 
-    @old_keywords(known="future_covariates")
+    @old_keywords({"known": "future_covariates"})
     def forward(
         self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None, future_covariates: Tensor | None = None
     ) -> Tensor:
@@ -375,7 +375,7 @@ class NaiveForecaster(Forecaster):
         super().__init__(shape)
         self.period = period
 
-    @old_keywords(known="future_covariates")
+    @old_keywords({"known": "future_covariates"})
     def forward(
         self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None, future_covariates: Tensor | None = None
     ) -> Tensor:

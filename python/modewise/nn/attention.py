@@ -137,7 +137,7 @@ class TokenAttention(TensorModule):
     q_norm: LayerNorm | None
     k_norm: LayerNorm | None
 
-    @old_keywords(reach="scope")
+    @old_keywords({"reach": "scope"})
     def __init__(
         self,
         width: int,

@@ -14,7 +14,7 @@ from modewise.nn.positions import ModeEmbedding, SinCosEncoding
 from modewise.nn.synthesizers import synthesizer
 
 
-@old_fields(blocks="layers", code="encoding", identity="mode_embeddings", form="attention_type")
+@old_fields({"blocks": "layers", "code": "encoding", "identity": "mode_embeddings", "form": "attention_type"})
 @dataclasses.dataclass
 class EncoderOptions:
     """Options of a token encoder, with the names and defaults of `[model]` in a config."""

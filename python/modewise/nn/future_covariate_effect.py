@@ -16,7 +16,7 @@ class FutureCovariateEffect(TensorModule):
     initially 0, for the K covariates of a step, which differ along the first `modes` modes, and for `hidden` ReLU features of
     them, which all series share."""
 
-    @old_keywords(known="covariates")
+    @old_keywords({"known": "covariates"})
     def __init__(self, series: Sequence[int], modes: int, covariates: int, hidden: int) -> None:
         super().__init__()
         self.series, self.groups = list(series), math.prod(series[:modes])

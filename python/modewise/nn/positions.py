@@ -37,7 +37,7 @@ class ModeEmbedding(TensorModule):
     """A learned embedding of the positions of `modes`, shared along the other modes. The weight is a vector, which weight
     decay skips."""
 
-    @old_keywords(deviation="std")
+    @old_keywords({"deviation": "std"})
     def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int, std: float = 0.02) -> None:
         super().__init__()
         self.view = _view(sizes, modes, width)

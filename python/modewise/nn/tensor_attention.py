@@ -57,7 +57,7 @@ class TensorAttention(TensorModule):
     frequencies: Tensor | None
     latents: Tensor | None
 
-    @old_keywords(slots="summary_tokens", deviation="std", latent_deviation="latent_std")
+    @old_keywords({"slots": "summary_tokens", "deviation": "std", "latent_deviation": "latent_std"})
     def __init__(
         self,
         width: int,

@@ -14,7 +14,7 @@ from modewise._aliases import old_fields
 EPSILON = 1e-5
 
 
-@old_fields(deviation="std")
+@old_fields({"deviation": "std"})
 @dataclasses.dataclass
 class NormalizedWindow:
     """values [B, N_1 … N_j, L], 0 where not observed, and the statistics for denormalization."""

@@ -170,7 +170,7 @@ def on_registration(parent: nn.Module, name: str, child: nn.Module | None) -> No
         hook(parent, child)
 
 
-@old_keywords(slots="summary_tokens")
+@old_keywords({"slots": "summary_tokens"})
 def prepare(model: Any, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
     """Converts a model of the library, trained or not, to modewise's exactly causal attention, in place, and returns it.
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import transformers
 
-from modewise.transformers.options import NAME, attention_table, request, require
+from modewise.transformers.options import NAME, attention_table, current_table, request, require
 
 
 class ModewiseConfig(transformers.LlamaConfig):  # type: ignore[misc]
@@ -17,7 +17,8 @@ class ModewiseConfig(transformers.LlamaConfig):  # type: ignore[misc]
         kwargs["attn_implementation"] = kwargs.get("attn_implementation") or NAME
         super().__post_init__(**kwargs)
         own = dict(getattr(self, "modewise", None) or {})
-        own.setdefault("attention", attention_table((), 1, 0, self.max_position_embeddings))
+        given = own.get("attention")
+        own["attention"] = attention_table((), 1, 0, self.max_position_embeddings) if given is None else current_table(given)
         self.modewise = own
         request(self)
 

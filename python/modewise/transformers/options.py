@@ -140,7 +140,7 @@ def options_of(config: Any) -> Options:
         frequencies, gains)  # fmt: skip
 
 
-@old_keywords(slots="summary_tokens")
+@old_keywords({"slots": "summary_tokens"})
 def configure(config: Any, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
     """Sets modewise's exactly causal attention in a config of the library and returns it: models created from the config use
     it, and `save_pretrained` saves it.

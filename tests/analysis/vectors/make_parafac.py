@@ -1,7 +1,7 @@
 """Writes parafac.json: the relative errors that tensorly's CP decomposition reaches on random attention matrices,
 which kronecker_decomposition must not exceed. Needs numpy and tensorly 0.10 (pip install --no-deps tensorly scipy).
 
-A matrix is softmax(scale · sum of the heads' random scores) over N_1 · … · N_k tokens; C++ draws the same from
+A matrix is softmax(scale · sum of the heads' random scores) over N_1 · … · N_k tokens; C++ draws the same values from
 core/random (Philox 4x32-10, Box-Muller), as `normal` does here.
 """
 import json
@@ -47,7 +47,7 @@ def rearranged(matrix, modes):
 
 
 CASES = [([3, 4, 5], 2), ([3, 4, 5], 6), ([4, 4, 4], 10), ([5, 3, 2], 4), ([2, 3, 2, 3], 5), ([3, 3, 3, 2], 3), ([4, 5, 6], 8)]
-# The number of starts was raised until the first set passed; the second was made afterwards, with nothing changed.
+# The number of starts was raised until the first set passed; the second set was generated afterwards, without changes.
 cases = []
 for modes, rank, scale, seed, held_out in (
         [(m, r, s, 500 + i, False) for i, (m, r) in enumerate(CASES) for s in (1.0, 4.0)] +
@@ -56,7 +56,7 @@ for modes, rank, scale, seed, held_out in (
     tensor = rearranged(matrix, modes)
     errors = {}
     for name, options in {
-        "svd": {"init": "svd", "random_state": 0},  # it draws columns where there are too few vectors
+        "svd": {"init": "svd", "random_state": 0},  # it draws random columns if there are too few singular vectors
         "random_0": {"init": "random", "random_state": 0},
         "random_1": {"init": "random", "random_state": 1},
         "random_2": {"init": "random", "random_state": 2},

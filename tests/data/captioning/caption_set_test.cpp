@@ -20,7 +20,7 @@ using testing::ElementsAre;
 
 class Captions : public testing::Test {
  protected:
-  /// Pictures of one colour each, 10 × id, and COCO's lists of them.
+  /// Images of one colour each, 10 × id, with COCO captions files.
   void write(const std::string& json, const std::string& folder,
              const std::vector<std::pair<int64_t, std::string>>& captions, const std::vector<int64_t>& ids) {
     std::string images, annotations;
@@ -95,7 +95,7 @@ TEST(CaptionTokensOfWords, StandBehindTheBeginMarkAndBeforeTheEnd) {
   const at::Tensor targets = at::tensor({7, 5, 2, 0, 4, 5, 6, 7, 2, 0, 0, 0}, at::kLong).view({3, 4});
   EXPECT_TRUE(tokens.inputs.equal(inputs)) << tokens.inputs;
   EXPECT_TRUE(tokens.targets.equal(targets)) << tokens.targets;
-  EXPECT_EQ(caption_tokens(captions, 9).inputs.size(1), 6);  // five words and the end
+  EXPECT_EQ(caption_tokens(captions, 9).inputs.size(1), 6);  // five words and EOS
 }
 
 TEST_F(Captions, AreReadWithTheirImagesAndWords) {

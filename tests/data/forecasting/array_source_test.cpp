@@ -126,7 +126,7 @@ TEST_F(ArraySource, UsualFillValuesOfFloat32AreADoubtUntilTheyAreNamed) {
   EXPECT_THAT(s.warnings[0], HasSubstr("2 cells hold 1.0000000200408773e+20, "));
   EXPECT_THAT(s.warnings[0], HasSubstr("the first at " + config.path + ": element [1, 1, 1]: "));
   EXPECT_THAT(s.warnings[1], HasSubstr("the first at " + config.path + ": element [1, 2, 3]: "));
-  config.missing_values = {1e20, 9.96921e36};  // as a user writes them
+  config.missing_values = {1e20, 9.96921e36};  // as users write them
   const Series named = load_series(config);
   EXPECT_THAT(named.warnings, testing::IsEmpty());
   EXPECT_EQ(named.missing_cells(), 3);

@@ -1,4 +1,4 @@
-// Parts of the date as numbers: against dates worked out by hand and Python's datetime.
+// Calendar features against dates computed by hand and by Python's datetime.
 
 #include "modewise/data/forecasting/calendar.h"
 
@@ -46,7 +46,7 @@ TEST(Calendar, TheStepChoosesTheParts) {
   EXPECT_THAT(calendar_parts(ForecastDataConfig(), TimeAxis()), IsEmpty());
 }
 
-/// The scaled code of one part at one time.
+/// Scaled encoding of one date part.
 double place(const std::string& part, io::CivilTime time) {
   return calendar_codes(asking({part}), axis(time, 3600), 1).item<double>() + 0.5;
 }
@@ -74,7 +74,7 @@ TEST(Calendar, CyclicPartsAreSineAndCosine) {
   const ForecastDataConfig config = asking({"hour", "month"}, "cyclic");
   const TimeAxis time = axis({2021, 4, 1, 6, 0, 0}, 3600);
   EXPECT_EQ(calendar_width(config, time), 4);
-  const at::Tensor codes = calendar_codes(config, time, 3);  // one row behind the data
+  const at::Tensor codes = calendar_codes(config, time, 3);  // one row after the data
   for (int64_t row = 0; row < 3; ++row) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(6 + row) / 24;
     EXPECT_NEAR(codes[row][0].item<double>(), std::sin(angle), 1e-7);

@@ -238,7 +238,7 @@ TEST_F(CsvSource, WordsMayBeVariables) {
   config.columns = {};
   config.drop = {"wind"};
   EXPECT_THAT(load(text, config).modes[0].labels, ElementsAre("open", "a"));
-  // A run keeps the words of its training: a later file may have fewer, but no other ones.
+  // A run keeps the categories of its training data: a later file may have fewer, but no new ones.
   config = {};
   config.categories = {"open"};
   config.words = s.categories;
@@ -369,7 +369,7 @@ TEST_F(CsvSource, UsualFillValuesAreADoubtUntilTheyAreNamed) {
   config.missing_values = {1e20, -1e20, 9.96921e36};
   const Series named = load(text, config);
   EXPECT_THAT(named.warnings, IsEmpty());
-  EXPECT_EQ(named.missing_cells(), 4 + 2);  // and the two of the day that is not there
+  EXPECT_EQ(named.missing_cells(), 4 + 2);  // and the two of the missing day
 }
 
 TEST_F(CsvSource, StartAndStepDateTheRowsOfSourcesWithoutDates) {

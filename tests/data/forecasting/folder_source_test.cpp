@@ -64,7 +64,7 @@ TEST_F(FolderSource, WordsOfOneFileAreCategoriesOfAll) {
   const Series s = load(config);
   EXPECT_THAT(s.modes[1].labels, ElementsAre("a", "wd=N", "wd=S", "wd=W"));
   EXPECT_THAT(s.categories.at("wd"), ElementsAre("N", "S", "W"));
-  EXPECT_EQ(value_at(s, 6), 1);  // of the first row the second file's S
+  EXPECT_EQ(value_at(s, 6), 1);  // first row, S of the second file
   EXPECT_EQ(value_at(s, 5), 0);
 }
 

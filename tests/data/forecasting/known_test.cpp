@@ -1,4 +1,4 @@
-// Columns that are known ahead: taken out of what is forecast, with the rows behind its last.
+// Future covariates: columns moved out of the forecast variables, with rows after the last observed one.
 
 #include "modewise/data/forecasting/future_covariates.h"
 
@@ -35,12 +35,8 @@ class Known : public testing::Test {
 };
 
 const char* const kPlan =
-    "date,a,promo,b,price\n"
-    "2020-01-01,1,0,10,3.5\n"
-    "2020-01-02,2,1,20,3.5\n"
-    "2020-01-03,3,0,,4\n"
-    "2020-01-04,,1,,4.5\n"
-    "2020-01-05,,0,,\n";
+    "date,a,promo,b,price\n2020-01-01,1,0,10,3.5\n2020-01-02,2,1,20,3.5\n2020-01-03,3,0,,4\n2020-01-04,,1,,4."
+    "5\n2020-01-05,,0,,\n";
 
 std::vector<double> doubles(const at::Tensor& tensor) {
   const at::Tensor flat = tensor.to(at::kDouble).contiguous();
@@ -130,7 +126,7 @@ TEST_F(Known, FeaturesAreScaledFlaggedAndFollowedByTheCalendar) {
       load("date,a,price\n2020-01-06,1,1\n2020-01-07,2,\n2020-01-08,3,3\n2020-01-09,,5\n", config);
   EXPECT_TRUE(known_has_gaps(s));
   EXPECT_EQ(known_shape(config, s).features, 3);
-  const Scaler scaler = Scaler::fit(*s.known, {0, 3});  // 1 and 3: mean 2, deviation 1
+  const Scaler scaler = Scaler::fit(*s.known, {0, 3});  // 1 and 3: mean 2, std 1
   const at::Tensor features = future_covariate_features(config, s, scaler, true, 4);
   EXPECT_EQ(features.scalar_type(), at::kFloat);
   // The 6th of January 2020 was a Monday.
@@ -161,7 +157,7 @@ TEST_F(Known, TheCalendarIsSharedByAllPlacesAndGoesOnBehindTheData) {
 TEST_F(Known, WindowsBringLookbackAndHorizon) {
   const at::Tensor values = at::arange(10, at::kFloat).view({5, 2});
   WindowSource source(values, {});
-  source.set_known(at::arange(21, at::kFloat).view({7, 3}));  // two rows behind the data
+  source.set_known(at::arange(21, at::kFloat).view({7, 3}));  // two rows after the data
   const std::vector<int64_t> first = {0, 2};
   const WindowBatch batch = source.gather_rows({3, 2}, first);
   EXPECT_THAT(batch.known.sizes(), ElementsAre(2, 3, 5));

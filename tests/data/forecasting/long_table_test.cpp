@@ -1,4 +1,4 @@
-// Long tables: a row a series and date, laid side by side.
+// Long tables: one row per series and date, pivoted to one time axis.
 
 #include <gmock/gmock.h>
 
@@ -27,7 +27,7 @@ class LongTable : public testing::Test {
       message.replace(at, path.size(), "f.csv");
     return message;
   }
-  /// The cells of [T, series …] in order, −1 where one is missing.
+  /// Cells of [T, series …] in order, −1: missing.
   static std::vector<double> cells(const Series& s) {
     std::vector<double> out;
     for (int64_t i = 0; i < s.values.numel(); ++i)
@@ -207,11 +207,12 @@ TEST_F(LongTable, SecondsSince1970AreDates) {
   ForecastDataConfig config;
   config.time_column = "when";
   EXPECT_EQ(load("y,when\n1,1577836800\n2,1577840400\n", config).time.at(1), 1577840400);
-  for (const char* text : {"a,y\n1577836800,1\n1577840400,2\n1577844001,3\n",  // no constant step
-                           "y,a\n1,1577836800\n2,1577840400\n3,1577844000\n",  // neither first nor named
-                           "time,y\n1577836800.5,1\n1577840400.5,2\n",         // no whole seconds
-                           "time,y\n1577836800001,1\n1577840400001,2\n",       // nor of milliseconds
-                           "time,y\n99999999,1\n100000000,2\n100000001,3\n"})  // 1973 begins the range
+  for (const char* text :
+       {"a,y\n1577836800,1\n1577840400,2\n1577844001,3\n",  // no constant step
+        "y,a\n1,1577836800\n2,1577840400\n3,1577844000\n",  // neither the first column nor named as time
+        "time,y\n1577836800.5,1\n1577840400.5,2\n",         // not whole seconds
+        "time,y\n1577836800001,1\n1577840400001,2\n",       // nor milliseconds
+        "time,y\n99999999,1\n100000000,2\n100000001,3\n"})  // the range begins in 1973
     EXPECT_EQ(load(text).modes[0].labels.size(), 2U) << text;
   EXPECT_EQ(load("time,y\n100000000,1\n100000001,2\n").time.at(1), 100000001);
   EXPECT_EQ(load("time,y\n3999999998,1\n3999999999,2\n").time.at(1), 3999999999);

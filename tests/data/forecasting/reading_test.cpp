@@ -1,5 +1,4 @@
-// Corners of how files become series: names of formats, columns that count, parts of dates, marks of missing
-// cells.
+// Corner cases of reading series: format names, row index columns, date parts, missing values.
 
 #include <gmock/gmock.h>
 
@@ -38,7 +37,7 @@ TEST_F(Reading, FormatsGoByNamesInAnyCase) {
   ForecastDataConfig config;
   config.path = folder_.path("f.NPY");
   EXPECT_EQ(load_series(config).rows(), 2);
-  // Numbers between spaces are no table, though their first row could be names.
+  // Numbers separated by spaces are numeric text, although the first row could be names.
   const Series spaces = load("\n773869 767541\n64.375 67.625\n62.5 68.5\n64.5 63.75\n", {}, "f.txt");
   EXPECT_EQ(spaces.rows(), 4);
   EXPECT_THAT(spaces.warnings, IsEmpty());
@@ -131,7 +130,7 @@ TEST_F(Reading, MarksOfMissingCellsAreCounted) {
   io::write_npy(config.path, io::make_array({3, 2}, std::span<const double>(values)));
   EXPECT_THAT(load_series(config).notes,
               ElementsAre("1 infinite cell treated as missing", "2 cells of -9999 or -1 treated as missing"));
-  // Fills are known to a millionth, and four of them are named.
+  // Fill values are compared with a tolerance of 1e-6; four of them are reported.
   EXPECT_THAT(load("a\n1.000002e20\n-0.999998e20\n9.96923e36\n1e19\n").warnings, IsEmpty());
   EXPECT_EQ(load("a\n1e20\n1.0000001e20\n1.0000002e20\n1.0000003e20\n1.0000004e20\n1\n").warnings.size(), 4U);
 }
@@ -176,7 +175,7 @@ TEST_F(Reading, FoldersAreLabelledByWhatTellsTheirFilesApart) {
     return s.modes[0].labels;
   };
   EXPECT_THAT(modes({"x_ab_1", "x_ac_1", "x_d_1"}), ElementsAre("ab", "ac", "d"));
-  EXPECT_THAT(modes({"x_1", "x_y_1"}), ElementsAre("x_1", "x_y_1"));  // nothing would be left of the first
+  EXPECT_THAT(modes({"x_1", "x_y_1"}), ElementsAre("x_1", "x_y_1"));  // the first name would be empty
   EXPECT_THAT(modes({"aé1", "aé2"}), ElementsAre("aé1", "aé2"));
   EXPECT_THAT(modes({"a-1", "a-2"}), ElementsAre("1", "2"));
 }

@@ -1,4 +1,4 @@
-// The real files: shapes, missing cells, dates and the window counts of published tables.
+// Real data files: shapes, missing cells, dates and published window counts.
 
 #include <gmock/gmock.h>
 
@@ -56,7 +56,7 @@ TEST(RealData, Weather) {
       error_of(ErrorKind::data, [&] { load_series(config); }),
       HasSubstr(
           "weather.csv:19046: dates must increase, but 2020-05-12 06:00:00 equals the date of line 19045"));
-  config.dates = "rows";  // as TSLib uses them: one row stands twice, and later nine are missing
+  config.dates = "rows";  // as in TSLib: one duplicate row, and later nine missing rows
   const Series s = load_series(config);
   EXPECT_EQ(s.series_count(), 21);
   EXPECT_THAT(s.notes,

@@ -128,11 +128,11 @@ TEST(Scaler, DamagedJsonIsADataError) {
     return error_of(ErrorKind::data,
                     [&] { Scaler::from_json(nlohmann::json::parse(text), "run/scaler.json"); });
   };
-  EXPECT_THAT(message("{}"), HasSubstr("run/scaler.json: expected a scaler with shape, mean and deviation"));
+  EXPECT_THAT(message("{}"), HasSubstr("run/scaler.json: expected a scaler with shape, mean and std"));
   EXPECT_THAT(message(R"({"shape": [2], "mean": [1], "deviation": [1]})"),
-              HasSubstr("as many means and deviations"));
+              HasSubstr("as many means and standard deviations"));
   EXPECT_THAT(message(R"({"shape": [1], "mean": [1], "deviation": [0]})"),
-              HasSubstr("a deviation above 0 for series 0, got 1 and 0"));
+              HasSubstr("a standard deviation above 0 for series 0, got 1 and 0"));
   EXPECT_THAT(message(R"({"shape": [-1], "mean": [], "deviation": []})"), HasSubstr("as many means"));
 }
 
@@ -146,7 +146,7 @@ TEST(Scaler, AnOverflowingVarianceIsADataError) {
 }
 
 TEST(Scaler, ACellThatFloat32CannotHoldIsADataErrorWithItsPlace) {
-  // Mean 2 and deviation 1, so that values keep their size.
+  // Mean 2 and standard deviation 1, so that values keep their magnitude.
   Series s = make_series({6, 2}, [](int64_t i) { return i % 4 < 2 ? 1.0 : 3.0; });
   const Scaler scaler = Scaler::fit(s, {0, 4});
   s.values.mutable_data_ptr<double>()[9] = std::numeric_limits<float>::max();
@@ -225,7 +225,8 @@ TEST(Scaler, FitsOtherSeriesAndAxesNot) {
                            R"({"shape": [1], "mean": [1], "deviation": [1, 2]})",
                            R"({"shape": [-1, -1], "mean": [1], "deviation": [1]})",
                            R"({"shape": [0], "mean": [], "deviation": []})"})
-    EXPECT_THAT(refused(text), HasSubstr("as many means and deviations as the scaler's shape says")) << text;
+    EXPECT_THAT(refused(text), HasSubstr("as many means and standard deviations as in the scaler's shape"))
+        << text;
   EXPECT_THAT(refused(R"({"shape": [2], "mean": [1, 2], "deviation": [1, -1]})"),
               HasSubstr("for series 1, got 2 and -1"));
   EXPECT_EQ(Scaler::from_json(

@@ -1,4 +1,4 @@
-// The season of series without dates: waves whose length is known, and what has none.
+// Season detection without dates: waves of known length, and series without a season.
 
 #include "modewise/data/forecasting/season.h"
 
@@ -34,7 +34,7 @@ TEST(SeasonByCourse, IsThatOfTheRowsItIsAskedFor) {
   const Series series = series_of(at::cat({wave(400, 12), wave(400, 20)}));
   EXPECT_EQ(season_by_course(series, {0, 400}), 12);
   EXPECT_EQ(season_by_course(series, {400, 800}), 20);
-  // Of long series the last 5,000 rows.
+  // Long series: only the last 5,000 rows are used.
   EXPECT_EQ(season_by_course(series_of(at::cat({wave(4000, 12), wave(5000, 20)})), {0, 9000}), 20);
 }
 
@@ -66,10 +66,10 @@ TEST(SeasonByCourse, IsOneWhereNoneShows) {
 }
 
 TEST(SeasonByCourse, OfACoursesSecondHalfByItsFirst) {
-  // Seasons of 2 rows, less their means: (1, -1) twice, then (2, -2) and (1, -1): all 2 (4 + 1), left 2 · 1.
-  // Their share .8 is the only one: seasons of 3 do not fit four times.
+  // Centred seasons of 2 rows: (1, -1) twice, then (2, -2) and (1, -1): variance 2 (4 + 1), residual 2 · 1.
+  // Their R² of .8 is the only one: seasons of 3 do not fit four times.
   const at::Tensor x = at::tensor({1.0, -1.0, 6.0, 4.0, 7.0, 3.0, 1.0, -1.0}, at::kDouble).unsqueeze(-1);
-  EXPECT_EQ(season_by_course(series_of(x), {0, 8}), 1);  // .8 is no more than (2 + 4 √2) / 8 = .96
+  EXPECT_EQ(season_by_course(series_of(x), {0, 8}), 1);  // .8 ≤ (2 + 4 √2) / 8 = .96
   EXPECT_EQ(season_by_course(series_of(at::cat({x, x})), {0, 16}), 2);
 }
 

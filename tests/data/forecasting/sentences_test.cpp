@@ -1,5 +1,4 @@
-// What a user reads when a series cannot be had, word by word: every number and name of it differs from the
-// others.
+// Exact error messages of reading series; all numbers and names in them are distinct.
 
 #include <ATen/ops/empty.h>
 #include <fmt/ranges.h>
@@ -151,19 +150,20 @@ TEST_F(SeriesSentences, OfScalers) {
     return error_of(ErrorKind::data, [&] { Scaler::from_json(json, "run/scaler.json"); });
   };
   EXPECT_EQ(refused(nlohmann::json::object()),
-            "run/scaler.json: expected a scaler with shape, mean and deviation: "
+            "run/scaler.json: expected a scaler with shape, mean and std: "
             "[json.exception.out_of_range.403] key 'shape' not found");
   EXPECT_EQ(refused({{"shape", {3}}, {"mean", {1, 2}}, {"deviation", {1}}}),
-            "run/scaler.json: expected as many means and deviations as the scaler's shape says, got 2 and 1");
+            "run/scaler.json: expected as many means and standard deviations as in the scaler's shape, got 2 "
+            "and 1");
   const std::string wanted =
-      "run/scaler.json: expected a finite mean and a deviation above 0 for series 1, got ";
+      "run/scaler.json: expected a finite mean and a standard deviation above 0 for series 1, got ";
   EXPECT_EQ(refused({{"shape", {2}}, {"mean", {1, 2}}, {"deviation", {3, 0}}}), wanted + "2 and 0");
   EXPECT_EQ(refused({{"shape", {2}}, {"mean", {1.0, std::nan("")}}, {"deviation", {3, 4}}}),
             wanted + "nan and 4");
   EXPECT_EQ(refused({{"shape", {2}}, {"mean", {1, 2}}, {"deviation", {3.0, HUGE_VAL}}}),
             wanted + "2 and inf");
   Series s = make_series({4, 2}, [](int64_t i) { return static_cast<double>(i / 2 % 2 * 2); });
-  const Scaler scaler = Scaler::fit(s, {0, 4});  // mean 1, deviation 1
+  const Scaler scaler = Scaler::fit(s, {0, 4});  // mean 1, std 1
   s.values.mutable_data_ptr<double>()[5] = 1e39;
   EXPECT_EQ(
       error_of(ErrorKind::data, [&] { scaler.transform(s); }),

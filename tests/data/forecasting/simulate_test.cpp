@@ -48,7 +48,7 @@ TEST(Lorenz96, ShapeModesAndSeed) {
               1e-15);
 }
 
-/// Lorenz 1996, eqs. 2 and 3, written down index by index; state [K, 1 + J].
+/// Lorenz 1996, eqs. 2 and 3, index by index; state [K, 1 + J].
 std::vector<double> lorenz_derivative(const std::vector<double>& state, int K, int J,
                                       const Lorenz96Config& c) {
   const auto X = [&](int k) { return state[static_cast<size_t>(((k % K + K) % K) * (J + 1))]; };
@@ -87,7 +87,7 @@ TEST(Lorenz96, FollowsThePublishedEquations) {
   const double* rows = s.values.const_data_ptr<double>();
   for (const size_t row : {0, 17, 38}) {
     std::vector<double> state(rows + row * width, rows + (row + 1) * width);
-    const int steps = 2000;  // the explicit midpoint rule, far below the simulation's step
+    const int steps = 2000;  // explicit midpoint rule with a much smaller step than the simulation
     const double h = config.sample_step / steps;
     for (int i = 0; i < steps; ++i) {
       std::vector<double> middle = lorenz_derivative(state, 5, 3, config);
@@ -161,7 +161,7 @@ TEST(Seasonal, ThePerfectForecasterMeetsTheFloor) {
   const Scaler scaler = Scaler::fit(s, {0, rows});
   const std::vector<double> floor = seasonal_noise_floor(config, scaler, horizon);
   ASSERT_EQ(floor.size(), 12u);
-  // The system without noise is the part that is known; what remains is forecast as φ^h times its last value.
+  // The noise-free system is known; the remainder is forecast as φ^h times its last value.
   SeasonalConfig quiet = config;
   quiet.noise = 0;
   const Series known = simulate_seasonal(quiet, rows, 9);
@@ -227,7 +227,7 @@ TEST(Lorenz96, StartsFromItsDrawsFourHundredRowsAhead) {
   EXPECT_EQ(s.modes[1].name, "variable");
   EXPECT_EQ(s.time.length, 2);
   const RandomStream random{3, RandomSite::simulation, 0};
-  std::vector<double> state(20);  // [site, slow and fast]; drawn slow ones first
+  std::vector<double> state(20);  // [site, slow and fast]; the slow ones are drawn first
   for (size_t k = 0; k < 5; ++k) {
     state[k * 4] = random.normal(k) + (k == 0 ? config.forcing : 0);
     for (size_t j = 0; j < 3; ++j) state[k * 4 + 1 + j] = 0.1 * random.normal(5 + k * 3 + j);
@@ -265,7 +265,7 @@ TEST(Lorenz96, NoiseIsDrawnForEachCell) {
 TEST(Logistic, StartsFromItsDrawsFourHundredRowsAheadAndAddsNoise) {
   LogisticConfig config;
   config.sites = 3;
-  config.rate = 3.2;  // a cycle, so that roundings do not grow
+  config.rate = 3.2;  // a cycle, so that rounding errors do not grow
   config.noise = 0.25;
   const Series s = simulate_logistic(config, 2, 6);
   EXPECT_THAT(s.modes[0].labels, ElementsAre("map1", "map2", "map3"));
@@ -329,7 +329,7 @@ TEST(KnockOut, HidesTheCellsWhoseDrawsAreSmall) {
   EXPECT_THAT(s.notes, ElementsAre("37.5 % of the cells are masked at random"));
   s.observed.fill_(false);
   knock_out(s, 0, 8);
-  EXPECT_EQ(s.missing_cells(), 9);  // what was missing stays so
+  EXPECT_EQ(s.missing_cells(), 9);  // missing cells stay missing
 }
 
 TEST(Simulate, RowsAreLimited) {

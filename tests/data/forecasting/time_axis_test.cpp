@@ -70,7 +70,7 @@ TEST(TimeAxis, MonthEndsStayAtTheEnd) {
   EXPECT_EQ(years.text_at(3), "2020-02-29");
   EXPECT_EQ(lay_out({"2019-06-30", "2019-09-30"}).axis.text_at(2), "2019-12-31");
   EXPECT_EQ(lay_out({"2019-06-30", "2019-09-30", "2019-12-30"}).axis.text_at(5), "2020-09-30");
-  // The 30th of each month, cut in February only.
+  // The 30th of each month, clamped only in February.
   const TimeAxis thirtieth = lay_out({"2019-01-30", "2019-02-28", "2019-03-30", "2019-05-30"}).axis;
   EXPECT_EQ(thirtieth.months, 1);
   EXPECT_EQ(thirtieth.length, 5);
@@ -93,7 +93,7 @@ TEST(TimeAxis, MonthsKeepTheirClock) {
 }
 
 TEST(TimeAxis, GapsMayBeAsLongAsTheRows) {
-  const DatedRows half = lay_out({"2020-01-01", "2020-01-02", "2020-01-06"});  // of two steps, the smaller
+  const DatedRows half = lay_out({"2020-01-01", "2020-01-02", "2020-01-06"});  // the smaller of two steps
   EXPECT_EQ(half.axis.length, 6);
   EXPECT_EQ(half.missing_rows, 3);
   EXPECT_THAT(error_of(ErrorKind::data,
@@ -268,8 +268,7 @@ TEST(PoolDates, AStepAsLongAsThatOfTheDatesKeepsThem) {
                        pooled({"2020-01-01", "2020-04-01"}, "1 month");
                      }),
             "f.csv: data.resample = 1 month is shorter than the step of the rows: half of them or more are "
-            "91 d apart "
-            "or farther");
+            "91 d apart or farther");
 }
 
 TEST(ParseStep, ReadsUnitsAndRefusesOthers) {

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// [T, N…] float32, and a mask where every seventh cell is missing.
+/// [T, N…] float32 with a mask: every seventh cell is missing.
 struct Scaled {
   at::Tensor values, observed;
 };
@@ -59,8 +59,7 @@ TEST(Windows, ASplitShorterThanAWindowSaysRowsNeededAndHad) {
                        WindowSet("validation", {50, 55}, {15, 6}, true);
                      }),
             "the validation split has 5 rows and the 15 before it, 20 in all; one window of lookback 15 and "
-            "horizon 6 "
-            "needs 21");
+            "horizon 6 needs 21");
   EXPECT_EQ(error_of(ErrorKind::data,
                      [] {
                        WindowSet("test", {4, 10}, {15, 6}, true);
@@ -96,9 +95,9 @@ TEST(Windows, StridesFractionsAndNumbersAreChecked) {
   const SplitRange train{0, 70}, validation{70, 100}, none{100, 100};
   EXPECT_EQ(cut_windows({train, validation, none, ""}, {8, 4}, 2, 0.5).test.size(), 0);
   EXPECT_EQ(cut_windows({train, validation, none, ""}, {8, 4}, 2, 0.5).train.size(),
-            15);  // of 59: 29, each second
+            15);  // of 59: 29, every second one
   const WindowSet every = cut_windows({train, validation, none, ""}, {8, 4}, 1, 1, 5).validation;
-  EXPECT_EQ(every.size(), 6);  // of 27, each fifth
+  EXPECT_EQ(every.size(), 6);  // of 27, every fifth one
   EXPECT_EQ(every.first_row(0), 62);
   EXPECT_EQ(every.first_row(5), 87);
 }

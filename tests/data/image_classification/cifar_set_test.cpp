@@ -1,4 +1,4 @@
-// Pictures from CIFAR-10's binary batches.
+// Images from CIFAR-10's binary batches.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST_F(Images, OfCifarKeepTheirPartsAndOrder) {
   EXPECT_EQ(set.classes[3], "cat");
   for (int64_t i = 0; i < 5; ++i)
     for (int64_t c = 0; c < 3; ++c) EXPECT_EQ(set.pixels[i][7][31][c].item<int>(), 10 + 10 * i + c);
-  // Batches 2, 4 and 5 are missing, and the numbers are not the published ones.
+  // Batches 2, 4 and 5 are missing, and the counts are not the published ones.
   EXPECT_EQ(set.warnings, 4U);
   EXPECT_THAT(set.notes[0], HasSubstr("there is no data_batch_2.bin"));
   EXPECT_THAT(set.notes[3], HasSubstr("3 training and 2 test images, but CIFAR-10 has 50000"));
@@ -45,7 +45,7 @@ TEST_F(Images, OfCifarAreMeasuredOverTheTrainingPart) {
   ImageConfig config = config_of(root());
   config.validation_share = 0;
   const ImageSet set = load_images(config);
-  // Of 10, 20, 60: mean 30, variance (400 + 100 + 900) / 3.
+  // 10, 20, 60: mean 30, variance (400 + 100 + 900) / 3.
   for (int64_t c = 0; c < 3; ++c) {
     EXPECT_FLOAT_EQ(set.mean[c].item<float>(), static_cast<float>(30 + c) / 255);
     EXPECT_FLOAT_EQ(set.stddev[c].item<float>(), static_cast<float>(std::sqrt(1400.0 / 3) / 255));
@@ -138,7 +138,7 @@ TEST(RealImages, OfCifarAreAllThere) {
   EXPECT_EQ(set.test.size(), 5000U);
   EXPECT_EQ(set.warnings, 1U);
   EXPECT_THAT(set.notes[0], HasSubstr("20000 training and 5000 test images"));
-  // The whole set's published means are .491, .482, .447, its deviations .247, .243, .262.
+  // Published statistics: means .491, .482, .447, standard deviations .247, .243, .262.
   const std::vector<double> mean = {0.491, 0.482, 0.447}, stddev = {0.247, 0.243, 0.262};
   for (int64_t c = 0; c < 3; ++c) {
     EXPECT_NEAR(set.mean[c].item<double>(), mean[static_cast<size_t>(c)], 0.005);

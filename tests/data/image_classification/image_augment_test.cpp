@@ -1,4 +1,4 @@
-// Random variations of training pictures: keyed by counters, whole pixels only.
+// Image augmentation: keyed by counters, whole pixels only.
 
 #include "modewise/data/image_classification/augment.h"
 
@@ -22,8 +22,7 @@ LabelledBatch images_of(int64_t samples) {
   return batch;
 }
 
-at::Tensor varied_images(int64_t samples, const ImageAugmentConfig& config, uint64_t seed,
-                           uint64_t number) {
+at::Tensor varied_images(int64_t samples, const ImageAugmentConfig& config, uint64_t seed, uint64_t number) {
   LabelledBatch batch = images_of(samples);
   augment(batch, config, at::tensor({-1.0F, -2.0F, -3.0F}), seed, number);
   return batch.values;
@@ -56,7 +55,7 @@ TEST(ImageAugment, MovesByWholePixelsWithBlackBehind) {
   const at::Tensor black = at::tensor({-1.0F, -2.0F, -3.0F});
   std::set<std::pair<int64_t, int64_t>> moves;
   for (int64_t i = 0; i < 300; ++i) {
-    // The first pixel that is not black tells the move; the padded picture then says all of it.
+    // The first non-black pixel determines the shift; the padded image is then compared as a whole.
     for (int64_t down = -maximum; down <= maximum; ++down)
       for (int64_t across = -maximum; across <= maximum; ++across) {
         at::Tensor padded = black.expand({7 + 2 * maximum, 5 + 2 * maximum, 3}).clone();
@@ -66,7 +65,7 @@ TEST(ImageAugment, MovesByWholePixelsWithBlackBehind) {
       }
   }
   EXPECT_EQ(moves.size(), 25U);
-  // A picture that is moved out of itself is black.
+  // An image that is shifted out of the frame is black.
   LabelledBatch batch = images_of(64);
   augment(batch, {false, 1000}, black, 3, 0);
   EXPECT_GT(batch.values.eq(black).all(-1).sum().item<int64_t>(), 60 * 35);

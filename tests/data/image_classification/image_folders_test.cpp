@@ -1,4 +1,4 @@
-// Pictures from folders of PNG and JPEG files, and from NPZ files.
+// Images from folders of PNG and JPEG files, and from NPZ files.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,11 +49,11 @@ TEST_F(Images, OfFoldersWithoutPartsAreSplitByClass) {
   ImageConfig config = config_of(root());
   const ImageSet set = load_images(config);
   EXPECT_TRUE(set.split_here);
-  EXPECT_EQ(set.channels(), 1);  // no picture has a color
+  EXPECT_EQ(set.channels(), 1);  // no image has a color
   EXPECT_THAT(set.class_counts(set.train), ElementsAre(14, 7));
   EXPECT_THAT(set.class_counts(set.validation), ElementsAre(2, 1));
   EXPECT_THAT(set.class_counts(set.test), ElementsAre(4, 2));
-  // Without the test pictures, of which nothing is read, the others are the same.
+  // Without the test images, which are not read, the others are the same.
   std::string broken = set.names[static_cast<size_t>(set.test[2])];
   scratch_.write(broken, "no picture");
   const ImageSet without = load_images(config, false);
@@ -130,7 +130,7 @@ TEST_F(Images, OfAnySizeBecomeOfOne) {
   config.size = {4, 6};
   const ImageSet crop = load_images(config);
   EXPECT_THAT(crop.pixels.sizes().vec(), ElementsAre(3, 4, 6, 3));
-  EXPECT_TRUE(crop.pixels[0].eq(7 * 37 % 256).all().item<bool>());  // the picture of one pixel
+  EXPECT_TRUE(crop.pixels[0].eq(7 * 37 % 256).all().item<bool>());  // the image of one pixel
   config.fit = "stretch";
   const ImageSet stretch = load_images(config);
   EXPECT_FALSE(stretch.pixels[1].equal(crop.pixels[1]));
@@ -144,8 +144,7 @@ TEST_F(Images, TooLargeAreReadWhereASizeIsWanted) {
   write_png("train/a/1.png", large);
   write_png("train/b/1.png", tinted(3, 3, 3, 3));
   ImageConfig config = config_of(root());
-  EXPECT_THAT(refusal(config),
-              AllOf(HasSubstr("a picture of 4096 x 8191 pixels"), HasSubstr("--allow-size")));
+  EXPECT_THAT(refusal(config), AllOf(HasSubstr("an image of 4096 x 8191 pixels"), HasSubstr("--allow-size")));
   config.size = {3, 5};
   EXPECT_TRUE(load_images(config).pixels[0].eq(30).all().item<bool>());
 }
@@ -191,7 +190,7 @@ TEST_F(Images, OfNpzKeepTheirPartsAndBytes) {
   io::write_npz(path, arrays, true);
   ImageConfig config = config_of(path);
   config.validation_share = 0.5;
-  EXPECT_EQ(load_images(config).validation.size(), 3U);  // of one, two and one of a class: halves round up
+  EXPECT_EQ(load_images(config).validation.size(), 3U);  // one, two and one per class: halves round up
 }
 
 TEST_F(Images, OfMedMnistHaveTheNamesOfItsClasses) {

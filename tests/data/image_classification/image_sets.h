@@ -1,5 +1,5 @@
 #pragma once
-// Sets of pictures for tests, and what reading them refuses.
+// Helpers for tests of image sets.
 
 #include <gmock/gmock.h>
 
@@ -17,7 +17,7 @@
 
 namespace modewise::data {
 
-/// One colour with a little structure, so that pictures and places differ.
+/// One colour with some structure, so that images and pixels differ.
 inline io::Image tinted(int64_t height, int64_t width, int64_t channels, int tint) {
   io::Image image{height, width, channels, {}};
   for (int64_t i = 0; i < height * width * channels; ++i)

@@ -1,5 +1,5 @@
-// What test pictures are changed by: exact where a change only moves pixels, by its formula where it does
-// not, and with the moments of its distribution where it is drawn.
+// Perturbations of test images: exact for moved pixels, by formula for others, and by the moments of their
+// distribution for random ones.
 
 #include "modewise/data/image_classification/perturbations.h"
 
@@ -21,8 +21,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/io/images/jpeg.h"
 #include "modewise/io/images/image_resize.h"
+#include "modewise/io/images/jpeg.h"
 #include "tests/data/scratch.h"
 
 namespace modewise::data {
@@ -31,7 +31,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// Multiples of 1/255, smooth and of all sizes.
+/// Multiples of 1/255, smooth, over the whole range.
 at::Tensor waves(int64_t samples, int64_t height, int64_t width, int64_t channels) {
   at::Tensor out = at::empty({samples, height, width, channels});
   for (int64_t i = 0; i < out.numel(); ++i) {
@@ -143,7 +143,7 @@ TEST(Perturbations, TurnsInterpolateBetweenPixels) {
     const double angle = degrees * std::numbers::pi / 180;
     for (int64_t y = 0; y < 5; ++y)
       for (int64_t x = 0; x < 7; ++x) {
-        // Where the place comes from: turned back, clockwise on a page whose rows go down.
+        // Source coordinates: inverse rotation, clockwise for rows that go down.
         const double dx = static_cast<double>(x) - 3, dy = static_cast<double>(y) - 2;
         const double from_x = 3 + std::cos(angle) * dx - std::sin(angle) * dy,
                      from_y = 2 + std::sin(angle) * dx + std::cos(angle) * dy;
@@ -155,7 +155,7 @@ TEST(Perturbations, TurnsInterpolateBetweenPixels) {
         EXPECT_NEAR(value(out, {0, y, x, 0}), sum, 1e-6) << degrees << " " << y << " " << x;
       }
   }
-  // Corners of a page of ones are black, its middle is not.
+  // Corners of an image of ones are black, the centre is not.
   const at::Tensor page = changed("rotation", 45, at::full({1, 33, 33, 1}, 1.0));
   EXPECT_EQ(value(page, {0, 0, 0, 0}), 0);
   EXPECT_NEAR(value(page, {0, 16, 16, 0}), 1, 1e-6);
@@ -163,13 +163,13 @@ TEST(Perturbations, TurnsInterpolateBetweenPixels) {
 
 TEST(Perturbations, NormalNoiseHasItsVarianceBeforeClipping) {
   const at::Tensor grey = at::full({20, 33, 31, 3}, 0.5);
-  for (const double variance : {0.001, 0.004}) {  // a deviation of an eighth: hardly anything is clipped
+  for (const double variance : {0.001, 0.004}) {  // a standard deviation of 1/8: hardly any clipping
     const at::Tensor noise = changed("gaussian_noise", variance, grey) - grey;
     EXPECT_NEAR(noise.mean().item<double>(), 0, 5 * std::sqrt(variance / 61380));
     EXPECT_NEAR(noise.square().mean().item<double>() / variance, 1, 0.03);
   }
   const at::Tensor strong = changed("gaussian_noise", 0.1, grey);
-  // P(|z| > 0.5 / √0.1) = 0.1138, half of it on either side.
+  // P(|z| > 0.5 / √0.1) = 0.1138, half of it on each side.
   EXPECT_NEAR(strong.eq(0).to(at::kDouble).mean().item<double>(), 0.0569, 0.004);
   EXPECT_NEAR(strong.eq(1).to(at::kDouble).mean().item<double>(), 0.0569, 0.004);
   EXPECT_TRUE(at::equal(changed("gaussian_noise", 0, grey), grey));
@@ -191,7 +191,7 @@ TEST(Perturbations, ShotNoiseCountsPhotons) {
 }
 
 TEST(Poisson, HasItsProbabilities) {
-  // A grid of uniform numbers: each outcome takes the share of them that is its probability.
+  // A grid of uniform numbers: the frequency of each outcome is its probability.
   const int64_t grid = 40000;
   for (const double rate : {0.3, 1.0, 4.7, 30.0}) {
     std::vector<int64_t> counts(200, 0);
@@ -209,10 +209,10 @@ TEST(Poisson, HasItsProbabilities) {
   }
   EXPECT_EQ(poisson(0, 0.999), 0);
   EXPECT_EQ(poisson(2000, 0), 2000);
-  const int64_t far = std::abs(poisson(500, 1 - 1e-9) - 500);  // six deviations of 22.4
+  const int64_t far = std::abs(poisson(500, 1 - 1e-9) - 500);  // six standard deviations of 22.4
   EXPECT_GT(far, 125);
   EXPECT_LT(far, 145);
-  EXPECT_GE(poisson(500, 1 - 0x1p-53), 0);  // comes to an end
+  EXPECT_GE(poisson(500, 1 - 0x1p-53), 0);  // terminates
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { poisson(-1, 0.5); }),
             "poisson: the mean must be 0 to 2000, got -1");
 }
@@ -228,7 +228,7 @@ TEST(Perturbations, ImpulsesTakeTheirShareOfValues) {
     EXPECT_EQ(
         out.eq(0).sum().item<int64_t>() + out.eq(1).sum().item<int64_t>() + out.eq(0.5).sum().item<int64_t>(),
         61380);
-    // Of the three channels of a pixel not always all.
+    // Not always all three channels of a pixel.
     EXPECT_GT((out.ne(0.5).any(-1).logical_and(out.eq(0.5).any(-1))).sum().item<int64_t>(), 0);
   }
 }
@@ -268,7 +268,7 @@ TEST(Perturbations, ContrastAndBrightnessAreTheirFormulas) {
     EXPECT_LT((bright - exact * (largest + added[at]).clamp_max(1) / largest).abs().max().item<double>(),
               1e-6);
   }
-  // Black has no color to keep in proportion.
+  // Black has no hue to preserve.
   const at::Tensor black = changed("brightness", 5, at::full({1, 1, 1, 3}, 0.0));
   for (int64_t c = 0; c < 3; ++c) EXPECT_FLOAT_EQ(black[0][0][0][c].item<float>(), 0.3F);
 }

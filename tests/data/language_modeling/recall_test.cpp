@@ -1,4 +1,4 @@
-// Recall samples worked out from their draws.
+// Recall samples computed from their random numbers.
 
 #include <gmock/gmock.h>
 
@@ -30,7 +30,7 @@ TEST(KeyValueRecall, FollowsItsDrawsOneByOne) {
         return static_cast<int64_t>(uint64_t{stream.word(next++)} * static_cast<uint64_t>(n) /
                                     (uint64_t{1} << 32));
       };
-      const auto choose = [&](int64_t n, int64_t count) {  // the first of a shuffle
+      const auto choose = [&](int64_t n, int64_t count) {  // the first ones of a shuffle
         std::vector<int64_t> all;
         for (int64_t i = 0; i < n; ++i) all.push_back(i);
         for (int64_t i = 0; i < count; ++i)

@@ -34,7 +34,7 @@ TEST(TextDocuments, AFileIsOneUnlessItHasEndOfTextLines) {
   EXPECT_EQ(documents_of(folder.write("a.txt", "one\n\ntwo\n")), Texts{"one\n\ntwo\n"});
   EXPECT_EQ(documents_of(folder.write("b.txt", "one\n<|endoftext|>\ntwo\nmore\n<|endoftext|>\n")),
             (Texts{"one", "two\nmore"}));
-  // Within a line it is text like any other.
+  // Within a line it is ordinary text.
   EXPECT_EQ(documents_of(folder.write("c.txt", "one <|endoftext|> two")), Texts{"one <|endoftext|> two"});
   EXPECT_EQ(documents_of(folder.path("b.txt"), "none").size(), 1u);
 }
@@ -238,7 +238,7 @@ TEST(TokenSet, CutsOneDocumentAndSaysSo) {
   EXPECT_EQ(set.validation.words(), 2);
   ASSERT_EQ(set.notes.size(), 1u);
   EXPECT_NE(set.notes.front().find("one document"), std::string::npos);
-  // Other files take parts over, and their share falls to training.
+  // Fractions of splits with their own files go to training.
   config.validation = folder.write("b.txt", "other");
   const TokenSet other = load_token_set(config, *tokenizer, "bytes");
   EXPECT_EQ(text_of(other.train, *tokenizer), "0123456789 1234|");
@@ -275,7 +275,7 @@ TEST(KeyValueRecall, QuestionsFollowFromThePairs) {
   for (uint64_t index = 0; index < 200; ++index) {
     const RecallSample sample = make_recall_sample(config, 5, index);
     ASSERT_EQ(sample.tokens.size(), 64u);
-    std::map<int64_t, int64_t> value_of;  // of a key, from the part before the marker
+    std::map<int64_t, int64_t> value_of;  // of a key, in the part before the marker
     const auto marker = std::find(sample.tokens.begin(), sample.tokens.end(), 0);
     ASSERT_NE(marker, sample.tokens.end());
     for (auto at = sample.tokens.begin(); at < marker; ++at)
@@ -323,7 +323,7 @@ TEST(KeyValueRecall, RepeatedQuestionsAreAnsweredByTheNearestPlace) {
     std::set<int64_t> keys;
     for (const RecallQuestion& question : sample.questions) {
       const auto at = static_cast<size_t>(question.position);
-      size_t before = at;  // the nearest place of the same key
+      size_t before = at;  // the nearest position of the same key
       do --before;
       while (sample.tokens[before] != sample.tokens[at]);
       ASSERT_EQ(question.distance, static_cast<int64_t>(at - before - 1));

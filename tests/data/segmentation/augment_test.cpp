@@ -1,4 +1,4 @@
-// Windows cut out of tiles, resized, mirrored and turned: where each pixel comes from.
+// Augmented windows: crops, resizing, flips and rotations; the source of each pixel.
 
 #include "modewise/data/segmentation/augment.h"
 
@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kHeight = 40, kWidth = 60;
 
-/// Two dates whose two bands are a pixel's row and column (1000 more on the second date); labels name the
-/// place.
+/// Two dates whose two bands are a pixel's row and column (plus 1000 on the second date); labels encode the
+/// position.
 SceneWindow places() {
   SceneWindow tile(2, kHeight, kWidth, 2, true);
   for (int64_t t = 0; t < 2; ++t)
@@ -39,7 +39,7 @@ SegmentationAugmentConfig cutting(double crop, double stretch) {
   return config;
 }
 
-/// The places that a resized window's rows (band 0) or columns (band 1) take.
+/// Source rows (band 0) or columns (band 1) of a resized window.
 std::vector<double> line_of(const SceneWindow& window, size_t band) {
   std::vector<double> out;
   for (int64_t i = 0; i < window.height; ++i) {
@@ -49,13 +49,13 @@ std::vector<double> line_of(const SceneWindow& window, size_t band) {
   return out;
 }
 
-/// By how much neighbours are apart where the tile's edge is far: the cut part's length over the side.
+/// Distance of neighbours far from the tile's edge: crop length / window side.
 double step_of(const std::vector<double>& line) {
   const size_t middle = line.size() / 2;
   return line[middle + 1] - line[middle];
 }
 
-/// Windows smaller than the parts that they show, and larger.
+/// Windows smaller and larger than their crops.
 class SceneResize : public testing::TestWithParam<int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Sides, SceneResize, testing::Values(16, 75));
 
@@ -66,11 +66,11 @@ TEST_P(SceneResize, ShowsThePartThatWasCutOut) {
   double min_area = 9, max_area = 0, min_ratio = 9, max_ratio = 0;
   std::set<int64_t> tops, lefts;
   for (uint64_t place = 0; place < 300; ++place) {
-    const SceneWindow window = augmented(tile, cutting(0.2, 1.5), side, {7, RandomSite::augmentation, 1}, place);
+    const SceneWindow window =
+        augmented(tile, cutting(0.2, 1.5), side, {7, RandomSite::augmentation, 1}, place);
     const std::vector<double> rows = line_of(window, 0), columns = line_of(window, 1);
     const double height = length * step_of(rows), width = length * step_of(columns);
-    // The middles of the window's pixels, evenly spaced, moved onto the tile's outermost pixels where they
-    // are beyond.
+    // Evenly spaced centres of the window's pixels, clamped to the tile's outermost pixels.
     const double half = (static_cast<double>(middle) + 0.5) / length;
     const double top = rows[static_cast<size_t>(middle)] - half * height + 0.5,
                  left = columns[static_cast<size_t>(middle)] - half * width + 0.5;
@@ -122,7 +122,8 @@ TEST(SceneAugment, ResizesAmongValidNeighboursAlone) {
       }
   int64_t valid = 0;
   for (uint64_t place = 0; place < 20; ++place) {
-    const SceneWindow window = augmented(tile, cutting(0.2, 1.5), 16, {7, RandomSite::augmentation, 1}, place);
+    const SceneWindow window =
+        augmented(tile, cutting(0.2, 1.5), 16, {7, RandomSite::augmentation, 1}, place);
     for (size_t pixel = 0; pixel < 256; ++pixel) {
       EXPECT_EQ(window.valid[pixel], window.labels[pixel] % kWidth % 5 != 2);  // the nearest pixel's
       if (window.valid[pixel] == 1) {
@@ -134,7 +135,7 @@ TEST(SceneAugment, ResizesAmongValidNeighboursAlone) {
   EXPECT_GT(valid, 20 * 256 / 2);
 }
 
-/// The symmetries of a square among 400 windows, each as the places of its corners.
+/// Symmetries of a square among 400 windows, each as the positions of its corners.
 std::set<std::vector<int16_t>> symmetries(bool flips, bool rotations) {
   SceneWindow tile(1, 5, 5, 1, true);
   for (size_t pixel = 0; pixel < 25; ++pixel) {

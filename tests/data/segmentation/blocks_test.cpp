@@ -1,4 +1,4 @@
-// A scene cut into blocks: their grid, their splits, what is kept between them.
+// Block split of a scene: grid, splits, guard.
 
 #include "modewise/data/segmentation/blocks.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-int64_t distance(const PixelRect& a, const PixelRect& b) {  // pixels between; 0: they touch or overlap
+int64_t distance(const PixelRect& a, const PixelRect& b) {  // pixels between; 0: adjacent or overlapping
   const auto gap = [](int64_t from, int64_t size, int64_t other, int64_t other_size) {
     return std::max<int64_t>({0, other - (from + size), from - (other + other_size)});
   };
@@ -51,7 +51,7 @@ TEST(SceneBlocks, CoverTheSceneOnceWithoutAGuard) {
 }
 
 TEST(SceneBlocks, GiveEachSplitItsShareOfRareClasses) {
-  // Class 1 is only in 3 of 16 blocks: a split by chance often leaves a part without it.
+  // Class 1 is only in 3 of 16 blocks: a random split often lacks it.
   std::vector<std::vector<int64_t>> histograms(16, {100, 0});
   for (const size_t block : {2u, 7u, 13u}) histograms[block] = {60, 40};
   const BlockRequest request{64, 64, 4, 4, 16, 0.2, 0.2, 0, 0, "scene"};
@@ -86,7 +86,7 @@ TEST(SceneBlocks, ChooseAGridThatHoldsWindows) {
   EXPECT_EQ(grid(600, 1200, 64, 0), (Grid{4, 8}));     // of 141
   EXPECT_EQ(grid(6000, 6000, 64, 0), (Grid{23, 23}));  // at most four windows a side: 256
   EXPECT_EQ(grid(600, 600, 64, 28), (Grid{5, 5}));     // at least a window and two guards: 120
-  EXPECT_EQ(grid(200, 100, 64, 0), (Grid{3, 2}));      // 3 × 1 are too few: a cut across the longer blocks
+  EXPECT_EQ(grid(200, 100, 64, 0), (Grid{3, 2}));      // 3 × 1 are too few: longer blocks are cut
   EXPECT_EQ(grid(100, 100, 64, 0), (Grid{2, 2}));
   EXPECT_EQ(grid(100, 300, 64, 0), (Grid{1, 4}));
   EXPECT_EQ(grid(1, 400000, 1, 0), (Grid{1, 1000}));
@@ -137,7 +137,7 @@ TEST(SceneBlocks, TakeTheMostEvenOf256Deals) {
       for (size_t i = 0; i < 6; ++i)
         if (deal[i] == split)
           for (size_t c = 0; c < 2; ++c) counts[c] += static_cast<double>(histograms[i][c]);
-      const double all = counts[0] + counts[1];  // of the scene 27 and 22 of 49
+      const double all = counts[0] + counts[1];  // 27 and 22 of 49 in the scene
       result += std::abs(std::sqrt(counts[0] / all) - std::sqrt(27.0 / 49)) +
                 std::abs(std::sqrt(counts[1] / all) - std::sqrt(22.0 / 49));
     }

@@ -32,7 +32,7 @@ TEST(ClassMap, PlacesIdsIgnoresOthersAndRefusesTheRest) {
   EXPECT_EQ(map.index_of(11), 0);
   EXPECT_EQ(map.index_of(95), 12);
   EXPECT_EQ(map.index_of(0), ClassMap::ignored);
-  EXPECT_EQ(map.index_of(24), ClassMap::ignored);  // of the legend, not of the benchmark
+  EXPECT_EQ(map.index_of(24), ClassMap::ignored);  // in the legend, not in the benchmark
   EXPECT_EQ(map.index_of(7), std::nullopt);
   EXPECT_EQ(map.index_of(-1), std::nullopt);
   EXPECT_EQ(map.index_of(96), std::nullopt);
@@ -93,7 +93,7 @@ std::vector<std::string> legend(const std::vector<SceneClass>& classes) {
   return out;
 }
 
-/// The ids of 0 to 255 that are known and no class, as "2-6 10-14".
+/// Known ids of 0 to 255 that are not classes, as "2-6 10-14".
 std::string ignored_ids(const ClassMap& map) {
   std::string out;
   for (int id = 0; id < 256; ++id) {

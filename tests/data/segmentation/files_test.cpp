@@ -1,4 +1,4 @@
-// Which mask belongs to which image, and how files are split as a whole.
+// Matching of masks and images, and splits by files.
 
 #include "modewise/data/segmentation/files.h"
 
@@ -75,7 +75,7 @@ TEST(SceneFiles, FollowTheirFolders) {
                 "/more/e (.tif, .tiff or .npy); set data.image_suffix and data.mask_suffix for other names");
   tiles.folder.write("masks/more/e.tif", "x");
   tiles.folder.write("images/notes.txt", "x");
-  EXPECT_EQ(tiles.files().rule, "random tiles, seed 0");  // one folder is none of the splits'
+  EXPECT_EQ(tiles.files().rule, "random tiles, seed 0");  // one folder is not a split
   tiles.config.masks = tiles.folder.path("images/notes.txt");
   EXPECT_EQ(tiles.refused(ErrorKind::no_input), tiles.config.masks + " is not a folder of masks");
 }

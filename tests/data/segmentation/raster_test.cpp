@@ -1,4 +1,4 @@
-// Images as arrays of numbers of any type and order of axes, and their parts.
+// Rasters from arrays of any dtype and axis order, and their windows.
 
 #include "modewise/data/segmentation/raster.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of scenes share: images and masks in a folder of their own.
+// Helpers for tests of segmentation data: images and masks in a scratch folder.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 namespace modewise::data {
 
-/// A float image [h, w, c] whose value at a pixel names the place: 1000·row + column + band / 10.
+/// Float image [h, w, c] with values 1000·row + column + band / 10.
 
 inline void write_image(const ScratchFolder& folder, const std::string& name, int64_t height, int64_t width,
                         int64_t bands) {

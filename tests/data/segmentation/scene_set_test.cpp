@@ -1,4 +1,4 @@
-// What a set of scenes chooses and measures: windows, tiles, classes, scales.
+// Automatic choices of a segmentation set: windows, tiles, classes, scale.
 
 #include "modewise/data/segmentation/segmentation_set.h"
 
@@ -51,17 +51,17 @@ TEST(Scenes, CutTrainingTilesEvenly) {
     for (const SceneArea& tile : set.training_tiles()) out.push_back(tile.area);
     return out;
   };
-  // Tiles of a window and a stride, 24: 30 rows take (30 − 16 + 7) / 8 + 1 of them, 50 columns 6.
+  // Tiles of window + stride = 24: 30 rows have (30 − 16 + 7) / 8 + 1 of them, 50 columns 6.
   const std::vector<PixelRect> cut = tiles();
   ASSERT_EQ(cut.size(), 18U);
   EXPECT_EQ(cut[0], (PixelRect{0, 0, 24, 24}));
   EXPECT_EQ(cut[1], (PixelRect{0, 5, 24, 24}));
   EXPECT_EQ(cut[6], (PixelRect{3, 0, 24, 24}));
   EXPECT_EQ(cut[17], (PixelRect{6, 26, 24, 24}));
-  config.stride = 33;  // tiles of 49: 3 across, and the 30 rows twice
+  config.stride = 33;  // tiles of 49: 3 across, and two for the 30 rows
   EXPECT_EQ(tiles().size(), 6U);
   EXPECT_EQ(tiles().back(), (PixelRect{0, 1, 30, 49}));
-  config.stride = 34;  // hardly larger than a window: one
+  config.stride = 34;  // hardly larger than a window: one tile
   EXPECT_EQ(tiles(), (std::vector<PixelRect>{{0, 0, 30, 50}}));
   EXPECT_FALSE(SegmentationSet(config, 1).missing());
   config.window = 31;
@@ -132,7 +132,7 @@ TEST(Scenes, FindTheClassesOfTheirMasks) {
   SegmentationDataConfig list = plain(folder.path("image.npy"), folder.path("mask.npy"));
   write_mask(folder, "mask.npy", 30, 30, two);
   list.classes = "list";
-  list.class_ids = {0, 255, 1};  // a class is not ignored by itself
+  list.class_ids = {0, 255, 1};  // a class is not ignored
   list.class_names = {"x", "y", "z"};
   const SegmentationSet listed(list, 1);
   EXPECT_EQ(listed.classes().ignored_ids(), (std::vector<int64_t>{-1}));
@@ -153,7 +153,7 @@ TEST(Scenes, MeasureEachBand) {
   EXPECT_EQ(set.rule().scale.mean, (std::vector<double>{5, 2.5}));
   EXPECT_EQ(set.rule().scale.stddev, (std::vector<double>{1, 1.5}));
   EXPECT_THAT(set.notes(), testing::Contains("band 0 is constant in the training split"));
-  EXPECT_THAT(set.notes(), testing::Not(testing::Contains(HasSubstr("measured on"))));  // all are
+  EXPECT_THAT(set.notes(), testing::Not(testing::Contains(HasSubstr("measured on"))));  // all are ignored
   EXPECT_FALSE(set.missing());
   const SceneWindow window = set.read_image(set.areas(SceneSplit::train)[0]);
   EXPECT_EQ(window.image[0], 0);

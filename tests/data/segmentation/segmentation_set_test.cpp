@@ -1,4 +1,4 @@
-// Images with masks: finding, splitting, checking, reading and varying them.
+// Segmentation set: listing, splits, checks, reading and augmentation.
 
 #include "modewise/data/segmentation/segmentation_set.h"
 
@@ -36,7 +36,7 @@ TEST(Scenes, TrainOnWindowsOfTheTrainingBlocksAlone) {
       SegmentationAugmentConfig augment;
       augment.crop = batch % 2 == 0 ? 1 : 0.6;
       const SceneWindow window = augmented(set.read(set.training_tiles()[i]), augment, 16,
-                                        {7, RandomSite::augmentation, batch}, static_cast<uint64_t>(i));
+                                           {7, RandomSite::augmentation, batch}, static_cast<uint64_t>(i));
       if (augment.crop < 1) continue;  // between pixels
       for (size_t pixel = 0; pixel < window.valid.size(); ++pixel) {
         ASSERT_EQ(window.valid[pixel], 1);
@@ -68,7 +68,7 @@ TEST(Scenes, VaryTheSameWindowAlikeUnderTheSameKey) {
   std::set<std::vector<float>> all;
   for (uint64_t place = 0; place < 200; ++place)
     all.insert(augmented(tile, config, 5, {3, RandomSite::augmentation, 9}, place).image);
-  EXPECT_GT(all.size(), 120u);  // of 25 places × 8 turns
+  EXPECT_GT(all.size(), 120u);  // of 25 positions × 8 symmetries
   for (const auto& image : all) EXPECT_EQ(std::set<float>(image.begin(), image.end()).size(), 25u);
 }
 
@@ -96,7 +96,7 @@ TEST(Scenes, LeaveOutPixelsWithoutData) {
   EXPECT_EQ(window.valid[8 + 9], 0);
   EXPECT_EQ(window.image[2 * (8 + 9)], 0);
   EXPECT_EQ(window.image[2 * (8 + 20)], 0);
-  rule.bands = {0};  // the other band is not looked at
+  rule.bands = {0};  // the other band is not used
   rule.scale = {{0}, {1}};
   const SceneWindow first = read_window(*raster, {0, 0, 8, 8}, rule);
   EXPECT_EQ(std::count(first.valid.begin(), first.valid.end(), 0), 1);
@@ -170,7 +170,7 @@ TEST(Scenes, TakeTheLegendsOfTheBenchmarkByName) {
   const std::vector<std::pair<std::string, ClassMap>> legends = {{"nlcd", nlcd_classes()},
                                                                  {"cdl", cdl_classes()}};
   for (const auto& [name, legend] : legends) {
-    // The first two classes and what is ignored; the others have no pixel.
+    // The first two classes and ignored pixels; the others have no pixel.
     const std::vector<int64_t> ids = {legend.classes()[0].id, legend.classes()[1].id, 0};
     write_mask(folder, "mask.npy", 64, 64,
                [&](int64_t row, int64_t) { return ids[static_cast<size_t>(row % 3)]; });

@@ -1,5 +1,4 @@
-// What a user reads when scenes cannot be had, word by word: every number and name of it differs from the
-// others.
+// Exact error messages of segmentation data; all numbers and names in them are distinct.
 
 #include <gmock/gmock.h>
 

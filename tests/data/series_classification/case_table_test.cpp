@@ -1,4 +1,4 @@
-// Cases as rows of tables: UCR's .tsv and .txt, CSV with and without a header.
+// Samples as rows of tables: UCR's .tsv and .txt, CSV with and without a header.
 
 #include <gmock/gmock.h>
 
@@ -23,7 +23,7 @@ class SampleTable : public testing::Test {
     for (size_t at; (at = message.find(path)) != std::string::npos;) message.replace(at, path.size(), name);
     return message;
   }
-  /// −1 where a value is missing.
+  /// −1: missing value.
   static std::vector<float> values(const at::Tensor& series) {
     std::vector<float> out;
     for (int64_t i = 0; i < series.numel(); ++i) {

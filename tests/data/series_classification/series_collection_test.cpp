@@ -1,4 +1,4 @@
-// Labelled series: splits, scaling by hand, padding, classes that training never saw, variations.
+// Series classification data: splits, scaling by hand, padding, unknown classes, augmentation.
 
 #include "modewise/data/series_classification/series_collection.h"
 
@@ -27,7 +27,7 @@ std::string file_of(const std::string& head, const std::vector<std::string>& sam
   return text;
 }
 
-/// `per_class` cases of each of the classes a, b and c with values that tell them apart.
+/// `per_class` samples of each of the classes a, b and c with distinct values.
 std::string many(int per_class, const std::string& values = "1,2:3,4") {
   std::vector<std::string> samples;
   for (int i = 0; i < per_class; ++i)
@@ -80,7 +80,7 @@ TEST_F(Collection, CutsTheValidationFromTheTrainingSamplesOfEachClass) {
   EXPECT_EQ(load_collection(config).validation, set.validation);
   config.split_seed = 2;
   EXPECT_NE(load_collection(config).validation, set.validation);
-  config.path = folder_.path("X_TEST.ts");  // names its twin
+  config.path = folder_.path("X_TEST.ts");  // one of the two files
   EXPECT_EQ(load_collection(config).train.size(), 24u);
 }
 
@@ -104,7 +104,7 @@ TEST_F(Collection, SaysThatTslibValidatesOnTheTestSamplesAndScalesThemApart) {
   EXPECT_EQ(set.validation, set.test);
   ASSERT_EQ(set.warnings, 1u);
   EXPECT_THAT(set.notes[0], HasSubstr("ON THE TEST SAMPLES"));
-  // pandas' deviation of 6 zeros and 6 twos: √(12/11); both splits then have mean 0.
+  // pandas' std of 6 zeros and 6 twos: √(12/11); both splits then have mean 0.
   EXPECT_NEAR(set.samples[0][0][1].item<double>(), 1 / std::sqrt(12.0 / 11), 1e-6);
   EXPECT_NEAR(set.samples[6][0][1].item<double>(), 2 / std::sqrt(48.0 / 11), 1e-6);
 }
@@ -113,7 +113,7 @@ TEST_F(Collection, ScalesByTheTrainingSamplesAlone) {
   CollectionConfig config = written(many(5, "0,2:5,5"), many(1, "4,6:6,5"));
   const SeriesCollection set = load_collection(config);
   EXPECT_THAT(set.scale.mean, ElementsAre(1, 5));
-  EXPECT_THAT(set.scale.stddev, ElementsAre(1, 1));  // a constant counts as deviation 1
+  EXPECT_THAT(set.scale.stddev, ElementsAre(1, 1));  // a constant has std 1
   const at::Tensor& test = set.samples[static_cast<size_t>(set.test[0])];
   EXPECT_EQ(test[0][0].item<double>(), 3);
   EXPECT_EQ(test[1][0].item<double>(), 1);
@@ -151,7 +151,7 @@ TEST_F(Collection, RefusesWhatDoesNotFit) {
   EXPECT_THAT(
       data_error(many(2), file_of("a b c d", {"1,2:3,4:a", "1,2:3,4:d"})),
       HasSubstr("X_TEST.ts: sample 2 has class 'd', which no training sample has (there are a, b, c)"));
-  // A class that is declared and has no training case is not known either.
+  // A declared class without training samples is unknown, too.
   EXPECT_THAT(data_error(file_of("a b c", {"1:a", "1:b"}), file_of("a b c", {"1:c"})),
               HasSubstr("class 'c'"));
   EXPECT_THAT(data_error(many(2), many(2, "1,2")), HasSubstr("1 dimensions, but "));
@@ -211,13 +211,13 @@ TEST_F(Collection, FindsItsFiles) {
     return std::vector<size_t>{set.train.size() + set.validation.size(), set.test.size()};
   };
   CollectionConfig config;
-  config.path = train;  // and its twin
+  config.path = train;  // and the other file
   EXPECT_THAT(counts(config), ElementsAre(15, 3));
   EXPECT_EQ(load_collection(config).source, train);
   EXPECT_EQ(load_collection(config).name, "t");
   config.path = test;
   EXPECT_THAT(counts(config), ElementsAre(15, 3));
-  config.path = other;  // no twin: the test file is named
+  config.path = other;  // no other file: the test file is set
   config.test = test;
   EXPECT_THAT(counts(config), ElementsAre(15, 3));
   EXPECT_THAT(counts(config, false), ElementsAre(15, 0));
@@ -237,9 +237,9 @@ TEST_F(Collection, FindsItsFiles) {
   folder_.write("two/Y_TRAIN.ts", many(5));
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
             config.path + ": no file ends in _TEST.ts, _TEST.tsv, _TEST.csv, _TEST.txt, _TEST.arff");
-  EXPECT_THAT(counts(config, false), ElementsAre(15, 0));  // which is not looked for
+  EXPECT_THAT(counts(config, false), ElementsAre(15, 0));  // which is not read
   config.protocol = "paper";
-  config.path = folder_.path("two/Y_TRAIN.ts");  // whose twin is not there, nor needed
+  config.path = folder_.path("two/Y_TRAIN.ts");  // whose test file is missing and not needed
   EXPECT_THAT(counts(config), ElementsAre(12, 3));
   EXPECT_THAT(counts(config, false), ElementsAre(12, 0));
   config.protocol = "tslib";
@@ -250,7 +250,7 @@ TEST_F(Collection, FindsItsFiles) {
 }
 
 TEST_F(Collection, KeepsATrainingSampleOfSmallClasses) {
-  // One case of a, two of b, three of c and ten of d.
+  // One sample of a, two of b, three of c and ten of d.
   std::vector<std::string> samples = {"1:c", "2:d", "3:b", "4:a", "5:c", "6:d", "7:b", "8:c"};
   for (int i = 9; i < 17; ++i) samples.push_back(std::to_string(i) + ":d");
   const auto dealt = [&](const SeriesCollection& set, std::vector<double> for_test,
@@ -280,7 +280,7 @@ TEST_F(Collection, KeepsATrainingSampleOfSmallClasses) {
   config.split_seed = 7;
   config.validation_share = 0.2;
   SeriesCollection set = load_collection(config);
-  set.test.clear(), set.samples.pop_back();  // the test file's case
+  set.test.clear(), set.samples.pop_back();  // sample of the test file
   dealt(set, {0, 0, 0, 0}, {0, 1, 1, 2});
   config.path = folder_.write("all/all.ts", file_of("a b c d", samples));
   config.protocol = "paper";

@@ -1,4 +1,4 @@
-// Variations of series one at a time: what may become of a case, and that all of it does.
+// Augmentations of series one at a time: all possible results of a sample occur, and no others.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kSamples = 200, kSteps = 20;
 
-/// Cases of two variables, 1, 2 … and −1, −2 …
+/// Samples of two variables, 1, 2 … and −1, −2 …
 LabelledBatch ramps() {
   LabelledBatch batch;
   batch.values = at::arange(1, kSteps + 1, at::kFloat).view({1, 1, kSteps}).repeat({kSamples, 2, 1});
@@ -90,7 +90,7 @@ TEST(SeriesVariation, ErasesOnePieceOfAllVariables) {
       EXPECT_EQ(value(batch, i, 1, t), -value(batch, i, 0, t));
       if (zero && begin < 0) begin = t;
       if (zero) {
-        EXPECT_EQ(t, begin + erased++);  // one piece
+        EXPECT_EQ(t, begin + erased++);  // contiguous
       }
     }
     lengths.insert(erased);

@@ -1,4 +1,4 @@
-// Tokens hidden for masked training: shares, whole words, and that the draws follow from seed and step alone.
+// Masking for masked language modelling: rates, whole words, and determinism by seed and step.
 
 #include "modewise/data/text/masking.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr RandomStream kStream{.seed = 5, .site = RandomSite::masking, .step = 7};
 
-/// 50 tokens of which 0 … 3 are marks and even ones begin words.
+/// 50 tokens: 0 … 3 are special tokens, even ones begin words.
 MaskingVocabulary vocabulary() {
   MaskingVocabulary out{3, 50, std::vector<bool>(50, false), std::vector<bool>(50, false)};
   for (size_t i = 0; i < 4; ++i) out.is_special_token[i] = true;
@@ -40,7 +40,7 @@ TEST(Masking, KeepsItsSharesAndLeavesMarksAlone) {
       at::equal(rows.inputs.masked_select(asked.logical_not()), from.masked_select(asked.logical_not())));
   EXPECT_FALSE(asked.select(1, 0).any().item<bool>());
   EXPECT_FALSE(asked.select(1, 64).any().item<bool>());
-  // 200 · 63 draws: five deviations of a binomial count.
+  // 200 · 63 draws: five standard deviations of a binomial count.
   const auto near = [](double share, double wanted, double n) {
     EXPECT_LT(std::abs(share - wanted), 5 * std::sqrt(wanted * (1 - wanted) / n)) << wanted;
   };
@@ -102,7 +102,8 @@ TEST(Masking, SharesThatSumToMoreThanOneAreRefused) {
   MaskingConfig config;
   config.hidden = 0.95;
   EXPECT_EQ(error_of(ErrorKind::config, [&] { config.validate("x.toml"); }),
-            "x.toml: masking.mask_token_probability = 0.95 and masking.random_token_probability = 0.1 sum to more than 1");
+            "x.toml: masking.mask_token_probability = 0.95 and masking.random_token_probability = 0.1 sum to "
+            "more than 1");
 }
 
 }  // namespace

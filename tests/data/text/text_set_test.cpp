@@ -1,4 +1,4 @@
-// GLUE's layouts, tables and JSON lines of one's own, and how they are parted.
+// GLUE layouts, user tables and JSON lines, and their splits.
 
 #include "modewise/data/text/text_set.h"
 
@@ -27,7 +27,7 @@ class TextSets : public testing::Test {
   std::string refused(ErrorKind kind = ErrorKind::data, bool numbers = false) const {
     return error_of(kind, [&] { load(numbers); });
   }
-  /// A folder of GLUE with training and dev; its path is the config's.
+  /// A GLUE folder with training and dev files; its path is the config's.
   void glue(const std::string& name, const std::string& train, const std::string& dev,
             const std::string& dev_file = "dev.tsv") {
     folder_.write(name + "/train.tsv", train);

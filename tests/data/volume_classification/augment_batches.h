@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of varied volumes share: batches whose voxels differ, and the draws of a sample.
+// Helpers for tests of volume augmentation: batches with distinct voxels, and the random numbers of a sample.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -25,7 +25,8 @@ inline LabelledBatch batch_of(int64_t samples, bool masked = false) {
   return batch;
 }
 
-/// Volumes of 9 × 11 × 13 voxels whose three channels are a voxel's place, 100 more so that 0 is none.
+/// Volumes of 9 × 11 × 13 voxels whose three channels are a voxel's coordinates + 100, so that 0 does not
+/// occur.
 inline LabelledBatch places(int64_t samples) {
   const at::Tensor out = at::empty({samples, 9, 11, 13, 3});
   out.select(-1, 0).copy_(at::arange(9, at::kFloat).view({9, 1, 1}) + 100);
@@ -34,7 +35,7 @@ inline LabelledBatch places(int64_t samples) {
   return {out, {}, at::zeros({samples}, at::kLong)};
 }
 
-/// The draws of one sample, one after the other.
+/// Random numbers of one sample, in order.
 struct DrawsOf {
   RandomStream stream;
   uint64_t next;

@@ -1,4 +1,4 @@
-// Turned, scaled, stretched and shifted volumes: by what is asked, and as worked out voxel by voxel.
+// Rotated, scaled, stretched and shifted volumes: parameters, and results computed voxel by voxel.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -34,7 +34,7 @@ TEST(Augment, KeepsTheMiddleAndTheMaskUnderSmallTurns) {
   config.scale = 0.1;
   LabelledBatch batch = batch_of(8, true);
   augment(batch, config, 5, 0);
-  // Where the mask says no, there is nothing; where it says yes, a mean of valid voxels alone.
+  // Invalid voxels are 0; valid ones are means of valid voxels.
   EXPECT_EQ(batch.values.masked_select(batch.valid.logical_not().unsqueeze(-1)).abs().sum().item<float>(), 0);
   const double valid = batch.valid.to(at::kFloat).mean().item<double>();
   EXPECT_GT(valid, 0.5);
@@ -44,7 +44,7 @@ TEST(Augment, KeepsTheMiddleAndTheMaskUnderSmallTurns) {
     EXPECT_GE(inside.min().item<float>(), static_cast<float>(216 * i));
     EXPECT_LE(inside.max().item<float>(), static_cast<float>(216 * i + 145));
   }
-  // Of a volume of one value the inner voxels keep it to the last digits.
+  // Inner voxels of a constant volume keep the value up to rounding.
   LabelledBatch flat = batch_of(4);
   flat.values.fill_(3);
   augment(flat, config, 5, 1);
@@ -63,7 +63,7 @@ TEST(Augment, TakesTheNearestVoxelWhereAsked) {
   EXPECT_LE(batch.values[1].max().item<float>(), 432);
 }
 
-/// From where a deformed volume of `places` takes its middle voxel, and the steps along its axes as columns.
+/// Source of the middle voxel of a deformed volume of `places`, and the steps along its axes as columns.
 std::pair<at::Tensor, at::Tensor> map_of(const at::Tensor& volume) {
   const at::Tensor middle = volume[4][5][6].to(at::kDouble) - 100;
   const at::Tensor steps = (at::stack({volume[5][5][6], volume[4][6][6], volume[4][5][7]}, 1) -
@@ -81,11 +81,11 @@ TEST(Augment, TurnsAboutTheMiddle) {
   for (int64_t i = 0; i < 32; ++i) {
     const auto [middle, steps] = map_of(batch.values[i]);
     EXPECT_LT((middle - at::tensor({4.0, 5.0, 6.0}, at::kDouble)).abs().max().item<double>(), 1e-4);
-    // Lengths and angles stay, and nothing is mirrored.
+    // Lengths and angles are preserved, without reflection.
     EXPECT_LT((steps.matmul(steps.t()) - at::eye(3, at::kDouble)).abs().max().item<double>(), 1e-4);
     EXPECT_NEAR(at::linalg_det(steps).item<double>(), 1, 1e-4);
     largest = std::max(largest, std::abs(std::asin(steps[0][1].item<double>())));
-    // The other voxels whose sources lie inside follow the same map.
+    // Other voxels with sources inside the volume follow the same map.
     const at::Tensor wanted = steps.matmul(at::tensor({2.0, -1.0, 3.0}, at::kDouble)) + middle + 100;
     EXPECT_LT((batch.values[i][6][4][9] - wanted).abs().max().item<double>(), 1e-3);
   }
@@ -103,7 +103,7 @@ TEST(Augment, ScalesStretchesAndShiftsByWhatIsAsked) {
     const auto [middle, steps] = map_of(batch.values[i]);
     const double one = steps[0][0].item<double>();
     EXPECT_LT((steps - at::eye(3, at::kDouble) * one).abs().max().item<double>(),
-              1e-4);  // alike along all axes
+              1e-4);  // equal along all axes
     smallest = std::min(smallest, 1 / one), largest = std::max(largest, 1 / one);
   }
   EXPECT_GE(smallest, 0.6999);
@@ -129,7 +129,7 @@ TEST(Augment, ScalesStretchesAndShiftsByWhatIsAsked) {
     }
     EXPECT_LT((steps - at::diag(steps.diag())).abs().max().item<double>(), 1e-4);
   }
-  EXPECT_GT(factors.size(), 100U);  // each axis on its own
+  EXPECT_GT(factors.size(), 100U);  // each axis independently
   EXPECT_GE(minimum, -2.0001);
   EXPECT_LT(minimum, -1.8);
   EXPECT_LE(maximum, 2.0001);
@@ -145,7 +145,7 @@ TEST(Augment, OfMissingVoxelsTakesTheMeanOfTheOthers) {
   batch.valid.narrow(2, 0, 4).fill_(false);
   batch.values.narrow(2, 0, 4).fill_(1e6);
   augment(batch, config, 5, 0);
-  // A weighted mean of threes is three; what is missing holds nothing.
+  // A weighted mean of threes is three; missing voxels are 0.
   const at::Tensor valid = batch.valid.unsqueeze(-1).expand_as(batch.values);
   EXPECT_LT((batch.values.masked_select(valid) - 3).abs().max().item<double>(), 1e-5);
   EXPECT_EQ(batch.values.masked_select(valid.logical_not()).abs().max().item<double>(), 0);
@@ -155,7 +155,7 @@ TEST(Augment, OfMissingVoxelsTakesTheMeanOfTheOthers) {
   }
 }
 
-/// Where `place` of a volume [X, Y, Z] lies between voxels: each weighs Π max(0, 1 − distance along an axis).
+/// Trilinear weights of voxels at `place` of a volume [X, Y, Z]: Π max(0, 1 − distance along an axis).
 double interpolated(const at::Tensor& volume, const at::Tensor& place) {
   double sum = 0;
   const auto values = volume.accessor<float, 3>();

@@ -1,4 +1,4 @@
-// Random variations of volumes: keyed by counters, exact where they only move voxels.
+// Volume augmentation: keyed by counters, exact for moved voxels.
 
 #include "modewise/data/volume_classification/augment.h"
 
@@ -47,7 +47,7 @@ TEST(Augment, DependsOnSeedNumberAndPlaceAlone) {
   EXPECT_TRUE(at::equal(run(1, 2), run(1, 2)));
   EXPECT_FALSE(at::equal(run(1, 2), run(1, 3)));
   EXPECT_FALSE(at::equal(run(1, 2), run(2, 2)));
-  // A sample's draws do not depend on the size of its batch.
+  // Random numbers of a sample do not depend on the batch size.
   LabelledBatch shorter = batch_of(2);
   augment(shorter, everything(), 1, 2);
   EXPECT_TRUE(at::equal(shorter.values, run(1, 2).narrow(0, 0, 2)));
@@ -72,7 +72,7 @@ TEST(Augment, FlipsAndTurnsOnlyMoveVoxels) {
     EXPECT_TRUE(at::equal(std::get<0>(batch.values[i].flatten().sort()), before[i].flatten()));
     corners.insert(batch.values[i][0][0][0][0].item<float>() - before[i][0][0][0][0].item<float>());
   }
-  EXPECT_EQ(corners.size(), 8U);  // each corner comes to each corner
+  EXPECT_EQ(corners.size(), 8U);  // each corner is mapped to each corner
 }
 
 TEST(Augment, ShiftsByWholeVoxelsWithZerosBehind) {
@@ -173,10 +173,10 @@ TEST(Augment, ErasesABoxInTheShareOfSamplesAskedFor) {
       lengths[axis].insert(length);
       box *= length;
     }
-    EXPECT_EQ(cells, box);  // as many as the smallest box around them holds
+    EXPECT_EQ(cells, box);  // as many as in their bounding box
   }
   EXPECT_NEAR(static_cast<double>(erased), 80, 4 * std::sqrt(200 * 0.4 * 0.6));
-  // From a fifth to half of each axis.
+  // 1/5 to 1/2 of each axis.
   EXPECT_EQ(lengths[0], (std::set<int64_t>{1, 2, 3, 4}));
   EXPECT_EQ(lengths[1], (std::set<int64_t>{2, 3, 4, 5}));
   EXPECT_EQ(lengths[2], (std::set<int64_t>{2, 3, 4, 5, 6}));
@@ -208,7 +208,7 @@ TEST(Augment, FollowsItsDrawsOneByOne) {
     };
     for (const int64_t axis : {0, 2})
       if (draw() < 0.5) move([&](const at::Tensor& t) { return at::flip(t, {axis}); });
-    const auto half_turns = static_cast<int64_t>(4 * draw()) / 2;  // of an area of 7 × 6
+    const auto half_turns = static_cast<int64_t>(4 * draw()) / 2;  // in an area of 7 × 6
     move([&](const at::Tensor& t) { return at::rot90(t, 2 * half_turns, {1, 2}); });
     const auto rotations = static_cast<int64_t>(4 * draw());
     move([&](const at::Tensor& t) { return at::rot90(t, rotations, {0, 2}); });

@@ -1,4 +1,4 @@
-// Volumes from NIfTI files and folders of them with their tables.
+// Volumes from NIfTI files and folders with CSV tables.
 
 #include "modewise/data/volume_classification/volumes.h"
 
@@ -77,7 +77,7 @@ TEST_F(Volumes, OfAFolderOfNiftiFollowTheirTable) {
   const std::vector<int64_t> all = {0, 1, 2};
   const LabelledBatch batch = gather_volumes(set, all);
   EXPECT_EQ(batch.values[0][3][2][1][0].item<float>(), 123);
-  EXPECT_EQ(batch.values[1][3][2][1][0].item<float>(), 120);  // stored from right to left, turned to RAS
+  EXPECT_EQ(batch.values[1][3][2][1][0].item<float>(), 120);  // stored from right to left, reoriented to RAS
   EXPECT_EQ(batch.valid[2].sum().item<int64_t>(), 6);
   EXPECT_TRUE(batch.valid[0].all().item<bool>());
 
@@ -99,12 +99,12 @@ TEST_F(Volumes, OfFoldersHaveTheirNamesAsClasses) {
   EXPECT_THAT(set.names, ElementsAre("a", "b", "a", "b"));
   EXPECT_THAT(set.notes,
               ElementsAre(scratch_.path("scans") + ": classes from folder names: ill, well", testing::_));
-  // Other classes than a run has: the folders say nothing of them.
+  // Classes of a run that are not folder names.
   config.classes = {"ill", "unsure"};
   EXPECT_THAT(load_volumes(config).labels, ElementsAre(-1, -1, -1, -1));
   config.classes = {"well", "ill"};
   EXPECT_THAT(load_volumes(config).labels, ElementsAre(1, 1, 0, 0));
-  // A table goes before them; a file beside the folders leaves nothing to go by.
+  // A table takes precedence; a file next to the folders disables them.
   config.classes = {};
   scratch_.write("scans/labels.csv", "file,label\na,x\nb,y\n");
   EXPECT_THAT(load_volumes(config).labels, ElementsAre(0, 1, 0, 1));

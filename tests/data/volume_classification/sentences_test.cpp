@@ -1,5 +1,4 @@
-// What a user reads when volumes cannot be had, word by word: every number and name of it differs from the
-// others.
+// Exact error messages of volume data; all numbers and names in them are distinct.
 
 #include <cstring>
 
@@ -12,20 +11,20 @@ namespace {
 
 class VolumeSentences : public Volumes {
  protected:
-  /// The sentence without the scratch folder's name.
+  /// The message without the scratch folder's name.
   std::string said(ErrorKind kind, const VolumeConfig& config, bool with_test = true) {
     std::string message = error_of(kind, [&] { load_volumes(config, with_test); });
     const std::string folder = scratch_.path("");
     for (size_t at; (at = message.find(folder)) != std::string::npos;) message.erase(at, folder.size());
     return message;
   }
-  /// Of six arrays, of which some are others.
+  /// Error for six arrays, some of them replaced.
   std::string with(std::map<std::string, io::Array> others) {
     std::map<std::string, io::Array> arrays = six_arrays();
     for (auto& [name, array] : others) arrays[name] = std::move(array);
     return said(ErrorKind::data, config_of(write("a.npz", arrays)));
   }
-  /// Of two arrays, images and labels.
+  /// Error for two arrays, images and labels.
   std::string of_plain(io::Array images, io::Array labels) {
     return said(ErrorKind::data,
                 config_of(write("a.npz", {{"images", std::move(images)}, {"labels", std::move(labels)}})));
@@ -168,13 +167,12 @@ TEST_F(VolumeSentences, OfNiftiFolders) {
   scratch_.write("scans/labels.csv", "file,label,split\na,1,train\n");
   EXPECT_EQ(load_volumes(config).notes.front(), scratch_.path("scans/b.nii") + ": no class in " +
                                                     scratch_.path("scans/labels.csv") + ", skipped");
-  config.spacing = 2.0 / 4096;  // 4096 voxels of x, more of y
+  config.spacing = 2.0 / 4096;  // 4096 voxels along x, more along y
   EXPECT_EQ(said(ErrorKind::config, config),
             "data.spacing = 0.00048828125 gives 12288 voxels for an axis of 3 × 2 mm");
   config = config_of(scratch_.write("flat.nii", nifti({4, 3})));
   config.classes = {"x", "y"};
-  EXPECT_EQ(load_volumes(config).size(),
-            (std::vector<int64_t>{4, 3, 1}));  // an axis that is not there has one place
+  EXPECT_EQ(load_volumes(config).size(), (std::vector<int64_t>{4, 3, 1}));  // a missing axis has size 1
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Splits of volumes, and how batches are padded, masked and scaled.
+// Splits of volumes, and padding, masks and scaling of batches.
 
 #include "modewise/data/volume_classification/volumes.h"
 
@@ -59,7 +59,7 @@ TEST(VolumeSplit, CutsEachClassInTheOrderOfItsSeed) {
       if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
     const auto order =
         random_permutation(std::ssize(members), {6, RandomSite::splits, static_cast<uint64_t>(label + 1)});
-    // Of 2: 1, 1.52, 1.78; of 10: 5, 7.6, 8.9; of 3: 1.5, 2.28, 2.67; rounded, halves up.
+    // For 2: 1, 1.52, 1.78; 10: 5, 7.6, 8.9; 3: 1.5, 2.28, 2.67; rounded, halves up.
     const size_t train = members.size() / 2 + members.size() % 2, validation = members.size() == 10 ? 8 : 2,
                  test = members.size() == 10 ? 9 : members.size();
     for (size_t i = 0; i < test; ++i)
@@ -115,7 +115,7 @@ TEST(VolumeSplit, DealsTrainingAndValidationAnew) {
 }
 
 TEST(VolumeValues, AreTwoWhereTheTrainingVolumesAreMasks) {
-  VolumeSet set = set_of({0, 1, 0, 1});  // volume i holds i
+  VolumeSet set = set_of({0, 1, 0, 1});  // volume i has the value i
   set.train = {0, 2};
   EXPECT_TRUE(two_valued(set));
   set.train = {0, 1, 2};
@@ -135,7 +135,7 @@ TEST(VolumeBatches, PadMaskScaleAndClip) {
   VolumeSet set = set_of({1, 0, 2});
   EXPECT_FALSE(set.masked());
   set.volumes[1] = at::tensor({1.0F, 10.0F, 2.0F, 20.0F, 3.0F, 30.0F}).view({1, 3, 1, 2});
-  EXPECT_TRUE(set.masked());  // by its size alone
+  EXPECT_TRUE(set.masked());  // because of its size
   EXPECT_THAT(set.size(), ElementsAre(2, 3, 1));
   set.scales[1] = {at::tensor({1.0F, 10.0F}), at::tensor({2.0F, 5.0F}), false};
   const std::vector<int64_t> samples = {1, 2};
@@ -147,7 +147,7 @@ TEST(VolumeBatches, PadMaskScaleAndClip) {
   EXPECT_THAT(batch.values.sizes().vec(), ElementsAre(2, 2, 3, 2, 2));
   EXPECT_THAT(floats(batch.values[0].select(2, 0)[0]), ElementsAre(0, 0, 0.5, 2, 1, 4));
   EXPECT_THAT(floats(batch.valid[0].select(2, 0)), ElementsAre(1, 1, 1, 0, 0, 0));
-  EXPECT_EQ(batch.values[0].sum().item<float>(), 7.5);  // nothing beyond
+  EXPECT_EQ(batch.values[0].sum().item<float>(), 7.5);  // 0 beyond the edge
   EXPECT_THAT(floats(batch.valid[1].select(2, 0)), ElementsAre(1, 0, 0, 1, 0, 0));
   EXPECT_EQ(batch.valid.select(3, 1).sum().item<int64_t>(), 0);
   EXPECT_THAT(floats(batch.labels), ElementsAre(0, 2));

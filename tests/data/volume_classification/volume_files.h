@@ -1,5 +1,5 @@
 #pragma once
-// Files of volumes for tests, and what reading them refuses.
+// Helpers for tests of volume files.
 
 #include <gmock/gmock.h>
 

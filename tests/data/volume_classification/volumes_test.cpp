@@ -1,4 +1,4 @@
-// Volumes from NPZ and NPY files: what is read, what is refused.
+// Volumes from NPZ and NPY files: valid and invalid files.
 
 #include "modewise/data/volume_classification/volumes.h"
 
@@ -115,7 +115,7 @@ TEST(MedMnist, KnowsSixSetsWithTheirClasses) {
   EXPECT_EQ(find_medmnist("/data/organmnist3d_64.npz")->classes.size(), 11U);
   EXPECT_EQ(find_medmnist("fracturemnist3d.npz")->counts[2], 240);
   EXPECT_EQ(find_medmnist("organmnist3d_32.npz"), nullptr);
-  // Samples as the paper's table of MedMNIST v2 has them; release 2.2.4 took one of two sets away.
+  // Samples as in the table of the MedMNIST v2 paper; release 2.2.4 removed one sample of two sets.
   const std::vector<int64_t> published = {1743, 1633, 1584, 1370, 1909, 1759}, removed = {1, 0, 0, 0, 1, 0};
   for (size_t i = 0; i < 6; ++i) {
     const MedMnistSet& set = medmnist_sets()[i];
@@ -143,7 +143,7 @@ TEST_F(Volumes, WithoutASplitAreCutClassByClass) {
   VolumeConfig other = config_of(path);
   other.split_seed = 2;
   EXPECT_NE(load_volumes(other).train, set.train);
-  // Volumes that are no bytes get mean 0 and deviation 1.
+  // Volumes of other dtypes than uint8 get mean 0 and standard deviation 1.
   const std::vector<int64_t> first = {0};
   const at::Tensor volume = gather_volumes(set, first).values;
   EXPECT_NEAR(volume.mean().item<double>(), 0, 1e-6);
@@ -166,7 +166,7 @@ TEST_F(Volumes, AreDealtAnewToTrainingAndValidationAlone) {
   EXPECT_THAT(set.class_counts(set.validation), ElementsAre(8, 2));
   EXPECT_THAT(set.class_counts(set.train), ElementsAre(24, 6));
   EXPECT_NE(set.validation, stored.validation);
-  EXPECT_EQ(unread.validation, set.validation);  // test volumes lie behind the others
+  EXPECT_EQ(unread.validation, set.validation);  // test volumes follow the others
   EXPECT_TRUE(unread.test.empty());
   config.validation_seed = 3;
   EXPECT_NE(load_volumes(config).validation, set.validation);
@@ -215,7 +215,7 @@ TEST_F(Volumes, TakeVoxelsThatAreNoNumbersAsMissing) {
   EXPECT_EQ(batch.valid.sum().item<int64_t>(), 15);
   EXPECT_EQ(batch.values.sum().item<float>(), 30);
   EXPECT_FALSE(batch.valid[0].flatten()[3].item<bool>());
-  // Values that stand for missing ones, of bytes too.
+  // Missing values, also for uint8.
   config = config_of(write("bytes.npz", six_arrays()));
   config.missing_values = {3};
   const std::vector<int64_t> first = {0};
@@ -236,7 +236,7 @@ TEST_F(Volumes, NeedAPath) {
 }
 
 TEST(MedMnist, HasTheCountsOfEachRelease) {
-  // Training, validation and test samples: the table of MedMNIST v2; a sample less since release 2.2.4.
+  // Training, validation and test samples of the MedMNIST v2 table; one sample less since release 2.2.4.
   std::vector<std::string> counts;
   for (const MedMnistSet& set : medmnist_sets()) {
     EXPECT_EQ(set.older_note.empty(), set.counts == set.older_counts) << set.flag;
@@ -274,7 +274,7 @@ TEST_F(Volumes, TakeTheirClassesFromTheTrainingSamples) {
   VolumeConfig named = config_of(write("c.npz", arrays));
   named.classes = {"x", "y", "z"};
   EXPECT_EQ(load_volumes(named).classes, named.classes);
-  // Without a split all samples say how many classes there are.
+  // Without a split all samples determine the number of classes.
   std::vector<int64_t> labels = {0, 65535};
   const auto plain = [&] {
     return write("d.npz", {{"images", bytes_of({2, 1, 1, 2}, 1)},
@@ -326,11 +326,11 @@ TEST_F(Volumes, TakeTheIntensityRuleThatFits) {
   EXPECT_THAT(values(config), ElementsAre(0, 1, 13107.0F / 65535, 1.0F / 65535));
   config.intensity = "none";
   EXPECT_THAT(values(config), ElementsAre(0, 65535, 13107, 1));
-  const std::vector<float> floats = {1, 5, 3, 5, 5, 5, 7, 5};  // mean 4, deviation √5; and 5 alone
+  const std::vector<float> floats = {1, 5, 3, 5, 5, 5, 7, 5};  // mean 4, std √5; and a single 5
   config = file(io::make_array({1, 1, 2, 2, 2}, std::span<const float>(floats)));
   const auto scaled = static_cast<float>(std::sqrt(5.0));
   EXPECT_THAT(values(config), ElementsAre(-3 / scaled, 0, -1 / scaled, 0, 1 / scaled, 0, 3 / scaled, 0));
-  config.missing_values = {5};  // in both channels: one voxel, whose values do not count
+  config.missing_values = {5};  // in both channels: one voxel, which is ignored
   EXPECT_THAT(values(config),
               ElementsAre(testing::FloatNear(-1.0690450F, 1e-6F), 0, testing::FloatNear(-0.26726124F, 1e-6F),
                           0, 0, 0, testing::FloatNear(1.3363062F, 1e-6F), 0));
@@ -366,7 +366,7 @@ TEST_F(Volumes, AreResampledByAveragesWhereTheyShrink) {
   config.size = {2, 2};
   EXPECT_EQ(error_of(ErrorKind::config, [&] { load_volumes(config); }),
             "data.size: expected 3 sizes for volumes of 3 axes, got 2 for 3");
-  // What is missing reaches no neighbour: a mean of what is there, missing where that is less than half.
+  // Missing voxels do not affect neighbours: means of valid voxels, missing if less than half are valid.
   at::Tensor x = at::tensor({1.0F, NAN, 5.0F, NAN, NAN, NAN, 3.0F, 4.0F}).view({8, 1, 1, 1});
   const at::Tensor half = resampled(x, {4, 1, 1}).flatten();
   EXPECT_EQ(half[0].item<float>(), 1);
@@ -387,7 +387,7 @@ TEST_F(Volumes, OfArraysMayHaveChannelsLast) {
   EXPECT_EQ(load_volumes(config).channels(), 2);
   config.channels = "none";
   EXPECT_EQ(load_volumes(config).modes(), 4);
-  // Two arrays under names of one's own, and labels that are another file's.
+  // Two arrays with other names, and labels from another file.
   config = config_of(write("c.npz", {{"x", bytes_of({2, 3, 4, 2}, 1)}, {"y", labels_of({1, 0})}}));
   config.images = "x";
   EXPECT_THAT(refusal(config), HasSubstr("train_images is missing (there are: x, y)"));

@@ -106,7 +106,7 @@ TEST(Llama2c, LyingHeadersAreNamed) {
         "file: a vocabulary of -2147483648 has no positive counterpart"},
        {"untied without classifier", with_int(legacy, 20, -5),
         "file: the sizes in its header (width 4, feed-forward 3, 2 layers, 2 heads, 1 key and value heads, "
-        "vocabulary 5, context 3) need 964 bytes, but the file has 884: it is truncated, or no llama2.c "
+        "vocabulary 5, context 3) need 964 bytes, but the file has 884: it is truncated, or not a llama2.c "
         "checkpoint"},
        {"heads beyond width", with_int(legacy, 12, 3),
         "file: the width 4 cannot be split into 3 heads of an even width"},
@@ -116,7 +116,7 @@ TEST(Llama2c, LyingHeadersAreNamed) {
         "file: 4 key and value heads do not divide 2 heads"},
        {"wider", with_int(legacy, 4, 4),
         "file: the sizes in its header (width 4, feed-forward 4, 2 layers, 2 heads, 1 key and value heads, "
-        "vocabulary 5, context 3) need 980 bytes, but the file has 884: it is truncated, or no llama2.c "
+        "vocabulary 5, context 3) need 980 bytes, but the file has 884: it is truncated, or not a llama2.c "
         "checkpoint"},
        {"narrower", with_int(legacy, 4, 2),
         "file: the sizes in its header (width 4, feed-forward 2, 2 layers, 2 heads, 1 key and value heads, "
@@ -160,7 +160,7 @@ TEST(Llama2c, WritesNoTablesThatOnlyTheContextMakesLarge) {
   const std::vector<std::byte> file = from_hex(load_vectors("llama2c.json")[0]["file"]);
   Llama2cCheckpoint checkpoint = parse_llama2c(file, "file");
   checkpoint.header.version = 0;
-  // Two bytes of cosines and sines a position and head width of 2, four bytes each.
+  // One cosine and one sine per position at head width 2, four bytes each.
   checkpoint.header.context = (64 << 20) / 8;
   EXPECT_GE(format_llama2c(checkpoint).size(), size_t{64} << 20);
   checkpoint.header.context = 300'000'000;
@@ -187,7 +187,7 @@ TEST(Llama2c, ReadsARealModel) {
   EXPECT_TRUE(found.header.tied);
   const std::string written = format_llama2c(found);
   ASSERT_EQ(written.size(), file.bytes().size());
-  // The rotary tables, which nobody reads, may differ by a rounding; all else must not by a bit.
+  // The rotary tables, which are not read, may differ by rounding; everything else must be bit-identical.
   const size_t tables = size_t{512} * 8 * 4;
   EXPECT_EQ(std::memcmp(written.data(), file.bytes().data(), written.size() - tables), 0);
 }

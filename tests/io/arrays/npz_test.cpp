@@ -38,7 +38,7 @@ std::string zip_of(const std::vector<std::pair<std::string, std::string>>& membe
   return writer.finish();
 }
 
-// Where the n-th directory entry begins.
+// Offset of the n-th directory entry.
 size_t directory_entry(const std::string& archive, int n) {
   size_t at = 0;
   for (int i = 0; i <= n; ++i) at = archive.find("PK\x01\x02", at + 1);
@@ -103,7 +103,7 @@ TEST(Npz, ReadsBeyond65535MembersInZip64) {
   EXPECT_EQ(arrays.size(), 65600u);
 }
 
-// Moves the sizes and the place of the first directory entry into a zip64 field, `size` bytes of it.
+// Moves the sizes and the offset of the first directory entry to a zip64 field, truncated to `size` bytes.
 std::string with_zip64_entry(uint16_t size) {
   std::string archive = valid_archive();
   const size_t entry = directory_entry(archive, 0);
@@ -276,12 +276,12 @@ TEST(Npz, RefusesCorruptions) {
 }
 
 TEST(Npz, RefusesMembersThatShareBytes) {
-  // Two directory entries of one name each point to the same data, as zip bombs do.
+  // Two directory entries point to the same data, as in zip bombs.
   const std::string a = format_npy(example().at("a"));
   std::string archive = zip_of({{"a.npy", a}, {"b.npy", a}});
   const size_t second = directory_entry(archive, 1);
   const size_t local = archive.find("b.npy") - 30;
-  // The first member claims to reach over the second.
+  // The first member claims to overlap the second.
   const size_t first = directory_entry(archive, 0);
   const auto size = static_cast<uint32_t>(a.size() + 100);
   for (const size_t at : {first + 20, first + 24}) std::memcpy(&archive[at], &size, 4);

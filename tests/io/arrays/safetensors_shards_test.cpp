@@ -72,7 +72,7 @@ TEST_F(ShardFolder, ShardsKeepTheOrderAndTheSize) {
     EXPECT_TRUE(
         std::equal(found->bytes.begin(), found->bytes.end(), tensor.bytes.begin(), tensor.bytes.end()));
   }
-  // Larger than a shard may be: a tensor stands alone, uncut.
+  // A tensor larger than the shard limit gets its own shard.
   fs::remove_all(folder_);
   fs::create_directory(folder_);
   write_safetensors_folder(folder_, sources_of(tensors), {}, 1);

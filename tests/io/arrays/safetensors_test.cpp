@@ -343,7 +343,7 @@ TEST(Safetensors, WritesWhatSourcesGiveInParts) {
                                          {"b", "U8", {5}, std::span(data).first(5)}};
   EXPECT_EQ(written, format_safetensors(views, {{"k", "v"}}));
   EXPECT_EQ(written.size(), writer.size());
-  // A source that gives something else than its shape says.
+  // A source whose bytes do not match its shape.
   const SafetensorsWriter wrong({{"b", "U8", {5}, in_parts(6, 2)}});
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { wrong.write([](std::span<const std::byte>) {}); }),
             "tensor 'b': U8 of shape [5] takes 5 bytes, got 6");
@@ -373,7 +373,7 @@ TEST(Safetensors, ReadsAHeaderOfAMillionTensorsInTwoSeconds) {
   }
   header += "}";
   const std::vector<std::byte> file = to_bytes(file_with(header, 4 * count));
-  // Processor time, so that a busy machine does not fail the test.
+  // CPU time, so that a busy machine does not fail the test.
   const std::clock_t begin = std::clock();
   const SafetensorsIndex index(file, "file");
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -1,5 +1,5 @@
-// CRC-32C against RFC 3720's values, events and records against TensorBoard's own bytes (events.json), and
-// the order of event files in a folder.
+// CRC-32C against the values of RFC 3720, events and records against TensorBoard's own bytes (events.json),
+// and the order of event files in a folder.
 
 #include "modewise/io/events/event_file.h"
 
@@ -72,7 +72,7 @@ TEST(EventFile, EachStandsBehindThoseThatAreThere) {
   scratch.write("events.out.tfevents.9000000000.elsewhere", "");
   EXPECT_THAT(EventFile(scratch.path()).path().filename().string(),
               testing::StartsWith("events.out.tfevents.9000000001."));
-  // Names that hold no time are another's.
+  // Names without a time belong to other programs.
   scratch.write("events.out.tfevents.99999999999999999999.x", "");
   scratch.write("events.out.tfevents.77777777777.x", "");
   scratch.write("events.out.tfevents.", "");

@@ -8,7 +8,7 @@
 namespace modewise::io {
 namespace {
 
-/// An Exif block whose numbers are written one by one, as TIFF 6.0 lays them out.
+/// Builder of an Exif block, number by number, in the layout of TIFF 6.0.
 class Block {
  public:
   explicit Block(bool big) : big_(big) { add(big ? 0x4D4D : 0x4949, 2).add(42, 2).add(8, 4); }

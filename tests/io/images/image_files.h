@@ -1,6 +1,5 @@
 #pragma once
-// Files of pictures for tests: the frozen ones, and PNG made by hand so that any rule of it can be broken
-// alone.
+// Image files for tests: frozen ones, and a PNG builder that can break each rule separately.
 
 #include <zlib.h>
 
@@ -30,10 +29,10 @@ inline Image image_of(const nlohmann::json& shape, const nlohmann::json& pixels)
   return {shape[0], shape[1], shape[2], pixels_from_hex(pixels)};
 }
 
-/// Those of pictures.json: "png" or "jpeg".
+/// Images of png_jpeg.json: "png" or "jpeg".
 inline std::vector<ImageCase> frozen_images(const std::string& format) {
   std::vector<ImageCase> cases;
-  const auto vectors = load_vectors("pictures.json");
+  const auto vectors = load_vectors("png_jpeg.json");
   for (const auto& entry : vectors[format])
     cases.push_back(
         {entry["name"], to_text(from_hex(entry["file"])), image_of(entry["shape"], entry["pixels"])});
@@ -47,7 +46,7 @@ inline std::string frozen_file(const std::string& format, const std::string& nam
   return "";
 }
 
-/// Any value at each place, whatever the size.
+/// Pseudo-random values.
 inline Image speckled(int64_t height, int64_t width, int64_t channels) {
   Image image{height, width, channels, {}};
   image.pixels.resize(static_cast<size_t>(height * width * channels));
@@ -59,7 +58,7 @@ inline Image speckled(int64_t height, int64_t width, int64_t channels) {
   return image;
 }
 
-/// Smooth: what a JPEG keeps.
+/// Smooth values, which JPEG preserves.
 inline Image ramp(int64_t height, int64_t width, int64_t channels) {
   Image image{height, width, channels, {}};
   for (int64_t y = 0; y < height; ++y)

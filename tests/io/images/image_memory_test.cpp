@@ -1,5 +1,5 @@
-// What decoding a picture takes: at most twice its file and 64 MiB, whatever it declares. What `new` hands
-// out is metered; libjpeg takes its memory elsewhere, so that the process's own size is measured too.
+// Memory of image decoding: at most twice the file's size plus 64 MiB, whatever the file declares.
+// Allocations by `new` are metered; libjpeg allocates elsewhere, so the process's size is measured too.
 
 #include <malloc.h>
 #include <sys/resource.h>
@@ -29,7 +29,7 @@ int64_t peak_of(const ImageReadOptions& options, const std::string& content) {
   return meter.peak();
 }
 
-/// By how much a process of its own grows while it reads `content`, all memory counted.
+/// Growth of a separate process while it reads `content`, all memory included.
 int64_t growth_of(const ImageReadOptions& options, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);
   const auto max_resident = [&](bool reads) {
@@ -60,7 +60,7 @@ void expect_bounded(const ImageReadOptions& options, const std::string& content,
 #endif
 }
 
-/// Rows of zeros: a thousandth of their size in the file.
+/// A PNG with rows of zeros, compressed to a thousandth.
 std::string flat_png(uint32_t height, uint32_t width, uint8_t depth, uint8_t color_type,
                      uint8_t interlace = 0) {
   PngBuilder png{
@@ -135,7 +135,7 @@ TEST(ImageMemory, MayRunOut) {
             EXPECT_EQ(parse_image(bytes, "file"), test.image);
           } catch (const std::bad_alloc&) {
             thrown = true;
-          } catch (const Error&) {  // libpng says in its own words that it got none
+          } catch (const Error&) {  // libpng reports failed allocations itself
             thrown = true;
           }
           happened = failure.happened();

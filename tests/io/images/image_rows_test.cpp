@@ -8,7 +8,7 @@
 namespace modewise::io {
 namespace {
 
-/// Row and column of the stored picture, of `height` × `width`, that an upright one shows at (y, x).
+/// Row and column in the stored image of `height` × `width` of the upright pixel (y, x).
 std::array<int64_t, 2> stored_place(int orientation, int64_t height, int64_t width, int64_t y, int64_t x) {
   switch (orientation) {
     case 1:
@@ -63,7 +63,7 @@ TEST(ImageRows, DivideByAsLittleAsTheMemoryAsks) {
   constexpr uint64_t mib = uint64_t{1} << 20;
   const ImageReadOptions small{32, 32, false}, none, any{0, 0, true};
   const DecodingMemory plain{1000, 0, true, ""};
-  // 62 MiB and 2,000 bytes are there for a grey picture of as many pixels; the sums of a row count too.
+  // The limit is 62 MiB and 2,000 bytes, a grey image of as many pixels; the sums of a row count too.
   ASSERT_EQ(decoding_limit(1000), 62 * mib + 2000);
   const StoredSize fits{62, mib, 1}, more{62 * 1024, 1025, 1}, large{30000, 30000, 3};
   EXPECT_EQ(choose_reduction(fits, plain, none, "file"), 1);

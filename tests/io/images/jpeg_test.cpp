@@ -24,12 +24,12 @@ int largest_difference(const Image& a, const Image& b) {
   return largest;
 }
 
-/// Where a marker's segment begins.
+/// Offset of a marker's segment.
 size_t segment(const std::string& file, uint8_t marker) {
   return file.find(std::string("\xFF") + static_cast<char>(marker));
 }
 
-/// With other numbers of rows and columns in its frame's header.
+/// The file with another height and width in its frame header.
 std::string with_size(std::string file, uint32_t height, uint32_t width, uint8_t frame = 0xC0) {
   const size_t at = segment(file, frame) + 5;
   file.replace(at, 4, big_endian_text(height << 16 | width));
@@ -104,7 +104,7 @@ TEST(Jpeg, TakesWhatDoesNotTouchThePixels) {
   std::string commented = good;
   commented.insert(2, std::string("\xFF\xFE\0\x07hello", 9));
   EXPECT_EQ(parse_jpeg(to_bytes(commented), "file"), expected);
-  // Exif data cut off, or of another maker, turn nothing; the first good block does.
+  // Truncated or foreign Exif data is ignored; the first valid block is used.
   const std::string rotated = frozen_file("jpeg", "orientation 8");
   for (const std::string_view block : {std::string_view("Exif\0\0", 6), std::string_view("Exif\0\0II*\0", 10),
                                        std::string_view("http://ns.adobe.com/xap/1.0/\0", 29)}) {
@@ -124,7 +124,7 @@ TEST(Jpeg, IsReadAtTheSizeThatFits) {
   large = {};
   const Parse whole = [](std::span<const std::byte> bytes) { parse_jpeg(bytes, "file"); };
   EXPECT_THAT(message_of(whole, to_text(file)),
-              testing::AllOf(HasSubstr("a picture of 6000 x 8000 pixels (height x width) takes 13"),
+              testing::AllOf(HasSubstr("an image of 6000 x 8000 pixels (height x width) takes 13"),
                              HasSubstr("more than twice the file's"), HasSubstr("--allow-size reads it")));
   const Image half = parse_jpeg(file, "file", {.height = 32, .width = 32});
   EXPECT_EQ(half.height, 3000);
@@ -148,12 +148,12 @@ TEST(Jpeg, OfThirtyThousandSquareIsRefusedByItsHeader) {
 }
 
 TEST(Jpeg, OfCountlessScansIsRefused) {
-  // Behind the first scan of a progressive file, scans of one coefficient each that hold nothing, each twice
-  // as exact as that before: a few bytes, and each a way over all of the picture.
+  // After the first scan of a progressive file, empty refinement scans of one coefficient each: a few bytes,
+  // but each is a pass over the whole image.
   const std::string file = frozen_file("jpeg", "grey progressive");
   const std::string begin = file.substr(0, file.find("\xFF\xC4", segment(file, 0xDA)));
   const auto with_scans = [&](int scans) {
-    // A table whose only word, of one bit, says that a block has no more coefficients; six blocks say it.
+    // A Huffman table whose only code, of one bit, means end of block; used for six blocks.
     std::string text = begin + std::string("\xFF\xC4\0\x14\x10\x01", 6) + std::string(16, '\0');
     for (int i = 0; i + 1 < scans; ++i) {
       const auto coefficient = static_cast<char>(i % 63 + 1), bits = static_cast<char>(i < 63 ? 0x01 : 0x10);

@@ -138,7 +138,7 @@ TEST(Nifti, ReadsSpaceAsTheStandardSays) {
   EXPECT_EQ(volume.affine,
             (std::array<std::array<double, 4>, 3>{{{1, 0, 0, 3}, {0, 2, 0, 4}, {0, 0, 3, 7}}}));
   EXPECT_EQ(volume.values, (std::vector<float>{5, 11, 2, 8, 4, 10, 1, 7, 3, 9, 0, 6}));
-  // Half a turn about z, and the third axis mirrored by pixdim[0] = -1.
+  // Rotation by 180° about z, and the third axis flipped by pixdim[0] = -1.
   const float turn[6] = {0, 0, 1, 1, 2, 3};
   file = with(76, -1.0f, with(252, int16_t{1}, with(256, turn)));
   volume = parse_nifti(to_bytes(file), "file");
@@ -151,7 +151,7 @@ TEST(Nifti, ReadsSpaceAsTheStandardSays) {
     EXPECT_EQ(volume.spacing, (std::array<double, 3>{scale, 2 * scale, 3 * scale}));
     EXPECT_EQ(volume.affine[2][2], 3 * scale);
   }
-  // Sizes that are none count as 1, and signs do not count.
+  // Invalid sizes count as 1, and signs are ignored.
   const float odd[3] = {0, INFINITY, -4};
   EXPECT_EQ(parse_nifti(to_bytes(with(80, odd)), "file").spacing, (std::array<double, 3>{1, 1, 4}));
 }

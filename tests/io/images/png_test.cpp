@@ -31,7 +31,7 @@ TEST(Png, RefusesEveryTruncation) {
 }
 
 TEST(Png, RefusesEveryFlippedBit) {
-  // Every chunk has a checksum: only bits of sizes and names could slip through, and they do not.
+  // Every chunk has a checksum, so flips of any bit must be detected, also of sizes and names.
   const std::string valid = frozen_file("png", "palette 2");
   for (size_t at = 0; at < valid.size(); ++at) {
     std::string content = valid;
@@ -59,7 +59,7 @@ TEST(Png, SaysWhatIsWrongWithAFile) {
   std::string checksum = good.text();
   checksum[checksum.size() - 1] ^= 1;
   std::string pixels = good.text();
-  pixels[pixels.size() - 12 - 1] ^= 1;  // the end has 12 bytes
+  pixels[pixels.size() - 12 - 1] ^= 1;  // the end chunk has 12 bytes
   expect_refused(
       parse,
       {{"no picture", "GIF89a, or so",
@@ -89,10 +89,10 @@ TEST(Png, PassesOverWhatDescribesAImage) {
   described.before = png_chunk("iCCP", "name\0\0broken") + png_chunk("gAMA", "bad") + png_chunk("tIME", "7");
   described.after = png_chunk("tEXt", "Comment");
   EXPECT_EQ(parse_png(to_bytes(described.text() + "what follows"), "file"), expected);
-  // Its checksum counts all the same.
+  // Its checksum is verified too.
   described.after[described.after.size() - 1] ^= 1;
   EXPECT_THAT(message_of(parse, described.text()), HasSubstr("CRC error"));
-  // A broken block of Exif data turns nothing.
+  // A damaged Exif block is ignored.
   for (const std::string_view block : {"", "II", "II*\0\xff\xff\xff\xff", "MM\0*\0\0\0\x08\xff\xff"}) {
     PngBuilder exif = plain;
     exif.before = png_chunk("eXIf", block);

@@ -1,5 +1,5 @@
 #pragma once
-// TIFF files made by hand, so that any rule of the format can be broken alone.
+// TIFF builder that can break each rule of the format separately.
 
 #include <cstdint>
 #include <map>
@@ -11,8 +11,8 @@ namespace modewise::io {
 struct TiffTag {
   uint16_t type = 3;  // 3: 16 bits, 4: 32 bits, 12: double, 2: text, 16: 64 bits
   std::vector<uint64_t> values;
-  uint64_t count = UINT64_MAX;  // declared, where it lies
-  uint64_t elsewhere = 0;       // the values' declared offset, where it lies; 0: the truth
+  uint64_t count = UINT64_MAX;  // declared count, if wrong
+  uint64_t elsewhere = 0;       // declared offset of the values, if wrong; 0: correct
 };
 
 /// Little endian. Blocks of `data` begin at byte `kData`.
@@ -22,7 +22,7 @@ struct TiffBuilder {
   std::map<uint16_t, TiffTag> tags;
   std::string data;
   uint64_t next = 0;
-  bool twice = false;  // the last tag stands twice
+  bool twice = false;  // duplicate the last tag
 
   /// 3 × 2 pixels of one byte in one strip.
   static TiffBuilder small() {

@@ -11,7 +11,7 @@
 namespace modewise::io {
 namespace {
 
-// The whole image, or, where it is large, windows at its corners.
+// Reads the whole image, or windows at its corners if it is large.
 void parse(std::span<const std::byte> bytes) {
   const TiffReader reader(bytes, "file");
   const TiffInfo& info = reader.info();
@@ -91,7 +91,7 @@ TEST(Tiff, RefusesLyingLayouts) {
   TiffBuilder wide = small;
   wide.data = bytes_of(65535);
   wide = wide.with({{256, {3, {1}}}, {257, {3, {1}}}, {277, {3, {65535}}}, {279, {4, {65535}}}});
-  ASSERT_EQ(message_of(parse, wide.text()), "");  // a pixel of 65,535 bands that are all there
+  ASSERT_EQ(message_of(parse, wide.text()), "");  // a complete pixel of 65,535 bands
   const std::vector<Corruption> corruptions = {
       {"no width", small.without(256).text(), "file: directory at byte 22, tag 256 (ImageWidth): the tag is missing"},
       {"no height", small.without(257).text(), "file: directory at byte 22, tag 257 (ImageLength): the tag is missing"},

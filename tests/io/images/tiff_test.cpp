@@ -129,7 +129,7 @@ TEST(Tiff, ReadsLargeStripsByRows) {
   TiffBuilder file =
       TiffBuilder::small().with({{256, {3, {kWidth}}}, {257, {3, {kHeight}}}, {278, {3, {kHeight}}}});
   {
-    // Stored, with holes: the file takes no room on the disk.
+    // Uncompressed, as a sparse file that takes no disk space.
     const uint64_t offset = 4096;
     const std::string head = file.with({{273, {4, {offset}}}, {279, {4, {kWidth * kHeight}}}}).text();
     std::ofstream(path, std::ios::binary) << head;
@@ -142,7 +142,7 @@ TEST(Tiff, ReadsLargeStripsByRows) {
     EXPECT_EQ(reader.read(3998, 4, 2, 2), (std::vector<float>{0, 0, 0, 7}));
   }
   {
-    // PackBits: runs of 128 equal bytes, 20000 = 156 · 128 + 32 a row.
+    // PackBits: runs of 128 equal bytes, 20000 = 156 · 128 + 32 per row.
     std::string row;
     for (int i = 0; i < 156; ++i) row += "\x81\x02";
     row += "\xe1\x03";
@@ -159,7 +159,7 @@ TEST(Tiff, ReadsLargeStripsByRows) {
   std::filesystem::remove(path);
 }
 
-// What windows cost is counted in bytes decoded: the first pass, and one more that is kept.
+// The cost of windows is the number of decoded bytes: the first pass, and one more that is stored.
 TEST(Tiff, DecodesALargeStripTwiceAtMostWhateverWindowsAreRead) {
   constexpr int64_t kSide = 8300, kStep = 500, kBytes = kSide * kSide;  // 69 MB in one strip
   std::string pixels(static_cast<size_t>(kBytes), '\0');
@@ -185,7 +185,7 @@ TEST(Tiff, DecodesALargeStripTwiceAtMostWhateverWindowsAreRead) {
   }
 }
 
-// Two strips of 40 MB cannot be held together; windows across their border want both in turn.
+// Two strips of 40 MB do not fit into the cache; windows across their border need both in turn.
 TEST(Tiff, DecodesBlocksThatPushEachOtherOutTwiceAtMost) {
   constexpr int64_t kWidth = 10'000, kRows = 4000, kBytes = kWidth * kRows;
   TiffBuilder file = TiffBuilder::small();
@@ -204,7 +204,7 @@ TEST(Tiff, DecodesBlocksThatPushEachOtherOutTwiceAtMost) {
   EXPECT_LE(reader.decoded_bytes(), 2 * 2 * kBytes);
 }
 
-// Large strips that are stored in the other byte order.
+// Large strips in the other byte order.
 TEST(Tiff, TurnsTheBytesOfLargeStrips) {
   const auto path = std::filesystem::path(testing::TempDir()) / "other_order.tif";
   constexpr uint32_t kWidth = 20000, kHeight = 2000;  // 80 MB of 16 bits
@@ -260,7 +260,7 @@ int64_t bytes_read_so_far() {
   return value;
 }
 
-// 100,000 × 100,000 pixels, 10 GB, in tiles that are holes of the file but for one.
+// 100,000 × 100,000 pixels, 10 GB, in tiles, all but one of them missing (sparse).
 TEST(Tiff, ReadsNoMoreThanAWindowNeeds) {
   const auto path = std::filesystem::path(testing::TempDir()) / "scene.tif";
   constexpr uint64_t kSide = 100000, kAcross = 391, kTiles = kAcross * kAcross, kTile = 65536,
@@ -328,7 +328,7 @@ TEST(GeoReference, TurnsTagsIntoATransform) {
   geo.pixel_scale = {10, 20, 0};
   geo.tie_points = {2, 3, 0, 500, 900, 0};
   EXPECT_EQ(geo.transform(), (std::array<double, 6>{10, 0, 480, 0, -20, 960}));
-  geo.keys = {1, 1, 0, 1, 1025, 0, 1, 2};  // the middle of the pixel
+  geo.keys = {1, 1, 0, 1, 1025, 0, 1, 2};  // pixel is point
   EXPECT_EQ(geo.transform(), (std::array<double, 6>{10, 0, 475, 0, -20, 970}));
   geo.pixel_scale.clear();
   geo.transformation = {1, 2, 0, 30, 4, 5, 0, 60, 0, 0, 0, 0, 0, 0, 0, 1};

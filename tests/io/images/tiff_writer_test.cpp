@@ -104,7 +104,7 @@ TEST_F(TiffWriterTest, GivesEqualBytesForEqualImages) {
   EXPECT_EQ(read_file(folder_ / "a.tif"), read_file(folder_ / "b.tif"));
 }
 
-// Offsets of the plain format have 32 bits. Its header holds the number 42, that of the large one 43.
+// Offsets of classic TIFF have 32 bits. Its header has the number 42, BigTIFF's has 43.
 TEST_F(TiffWriterTest, TakesTheLargeFormatBeyondThirtyNineHundredMillionBytes) {
   const auto magic_number = [&](const TiffInfo& info) {
     const TiffWriter writer(folder_ / "image.tif", info);

@@ -14,7 +14,7 @@ using testing::IsEmpty;
 void parse(std::span<const std::byte> bytes) {
   parse_arff(bytes, "file");
 }
-LabelledSeriesFile file_of(std::string_view text) {
+SeriesFile file_of(std::string_view text) {
   return parse_arff(to_bytes(text), "file");
 }
 
@@ -30,7 +30,7 @@ constexpr const char* relational =
     "\"1,2,3\\n4,?,6\",a\n'7,8,?\\n9,?,?',b\n";
 
 TEST(Arff, ReadsAStepAnAttributeAndClasses) {
-  const LabelledSeriesFile file = file_of(small);
+  const SeriesFile file = file_of(small);
   EXPECT_EQ(file.name, "Two words");
   EXPECT_EQ(file.dimensions, 1);
   EXPECT_THAT(file.classes, ElementsAre("xx", "y y"));
@@ -44,7 +44,7 @@ TEST(Arff, ReadsAStepAnAttributeAndClasses) {
 }
 
 TEST(Arff, ReadsDimensionsAsTheLinesOfARelation) {
-  const LabelledSeriesFile file = file_of(relational);
+  const SeriesFile file = file_of(relational);
   EXPECT_EQ(file.dimensions, 2);
   EXPECT_THAT(file.lengths, ElementsAre(3, 2));
   EXPECT_THAT(file.labels, ElementsAre(0, 1));
@@ -57,13 +57,13 @@ TEST(Arff, ReadsDimensionsAsTheLinesOfARelation) {
 
 TEST(Arff, CasesMayHaveNoClasses) {
   EXPECT_THAT(file_of("@attribute a real\n@data\n1\n2\n").classes, IsEmpty());
-  const LabelledSeriesFile unknown = file_of("@attribute a real\n@attribute c {x,y}\n@data\n1,?\n2,?\n");
+  const SeriesFile unknown = file_of("@attribute a real\n@attribute c {x,y}\n@data\n1,?\n2,?\n");
   EXPECT_TRUE(unknown.classes.empty() && unknown.labels.empty());
   EXPECT_EQ(unknown.cases(), 2);
 }
 
 TEST(Arff, TheClassMayStandAnywhere) {
-  const LabelledSeriesFile file = file_of("@attribute c{x,y}\n@attribute a real\r\n@DATA\r\ny,1\r\nx,2\r\n");
+  const SeriesFile file = file_of("@attribute c{x,y}\n@attribute a real\r\n@DATA\r\ny,1\r\nx,2\r\n");
   EXPECT_THAT(file.labels, ElementsAre(1, 0));
   EXPECT_THAT(file.values, ElementsAre(1, 2));
 }

@@ -1,5 +1,4 @@
-// What the first rows of a table tell of it, each rule where it turns over: one more row, cell or number
-// decides otherwise.
+// CSV dialect detection at the threshold of each rule: one more row, cell or number changes the decision.
 
 #include "modewise/io/tables/csv_dialect.h"
 
@@ -22,7 +21,7 @@ char delimiter_of(std::string_view text, const CsvOptions& options = {}) {
   return dialect_of(text, options).delimiter;
 }
 
-/// What a table without delimiters is taken as, its cells given from the first row on.
+/// The dialect of a table with one column and these cells.
 CsvDialect column_of(const std::vector<std::string>& cells) {
   std::string text;
   for (const std::string& cell : cells) text += cell + "\n";
@@ -30,17 +29,17 @@ CsvDialect column_of(const std::vector<std::string>& cells) {
 }
 
 TEST(CsvDialect, PrefersADelimiterThatCutsRowsThenEqualRowsThenValuesThenColumns) {
-  EXPECT_EQ(delimiter_of("a;b\n1;2\n3;4;5\n"), ';');        // no other cuts anything
+  EXPECT_EQ(delimiter_of("a;b\n1;2\n3;4;5\n"), ';');        // no other splits a row
   EXPECT_EQ(delimiter_of("a,b;c\n1,2;3\n4,5,6;7\n"), ';');  // all rows have two cells
   EXPECT_EQ(delimiter_of("a;b,c\n1;2,3\n4;5;6,7\n"), ',');
-  EXPECT_EQ(delimiter_of("a,b;c\n1,2;3\n4,5;6\n"), ';');  // 1,2 is a number where ; is the delimiter
-  EXPECT_EQ(delimiter_of("a,b|c\nx,1|2\nx,1|2\n"), '|');  // half of the cells are, against none
+  EXPECT_EQ(delimiter_of("a,b;c\n1,2;3\n4,5;6\n"), ';');  // 1,2 is a number if ; is the delimiter
+  EXPECT_EQ(delimiter_of("a,b|c\nx,1|2\nx,1|2\n"), '|');  // half of the cells are numbers, against none
   EXPECT_EQ(delimiter_of("x|y|z,w\np|q|r,s\n"), '|');     // three columns of text against two
   EXPECT_EQ(delimiter_of("x,y,z|w\np,q,r|s\n"), ',');
-  EXPECT_EQ(delimiter_of("x|y,z\np|q,r\n"), ',');  // nothing tells; the first of the four
+  EXPECT_EQ(delimiter_of("x|y,z\np|q,r\n"), ',');  // no evidence; the first of the four
   CsvOptions point;
   point.decimal = '.';
-  EXPECT_EQ(delimiter_of("a,b;c\n1,2;3\n4,5;6\n", point), ',');  // 1,2 is no number then
+  EXPECT_EQ(delimiter_of("a,b;c\n1,2;3\n4,5;6\n", point), ',');  // 1,2 is then not a number
 }
 
 TEST(CsvDialect, CountsARowThatCannotBeCutAgainstItsDelimiter) {
@@ -61,7 +60,7 @@ TEST(CsvDialect, TakesTheDecimalMarkOfMostNumbersThatHaveOne) {
   EXPECT_EQ(mark("x;y;z\n1,5;2.5;2.5\n"), '.');
   EXPECT_EQ(mark("x;y\n1,5;2,5\n", '.'), '.');
   EXPECT_EQ(mark("x;y\n1.5;2.5\n", ','), ',');
-  EXPECT_EQ(mark("x,y\n\"1,5\",\"2,5\"\n"), '.');  // a comma that cuts cells is no decimal mark
+  EXPECT_EQ(mark("x,y\n\"1,5\",\"2,5\"\n"), '.');  // a comma that is the delimiter cannot be the decimal mark
 }
 
 TEST(CsvDialect, GivesAColumnTheKindOfHalfOfItsFilledCells) {
@@ -80,7 +79,7 @@ TEST(CsvDialect, GivesAColumnTheKindOfHalfOfItsFilledCells) {
   EXPECT_EQ(kind({"NA", "NA"}), CsvColumn::number);
   EXPECT_EQ(dialect_of("a,b,c\n1,x,2016-07-01\n2,y,2016-07-02\n").kinds,
             (Kinds{CsvColumn::number, CsvColumn::text, CsvColumn::date}));
-  // Rows that are too long or too short are refused later; here the cells that there are count.
+  // Rows that are too long or too short are refused later; here their existing cells count.
   EXPECT_EQ(dialect_of("a,b\n1,x,y\n2\n").kinds, (Kinds{CsvColumn::number, CsvColumn::text}));
 }
 
@@ -117,7 +116,7 @@ TEST(CsvDialect, TellsAHeaderByTextAboveValues) {
   EXPECT_TRUE(header("a,b\nx,y\n"));
   EXPECT_TRUE(header("a,b\n"));
   EXPECT_FALSE(header("a,5\nx,6\n"));    // text above text, a number above a number
-  EXPECT_FALSE(header("a,0.5\n1,6\n"));  // hardly any column is named 0.5
+  EXPECT_FALSE(header("a,0.5\n1,6\n"));  // 0.5 is unlikely as a column name
   EXPECT_FALSE(header("a,2016-07-01\n1,2016-07-02\n"));
   EXPECT_TRUE(header("a,2016\n1,2017\n"));
   EXPECT_TRUE(header("a,NA\n1,6\n"));
@@ -129,11 +128,11 @@ TEST(CsvDialect, TakesANumberAboveDatesForAName) {
   EXPECT_TRUE(dialect.header);
   EXPECT_EQ(dialect.suspect_row, "");
   EXPECT_FALSE(dialect_of("NA,7\n2016-07-01,7\n2016-07-02,7\n").header);
-  EXPECT_FALSE(dialect_of("7,0\n7,x\n7,y\n").header);  // above text it tells nothing
+  EXPECT_FALSE(dialect_of("7,0\n7,x\n7,y\n").header);  // above text: no evidence
 }
 
 TEST(CsvDialect, TakesNumbersForNamesWhereAtMostOneInTwentyBelowIsWhole) {
-  // Two columns with rows of 7.5 beside 8.5, the last of them `whole`.
+  // Two columns with rows of 7.5 and 8.5, the last row `whole`.
   const auto header = [](size_t rows, const std::string& first = "7,8") {
     std::string text = first + "\n";
     for (size_t i = 1; i < rows; ++i) text += "7.5,8.5\n";
@@ -148,11 +147,11 @@ TEST(CsvDialect, TakesNumbersForNamesWhereAtMostOneInTwentyBelowIsWhole) {
     EXPECT_FALSE(header(11, none).header) << none;
     EXPECT_EQ(header(11, none).suspect_row, "") << none;
   }
-  // One column proves nothing by its form; nor does none that holds numbers.
+  // The number format of a single column proves nothing; neither does a table without numbers.
   EXPECT_FALSE(column_of({"7", "7.5", "7.25", "7.75", "7.5"}).header);
   EXPECT_EQ(dialect_of("7\n").suspect_row, "");
   EXPECT_FALSE(dialect_of("7,8\nNA,NA\n").header);
-  // An index without a name stands beside names.
+  // An index column without a name, besides names.
   EXPECT_TRUE(dialect_of(",7,8\n0.25,7.5,8.5\n0.75,7.5,8.5\n").header);
 }
 
@@ -166,7 +165,7 @@ TEST(CsvDialect, TakesANumberForANameWhereItLiesFartherOffThanTheNumbersBelowLie
   EXPECT_TRUE(column_of({"41", "NA", "30", "NA", "20", "25"}).header);
   EXPECT_FALSE(column_of({"41", "25", "30"}).header);  // two numbers
   EXPECT_EQ(column_of({"41", "25", "30"}).suspect_row, "41");
-  // Every column must.
+  // Every column must differ.
   EXPECT_TRUE(dialect_of("41,51\n25,35\n20,30\n30,40\n").header);
   EXPECT_FALSE(dialect_of("41,50\n25,35\n20,30\n30,40\n").header);
   EXPECT_FALSE(dialect_of("40,51\n25,35\n20,30\n30,40\n").header);

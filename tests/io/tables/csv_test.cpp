@@ -122,7 +122,7 @@ TEST(Csv, TakesWholeNumbersUnlikeTheValuesBelowAsNames) {
   EXPECT_EQ(names_of(above_dates), (Names{"0", "1"}));
   EXPECT_EQ(above_dates.suspect_row, "");
   EXPECT_TRUE(table_of("773869\n64.375\n62.5\n64\n").had_header);
-  // The same with what the user says.
+  // The same with explicit options.
   CsvOptions no;
   no.header = CsvOptions::no;
   const CsvTable data = table_of("773869,767541,767542\n" + values, no);
@@ -135,7 +135,7 @@ TEST(Csv, TakesWholeNumbersLikeTheValuesBelowAsValuesAndSaysSo) {
   const CsvTable counts = table_of("60,62,65,61,70\n61,63,64,62,71\n59,62,66,63,69\n60,61,65,64,70\n");
   EXPECT_FALSE(counts.had_header);
   EXPECT_EQ(counts.suspect_row, "60, 62, 65, 61, …");
-  // One column proves nothing by its form, and equal numbers cannot be names.
+  // The number format of a single column proves nothing, and equal numbers cannot be names.
   EXPECT_EQ(table_of("100\n99.5\n98.25\n99.75\n").suspect_row, "100");
   EXPECT_FALSE(table_of("100\n99.5\n98.25\n99.75\n").had_header);
   EXPECT_EQ(table_of("60,60\n61.5,63.5\n").suspect_row, "");
@@ -176,7 +176,7 @@ TEST(Csv, DropsTheEmptyColumnThatATrailingDelimiterLeaves) {
   EXPECT_EQ(names_of(table_of("\"\"\nNA\n", options)), Names{"column 1"});
 }
 
-// The first hundred rows mislead; the whole file decides.
+// The first hundred rows are misleading; the whole file decides.
 TEST(Csv, DecidesKindsOverTheWholeFile) {
   std::string text = "x,y,z\n";
   for (int i = 0; i < 150; ++i) text += "1,2016-07-01,01/02/2016\n";
@@ -238,7 +238,7 @@ TEST(Csv, ReadsDottedDatesDayFirstFromTheFirstRowOn) {
     EXPECT_EQ(days.dates[static_cast<size_t>(day - 1)], to_seconds({2020, 1, day}));
 }
 
-/// Letters of the basic plane in UTF-16, the lower byte first, after a byte order mark.
+/// UTF-16LE with a byte order mark, for characters of the basic plane.
 std::string utf16(std::u16string_view text) {
   std::string bytes = "\xFF\xFE";
   for (const char16_t c : text) bytes += {static_cast<char>(c & 0xFF), static_cast<char>(c >> 8)};
@@ -382,7 +382,7 @@ TEST(Csv, SurvivesTruncationsAndFlips) {
   expect_flips_are_clean(parse, "0.5,1\n1.5,2\n");
 }
 
-// One long line, as a hostile file has it, must not cost many times its size.
+// One long line, as in a hostile file, must not take a multiple of its size.
 TEST(Csv, ReadsAWideLineWithinBounds) {
   EXPECT_THAT(message_of(parse, std::string(kLarge, ',')),
               testing::HasSubstr(std::to_string(kLarge + 1) + " columns"));

@@ -194,7 +194,7 @@ TEST(ParseDateTime, RefusesWhatIsNoDate) {
                            "2016Q",
                            "2016 Quarter 3",
                            "2016-07-01 00:00:00 00:00:00"}) {
-    if (std::string_view(text) == "2016-07-01 ") continue;  // spaces around are allowed
+    if (std::string_view(text) == "2016-07-01 ") continue;  // surrounding spaces are allowed
     EXPECT_FALSE(parse_date_time(text)) << text;
   }
 }
@@ -370,7 +370,7 @@ TEST(DateColumn, KeepsTheLocalClockOfOneOffsetAndElseUsesUtc) {
   EXPECT_EQ(summer.style().offset_minutes, 0);
   EXPECT_EQ(summer.take_dates(), (std::vector<int64_t>{at(2016, 3, 27, 0), at(2016, 3, 27, 1)}));
 
-  // An empty cell takes no offset away from the rows below it.
+  // An empty cell must not shift the offsets of the rows below it.
   DateColumn gap = column_of({"2016-03-27 01:00+01:00", "2016-03-27 03:00+02:00"});
   gap.add_missing();
   EXPECT_TRUE(gap.add("2016-03-27 07:00+05:00"));

@@ -1,4 +1,4 @@
-// Columns of texts: what is kept of a table, and what is refused.
+// Text tables: selected columns, and refused files.
 
 #include "modewise/io/tables/text_table.h"
 

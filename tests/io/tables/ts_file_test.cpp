@@ -14,7 +14,7 @@ using testing::ElementsAre;
 void parse(std::span<const std::byte> bytes) {
   parse_ts(bytes, "file");
 }
-LabelledSeriesFile file_of(std::string_view text) {
+SeriesFile file_of(std::string_view text) {
   return parse_ts(to_bytes(text), "file");
 }
 
@@ -24,7 +24,7 @@ constexpr const char* small =
     "1,2,3:4,?,6:yy\n-1e1,.5,+2:NaN,0,7.:xx\n";
 
 TEST(TsFile, ReadsDimensionsMissingValuesAndClasses) {
-  const LabelledSeriesFile file = file_of(small);
+  const SeriesFile file = file_of(small);
   EXPECT_EQ(file.name, "Two words");
   EXPECT_EQ(file.dimensions, 2);
   EXPECT_EQ(file.missing, 2);
@@ -38,7 +38,7 @@ TEST(TsFile, ReadsDimensionsMissingValuesAndClasses) {
 }
 
 TEST(TsFile, ReadsUnequalLengthsAndCasesWithoutClasses) {
-  const LabelledSeriesFile file = file_of(
+  const SeriesFile file = file_of(
       "\xEF\xBB\xBF@PROBLEMNAME p\r\n@Univariate TRUE\r\n@equallength false\r\n@CLASSLABEL false\r\n@DATA\r\n"
       " 1 , 2 \r\n\r\n# between\r\n3\r\n");
   EXPECT_THAT(file.lengths, ElementsAre(2, 1));
@@ -130,7 +130,7 @@ TEST(TsFile, RefusesEveryTruncationButThoseBetweenCases) {
   const size_t first_end = text.find("yy\n-1") + 2;
   for (size_t length = 0; length < text.size() - 1; ++length) {
     const std::string message = message_of(parse, text.substr(0, length));
-    // After a whole case, or that and the start of a line end, the file is whole.
+    // The file is complete after a whole sample, also with half a line end.
     EXPECT_EQ(message.empty(), length == first_end || length == first_end + 1) << length << " " << message;
   }
   EXPECT_EQ(message_of(parse, small), "");
@@ -143,11 +143,11 @@ TEST(TsFile, SurvivesFlips) {
 TEST(TsFile, ReadsTheArchive) {
   const std::string folder = (data_folder() / "uea").string() + "/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const LabelledSeriesFile motions = read_ts(folder + "BasicMotions/BasicMotions_TRAIN.ts");
+  const SeriesFile motions = read_ts(folder + "BasicMotions/BasicMotions_TRAIN.ts");
   EXPECT_EQ(motions.cases(), 40);
   EXPECT_EQ(motions.values.size(), 40u * 6 * 100);
   EXPECT_EQ(motions.values[0], 0.079106f);
-  const LabelledSeriesFile vowels = read_ts(folder + "JapaneseVowels/JapaneseVowels_TEST.ts");
+  const SeriesFile vowels = read_ts(folder + "JapaneseVowels/JapaneseVowels_TEST.ts");
   EXPECT_EQ(vowels.cases(), 370);
   EXPECT_EQ(vowels.classes.size(), 9u);
   EXPECT_EQ(*std::max_element(vowels.lengths.begin(), vowels.lengths.end()), 29);

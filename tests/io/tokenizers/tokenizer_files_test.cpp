@@ -46,7 +46,7 @@ std::string replaced(std::string file, size_t at, T value) {
   return file;
 }
 
-/// Pieces "0", "1" … in hexadecimal digits, all of the score 0.
+/// Pieces "0", "1" … in hexadecimal digits, all with score 0.
 std::string many_pieces(int32_t count) {
   std::string file("\10\0\0\0", 4);
   for (int32_t id = 0; id < count; ++id) {
@@ -89,7 +89,7 @@ TEST(Llama2cTokenizer, RefusesWhatIsWrong) {
        {"twice", twice, "file: piece 280 at byte 3846, 'a', is a duplicate of piece 260"},
        {"bytes elsewhere", replaced(file, file.find("<0x00>") + 4, 'G'),
         "file: piece 3 must be <0x00> (llama2.c writes the bytes there), but it is '<0x0G>'"}});
-  // A file may end after any whole piece, but not before the longest and the bytes are there.
+  // A file may end after any complete piece, but not before the longest piece and the byte pieces.
   for (size_t length = 0; length < 3500; ++length)
     EXPECT_NE(message_of(parse_llama2c, std::string_view(file).substr(0, length)), "") << length;
   EXPECT_EQ(message_of(parse_llama2c, file), "");

@@ -68,7 +68,7 @@ TEST(WordPieceVocabulary, RefusesWhatIsWrong) {
       {{"twice", "[UNK]\na\nb\na\n", "file, line 4: the token 'a' is a duplicate of line 2"},
        {"empty line", "[UNK]\n\nb", "file, line 2: expected a token, got an empty line"},
        {"no unknown", "a\nb\n", "file: none of the 2 tokens is '[UNK]', the token for unknown words"}});
-  // What is cut is a shorter vocabulary, once the token for unknown words is there.
+  // A truncated file is a valid shorter vocabulary if it has the token for unknown words.
   for (size_t length = 0; length < kVocabulary.size(); ++length) {
     const std::string_view cut = std::string_view(kVocabulary).substr(0, length);
     const bool half = cut.ends_with("\xC3");  // of é

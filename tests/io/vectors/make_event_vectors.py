@@ -1,4 +1,4 @@
-"""Writes events.json: events as TensorBoard's protobuf messages write them, framed by its record writer.
+"""Writes events.json: events as serialized by TensorBoard's protobuf messages, framed by its record writer.
 
     python tests/io/vectors/make_event_vectors.py   (needs tensorboard)
 """
@@ -10,7 +10,7 @@ import pathlib
 from tensorboard.compat.proto import event_pb2, summary_pb2
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-PNG = bytes(range(200)) + b"\0\xff"  # any bytes: longer than 127, so that its length takes two
+PNG = bytes(range(200)) + b"\0\xff"  # longer than 127 bytes, so that its length takes two bytes
 
 
 def record(event):

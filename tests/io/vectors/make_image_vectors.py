@@ -1,5 +1,5 @@
-"""Writes images.json: small TIFF files made by rasterio (GDAL) and tifffile, and NIfTI files made by nibabel, with what
-these libraries read in them. Run with rasterio, tifffile and nibabel installed:
+"""Writes images.json: small TIFF files made by rasterio (GDAL) and tifffile, and NIfTI files made by nibabel, with the content
+that these libraries read. Run with rasterio, tifffile and nibabel installed:
 
     python make_image_vectors.py
 """

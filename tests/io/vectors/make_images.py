@@ -1,7 +1,7 @@
-"""Writes pictures.json: small PNG and JPEG files made by Pillow, by libpng's rules (zlib and a few lines here, for what
-Pillow does not write) and from both together, with the pixels that are right. Run with Pillow and NumPy installed:
+"""Writes png_jpeg.json: small PNG and JPEG files made by Pillow, by a small PNG writer (zlib and a few lines here, for formats
+that Pillow does not write) and by both, with the correct pixels. Run with Pillow and NumPy installed:
 
-    python make_pictures.py
+    python make_images.py
 """
 
 import io
@@ -51,7 +51,7 @@ def exif(orientation, order):
 
 
 def turned(pixels, orientation):
-    """By Pillow, from the same orientation in a file of its own."""
+    """The pixels that Pillow reads from a separate file with the same orientation."""
     image = Image.fromarray(pixels)
     image.getexif()[274] = orientation
     return np.asarray(ImageOps.exif_transpose(image))
@@ -124,7 +124,7 @@ def jpeg_case(name, content):
 
 
 def inks(transform):
-    """Pillow writes four inks inverted, as Adobe does; the transform of Adobe's segment says CMYK (0) or YCCK (2)."""
+    """Pillow writes inverted CMYK, as Adobe does; the transform flag of the Adobe segment is CMYK (0) or YCCK (2)."""
     content = jpeg(Image.fromarray(scene(9, 13, 4), "CMYK"), quality=80)
     at = content.index(b"Adobe")
     return content[: at + 11] + bytes([transform]) + content[at + 12 :]
@@ -159,5 +159,5 @@ def resize_cases():
 
 
 cases = {"png": list(png_cases()), "jpeg": list(jpeg_cases()), "resize": list(resize_cases())}
-with open(HERE / "pictures.json", "w") as file:
+with open(HERE / "png_jpeg.json", "w") as file:
     file.write("{\n" + ",\n".join(f'"{kind}": [\n' + ",\n".join(json.dumps(entry) for entry in entries) + "\n]" for kind, entries in cases.items()) + "\n}\n")

@@ -1,4 +1,4 @@
-"""Writes llama2c.json: small checkpoints of llama2.c in both layouts, written here as its exporter lays them out, and
+"""Writes llama2c.json: small llama2.c checkpoints in both versions, written here in the layout of its exporter, and
 their weights by name."""
 import json
 import pathlib

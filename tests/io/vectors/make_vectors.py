@@ -1,5 +1,5 @@
 """Writes numpy.json, safetensors.json and csv.json: files made by NumPy, safetensors and Python's csv module, with
-what they hold, so that the C++ tests need no Python. Run with numpy and safetensors installed:
+their contents, so that the C++ tests need no Python. Run with numpy and safetensors installed:
 
     python make_vectors.py
 """
@@ -41,7 +41,7 @@ def numpy_case(name, array, version=None):
         "shape": list(array.shape),
         "bytes": little.tobytes().hex(),
         "values": [float(value).hex() for value in array.astype(np.float64).ravel(order="C")],
-        # Little-endian C arrays of version 1 are what our writer writes, byte for byte.
+        # Our writer must give little-endian C arrays of version 1 byte for byte.
         "same_as_ours": version in (None, (1, 0)) and not (array.ndim > 1 and np.isfortran(array)) and array.dtype.byteorder != ">",
     }
 
@@ -117,7 +117,7 @@ def csv_cases():
 
 
 def number_cases():
-    """Decimal texts and the doubles that Python's correctly rounding float() gives."""
+    """Decimal texts and their doubles by Python's correctly rounded float()."""
     random.seed(5)
     texts = ["0", "-0", "+5", "1.", ".5", "-.5e1", "1e22", "1e23", "9007199254740993", "9007199254740992.5", "1e-400",
              "4.9e-324", "2.2250738585072014e-308", "1.7976931348623157e308", "123456789012345678901234567890",

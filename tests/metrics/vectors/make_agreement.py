@@ -1,4 +1,4 @@
-"""Writes agreement.json: figures of GLUE by scikit-learn and scipy, on tables that agreement_test.cpp makes too.
+"""Writes agreement.json: GLUE metrics by scikit-learn and SciPy, on the tables of agreement_test.cpp.
 
     pip install scikit-learn scipy && python tests/metrics/vectors/make_agreement.py
 """

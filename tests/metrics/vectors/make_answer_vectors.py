@@ -1,5 +1,5 @@
 """Writes answers.json: scores of generated answers by the Python packages that LongBench's metrics.py uses (rouge 1.0.1,
-fuzzywuzzy 0.18 on difflib) and by its own few lines for the rest.
+fuzzywuzzy 0.18 on difflib) and by LongBench's own code for the rest.
 
     pip install rouge fuzzywuzzy && python tests/metrics/vectors/make_answer_vectors.py
 """

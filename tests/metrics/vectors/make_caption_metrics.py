@@ -3,7 +3,7 @@
 
     pip install pycocoevalcap && python tests/metrics/vectors/make_caption_metrics.py
 
-    python tests/metrics/vectors/make_caption_metrics.py captions_val2017.json   prints what tests/python/test_score.py holds
+    python tests/metrics/vectors/make_caption_metrics.py captions_val2017.json   prints the values of tests/python/test_score.py
 """
 
 import contextlib
@@ -27,7 +27,7 @@ PUNCTUATION = {"''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?
 
 
 def words_of(captions, folder):
-    """The words of each caption, with a line of its own around it: at the end of a caption the tokenizer looks into the next line."""
+    """The words of each caption, each surrounded by separate lines: at the end of a caption the tokenizer reads the next line."""
     path = pathlib.Path(folder) / "captions.txt"
     path.write_text("\n".join(line.replace("\n", " ") for caption in captions for line in (caption, "zebra")))
     out = subprocess.run(["java", "-cp", TOKENIZER, "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase", path],
@@ -46,14 +46,14 @@ def meteor(candidates, references):
 
     counts = [ask(" ||| ".join(["SCORE", *references[i], candidates[i][0]])) for i in candidates]
     first = float(ask(" ||| ".join(["EVAL", *counts])))
-    rest = [float(process.stdout.readline()) for _ in counts]  # the other images, then all together
+    rest = [float(process.stdout.readline()) for _ in counts]  # the other images, then the corpus
     process.stdin.close()
     process.wait()
     return [first, *rest]
 
 
 def scores(candidates, references):
-    """{image: [caption]}, {image: [captions]}, words apart by a space; METEOR is 0 where a side has no words."""
+    """{image: [caption]}, {image: [captions]}, words separated by spaces; METEOR is 0 if a side has no words."""
     with contextlib.redirect_stdout(io.StringIO()):
         bleu, bleu_images = Bleu(4).compute_score(references, candidates)
     rouge, rouge_images = Rouge().compute_score(references, candidates)
@@ -90,7 +90,7 @@ bli li café gas this kiwis misses caress consist consistently knightly bodily m
 
 
 def made_up(rng, words):
-    """Captions of few words, so that many match in several ways."""
+    """Captions of few distinct words, so that many have several matches."""
     vocabulary = ["a", "the", "dog", "dogs", "cat", "cats", "run", "running", "on", "sits"]
     return " ".join(rng.choice(vocabulary) for _ in range(words))
 
@@ -108,7 +108,7 @@ def main():
 
 
 def of_file(path):
-    """Of each image the caption with the smallest id is judged by the others."""
+    """The caption of each image with the smallest id is the candidate, the others are its references."""
     captions = {}
     for annotation in sorted(json.loads(pathlib.Path(path).read_text())["annotations"], key=lambda one: one["id"]):
         captions.setdefault(annotation["image_id"], []).append(annotation["caption"])

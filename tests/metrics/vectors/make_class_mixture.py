@@ -1,5 +1,5 @@
-"""Writes class_mixture.json: greedy weights of classifiers and how they are judged, by trying every pick and fold out with
-numpy and scikit-learn.
+"""Writes class_mixture.json: greedy ensemble weights of classifiers and their cross-validation, by trying every pick and fold with
+NumPy and scikit-learn.
 
     pip install numpy scikit-learn && python tests/metrics/vectors/make_class_mixture.py
 """
@@ -15,7 +15,7 @@ FOLDS = 5
 
 
 def area(positive, scores):
-    """scikit-learn's area, counted in whole pairs, so that equal ones are equal to the last bit."""
+    """scikit-learn's AUC, counted in whole pairs, so that equal values are bit-identical."""
     apart = scores[positive][:, None] - scores[~positive][None]
     out = (2 * int((apart > 0).sum()) + int((apart == 0).sum())) / (2.0 * apart.size)
     assert math.isclose(out, roc_auc_score(positive, scores), abs_tol=1e-12)
@@ -34,12 +34,12 @@ def called(scores):
 
 
 def loss(scores, labels):
-    """Rows need not sum to 1, which scikit-learn's asks for."""
+    """Rows need not sum to 1, as scikit-learn requires."""
     return float(-np.mean(np.log([row[label] for row, label in zip(scores, labels)]))) if len(labels) else 0.0
 
 
 def figure(tables, labels, select):
-    """(the higher the better, then the higher the better): the means over parts."""
+    """(metric, −log loss), means over parts; higher is better for both."""
     losses = [loss(table, truth) for table, truth in zip(tables, labels)]
     chosen = {"auc": lambda: [auc(table, truth) for table, truth in zip(tables, labels)],
               "accuracy": lambda: [accuracy_score(truth, called(table)) if len(truth) else -math.inf for table, truth in zip(tables, labels)],
@@ -63,7 +63,7 @@ def mean_of(models, weights, part):
     return sum(weight * model[part] for weight, model in zip(weights, models))
 
 
-def judged(models, labels, select, picks):
+def evaluated(models, labels, select, picks):
     count = len(labels)
     if count > 1:
         out = []
@@ -97,7 +97,7 @@ def case(number, classes, count, sizes, select, picks):
         models.append(parts)
     weights = greedy(models, labels, select, picks)
     alone = max(range(count), key=lambda m: (figure(models[m], labels, select), -m))
-    mixed = judged(models, labels, select, picks)
+    mixed = evaluated(models, labels, select, picks)
     better = figure(mixed, labels, select) > figure(models[alone], labels, select)
     if not better:
         mixed = models[alone]

@@ -1,6 +1,5 @@
 """Writes classify_metrics.json: AUC and accuracy of 1,000 score tables, by MedMNIST's evaluator (its functions getAUC
-and getACC written out below, over scikit-learn). The tables follow from a formula, so that the file holds results
-alone.
+and getACC written out below, over scikit-learn). The tables come from a formula, so that the file has only results.
 
 Run in this folder: python make_classify_metrics.py
 """
@@ -17,15 +16,15 @@ warnings.filterwarnings("ignore")
 
 
 def words(number, count):
-    """Hashes of 32 bits of the places and of `number`."""
+    """32-bit hashes of the positions and `number`."""
     h = (np.arange(count, dtype=np.uint64) * 2654435761 + number * 40503 + 12345) % 2**32
     h = ((h ^ (h >> np.uint64(15))) * 2246822519) % 2**32
     return h ^ (h >> np.uint64(13))
 
 
 def table(number):
-    """Samples, classes, scores and labels of table `number`: two or eleven classes; coarse scores (many ties) in each
-    second one; in each fifth one class does not occur."""
+    """Samples, classes, scores and labels of table `number`: two or eleven classes; coarse scores (many ties) in every second
+    table; one class is missing in every fifth."""
     samples, classes = 2 + words(number, 1)[0] % 80, 2 if number % 4 < 2 else 11
     samples, raw = int(samples), words(number + 5000, int(samples) * classes).reshape(-1, classes)
     scores = (raw % 7 + 1).astype(float) if number % 2 else raw.astype(float) + 1

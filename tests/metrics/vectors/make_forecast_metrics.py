@@ -1,4 +1,4 @@
-"""Frozen answers for forecast_metrics_test.cpp, by numpy formulas. Run: python make_forecast_metrics.py"""
+"""Frozen results for forecast_metrics_test.cpp, by NumPy formulas. Run: python make_forecast_metrics.py"""
 import json
 import pathlib
 
@@ -7,14 +7,14 @@ import numpy as np
 rng = np.random.default_rng(7)
 B, S, H = 5, 3, 4
 levels = [0.025, 0.1, 0.5, 0.9, 0.975]
-mean, deviation = np.array([2.0, -1.0, 100.0]), np.array([0.5, 3.0, 10.0])
+mean, std = np.array([2.0, -1.0, 100.0]), np.array([0.5, 3.0, 10.0])
 f32 = lambda a: a.astype(np.float32).astype(np.float64)
 truth = f32(rng.normal(size=(B, S, H)))
 forecast = f32(truth + rng.normal(size=truth.shape) * 0.7)
 steps = np.array([-1.6, -0.9, 0.0, 0.9, 1.6])
 quantiles = f32(forecast[..., None] + steps * 0.7)
 observed = rng.random(truth.shape) > 0.25
-observed[:, 1, 2] = False  # a cell that is never seen
+observed[:, 1, 2] = False  # a cell that is never observed
 
 
 def smape(y, f):
@@ -24,7 +24,7 @@ def smape(y, f):
 def point(mask, scale):
     shape = (1, S, 1)
     y, f = (truth, forecast) if scale == "scaled" else (
-        truth * deviation.reshape(shape) + mean.reshape(shape), forecast * deviation.reshape(shape) + mean.reshape(shape))
+        truth * std.reshape(shape) + mean.reshape(shape), forecast * std.reshape(shape) + mean.reshape(shape))
     e, s = (f - y)[mask], smape(y, f)[mask]
     return dict(mse=np.mean(e**2), mae=np.mean(np.abs(e)), rmse=np.sqrt(np.mean(e**2)), smape=np.mean(s), count=int(mask.sum()))
 
@@ -49,7 +49,7 @@ inside = lambda a, b: float(((quantiles[..., a] <= truth) & (truth <= quantiles[
 width = lambda a, b: float((quantiles[..., b] - quantiles[..., a])[observed].mean())
 
 out = dict(
-    series=S, horizon=H, levels=levels, mean=mean.tolist(), deviation=deviation.tolist(),
+    series=S, horizon=H, levels=levels, mean=mean.tolist(), std=std.tolist(),
     truth=truth.ravel().tolist(), forecast=forecast.ravel().tolist(), quantiles=quantiles.ravel().tolist(),
     observed=observed.ravel().astype(int).tolist(),
     expected=dict(

@@ -1,5 +1,5 @@
-// Searches against exhaustive and naive ones over a toy language, and drawn captions against their
-// probabilities.
+// Greedy and beam search against exhaustive and naive searches over a toy language, and sampling frequencies
+// against probabilities.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -29,14 +29,14 @@ namespace {
 constexpr int64_t kVocabulary = 7, kLongest = 4;
 using Words = std::vector<int64_t>;
 
-/// A language of three words in which the chances of the next depend on the picture and on all words so far.
-/// Pictures are numbers: cells [B, 1, 1, 1].
+/// Toy language of three words: next-word probabilities depend on the image and on all words so far. Images
+/// are numbers: cells [B, 1, 1, 1].
 class ToyCaptioner : public Captioner {
  public:
   explicit ToyCaptioner(nn::Initializer init = nn::Initializer(1))
       : Captioner(config(), {.height = 1, .width = 1, .vocabulary = kVocabulary, .features = 1}, init) {}
 
-  /// Logits of what follows `words` (without the begin mark).
+  /// Next-word logits after `words` (without BOS).
   static std::vector<double> logits_of(int64_t image, const Words& words) {
     uint64_t text = 1;
     for (const int64_t word : words) text = text * kVocabulary + static_cast<uint64_t>(word);
@@ -44,10 +44,10 @@ class ToyCaptioner : public Captioner {
     std::vector<double> out;
     for (uint64_t word = 0; word < kVocabulary; ++word)
       out.push_back(1.5 * stream.normal(text * kVocabulary + word));
-    out[CaptionToken::padding] += 20;  // marks would be likeliest by far
+    out[CaptionToken::padding] += 20;  // special tokens would be by far the most likely
     return out;
   }
-  /// Logarithm of the probability of `word` among the end mark and the words.
+  /// Log probability of `word` among EOS and the words.
   static double chance(int64_t image, const Words& words, int64_t word) {
     const std::vector<double> logits = logits_of(image, words);
     double sum = std::exp(logits[CaptionToken::end]);
@@ -92,7 +92,7 @@ at::Tensor toy_images(int64_t count) {
   return at::arange(count, at::kDouble).view({-1, 1, 1, 1});
 }
 
-/// Every caption of a picture: those that end, and those cut at the greatest length.
+/// All captions of an image: ended ones, and ones truncated at the maximum length.
 std::vector<FoundCaption> all_captions(int64_t image) {
   std::vector<FoundCaption> out;
   const std::function<void(const FoundCaption&)> extend = [&](const FoundCaption& begun) {
@@ -126,7 +126,7 @@ FoundCaption best_of(const std::vector<FoundCaption>& captions, double penalty) 
   });
 }
 
-/// The search as it is told: of all longer beginnings the likeliest, as many as there are places left.
+/// Naive beam search: the most likely extensions, as many as free beams.
 FoundCaption naive_beam(int64_t image, size_t places, double penalty) {
   std::vector<FoundCaption> open(1), whole;
   while (!open.empty()) {
@@ -146,7 +146,7 @@ FoundCaption naive_beam(int64_t image, size_t places, double penalty) {
     open.clear();
     for (const FoundCaption& caption : longer)
       if (caption.ended || static_cast<int64_t>(caption.words.size()) == kLongest)
-        whole.push_back(caption), --max-positions;
+        whole.push_back(caption), --max - positions;
       else
         open.push_back(caption);
   }
@@ -177,8 +177,7 @@ TEST(CaptionSearch, KeepsTheLikeliestBeginnings) {
     for (const double penalty : {0.0, 1.0}) {
       const auto found = beam_captions(toy, toy_images(33), {.beams = beams, .length_penalty = penalty});
       for (int64_t image = 0; image < 33; ++image)
-        expect_same(found[static_cast<size_t>(image)],
-                    naive_beam(image, static_cast<size_t>(beams), penalty),
+        expect_same(found[static_cast<size_t>(image)], naive_beam(image, static_cast<size_t>(beams), penalty),
                     fmt::format("picture {}, {} beams, penalty {}", image, beams, penalty));
     }
 }
@@ -194,8 +193,7 @@ TEST(CaptionSearch, OfOneBeamIsGreedy) {
     while (!wanted.ended && static_cast<int64_t>(wanted.words.size()) < kLongest) {
       Words allowed = {2, 4, 5, 6};
       const int64_t word = *std::max_element(allowed.begin(), allowed.end(), [&](int64_t a, int64_t b) {
-        return ToyCaptioner::chance(image, wanted.words, a) <
-               ToyCaptioner::chance(image, wanted.words, b);
+        return ToyCaptioner::chance(image, wanted.words, a) < ToyCaptioner::chance(image, wanted.words, b);
       });
       wanted.log_probability += ToyCaptioner::chance(image, wanted.words, word);
       wanted.ended = word == CaptionToken::end;
@@ -205,7 +203,7 @@ TEST(CaptionSearch, OfOneBeamIsGreedy) {
     expect_same(beam[static_cast<size_t>(image)], wanted, fmt::format("picture {}, beam", image));
     cut += wanted.ended ? 0 : 1;
   }
-  EXPECT_GT(cut, 0);  // both kinds were met
+  EXPECT_GT(cut, 0);  // both kinds occur
   EXPECT_LT(cut, 65);
 }
 
@@ -302,8 +300,8 @@ TEST(CaptionSearch, RefusesNoBeams) {
     }
     return "";
   };
-  EXPECT_EQ(said({.beams = 0}), "a search needs 1 beam or more, got 0");
-  EXPECT_EQ(said({.length_penalty = -1}), "the length penalty must be 0 or more, got -1");
+  EXPECT_EQ(said({.beams = 0}), "the beam size must be at least 1, got 0");
+  EXPECT_EQ(said({.length_penalty = -1}), "the length penalty must be at least 0, got -1");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Captioners against their formulas written out with libtorch's own functions in float64.
+// Captioners against explicit formulas with libtorch functions in float64.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -33,7 +33,7 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-/// Parameters and buffers of a captioner, those that begin at 0 or 1 moved away from it.
+/// Parameters and buffers of a captioner, with initial values 0 and 1 perturbed.
 struct Weights {
   explicit Weights(const Captioner& captioner) {
     const at::NoGradGuard no_grad;

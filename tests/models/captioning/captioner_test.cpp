@@ -1,5 +1,5 @@
-// Captioners: word by word is what all words at once are, no word sees a later one, every weight learns, and
-// what attention looked at is a distribution over cells.
+// Captioners: incremental decoding equals teacher forcing, the decoder is causal, every weight has a
+// gradient, and cross-attention maps are distributions over cells.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -67,7 +67,7 @@ TEST(Captioner, SeesNoLaterWord) {
     const at::Tensor before = captioner->logits(cells, tokens);
     for (int64_t place = 1; place < 7; ++place) {
       at::Tensor changed = tokens.clone();
-      // Another word in every row.
+      // A different word in every row.
       changed.select(1, place).copy_((changed.select(1, place) - 3).remainder(7) + 4);
       const at::Tensor after = captioner->logits(cells, changed);
       EXPECT_TRUE(at::equal(after.narrow(1, 0, place), before.narrow(1, 0, place))) << title_of(config);
@@ -102,7 +102,7 @@ TEST(Captioner, TellsImagesApart) {
   }
 }
 
-// A bias of keys adds the same to all logits of a row, which a softmax does not see.
+// A key bias adds a constant to all logits of a row, to which softmax is invariant.
 TEST(Captioner, HasAGradientForEveryWeight) {
   std::vector<CaptionModelConfig> configs = all_decoders();
   for (const nn::AttentionEntry& form : nn::attention_entries()) {
@@ -113,7 +113,7 @@ TEST(Captioner, HasAGradientForEveryWeight) {
     const auto captioner = small_captioner(config);
     captioner->train();
     const at::Tensor cells = captioner->encode(some_images(3));
-    // Every word is told once, so that each has a gradient.
+    // Every word occurs as a target once, so that each has a gradient.
     at::Tensor tokens = at::arange(21, at::kLong).remainder(11).view({3, 7});
     const at::Tensor logits = captioner->logits(cells, tokens);
     (logits * at::randn(logits.sizes(), at::kDouble)).sum().backward();

@@ -1,4 +1,4 @@
-// What captioners are refused, as whole sentences.
+// Config errors of captioners, as whole sentences.
 
 #include <gtest/gtest.h>
 
@@ -36,16 +36,16 @@ TEST(CaptionModelConfig, RefusesFormsThatCannotStandInADecoder) {
     if (!form.causal) {
       EXPECT_EQ(refused([&](auto& c, auto&) { c.decoder.attention = form_name; }),
                 "run.toml: decoder.attention = \"" + form_name +
-                    "\" cannot be causal, since each of its rows sees every token, and a word must not see "
-                    "later ones; it can be dot-product, dense, random, random-fixed, factorized-random, "
+                    "\" cannot be causal: each of its rows depends on every token, later words included; "
+                    "causal types are dot-product, dense, random, random-fixed, factorized-random, "
                     "mixture-dense");
     }
     if (!form.rectangular) {
       EXPECT_EQ(
           refused([&](auto& c, auto&) { c.decoder.cross_attention = form_name; }),
           "run.toml: decoder.cross_attention = \"" + form_name +
-              "\" has as many keys as tokens, and a picture's cells are not as many as its words; it can "
-              "be dot-product, linformer, dense, random, random-fixed, factorized-random, mixture-dense");
+              "\" has no cross-attention: it needs as many keys as tokens; types with cross-attention are "
+              "dot-product, linformer, dense, random, random-fixed, factorized-random, mixture-dense");
     }
   }
 }
@@ -58,15 +58,15 @@ TEST(CaptionModelConfig, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refused([](auto& c, auto&) { c.encoder.kernel = 4; }),
             "run.toml: encoder.kernel = 4 must be odd");
   EXPECT_EQ(refused([](auto& c, auto&) { c.encoder.widths = {}; }),
-            "run.toml: encoder.widths is empty: one convolution at least");
+            "run.toml: encoder.widths is empty: at least one convolution is needed");
   EXPECT_EQ(refused([](auto&, auto& s) { s.vocabulary = 4; }),
-            "run.toml: a captioner needs a vocabulary with words besides its 4 marks, got 4");
+            "run.toml: a captioner needs a vocabulary with words besides its 4 special tokens, got 4");
   EXPECT_EQ(refused([](auto&, auto& s) { s.height = 0; }),
-            "run.toml: a captioner needs pictures of 1 × 1 × 1 at least, got 3 × 0 × 9");
+            "run.toml: a captioner needs images of at least 1 × 1 × 1, got 3 × 0 × 9");
   CaptionModelConfig config = small_config();
   config.encoder.attention = "none";
   config.encoder.heads = 4;
-  validate(config, small_shape());  // heads of nothing
+  validate(config, small_shape());  // heads without attention have no effect
 }
 
 TEST(CaptionModelConfig, MakesCellsOfImagesAndTakesFeaturesAsTheyAre) {
@@ -83,21 +83,21 @@ TEST(Captioner, RefusesTensorsOfOtherSizes) {
   EXPECT_EQ(data([&] {
               captioner->encode(at::randn({2, 3, 9, 17}, at::kDouble));
             }),
-            "expected pictures [B, 3, 17, 9], got [2, 3, 9, 17]");
+            "expected images [B, 3, 17, 9], got [2, 3, 9, 17]");
   EXPECT_EQ(data([&] { captioner->logits(cells, some_captions(2, 8)); }),
-            "a captioner made for 7 words takes so many or fewer, got 8");
+            "a captioner built for 7 words takes at most as many, got 8");
   EXPECT_EQ(data([&] { captioner->logits(cells, some_captions(3)); }),
-            "each of 2 pictures needs as many captions, got 3");
+            "each of 2 images needs the same number of captions, got 3 in total");
   EXPECT_EQ(data([&] {
               captioner->logits(cells, at::randn({2, 7}));
             }),
-            "the tokens of captions must be [R, T] int64, got Float [2, 7]");
+            "caption tokens must be [R, T] int64, got Float [2, 7]");
   CaptionState state = captioner->begin(cells);
   EXPECT_EQ(data([&] { captioner->step(state, some_captions(2)); }),
             "the next token of each caption must be [R] int64, got Long [2, 7]");
   for (int64_t place = 0; place < 7; ++place) captioner->step(state, some_captions(2).select(1, place));
   EXPECT_EQ(data([&] { captioner->step(state, some_captions(2).select(1, 1)); }),
-            "a captioner made for 7 words takes so many or fewer, got 8");
+            "a captioner built for 7 words takes at most as many, got 8");
   const auto reader =
       small_captioner(small_config(), {.height = 3, .width = 2, .vocabulary = 11, .features = 5});
   EXPECT_EQ(data([&] {
@@ -110,7 +110,7 @@ TEST(Captioner, RefusesOptionsThatItDoesNotHave) {
   CaptionModelConfig config = small_config("lstm");
   config.decoder.cross_attention = "random";
   EXPECT_EQ(said([&] { validate(config, small_shape(), "run.toml"); }),
-            "run.toml: decoder.cross_attention = 'random' has no effect, model 'lstm' has no such option "
+            "run.toml: decoder.cross_attention = 'random' has no effect: model 'lstm' has no such option "
             "(it is an "
             "option of transformer)");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Captioners of odd sizes in float64, of any form of attention.
+// Small captioners of odd sizes in float64, with any attention type.
 
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
@@ -18,7 +18,7 @@ inline CaptionShape small_shape() {
   return {.channels = 3, .height = 17, .width = 9, .vocabulary = 11};
 }
 
-/// Pictures of 17 × 9 pixels make 5 × 3 cells.
+/// Images of 17 × 9 pixels give 5 × 3 cells.
 inline CaptionModelConfig small_config(const std::string& name = "transformer") {
   CaptionModelConfig config;
   config.name = name;
@@ -39,7 +39,7 @@ inline std::shared_ptr<Captioner> small_captioner(const CaptionModelConfig& conf
   return captioner;
 }
 
-/// Every pair of forms that may stand in the decoder, and the recurrent one.
+/// Every valid pair of attention types in the decoder, and the LSTM captioner.
 inline std::vector<CaptionModelConfig> all_decoders() {
   std::vector<CaptionModelConfig> out = {small_config("lstm")};
   for (const nn::AttentionEntry& self : nn::attention_entries())
@@ -60,7 +60,7 @@ inline at::Tensor some_images(int64_t count = 2) {
   return at::randn({count, 3, 17, 9}, at::kDouble);
 }
 
-/// [rows, words], the begin mark first.
+/// Tokens [rows, words], BOS first.
 inline at::Tensor some_captions(int64_t rows, int64_t words = 7) {
   at::Tensor tokens = at::randint(CaptionToken::first_word, 11, {rows, words}, at::kLong);
   tokens.select(1, 0).fill_(CaptionToken::begin);

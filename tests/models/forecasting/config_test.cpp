@@ -50,7 +50,7 @@ TEST(ForecasterConfig, PresetsSetTheOptionsInWhichReleaseAndPaperDiffer) {
   EXPECT_EQ(config.patch.embedding, "relu");
   EXPECT_FALSE(config.attention.query_key_norm);
   EXPECT_EQ(config.attention.pooling, "sum");  // g_pool of section 4.2
-  EXPECT_FALSE(config.head.norm);              // section 4.3: one linear layer behind the average
+  EXPECT_FALSE(config.head.norm);              // section 4.3: one linear layer after the mean
   EXPECT_EQ(config.attention.combined(), "product");
   fields.set("attention.combine=sum");
   EXPECT_EQ(config.attention.combined(), "mean");  // Eq. 4
@@ -74,7 +74,7 @@ TEST(ForecasterConfig, SavedConfigReadsBackAsItself) {
 TEST(ForecasterConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
   EXPECT_THAT(
       rejection({"name=dlinear", "width=32"}),
-      HasSubstr("run.toml: width = 32 has no effect, model 'dlinear' has no such option (it is an option of "
+      HasSubstr("run.toml: width = 32 has no effect: model 'dlinear' has no such option (it is an option of "
                 "hot, transformer, spatial, temporal, patchtst, itransformer, tide)"));
   EXPECT_THAT(rejection({"name=transformer", "attention.combine=sum"}), HasSubstr("attention.combine"));
   EXPECT_THAT(rejection({"name=patchtst", "position.identity=false"}), HasSubstr("position.identity"));
@@ -93,7 +93,7 @@ TEST(ForecasterConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
                          "attention.features_redraw_every=5"}),
               HasSubstr("needs attention.feature_draw = \"seed\", got \"fixed\""));
   EXPECT_THAT(rejection({"name=transformer", "attention.normalize_sum=true"}),
-              HasSubstr("attention.normalize_sum = true has no effect, model 'transformer'"));
+              HasSubstr("attention.normalize_sum = true has no effect: model 'transformer'"));
   EXPECT_EQ(rejection({"attention.kernel=linear", "attention.feature_map=regularised"}), "");
   EXPECT_EQ(rejection({"name=transformer", "attention.kernel=linear", "attention.feature_map=regularised"}),
             "");
@@ -124,15 +124,15 @@ TEST(ForecasterConfig, OnlySomeModelsLookAtWhatIsKnownAhead) {
   for (const char* name : {"hot", "transformer", "spatial", "temporal", "tide"})
     EXPECT_EQ(rejection({std::string("name=") + name}, shape), "") << name;
   EXPECT_EQ(rejection({"name=dlinear"}, shape),
-            "run.toml: data.future_covariates and data.calendar are for models that look at what is known ahead (hot, "
-            "transformer, spatial, temporal, tide); 'dlinear' does not");
+            "run.toml: data.future_covariates and data.calendar need a model with future covariates (hot, "
+            "transformer, spatial, temporal, tide); 'dlinear' has none");
   for (const char* name : {"repeat", "ridge", "ets", "patchtst", "itransformer"})
     EXPECT_THAT(rejection({std::string("name=") + name}, shape), HasSubstr("does not")) << name;
   EXPECT_EQ(rejection({"name=tide", "known.width=2"}, shape),
-            "run.toml: known.width must be at least 3 for tide to look at what is known ahead with "
+            "run.toml: future_covariates.width must be at least 3 for tide with future covariates with "
             "tide.norm, got 2");
   EXPECT_THAT(rejection({"name=tide", "known.width=0", "tide.norm=false"}, shape),
-              HasSubstr("known.width must be at least 1 for tide to look at what is known ahead, got 0"));
+              HasSubstr("future_covariates.width must be at least 1 for tide with future covariates, got 0"));
   EXPECT_EQ(rejection({"name=tide", "known.width=0"}), "");
   EXPECT_THAT(rejection({"tide.step_width=4"}), HasSubstr("it is an option of tide)"));
 }
@@ -147,7 +147,7 @@ TEST(ForecasterConfig, ShapesThatMakeNoSenseAreRefused) {
   EXPECT_THAT(rejection({}, shape), HasSubstr("lookback must be at least 1"));
   shape.lookback = 96;
   shape.series = {3, 0};
-  EXPECT_THAT(rejection({}, shape), HasSubstr("at least one place"));
+  EXPECT_THAT(rejection({}, shape), HasSubstr("at least size 1"));
   shape.series = {3};
   shape.ordered = {true, false};
   EXPECT_THAT(rejection({}, shape), HasSubstr("1 series modes but 2 statements"));

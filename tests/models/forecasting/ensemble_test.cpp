@@ -1,4 +1,4 @@
-// Ensembles: greedy weights against the errors themselves, forecasts against the members' own, refusals.
+// Ensembles: greedy weights against the errors, forecasts against the members', error messages.
 
 #include "modewise/models/forecasting/ensemble.h"
 
@@ -88,7 +88,7 @@ TEST(GreedyWeights, AreThoseOfTheErrorsWrittenOut) {
 TEST(GreedyWeights, TakeTheFirstOfEqualsAndStopWhereNothingHelps) {
   const at::Tensor same = at::full({3, 3}, 2.0, at::kDouble);
   EXPECT_THAT(greedy_weights(same, 9), ElementsAre(1, 0, 0));
-  // Errors (1, 0) and (0, 2): a mean of four parts to one is best, and reached with five picks.
+  // Errors (1, 0) and (0, 2): weights 4 : 1 are best, and reached with five picks.
   const at::Tensor apart = at::tensor({1.0, 0.0, 0.0, 4.0}, at::kDouble).view({2, 2});
   EXPECT_THAT(greedy_weights(apart, 5), ElementsAre(0.8, 0.2));
 }
@@ -102,20 +102,20 @@ TEST(WeightsOverSplits, AreThoseOfAllSplitsUnlessOneMemberDoesBetterWhereItWasNo
   EXPECT_THAT(halves.weights, ElementsAre(0.5, 0.5));
   EXPECT_NEAR(halves.mixed, (0.05 + 0.1) / 2, 1e-12);
   EXPECT_EQ(halves.single, (1.0 + 2.0) / 2);
-  // By the second split alone the second member stands alone (2 on the first split), by the first alone it is
-  // the half of a mix; one member would be the second here and the first there.
+  // The second split alone selects the second member only (error 2 on the first split), the first split alone
+  // an equal mix; a single member would be the second for one split and the first for the other.
   const SplitWeights one = weights_over_splits({gram(1.9, 0.2, 2), gram(9, 8.9, 1)}, 2);
   EXPECT_EQ(one.single, (2.0 + 9.0) / 2);
   EXPECT_NEAR(one.mixed, (2.0 + 0.25 * (9 + 1 + 2 * 8.9)) / 2, 1e-12);
   EXPECT_THAT(one.weights, ElementsAre(0, 1));
-  // A mix that the first split names is worse on the second than the member that it names. It loses 5.5 there
-  // and nothing on the first: 2.75 in the mean, which is no more than the standard error of the two.
+  // The mix chosen on the first split is worse on the second than the single member chosen on it. It loses
+  // 5.5 there and nothing on the first: 2.75 on average, which does not exceed the standard error of the two.
   const SplitWeights alone = weights_over_splits({gram(1, -0.9, 1.2), gram(1, 4, 17)}, 2);
   EXPECT_EQ(alone.single, 1);
   EXPECT_NEAR(alone.mixed, (1 + 0.25 * (1 + 17 + 2 * 4)) / 2, 1e-12);
   EXPECT_THAT(alone.weights, ElementsAre(1, 0));
-  // The first split mixes the first two of three members, the second the first and the third: both lose .5 on
-  // the other split, with nothing between them. By both splits together the mix would have been (.5, .5, 0).
+  // The first split mixes the first two of three members, the second split the first and the third: both lose
+  // .5 on the other split, without variance. Both splits together would give the mix (.5, .5, 0).
   const auto of_three = [](std::initializer_list<double> values) {
     return at::tensor(std::vector<double>(values), at::kDouble).view({3, 3});
   };
@@ -125,7 +125,7 @@ TEST(WeightsOverSplits, AreThoseOfAllSplitsUnlessOneMemberDoesBetterWhereItWasNo
   const SplitWeights surely = weights_over_splits({first, second}, 2);
   EXPECT_NEAR(surely.mixed - surely.single, 0.5, 1e-12);
   EXPECT_THAT(surely.weights, ElementsAre(1, 0, 0));
-  // A third split on which both are alike but for a loss of one member makes that unsure: .5, .5 and -2.
+  // A third split that differs only by a loss of one member makes the difference uncertain: .5, .5 and -2.
   const at::Tensor third = of_three({4, 0, 0, 0, 4, 0, 0, 0, 4});
   const SplitWeights unsure = weights_over_splits({first, second, third}, 2);
   EXPECT_LT(unsure.single, unsure.mixed + 0.5);
@@ -163,7 +163,7 @@ TEST(Ensemble, FindsTheMemberThatIsRight) {
   for (int64_t i = 40; i < 74; ++i) rows.validation.push_back(i);
   model->fit(rows);
   EXPECT_THAT(model->weights(), ElementsAre(0, 1));
-  // What is missing does not count: the season is right on the last cells alone, the repetition on none.
+  // Missing cells do not count: seasonal is right only on the last cells, repeat on none.
   rows.observed = at::zeros({3, 90}, at::kBool);
   rows.observed.narrow(1, 0, 52).fill_(true);
   rows.values.narrow(1, 52, 38).fill_(1e6);
@@ -192,8 +192,8 @@ TEST(Ensemble, MembersComeBackFromTheirText) {
   const EnsembleMember again = EnsembleMember::from_toml(one.to_toml(), "text");
   EXPECT_EQ(again.to_toml(), one.to_toml());
   EXPECT_EQ(again.model.width, 24);
-  EXPECT_EQ(again.model.hidden, 256);  // its authors'
-  // As a text within a config, whose lines it must survive.
+  EXPECT_EQ(again.model.hidden, 256);  // the authors' value
+  // As a multi-line string within a config.
   ForecasterConfig config = ensemble_of({one.to_toml(), member("repeat", 4)}), read;
   fields_of(read).load_toml(fields_of(config).to_toml(), "config");
   EXPECT_EQ(read.ensemble.members, config.ensemble.members);
@@ -202,11 +202,11 @@ TEST(Ensemble, MembersComeBackFromTheirText) {
 TEST(Ensemble, RefusesWhatIsNone) {
   EXPECT_EQ(refusal(ensemble_of({}), shape_of(12)), "model: ensemble.members is empty");
   EXPECT_EQ(refusal(ensemble_of({member("repeat", 13)}), shape_of(12)),
-            "model: ensemble.members, number 1: looks back on 13 rows, the ensemble on 12");
+            "model: ensemble.members, member 1: its lookback of 13 rows exceeds the ensemble's, 12");
   EXPECT_THAT(refusal(ensemble_of({member("repeat", 4), "[model]\nwidth = 'x'\n"}), shape_of(12)),
-              HasSubstr("ensemble.members, number 2"));
+              HasSubstr("ensemble.members, member 2"));
   EXPECT_THAT(refusal(ensemble_of({"[model]\nname = 'ensemble'\n"}), shape_of(96)),
-              HasSubstr("is an ensemble itself"));
+              HasSubstr("an ensemble cannot contain an ensemble"));
   EXPECT_THAT(refusal(ensemble_of({member("patchtst", 4)}), shape_of(12)),
               HasSubstr("longer than the lookback of 4"));
 }

@@ -1,5 +1,5 @@
-// What holds for every forecaster: masks hide, seeds decide, threads do not matter, gradients reach
-// everything.
+// Properties of every forecaster: masked values have no effect, weights depend on the seed, results do not
+// depend on threads, and gradients reach all parameters.
 
 #include "modewise/models/forecasting/forecaster.h"
 
@@ -33,7 +33,7 @@ ForecasterConfig config_of(const std::string& name, const std::vector<std::strin
   return config;
 }
 
-/// Small enough for tests, with dropout where the model has it.
+/// A small config for tests, with dropout if the model has it.
 ForecasterConfig small_config(const std::string& name) {
   std::vector<std::string> settings;
   if (name == "hot" || name == "transformer" || name == "spatial" || name == "temporal")
@@ -118,8 +118,8 @@ TEST_P(EveryForecaster, ValuesUnderMissingCellsChangeNoBit) {
   const ForecastShape shape = small_shape(true);
   auto model = make_forecaster(small_config(GetParam()), shape, 1);
   ForecastInput input = input_for(shape, 3, 2);
-  input.observed[1][0][0].fill_(false);  // a series of which nothing was seen
-  input.observed[2].fill_(false);        // a window of which nothing was seen
+  input.observed[1][0][0].fill_(false);  // a series without any observed cell
+  input.observed[2].fill_(false);        // a window without any observed cell
   for (bool training : {false, true}) {
     model->train(training);
     set_dropout_step(*model, 1, 5);
@@ -136,7 +136,7 @@ TEST_P(EveryForecaster, ValuesUnderMissingCellsChangeNoBit) {
 TEST_P(EveryForecaster, WeightsDependOnTheSeedAlone) {
   const ForecastShape shape = small_shape(false);
   auto first = make_forecaster(small_config(GetParam()), shape, 7);
-  at::randn({5});  // other random numbers drawn meanwhile do not matter
+  at::randn({5});  // other random draws in between do not matter
   auto again = make_forecaster(small_config(GetParam()), shape, 7);
   auto other = make_forecaster(small_config(GetParam()), shape, 8);
   bool differs = first->parameters().empty();
@@ -147,7 +147,7 @@ TEST_P(EveryForecaster, WeightsDependOnTheSeedAlone) {
   EXPECT_TRUE(differs);
 }
 
-/// Loss, gradients and the forecast after them, as bits.
+/// Loss, gradients and the forecast, as bits.
 std::vector<at::Tensor> training_step(const std::string& name, int threads, uint64_t step,
                                       const char* precision) {
   at::set_num_threads(threads);
@@ -259,7 +259,7 @@ TEST_P(EveryTokenForecaster, BFloat16StaysNearFloat32) {
   const ForecastInput input = input_for(shape, 16, 1);
   const at::Tensor exact = single->forward(input), rounded = half->forward(input);
   EXPECT_EQ(rounded.scalar_type(), at::kFloat);
-  ops::use_reference(true);  // what bfloat16 costs the formulas in plain ATen
+  ops::use_reference(true);  // the bf16 error of the formulas in plain ATen
   const at::Tensor plain = half->forward(input);
   ops::use_reference(false);
   const auto error = [&](const at::Tensor& x) { return (x - exact).square().mean().sqrt().item<double>(); };
@@ -277,7 +277,7 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryTokenForecaster,
                          testing::Values("hot", "transformer", "spatial", "temporal"),
                          [](const auto& param) { return param.param; });
 
-/// The models that look at what is known ahead.
+/// The models that use future covariates.
 std::vector<std::string> looking_ahead() {
   std::vector<std::string> names;
   for (const ForecasterRow& row : forecasters())
@@ -287,7 +287,7 @@ std::vector<std::string> looking_ahead() {
 
 class EveryForecasterThatLooksAhead : public testing::TestWithParam<std::string> {
  protected:
-  /// With columns that differ along `modes` modes, and weights that are all at work.
+  /// A model with future covariates that differ along `modes` modes, and all weights nonzero.
   std::shared_ptr<Forecaster> made(const ForecastShape& shape) const {
     auto model = make_forecaster(small_config(GetParam()), shape, 1);
     const at::NoGradGuard no_grad;
@@ -360,10 +360,10 @@ TEST_P(EveryForecasterThatLooksAhead, AnotherShapeIsADataError) {
   ForecastInput input = input_for(shape, 2, 1);
   input.known = input.known.narrow(-1, 1, 28);
   EXPECT_EQ(message_of([&] { model->forward(input); }, ErrorKind::data),
-            "forecaster: known must be [2, 2, 2, 29], got [2, 2, 2, 28]");
+            "forecaster: future covariates must be [2, 2, 2, 29], got [2, 2, 2, 28]");
   input.known = at::Tensor();
   EXPECT_EQ(message_of([&] { model->forward(input); }, ErrorKind::data),
-            "forecaster: known must be [2, 2, 2, 29], got [nothing]");
+            "forecaster: future covariates must be [2, 2, 2, 29], got [nothing]");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryForecasterThatLooksAhead, testing::ValuesIn(looking_ahead()),
@@ -395,7 +395,8 @@ TEST(Ensemble, HandsTheMembersWhatIsKnownOfTheirRows) {
   EXPECT_TRUE(same_bits(model->forward(input), alone));
   config.ensemble.members.push_back(EnsembleMember{18, small_config("dlinear")}.to_toml());
   EXPECT_THAT(message_of([&] { make_forecaster(config, shape, 1); }, ErrorKind::config),
-              testing::HasSubstr("ensemble.members, number 2: data.future_covariates and data.calendar are for models"));
+              testing::HasSubstr(
+                  "ensemble.members, member 2: data.future_covariates and data.calendar need a model"));
 }
 
 TEST(Hot, TrainsWithTheLinearKernelOnAllModesOrSome) {
@@ -450,7 +451,7 @@ TEST(Hot, CycleStartsFromAProfileOfTheTrainingData) {
   const at::Tensor profile = at::randn({7, 2, 3});
   model->start_cycle(profile);
   const ForecastInput input =
-      input_for(shape, 2, 1);  // windows begin at rows 2 and 5, forecasts 21 rows later
+      input_for(shape, 2, 1);  // windows start at rows 2 and 5, forecasts 21 rows later
   const at::Tensor out = model->forward(input);
   for (int64_t h = 0; h < 8; ++h)
     EXPECT_LT((out.select(0, 1).select(-1, h) - profile[(5 + 21 + h) % 7]).abs().max().item<double>(), 1e-6);
@@ -462,7 +463,8 @@ TEST(Hot, CycleStartsFromAProfileOfTheTrainingData) {
 TEST(DLinear, CycleIsTakenOffTheWindowAndPutBackOnTheForecast) {
   const ForecastShape shape = small_shape(false);
   auto plain = make_forecaster(config_of("dlinear"), shape, 1);
-  auto cyclic = make_forecaster(config_of("dlinear", {"window.cycle=7"}), shape, 1);  // the same linear maps
+  auto cyclic =
+      make_forecaster(config_of("dlinear", {"window.cycle=7"}), shape, 1);  // the same linear layers
   EXPECT_EQ(cyclic->cycle_to_start(), 7);
   for (auto* model : {plain.get(), cyclic.get()}) model->to(at::kDouble);
   const at::Tensor profile = at::randn({7, 2, 3}, at::kDouble);
@@ -490,10 +492,10 @@ TEST(Seasonal, RepeatsTheNewestObservedSeason) {
   input.past = at::arange(7, at::kFloat).view({1, 1, 7});
   input.observed = at::full({1, 1, 7}, true, at::kBool);
   EXPECT_TRUE(same_bits(model->forward(input).flatten(), at::tensor({4.f, 5.f, 6.f, 4.f, 5.f})));
-  input.observed[0][0][4] = false;  // its phase was seen one season before
-  input.observed[0][0][5] = false;  // its phase was seen at row 2
+  input.observed[0][0][4] = false;  // its phase was observed one season before
+  input.observed[0][0][5] = false;  // its phase was observed at row 2
   EXPECT_TRUE(same_bits(model->forward(input).flatten(), at::tensor({1.f, 2.f, 6.f, 1.f, 2.f})));
-  input.observed[0][0][1] = false;  // its phase was never seen: the last value
+  input.observed[0][0][1] = false;  // its phase was never observed: the last value
   EXPECT_TRUE(same_bits(model->forward(input).flatten(), at::tensor({6.f, 2.f, 6.f, 6.f, 2.f})));
 }
 
@@ -525,7 +527,7 @@ TEST(SeasonalDrift, AddsTheMeanStepBetweenSeasonsForEachSeasonAhead) {
 
 TEST(SeasonalDrift, GoesOnFromTheSeasonInWhichAPhaseWasSeen) {
   const std::vector<float> past = {1, 5, 3, 3, 9, 4, 8};
-  // Without row 5 the steps are 2, 4 and 5, mean 11/3; its phase was seen at row 2, two seasons before.
+  // Without row 5 the steps are 2, 4 and 5, mean 11/3; its phase was observed at row 2, two seasons before.
   const at::Tensor out = drifted(past, {1, 1, 1, 1, 1, 0, 1}, 3);
   const double drift = 11.0 / 3;
   EXPECT_LT((out - at::tensor({9 + drift, 3 + 2 * drift, 8 + drift, 9 + 2 * drift, 3 + 3 * drift}))
@@ -533,7 +535,7 @@ TEST(SeasonalDrift, GoesOnFromTheSeasonInWhichAPhaseWasSeen) {
                 .max()
                 .item<double>(),
             1e-5);
-  // No two seasons share a phase: no drift; a phase never seen is the last value.
+  // No phase is observed in two seasons: no drift; a phase never observed is the last value.
   EXPECT_TRUE(same_bits(drifted(past, {0, 0, 0, 0, 0, 1, 1}, 3), at::tensor({8.f, 4.f, 8.f, 8.f, 4.f})));
 }
 

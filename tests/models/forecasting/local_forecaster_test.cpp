@@ -1,4 +1,4 @@
-// Local models as forecasters: units, gaps, which season and form a series gets, and what refitting changes.
+// Local models as forecasters: units, gaps, choice of season and form, and refitting.
 
 #include "modewise/models/forecasting/local_forecaster.h"
 
@@ -33,7 +33,8 @@ std::shared_ptr<Forecaster> model_of(const std::vector<std::string>& settings, i
   return make_forecaster(config, {{2}, {false}, kLookback, kHorizon, quantiles, missing}, 1);
 }
 
-/// Two series of 80 rows in units: one positive with a multiplied season of 4, one below and above 0 without.
+/// Two series of 80 rows in the data's units: one positive with a multiplicative season of 4, one around 0
+/// without season.
 at::Tensor units() {
   std::vector<double> all;
   for (int t = 0; t < 80; ++t)
@@ -69,7 +70,7 @@ ForecastInput window(const FittingRows& rows, int64_t first) {
   return input;
 }
 
-/// Row `first` and after of a series, as the model sees them: through float32.
+/// Rows of a series from `first` on, rounded to float32 as in the model's input.
 std::vector<double> seen(const FittingRows& rows, int64_t series, int64_t first, int64_t count) {
   std::vector<double> out;
   for (const double value : as_list(rows.values[series].narrow(0, first, count)))
@@ -137,7 +138,7 @@ TEST(EtsForecaster, TakesAGivenForm) {
     EXPECT_TRUE(
         std::string(error.what())
             .starts_with(
-                "baseline.form = \"MAM\" multiplies, which takes positive values, but series 2 has -"))
+                "baseline.form = \"MAM\" is multiplicative and needs positive values, but series 2 has -"))
         << error.what();
   }
   FittingRows few = rows_of(units(), 13);
@@ -146,9 +147,8 @@ TEST(EtsForecaster, TakesAGivenForm) {
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
-    EXPECT_EQ(
-        std::string(error.what()),
-        "baseline.form = \"AAdA\" with a period of 4 rows is fitted to 14 rows at least, but there are 13");
+    EXPECT_EQ(std::string(error.what()),
+              "baseline.form = \"AAdA\" with a period of 4 rows needs at least 14 rows, but there are 13");
   }
 }
 
@@ -159,9 +159,8 @@ TEST(EtsForecaster, ASeasonNeedsALookbackThatHoldsIt) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::config);
     EXPECT_EQ(std::string(error.what()),
-              "model: baseline.form = \"ANA\" with baseline.period = 17 needs a period of 2 and a lookback "
-              "of 34 rows at "
-              "least, got 33");
+              "model: baseline.form = \"ANA\" with baseline.period = 17 needs a period of at least 2 and a "
+              "lookback of at least 34 rows, got 33");
   }
 }
 
@@ -209,7 +208,7 @@ TEST(LocalForecaster, FitsToTheLastTrainingRowsAlone) {
   const FittingRows rows = rows_of(units(), 60);
   FittingRows changed = rows;
   changed.values = rows.values.clone();
-  changed.values.narrow(1, 60, 20).fill_(7);  // what comes after the training rows
+  changed.values.narrow(1, 60, 20).fill_(7);  // rows after the training rows
   const auto variances = [](const FittingRows& from) {
     const auto model = model_of({"name=ets", "baseline.period=4"});
     model->fit(from);
@@ -232,7 +231,7 @@ TEST(LocalForecaster, QuantilesAreNormalOrSimulated) {
   point->fit(rows);
   const ForecastInput input = window(rows, 41);
   const at::Tensor out = model->forward(input), mean = point->forward(input);
-  // Series 1 has a form whose parts are added: quartiles at ±0.674 of the formula's deviation.
+  // Series 1 has an additive form: quartiles at ±0.674 of the formula's standard deviation.
   const std::vector<double> p = as_list((*model->named_buffers().find("parameters"))[1]);
   const double variance = (*model->named_buffers().find("variances"))[1].item<double>();
   const std::vector<double> codes = as_list((*model->named_buffers().find("forms"))[1]);
@@ -247,11 +246,12 @@ TEST(LocalForecaster, QuantilesAreNormalOrSimulated) {
                   mean[0][1][h].item<double>() + static_cast<double>(level - 1) * 0.6744897501960817 *
                                                      steps.stddev[static_cast<size_t>(h)] / 0.5,
                   1e-5);
-  // Series 0 multiplies: the quartiles of 400 futures are near those of a normal one-step error.
+  // Series 0 is multiplicative: the quartiles of 400 simulated paths are near those of a normal one-step
+  // error.
   const double spread = std::sqrt((*model->named_buffers().find("variances"))[0].item<double>());
   const double one = in_units(mean, rows, 0)[0];
   const double width = (out[0][0][0][2] - out[0][0][0][0]).item<double>() * 2.5;
-  EXPECT_NEAR(width / (2 * 0.6744897501960817 * spread * one), 1, 0.25);  // of 400 draws: 4 standard errors
+  EXPECT_NEAR(width / (2 * 0.6744897501960817 * spread * one), 1, 0.25);  // 4 standard errors of 400 draws
   EXPECT_GE(out.diff(1, -1).min().item<double>(), 0);
 }
 

@@ -1,4 +1,4 @@
-// Ridge regression of windows against scikit-learn (vectors/make_ridge_vectors.py).
+// Ridge regression on windows against scikit-learn (vectors/make_ridge_vectors.py).
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
@@ -140,7 +140,7 @@ TEST(Ridge, FitsWithThePenaltyOfTheSmallestValidationError) {
     expect_near(list(buffer(*model, "weight")), weight, 1e-6, "weight");  // float32
     expect_near(list(buffer(*model, "bias")), bias, 1e-6, "bias");
     expect_near(list(buffer(*model, "deviation")), stddev, 1e-6, "deviation");
-    // The forecast of a window is the centre and what the map makes of the rest.
+    // The forecast is the window's centre plus the map of the centred window.
     ForecastInput input;
     input.past = record_rows().narrow(1, 40, record["lookback"]).unsqueeze(0).to(at::kFloat);
     input.first_step = at::tensor(std::vector<int64_t>{40}, at::kLong);
@@ -163,7 +163,7 @@ TEST(Ridge, AGivenPenaltyIsTaken) {
   const auto model = forecaster_of(record, {"baseline.ridge=0.25"});
   model->fit(fitting_rows_of(record));
   EXPECT_EQ(list(buffer(*model, "penalties")), std::vector<double>{0.25});
-  // An infinite one leaves the last value and the mean step from it.
+  // An infinite penalty leaves the last value plus the mean step from it.
   const auto flat = forecaster_of(record, {"baseline.ridge=1e9"});
   flat->fit(fitting_rows_of(record));
   EXPECT_LT(buffer(*flat, "weight").abs().max().item<double>(), 1e-6);
@@ -179,8 +179,8 @@ TEST(Ridge, WindowsWithMissingCellsAreLeftOut) {
   rows.values[1][40] = -1000;
   const auto model = forecaster_of(record, {"baseline.individual=true"}, true);
   model->fit(rows);
-  // The same as without the windows that hold the cell, 5 … 12 of series 0 in training, 33 … 40 of series 1
-  // in validation.
+  // The same as without the windows that contain the cell: 5 … 12 of series 0 in training, 33 … 40 of series
+  // 1 in validation.
   FittingRows cut = fitting_rows_of(record);
   std::erase_if(cut.training, [](int64_t start) { return start >= 5 && start <= 12; });
   const auto first = forecaster_of(record, {"baseline.individual=true"});
@@ -191,7 +191,7 @@ TEST(Ridge, WindowsWithMissingCellsAreLeftOut) {
   const auto second = forecaster_of(record, {"baseline.individual=true"});
   second->fit(cut);
   EXPECT_TRUE(buffer(*model, "weight")[1].equal(buffer(*second, "weight")[1]));
-  // With no whole window it is the centre.
+  // Without a fully observed window the forecast is the centre.
   rows.observed.fill_(false);
   model->fit(rows);
   EXPECT_EQ(buffer(*model, "weight").abs().max().item<double>(), 0);
@@ -210,7 +210,7 @@ TEST(Ridge, QuantilesAreThoseOfNormalErrors) {
     const at::Tensor out = model->forward(input), mean = point->forward(input);
     const at::Tensor stddev = buffer(*point, "deviation");  // [1, 3] or [2, 3]
     EXPECT_TRUE(out.select(-1, 1).equal(mean));
-    // Of three levels that stand evenly the outer ones are quartiles.
+    // Three evenly spaced levels: the outer ones are quartiles.
     const at::Tensor reach = 0.6744897501960817 * stddev.expand({2, 3});
     EXPECT_LT((out.select(-1, 2) - mean - reach).abs().max().item<double>(), 1e-6);
     EXPECT_LT((mean - out.select(-1, 0) - reach).abs().max().item<double>(), 1e-6);

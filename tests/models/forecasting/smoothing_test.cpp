@@ -82,7 +82,7 @@ TEST(Smoothing, GradientIsThatOfTheLikelihood) {
     for (const double season : numbers(one["season"])) x.push_back(season);
     std::vector<double> gradient(x.size()), unused(x.size());
     const double value = smoothing_loss(form, y, x, gradient);
-    // The loss is −log-likelihood up to a constant of the rows.
+    // The loss is the negative log-likelihood up to a constant of the rows.
     SmoothingStates states{x[4], x[5], {x.begin() + 6, x.end()}, 0};
     std::vector<double> fitted(y.size());
     smooth(
@@ -113,7 +113,7 @@ TEST(Smoothing, FittedLikelihoodIsNoWorseThanStatsmodels) {
     const SmoothingForm form = smoothing_form(one["form"], "model");
     const SmoothingFit fit = fit_smoothing(form, y, one["period"]);
     EXPECT_GE(fit.likelihood, one["likelihood"].get<double>() - 1e-3);
-    // What it says of itself is so.
+    // Its reported likelihood and variance are consistent with its forecasts.
     SmoothingStates states = fit.start;
     std::vector<double> fitted(y.size());
     smooth(form, fit.parameters, y, states, fitted);
@@ -140,7 +140,7 @@ TEST(Smoothing, FirstStatesForGivenParametersAreTheMostLikely) {
   for (const auto& one : read_vectors("smoothing.json")) {
     SCOPED_TRACE(one["form"].get<std::string>());
     const SmoothingForm form = smoothing_form(one["form"], "model");
-    // With a multiplied trend the search may end where forecasts stop being positive.
+    // With a multiplicative trend the search may end where forecasts stop being positive.
     if (form.trend == 'M') continue;
     const std::vector<double> y = numbers(one["y"]);
     const SmoothingParameters p = parameters_of(one);
@@ -150,13 +150,14 @@ TEST(Smoothing, FirstStatesForGivenParametersAreTheMostLikely) {
     x.insert(x.end(), states.season.begin(), states.season.end());
     std::vector<double> gradient(x.size());
     smoothing_loss(form, y, x, gradient);
-    // The slope in each state, for a change of a thousandth of what it does to a forecast of about 50.
+    // The numerical derivative in each state, with a step of a thousandth of its effect on a forecast of
+    // about 50.
     EXPECT_LT(std::abs(gradient[4]) * 0.05, 1e-5);
     EXPECT_LT(std::abs(gradient[5]) * 0.05, 1e-5);
     for (size_t i = 6; i < x.size(); ++i)
       EXPECT_LT(std::abs(gradient[i]) * (form.season == 'M' ? 0.001 : 0.05), 1e-5);
   }
-  // Of simple smoothing it is a problem of least squares: y_t − p_{t−1} = (1−α)^{t−1} ℓ.
+  // Simple exponential smoothing is a least-squares problem: y_t − p_{t−1} = (1−α)^{t−1} ℓ.
   const std::vector<double> y = {3, 5, 4, 8};
   double left = 0, right = 0, level = 0, decay = 1;
   for (const double value : y) {
@@ -186,7 +187,7 @@ TEST(Smoothing, FormsThatAreTried) {
   std::vector<double> rows(40, 1.0);
   EXPECT_EQ(names(rows, 4, 40), "ANN ANA AAN AAA AAdN AAdA MNN MNA MNM MAN MAA MAM MAdN MAdA MAdM ");
   EXPECT_EQ(names(rows, 1, 40), "ANN AAN AAdN MNN MAN MAdN ");
-  EXPECT_EQ(names(rows, 4, 13), "ANN AAN AAdN MNN MAN MAdN ");  // 14 are least
+  EXPECT_EQ(names(rows, 4, 13), "ANN AAN AAdN MNN MAN MAdN ");  // the minimum is 14
   EXPECT_EQ(names(rows, 4, 14), names(rows, 4, 40));
   rows[7] = 0;
   EXPECT_EQ(names(rows, 20, 40), "ANN ANA AAN AAA AAdN AAdA ");
@@ -214,7 +215,7 @@ TEST(Smoothing, SimulatedFuturesHaveTheFormulasDeviation) {
   const SmoothingParameters parameters{0.4, 0.1, 0.2, 0.9};
   const SmoothingStates states{10, 0.5, {1, -1, 0}, 0};
   constexpr int64_t kHorizon = 5;
-  // One path for each unit vector of errors: a linear form's future is the sum of what each does to it.
+  // One path per unit vector of errors: the future of a linear form is the sum of their effects.
   std::vector<double> noise(kHorizon * (kHorizon + 1));
   for (size_t i = 0; i < kHorizon; ++i) noise[(i + 1) * kHorizon + i] = 1;
   const std::vector<double> futures = simulate_smoothing(form, parameters, states, 4, kHorizon, noise);
@@ -226,7 +227,7 @@ TEST(Smoothing, SimulatedFuturesHaveTheFormulasDeviation) {
       squares += std::pow(futures[(i + 1) * kHorizon + h] - futures[h], 2);
     EXPECT_NEAR(std::sqrt(squares), formula.stddev[h], 1e-12);
   }
-  // A multiplied error is a share of the forecast.
+  // A multiplicative error is relative to the forecast.
   const std::vector<double> times = simulate_smoothing({'M', 'N', 'N', false}, {0.5, 0, 0, 1}, {8, 0, {}, 0},
                                                        0.01, 2, std::vector<double>{1, -2});
   EXPECT_NEAR(times[0], 8.8, 1e-12);
@@ -240,10 +241,10 @@ TEST(Smoothing, AnyOtherNameOfAFormIsAnError) {
       ADD_FAILURE() << name;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::config);
-      EXPECT_EQ(std::string(error.what()), "run.toml: baseline.form = \"" + std::string(name) +
-                                               "\" is no form of exponential smoothing: auto, or an error A "
-                                               "or M, a trend N, A, Ad, M or Md and a "
-                                               "season N, A or M, such as AAdA");
+      EXPECT_EQ(std::string(error.what()),
+                "run.toml: baseline.form = \"" + std::string(name) +
+                    "\" is not a form of exponential smoothing: auto, or error A or M, trend N, A, Ad, M or "
+                    "Md and season N, A or M, such as AAdA");
     }
   }
 }
@@ -261,7 +262,7 @@ TEST(BoxMinimum, StopsAtBoundsAndValleys) {
   EXPECT_EQ(bound.x[0], 1);
   EXPECT_NEAR(bound.x[1], -1, 1e-8);
   EXPECT_NEAR(bound.value, 4, 1e-12);
-  // Rosenbrock's valley, whose floor is at (1, 1); undefined left of −1.5.
+  // Rosenbrock function with its minimum at (1, 1); undefined left of −1.5.
   const SmoothFunction valley = [&](std::span<const double> x, std::span<double> g) {
     if (x[0] < -1.5) return infinity;
     const double a = 1 - x[0], b = x[1] - x[0] * x[0];

@@ -1,4 +1,4 @@
-// The Theta method and the season that it takes off, against statsmodels and statsforecast
+// Theta method and its seasonal adjustment against statsmodels and statsforecast
 // (vectors/make_local_vectors.py).
 
 #include "modewise/models/forecasting/theta.h"
@@ -45,9 +45,9 @@ TEST(Season, IsTestedByItsAutocorrelation) {
   std::vector<double> wave;
   for (int t = 0; t < 48; ++t) wave.push_back(std::sin(t * 3.14159 / 6));
   EXPECT_TRUE(is_seasonal(wave, 12));
-  EXPECT_TRUE(is_seasonal(std::span(wave).first(24), 6));       // a valley after each hill
+  EXPECT_TRUE(is_seasonal(std::span(wave).first(24), 6));       // alternating hills and valleys
   EXPECT_FALSE(is_seasonal(std::span(wave).first(24), 13));     // fewer than two periods
-  EXPECT_FALSE(is_seasonal(wave, 1));                           // a period of one row is none
+  EXPECT_FALSE(is_seasonal(wave, 1));                           // a period of one row has no season
   EXPECT_FALSE(is_seasonal(std::vector<double>(24, 3.0), 12));  // constant
 }
 
@@ -83,7 +83,7 @@ TEST(Theta, StandardFormIsThatOfStatsmodels) {
       for (int64_t h = 0; h < horizon; ++h)
         mean[static_cast<size_t>(h)] = season.put_back(mean[static_cast<size_t>(h)], std::ssize(y) + h);
       expect_near(mean, wanted, 1e-10, "forecast");
-      // The α of statsmodels' optimiser is near the best, which ours is.
+      // The α of statsmodels' optimizer is near the optimum, which ours attains.
       const Theta fitted = fit_theta(ThetaForm::standard, adjusted);
       EXPECT_LE(fitted.squares, given.squares);
       EXPECT_NEAR(fitted.alpha, alpha, 1e-3);
@@ -112,8 +112,7 @@ TEST(Theta, DeviationsGrowAsThoseOfSmoothing) {
   const Theta theta{ThetaForm::standard, 0.4, 2, 0.5, 18};
   const std::vector<double> history(9, 2.0);
   const StepForecast steps = forecast_theta(theta, history, 3);
-  expect_near(steps.stddev, {std::sqrt(2.0), std::sqrt(2 * 1.16), std::sqrt(2 * 1.32)}, 1e-14,
-              "deviation");
+  expect_near(steps.stddev, {std::sqrt(2.0), std::sqrt(2 * 1.16), std::sqrt(2 * 1.32)}, 1e-14, "deviation");
 }
 
 TEST(Theta, AFlatHistoryStaysFlat) {

@@ -1,4 +1,4 @@
-// Language models from files and back: layouts, what damaged or lying files say, and llama2.c's own model.
+// Loading and saving language models: layouts, errors of damaged or inconsistent files, and llama2.c's model.
 
 #include "modewise/models/language_modeling/files.h"
 
@@ -70,7 +70,7 @@ TEST(LanguageFiles, EveryFormComesBackByTheBit) {
         EXPECT_EQ(back.model->config().context, 32);
         expect_same_model(*model, *back.model);
         EXPECT_THAT(error_of(ErrorKind::cannot_create, [&] { save_language_model(scratch / "m", *model); }),
-                    HasSubstr("holds a model already"));
+                    HasSubstr("already contains a model"));
       }
 }
 
@@ -110,7 +110,7 @@ TEST(LanguageFiles, ScalingsOfLevelsComeBack) {
         }
 }
 
-// Folders of before there was the key: their lengths were counted in tokens at every level.
+// Folders older than the key count lengths in tokens at every level.
 TEST(LanguageFiles, OlderFoldersCountLengthsInTokens) {
   for (const char* kind : {"yarn", "llama3"}) {
     LanguageModelConfig config = grouped_config("causal");
@@ -158,7 +158,7 @@ TEST(LanguageFiles, Llama2cComesBackByTheBitInBothVersions) {
   const ScratchFolder scratch;
   EXPECT_THAT(error_of(ErrorKind::data,
                        [&] { save_llama2c(scratch / "m.bin", *filled_model(grouped_config("causal"))); }),
-              HasSubstr("cannot say any other attention than full"));
+              HasSubstr("do not support attention types other than full"));
 }
 
 TEST(LanguageFiles, AttentionMayBeChangedOnTheWay) {
@@ -170,15 +170,16 @@ TEST(LanguageFiles, AttentionMayBeChangedOnTheWay) {
     config.attention.fold = {0, 2, 4};
   });
   EXPECT_EQ(changed.model->config().attention.type, "causal");
-  EXPECT_THAT(changed.notes,
-              testing::ElementsAre(
-                  "latents of 2 layers: there were none, levels 1 to 2 start as mean pooling (zero)"));
+  EXPECT_THAT(
+      changed.notes,
+      testing::ElementsAre(
+          "latents of 2 layers: none in the file, levels 1 to 2 are initialized as mean pooling (zero)"));
   save_language_model(scratch / "c", *changed.model);
   const LoadedLanguageModel full = load_language_model(scratch / "c", [](LanguageModelConfig& config) {
     config.attention = {};
     config.attention.type = "full";
   });
-  EXPECT_THAT(full.notes, testing::ElementsAre(HasSubstr("latents of 2 layers are left out")));
+  EXPECT_THAT(full.notes, testing::ElementsAre(HasSubstr("ignored the latents of 2 layers")));
   expect_same_model(*model, *full.model);
   EXPECT_THAT(error_of(ErrorKind::config,
                        [&] {
@@ -188,7 +189,7 @@ TEST(LanguageFiles, AttentionMayBeChangedOnTheWay) {
               HasSubstr("is not causal"));
 }
 
-/// A saved model whose config.json or weights are then damaged.
+/// A saved model whose config.json or weights are modified.
 class DamagedFolder : public testing::Test {
  protected:
   DamagedFolder() : config_(grouped_config("full")) {
@@ -207,7 +208,7 @@ class DamagedFolder : public testing::Test {
   std::string error(ErrorKind kind = ErrorKind::data) {
     return error_of(kind, [&] { load_language_model(folder()); });
   }
-  /// The weights again, changed.
+  /// Rewrites the weights after a change.
   void rewrite(const std::function<void(std::vector<io::TensorView>&)>& change) {
     const fs::path copy = scratch_ / "copy.safetensors";
     fs::copy_file(folder() / "model.safetensors", copy, fs::copy_options::overwrite_existing);
@@ -240,7 +241,7 @@ TEST_F(DamagedFolder, ConfigThatLies) {
   EXPECT_THAT(error_with([](Json& j) { j["hidden_size"] = 15; }), HasSubstr("embed_tokens"));
   EXPECT_THAT(error_with([](Json& j) { j["hidden_size"] = "wide"; }),
               HasSubstr("hidden_size must be an integer, got \"wide\""));
-  EXPECT_THAT(error_with([](Json& j) { j.erase("vocab_size"); }), HasSubstr("lacks vocab_size"));
+  EXPECT_THAT(error_with([](Json& j) { j.erase("vocab_size"); }), HasSubstr("has no vocab_size"));
   EXPECT_THAT(error_with([](Json& j) { j["head_dim"] = 3; }), HasSubstr("even head width"));
   EXPECT_THAT(error_with([](Json& j) {
                 j["rms_norm_eps"] = nullptr;
@@ -259,13 +260,14 @@ TEST_F(DamagedFolder, ArchitecturesThatAreNotRead) {
               }),
               HasSubstr("the architecture is qwen2"));
   EXPECT_THAT(error_with([](Json& j) { j["attention_bias"] = true; }),
-              HasSubstr("attention with biases is not read"));
-  EXPECT_THAT(error_with([](Json& j) { j["mlp_bias"] = true; }), HasSubstr("biases are not read"));
+              HasSubstr("attention biases are not supported"));
+  EXPECT_THAT(error_with([](Json& j) { j["mlp_bias"] = true; }),
+              HasSubstr("feed-forward biases are not supported"));
   EXPECT_THAT(error_with([](Json& j) { j["hidden_act"] = "gelu"; }), HasSubstr("hidden_act is \"gelu\""));
   EXPECT_THAT(error_with([](Json& j) {
                 j["quantization_config"] = {{"bits", 4}};
               }),
-              HasSubstr("quantised weights"));
+              HasSubstr("quantized weights"));
   EXPECT_THAT(error_with([](Json& j) {
                 j["rope_parameters"] = {{"rope_type", "dynamic"}, {"factor", 2}};
               }),
@@ -273,7 +275,7 @@ TEST_F(DamagedFolder, ArchitecturesThatAreNotRead) {
   EXPECT_THAT(error_with([](Json& j) {
                 j["rope_parameters"] = {{"rope_type", "linear"}};
               }),
-              HasSubstr("lacks rope_parameters.factor"));
+              HasSubstr("has no rope_parameters.factor"));
   EXPECT_THAT(error_with([](Json& j) { j["rope_scaling"] = "linear"; }),
               HasSubstr("rope_scaling must be an object"));
   EXPECT_THAT(error_with([](Json& j) {
@@ -308,7 +310,7 @@ TEST_F(DamagedFolder, WeightsThatDoNotFit) {
   rewrite([](auto& tensors) {
     tensors.push_back({"model.norm.weight", "I32", {16}, tensors[0].bytes.first(64)});
   });
-  EXPECT_THAT(error(), HasSubstr("'model.norm.weight' is of type I32"));
+  EXPECT_THAT(error(), HasSubstr("'model.norm.weight' has dtype I32"));
   rewrite([](auto& tensors) {
     for (auto& t : tensors)
       if (t.name == "model.norm.weight") t.dtype = "F32";

@@ -1,5 +1,5 @@
-// Language models against transformers (vectors/language.json), and against themselves: steps through caches,
-// recomputed activations, chunked losses.
+// Language models against transformers (vectors/language.json), and for consistency: incremental decoding
+// with caches, recomputed activations, chunked losses.
 
 #include "modewise/models/language_modeling/language_model.h"
 
@@ -34,7 +34,7 @@ TEST(LanguageModel, LogitsAreThoseOfTransformers) {
                                   .view({1, vectors["tokens"].get<int64_t>(), config.vocabulary});
     EXPECT_LE(largest_difference(model->forward(tokens), wanted), 2e-5) << test["name"];
     model->to(at::kDouble);
-    // Transformers' rotary angles are float32 even in a float64 model.
+    // transformers computes rotary angles in float32 even in a float64 model.
     EXPECT_LE(largest_difference(model->forward(tokens), wanted), 5e-6) << test["name"];
   }
 }
@@ -130,11 +130,11 @@ double root_mean_square(const at::Tensor& x) {
 }
 
 // Rounding to 8 significant bits adds an error of 2^-7 / m · uniform(−1/2, 1/2) to a significand m in [1, 2);
-// with m log-uniform its root mean square is 2^-7 · sqrt(3 / (8 ln 2) / 12) of the value. On the way to the
-// logits stand 15 roundings a layer (norm, weights and values of q|k|v, rotation, attention, weights and
-// values of out, sum; norm, weights and values of gate|up, product, weights and values of down, sum) and the
-// embedding, the last norm, weights and values of the head. They are independent, so their squares add, and
-// none weighs more than if all of the signal passed through it.
+// with m log-uniform its root mean square is 2^-7 · sqrt(3 / (8 ln 2) / 12) of the value. The logits
+// accumulate 15 roundings per layer (norm, weights and values of q|k|v, rotation, attention, weights and
+// values of out, sum; norm, weights and values of gate|up, product, weights and values of down, sum) and
+// those of the embedding, the last norm, and weights and values of the head. They are independent, so their
+// squares add, and none counts more than if the whole signal passed through it.
 TEST(LanguageModel, Bfloat16DiffersByTheRoundingOfActivationsAlone) {
   const double one = 0x1p-7 * std::sqrt(3 / (8 * std::log(2.0)) / 12), all = one * std::sqrt(15.0 * 3 + 4);
   const at::Tensor tokens = at::arange(64, at::kLong).mul(7).remainder(31).view({2, 32});
@@ -149,8 +149,8 @@ TEST(LanguageModel, Bfloat16DiffersByTheRoundingOfActivationsAlone) {
     EXPECT_EQ(rounded.scalar_type(), at::kBFloat16);
     const double error = root_mean_square(rounded.to(at::kDouble) - wanted) / root_mean_square(wanted);
     EXPECT_LE(error, all) << type;
-    EXPECT_GE(error, one) << type;  // the last rounding alone
-    // One matrix of one layer that is wrong by 3 % is more than that.
+    EXPECT_GE(error, one) << type;  // the last rounding only
+    // An error of 3 % in one matrix of one layer exceeds that.
     for (const char* name : {"self_attn.o_proj", "mlp.down_proj"}) {
       const at::Tensor weight = narrow->named_parameters()["model.layers.1." + std::string(name) + ".weight"];
       const at::Tensor before = weight.clone();
@@ -257,8 +257,8 @@ TEST(LanguageLoss, SameBitsForAnyNumberOfThreads) {
   }
 }
 
-// The last token of a text of `context` tokens is number context − 1: what it sees is what training has
-// shown.
+// The last token of a text of `context` tokens is number context − 1: it attends to as many blocks as in
+// training.
 TEST(LanguageModelingConfig, CoarsestBlocksAreKnownThatTheLastTokenOfTheContextSaw) {
   const auto known = [](int64_t context, std::vector<int64_t> fold) {
     LanguageModelConfig config = small_config("causal");
@@ -271,7 +271,7 @@ TEST(LanguageModelingConfig, CoarsestBlocksAreKnownThatTheLastTokenOfTheContextS
   EXPECT_EQ(known(1024, {0, 16, 16}), 3);
   EXPECT_EQ(known(64, {0, 8}), 7);
   EXPECT_EQ(known(65, {0, 8}), 8);
-  EXPECT_EQ(known(16, {0, 16, 16}), 1);  // none was seen: the first weighs as it is
+  EXPECT_EQ(known(16, {0, 16, 16}), 1);  // none in training: the first block is used as it is
   EXPECT_EQ(known(512, {5, 16, 16}), 5);
 }
 
@@ -291,13 +291,13 @@ TEST(LanguageModelingConfig, WhatDoesNotFitTogetherIsNamed) {
               HasSubstr("multiple of heads = 5"));
   EXPECT_THAT(message([](C& c) { c.head_width = 5; }), HasSubstr("even head width, got 5"));
   EXPECT_THAT(message([](C& c) { c.attention.type = "pooled"; }),
-              HasSubstr("is not causal, whatever its masks"));
+              HasSubstr("is not causal: its weights depend on later tokens"));
   EXPECT_THAT(message([](C& c) { c.attention.type = "full"; }), HasSubstr("attention.fold has no effect"));
-  EXPECT_THAT(message([](C& c) { c.attention.fold = {4, 0, 2}; }), HasSubstr("holds 0 at place 2"));
+  EXPECT_THAT(message([](C& c) { c.attention.fold = {4, 0, 2}; }), HasSubstr("contains 0 at position 2"));
   EXPECT_THAT(message([](C& c) {
                 c.attention.fold = {1 << 30, 1 << 30, 1 << 30};
               }),
-              HasSubstr("beyond 62 bits"));
+              HasSubstr("exceeds 62 bits"));
   EXPECT_THAT(message([](C& c) { c.attention.window = 4; }), HasSubstr("smaller than the last size"));
   EXPECT_THAT(message([](C& c) {
                 c.attention = LanguageAttentionConfig();
@@ -314,7 +314,7 @@ TEST(LanguageModelingConfig, WhatDoesNotFitTogetherIsNamed) {
               HasSubstr("rope.factor must be at least 1"));
 }
 
-/// YaRN's frequencies as transformers writes them, of a length that is not too short for its ramp.
+/// YaRN frequencies as in transformers, for a length that is not too short for its ramp.
 std::vector<double> yarn(double base, int64_t width, double length, double factor) {
   const auto d = static_cast<double>(width);
   const auto border = [&](double rotations) {
@@ -352,7 +352,7 @@ void expect_row(const LanguageModelConfig& config, int64_t level, const std::vec
 
 const std::vector<double> kPlain = yarn(500, 16, 8192, 1);
 
-// Of 8,192 tokens there are 512 blocks of 16 in 16 of 32: at three times the length 48 of these.
+// 8,192 tokens are 512 blocks of 16, in 16 blocks of 32: three times the length has 48 of these.
 TEST(LanguageModel, YarnCountsThePositionsOfEachLevel) {
   const double gain = 0.1 * std::log(3.0) + 1;
   const LanguageModelConfig causal = stretched_config("causal", {0, 32, 16});
@@ -363,10 +363,10 @@ TEST(LanguageModel, YarnCountsThePositionsOfEachLevel) {
   expect_row(axial, 0, kPlain, 1);
   expect_row(axial, 1, kPlain, 1);
   expect_row(axial, 2, yarn(500, 16, 16, 3), gain);
-  // A last mode of 9,000 cells is filled by the longer text, and has more positions than were trained.
+  // The longer text fills a last mode of 9,000 cells, which has more positions than trained.
   expect_row(stretched_config("axial", {0, 9000}), 0, yarn(500, 16, 8192, 9000.0 / 8192),
              0.1 * std::log(9000.0 / 8192) + 1);
-  // The coarsest blocks of the causal form go on beyond a first mode of 16, those of axial do not.
+  // Outermost blocks of `summary` continue beyond a first mode of 16, those of `axial` do not.
   expect_row(stretched_config("causal", {16, 32, 16}), 2, yarn(500, 16, 16, 3), gain);
   expect_row(stretched_config("axial", {16, 32, 16}), 2, kPlain, 1);
 }

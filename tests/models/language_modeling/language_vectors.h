@@ -1,5 +1,5 @@
 #pragma once
-// The tiny language models of vectors/language.json: config by text, weights by a formula.
+// The tiny language models of vectors/language.json: config as text, weights by formula.
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -63,7 +63,7 @@ inline at::Tensor token_tensor(const std::vector<int64_t>& ids) {
   return at::tensor(ids, at::kLong).unsqueeze(0);
 }
 
-/// MODEWISE_DATA/language/`name`; empty when it is not there.
+/// MODEWISE_DATA/language/`name`; empty if missing.
 inline std::string language_data(const std::string& name) {
   const std::filesystem::path path = data_folder() / "language" / name;
   return std::filesystem::exists(path) ? path.string() : "";

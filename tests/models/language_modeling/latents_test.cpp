@@ -1,4 +1,4 @@
-// Trained latents in models of another fold or with other slots.
+// Transfer of trained latents to models with another fold or number of summary tokens.
 
 #include "modewise/models/language_modeling/latents.h"
 
@@ -42,7 +42,7 @@ class LanguageLatents : public testing::Test {
       config.attention.summary_tokens = summary_tokens;
     });
   }
-  /// Of the second layer, [levels, G, r, d].
+  /// Latents of the second layer, [levels, G, r, d].
   static at::Tensor latents_of(const LanguageModel& model) {
     return model.named_parameters()["model.layers.1.self_attn.latents"].detach();
   }
@@ -66,7 +66,7 @@ TEST_F(LanguageLatents, OfADeeperFoldKeepTheLevelsThatBothHave) {
                   "(small random values)"));
 }
 
-// Blocks of the third level end beyond the text, so the deeper model must be the same function.
+// Blocks of the third level are longer than the text, so the deeper model is the same function.
 TEST_F(LanguageLatents, OfADeeperFoldThatNoTextFillsChangeNoLogit) {
   const LoadedLanguageModel deeper = load({0, 1000, 3, 4}, 2);
   const at::Tensor tokens = at::arange(60, at::kLong).mul(11).remainder(29).view({1, 60});
@@ -77,23 +77,24 @@ TEST_F(LanguageLatents, OfADeeperFoldThatNoTextFillsChangeNoLogit) {
 TEST_F(LanguageLatents, OfAFlatterFoldKeepTheFinestLevels) {
   const LoadedLanguageModel flatter = load({0, 4}, 2);
   EXPECT_TRUE(at::equal(latents_of(*flatter.model), trained({2, 2, 2, 4}).narrow(0, 0, 1)));
-  EXPECT_THAT(flatter.notes, ElementsAre("latents of 2 layers: level 1 is kept, level 2 is left out"));
+  EXPECT_THAT(flatter.notes, ElementsAre("latents of 2 layers: level 1 is kept, level 2 is ignored"));
 }
 
 TEST_F(LanguageLatents, OfOtherSlotsKeepTheSlotsThatBothHave) {
   const LoadedLanguageModel more = load({0, 3, 4}, 5);
   EXPECT_TRUE(at::equal(latents_of(*more.model).narrow(2, 0, 2), trained({2, 2, 2, 4})));
   EXPECT_LT(latents_of(*more.model).narrow(2, 2, 3).abs().max().item<double>(), 0.1);
-  EXPECT_THAT(more.notes,
-              ElementsAre("latents of 2 layers: slots 1 to 2 are kept, slots 3 to 5 start near mean "
-                          "pooling (small random values)"));
+  EXPECT_THAT(more.notes, ElementsAre("latents of 2 layers: summary tokens 1 to 2 are kept, summary tokens 3 "
+                                      "to 5 are initialized near mean "
+                                      "pooling (small random values)"));
   const LoadedLanguageModel one = load({0, 2, 3, 4}, 1);
   const at::Tensor latents = latents_of(*one.model);
   EXPECT_TRUE(at::equal(latents.narrow(0, 0, 2), trained({2, 2, 2, 4}).narrow(2, 0, 1)));
   EXPECT_EQ(latents.select(0, 2).abs().max().item<double>(), 0);
-  EXPECT_THAT(one.notes, ElementsAre("latents of 2 layers: levels 1 to 2 are kept, level 3 starts as mean "
-                                     "pooling (zero)",
-                                     "latents of 2 layers: slot 1 is kept, slot 2 is left out"));
+  EXPECT_THAT(one.notes,
+              ElementsAre("latents of 2 layers: levels 1 to 2 are kept, level 3 is initialized as mean "
+                          "pooling (zero)",
+                          "latents of 2 layers: summary token 1 is kept, summary token 2 is ignored"));
 }
 
 TEST_F(LanguageLatents, OfTheSameLevelsComeWithoutAWord) {
@@ -108,8 +109,8 @@ TEST_F(LanguageLatents, OfASettingThatDoesNotFitTheWeightsAreNotMadeUp) {
                          load_language_model(folder_ / "m",
                                              [](LanguageModelConfig& config) { config.hidden = 99; });
                        }),
-              testing::HasSubstr("the weights do not fit: with these settings the model has "
-                                 "model.layers.0.mlp.gate_proj.weight of [99, 16]"));
+              testing::HasSubstr("the weights do not match: with these settings the model has "
+                                 "model.layers.0.mlp.gate_proj.weight of shape [99, 16]"));
 }
 
 }  // namespace

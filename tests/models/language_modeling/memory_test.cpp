@@ -1,4 +1,4 @@
-// What a language model's weights and caches take, against what is counted before they are made.
+// Memory of a language model's weights and caches, against the estimate made before allocation.
 
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ TEST(LanguageMemory, WeightsOfAModelRunInBfloat16AreNeverWidened) {
   const ScratchFolder scratch;
   save_language_model(scratch / "m", *model, {.dtype = "bfloat16"});
   const auto narrow = [](LanguageModelConfig& config) { config.precision = "bf16"; };
-  constexpr int64_t kPart = 2 << 20;  // the part of a tensor that is copied at a time, and small tensors
+  constexpr int64_t kPart = 2 << 20;  // the chunk size of tensor copies, and small tensors
   const int64_t weights = model->config().parameters();
   TensorMeter::begin();
   {
@@ -67,7 +67,7 @@ TEST(LanguageMemory, WeightsOfAModelRunInBfloat16AreNeverWidened) {
     EXPECT_EQ(item.value().scalar_type(), at::kFloat) << item.key();  // for training
 }
 
-// A file with a hole in it, of 2 TiB.
+// A sparse file of 2 TiB.
 TEST(LanguageMemory, WeightsThatDoNotFitAreRefusedBeforeAnyIsRead) {
   LanguageModelConfig config;
   config.vocabulary = 16777216;

@@ -1,4 +1,4 @@
-// Sampling against its definition, and generation against llama2.c's own text.
+// Sampling against its definition, and generation against llama2.c's output.
 
 #include "modewise/models/language_modeling/text_generation.h"
 
@@ -100,8 +100,8 @@ TEST(TextGeneration, AnyBytesAreAPrompt) {
   EXPECT_EQ(shown, whole.text);
   EXPECT_EQ(whole.ids.size(), 40u);
   EXPECT_EQ(whole.stopped_by, "tokens");
-  const Generation again = generate_text(*model, tokenizer, prompt,
-                                         {.tokens = 40, .sampling = {.seed = 2}, .stop_at_eos = false});
+  const Generation again =
+      generate_text(*model, tokenizer, prompt, {.tokens = 40, .sampling = {.seed = 2}, .stop_at_eos = false});
   EXPECT_EQ(again.ids, whole.ids);
   const std::string stop = whole.text.substr(10, 3);
   const Generation stopped =
@@ -122,10 +122,10 @@ TEST(TextGeneration, APromptOfAnotherVocabularyIsASentence) {
   const auto model = make_language_model(config, 1);
   EXPECT_THAT(
       error_of(ErrorKind::data, [&] { generate_text(*model, tokenizer, "abc~", {.tokens = 1}); }),
-      HasSubstr("is outside of the model's vocabulary of 100: text and model have different tokenizers"));
+      HasSubstr("is outside the model's vocabulary of 100: text and model have different tokenizers"));
 }
 
-/// Threads in use while `model` writes.
+/// Number of threads in use while `model` generates.
 int threads_of(LanguageModel& model, const std::shared_ptr<text::Tokenizer>& tokenizer) {
   int threads = 0;
   generate_text(model, tokenizer, "abc", {.tokens = 3, .stop_at_eos = false}, [&](std::string_view) {
@@ -154,7 +154,7 @@ TEST(TextGeneration, TakesSeveralThreadsWhereATokenReadsMuch) {
   at::set_num_threads(before);
 }
 
-// Sizes of which no part is a multiple of another, and large enough to be shared among threads.
+// Sizes without common multiples, large enough to use several threads.
 TEST(TextGeneration, StepsHaveTheSameBitsForAnyNumberOfThreads) {
   const int before = at::get_num_threads();
   for (const char* type : {"causal", "full"})
@@ -182,7 +182,7 @@ TEST(TextGeneration, StepsHaveTheSameBitsForAnyNumberOfThreads) {
   at::set_num_threads(before);
 }
 
-/// Of the bytes, without a mark that opens or closes a text.
+/// Byte tokenizer without BOS and EOS.
 class UnmarkedTokenizer final : public text::Tokenizer {
  public:
   UnmarkedTokenizer() : Tokenizer("unmarked", {}) {}
@@ -193,7 +193,7 @@ class UnmarkedTokenizer final : public text::Tokenizer {
   std::string name() const override { return "bytes without marks"; }
 
  private:
-  void append_future_covariates(Id id, bool& start, std::string& text) const override {
+  void append_valid(Id id, bool& start, std::string& text) const override {
     text += static_cast<char>(id);
     start = false;
   }
@@ -206,10 +206,10 @@ TEST(TextGeneration, WhatCannotBeDoneIsASentence) {
   const auto model = make_language_model(config, 1);
   const auto unmarked = std::make_shared<UnmarkedTokenizer>();
   EXPECT_EQ(error_of(ErrorKind::usage, [&] { generate_text(*model, unmarked, "", {}); }),
-            "a prompt is needed: the tokenizer (bytes without marks) has no mark that opens a text");
+            "the prompt must not be empty: the tokenizer (bytes without marks) has no BOS token");
   EXPECT_THAT(error_of(ErrorKind::general,
                        [&] { generate_text(*model, tokenizer, "a", {.tokens = int64_t{1} << 50}); }),
-              HasSubstr("of memory are free; --attention causal needs hardly any"));
+              HasSubstr("of memory are free; --attention summary needs hardly any"));
 }
 
 TEST(TextGeneration, Stories260KWritesWhatLlama2cWrites) {

@@ -1,4 +1,4 @@
-// Segmenters against plain PyTorch writings of them (vectors/make_segmenter_vectors.py), masks, and threads.
+// Segmenters against plain PyTorch implementations (vectors/make_segmenter_vectors.py), masks, and threads.
 
 #include "modewise/models/segmentation/segmenter.h"
 
@@ -88,7 +88,8 @@ Step training_step(const std::vector<std::string>& settings, const SegmentationS
   const auto model = make_segmenter(config_of(settings), shape, 7);
   model->train();
   nn::set_dropout_step(*model, 7, 3);
-  SegmentationInput input{noise(1, {5, shape.times, shape.window, shape.window, shape.bands}).to(at::kFloat), {}};
+  SegmentationInput input{noise(1, {5, shape.times, shape.window, shape.window, shape.bands}).to(at::kFloat),
+                          {}};
   if (shape.missing) input.valid = noise(2, {5, shape.times, shape.window, shape.window}).gt(-0.3);
   Step step{model->forward(input), {}};
   (step.out * noise(3, step.out.sizes().vec()).to(at::kFloat)).sum(-1).sum(-1).sum(-1).sum(0).backward();
@@ -144,8 +145,8 @@ TEST(Segmenters, NeverSeeWhatStandsUnderAPixelThatIsNotValid) {
 }
 
 TEST(Segmenters, ReadTheValidPartOfAWindowAsIfTheRestWereNotThere) {
-  // Rows of patches below are not valid: the patches above come out as from a stack of lower windows.
-  // Position codes are rotary, so a mode of fewer places has the same ones.
+  // The lower rows of patches are invalid: the upper ones give the same result as windows of smaller height.
+  // Positions are rotary, so a mode with fewer positions has the same encoding.
   const auto settings = {std::string("name=hot"), std::string("patch.embedding=linear"),
                          std::string("head.skip=none")};
   const auto model = make_segmenter(config_of(settings), {1, 3, 4, 32, false}, 1);
@@ -177,7 +178,7 @@ TEST(Segmenters, SayWhatDoesNotFit) {
               HasSubstr("window of 48 pixels must be a multiple of 32"));
   EXPECT_THAT(refusal({"name=hot"}, {1, 3, 2, 30, false}), HasSubstr("must be a multiple of 4"));
   EXPECT_THAT(refusal({"name=unet", "blocks=3"}, {1, 3, 2, 64, false}),
-              HasSubstr("blocks = 3 has no effect"));
+              HasSubstr("layers = 3 has no effect"));
   EXPECT_THAT(refusal({"name=hot", "unet.width=8"}, {1, 3, 2, 64, false}),
               HasSubstr("unet.width = 8 has no effect"));
   EXPECT_THAT(refusal({"name=transformer", "attention.combine=sum"}, {1, 3, 2, 64, false}),

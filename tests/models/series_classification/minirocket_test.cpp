@@ -116,7 +116,7 @@ TEST(RidgeClassifier, SharpnessIsThatOfTheSmallestCrossEntropy) {
   const at::Tensor logits = ridge_logits(decisions, 3);
   EXPECT_TRUE(logits.select(1, 0).equal(decisions.select(1, 0) * -1.5));
   EXPECT_TRUE(logits.select(1, 1).equal(decisions.select(1, 0) * 1.5));
-  // Where the slope of the mean cross-entropy is 0: Σ d (σ(s·d) − label) = 0.
+  // Stationarity of the mean cross-entropy: Σ d (σ(s·d) − label) = 0.
   const double s = fit_sharpness(decisions, labels);
   const at::Tensor d = decisions.select(1, 0);
   EXPECT_NEAR((d * ((d * s).sigmoid() - labels.to(at::kDouble))).sum().item<double>(), 0, 1e-6);
@@ -126,7 +126,7 @@ TEST(RidgeClassifier, SharpnessIsThatOfTheSmallestCrossEntropy) {
   EXPECT_TRUE(ridge_logits(three, 2).equal(three * 2));
 }
 
-/// Noise with a hill, up in class 1 and down in class 0, somewhere.
+/// Noise with a bump at a random position, positive in class 1 and negative in class 0.
 std::pair<ClassifierInput, at::Tensor> hills(int64_t count, uint64_t seed, bool padded) {
   at::manual_seed(seed);
   ClassifierInput out;
@@ -160,7 +160,7 @@ TEST(MiniRocket, LearnsByRemembering) {
     model->remember(samples, labels);
     const at::Tensor out = model->forward(others);
     EXPECT_GE(out.argmax(1).eq(truth).sum().item<int64_t>(), 29) << padded;
-    // What stands behind a case's end changes nothing.
+    // Padding has no effect.
     if (padded) {
       ClassifierInput junk = others;
       junk.values = others.values.clone();

@@ -1,5 +1,4 @@
-// Classifiers of series: values worked out by hand, attention against the same series without its padding,
-// masks, options.
+// Series classifiers: values computed by hand, attention against the series without padding, masks, options.
 
 #include "modewise/models/series_classification/series_classifier.h"
 
@@ -36,7 +35,7 @@ std::string config_error(const std::vector<std::string>& list, const SeriesShape
   return "no error";
 }
 
-/// Lengths 33, 17 and 5 of 33 steps.
+/// Samples of lengths 33, 17 and 5, padded to 33 steps.
 ClassifierInput padded_input(int64_t variables) {
   const at::Tensor lengths = at::tensor(std::vector<int64_t>{33, 17, 5}, at::kLong);
   const at::Tensor valid = at::arange(33).unsqueeze(0).lt(lengths.unsqueeze(1));
@@ -59,7 +58,7 @@ TEST(SeriesClassifier, LinearMapsOfSeasonAndTrendTellARampByHand) {
   const auto model = make_series_classifier(settings({"name=dlinear", "linear.kernel=3"}), {1, 3, 2}, 1);
   for (auto& item : model->named_parameters())
     item.value().fill_(item.key() == "trend.weight" ? 2 : item.key() == "seasonal.weight" ? 1 : 0);
-  // 0 3 6: the trend with repeated ends is 1 3 5, the season −1 0 1.
+  // 0 3 6: the trend with replicate padding is 1 3 5, the season −1 0 1.
   const at::Tensor out =
       model->forward({at::tensor(std::vector<double>{0, 3, 6}, at::kFloat).view({1, 1, 3}), {}});
   EXPECT_NEAR(out[0][0].item<double>(), 18, 1e-5);
@@ -138,38 +137,38 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
   const SeriesShape shape = {2, 33, 3, true, 4};
   EXPECT_EQ(config_error({}, shape), "no error");
   EXPECT_THAT(config_error({"name=tcn", "heads=2"}, shape),
-              HasSubstr("heads = 2 has no effect, model 'tcn'"));
+              HasSubstr("heads = 2 has no effect: model 'tcn'"));
   EXPECT_THAT(config_error({"attention.fold=[4, 4]"}, shape), HasSubstr("fold has no effect"));
   EXPECT_THAT(config_error({"attention.slots=2"}, shape), HasSubstr("slots has no effect"));
   EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[1, 2]"}, shape),
-              HasSubstr("holds 2 tokens, but the sequence has 4"));
+              HasSubstr("has 2 cells, but the sequence has 4 tokens"));
   EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[4, 0]"}, shape),
               HasSubstr("only the first may be 0"));
   EXPECT_THAT(
       config_error({"attention.form=axial", "attention.fold=[2147483647, 2147483647, 2147483647]"}, shape),
-      HasSubstr("beyond 62 bits"));
+      HasSubstr("exceeds 62 bits"));
   EXPECT_THAT(config_error({"attention.form=causal", "attention.fold=[0, 4]", "attention.window=3"}, shape),
-              HasSubstr("seen by nobody"));
-  EXPECT_EQ(
-      config_error({"attention.form=axial", "attention.fold=[0, 8]"}, shape),
-      "model: 4 tokens cannot fill attention.fold [0, 8]: its sizes behind the first hold 8, so that nothing "
-      "would be attended along the first");
+              HasSubstr("could not be attended to"));
+  EXPECT_EQ(config_error({"attention.form=axial", "attention.fold=[0, 8]"}, shape),
+            "model: 4 tokens do not fill attention.fold [0, 8]: the sizes after the first already hold 8, so "
+            "no token would attend along the first mode");
   EXPECT_EQ(config_error({"attention.form=axial", "attention.fold=[4]", "attention.order=2"}, shape),
-            "model: attention.order = 2 asks for more modes than attention.fold [4] has");
-  EXPECT_EQ(
-      config_error({"attention.form=window", "attention.window=2", "attention.density=0.5"}, shape),
-      "model: attention.window = 2 says how many tokens are seen, and attention.density = 0.5 too; give one");
+            "model: attention.order = 2 exceeds the number of modes of attention.fold [4]");
+  EXPECT_EQ(config_error({"attention.form=window", "attention.window=2", "attention.density=0.5"}, shape),
+            "model: attention.window = 2 and attention.density = 0.5 both set the number of attended tokens; "
+            "give one");
   EXPECT_EQ(config_error({"attention.form=nystroemformer", "attention.kernel=4"}, shape),
-            "model: attention.kernel must be odd, a token in its middle, or 0, got 4");
+            "model: attention.kernel must be odd or 0, got 4");
   EXPECT_EQ(config_error({"attention.form=linformer", "attention.projected=5"}, shape),
-            "model: attention.projected = 5 is more than the 4 tokens that are projected");
-  EXPECT_EQ(config_error({"attention.form=topk", "attention.density=0"}, shape),
-            "model: attention.density must be above 0: with 0 a token would see no other and not itself");
+            "model: attention.projected = 5 exceeds the 4 tokens of the sequence");
+  EXPECT_EQ(
+      config_error({"attention.form=topk", "attention.density=0"}, shape),
+      "model: attention.density must be above 0: with 0 a token would attend to nothing, not even itself");
   EXPECT_EQ(config_error({"attention.form=reformer", "attention.landmarks=5"}, shape),
-            "model: attention.landmarks has no effect with attention.form = \"reformer\"");
+            "model: attention.landmarks has no effect with attention.type = \"reformer\"");
   EXPECT_THAT(config_error({"width=9"}, shape), HasSubstr("multiple of heads"));
   EXPECT_THAT(config_error({"patch.length=40"}, shape), HasSubstr("longer than the series"));
-  EXPECT_THAT(config_error({"patch.length=4", "patch.stride=5"}, shape), HasSubstr("leaves steps out"));
+  EXPECT_THAT(config_error({"patch.length=4", "patch.stride=5"}, shape), HasSubstr("skips steps"));
   EXPECT_THAT(config_error({"name=dlinear", "linear.kernel=4"}, shape), HasSubstr("must be odd"));
   EXPECT_EQ(settings({"patch.length=4", "patch.stride=2"}).tokens(33), 16);
   EXPECT_EQ(title_of(settings({"attention.form=axial", "attention.fold=[0, 8]"})), "patchtst axial 0·8");

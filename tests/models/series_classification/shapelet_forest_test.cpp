@@ -1,5 +1,5 @@
-// The shapelet forest against its writing in plain Python: vectors/make_forest_vectors.py grows the same
-// trees from the same random numbers and leaves their votes.
+// Shapelet forest against a plain Python implementation: vectors/make_forest_vectors.py grows the same trees
+// from the same random numbers and records their votes.
 
 #include "modewise/models/series_classification/shapelet_forest.h"
 
@@ -65,7 +65,7 @@ TEST(ShapeletDistance, IsThatOfItsDefinition) {
   }
 }
 
-/// The definition, stretch by stretch, in long double.
+/// The definition, subsequence by subsequence, in long double.
 double distance_by_definition(const std::vector<float>& shapelet, const std::vector<float>& series) {
   const auto normal = [](const float* values, size_t count) {
     long double mean = 0, square = 0;
@@ -94,7 +94,7 @@ std::vector<float> noisy(uint64_t number, int64_t steps) {
   return {values.const_data_ptr<float>(), values.const_data_ptr<float>() + steps};
 }
 
-/// The same, and the same bits by sums of products as with Fourier transforms.
+/// Compares with the definition, and checks equal bits with direct sums and with FFTs.
 void expect_distance(const char* name, const std::vector<float>& shapelet, const std::vector<float>& series,
                      double tolerance) {
   EXPECT_NEAR(shapelet_distance(shapelet, series), distance_by_definition(shapelet, series), tolerance)
@@ -131,7 +131,7 @@ TEST(ShapeletDistance, OfLongOnesIsThatOfTheDefinition) {
 }
 
 TEST(ShapeletDistance, OfStretchesEquallyNearHasTheBitsOfTheirSums) {
-  // A mirrored shapelet in a mirrored series: two stretches are nearest, whose sums round differently.
+  // A mirrored shapelet in a mirrored series: two nearest subsequences, whose sums round differently.
   const auto flipped = [](std::vector<float> half) {
     const std::vector<float> other(half.rbegin(), half.rend());
     half.insert(half.end(), other.begin(), other.end());

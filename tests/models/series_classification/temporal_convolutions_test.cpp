@@ -1,5 +1,5 @@
-// The temporal convolutional network, which computes only what the last step sees, against the whole one:
-// every dilated convolution at every step, case by case, in float64.
+// TCN, which computes only the receptive field of the last step, against the full network: every dilated
+// convolution at every step, sample by sample, in float64.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -29,7 +29,7 @@ Tensors parameters_of(const torch::nn::Module& model) {
   return out;
 }
 
-/// A causal convolution of x [1, C, T] with zeros before its begin.
+/// Causal convolution of x [1, C, T] with zero padding on the left.
 at::Tensor dilated(const at::Tensor& x, const Tensors& all, const std::string& name, int64_t dilation) {
   const at::Tensor direction = all.at(name + ".direction");
   const at::Tensor scale = all.at(name + ".length") / direction.square().sum({1, 2}).sqrt();
@@ -42,7 +42,7 @@ at::Tensor mapped(const at::Tensor& x, const Tensors& all, const std::string& na
   return x.matmul(all.at(name + ".weight").t()) + all.at(name + ".bias");
 }
 
-/// The logits [K] of one case [V, T].
+/// The logits [K] of one sample [V, T].
 at::Tensor whole_network(const at::Tensor& values, const Tensors& all) {
   at::Tensor x = values.unsqueeze(0);
   for (int64_t level = 0; all.contains("levels." + std::to_string(level) + ".conv1.bias"); ++level) {
@@ -57,7 +57,7 @@ at::Tensor whole_network(const at::Tensor& values, const Tensors& all) {
   return mapped(x.select(2, -1).squeeze(0), all, "linear");
 }
 
-/// Cases of these lengths of `steps` steps; no mask where all are as long.
+/// Samples of these lengths within `steps` steps; no mask if all are full length.
 ClassifierInput samples_of(const std::vector<int64_t>& lengths, int64_t variables, int64_t steps) {
   const at::Tensor values = noise(3, {std::ssize(lengths), variables, steps}).to(at::kDouble) * 3;
   const at::Tensor ends = at::tensor(lengths, at::kLong);
@@ -90,7 +90,7 @@ TEST_P(TemporalConvolutionsOf, AreTheWholeNetworkWithItsGradients) {
   model->to(at::kDouble);
   const Tensors all = parameters_of(*model);
   {
-    const at::NoGradGuard no_grad;  // biases are 0 at the start
+    const at::NoGradGuard no_grad;  // biases are initially 0
     for (const auto& [name, value] : all)
       if (name.ends_with("bias")) value.copy_(noise(5, value.sizes().vec()).to(at::kDouble));
   }
@@ -116,12 +116,12 @@ TEST_P(TemporalConvolutionsOf, AreTheWholeNetworkWithItsGradients) {
 INSTANTIATE_TEST_SUITE_P(
     Lengths, TemporalConvolutionsOf,
     testing::Values(TemporalSample{{"convolution.width=5"}, 2, {33, 33}, 33},
-                    TemporalSample{{"convolution.width=5"}, 5, {64}, 64},  // no shortcut of its own
+                    TemporalSample{{"convolution.width=5"}, 5, {64}, 64},  // identity shortcut
                     TemporalSample{{"convolution.width=3", "convolution.kernel=2"}, 1, {65, 65}, 65},
                     TemporalSample{{"convolution.width=3", "convolution.kernel=3"}, 2, {17}, 17},
                     TemporalSample{{"convolution.width=3", "convolution.kernel=9"}, 2, {5, 5}, 5},
                     TemporalSample{{"convolution.width=3"}, 2, {1, 1}, 1},
-                    // The last step sees 37 of the 65, and more than there are.
+                    // The receptive field of the last step: 37 of the 65 steps, and more than the series has.
                     TemporalSample{{"convolution.width=3", "convolution.levels=2"}, 2, {65, 65}, 65},
                     TemporalSample{{"convolution.width=3", "convolution.levels=7"}, 2, {17, 17}, 17},
                     TemporalSample{{"convolution.width=5"}, 2, {33, 17, 5, 1, 32}, 33},
@@ -137,7 +137,7 @@ TEST(TemporalConvolutions, AreComputedWhereTheLastStepSeesThem) {
     first += steps.first, second += steps.second;
   EXPECT_LE(first, 2 * 16384);
   EXPECT_LE(second, 16384 + 11);
-  config.levels = 2;  // 1 + 6 + 6 steps 2 apart see 37
+  config.levels = 2;  // 1 + 6 + 6 steps 2 apart cover 37
   const auto few = temporal_steps(config, 16384);
   EXPECT_EQ(few[0].first, 31);
   EXPECT_EQ(few[0].second, 13);

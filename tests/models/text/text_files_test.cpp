@@ -1,5 +1,5 @@
-// Encoders of text from files and back: every form of attention, starts from other models, what lying folders
-// say.
+// Loading and saving text encoders: every attention type, starts from pretrained models, errors of invalid
+// folders.
 
 #include "modewise/models/text/files.h"
 
@@ -82,7 +82,7 @@ TEST(TextFiles, EveryFormComesBackByTheBit) {
       EXPECT_TRUE(logits.isfinite().all().item<bool>()) << type;
       EXPECT_TRUE(at::equal(logits, back.model->forward(two_texts()))) << type;
       EXPECT_EQ(message_of(ErrorKind::cannot_create, [&] { save_text_model(scratch / "m", *model); }),
-                scratch.path("m") + " holds a model already");
+                scratch.path("m") + " already contains a model");
     }
 }
 
@@ -96,7 +96,7 @@ TEST(TextFiles, MaskedModelsComeBackByTheBit) {
     EXPECT_EQ(message_of(ErrorKind::data, [&] { load_text_classifier(scratch / "m"); }),
               scratch.path("m") + ": the architecture is " +
                   (std::string(kind) == "bert" ? "BertForMaskedLM" : "RobertaForMaskedLM") +
-                  "; a model of classes (…ForSequenceClassification) is wanted");
+                  "; expected a classifier (…ForSequenceClassification)");
   }
 }
 
@@ -126,9 +126,9 @@ TEST(TextFiles, AClassifierStartsFromAMaskedModel) {
   const auto model = make_text_classifier(config, 2, 7), fresh = make_text_classifier(config, 2, 7);
   const std::vector<std::string> notes = take_text_weights(*model, wanted.from);
   EXPECT_EQ(notes, (std::vector<std::string>{
-                       "the pooler starts anew: BertForMaskedLM has none that fits",
-                       "the head starts anew: BertForMaskedLM has none that fits",
-                       "5 tensors that this model has no place for are left out: cls.predictions.bias, …"}));
+                       "the pooler is newly initialized: BertForMaskedLM has no matching one",
+                       "the head is newly initialized: BertForMaskedLM has no matching one",
+                       "ignored 5 tensors that this model does not use: cls.predictions.bias, …"}));
   const auto from = masked->named_parameters(), started = fresh->named_parameters();
   for (const auto& item : model->named_parameters()) {
     const bool taken = item.key().starts_with("encoder.") && !item.key().starts_with("encoder.pooler");
@@ -146,7 +146,7 @@ TEST(TextFiles, FullAttentionStartsAnotherForm) {
   wanted.attention.fold = {0, 5};
   const auto model = make_masked_language_model(started_text_config(wanted), 7);
   EXPECT_EQ(take_text_weights(*model, wanted.from),
-            (std::vector<std::string>{"2 weights that attention of form causal has start anew"}));
+            (std::vector<std::string>{"2 weights of the attention type causal are newly initialized"}));
   EXPECT_TRUE(at::equal(model->named_parameters()["encoder.layers.1.attention.key_proj.weight"],
                         masked->named_parameters()["encoder.layers.1.attention.key_proj.weight"]));
 }
@@ -160,14 +160,14 @@ TEST(TextFiles, ReformerLeavesTheKeysOut) {
   wanted.attention.type = "reformer";
   const auto model = make_masked_language_model(started_text_config(wanted), 7);
   EXPECT_EQ(take_text_weights(*model, wanted.from),
-            (std::vector<std::string>{"4 tensors that this model has no place for are left out: "
+            (std::vector<std::string>{"ignored 4 tensors that this model does not use: "
                                       "bert.encoder.layer.0.attention.self.key.bias, …"}));
 }
 
 TEST(TextFiles, AFolderWithoutAModelIsNoInput) {
   const ScratchFolder scratch;
   EXPECT_EQ(message_of(ErrorKind::no_input, [&] { read_text_config(scratch.path()); }),
-            scratch.path().string() + " holds no model: neither config.json nor model/config.json is there");
+            scratch.path().string() + " contains no model: neither config.json nor model/config.json exists");
 }
 
 TEST(TextModels, FirstWeightsAreBertsAndOfTheSeedAlone) {
@@ -248,7 +248,7 @@ TEST(TextModels, PaddingChangesNothing) {
     TextInput alone;
     alone.ids = input.ids.narrow(0, 1, 1).narrow(1, 0, 9).contiguous();
     EXPECT_LT((model->forward(alone)[0] - together[1]).abs().max().item<float>(), 1e-5) << kind;
-    if (std::string(kind) == "roberta") continue;  // where what is no padding is counted
+    if (std::string(kind) == "roberta") continue;  // roberta numbers non-padding tokens
     TextInput other = input;
     other.ids = input.ids.masked_fill(input.mask->logical_not(), 7);
     EXPECT_TRUE(at::equal(model->forward(other), together));

@@ -1,6 +1,6 @@
-// Answers the Python oracles: for a line `classes|masked<tab>FOLDER<tab>INPUT<tab>OUTPUT<tab>COPY` the model
-// of FOLDER reads the tensors ids, types and mask of the safetensors file INPUT, its logits go to OUTPUT, and
-// the model to the folder COPY. A line "ok" or with the error comes back.
+// Server for the Python oracles: for a line `classes|masked<tab>FOLDER<tab>INPUT<tab>OUTPUT<tab>COPY` it runs
+// the model of FOLDER on the tensors ids, types and mask of the safetensors file INPUT, writes its logits to
+// OUTPUT and the model to the folder COPY, and answers "ok" or the error.
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>

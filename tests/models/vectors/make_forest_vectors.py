@@ -1,5 +1,5 @@
 """Writes shapelet_forest.json: the generalized random shapelet forest in plain Python and NumPy, with the classes that
-each tree of it gives to new cases, and some distances of shapelets.
+each of its trees predicts for new samples, and some shapelet distances.
 
 Run in this folder: python make_forest_vectors.py
 """
@@ -26,7 +26,7 @@ class Stream:
         self.key, self.tail = (seed & 0xFFFFFFFF, seed >> 32), (step, site)
 
     def bits(self, index):
-        """24 of them."""
+        """24 random bits."""
         block = index // 4
         return philox((block & 0xFFFFFFFF, block >> 32, *self.tail), self.key)[index % 4] >> 8
 
@@ -56,7 +56,7 @@ def majority(labels):
 
 
 def grow(cases, labels, stream, settings):
-    """The tree as a function from a case to a class. Nodes are numbered breadth first, children when they are made."""
+    """The tree as a function from a sample to a class. Nodes are numbered breadth first, children at creation."""
     count = len(cases)
     nodes = [[stream.pick(i, count) for i in range(count)]]
     splits = {}
@@ -100,7 +100,7 @@ def grow(cases, labels, stream, settings):
 
 
 def made_case(rng, label, steps):
-    """Two variables of noise; the class is which bump stands somewhere in the second."""
+    """Two variables of noise; the class is the shape of a bump at a random position in the second."""
     case = rng.normal(size=(2, steps)) * 0.5
     at = rng.integers(0, steps - 6)
     case[1, at : at + 6] += [[0, 2, 3, 2, 0, -1], [3, 2, 0, -2, -3, 0], [1, -2, 3, -2, 1, 0]][label]
@@ -115,7 +115,7 @@ def main():
     cases = [made_case(rng, label, n) for label, n in zip(labels, steps)]
     new_steps = [17, 9, 17, 13, 17, 17, 8, 17, 17]
     new = [made_case(rng, i % 3, n) for i, n in enumerate(new_steps)]
-    # The seed that a model of seed 5 draws as its first weights.
+    # The seed that a model of seed 5 draws from its initial-weight stream.
     weights = Stream(5, 2, 0)
     seed = weights.bits(0) | weights.bits(1) << 24
     trees = [grow(cases, labels, Stream(seed, 5, tree), settings) for tree in range(settings["trees"])]

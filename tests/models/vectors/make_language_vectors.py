@@ -1,5 +1,5 @@
 """Writes language.json: logits of transformers' LlamaForCausalLM and MistralForCausalLM, in float64, of tiny models whose
-weights follow from a formula (`weight` below, said again in language_test.cpp)."""
+weights follow from a formula (`weight` below, repeated in language_vectors.h)."""
 import json
 import math
 import pathlib
@@ -12,7 +12,7 @@ VOCABULARY, TOKENS = 19, 21
 
 
 def weight(place, shape):
-    """Value i of the parameter at `place` in the order of the file; norms are around 1, matrices have rows of length 1."""
+    """Value i of the parameter at `place` in the order of the file; norms are around 1, matrices have unit rows."""
     i = np.arange(int(np.prod(shape)), dtype=np.uint64)
     u = (i * 2654435761 + place * 40503) % 2**32
     u ^= u >> 15

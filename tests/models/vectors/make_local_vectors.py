@@ -1,5 +1,5 @@
 """Writes theta.json, smoothing.json and smoothing_fits.json: the Theta method and exponential smoothing as statsmodels and
-statsforecast have them, and plain formulas in NumPy beside them.
+statsforecast compute them, and plain formulas in NumPy.
 
 Run in this folder, with statsmodels and statsforecast installed: python make_local_vectors.py
 """
@@ -19,7 +19,7 @@ WORDS = {"A": "add", "M": "mul", "N": None}
 
 
 def series(seed, rows, period, kind):
-    """Positive: 0 has an added season and a trend, 1 a multiplied one, 2 none."""
+    """Positive series: 0 has an additive season and a trend, 1 a multiplicative season, 2 none."""
     draw = np.random.default_rng(seed)
     t = np.arange(rows)
     season = np.sin(2 * np.pi * t / period) + 0.4 * np.cos(4 * np.pi * t / period)
@@ -43,7 +43,7 @@ def is_seasonal(y, period):
 
 
 def least_squares(y, alpha, dynamic):
-    """Level and weight of the optimised forms for one alpha, by a solver of bounded least squares."""
+    """Level and weight of the optimised forms for one alpha, by bounded least squares."""
     from scipy.optimize import lsq_linear
 
     n = len(y)
@@ -135,7 +135,7 @@ def smoothing_vectors():
 
 
 def smoothing_fits():
-    """50 series with the log-likelihood that statsmodels reaches."""
+    """50 series with the log-likelihood of statsmodels' fit."""
     names = ["ANN", "AAN", "AAdN", "ANA", "AAA", "AAdA", "MNN", "MAN", "MAdN", "MNA", "MAA", "MNM", "MAM", "MAdM", "MAdA"]
     out = []
     for i in range(50):

@@ -56,7 +56,7 @@ def ridge_vectors():
 
 def rocket_vectors():
     out = {"dilations": [], "features": [], "classifier": []}
-    # Lengths at which numpy's power, which may be a hair below a whole number, decides nothing.
+    # Lengths at which NumPy's power, which may be slightly below an integer, does not matter.
     for steps, features in ((9, 84), (17, 500), (31, 10000), (33, 2000), (65, 10000), (150, 10000), (1000, 10000), (17985, 10000)):
         dilations, counts = rocket._fit_dilations(steps, features, 32)
         out["dilations"].append({"steps": steps, "features": features, "dilations": dilations.tolist(), "counts": counts.tolist()})
@@ -68,7 +68,7 @@ def rocket_vectors():
         channels, indices, _, _, biases = transform.parameters
         out["features"].append({"variables": variables, "steps": steps, "features": features, "values": short(x, 4), "channels": channels.tolist(),
                                 "indices": indices.tolist(), "biases": short(biases), "made": short(made, 8)})
-    # A bias of each kind from a convolution worked out here.
+    # A bias of each kind from a convolution computed here.
     x = np.random.default_rng(5).normal(size=21).round(3)
     weights = -np.ones(9)
     weights[[1, 4, 6]] = 2
@@ -86,7 +86,7 @@ def rocket_vectors():
         left = []
         for i in range(cases):
             keep = np.arange(cases) != i
-            # The scaling is that of all cases, as in the search of the penalty.
+            # The scaling is that of all samples, as in the search for the penalty.
             scaled = x / fit[0].scale_
             target = 2.0 * (y[:, None] == np.arange(classes)) - 1 if classes > 2 else (2.0 * y - 1)[:, None]
             left.append(Ridge(alpha=fit[1].alpha_).fit(scaled[keep], target[keep]).predict(scaled[i : i + 1]).ravel())

@@ -1,5 +1,5 @@
-"""Writes segmenters.json: U-Net on ResNet-18 and the segmenters of tokens in plain PyTorch (float64). Weights and
-inputs follow from a formula (`noise`), so that the file holds results alone.
+"""Writes segmenters.json: U-Net on ResNet-18 and the token segmenters in plain PyTorch (float64). Weights and
+inputs follow from a formula (`noise`), so that the file contains only results.
 
 Run in this folder: python make_segmenter_vectors.py
 """
@@ -16,7 +16,7 @@ torch.set_default_dtype(torch.float64)
 
 
 def noise(number, shape):
-    """Values in ±1/2: a hash of the place and of `number`."""
+    """Values in ±1/2: a hash of the index and of `number`."""
     count = 1
     for size in shape:
         count *= size

@@ -89,7 +89,7 @@ def denormalise(w, c, y, past, centre, deviation, first_step):
 
 
 def finish(w, c, raw, past, centre, deviation, first_step):
-    """Raw outputs to a point forecast, or to quantiles that cannot cross."""
+    """Raw outputs to a point forecast, or to non-crossing quantiles."""
     quantiles = c["quantiles"]
     if quantiles == 0:
         return denormalise(w, c, raw, past, centre, deviation, first_step)
@@ -109,7 +109,7 @@ def finish(w, c, raw, past, centre, deviation, first_step):
 
 
 def kronecker_attention(w, name, c, x, valid):
-    """Projects every token first and pools afterwards, as the released code does."""
+    """Projects every token first and pools afterwards, as in the released code."""
     modes, width, heads = x.dim() - 2, x.shape[-1], c["heads"]
     d = width // heads
     query = w.linear(name + ".query_proj", x, modes * width)
@@ -143,7 +143,7 @@ def kronecker_attention(w, name, c, x, valid):
         out = letters.replace(letters[mode], "t")
         return torch.einsum(f"bht{letters[mode]},b{letters}hc->b{out}hc", factors[mode], tensor)
 
-    # Invalid cells weigh nothing, and the rest are renormalised: applied to the values and to the weights alike.
+    # Invalid cells have weight 0, and the others are renormalized: applied to both values and weights.
     weight = seen[..., None, None].expand(*value.shape[:-1], 1)
     value = value * weight
     combine = c.get("combine", "product")
@@ -154,7 +154,7 @@ def kronecker_attention(w, name, c, x, valid):
     else:
         weights = [apply(weight, mode) for mode in range(modes)]
         out = sum(share(apply(value, mode), weights[mode]) for mode in range(modes))
-        # Terms that have a valid cell stand in for those that have none.
+        # Terms with a valid cell replace those without.
         out = out * modes / sum((w > 0).to(out.dtype) for w in weights).clamp_min(1)
         if combine == "mean":
             out = out / modes
@@ -198,7 +198,7 @@ def kronecker_matrix(factors, form):
 
 
 def share(value, weight):
-    """value / weight, 0 where nothing weighs."""
+    """value / weight, 0 where the weight is 0."""
     some = weight > 0
     return torch.where(some, value / torch.where(some, weight, 1.0), 0.0)
 
@@ -288,7 +288,7 @@ def token_model(w, c, z, observed):
     elif head == "mean":
         weight = valid.double()[..., None]
         x = (x * weight).sum(-2) / weight.sum(-2).clamp_min(1)
-        if c["model"] != "paper":  # whose section 4.3 has a single linear layer behind the average
+        if c["model"] != "paper":  # whose section 4.3 has a single linear layer after the mean
             x = w.layer_norm("head.0", x)
     else:
         x = w.layer_norm("head.0", x)
@@ -370,7 +370,7 @@ def itransformer(w, c, z, observed):
     return w.linear("projector", w.layer_norm("norm", x), c["horizon"]).view(*z.shape[:-1], c["horizon"])
 
 
-# ---- what is known ahead -------------------------------------------------------------------------------------------
+# ---- future covariates ---------------------------------------------------------------------------------------------
 
 
 def of_each_series(known, series, modes):
@@ -381,7 +381,7 @@ def of_each_series(known, series, modes):
 
 
 def known_effect(w, c, known, series):
-    """What hot adds for known columns: a regression of each series on them and on ReLUs of them, [B, N…, T]."""
+    """Effect of future covariates in hot: a regression of each series on them and on ReLU features of them, [B, N…, T]."""
     effects = []
     for n, x in enumerate(of_each_series(known, series, c["known_modes"])):
         hidden = w.linear("known.hidden", x, c["known_width"]).relu()
@@ -437,7 +437,7 @@ def write(case, config, settings, series, lookback, horizon, quantiles=0, missin
     observed = None
     if missing:
         observed = torch.rand(past.shape, generator=generator) > 0.35
-        observed[0].flatten(0, -2)[0] = False  # a series of which nothing was seen
+        observed[0].flatten(0, -2)[0] = False  # a series without any observed cell
     first_step = torch.tensor([5, 11])[:batch]
     w = Weights(seed + 100)
     c = dict(config, horizon=horizon, quantiles=quantiles, missing=missing, known_modes=known_modes)
@@ -512,7 +512,7 @@ def main():
     write("itransformer", dict(sizes, model="itransformer"), ["name=itransformer", *small], [3], 12, 4)
     write("itransformer_missing", dict(sizes, model="itransformer"), ["name=itransformer", *small], [2, 2], 12, 4,
           missing=True)
-    # The residual cycle of CycleNet around each baseline: taken off the normalised window, put back on the forecast.
+    # The residual cycle of CycleNet with each baseline: subtracted from the normalized window, added to the forecast.
     cycle = ["window.cycle=5"]
     write("dlinear_cycle", dict(model="dlinear", centre="none", scale="none", kernel=5, cycle=5, cycle_gain=2.0),
           ["name=dlinear", "baseline.kernel=5", *cycle, "window.cycle_gain=2"], [3], 12, 7, quantiles=3)
@@ -522,7 +522,7 @@ def main():
     write("patchtst_cycle", dict(sizes, model="patchtst", length=4, stride=2, cycle=5), [*tst, *cycle], [3], 12, 7)
     write("itransformer_cycle", dict(sizes, model="itransformer", cycle=5), ["name=itransformer", *small, *cycle],
           [2, 2], 12, 7, missing=True)
-    # What is known ahead: shared by all series, one set a place of the first mode, one set a series.
+    # Future covariates: shared by all series, one set per position of the first mode, one set per series.
     dense = dict(model="tide", width=6, hidden=5, blocks=2, step_width=3, norm=True, affine=True, known_width=3)
     set_dense = ["name=tide", "width=6", "hidden=5", "tide.step_width=3", "known.width=3"]
     write("tide", dense, set_dense, [3], 7, 4)

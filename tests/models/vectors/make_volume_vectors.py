@@ -1,5 +1,5 @@
 """Writes volumes.json: volume classifiers in plain PyTorch (float64), written from the papers and the facts about the
-released code. Weights and inputs follow from a formula (`noise`), so that the file holds results alone.
+released code. Weights and inputs follow from a formula (`noise`), so that the file contains only results.
 
 Run in this folder: python make_volume_vectors.py
 """
@@ -24,7 +24,7 @@ def heads_of(x, heads):
 
 
 def full_attention(w, name, c, x, valid):
-    """Every token against every token; the frequencies are shared equally among the modes."""
+    """Full attention; the modes share the rotary frequencies equally."""
     modes, width, heads = x.dim() - 2, x.shape[-1], c["heads"]
     d = width // heads
     q, k, v = (heads_of(w.linear(f"{name}.{part}_proj", x, width), heads) for part in ("query", "key", "value"))
@@ -78,7 +78,7 @@ def pooling_attention(w, name, c, x, valid):
         return w.layer_norm(f"{name}.pool_{letter}.norm", y)
 
     q, k, v = pooled("query", "q", 1), pooled("key", "k", 2), pooled("value", "v", 2)
-    keys = valid[(slice(None),) + (slice(None, None, 2),) * modes].flatten(1)  # the middle cell decides
+    keys = valid[(slice(None),) + (slice(None, None, 2),) * modes].flatten(1)  # a pooled cell is valid if its centre cell is
     assert keys.any(1).all()
     qh, kh, vh = (heads_of(t, heads).transpose(1, 2) for t in (q, k, v))
     score = (qh @ kh.transpose(-1, -2) / math.sqrt(width // heads)).masked_fill(~keys[:, None, None, :], -math.inf)
@@ -90,7 +90,7 @@ ATTENTION = {"transformer": full_attention, "divided": divided_attention, "pooli
 
 
 def masked_batch_norm(w, name, x, valid, training):
-    """x [B, C, …]: with a mask, only valid places count."""
+    """x [B, C, …]: with a mask, only valid cells count."""
     if not training or bool(valid.all()):
         return w.batch_norm(name, x, training)
     width = x.shape[1]
@@ -106,7 +106,7 @@ def masked_batch_norm(w, name, x, valid, training):
 
 
 def cells_valid(valid, p):
-    """Which patches hold a valid voxel."""
+    """Mask of the patches with a valid voxel."""
     modes = valid.dim() - 1
     pool = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}[modes]
     return pool(valid[:, None].double(), p, p, ceil_mode=True)[:, 0] > 0

@@ -1,4 +1,4 @@
-// The two-layer network against torch's own convolutions, normalisation and pooling, channels first.
+// The two-layer CNN against libtorch's convolutions, normalisation and pooling, channels first.
 
 #include "modewise/models/vision/convolution_network.h"
 
@@ -58,7 +58,7 @@ TEST(ConvolutionNetwork, IsConvolutionsThenAttentionThenALinearMap) {
                        false);
     x = at::max_pool2d(at::relu(x), 2, 2);
   }
-  x = x.movedim(1, -1);  // [3, 2, 3, 6]: odd sizes lose their last place
+  x = x.movedim(1, -1);  // [3, 2, 3, 6]: pooling drops the last cell of odd sizes
   const at::Tensor normed = at::layer_norm(x, {6}, p["attention_norm.weight"], p["attention_norm.bias"]);
   const at::Tensor v = at::linear(normed, p["attention.value_proj.weight"], p["attention.value_proj.bias"])
                            .flatten(1, 2)
@@ -100,15 +100,15 @@ TEST(ConvolutionNetwork, NamesWhatDoesNotFit) {
     return "";
   };
   EXPECT_EQ(message({}, kShape), "");
-  EXPECT_EQ(message({"cnn.widths=[]"}, kShape), "model: cnn.widths is empty: one convolution at least");
+  EXPECT_EQ(message({"cnn.widths=[]"}, kShape),
+            "model: cnn.widths is empty: at least one convolution is needed");
   EXPECT_EQ(message({"cnn.kernel=4"}, kShape), "model: cnn.kernel = 4 must be odd");
   EXPECT_EQ(message({"cnn.heads=3"}, kShape), "model: cnn.heads = 3 must divide the last of cnn.widths, 64");
-  EXPECT_EQ(
-      message({"cnn.widths=[2,2,2,2]"}, kShape),
-      "model: cnn.widths holds 4 convolutions, each of which halves samples of 11 × 14: nothing is left");
+  EXPECT_EQ(message({"cnn.widths=[2,2,2,2]"}, kShape),
+            "model: cnn.widths has 4 convolutions, each halving samples of 11 × 14: nothing is left");
   EXPECT_EQ(message({"cnn.widths=[2,2,2]"}, kShape), "");
-  EXPECT_EQ(message({}, {{11}, 3, 5, false}), "model: cnn is for 2 or 3 axes, the samples have 1");
-  EXPECT_THAT(message({}, {{11, 14}, 3, 5, true}), HasSubstr("cnn takes no masks"));
+  EXPECT_EQ(message({}, {{11}, 3, 5, false}), "model: cnn is for 2 or 3 axes, but the samples have 1");
+  EXPECT_THAT(message({}, {{11, 14}, 3, 5, true}), HasSubstr("cnn does not support masks"));
   EXPECT_THAT(message({"width=8"}, kShape), HasSubstr("width"));
 }
 

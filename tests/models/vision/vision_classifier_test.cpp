@@ -1,4 +1,4 @@
-// Volume classifiers against plain PyTorch writings of them (vectors/make_volume_vectors.py), masks, threads,
+// Vision classifiers against plain PyTorch implementations (vectors/make_volume_vectors.py), masks, threads,
 // sizes.
 
 #include "modewise/models/vision/vision_classifier.h"
@@ -39,7 +39,7 @@ std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle
   return out;
 }
 
-/// GoogleTest takes no '-' in a name.
+/// GoogleTest does not allow '-' in a name.
 std::string test_name(const testing::TestParamInfo<const char*>& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
@@ -111,7 +111,7 @@ int64_t parameter_count(const std::vector<std::string>& settings, const VisionSh
 }
 
 TEST(VisionClassifier, HasAsManyParametersAsThePapersTable) {
-  // Width 128, 6 blocks, hidden 512, patch 4 of 28³: "2M"; by hand 1,984,770.
+  // Width 128, 6 blocks, hidden 512, patch 4 on 28³: "2M"; by hand 1,984,770.
   const std::vector<std::string> sizes = {"preset=release", "width=128", "blocks=6", "hidden=512", "heads=8"};
   EXPECT_EQ(parameter_count(sizes), 1984770);
   std::vector<std::string> full = sizes;
@@ -171,7 +171,7 @@ class MaskedVolumes : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     VisionModelConfig config = config_of({std::string("name=") + GetParam(), "preset=release", "width=16",
-                                        "hidden=12", "heads=2", "blocks=2", "patch.size=2"});
+                                          "hidden=12", "heads=2", "blocks=2", "patch.size=2"});
     model_ = make_vision_classifier(config, {{12, 8, 10}, 1, 3, true}, 5);
     model_->to(at::kDouble);
     model_->eval();
@@ -188,7 +188,7 @@ TEST_P(MaskedVolumes, WhatLiesUnderAMissingVoxelChangesNoBit) {
 }
 
 TEST_P(MaskedVolumes, AVolumePaddedUnderAMaskGivesWhatItGivesAlone) {
-  // Three volumes of different sizes in one batch against each on its own; sizes are whole patches.
+  // Three volumes of different sizes in one batch against each alone; sizes are multiples of the patch.
   const std::vector<std::vector<int64_t>> sizes = {{12, 8, 10}, {8, 8, 10}, {6, 4, 2}};
   std::vector<at::Tensor> values, valid;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -234,7 +234,7 @@ TEST(VolumePatches, FollowTheSizeOfTheVolumes) {
       {{32, 32, 32}, 4},  {{48, 48, 48}, 8},                            // 6³ and 12³
       {{96, 96, 96}, 16}, {{128, 128, 128}, 16},                        // 6³ and 12³, 8³ and 16³
       {{16, 16, 16}, 2},  {{8, 8, 8}, 2},        {{128, 128, 64}, 16},  // 256 and 2,048
-      {{64, 64, 3}, 2},   {{5, 7, 9, 11}, 2},    {{30, 30, 30}, 4}};    // what is left over is a patch too
+      {{64, 64, 3}, 2},   {{5, 7, 9, 11}, 2},    {{30, 30, 30}, 4}};    // a remainder is a patch too
   for (const auto& [volume, patch] : wanted)
     EXPECT_EQ(usual_patch(volume), patch) << volume.size() << " axes, the first of " << volume.front();
   EXPECT_EQ(grid_tokens({}, {{64, 64, 64}}).sizes, (std::vector<int64_t>{8, 8, 8}));
@@ -254,7 +254,7 @@ TEST(VisionModelConfig, TakesTheOldNamesOfModels) {
   const std::pair<const char*, const char*> names[] = {{"timesformer", "divided"},
                                                        {"mvit", "pooling-attention"}};
   for (const auto& [old_name, name] : names) {
-    // Options are kept between models of tokens, by an old name too.
+    // Switching between token models keeps the options, also by a deprecated name.
     VisionModelConfig config = config_of({"width=24", "blocks=3", std::string("name=") + old_name});
     EXPECT_EQ(config.name, name);
     EXPECT_EQ(config.width, 24);
@@ -285,16 +285,16 @@ TEST(VisionModelConfig, NamesWhatDoesNotFit) {
   for (const char* preset : {"default", "release", "paper"})
     EXPECT_EQ(rejection({std::string("preset=") + preset}), "") << preset;
   EXPECT_THAT(rejection({"patch.size=[4, 4]"}),
-              HasSubstr("patch.size holds 2 sizes [4, 4], but the volumes have 3"));
+              HasSubstr("patch.size has 2 entries [4, 4], but the samples have 3"));
   EXPECT_THAT(rejection({"patch.size=29"}),
               HasSubstr("patch.size = 29 is larger than the 28 voxels along axis 0"));
   EXPECT_THAT(rejection({"patch.size=7"}), HasSubstr("power of 2"));
   EXPECT_THAT(rejection({"name=resnet18", "width=3"}), HasSubstr("width = 3 has no effect"));
   EXPECT_THAT(rejection({"name=pooling-attention", "attention.combine=sum"}),
               HasSubstr("it is an option of hot"));
-  EXPECT_THAT(rejection({"name=resnet50"}, {{28, 28, 28}, 1, 2, true}), HasSubstr("takes no masks"));
+  EXPECT_THAT(rejection({"name=resnet50"}, {{28, 28, 28}, 1, 2, true}), HasSubstr("does not support masks"));
   EXPECT_THAT(rejection({"attention.attend_modes=[3]"}), HasSubstr("modes 0 to 2"));
-  EXPECT_THAT(rejection({"attention.kernel=none", "feed_forward=none"}), HasSubstr("blocks that do nothing"));
+  EXPECT_THAT(rejection({"attention.kernel=none", "feed_forward=none"}), HasSubstr("empty blocks"));
 }
 
 }  // namespace

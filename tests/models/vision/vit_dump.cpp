@@ -1,6 +1,6 @@
-// Answers the Python oracle: for a line `FOLDER<tab>INPUT<tab>OUTPUT` the ViT of FOLDER classifies the tensor
-// pictures [B, N_1, N_2, C] of the safetensors file INPUT; its logits and the attention of each layer go to
-// OUTPUT. A line "ok" or with the error comes back.
+// Server for the Python oracle: for a line `FOLDER<tab>INPUT<tab>OUTPUT` it runs the ViT of FOLDER on the
+// tensor pictures [B, N_1, N_2, C] of the safetensors file INPUT, writes its logits and the attention of each
+// layer to OUTPUT, and answers "ok" or the error.
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>

@@ -1,4 +1,4 @@
-// Losses of captions by their formulas, and the reward of whole captions.
+// Captioning losses by formula, and the CIDEr-D reward.
 
 #include "modewise/tasks/captioning/loss.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kRows = 2, kSteps = 3, kWords = 5;
 
-/// [2, 3, 5], no two alike.
+/// [2, 3, 5], all different.
 at::Tensor some_logits() {
   std::vector<double> values;
   for (int i = 0; i < kRows * kSteps * kWords; ++i) values.push_back(std::sin(1.7 * i) * 2 + 0.01 * i);
@@ -70,7 +70,7 @@ TEST(SelfCriticalLoss, WeighsTheWordsOfACaptionByItsAdvantage) {
         sum -= advantages[static_cast<size_t>(row)] * log_score(logits, row, t, word);
   const at::Tensor loss = self_critical_loss(logits, targets(), at::tensor(advantages, at::kDouble));
   EXPECT_NEAR(loss.item<double>(), sum / 5, 1e-12);
-  // −A (one-hot − p) / n: words of a better caption become likelier, those of a worse one less likely.
+  // −A (one-hot − p) / n: words of better captions become more probable, those of worse ones less.
   loss.backward();
   for (int64_t v = 0; v < kWords; ++v) {
     const double p = std::exp(log_score(logits, 1, 0, v));
@@ -82,7 +82,7 @@ TEST(SelfCriticalLoss, WeighsTheWordsOfACaptionByItsAdvantage) {
 TEST(ScheduledSampling, PutsTheModelsWordsInPlaceOfSome) {
   const at::Tensor inputs = at::tensor({1, 4, 3, 1, 4, 0}, at::kLong).view({kRows, kSteps});
   EXPECT_TRUE(mixed_inputs(inputs, some_logits(), 0, 1, 2).equal(inputs));
-  // One word has all of the probability: it is drawn, from the place before.
+  // One word has probability 1: it is sampled, from the previous position.
   at::Tensor logits = at::zeros({kRows, kSteps, kWords}, at::kDouble);
   logits[0][0][3] = 1000;
   logits[0][1][2] = 1000;
@@ -117,7 +117,7 @@ data::CaptionSet rewarded_set() {
   add({{"a", "dog", "runs", "here"}, {"the", "dog", "runs"}});
   add({{"a", "cat", "sits"}, {"a", "cat", "sits", "on", "a", "mat"}});
   add({{"two", "birds", "fly"}});
-  // "here" is no word of the vocabulary.
+  // "here" is not in the vocabulary.
   set.vocabulary = {{"a", "the", "dog", "cat", "runs", "sits", "on", "mat", "two", "birds", "fly"}, "test"};
   return set;
 }
@@ -128,13 +128,13 @@ TEST(CaptionReward, IsCiderDWithTheEndAsAWord) {
   const auto of = [&](int64_t image, std::vector<std::string> words, bool ended) {
     return reward.of(image, {set.vocabulary.numbers(words), ended, 0});
   };
-  // By CIDEr-D's formula in Python, with a fourth word "</s>".
+  // CIDEr-D computed in Python, with a fourth word "</s>".
   EXPECT_NEAR(of(0, {"a", "dog", "runs"}, true), 4.678298079966108, 1e-9);
   EXPECT_NEAR(of(0, {"a", "dog", "runs"}, false), 3.971894141546111, 1e-9);
   EXPECT_NEAR(of(1, {"a", "cat", "sits", "on", "a", "mat"}, true), 6.625139050003616, 1e-9);
   EXPECT_NEAR(of(2, {"a", "cat", "sits"}, true), 0, 1e-12);
   EXPECT_NEAR(of(0, {"the"}, true), 0.6826874425197454, 1e-9);
-  // A word that the model does not know is none of those that people wrote, though "here" is unknown too.
+  // The unknown token matches no reference word, although "here" is unknown too.
   EXPECT_NEAR(of(0, {"a", "dog", "runs", "here"}, true), 3.0527575990111866, 1e-9);
 }
 

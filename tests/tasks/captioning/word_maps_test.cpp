@@ -1,4 +1,4 @@
-// What a page shows of where a word looked, pixel by pixel.
+// Attention maps of words, pixel by pixel.
 
 #include "modewise/tasks/captioning/word_maps.h"
 
@@ -22,7 +22,7 @@ std::vector<int> reds(const std::string& png) {
 
 TEST(WordMaps, DarkenWhatAWordDidNotLookAt) {
   const at::Tensor pixels = at::full({2, 4, 3}, 100, at::kByte);
-  // The centres of the two cells lie at 1 and 3; pixels' centres at 0.5, 1.5, 2.5, 3.5.
+  // Cell centres are at 1 and 3; pixel centres at 0.5, 1.5, 2.5, 3.5.
   const at::Tensor weights = at::tensor({0.0, 0.5}, at::kDouble).view({1, 2});
   EXPECT_EQ(reds(looked_at_png(pixels, weights)), (std::vector<int>{20, 40, 80, 100, 20, 40, 80, 100}));
   EXPECT_EQ(reds(looked_at_png(pixels, at::full({1, 2}, 0.5))), std::vector<int>(8, 100));

@@ -26,7 +26,7 @@ TEST(ChooseEpochs, TakesTheUsualNumberWhereStepsAreMany) {
 }
 
 TEST(ChooseEpochs, GivesFewSamplesMoreOfThem) {
-  EXPECT_EQ(chosen(21, 40).epochs, 500);  // a step each
+  EXPECT_EQ(chosen(21, 40).epochs, 500);  // one step each
   EXPECT_EQ(chosen(1, 40).epochs, 500);
   EXPECT_EQ(chosen(96, 40).epochs, 167);  // three
   EXPECT_EQ(chosen(96, 40).patience, 6 * 167 / 40);

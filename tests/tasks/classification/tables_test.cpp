@@ -1,16 +1,16 @@
-// The tables of an evaluation, and places that are taken away in turn.
+// Evaluation tables, and groups of occluded positions.
 
 #include <gmock/gmock.h>
 
 #include "modewise/metrics/class_metrics.h"
-#include "modewise/tasks/explanation.h"
 #include "modewise/tasks/classification/class_tables.h"
+#include "modewise/tasks/explanation.h"
 
 namespace modewise::tasks {
 namespace {
 
 TEST(EvaluationText, HasAllClassesTogetherThenEachAndTheConfusionForDetail) {
-  // Two of the three samples are right: class a has both of its own, class b was taken for a.
+  // Two of three samples are correct: both of class a; the sample of class b is predicted as a.
   const metrics::ScoreTable table = {2, {0.75, 0.25, 0.5, 0.5, 0.875, 0.125}, {0, 0, 1}};
   const nlohmann::ordered_json evaluation = to_json(metrics::class_metrics(table), "test", {"a", "b"});
   const std::string all =
@@ -55,7 +55,7 @@ TEST(InfluenceOf, TakesEachRunOfPlacesAwayOnce) {
   EXPECT_EQ(thick.places, (std::vector<std::string>{"0 … 2", "3 … 5", "6"}));
   EXPECT_EQ(thick.effect, (std::vector<double>{0, 3, 6}));
   taken.clear();
-  influence_of("time", 7, 2, 2, effect);  // 4 pieces in 2 runs
+  influence_of("time", 7, 2, 2, effect);  // 4 patches in 2 groups
   EXPECT_EQ(taken, (std::vector<std::pair<int64_t, int64_t>>{{0, 4}, {4, 7}}));
 }
 

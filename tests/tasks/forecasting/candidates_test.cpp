@@ -1,4 +1,4 @@
-// What --model auto tries on a table, and where it judges it.
+// Candidates of --model auto for forecasting, and their evaluation splits.
 
 #include "modewise/tasks/forecasting/candidates.h"
 
@@ -22,7 +22,7 @@ std::vector<std::string> simulated(int64_t rows, int64_t variables, std::vector<
   return further;
 }
 
-/// Names of the candidates, and the settings of all.
+/// Names of the candidates, and common settings.
 struct Tried {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> settings;
@@ -41,10 +41,10 @@ TEST(ForecastSplits, AreEarlierOriginsOfSmallTables) {
               ElementsAre("data.split_ratios=0.600000,0.100000,0.300000",
                           "data.split_ratios=0.500000,0.100000,0.400000",
                           "data.split_ratios=0.400000,0.100000,0.500000"));
-  // Half of the training rows are the fewest to train on.
+  // At least half of the training rows are used.
   EXPECT_THAT(forecast_splits("", simulated(300, 2, {"data.split_ratios=0.5,0.25,0.25"})),
               ElementsAre("data.split_ratios=0.250000,0.250000,0.500000"));
-  // 1,095 rows of validation hold 1,000 windows of horizon 96, 1,094 rows do not.
+  // 1,095 validation rows have 1,000 windows of horizon 96, 1,094 rows have fewer.
   EXPECT_EQ(forecast_splits("", simulated(10936, 2)).size(), 3u);
   EXPECT_THAT(forecast_splits("", simulated(10950, 2)), IsEmpty());
   EXPECT_THAT(forecast_splits("", simulated(300, 2, {"data.split=solar"})), IsEmpty());
@@ -53,10 +53,10 @@ TEST(ForecastSplits, AreEarlierOriginsOfSmallTables) {
 TEST(ForecastRefit, ValidatesOnTheLastRows) {
   EXPECT_THAT(forecast_refit("", simulated(300, 2)),
               ElementsAre("data.split=ratio", "data.split_ratios=0.900000,0.100000,0.000000"));
-  // 15,000 rows, of which the split takes 14,400: 2,880 validate.
+  // 15,000 rows, of which the split uses 14,400: 2,880 for validation.
   EXPECT_THAT(forecast_refit("", simulated(15000, 2, {"data.split=ett_hour"})),
               ElementsAre("data.split=ratio", "data.split_ratios=0.808000,0.192000,0.000000"));
-  // Shares that no decimal holds add up to 1 all the same.
+  // Fractions without an exact decimal still add up to 1.
   const std::string thirds =
       forecast_splits("", simulated(300, 2, {"data.split_ratios=0.8333333,0.0833333,0.0833334"})).at(0);
   EXPECT_EQ(thirds, "data.split_ratios=0.750000,0.083333,0.166667");
@@ -64,7 +64,7 @@ TEST(ForecastRefit, ValidatesOnTheLastRows) {
 
 TEST(ForecastCandidates, HaveTheHorizonOfTheTableAtEveryOrigin) {
   for (const std::vector<std::string>& settings : tried(simulated(300, 2)).settings)
-    EXPECT_THAT(settings, Contains("forecast.horizon=29"));  // 30 rows of validation hold two windows
+    EXPECT_THAT(settings, Contains("forecast.horizon=29"));  // 30 validation rows have two windows
   for (const std::vector<std::string>& settings : tried(simulated(300, 2, {"forecast.horizon=7"})).settings)
     EXPECT_THAT(settings, Not(Contains(HasSubstr("forecast.horizon"))));
 }

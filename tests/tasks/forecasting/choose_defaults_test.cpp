@@ -1,4 +1,4 @@
-// What a forecasting run takes from its data where the config leaves it open.
+// Defaults of forecasting runs that depend on the data.
 
 #include "modewise/tasks/forecasting/choose_defaults.h"
 
@@ -53,9 +53,9 @@ TEST(UsualLookback, IsWholeSeasonsOfWhatHalfTheRowsHold) {
 TEST(SeasonalLookback, IsTenSeasonsWithinBounds) {
   EXPECT_EQ(seasonal_lookback(24, 96, 8000), 240);
   EXPECT_EQ(seasonal_lookback(12, 12, 8000), 120);
-  EXPECT_EQ(seasonal_lookback(7, 14, 8000), 96);        // 70 are fewer than usual
-  EXPECT_EQ(seasonal_lookback(288, 96, 80000), 1728);   // six are within 2,000 rows
-  EXPECT_EQ(seasonal_lookback(1440, 96, 80000), 4320);  // three days of minutes are not
+  EXPECT_EQ(seasonal_lookback(7, 14, 8000), 96);        // 70 are fewer than the default
+  EXPECT_EQ(seasonal_lookback(288, 96, 80000), 1728);   // six fit into 2,000 rows
+  EXPECT_EQ(seasonal_lookback(1440, 96, 80000), 4320);  // three days of minutes do not
   EXPECT_EQ(seasonal_lookback(1, 5, 8000), 96);
   EXPECT_EQ(seasonal_lookback(24, 96, 500), 144);  // 154 of half the rows: six days
 }
@@ -76,7 +76,7 @@ TEST(ChooseDefaults, SetsWhatIsOpenAndSaysSo) {
             "train.epochs = 300");
   EXPECT_EQ(config.forecast.horizon, 12);
   EXPECT_EQ(config.forecast.lookback, 36);
-  EXPECT_EQ(config.train.epochs, 300);  // 53 windows make one step an epoch
+  EXPECT_EQ(config.train.epochs, 300);  // 53 windows: one step per epoch
   EXPECT_EQ(config.train.patience, 30);
   EXPECT_EQ(config.model.patch.length, 16);
   EXPECT_EQ(choose_defaults(config, series_of(144, every(0, 1)), splits), "");

@@ -1,5 +1,4 @@
-// Windows of perplexity's conventions against Python's, figures that must agree, changed models, passkeys,
-// configs.
+// Windows of perplexity conventions against Python, consistent metrics, changed models, passkeys, configs.
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
@@ -160,24 +159,23 @@ TEST_F(LanguageFiles, AScalingThatIsAskedForChangesSomething) {
     }
     return std::string();
   };
-  EXPECT_EQ(
-      message({"rope.scaling=linear"}),
-      "model: rope.scaling = \"linear\" with rope.factor = 1 changes nothing: set rope.factor to how many "
-      "times longer than the texts trained on yours are, such as rope.factor = 4");
+  EXPECT_EQ(message({"rope.scaling=linear"}),
+            "model: rope.scaling = \"linear\" with rope.factor = 1 has no effect: set rope.factor to the "
+            "context length relative to the trained one, such as rope.factor = 4");
   EXPECT_EQ(
       message({"rope.factor=2"}),
       "model: rope.factor = 2 has no effect with rope.scaling = \"none\": set rope.scaling to linear, ntk, "
       "yarn or llama3");
   EXPECT_EQ(message({"rope.scaling=yarn", "rope.gain=1.5"}), "");
   EXPECT_EQ(message({"rope.scaling=linear", "rope.factor=2"}), "");
-  // A file may hold a scaling by 1; it is opened and changed elsewhere.
+  // A file may have a scaling factor of 1; it is tested elsewhere.
   models::LanguageModelConfig stretched = plain;
   stretched.rope.scaling.kind = "linear";
   EXPECT_EQ(changed_config(stretched, {"attention.form=window", "attention.window=5"}).rope.scaling.kind,
             "linear");
 }
 
-// A run whose config.toml is older than rope.level_lengths keeps its function; another scaling is of now.
+// A run from before rope.level_lengths keeps its function; a new scaling uses the current definition.
 TEST_F(LanguageFiles, RunsOfEarlierVersionsCountLengthsInTokens) {
   const std::string yarn =
       "[data]\npath = \"recall\"\n[model.rope]\nscaling = \"yarn\"\nfactor = 1\noriginal_length = 64\n";
@@ -225,16 +223,16 @@ TEST_F(LanguageFiles, PasskeyPromptsHaveTheirLengthAndNumber) {
     EXPECT_EQ(make_passkey_prompt(*tokenizer, options, 700, depth, 1).number, prompt.number);
     EXPECT_NE(make_passkey_prompt(*tokenizer, options, 700, depth, 2).number, prompt.number);
   }
-  // Behind the opening sentences, half way, and before the question.
+  // After the introduction, half way, and before the question.
   EXPECT_LT(places[0], 170);
   EXPECT_NEAR(static_cast<double>(places[1]), static_cast<double>(places[0] + places[2]) / 2, 40);
   EXPECT_GT(places[2], 600);
   EXPECT_EQ(error_of(ErrorKind::data, [&] { make_passkey_prompt(*tokenizer, options, 50, 0, 0); }),
-            "a passkey prompt takes at least 206 tokens with this tokenizer, 50 were asked for");
+            "a passkey prompt needs at least 206 tokens with this tokenizer, got 50");
 }
 
-// What is learnt is what is asked: the same sentences, the number thrice, the dull text cut where the
-// evaluation cuts it.
+// Training and evaluation have the same format: the same sentences, three occurrences of the number, the
+// filler text truncated at the same position.
 TEST_F(LanguageFiles, PasskeyTextsArePromptsWithTheirAnswers) {
   const auto tokenizer = text::load_tokenizer("bytes");
   const std::string prompt = tokenizer->decode(make_passkey_prompt(*tokenizer, {}, 700, 0.5, 1).tokens);
@@ -257,7 +255,7 @@ TEST_F(LanguageFiles, PasskeyTextsArePromptsWithTheirAnswers) {
   EXPECT_GT(places.size(), 30u);
   EXPECT_NE(passkey_text(512, 1, 0), passkey_text(512, 2, 0));
   EXPECT_EQ(error_of(ErrorKind::data, [&] { passkey_text(100, 1, 0); }),
-            "a passkey text takes at least 212 bytes, 100 were asked for");
+            "a passkey text needs at least 212 bytes, got 100");
 }
 
 TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
@@ -274,7 +272,7 @@ TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
   wrong({"data.path=recall", "tokenizer=bytes"}, "tokenizer");
   for (const char* kind : {"linear", "ntk", "yarn", "llama3"})
     wrong({fmt::format("model.rope.scaling={}", kind), "model.rope.original_length=512"},
-          fmt::format("rope.scaling = \"{}\" with rope.factor = 1 changes nothing: set rope.factor", kind));
+          fmt::format("rope.scaling = \"{}\" with rope.factor = 1 has no effect: set rope.factor", kind));
   wrong({"model.rope.factor=4"}, "rope.factor = 4 has no effect with rope.scaling = \"none\"");
   wrong({"model.rope.scaled_level=1"}, "rope.scaled_level = 1 has no effect");
   wrong({"model.attention.fold=4,8", "model.attention.window=4"}, "smaller");

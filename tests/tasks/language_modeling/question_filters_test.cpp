@@ -9,7 +9,7 @@
 namespace modewise::tasks {
 namespace {
 
-/// What the filter bracketless makes of `text`.
+/// `text` after the filter bracketless.
 std::string cleaned(const std::string& text) {
   const ScratchFolder folder;
   folder.write("data.jsonl", nlohmann::json{{"text", text}, {"answer", "a"}}.dump() + "\n");
@@ -28,7 +28,7 @@ TEST(Bracketless, CleansAsLmEval) {
 }
 
 TEST(Bracketless, TakesWorkByTheLengthOfTheText) {
-  // A pass over the rest of the text for each bracket would move 10¹³ bytes.
+  // A pass over the remaining text for each bracket would move 10¹³ bytes.
   std::string text = "a";
   for (int64_t i = 0; i < 2'000'000; ++i) text += "[b]";
   EXPECT_EQ(cleaned(text + "c"), "ac");

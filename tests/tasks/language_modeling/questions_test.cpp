@@ -56,7 +56,7 @@ TEST_F(QuestionFiles, ChoicesAreComparedByTheLikelihoodOfTheirOwnTokens) {
     size_t best = 0, best_normalized = 0;
     std::vector<double> own;
     for (size_t i = 0; i < item.options.size(); ++i) {
-      // By hand: one forward pass over the text, the probabilities of the option's bytes.
+      // Reference: one forward pass over the text, with the probabilities of the option's bytes.
       std::vector<int64_t> ids = {256};
       for (const char c : item.contexts[i] + item.options[i]) ids.push_back(static_cast<unsigned char>(c));
       const at::Tensor logs =
@@ -104,8 +104,9 @@ TEST_F(QuestionFiles, ShippedTasksReadTheirLayouts) {
         R"({"input": "Q", "context": "C", "answers": ["City"], "all_classes": ["City", "Food"]})");
   write("hotpotqa.jsonl", R"({"input": "Q", "context": "C", "answers": ["x", "y"], "all_classes": null})");
   const auto load = [&](const std::string& name) {
-    return load_questions(fs::path(MODEWISE_SOURCE_DIR) / "experiments/language_modeling/tasks" / (name + ".toml"),
-                          folder_.path());
+    return load_questions(
+        fs::path(MODEWISE_SOURCE_DIR) / "experiments/language_modeling/tasks" / (name + ".toml"),
+        folder_.path());
   };
   const ChoiceItem hellaswag = load("hellaswag").choices.at(0);
   EXPECT_EQ(hellaswag.contexts[0], "Roof: A man sits. He");
@@ -117,7 +118,7 @@ TEST_F(QuestionFiles, ShippedTasksReadTheirLayouts) {
   EXPECT_EQ(winogrande.options[1], " was late.");
   EXPECT_EQ(winogrande.right, 1);
   EXPECT_EQ(load("race").choices.at(0).right, 3);
-  // As lm-eval: a line that names the subject, its first five examples of dev, the question.
+  // As in lm-eval: a line with the subject, its first five dev examples, the question.
   const auto mmlu_context = [](const std::string& subject, char letter) {
     const std::string options = "\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:";
     std::string text =
@@ -134,7 +135,7 @@ TEST_F(QuestionFiles, ShippedTasksReadTheirLayouts) {
   EXPECT_EQ(load("hotpotqa").generated.at(0).answers, (std::vector<std::string>{"x", "y"}));
 }
 
-// Without a file of examples the first questions of each group are the examples, and are not asked.
+// Without a file of examples the first questions of each group are the examples and are not scored.
 TEST_F(QuestionFiles, ExamplesOfAGroupMayBeItsFirstQuestions) {
   std::string lines;
   for (const char* one : {"x1", "y1", "x2", "y2", "x3", "y3"})
@@ -173,14 +174,14 @@ TEST_F(QuestionFiles, SaysWhatIsWrongWithATask) {
   wrong("context = \"{a}\"\nkind = \"generate\"\nanswer = \"{a}\"\nshot_field = \"a\"",
         "shot_field has no effect");
   wrong("context = \"{a}\"\nkind = \"generate\"\nanswer = \"{a}\"\nshots = 1",
-        "q.jsonl: every question is an example (shots = 1), none is left to ask");
+        "q.jsonl: every question is an example (shots = 1), no question is left");
   write("dev.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
   const std::string shots =
       "context = \"{a}\"\nkind = \"generate\"\nanswer = \"{a}\"\nshot_data = \"dev.jsonl\"\n";
   wrong(shots + "shots = 3",
-        "3 examples are wanted, but " + (folder_ / "dev.jsonl").string() + " holds 2 (shots in ");
-  wrong(shots + "shots = 2\nshot_field = \"a\"", "q.jsonl:1: 2 examples are wanted whose a is \"1\", but " +
-                                                     (folder_ / "dev.jsonl").string() + " holds 1 ");
+        "3 examples are needed, but " + (folder_ / "dev.jsonl").string() + " has 2 (shots in ");
+  wrong(shots + "shots = 2\nshot_field = \"a\"", "q.jsonl:1: 2 examples with a = \"1\" are needed, but " +
+                                                     (folder_ / "dev.jsonl").string() + " has 1 ");
 }
 
 TEST_F(QuestionFiles, MiddleTruncationKeepsBothEnds) {

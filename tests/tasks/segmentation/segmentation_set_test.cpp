@@ -1,4 +1,4 @@
-// Segmentation's metrics against scikit-learn, its loss against PyTorch, and areas covered by windows.
+// Segmentation metrics against scikit-learn, loss against PyTorch, and sliding-window inference.
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/cat.h>
@@ -71,7 +71,7 @@ TEST(ClassWeights, AverageToOneOverTheTrainingPixels) {
   EXPECT_TRUE(class_weights("none", pixels).empty());
 }
 
-/// Logits that are functions of the pixel alone: band 0, and 1 minus it.
+/// Logits that depend only on the pixel: band 0, and 1 − band 0.
 class PointwiseModel : public models::Segmenter {
  public:
   explicit PointwiseModel(int64_t window) : Segmenter({1, 1, 2, window, false}) {}
@@ -83,12 +83,12 @@ class PointwiseModel : public models::Segmenter {
   int64_t largest_batch = 0;
 };
 
-/// The second date's band counts twice.
+/// The band of the second date has weight 2.
 class TwoDateModel : public models::Segmenter {
  public:
   explicit TwoDateModel(int64_t window) : Segmenter({2, 1, 2, window, true}) {}
   at::Tensor forward(const models::SegmentationInput& input) override {
-    const at::Tensor image = checked_image(input).narrow(-1, 0, 1);  // behind it stands whether it is valid
+    const at::Tensor image = checked_image(input).narrow(-1, 0, 1);  // followed by its validity
     const at::Tensor band = image.select(1, 0) + 2 * image.select(1, 1);
     return at::cat({band, 1 - band}, -1);
   }
@@ -145,7 +145,7 @@ TEST(SegmentTiles, HaveTheSameBitsForAnyNumberOfProcesses) {
     data::SceneWindow window(2, part.height, part.width, 1, false);
     for (int64_t i = 0; i < part.pixels(); ++i) {
       const int64_t row = part.row + i / part.width, column = part.column + i % part.width;
-      // Whole windows without data; and one date that has some where the other has none.
+      // Whole windows without data; and a date with data where the other has none.
       const std::array valid = {row > 20 && column<25, row> 15 && column < 25 && column % 3 == 0};
       for (const int64_t date : {0, 1}) {
         const auto pixel = static_cast<size_t>(date * part.pixels() + i);
@@ -222,7 +222,7 @@ TEST(SegmentTiles, SayWhatAnOverlapMustBe) {
       FAIL() << overlap;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::config);
-      EXPECT_THAT(error.what(), testing::HasSubstr("a share of the window, from 0 to below 1, got"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("segment.overlap must be from 0 to below 1, got"));
     }
   }
 }

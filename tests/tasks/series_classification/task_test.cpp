@@ -1,4 +1,4 @@
-// Training of series classifiers: the same bits for any number of threads, variations by batch.
+// Training of series classifiers: bit-exact for any number of threads, augmentation by batch.
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 namespace modewise::tasks {
 namespace {
 
-/// 8 training cases of motifs in 4 classes; some cut short when `padded`.
+/// 8 training samples of motifs in 4 classes; some are truncated if `padded`.
 data::SeriesCollection small_collection(bool padded) {
   data::CollectionConfig config;
   config.path = "motifs";
@@ -24,8 +24,9 @@ data::SeriesCollection small_collection(bool padded) {
 }
 
 SeriesClassificationRun noisy(std::vector<std::string> settings, bool padded) {
-  settings.insert(settings.end(), {"augment.noise=0.1", "augment.shift=3", "augment.erase=0.3", "classify.mixup=0.4",
-                                   "classify.class_weights=balanced", "classify.label_smoothing=0.1"});
+  settings.insert(settings.end(),
+                  {"augment.noise=0.1", "augment.shift=3", "augment.erase=0.3", "classify.mixup=0.4",
+                   "classify.class_weights=balanced", "classify.label_smoothing=0.1"});
   SeriesClassificationRun run;
   run.load_config("", settings);
   run.take(small_collection(padded));

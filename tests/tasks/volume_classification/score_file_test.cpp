@@ -1,4 +1,4 @@
-// Files of scores as MedMNIST's evaluator names and writes them.
+// Score files of MedMNIST's evaluator: names and contents.
 
 #include "modewise/tasks/volume_classification/score_file.h"
 

@@ -1,4 +1,4 @@
-// The loss of classification against libtorch's, and the task's batches.
+// Classification loss against libtorch, and the task's batches.
 
 #include "modewise/tasks/classification/class_task.h"
 

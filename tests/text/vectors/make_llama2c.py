@@ -1,5 +1,5 @@
-"""Freezes what llama2.c's own encode and decode answer: python make_llama2c.py RUN_C TOK512_BIN, where RUN_C is run.c of
-github.com/karpathy/llama2.c, which is compiled here and asked through a small program around it."""
+"""Freezes results of llama2.c's own encode and decode: python make_llama2c.py RUN_C TOK512_BIN, where RUN_C is run.c of
+github.com/karpathy/llama2.c, which is compiled here with a small program around it."""
 
 import json
 import pathlib
@@ -45,7 +45,7 @@ def ask(program, tokenizer, size, texts):
 
 
 def small_tokenizer():
-    """Scores that tie, a word whose parts merge in several ways, pieces that hold spaces."""
+    """Tied scores, a word with several possible merges, pieces with spaces."""
     pieces = [(b"<unk>", 0.0), (b"\n<s>\n", 0.0), (b"\n</s>\n", 0.0)]
     pieces += [(f"<0x{byte:02X}>".encode(), 0.0) for byte in range(256)]
     pieces += [(piece.encode(), score) for piece, score in [

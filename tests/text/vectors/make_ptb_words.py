@@ -1,4 +1,4 @@
-"""Writes ptb_words.json: captions and their words by the Stanford tokenizer as pycocoevalcap 1.2 calls it. Needs Java.
+"""Writes ptb_words.json: captions and their words by the Stanford tokenizer, called as in pycocoevalcap 1.2. Needs Java.
 
     pip install pycocoevalcap && python tests/text/vectors/make_ptb_words.py
 """

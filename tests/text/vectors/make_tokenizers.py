@@ -1,5 +1,5 @@
-"""Freezes small tokenizers and what their makers answer: sentencepiece models and tokenizer.json files trained on the lines
-below, with the ids of some texts and what those decode to."""
+"""Freezes small tokenizers and results of their libraries: sentencepiece models and tokenizer.json files trained on the lines
+below, with the ids of some texts and their decodings."""
 
 import io
 import json
@@ -45,7 +45,8 @@ def byte_level_case(steps, size=360, added=(), **options):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         rules = pathlib.Path(folder) / "rules.tsv"
-        # Code points: ½ becomes 1/2, the ligature fi two letters, a no-break space a space, e and an acute accent é, a control nothing.
+        # Code points: ½ becomes 1/2, the ligature fi two letters, a no-break space a space, e and an acute
+        # accent é, a control character is removed.
         rules.write_text("BD\t31 2F 32\nFB01\t66 69\nA0\t20\n3000\t20 20\n65 301\tE9\n1\t\n")
         models = {
             "bpe": sentencepiece_case(model_type="bpe", vocab_size=360, byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False,

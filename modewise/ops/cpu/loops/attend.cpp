@@ -508,8 +508,8 @@ void attend_backward(const SummaryPlan& plan, int64_t b, int64_t g, int64_t chun
 
 template <class T>
 constexpr SummaryLoops<T> loops_of() {
-  return {summary_scratch<T>,  summarise<T>,    attend_scratch<T>,     attend<T>,      attend_backward<T>,
-          gather_tokens<T>, gather_summaries<T>, summarise_backward<T>, store_tokens<T>};
+  return {summary_scratch<T>, summarise<T>,        attend_scratch<T>,     attend<T>,      attend_backward<T>,
+          gather_tokens<T>,   gather_summaries<T>, summarise_backward<T>, store_tokens<T>};
 }
 
 }  // namespace

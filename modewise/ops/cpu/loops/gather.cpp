@@ -87,7 +87,7 @@ void store_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, 
 
 #define MODEWISE_GATHER(T)                                                                \
   template void gather_tokens<T>(const SummaryPlan&, int64_t, int64_t, int64_t, int64_t); \
-  template void gather_summaries<T>(const SummaryPlan&, int, int64_t, int64_t);               \
+  template void gather_summaries<T>(const SummaryPlan&, int, int64_t, int64_t);           \
   template void store_tokens<T>(const SummaryPlan&, int64_t, int64_t, int64_t, int64_t);
 MODEWISE_GATHER(float)
 MODEWISE_GATHER(double)

@@ -14,7 +14,13 @@ class Blocks {
   using F = Accumulate<T>;
 
   Blocks(const SummaryPlan& plan, int level, int64_t b, int64_t g, void* scratch)
-      : plan_(plan), level_(level), b_(b), g_(g), summary_tokens_(plan.summary_tokens), d_(plan.d_row), e_(plan.e_row) {
+      : plan_(plan),
+        level_(level),
+        b_(b),
+        g_(g),
+        summary_tokens_(plan.summary_tokens),
+        d_(plan.d_row),
+        e_(plan.e_row) {
     const SummaryLevel& own = plan.level[level];
     rows_ = own.children * (level == 0 ? 1 : summary_tokens_);
     latents_ = as<F>(own.latents) + g * summary_tokens_ * d_;
@@ -97,7 +103,8 @@ class Blocks {
 
   F* summary_row(void* summary_tokens, int64_t block, int64_t row) const {
     const SummaryLevel& own = plan_.level[level_];
-    return as<F>(summary_tokens) + ((b_ * plan_.kv_heads + g_) * own.finished + block) * summary_tokens_ * row;
+    return as<F>(summary_tokens) +
+           ((b_ * plan_.kv_heads + g_) * own.finished + block) * summary_tokens_ * row;
   }
 
   static F dot(const F* a, const F* b, int64_t width) { return lane_sum(products(a, b, width)); }
@@ -177,8 +184,8 @@ void summarise_backward(const SummaryPlan& plan, int level, int64_t b, int64_t g
   }
 }
 
-#define MODEWISE_SUMMARY(T)                                                                                 \
-  template int64_t summary_scratch<T>(const SummaryPlan&, int);                                              \
+#define MODEWISE_SUMMARY(T)                                                                               \
+  template int64_t summary_scratch<T>(const SummaryPlan&, int);                                           \
   template void summarise<T>(const SummaryPlan&, int, int64_t, int64_t, int64_t, int64_t, void*);         \
   template void summarise_backward<T>(const SummaryPlan&, int, int64_t, int64_t, int64_t, int64_t, void*, \
                                       void*);

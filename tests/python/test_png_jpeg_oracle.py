@@ -42,7 +42,7 @@ def pixels_of(answer):
 
 
 def theirs(path):
-    """What Pillow decodes, upright, as one channel or three."""
+    """Pixels that Pillow decodes, upright, as one channel or three."""
     with Image.open(path) as image:
         upright = ImageOps.exif_transpose(image)
         pixels = np.asarray(upright if upright.mode == "L" else upright.convert("RGB"))
@@ -85,7 +85,7 @@ def test_pillow_writes_png_we_read(ours, tmp_path, mode):
         expected = theirs(path)
         if mode in ("1", "LA"):
             expected = expected[..., :1]
-        np.testing.assert_array_equal(pixels_of(ours("picture", path)), expected)
+        np.testing.assert_array_equal(pixels_of(ours("image", path)), expected)
 
 
 def test_pillow_writes_16_bits_we_round(ours, tmp_path):
@@ -95,7 +95,7 @@ def test_pillow_writes_16_bits_we_round(ours, tmp_path):
         image = image_of(rng, "I;16", height, width)
         image.save(path)
         expected = np.floor(np.asarray(image).astype(np.int64) / 257 + 0.5)
-        np.testing.assert_array_equal(pixels_of(ours("picture", path))[..., 0], expected)
+        np.testing.assert_array_equal(pixels_of(ours("image", path))[..., 0], expected)
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
@@ -117,7 +117,7 @@ def test_pillow_writes_jpeg_we_read(ours, tmp_path, mode, progressive):
                 exif[0x010F], exif[0x0112] = "maker", int(rng.integers(1, 9))
                 options["exif"] = exif
             image_of(rng, mode, height, width).save(path, **options)
-            np.testing.assert_array_equal(pixels_of(ours("picture", path)), theirs(path))
+            np.testing.assert_array_equal(pixels_of(ours("image", path)), theirs(path))
 
 
 @pytest.mark.parametrize("channels", [1, 3])
@@ -129,9 +129,9 @@ def test_we_write_pillow_reads(ours, tmp_path, channels):
         image = Image.fromarray(pixels[..., 0] if channels == 1 else pixels)
         image.save(path)
         quality = int(rng.integers(1, 101))
-        ours(f"picture write {quality}", path)
+        ours(f"image write {quality}", path)
         np.testing.assert_array_equal(theirs(f"{path}.png"), pixels)
-        # What Pillow writes at this quality comes back as the same pixels.
+        # JPEG written by Pillow at this quality decodes to the same pixels.
         stream = io.BytesIO()
         image.save(stream, "JPEG", quality=quality)
         np.testing.assert_array_equal(theirs(f"{path}.jpg"), theirs(stream))
@@ -146,7 +146,7 @@ def test_sizes_are_within_a_level_of_pillow(ours, tmp_path, filter_):
         image = image_of(rng, "RGB", height, width)
         image.save(path)
         for new_height, new_width in [(1, 1), (7, 5), (32, 32), (33, 65)]:
-            got = pixels_of(ours(f"picture {filter_} {new_height} {new_width}", path)).astype(int)
+            got = pixels_of(ours(f"image {filter_} {new_height} {new_width}", path)).astype(int)
             if filter_ == "fitted":
                 expected = ImageOps.fit(image, (new_width, new_height), Image.Resampling.BILINEAR)
             else:
@@ -162,4 +162,4 @@ def test_what_is_cut_off_is_refused(ours, tmp_path, format_):
     whole = path.read_bytes()
     for length in rng.integers(0, len(whole), 60):
         path.write_bytes(whole[:length])
-        assert str(path) in ours("picture", path, refused=True)
+        assert str(path) in ours("image", path, refused=True)

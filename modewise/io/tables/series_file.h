@@ -1,5 +1,5 @@
 #pragma once
-// Content of a file of labelled series (.ts, ARFF): samples of one or more dimensions, of equal or unequal
+// Content of a series classification file (.ts, ARFF): samples of one or more dimensions, of equal or unequal
 // length.
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace modewise::io {
 
-struct LabelledSeriesFile {
+struct SeriesFile {
   std::string name;                  // @problemName, @relation
   int64_t dimensions = 0;            // V, the same for all samples
   std::vector<std::string> classes;  // as declared; empty: no labels
