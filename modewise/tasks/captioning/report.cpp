@@ -38,7 +38,7 @@ void add_images(report::HtmlPage& page, const data::CaptionSet& set, const std::
     else
       page.add_paragraph(caption);
   }
-  if (!images.empty()) page.add_images(images, 220);
+  if (!images.empty()) page.add_figures(images, 220);
 }
 
 void add_word_by_word(report::HtmlPage& page, const CaptioningRun& run, const data::CaptionSet& set,
@@ -58,7 +58,7 @@ void add_word_by_word(report::HtmlPage& page, const CaptioningRun& run, const da
     page.add_section(fmt::format("{}: {}", set.images[static_cast<size_t>(sample)].file,
                                  evaluated.captions.text(static_cast<size_t>(i))),
                      3);
-    page.add_images(maps, 110);
+    page.add_figures(maps, 110);
   }
 }
 

@@ -62,7 +62,7 @@ void add_samples(report::HtmlPage& page, const ClassificationRun& run, const met
   page.add_paragraph(fmt::format("View of the {} {}: {}.", part, run.set().many, run.figure_text()));
   for (const bool wrong : {true, false}) {
     std::vector<report::CaptionedFigure> figures;
-    std::vector<report::CaptionedImage> figures;
+    std::vector<report::CaptionedImage> images;
     for (int64_t i = 0; i < std::min(kShownSamples, table.samples()); ++i) {
       const int64_t row = order[static_cast<size_t>(wrong ? i : table.samples() - 1 - i)];
       SampleView view = run.sample_view(samples[static_cast<size_t>(row)]);
@@ -74,10 +74,10 @@ void add_samples(report::HtmlPage& page, const ClassificationRun& run, const met
       else if (const auto* text = std::get_if<SampleText>(&view))
         page.add_paragraph(fmt::format("{}: “{}”", caption, text->text));
       else
-        figures.push_back({std::get<std::string>(std::move(view)), std::move(caption)});
+        images.push_back({std::get<std::string>(std::move(view)), std::move(caption)});
     }
     if (!figures.empty()) page.add_figure_grid(figures, 220);
-    if (!figures.empty()) page.add_figures(figures, 160);
+    if (!images.empty()) page.add_figures(images, 160);
   }
 }
 
