@@ -30,8 +30,8 @@ void take_members(ClassificationRunOf<Config, Set, Model>& run) {
   for (const OpenedRun& one : opened) {
     const auto& typed = dynamic_cast<const ClassificationRunOf<Config, Set, Model>&>(*one.run);
     models::ClassMember<decltype(run.config.model)> member{0, typed.config.model};
-    if constexpr (requires { typed.model().shape().training_cases; })
-      member.training_samples = typed.model().shape().training_cases;
+    if constexpr (requires { typed.model().shape().training_samples; })
+      member.training_samples = typed.model().shape().training_samples;
     ensemble.members.push_back(member.to_toml());
   }
   run.config.train.epochs = 0;
