@@ -74,13 +74,14 @@ def without_torch(source):
 
 
 def flags_of(command):
-    """The flags of a compile command for clang-tidy: without output, warnings, and GCC's precompiled headers."""
+    """The flags of a compile command for clang-tidy: without output, warnings, GCC's precompiled headers, and OpenMP,
+    whose header clang may lack."""
     words = iter(shlex.split(command)[1:])
     kept = []
     for word in words:
         if word in ("-o", "-c", "-include"):
             next(words)
-        elif not word.startswith("-W"):
+        elif not (word.startswith("-W") or word == "-fopenmp"):
             kept.append(word)
     return kept
 

@@ -5,7 +5,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "modewise/core/escaped_text.h"
@@ -28,7 +27,7 @@ void show(std::string_view text) {
 
 std::string duration_text(double seconds) {
   if (!(seconds >= 0)) return "?";
-  const auto s = static_cast<int64_t>(std::llround(seconds));
+  const auto s = static_cast<int64_t>(seconds + 0.5);
   if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
   if (s >= 60) return fmt::format("{}:{:02}", s / 60, s % 60);
   return fmt::format("{} s", s);

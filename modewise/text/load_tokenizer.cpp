@@ -37,7 +37,7 @@ std::string_view content_of(const io::MappedFile& file) {
 
 /// Hash of a file and, for vocab.txt, of its tokenizer_config.json.
 std::string hash_of(const fs::path& path) {
-  std::string hash = content_hash(io::MappedFile(path).bytes());
+  const std::string hash = content_hash(io::MappedFile(path).bytes());
   const fs::path config = path.parent_path() / kConfigFile;
   if (path.extension() != ".txt" || !fs::exists(config)) return hash;
   const std::string both = hash + content_hash(io::MappedFile(config).bytes());

@@ -62,7 +62,7 @@ def build(project, *sources):
     """Compile commands: the first source alone, the others as one unity file."""
     unity = write(project / "build/nn/Unity/unity_0.cxx", "".join(f'#include "{source}"\n' for source in sources[1:]))
     entries = [{"file": str(project / sources[0]), "command": f"c++ -Dalone -Wall -o a.o -c {project / sources[0]}"},
-               {"file": str(unity), "command": f"c++ -Dunited -Werror -include pch.h -O3 -o b.o -c {unity}"}]
+               {"file": str(unity), "command": f"c++ -Dunited -Werror -fopenmp -include pch.h -O3 -o b.o -c {unity}"}]
     write(project / "build/compile_commands.json", json.dumps(entries))
 
 

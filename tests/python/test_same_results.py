@@ -8,7 +8,7 @@ import pytest
 from cli_helpers import ROOT
 
 sys.path.append(str(ROOT / "tests"))
-import same_results  # noqa: E402
+import same_results
 
 BEFORE = {
     "000-inputs/files/a.npy": b"\x93NUMPY sort",
