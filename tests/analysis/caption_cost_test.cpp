@@ -27,8 +27,8 @@ int64_t parameters_of(const models::CaptionModelConfig& config, const models::Ca
 }
 
 TEST(CaptionCost, HasTheParametersOfTheModel) {
-  const models::CaptionShape pictures{3, 17, 13, 31, 0}, features{3, 3, 5, 31, 9};
-  for (const models::CaptionShape& shape : {pictures, features})
+  const models::CaptionShape images{3, 17, 13, 31, 0}, features{3, 3, 5, 31, 9};
+  for (const models::CaptionShape& shape : {images, features})
     for (const char* name : {"transformer", "lstm"}) {
       models::CaptionModelConfig config = small_config(name);
       EXPECT_EQ(caption_cost(config, shape).parameters(), parameters_of(config, shape)) << name;
@@ -39,7 +39,7 @@ TEST(CaptionCost, HasTheParametersOfTheModel) {
   for (const char* type : {"dense", "random", "factorized-random"}) {
     models::CaptionModelConfig config = small_config();
     config.encoder.attention = config.decoder.attention = config.decoder.cross_attention = type;
-    EXPECT_EQ(caption_cost(config, pictures).parameters(), parameters_of(config, pictures)) << type;
+    EXPECT_EQ(caption_cost(config, images).parameters(), parameters_of(config, images)) << type;
   }
 }
 

@@ -109,7 +109,7 @@ TEST_P(EncoderParameters, EqualTheBuiltEncoder) {
 std::vector<std::vector<std::string>> attention_settings() {
   std::vector<std::vector<std::string>> all;
   for (const nn::AttentionEntry& type : nn::attention_entries())
-    all.push_back({"attention.form=" + std::string(type.name), "position.rotary=none"});
+    all.push_back({"attention.type=" + std::string(type.name), "position.rotary=none"});
   return all;
 }
 
@@ -150,9 +150,9 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(std::vector<std::string>{},
                                      std::vector<std::string>{"feed_forward=none"},
                                      std::vector<std::string>{"attention.kernel=none", "feed_forward=gelu"},
-                                     std::vector<std::string>{"position.code=learned", "layer_scale=0.1"},
+                                     std::vector<std::string>{"position.encoding=learned", "layer_scale=0.1"},
                                      std::vector<std::string>{"attention.query_key_norm=false",
-                                                              "position.identity=false"})));
+                                                              "position.mode_embeddings=false"})));
 
 TEST(MeasuredCost, TakesTimeAndMemory) {
   models::EncoderConfig config;

@@ -48,7 +48,7 @@ class VolumeParameters : public testing::TestWithParam<std::vector<std::string>>
 TEST_P(VolumeParameters, AreThoseOfTheBuiltModel) {
   std::vector<std::string> settings = GetParam();
   const bool tokens = !settings.front().starts_with("name=resnet");
-  if (tokens) settings.insert(settings.end(), {"width=24", "hidden=20", "blocks=2", "heads=2"});
+  if (tokens) settings.insert(settings.end(), {"width=24", "hidden=20", "layers=2", "heads=2"});
   if (!tokens) settings.push_back("resnet.width=4");
   const auto config = config_of<models::VisionModelConfig>(settings);
   const models::VisionShape shape{{17, 9, 12}, 2, 3, false};
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(VolumeCost, OfViTIsThePapers) {
   // ViT-B/16 on 224² with 1000 classes, without the pre-logits layer: "86M"; by hand 86,567,656.
   const auto config = config_of<models::VisionModelConfig>(
-      {"name=vit", "width=768", "hidden=3072", "blocks=12", "heads=12", "patch.size=16"});
+      {"name=vit", "width=768", "hidden=3072", "layers=12", "heads=12", "patch.size=16"});
   EXPECT_EQ(vision_classifier_cost(config, {{224, 224}, 3, 1000, false}).parameters(), 86567656);
 }
 
@@ -133,13 +133,13 @@ TEST(SeriesCost, HasTheParametersOfTheBuiltModel) {
   for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
            {"name=patchtst"},
            {"name=patchtst", "patch.channels=independent", "head.pooling=flatten"},
-           {"name=patchtst", "attention.form=causal", "attention.fold=[0, 3, 2]", "attention.slots=2"},
-           {"name=patchtst", "attention.form=axial", "attention.order=1"},
-           {"name=patchtst", "attention.form=window", "attention.window=3"},
-           {"name=patchtst", "attention.form=linformer", "attention.projected=3"},
-           {"name=patchtst", "attention.form=performer"},
-           {"name=patchtst", "attention.form=nystroemformer", "attention.kernel=5"},
-           {"name=patchtst", "attention.form=reformer", "attention.chunk=3"},
+           {"name=patchtst", "attention.type=summary", "attention.fold=[0, 3, 2]", "attention.summary_tokens=2"},
+           {"name=patchtst", "attention.type=axial", "attention.order=1"},
+           {"name=patchtst", "attention.type=window", "attention.window=3"},
+           {"name=patchtst", "attention.type=linformer", "attention.projected=3"},
+           {"name=patchtst", "attention.type=performer"},
+           {"name=patchtst", "attention.type=nystroemformer", "attention.kernel=5"},
+           {"name=patchtst", "attention.type=reformer", "attention.chunk=3"},
            {"name=dlinear"},
            {"name=tcn", "convolution.width=5"},
            {"name=resnet", "convolution.width=5"},
@@ -206,18 +206,18 @@ TEST(SeriesCost, SaysTheShareOfTheWeights) {
     return series_cost(config_of<models::SeriesModelConfig>(settings), shape).weight_share;
   };
   EXPECT_DOUBLE_EQ(share({}), 1);
-  EXPECT_DOUBLE_EQ(share({"attention.form=axial"}), 0.5);
-  EXPECT_DOUBLE_EQ(share({"attention.form=axial", "attention.order=1"}), 0.5);
-  EXPECT_DOUBLE_EQ(share({"attention.form=axial", "attention.order=1", "attention.fold=[4]"}), 0.25);
-  EXPECT_DOUBLE_EQ(share({"attention.form=axial", "attention.fold=[4, 2, 2]"}), 0.5);
-  EXPECT_DOUBLE_EQ(share({"attention.form=axial", "attention.fold=[2, 4]", "attention.order=2"}), 0.375);
+  EXPECT_DOUBLE_EQ(share({"attention.type=axial"}), 0.5);
+  EXPECT_DOUBLE_EQ(share({"attention.type=axial", "attention.order=1"}), 0.5);
+  EXPECT_DOUBLE_EQ(share({"attention.type=axial", "attention.order=1", "attention.fold=[4]"}), 0.25);
+  EXPECT_DOUBLE_EQ(share({"attention.type=axial", "attention.fold=[4, 2, 2]"}), 0.5);
+  EXPECT_DOUBLE_EQ(share({"attention.type=axial", "attention.fold=[2, 4]", "attention.order=2"}), 0.375);
 }
 
 TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {
   for (const bool tied : {false, true}) {
     auto config = config_of<models::LanguageModelConfig>(
         {"width=24", "hidden=40", "layers=2", "heads=4", "kv_heads=2", "context=10", "vocabulary=50",
-         "attention.form=causal", "attention.fold=[0, 3]", "attention.window=4", "attention.slots=2"});
+         "attention.type=summary", "attention.fold=[0, 3]", "attention.window=4", "attention.summary_tokens=2"});
     config.tied = tied;
     const auto model = models::make_language_model(config, 1);
     // Windows of 1, 2, 3, 4 …: 34 pairs; two summary tokens of each of the 0, 0, 0, 1, 1, 1, 2, 2, 2, 3

@@ -60,7 +60,7 @@ TEST(SavedConfig, KeysThatItLacksMeanWhatActedThen) {
   const auto volumes = opened<VisionModelConfig>(old_text<VisionModelConfig>({"preset=paper"}));
   EXPECT_TRUE(volumes.head.norm);
   const auto scenes = opened<SegmenterConfig>(
-      old_text<SegmenterConfig>({"preset=paper", "blocks=4", "attention.combine=sum"}));
+      old_text<SegmenterConfig>({"preset=paper", "layers=4", "attention.combine=sum"}));
   EXPECT_TRUE(scenes.head.norm);
   EXPECT_EQ(scenes.blocks, 4);
   EXPECT_EQ(scenes.attention.combined(), "sum");

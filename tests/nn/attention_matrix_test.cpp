@@ -172,7 +172,7 @@ TEST(AttentionMatrix, OfTheCausalFormDealsASlotsWeightToItsTokens) {
   const int64_t n = 31;
   const at::Tensor q = at::randn({1, n, 2, kWidth}, at::kDouble),
                    k = at::randn({1, n, 1, kWidth}, at::kDouble);
-  const at::Tensor latents = at::randn({2, 1, 2, kWidth}, at::kDouble);  // two slots a block
+  const at::Tensor latents = at::randn({2, 1, 2, kWidth}, at::kDouble);  // two summary tokens a block
   ops::TensorAttentionOptions options;
   options.fold = {0, 3, 2};
   options.window = 3;

@@ -81,7 +81,7 @@ TEST_P(FullAttention, DoesNotSeeMaskedTokens) {
 
 INSTANTIATE_TEST_SUITE_P(SoftmaxAndFeatures, FullAttention, testing::Values(-1, 0, 24));
 
-TEST(FullAttentionForms, OfMoreFeaturesNearsSoftmax) {
+TEST(FullAttentionTypes, OfMoreFeaturesNearsSoftmax) {
   // Without LayerNorm, queries and keys are short: the variance of exp(|q + k|²) is small enough to show the
   // 1/√M convergence.
   const at::Tensor x = at::randn({2, 4, 3, kWidth});
@@ -96,7 +96,7 @@ TEST(FullAttentionForms, OfMoreFeaturesNearsSoftmax) {
   EXPECT_LT(error(16384), error(256) / 4);
 }
 
-TEST(FullAttentionForms, OfRegularisedFeaturesIsKroneckerAttentionOfOneMode) {
+TEST(FullAttentionTypes, OfRegularisedFeaturesIsKroneckerAttentionOfOneMode) {
   const auto made = [](bool regularised) {
     Initializer init(3);
     return std::make_shared<TokenAttention>(
@@ -120,7 +120,7 @@ TEST(FullAttentionForms, OfRegularisedFeaturesIsKroneckerAttentionOfOneMode) {
   EXPECT_GT(largest_difference(made(false)->full_matrix(x, {}), wanted), 1e-3);
 }
 
-TEST(FullAttentionForms, TakeKeysAndValuesFromElsewhere) {
+TEST(FullAttentionTypes, TakeKeysAndValuesFromElsewhere) {
   // Plain softmax over the valid cells of a memory of another shape, head by head.
   Initializer init(3);
   TokenAttention attention(init, kWidth, kHeads, {.query_key_norm = false});
@@ -155,7 +155,7 @@ TEST_P(FullAttention, OfItsOwnTokensIsTheSameAsAMemory) {
             1e-5);
 }
 
-TEST(FullAttentionForms, RefuseAMemoryThatTheyCannotAttend) {
+TEST(FullAttentionTypes, RefuseAMemoryThatTheyCannotAttend) {
   const at::Tensor x = at::randn({1, 2, 3, kWidth});
   Initializer init(3);
   for (const auto& attention : {make(-1), make(-1, AttentionScope::temporal)})
@@ -174,7 +174,7 @@ TEST(FullAttentionForms, RefuseAMemoryThatTheyCannotAttend) {
       testing::ThrowsMessage<c10::Error>(testing::HasSubstr("no cross-attention")));
 }
 
-TEST(FullAttentionForms, IsNoMatrixForOtherReaches) {
+TEST(FullAttentionTypes, IsNoMatrixForOtherReaches) {
   EXPECT_FALSE(make(-1, AttentionScope::spatial)->full_matrix(at::randn({1, 2, 3, kWidth}), {}).defined());
 }
 

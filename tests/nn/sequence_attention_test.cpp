@@ -71,9 +71,9 @@ at::Tensor out_of(const Attention& attention, const at::Tensor& heads) {
          parameters["out_proj.bias"];
 }
 
-class EverySequenceForm : public testing::TestWithParam<std::string_view> {};
+class EverySequenceAttention : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(EverySequenceForm, AttendsAPaddedSequenceAsTheSequenceAlone) {
+TEST_P(EverySequenceAttention, AttendsAPaddedSequenceAsTheSequenceAlone) {
   const at::NoGradGuard no_grad;
   const auto attention = made(GetParam());
   const at::Tensor x = noise({2, 17, 12});
@@ -85,7 +85,7 @@ TEST_P(EverySequenceForm, AttendsAPaddedSequenceAsTheSequenceAlone) {
   EXPECT_TRUE(attention->forward(other, mask).narrow(1, 0, 11).equal(padded));
 }
 
-TEST_P(EverySequenceForm, DoesNotMixSamples) {
+TEST_P(EverySequenceAttention, DoesNotMixSamples) {
   const at::NoGradGuard no_grad;
   const auto attention = made(GetParam());
   const at::Tensor x = noise({3, 17, 12});
@@ -98,7 +98,7 @@ TEST_P(EverySequenceForm, DoesNotMixSamples) {
               1e-12);
 }
 
-TEST_P(EverySequenceForm, IsItsMatrixTimesTheValues) {
+TEST_P(EverySequenceAttention, IsItsMatrixTimesTheValues) {
   const at::NoGradGuard no_grad;
   const auto attention = made(GetParam());
   const at::Tensor x = noise({2, 17, 12});
@@ -115,7 +115,7 @@ TEST_P(EverySequenceForm, IsItsMatrixTimesTheValues) {
   EXPECT_LT(largest(matrix[0].sum(-1) - 1), 1e-10);
 }
 
-TEST_P(EverySequenceForm, HasAGradientForEveryParameter) {
+TEST_P(EverySequenceAttention, HasAGradientForEveryParameter) {
   SequenceAttentionOptions options = options_of(GetParam());
   options.dropout = find_sequence_attention(GetParam())->dropout ? 0.3 : 0;
   Initializer init(3);
@@ -128,7 +128,7 @@ TEST_P(EverySequenceForm, HasAGradientForEveryParameter) {
         << item.key();
 }
 
-TEST_P(EverySequenceForm, DropsWeightsInTrainingAlone) {
+TEST_P(EverySequenceAttention, DropsWeightsInTrainingAlone) {
   const at::NoGradGuard no_grad;
   SequenceAttentionOptions options = options_of(GetParam());
   options.dropout = 0.5;
@@ -142,7 +142,7 @@ TEST_P(EverySequenceForm, DropsWeightsInTrainingAlone) {
   EXPECT_EQ(dropped.equal(whole), !find_sequence_attention(GetParam())->dropout);
 }
 
-TEST_P(EverySequenceForm, HasNoBiasesWhereNoneAreAskedFor) {
+TEST_P(EverySequenceAttention, HasNoBiasesWhereNoneAreAskedFor) {
   SequenceAttentionOptions options = options_of(GetParam());
   options.bias = false;
   for (const auto& item : made(options)->named_parameters())
@@ -154,7 +154,7 @@ std::vector<std::string_view> names() {
   for (const SequenceAttentionEntry& type : sequence_attention_entries()) out.push_back(type.name);
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Forms, EverySequenceForm, testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Forms, EverySequenceAttention, testing::ValuesIn(names()),
                          [](const auto& one) { return std::string(one.param); });
 
 /// The tokens, out of n, that token t may attend to, for each type with a density.

@@ -16,7 +16,7 @@ double largest(const at::Tensor& x) {
   return x.abs().max().item<double>();
 }
 
-TEST(WindowNormalization, HasZeroMeanAndUnitDeviationOverObservedCells) {
+TEST(WindowNormalization, HasZeroMeanAndUnitStdOverObservedCells) {
   const WindowNormalization window({3}, {});
   const at::Tensor observed = at::rand({4, 3, 50}) > 0.3;
   const at::Tensor past = (at::randn({4, 3, 50}) * 3 + 7) * observed.to(at::kFloat);

@@ -158,7 +158,7 @@ TEST(AnyDevice, EveryForecaster) {
         if (missing && models::uses_future_covariates(models::row_of(models::forecasters(), name)))
           shape.known = 4, shape.known_modes = 1;
         make_small(start,
-                   {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.stride=2", "patch.length=4",
+                   {"heads=2", "width=8", "hidden=8", "layers=2", "patch.stride=2", "patch.length=4",
                     "baseline.period=5", "baseline.kernel=3", "window.cycle=3"},
                    [&](const auto& config) { models::validate(config, shape); });
         const auto losses = [&](models::Forecaster& model) {
@@ -220,7 +220,7 @@ TEST(AnyDevice, EveryVolumeClassifier) {
       if (name == "ensemble")
         start.ensemble.members = members_called<models::VisionModelConfig>("hot", "vit");
       const models::VisionShape shape = {{8, 8, 8}, 2, 2, missing};
-      make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=4", "resnet.width=4"},
+      make_small(start, {"heads=2", "width=8", "hidden=8", "layers=2", "patch.size=4", "resnet.width=4"},
                  [&](const auto& config) { models::validate(config, shape); });
       const auto losses = [&](models::VisionClassifier& model) {
         return class_losses(
@@ -247,7 +247,7 @@ TEST(AnyDevice, EverySegmenter) {
         start.use_model(name);
         const models::SegmentationShape shape = {
             .times = times, .bands = 3, .classes = 2, .window = 32, .missing = missing};
-        make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=8", "unet.width=4"},
+        make_small(start, {"heads=2", "width=8", "hidden=8", "layers=2", "patch.size=8", "unet.width=4"},
                    [&](const auto& config) { models::validate(config, shape); });
         const auto losses = [&](models::Segmenter& model) -> std::vector<std::function<at::Tensor()>> {
           const models::SegmentationInput input = {

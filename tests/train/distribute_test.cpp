@@ -24,7 +24,7 @@ Tensors item(int64_t index) {
   return out;
 }
 
-TEST(ShareOut, TheLeadTakesEachItemOnceAndInOrder) {
+TEST(Distribute, RankZeroTakesEachItemOnceAndInOrder) {
   for (const int64_t size : {1, 2, 4})
     for (const int64_t count : {0, 1, 3, 4, 17}) {
       std::vector<std::atomic<int64_t>> maker(static_cast<size_t>(count));
@@ -56,7 +56,7 @@ TEST(ShareOut, TheLeadTakesEachItemOnceAndInOrder) {
     }
 }
 
-TEST(RequireAlike, NamesWhoDiffersAndInWhat) {
+TEST(CheckEqualOnAllRanks, NamesWhoDiffersAndInWhat) {
   const auto sentences = [](const std::vector<Common>& of_rank_zero, const std::vector<Common>& of_odd) {
     std::vector<std::string> said(4);
     ThreadGroup(4).run([&](Workers& workers) {

@@ -127,7 +127,7 @@ TEST(GradientExchange, SendsWhatIsCompleteWhileTheRestIsMade) {
   EXPECT_THAT(workers.lengths, testing::ElementsAre(11, kMessage + 1, kMessage + 2));
 }
 
-TEST(GradientExchange, KeepsToTheOrderInWhichTheLeadHadTheTensors) {
+TEST(GradientExchange, KeepsToTheOrderInWhichRankZeroHadTheTensors) {
   const auto lengths_of = [](Twins& workers, const std::vector<size_t>& first,
                              const std::vector<size_t>& second) {
     GradientExchange exchange(workers, tensors_of({kMessage, 3 * kMessage, 2 * kMessage}));
@@ -140,8 +140,8 @@ TEST(GradientExchange, KeepsToTheOrderInWhichTheLeadHadTheTensors) {
   const std::vector<int64_t> wanted = {
       2 * kMessage + 1, 3 * kMessage + 1, kMessage + 1,       // last tensors first
       3 * kMessage + 1, kMessage + 1,     2 * kMessage + 1};  // in rank 0's order
-  Twins lead, follower({1, 0, 2});
-  EXPECT_EQ(lengths_of(lead, {1, 0, 2}, {2, 0, 1}), wanted);
+  Twins rank_zero, follower({1, 0, 2});
+  EXPECT_EQ(lengths_of(rank_zero, {1, 0, 2}, {2, 0, 1}), wanted);
   EXPECT_EQ(lengths_of(follower, {2, 1, 0}, {0, 1, 2}), wanted);
 }
 

@@ -138,7 +138,7 @@ TEST_F(Records, MoreStepsThanThereAreChangeNothing) {
   EXPECT_EQ(train(task, config, run, false).steps, 6);
 }
 
-TEST_F(Records, AnEvaluationJudgesAndTrainingGoesOn) {
+TEST_F(Records, AnEvaluationChangesNothingOfTraining) {
   int64_t evaluations = 0;
   task.on_evaluate = [&](Metrics&) {
     ++evaluations;

@@ -148,7 +148,7 @@ TEST(ResumeMore, EarlyStoppingCountsOnAcrossAResume) {
   expect_same(train_with_stops(config, {7, 15, 16}), wanted, "early stopping");
 }
 
-TEST(ResumeMore, AnInterruptedEvaluationIsMadeAnew) {
+TEST(ResumeMore, AnInterruptedEvaluationIsRepeated) {
   const TrainConfig config = config_of("adam", "constant");
   const Files wanted = train_with_stops(config, {});
   const ScratchFolder scratch;

@@ -54,7 +54,7 @@ TEST(RunFolder, KeepsConfigManifestAndMetrics) {
   EXPECT_EQ(run.read_metrics().at("val_mse"), 0.1);
 }
 
-TEST(RunFolder, NeverOverwritesWithoutBeingTold) {
+TEST(RunFolder, NeverOverwritesUnasked) {
   const ScratchFolder scratch;
   std::ofstream(scratch / "mine.txt") << "mine";
   const Error error = error_of([&] { RunFolder::create(scratch.path()); });
@@ -83,7 +83,7 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-TEST(RunFolder, StartsAnewWhereItsManifestSaysWhatWasARun) {
+TEST(RunFolder, StartsFromScratchWhereItsManifestSaysWhatWasARun) {
   const ScratchFolder scratch;
   std::ofstream(scratch / "mine.txt") << "mine";
   fs::create_directories(scratch / "x.tmp-5");

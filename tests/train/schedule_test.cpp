@@ -50,7 +50,7 @@ TEST(Schedule, WarmsUpStepSchedulesWithoutShiftingTheirEpochs) {
   EXPECT_DOUBLE_EQ(schedule.at(25).learning_rate, 0.25);
 }
 
-TEST(Schedule, CutsWhereItIsTold) {
+TEST(Schedule, CutsWhereItIsSet) {
   // As in MedMNIST: × 0.1 at half and at three quarters of 100 epochs.
   ScheduleConfig config = named("step");
   config.step_factor = 0.1;

@@ -88,7 +88,7 @@ TEST_F(TrainerTest, StopsEarlyAndKeepsTheBestWeights) {
   };
   const TrainResult result = train(config);
   EXPECT_EQ(result.reason, StopReason::early_stopping);
-  EXPECT_EQ(result.steps, 25);  // an equal 0.5 is no improvement
+  EXPECT_EQ(result.steps, 25);  // an equal 0.5 does not improve
   EXPECT_EQ(result.best_step, 10);
   EXPECT_EQ(result.best.at("val_mse"), 0.5);
   EXPECT_TRUE(at::equal(task.net->second_weight.detach(), best));

@@ -158,7 +158,7 @@ TEST_F(WorkersTest, GradientsAreAddedAlongTheTreeOfTheParts) {
   }
 }
 
-TEST_F(WorkersTest, TheLeadAloneWritesAndJudges) {
+TEST_F(WorkersTest, RankZeroAloneWritesAndEvaluates) {
   trained(2, two_epochs(2), "run");
   EXPECT_THAT(names_in(scratch / "run0"),
               testing::IsSupersetOf({"metrics.json", "metrics.jsonl", "checkpoints"}));
@@ -323,7 +323,7 @@ TEST_F(WorkersTest, RefuseWhatCannotBeShared) {
               testing::Each("train: shards = 64 must not exceed batch_size = 40"));
 }
 
-TEST(SingleProcess, IsTheLeadAndAgreesWithItself) {
+TEST(SingleProcess, IsRankZeroAndAgreesWithItself) {
   EXPECT_TRUE(single_process().is_rank_zero());
   EXPECT_EQ(single_process().size(), 1);
   EXPECT_EQ(single_process().all_reduce_max(-7), -7);

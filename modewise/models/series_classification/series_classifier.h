@@ -28,7 +28,7 @@ class SeriesClassifier : public Classifier {
 
   /// Fits the model to all training samples [N, V, T] and labels [N], before training; for models that store
   /// or fit them.
-  virtual void remember(const ClassifierInput& /*cases*/, const at::Tensor& /*labels*/) {}
+  virtual void remember(const ClassifierInput& /*samples*/, const at::Tensor& /*labels*/) {}
   /// Whether the model uses remember().
   virtual bool remembers() const { return false; }
 

@@ -19,7 +19,7 @@ std::vector<double> plain_frequencies(double base, int64_t width) {
   return out;
 }
 
-/// The dimension pair that rotates `turns` times within the original length (YaRN, appendix A).
+/// The dimension pair that rotates `rotations` times within the original length (YaRN, appendix A).
 double yarn_dimension(const RotaryScaling& scaling, double rotations, int64_t width) {
   return static_cast<double>(width) *
          std::log(static_cast<double>(scaling.original_length) / (rotations * 2 * std::numbers::pi)) /

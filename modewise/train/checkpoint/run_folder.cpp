@@ -120,7 +120,7 @@ void RunFolder::remove_earlier_run(const std::string& kept, const std::vector<st
                 "another folder",
                 needed, path_.string());
   }
-  // Remove config.toml first: the folder is no longer a run. Keep the manifest until the next run replaces
+  // Remove config.toml first: the folder is not a run any more. Keep the manifest until the next run replaces
   // it, so that an interrupted start can be restarted.
   for (const std::string& name : names) {
     if (name == "manifest.json") continue;

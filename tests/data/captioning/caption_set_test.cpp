@@ -123,7 +123,7 @@ TEST_F(Captions, AreReadWithTheirImagesAndWords) {
   EXPECT_EQ(references.captions.text(references.captions.of(1).front()), "The dog's here!");
 }
 
-TEST_F(Captions, GiveTheModelColoursOfMeanZeroAndDeviationOne) {
+TEST_F(Captions, GiveTheModelColorsOfMeanZeroAndStdOne) {
   write("some.json", "some", {{1, "a"}, {2, "b"}, {25, "c"}}, {1, 2, 25});
   scratch_.write("test.txt", "25\n");
   CaptionConfig config = config_of("some.json", "some");

@@ -112,7 +112,7 @@ TEST_F(ArraySource, InfiniteCellsAreMissing) {
   EXPECT_THAT(s.notes, ElementsAre("2 infinite cells treated as missing"));
 }
 
-TEST_F(ArraySource, UsualFillValuesOfFloat32AreADoubtUntilTheyAreNamed) {
+TEST_F(ArraySource, UsualFillValuesOfFloat32AreAWarningUntilTheyAreNamed) {
   std::vector<float> values(2 * 3 * 4, 1.5F);
   values[17] = 1e20F;  // [1, 1, 1]
   values[20] = 1e20F;

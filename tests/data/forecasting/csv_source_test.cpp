@@ -305,7 +305,7 @@ TEST_F(CsvSource, WithoutHeaderAndDates) {
   EXPECT_EQ(value_at(s, 1), 2.5);
 }
 
-TEST_F(CsvSource, TheHeaderMayBeSaidAndWhatWasDecidedIsADoubt) {
+TEST_F(CsvSource, TheHeaderMayBeSetAndADecisionIsAWarning) {
   const std::string text = "773869,767541\n64.375,67.625\n62.5,68.5\n64.5,63.75\n";
   const Series names = load(text);
   EXPECT_THAT(names.modes[0].labels, ElementsAre("773869", "767541"));
@@ -329,7 +329,7 @@ TEST_F(CsvSource, TheHeaderMayBeSaidAndWhatWasDecidedIsADoubt) {
       ElementsAre("the first row (60, 62) is read as values: data.header=yes reads it as column names"));
 }
 
-TEST_F(CsvSource, DatesThatStayOpenAreADoubt) {
+TEST_F(CsvSource, AmbiguousDatesAreAWarning) {
   EXPECT_THAT(load("d,a\n01.01.2020,1\n02.01.2020,2\n").warnings,
               ElementsAre("dates are read as day.month.year; day and month are ambiguous in every row"));
   EXPECT_THAT(load("d,a\n12.01.2020,1\n13.01.2020,2\n").warnings, IsEmpty());
@@ -354,7 +354,7 @@ TEST_F(CsvSource, TextUnderANameThatSaysNothingMayBeginWithNames) {
               HasSubstr("data.format = text reads plain numbers without a header"));
 }
 
-TEST_F(CsvSource, UsualFillValuesAreADoubtUntilTheyAreNamed) {
+TEST_F(CsvSource, UsualFillValuesAreAWarningUntilTheyAreNamed) {
   const std::string text =
       "date,a,b\n2020-01-01,1,2\n2020-01-02,1e20,4\n2020-01-04,5,-1e20\n2020-01-05,1e20,9.96921e36\n";
   const std::string end = " treats them as missing",

@@ -39,7 +39,7 @@ TEST_F(Images, OfCifarKeepTheirPartsAndOrder) {
   EXPECT_THAT(set.notes[3], HasSubstr("3 training and 2 test images, but CIFAR-10 has 50000"));
 }
 
-TEST_F(Images, OfCifarAreMeasuredOverTheTrainingPart) {
+TEST_F(Images, OfCifarAreMeasuredOverTheTrainingSplit) {
   scratch_.write("data_batch_1.bin", cifar_record(0, 10) + cifar_record(1, 20) + cifar_record(1, 60));
   scratch_.write("test_batch.bin", cifar_record(0, 200));
   ImageConfig config = config_of(root());

@@ -80,7 +80,7 @@ TEST(SceneFiles, FollowTheirFolders) {
   EXPECT_EQ(tiles.refused(ErrorKind::no_input), tiles.config.masks + " is not a folder of masks");
 }
 
-TEST(SceneFiles, OfOneFolderAreToldApartByTheirEnds) {
+TEST(SceneFiles, OfOneFolderAreDistinguishedByTheirEnds) {
   const ScratchFolder folder;
   for (const char* name : {"a", "a_mask", "b", "b_mask"})
     folder.write(std::string("x/") + name + ".tif", "x");

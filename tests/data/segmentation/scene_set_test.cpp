@@ -72,7 +72,7 @@ TEST(Scenes, CutTrainingTilesEvenly) {
                                 "the rest of the window is missing"));
 }
 
-TEST(Scenes, JudgeTheCentreOfTilesAlone) {
+TEST(Scenes, EvaluateTheCentreOfTilesAlone) {
   Tiles tiles({"train/a", "val/b", "test/c"});
   tiles.config.centre = 5;
   const SegmentationSet set(tiles.config, 1);

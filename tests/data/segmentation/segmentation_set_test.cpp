@@ -102,7 +102,7 @@ TEST(Scenes, LeaveOutPixelsWithoutData) {
   EXPECT_EQ(std::count(first.valid.begin(), first.valid.end(), 0), 1);
 }
 
-TEST(Scenes, ScaleByTheTrainingPartAlone) {
+TEST(Scenes, ScaleByTheTrainingSplitAlone) {
   const ScratchFolder folder;
   write_image(folder, "image.npy", 64, 64, 3);
   write_mask(folder, "mask.npy", 64, 64, [](int64_t row, int64_t) { return row % 2; });

@@ -84,7 +84,7 @@ TEST_F(Collection, CutsTheValidationFromTheTrainingSamplesOfEachClass) {
   EXPECT_EQ(load_collection(config).train.size(), 24u);
 }
 
-TEST_F(Collection, SplitsAllSamplesAnewAsThePaper) {
+TEST_F(Collection, SplitsAllSamplesAgainAsThePaper) {
   CollectionConfig config = written(many(10), many(10));
   config.protocol = "paper";
   const SeriesCollection set = load_collection(config);

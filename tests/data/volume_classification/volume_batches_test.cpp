@@ -81,7 +81,7 @@ TEST(VolumeSplit, CutsEachClassInTheOrderOfItsSeed) {
   }
 }
 
-TEST(VolumeSplit, DealsTrainingAndValidationAnew) {
+TEST(VolumeSplit, SplitsTrainingAndValidationAgain) {
   const std::vector<int64_t> labels = {0, 1, 0, 1, 0, 1, 0, 0, -1, 0, 1, 0};
   const auto dealt = [&](int64_t seed) {
     VolumeSet set = set_of(labels);

@@ -150,7 +150,7 @@ TEST_F(Volumes, WithoutASplitAreCutClassByClass) {
   EXPECT_NEAR(volume.square().mean().item<double>(), 1, 1e-5);
 }
 
-TEST_F(Volumes, AreDealtAnewToTrainingAndValidationAlone) {
+TEST_F(Volumes, AreSplitAgainIntoTrainingAndValidationAlone) {
   std::map<std::string, io::Array> arrays;
   for (const auto& [split, count] : {std::pair{"train", 30}, std::pair{"val", 10}, std::pair{"test", 8}}) {
     arrays[fmt::format("{}_images", split)] = bytes_of({count, 2, 2, 2}, 1);

@@ -77,7 +77,7 @@ TEST(ForecasterConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
       HasSubstr("run.toml: width = 32 has no effect: model 'dlinear' has no such option (it is an option of "
                 "hot, transformer, spatial, temporal, patchtst, itransformer, tide)"));
   EXPECT_THAT(rejection({"name=transformer", "attention.combine=sum"}), HasSubstr("attention.combine"));
-  EXPECT_THAT(rejection({"name=patchtst", "position.identity=false"}), HasSubstr("position.identity"));
+  EXPECT_THAT(rejection({"name=patchtst", "position.mode_embeddings=false"}), HasSubstr("position.mode_embeddings"));
   EXPECT_THAT(rejection({"name=repeat", "precision=bf16"}), HasSubstr("precision"));
   EXPECT_THAT(rejection({"name=dlinear", "preset=release"}), HasSubstr("preset"));
   for (const char* name : {"name=repeat", "name=seasonal"})
@@ -118,7 +118,7 @@ TEST(ForecasterConfig, ValuesThatDoNotFitTogetherAreRefused) {
   EXPECT_THAT(rejection({"name=seasonal", "baseline.period=97"}), HasSubstr("longer than the lookback"));
 }
 
-TEST(ForecasterConfig, OnlySomeModelsLookAtWhatIsKnownAhead) {
+TEST(ForecasterConfig, OnlySomeModelsUseFutureCovariates) {
   ForecastShape shape;
   shape.known = 2;
   for (const char* name : {"hot", "transformer", "spatial", "temporal", "tide"})
@@ -128,12 +128,12 @@ TEST(ForecasterConfig, OnlySomeModelsLookAtWhatIsKnownAhead) {
             "transformer, spatial, temporal, tide); 'dlinear' has none");
   for (const char* name : {"repeat", "ridge", "ets", "patchtst", "itransformer"})
     EXPECT_THAT(rejection({std::string("name=") + name}, shape), HasSubstr("does not")) << name;
-  EXPECT_EQ(rejection({"name=tide", "known.width=2"}, shape),
+  EXPECT_EQ(rejection({"name=tide", "future_covariates.width=2"}, shape),
             "run.toml: future_covariates.width must be at least 3 for tide with future covariates with "
             "tide.norm, got 2");
-  EXPECT_THAT(rejection({"name=tide", "known.width=0", "tide.norm=false"}, shape),
+  EXPECT_THAT(rejection({"name=tide", "future_covariates.width=0", "tide.norm=false"}, shape),
               HasSubstr("future_covariates.width must be at least 1 for tide with future covariates, got 0"));
-  EXPECT_EQ(rejection({"name=tide", "known.width=0"}), "");
+  EXPECT_EQ(rejection({"name=tide", "future_covariates.width=0"}), "");
   EXPECT_THAT(rejection({"tide.step_width=4"}), HasSubstr("it is an option of tide)"));
 }
 

@@ -211,7 +211,7 @@ TEST_P(EveryTokenForecaster, GradientsReachEveryParameter) {
   for (const char* head : {"flatten", "mean", "attention"}) {
     ForecasterConfig config =
         config_of(GetParam(), {"width=16", "hidden=24", "heads=2", "patch.length=6", "patch.stride=4",
-                               "window.cycle=7", "window.affine=true", "position.code=learned",
+                               "window.cycle=7", "window.affine=true", "position.encoding=learned",
                                "layer_scale=0.1", "head.skip=individual", std::string("head.time=") + head});
     auto model = make_forecaster(config, shape, 1);
     model->forward(input_for(shape, 6, 1)).sum(-1).sum(-1).square().sum(-1).sum(-1).sum(-1).backward();
@@ -222,14 +222,14 @@ TEST_P(EveryTokenForecaster, GradientsReachEveryParameter) {
   }
 }
 
-TEST_P(EveryTokenForecaster, IsEquivariantToPermutationsOfVariablesWithoutIdentityCodes) {
+TEST_P(EveryTokenForecaster, IsEquivariantToPermutationsOfVariablesWithoutModeEmbeddings) {
   ForecastShape shape = small_shape(true);
   shape.series = {5};
   const at::Tensor order = at::tensor({3, 0, 4, 1, 2}, at::kLong);
   for (bool identity : {false, true}) {
     ForecasterConfig config =
         config_of(GetParam(), {"width=16", "hidden=24", "heads=2", "patch.length=7", "patch.stride=7"});
-    config.position.identity = identity;
+    config.position.mode_embeddings = identity;
     auto model = make_forecaster(config, shape, 1);
     model->to(at::kDouble);
     model->eval();

@@ -211,9 +211,9 @@ TEST(Ridge, QuantilesAreThoseOfNormalErrors) {
     const at::Tensor stddev = buffer(*point, "deviation");  // [1, 3] or [2, 3]
     EXPECT_TRUE(out.select(-1, 1).equal(mean));
     // Three evenly spaced levels: the outer ones are quartiles.
-    const at::Tensor reach = 0.6744897501960817 * stddev.expand({2, 3});
-    EXPECT_LT((out.select(-1, 2) - mean - reach).abs().max().item<double>(), 1e-6);
-    EXPECT_LT((mean - out.select(-1, 0) - reach).abs().max().item<double>(), 1e-6);
+    const at::Tensor scope_rows = 0.6744897501960817 * stddev.expand({2, 3});
+    EXPECT_LT((out.select(-1, 2) - mean - scope_rows).abs().max().item<double>(), 1e-6);
+    EXPECT_LT((mean - out.select(-1, 0) - scope_rows).abs().max().item<double>(), 1e-6);
   }
 }
 

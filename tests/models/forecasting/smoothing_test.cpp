@@ -210,7 +210,7 @@ TEST(Smoothing, ChoosesTheFormThatMadeTheRows) {
   EXPECT_FALSE(level.has_season());
 }
 
-TEST(Smoothing, SimulatedFuturesHaveTheFormulasDeviation) {
+TEST(Smoothing, SimulatedFuturesHaveTheFormulasStd) {
   const SmoothingForm form{'A', 'A', 'A', true};
   const SmoothingParameters parameters{0.4, 0.1, 0.2, 0.9};
   const SmoothingStates states{10, 0.5, {1, -1, 0}, 0};

@@ -108,7 +108,7 @@ TEST(Theta, OptimisedFormsAreThoseOfStatsforecast) {
     }
 }
 
-TEST(Theta, DeviationsGrowAsThoseOfSmoothing) {
+TEST(Theta, StdGrowsAsThatOfSmoothing) {
   const Theta theta{ThetaForm::standard, 0.4, 2, 0.5, 18};
   const std::vector<double> history(9, 2.0);
   const StepForecast steps = forecast_theta(theta, history, 3);

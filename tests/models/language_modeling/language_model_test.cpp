@@ -259,7 +259,7 @@ TEST(LanguageLoss, SameBitsForAnyNumberOfThreads) {
 
 // The last token of a text of `context` tokens is number context − 1: it attends to as many blocks as in
 // training.
-TEST(LanguageModelingConfig, CoarsestBlocksAreKnownThatTheLastTokenOfTheContextSaw) {
+TEST(LanguageModelingConfig, OutermostBlocksAreKnownThatTheLastTokenOfTheContextSaw) {
   const auto known = [](int64_t context, std::vector<int64_t> fold) {
     LanguageModelConfig config = small_config("causal");
     config.context = context;

@@ -58,7 +58,7 @@ TEST_F(LanguageLatents, OfADeeperFoldKeepTheLevelsThatBothHave) {
   ASSERT_EQ(latents.size(0), 4);
   EXPECT_TRUE(at::equal(latents.narrow(0, 0, 2), trained({2, 2, 2, 4})));
   const double begun = latents.narrow(0, 2, 2).abs().max().item<double>();
-  EXPECT_GT(begun, 0);  // slots that begin alike would stay alike
+  EXPECT_GT(begun, 0);  // summary tokens that begin alike would stay alike
   EXPECT_LT(begun, 0.1);
   EXPECT_THAT(
       deeper.notes,

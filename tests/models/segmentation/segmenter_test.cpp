@@ -112,10 +112,10 @@ TEST(Segmenters, TrainWithTheSameBitsForAnyNumberOfThreadsAndOverRepeats) {
   const std::vector<std::pair<std::vector<std::string>, SegmentationShape>> all = {
       {{"name=unet", "unet.width=4"}, {1, 5, 3, 64, false}},
       {{"name=unet", "unet.width=8"}, {2, 3, 2, 32, true}},
-      {{"name=hot", "blocks=2"}, {1, 13, 6, 20, true}},
-      {{"name=hot", "blocks=1", "attention.combine=sum"}, {3, 5, 3, 28, false}},
-      {{"name=hot", "blocks=1", "attention.kernel=linear"}, {1, 5, 3, 28, false}},
-      {{"name=transformer", "blocks=1"}, {1, 7, 2, 20, false}}};
+      {{"name=hot", "layers=2"}, {1, 13, 6, 20, true}},
+      {{"name=hot", "layers=1", "attention.combine=sum"}, {3, 5, 3, 28, false}},
+      {{"name=hot", "layers=1", "attention.kernel=linear"}, {1, 5, 3, 28, false}},
+      {{"name=transformer", "layers=1"}, {1, 7, 2, 20, false}}};
   for (const auto& [settings, shape] : all) {
     at::set_num_threads(1);
     const Step one = training_step(settings, shape);
@@ -177,7 +177,7 @@ TEST(Segmenters, SayWhatDoesNotFit) {
   EXPECT_THAT(refusal({"name=unet"}, {1, 3, 2, 48, false}),
               HasSubstr("window of 48 pixels must be a multiple of 32"));
   EXPECT_THAT(refusal({"name=hot"}, {1, 3, 2, 30, false}), HasSubstr("must be a multiple of 4"));
-  EXPECT_THAT(refusal({"name=unet", "blocks=3"}, {1, 3, 2, 64, false}),
+  EXPECT_THAT(refusal({"name=unet", "layers=3"}, {1, 3, 2, 64, false}),
               HasSubstr("layers = 3 has no effect"));
   EXPECT_THAT(refusal({"name=hot", "unet.width=8"}, {1, 3, 2, 64, false}),
               HasSubstr("unet.width = 8 has no effect"));
@@ -187,7 +187,7 @@ TEST(Segmenters, SayWhatDoesNotFit) {
 }
 
 TEST(Segmenters, GiveMapsOfEachMode) {
-  const auto model = make_segmenter(config_of({"name=hot", "blocks=2"}), {3, 2, 2, 20, false}, 1);
+  const auto model = make_segmenter(config_of({"name=hot", "layers=2"}), {3, 2, 2, 20, false}, 1);
   model->eval();
   const auto maps = model->attention({noise(1, {2, 3, 20, 20, 2}).to(at::kFloat), {}}).maps;
   ASSERT_EQ(maps.size(), 2u);

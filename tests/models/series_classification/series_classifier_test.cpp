@@ -116,17 +116,17 @@ std::vector<std::string> with(std::vector<std::string> list, const std::vector<s
 INSTANTIATE_TEST_SUITE_P(
     Series, EverySeriesModel,
     testing::Values(small_patches,
-                    with(small_patches, {"attention.form=axial", "patch.channels=independent"}),
+                    with(small_patches, {"attention.type=axial", "patch.channels=independent"}),
                     with(small_patches,
-                         {"attention.form=axial", "attention.fold=[0, 3, 2]", "head.pooling=flatten"}),
-                    with(small_patches, {"attention.form=causal", "attention.slots=2", "head.pooling=mean"}),
-                    with(small_patches, {"attention.form=axial", "attention.order=1"}),
-                    with(small_patches, {"attention.form=pooled"}),
-                    with(small_patches, {"attention.form=window", "attention.density=0.3"}),
-                    with(small_patches, {"attention.form=topk", "attention.density=0.3"}),
-                    with(small_patches, {"attention.form=linformer"}),
-                    with(small_patches, {"attention.form=nystroemformer", "attention.landmarks=3"}),
-                    with(small_patches, {"attention.form=reformer", "attention.chunk=3"}),
+                         {"attention.type=axial", "attention.fold=[0, 3, 2]", "head.pooling=flatten"}),
+                    with(small_patches, {"attention.type=summary", "attention.summary_tokens=2", "head.pooling=mean"}),
+                    with(small_patches, {"attention.type=axial", "attention.order=1"}),
+                    with(small_patches, {"attention.type=pooled"}),
+                    with(small_patches, {"attention.type=window", "attention.density=0.3"}),
+                    with(small_patches, {"attention.type=topk", "attention.density=0.3"}),
+                    with(small_patches, {"attention.type=linformer"}),
+                    with(small_patches, {"attention.type=nystroemformer", "attention.landmarks=3"}),
+                    with(small_patches, {"attention.type=reformer", "attention.chunk=3"}),
                     std::vector<std::string>{"name=shapelet-forest"},
                     std::vector<std::string>{"name=minirocket", "rocket.features=84"},
                     std::vector<std::string>{"name=nearest"}, std::vector<std::string>{"name=dlinear"},
@@ -139,39 +139,39 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
   EXPECT_THAT(config_error({"name=tcn", "heads=2"}, shape),
               HasSubstr("heads = 2 has no effect: model 'tcn'"));
   EXPECT_THAT(config_error({"attention.fold=[4, 4]"}, shape), HasSubstr("fold has no effect"));
-  EXPECT_THAT(config_error({"attention.slots=2"}, shape), HasSubstr("slots has no effect"));
-  EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[1, 2]"}, shape),
+  EXPECT_THAT(config_error({"attention.summary_tokens=2"}, shape), HasSubstr("slots has no effect"));
+  EXPECT_THAT(config_error({"attention.type=axial", "attention.fold=[1, 2]"}, shape),
               HasSubstr("has 2 cells, but the sequence has 4 tokens"));
-  EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[4, 0]"}, shape),
+  EXPECT_THAT(config_error({"attention.type=axial", "attention.fold=[4, 0]"}, shape),
               HasSubstr("only the first may be 0"));
   EXPECT_THAT(
-      config_error({"attention.form=axial", "attention.fold=[2147483647, 2147483647, 2147483647]"}, shape),
+      config_error({"attention.type=axial", "attention.fold=[2147483647, 2147483647, 2147483647]"}, shape),
       HasSubstr("exceeds 62 bits"));
-  EXPECT_THAT(config_error({"attention.form=causal", "attention.fold=[0, 4]", "attention.window=3"}, shape),
+  EXPECT_THAT(config_error({"attention.type=summary", "attention.fold=[0, 4]", "attention.window=3"}, shape),
               HasSubstr("could not be attended to"));
-  EXPECT_EQ(config_error({"attention.form=axial", "attention.fold=[0, 8]"}, shape),
+  EXPECT_EQ(config_error({"attention.type=axial", "attention.fold=[0, 8]"}, shape),
             "model: 4 tokens do not fill attention.fold [0, 8]: the sizes after the first already hold 8, so "
             "no token would attend along the first mode");
-  EXPECT_EQ(config_error({"attention.form=axial", "attention.fold=[4]", "attention.order=2"}, shape),
+  EXPECT_EQ(config_error({"attention.type=axial", "attention.fold=[4]", "attention.order=2"}, shape),
             "model: attention.order = 2 exceeds the number of modes of attention.fold [4]");
-  EXPECT_EQ(config_error({"attention.form=window", "attention.window=2", "attention.density=0.5"}, shape),
+  EXPECT_EQ(config_error({"attention.type=window", "attention.window=2", "attention.density=0.5"}, shape),
             "model: attention.window = 2 and attention.density = 0.5 both set the number of attended tokens; "
             "give one");
-  EXPECT_EQ(config_error({"attention.form=nystroemformer", "attention.kernel=4"}, shape),
+  EXPECT_EQ(config_error({"attention.type=nystroemformer", "attention.kernel=4"}, shape),
             "model: attention.kernel must be odd or 0, got 4");
-  EXPECT_EQ(config_error({"attention.form=linformer", "attention.projected=5"}, shape),
+  EXPECT_EQ(config_error({"attention.type=linformer", "attention.projected=5"}, shape),
             "model: attention.projected = 5 exceeds the 4 tokens of the sequence");
   EXPECT_EQ(
-      config_error({"attention.form=topk", "attention.density=0"}, shape),
+      config_error({"attention.type=topk", "attention.density=0"}, shape),
       "model: attention.density must be above 0: with 0 a token would attend to nothing, not even itself");
-  EXPECT_EQ(config_error({"attention.form=reformer", "attention.landmarks=5"}, shape),
+  EXPECT_EQ(config_error({"attention.type=reformer", "attention.landmarks=5"}, shape),
             "model: attention.landmarks has no effect with attention.type = \"reformer\"");
   EXPECT_THAT(config_error({"width=9"}, shape), HasSubstr("multiple of heads"));
   EXPECT_THAT(config_error({"patch.length=40"}, shape), HasSubstr("longer than the series"));
   EXPECT_THAT(config_error({"patch.length=4", "patch.stride=5"}, shape), HasSubstr("skips steps"));
   EXPECT_THAT(config_error({"name=dlinear", "linear.kernel=4"}, shape), HasSubstr("must be odd"));
   EXPECT_EQ(settings({"patch.length=4", "patch.stride=2"}).tokens(33), 16);
-  EXPECT_EQ(title_of(settings({"attention.form=axial", "attention.fold=[0, 8]"})), "patchtst axial 0·8");
+  EXPECT_EQ(title_of(settings({"attention.type=axial", "attention.fold=[0, 8]"})), "patchtst axial 0·8");
 }
 
 }  // namespace

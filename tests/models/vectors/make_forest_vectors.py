@@ -35,8 +35,8 @@ class Stream:
 
 
 def standardised(x):
-    deviation = x.std()
-    return (x - x.mean()) / deviation if deviation > 1e-6 * math.sqrt((x**2).mean()) else np.zeros_like(x)
+    std = x.std()
+    return (x - x.mean()) / std if std > 1e-6 * math.sqrt((x**2).mean()) else np.zeros_like(x)
 
 
 def distance(shapelet, series):
@@ -71,8 +71,8 @@ def grow(cases, labels, stream, settings):
                 case = members[stream.pick(word, len(members))]
                 variable = stream.pick(word + 1, cases[case].shape[0])
                 steps = cases[case].shape[1]
-                least, most = (min(max(math.ceil(settings[name] * steps), 1), steps) for name in ("shortest", "longest"))
-                length = least + stream.pick(word + 2, most - least + 1)
+                minimum, maximum = (min(max(math.ceil(settings[name] * steps), 1), steps) for name in ("shortest", "longest"))
+                length = minimum + stream.pick(word + 2, maximum - minimum + 1)
                 start = stream.pick(word + 3, steps - length + 1)
                 shapelet = cases[case][variable, start : start + length]
                 distances = np.array([distance(shapelet, cases[i][variable]) for i in members])

@@ -56,19 +56,19 @@ def normalise(w, c, past, observed, first_step):
     past = torch.where(seen > 0, past, torch.zeros(()))
     count = seen.sum(-1, keepdim=True).clamp_min(1)
     mean = past.sum(-1, keepdim=True) / count
-    deviation = ((((past - mean) ** 2) * seen).sum(-1, keepdim=True) / count + 1e-5).sqrt()
+    std = ((((past - mean) ** 2) * seen).sum(-1, keepdim=True) / count + 1e-5).sqrt()
     last = (seen * torch.arange(1, past.shape[-1] + 1)).argmax(-1, keepdim=True)
     centre = {"mean": mean, "last": past.gather(-1, last), "none": torch.zeros(())}[c.get("centre", "mean")]
-    if c.get("scale", "deviation") == "none":
-        deviation = torch.ones(())
-    z = (past - centre) / deviation
+    if c.get("scale", "std") == "none":
+        std = torch.ones(())
+    z = (past - centre) / std
     if c.get("affine"):
         n = math.prod(past.shape[1:-1])
         z = z * w("window.affine_weight", n, near=1.0).view(*past.shape[1:-1], 1)
         z = z + w("window.affine_bias", n).view(*past.shape[1:-1], 1)
     if c.get("cycle"):
         z = z - cycle_rows(w, c, past, first_step, 0, past.shape[-1])
-    return z * seen, centre, deviation
+    return z * seen, centre, std
 
 
 def cycle_rows(w, c, past, first_step, begin, count):
@@ -78,30 +78,30 @@ def cycle_rows(w, c, past, first_step, begin, count):
     return table[:, rows].transpose(0, 1).reshape(*past.shape[:-1], count)
 
 
-def denormalise(w, c, y, past, centre, deviation, first_step):
+def denormalise(w, c, y, past, centre, std, first_step):
     if c.get("cycle"):
         y = y + cycle_rows(w, c, past, first_step, past.shape[-1], y.shape[-1])
     if c.get("affine"):
         n = math.prod(past.shape[1:-1])
         y = (y - w("window.affine_bias", n).view(*past.shape[1:-1], 1)) / (
             w("window.affine_weight", n, near=1.0).view(*past.shape[1:-1], 1) + 1e-10)
-    return y * deviation + centre
+    return y * std + centre
 
 
-def finish(w, c, raw, past, centre, deviation, first_step):
+def finish(w, c, raw, past, centre, std, first_step):
     """Raw outputs to a point forecast, or to non-crossing quantiles."""
     quantiles = c["quantiles"]
     if quantiles == 0:
-        return denormalise(w, c, raw, past, centre, deviation, first_step)
+        return denormalise(w, c, raw, past, centre, std, first_step)
     raw = raw.view(*raw.shape[:-1], c["horizon"], quantiles)
     middle = quantiles // 2
-    base = denormalise(w, c, raw[..., middle], past, centre, deviation, first_step)
+    base = denormalise(w, c, raw[..., middle], past, centre, std, first_step)
     levels = [None] * quantiles
     levels[middle] = base
     for i in range(middle + 1, quantiles):
-        levels[i] = levels[i - 1] + F.softplus(raw[..., i]) * deviation
+        levels[i] = levels[i - 1] + F.softplus(raw[..., i]) * std
     for i in range(middle - 1, -1, -1):
-        levels[i] = levels[i + 1] - F.softplus(raw[..., i]) * deviation
+        levels[i] = levels[i + 1] - F.softplus(raw[..., i]) * std
     return torch.stack(levels, -1)
 
 
@@ -203,7 +203,7 @@ def share(value, weight):
     return torch.where(some, value / torch.where(some, weight, 1.0), 0.0)
 
 
-def token_attention(w, name, c, x, valid, reach):
+def token_attention(w, name, c, x, valid, scope):
     width, heads = x.shape[-1], c["heads"]
     d = width // heads
     q, k, v = (w.linear(f"{name}.{part}_proj", x, width).unflatten(-1, (heads, d)) for part in ("query", "key", "value"))
@@ -215,12 +215,12 @@ def token_attention(w, name, c, x, valid, reach):
     batch, patches = x.shape[0], x.shape[-2]
     q, k, v = (t.reshape(batch, -1, patches, heads, d) for t in (q, k, v))
     seen = valid.reshape(batch, -1, patches)
-    if reach == "all":
+    if scope == "all":
         score = torch.einsum("bnphd,bmqhd->bhnpmq", q, k) / math.sqrt(d)
         score = score.masked_fill(~seen[:, None, None, None], -math.inf).flatten(-2)
         s = torch.nan_to_num(torch.softmax(score, -1)).unflatten(-1, seen.shape[1:])
         out = torch.einsum("bhnpmq,bmqhd->bnphd", s, v)
-    elif reach == "spatial":
+    elif scope == "spatial":
         score = torch.einsum("bnphd,bmphd->bhpnm", q, k) / math.sqrt(d)
         score = score.masked_fill(~seen.transpose(1, 2)[:, None, :, None, :], -math.inf)
         out = torch.einsum("bhpnm,bmphd->bnphd", torch.nan_to_num(torch.softmax(score, -1)), v)
@@ -265,8 +265,8 @@ def token_model(w, c, z, observed):
         elif c["model"] == "hot":
             y = kronecker_attention(w, name + ".attention", c, normed, valid)
         else:
-            reach = {"transformer": "all"}.get(c["model"], c["model"])
-            y = token_attention(w, name + ".attention", c, normed, valid, reach)
+            scope = {"transformer": "all"}.get(c["model"], c["model"])
+            y = token_attention(w, name + ".attention", c, normed, valid, scope)
         if c.get("layer_scale"):
             y = y * w(name + ".scale1", width, near=0.5)
         x = x + y
@@ -445,9 +445,9 @@ def write(case, config, settings, series, lookback, horizon, quantiles=0, missin
     effect = known_effect(w, c, ahead, series) if known and c["model"] != "tide" else None
     c.setdefault("rotary_modes", [len(series)])
     seen = past if effect is None else past - effect[..., :lookback]
-    z, centre, deviation = normalise(w, c, seen, observed, first_step)
+    z, centre, std = normalise(w, c, seen, observed, first_step)
     raw = tide(w, c, z, observed, ahead) if c["model"] == "tide" else MODELS.get(c["model"], token_model)(w, c, z, observed)
-    out = finish(w, c, raw, past, centre, deviation, first_step)
+    out = finish(w, c, raw, past, centre, std, first_step)
     if effect is not None:
         out = out + (effect[..., lookback:] if quantiles == 0 else effect[..., lookback:, None])
     direction = torch.cos(torch.arange(1, out.numel() + 1.0)).view(out.shape)
@@ -490,7 +490,7 @@ def main():
     write("hot_default",
           dict(sizes, model="hot", length=4, stride=3, cycle=6, layer_scale=0.5, skip=True, code="learned"),
           [*small, "patch.length=4", "patch.stride=3", "window.cycle=6", "layer_scale=0.5", "head.skip=shared",
-           "position.code=learned"], [3], 15, 5)
+           "position.encoding=learned"], [3], 15, 5)
     write("hot_missing_order3",
           dict(sizes, model="hot", length=4, stride=2, centre="last", head="attention"),
           [*small, "patch.length=4", "patch.stride=2", "window.centre=last", "head.time=attention"],

@@ -212,7 +212,7 @@ def case(name, settings, c, size, channels, missing=False, training=False):
 
 def main():
     small = ["width=12", "hidden=10", "heads=2", "blocks=2", "dropout=0", "head.dropout=0", "patch.size=2",
-             "attention.dropout=0", "patch.dropout=0", "position.code=none", "preset=release"]
+             "attention.dropout=0", "patch.dropout=0", "position.encoding=none", "preset=release"]
     small = [small[-1], *small[:-1]]
     c = dict(width=12, hidden=10, heads=2, blocks=2, patch=2, classes=3)
     hot = lambda *more: ["name=hot", *small, *more]

@@ -75,7 +75,7 @@ TEST(ConvolutionNetwork, IsConvolutionsThenAttentionThenALinearMap) {
   EXPECT_LT(largest_difference(view.full[0][1], at::softmax(p["attention.logits.logits"], -1)), 1e-12);
 }
 
-TEST(ConvolutionNetwork, TakesEveryAttentionOfTheZooAndKeepsItsBits) {
+TEST(ConvolutionNetwork, TakesEveryAttentionOfTheRegistryAndKeepsItsBits) {
   const at::Tensor images = at::randn({3, 11, 14, 3});
   const auto plain = make({"cnn.widths=[4,6]"});
   for (const nn::AttentionEntry& form : nn::attention_entries()) {

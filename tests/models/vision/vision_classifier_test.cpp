@@ -112,7 +112,7 @@ int64_t parameter_count(const std::vector<std::string>& settings, const VisionSh
 
 TEST(VisionClassifier, HasAsManyParametersAsThePapersTable) {
   // Width 128, 6 blocks, hidden 512, patch 4 on 28³: "2M"; by hand 1,984,770.
-  const std::vector<std::string> sizes = {"preset=release", "width=128", "blocks=6", "hidden=512", "heads=8"};
+  const std::vector<std::string> sizes = {"preset=release", "width=128", "layers=6", "hidden=512", "heads=8"};
   EXPECT_EQ(parameter_count(sizes), 1984770);
   std::vector<std::string> full = sizes;
   full.insert(full.begin(), "name=transformer");
@@ -127,7 +127,7 @@ class EveryVolumeModel : public testing::TestWithParam<const char*> {
     if (name.starts_with("resnet")) return {"name=" + name, "resnet.width=4"};
     const std::string preset = name == "vit" ? "default" : "release";
     return {"name=" + name, "preset=" + preset, "width=16",     "hidden=12",        "heads=2",
-            "blocks=2",     "dropout=0.1",      "patch.size=2", "patch.dropout=0.1"};
+            "layers=2",     "dropout=0.1",      "patch.size=2", "patch.dropout=0.1"};
   }
 };
 
@@ -171,7 +171,7 @@ class MaskedVolumes : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     VisionModelConfig config = config_of({std::string("name=") + GetParam(), "preset=release", "width=16",
-                                          "hidden=12", "heads=2", "blocks=2", "patch.size=2"});
+                                          "hidden=12", "heads=2", "layers=2", "patch.size=2"});
     model_ = make_vision_classifier(config, {{12, 8, 10}, 1, 3, true}, 5);
     model_->to(at::kDouble);
     model_->eval();
@@ -255,11 +255,11 @@ TEST(VisionModelConfig, TakesTheOldNamesOfModels) {
                                                        {"mvit", "pooling-attention"}};
   for (const auto& [old_name, name] : names) {
     // Switching between token models keeps the options, also by a deprecated name.
-    VisionModelConfig config = config_of({"width=24", "blocks=3", std::string("name=") + old_name});
+    VisionModelConfig config = config_of({"width=24", "layers=3", std::string("name=") + old_name});
     EXPECT_EQ(config.name, name);
     EXPECT_EQ(config.width, 24);
     EXPECT_EQ(config.blocks, 3);
-    VisionModelConfig today = config_of({"width=24", "blocks=3", std::string("name=") + name});
+    VisionModelConfig today = config_of({"width=24", "layers=3", std::string("name=") + name});
     EXPECT_EQ(fields_of(config).to_toml(), fields_of(today).to_toml());
     VisionModelConfig saved;
     fields_of(saved).load_toml(fmt::format("name = '{}'\nwidth = 24\nblocks = 3", old_name), "saved");

@@ -1,5 +1,5 @@
 // Server for the Python oracle: for a line `FOLDER<tab>INPUT<tab>OUTPUT` it runs the ViT of FOLDER on the
-// tensor pictures [B, N_1, N_2, C] of the safetensors file INPUT, writes its logits and the attention of each
+// tensor images [B, N_1, N_2, C] of the safetensors file INPUT, writes its logits and the attention of each
 // layer to OUTPUT, and answers "ok" or the error.
 
 #include <ATen/core/grad_mode.h>

@@ -69,7 +69,7 @@ TEST(ForecastCandidates, HaveTheHorizonOfTheTableAtEveryOrigin) {
     EXPECT_THAT(settings, Not(Contains(HasSubstr("forecast.horizon"))));
 }
 
-TEST(ForecastCandidates, AreJudgedOnSomeOfManyWindows) {
+TEST(ForecastCandidates, AreEvaluatedOnSomeOfManyWindows) {
   // 1,905 windows of 96 steps: 30 series have 5.5 million cells, 2 few.
   const Tried many = tried(simulated(20000, 30)), few = tried(simulated(20000, 2));
   for (const std::vector<std::string>& settings : many.settings)

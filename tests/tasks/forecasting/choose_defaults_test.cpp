@@ -29,7 +29,7 @@ TEST(UsualHorizon, FollowsTheStep) {
   EXPECT_EQ(usual_horizon(every(0, 12), 1000), 5);
 }
 
-TEST(UsualHorizon, LeavesTwoWindowsToJudgeItBy) {
+TEST(UsualHorizon, LeavesTwoWindowsToEvaluateItBy) {
   EXPECT_EQ(usual_horizon(every(0, 1), 14), 12);
   EXPECT_EQ(usual_horizon(every(0, 1), 12), 11);
   EXPECT_EQ(usual_horizon(every(kHour), 40), 24);  // 39: one day

@@ -135,7 +135,7 @@ TEST_F(LanguageFiles, ConventionsAgreeWhereTheyPredictTheSame) {
 TEST_F(LanguageFiles, ChangedModelsKeepTheirWeights) {
   const LanguageSource source = small_model("full");
   const models::LanguageModelConfig window =
-      changed_config(source.model->config(), {"attention.form=window", "attention.window=1000"});
+      changed_config(source.model->config(), {"attention.type=window", "attention.window=1000"});
   const auto remade = remade_model(*source.model, window);
   std::vector<int64_t> ids;
   for (int64_t i = 0; i < 40; ++i) ids.push_back(i * 7 % 257);
@@ -171,7 +171,7 @@ TEST_F(LanguageFiles, AScalingThatIsAskedForChangesSomething) {
   // A file may have a scaling factor of 1; it is tested elsewhere.
   models::LanguageModelConfig stretched = plain;
   stretched.rope.scaling.kind = "linear";
-  EXPECT_EQ(changed_config(stretched, {"attention.form=window", "attention.window=5"}).rope.scaling.kind,
+  EXPECT_EQ(changed_config(stretched, {"attention.type=window", "attention.window=5"}).rope.scaling.kind,
             "linear");
 }
 

@@ -63,7 +63,7 @@ TEST(SeriesTask, TrainsPooledAttentionWithTheSameBits) {
   EXPECT_EQ(train::thread_dependence(task, std::vector<int64_t>{1, 2, 3}, 2), "");
 }
 
-TEST(SeriesTask, VariesABatchByItsNumberAndJudgesWithoutVarying) {
+TEST(SeriesTask, AugmentsABatchByItsNumberAndEvaluatesWithoutAugmentation) {
   SeriesClassificationRun run = noisy({}, true);
   ClassTask task(run);
   const std::vector<int64_t> samples = {0, 1, 2};

@@ -1,4 +1,4 @@
-"""Writes segment_metrics.json: scikit-learn's judgement of small label maps, and PyTorch's cross entropy."""
+"""Writes segment_metrics.json: scikit-learn's evaluation of small label maps, and PyTorch's cross entropy."""
 import json
 import pathlib
 import warnings

@@ -74,7 +74,7 @@ TEST(ClassifyTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
-TEST(ClassifyTask, VariesABatchByItsNumberAndJudgesWithoutVarying) {
+TEST(ClassifyTask, AugmentsABatchByItsNumberAndEvaluatesWithoutAugmentation) {
   VolumeClassificationRun run = noisy_run();
   ClassTask task(run);
   const std::vector<int64_t> samples = {0, 1, 2};
