@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/program.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/language_modeling/source.h"
 #include "modewise/text/load_tokenizer.h"

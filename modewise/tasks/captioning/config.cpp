@@ -51,9 +51,9 @@ void CaptioningConfig::fields(Fields& f) {
 }
 
 void CaptioningConfig::validate(const std::string& source) const {
-  require(caption.self_critical_epochs <= train.epochs, ErrorKind::config,
+  require(captions.self_critical_epochs <= train.epochs, ErrorKind::config,
           "{}: caption.self_critical_epochs = {} exceeds train.epochs = {}", source,
-          caption.self_critical_epochs, train.epochs);
+          captions.self_critical_epochs, train.epochs);
   train.validate();
 }
 

@@ -146,7 +146,7 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
   return metrics;
 }
 
-std::vector<train::Image> ClassTask::figures() {
+std::vector<train::Image> ClassTask::images() {
   if (!draws_attention(run_.cost())) return {};
   std::vector<int64_t> samples;
   return attention_figures(run_.model().attention(run_.spread_input("validation", 1, samples)));

@@ -32,7 +32,7 @@ class ClassTask final : public train::ModuleTask {
   /// The run's metrics with the prefix val_. val_auc skips classes that do not occur.
   train::Metrics metrics_of(const at::Tensor& sums) override;
   /// Attention maps of a validation sample, if they are small.
-  std::vector<train::Image> figures() override;
+  std::vector<train::Image> images() override;
   train::Criterion criterion() const override;
   double rate_factor(std::string_view parameter) const override { return run_.rate_factor(parameter); }
   std::string data_hash() const override { return hash_; }

@@ -51,7 +51,7 @@ void require_finite(const ForecastBlock& block, std::span<const float> quantiles
 /// and the errors of require_finite. The module is in evaluation mode during the call.
 void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
                       int64_t batch, const BlockVisitor& visit, int64_t stride = 1,
-                      train::Workers& workers = train::alone());
+                      train::Workers& workers = train::single_process());
 
 /// Elements of a contiguous tensor.
 std::span<const float> floats(const at::Tensor& tensor);
@@ -84,7 +84,7 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
 using QuantileVisitor = std::function<void(const ForecastBlock& block, std::span<const float> quantiles)>;
 metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
                                             const data::WindowSet& set, const QuantileVisitor& visit = {},
-                                            train::Workers& workers = train::alone());
+                                            train::Workers& workers = train::single_process());
 
 /// Evaluation as JSON: scaled and in units, per horizon, step and series.
 nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ForecastErrors& errors,

@@ -27,7 +27,7 @@ void require_masks_fit(const ForecastRun& run, const data::Series& series) {
 /// rank 0 has a result and stores them; other ranks get null.
 nlohmann::ordered_json evaluate(const CalibratedForecaster& forecaster, const ForecastData& data,
                                 const std::string& split, const train::RunFolder& run,
-                                train::Workers& workers = train::alone()) {
+                                train::Workers& workers = train::single_process()) {
   const data::WindowSet& windows = windows_of(data.windows, split);
   const ForecastConfig& config = *forecaster.config;
   PredictionStore kept(data, windows, forecaster.levels(), config.output.predictions);

@@ -196,7 +196,7 @@ void ForecastTask::track_stable_rank(train::Metrics& metrics) {
   ranks_.add(metrics, analysis::layer_ranks(model_->attention(model_input(batch))));
 }
 
-std::vector<train::Image> ForecastTask::figures() {
+std::vector<train::Image> ForecastTask::images() {
   std::vector<train::Image> figures = forecast_figures(*model_, data_);
   if (!draws_attention(analysis::forecaster_cost(config_.model, config_.model_shape(data_.series))))
     return figures;

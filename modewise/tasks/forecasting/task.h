@@ -44,7 +44,7 @@ class ForecastTask final : public train::ModuleTask {
   /// prefixes, followed by each (val_mse_96 …).
   train::Metrics metrics_of(const at::Tensor& sums) override;
   /// Forecasts of a validation window, and attention maps if they are small.
-  std::vector<train::Image> figures() override;
+  std::vector<train::Image> images() override;
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash; }
 

@@ -34,7 +34,7 @@ struct SegmentationErrors {
 /// Several `workers` distribute the areas; only rank 0 has the result.
 SegmentationErrors evaluate_areas(models::Segmenter& model, const data::SegmentationSet& set,
                                   std::span<const data::SceneArea> areas, const SegmentationOptions& options,
-                                  train::Workers& workers = train::alone());
+                                  train::Workers& workers = train::single_process());
 
 /// Up to `wanted` evenly spaced windows of a non-overlapping cover of the areas. An area smaller than a
 /// window is one window that exceeds it.
