@@ -46,7 +46,7 @@ def old_keywords(keys: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            if not keys.keys().isdisjoint(kwargs):
+            if [old for old in keys if old in kwargs]:  # torch.compile traces this
                 return function(*args, **current_keys(keys, kwargs))
             return function(*args, **kwargs)
 

@@ -59,7 +59,8 @@ class Classifier(Estimator):
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each new sample, as a label of the type that `fit` took."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(-1)])
+        indices = self.predict_proba(X).argmax(-1)
+        return np.asarray(self.classes_[indices])
 
     def score(self, X: Any, y: Any) -> float:
         """Accuracy on new samples."""

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "modewise/core/fields.h"
+#include "tests/error_of.h"
 
 namespace modewise {
 namespace {
@@ -65,7 +66,10 @@ TEST(Aliases, OfTasksAndAttentionsAreTheirNames) {
 TEST(Aliases, OfJsonAreReadUnderBothNames) {
   EXPECT_EQ(aliased_member(nlohmann::json{{"deviation", 2}}, "std"), 2);
   EXPECT_EQ(aliased_member(nlohmann::json{{"deviation", 2}, {"std", 3}}, "std"), 3);
-  EXPECT_THROW(aliased_member(nlohmann::json{{"mean", 2}}, "std"), nlohmann::json::out_of_range);
+  EXPECT_THAT(exception_of<nlohmann::json::out_of_range>([] {
+                aliased_member(nlohmann::json{{"mean", 2}}, "std");
+              }),
+              testing::HasSubstr("key 'std' not found"));
 }
 
 struct Inner {

@@ -12,7 +12,7 @@ inline void expect_whole(const SeriesFile& file) {
     expect(length > 0);
     steps += length;
   }
-  expect(file.cases() > 0 && file.dimensions > 0);
+  expect(file.samples() > 0 && file.dimensions > 0);
   expect(file.values.size() == static_cast<size_t>(steps * file.dimensions));
   expect(file.labels.size() == (file.classes.empty() ? 0 : file.lengths.size()));
   for (const int32_t label : file.labels)

@@ -119,7 +119,7 @@ def test_a_run_that_does_not_begin_leaves_nothing():
     with pytest.raises(errors.DataError):
         fitted(X, y[:50])
     assert os.listdir() == []
-    with pytest.raises(errors.UsageError, match="a scene and its mask are both arrays or both paths"):
+    with pytest.raises(errors.UsageError, match="the scene and its mask must both be arrays or both be paths"):
         fitted(X, "mask.npy")
     with pytest.raises(errors.UsageError, match="this Segmenter is not fitted yet"):
         modewise.Segmenter().predict(X)

@@ -34,7 +34,7 @@ def test_texts_give_the_programs_text_and_perplexity(tmp_path):
     assert os.listdir("runs") == ["summary"] and os.listdir("runs/summary/data") == ["summary.jsonl"]
     said = json.loads(ok("generate", made.run_, "--prompt", "the of", "--tokens", 60, "--temperature", 0, "--ignore-eos", "--json").stdout)
     assert made.generate("the of", 60) == said["text"]
-    metrics = json.loads((tmp_path / "runs/causal/metrics.json").read_text())
+    metrics = json.loads((tmp_path / "runs/summary/metrics.json").read_text())
     assert made.evaluate() == metrics["test"]
     (tmp_path / "other.txt").write_text(documents(21)[20])
     other = json.loads(ok("evaluate", made.run_, "--data", tmp_path / "other.txt", "--json").stdout)["own"]["scores"]

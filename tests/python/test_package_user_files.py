@@ -89,7 +89,7 @@ def foreign_files(tmp_path, monkeypatch):
     for ending in [*ENDINGS, "_old/config.toml"]:
         for stem in ("sales", "runs/hot"):
             file = pathlib.Path(stem + ending)
-            file.parent.mkdir(parents=True, overwrite=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"mine: {file}")
     pathlib.Path("data").mkdir()
     pathlib.Path("data/sales.csv").write_text("mine too")

@@ -41,7 +41,7 @@ class LogitSource(nn.Module):
         fits = len(sizes) == 1 and sizes[0] <= self.sizes[0] if sequence else sizes == self.sizes
         if not fits:
             takes = "takes at most as many" if sequence else "takes only these"
-            raise ValueError(f"a synthesizer made for tokens {self.sizes} {takes}, got {sizes}")
+            raise ValueError(f"a synthesizer built for tokens {self.sizes} {takes}, got {sizes}")
         return math.prod(sizes)
 
 

@@ -76,7 +76,7 @@ class FactorProductAttention(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if list(x.shape[1:-1]) != self.sizes:
-            raise ValueError(f"a synthesizer made for tokens {self.sizes} takes only these, got {list(x.shape[1:-1])}")
+            raise ValueError(f"a synthesizer built for tokens {self.sizes} takes only these, got {list(x.shape[1:-1])}")
         values = self.value_proj(x)
         if mask is None:
             return self.out_proj(self._mix(values).reshape(x.shape))
@@ -107,7 +107,7 @@ class LinformerAttention(TensorModule):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         tokens = x.flatten(1, -2)
         if tokens.shape[1] > self.key_map.shape[1]:
-            raise ValueError(f"linformer made for {self.key_map.shape[1]} keys takes at most as many, got {tokens.shape[1]}")
+            raise ValueError(f"linformer built for {self.key_map.shape[1]} keys takes at most as many, got {tokens.shape[1]}")
 
         def project(linear: Linear, weights: Tensor) -> Tensor:
             rows = linear(tokens)

@@ -47,7 +47,7 @@ def use_reference(on: bool) -> None:
 
 
 def set_recompute_mode(on: bool) -> bool:
-    """Sets whether operators of this thread save few activations and recompute the others in the backward pass; returns the
-    previous mode. `modewise.nn.recompute` sets it for a block of code."""
+    """Sets, in this thread, whether operators save few activations (`on`) and recompute the others in the backward pass; returns
+    the previous mode. `modewise.nn.recompute` sets it for a block of code."""
     before: bool = _ops.set_recompute_mode(on)
     return before

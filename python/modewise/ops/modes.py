@@ -9,7 +9,7 @@ _ops = torch.ops.modewise
 
 
 def mode_product(x: Tensor, factor: Tensor, mode: int) -> Tensor:
-    """Mode product of `x` with a matrix: out[b, …, m, …, c] = Σ_n factor[m, n] · x[b, …, n, …, c].
+    """Mode product of `x` with a matrix along `mode`: out[b, …, m, …, c] = Σ_n factor[m, n] · x[b, …, n, …, c].
 
     x [B, N_1 … N_k, D]; factor [M, N_mode] for all, or [B, H, M, N_mode] for each sample and head, where head h
     has channels h·D/H … (h+1)·D/H − 1 -> [B, N_1 … M … N_k, D]. Float32, float64 or bfloat16 (summed in float32).

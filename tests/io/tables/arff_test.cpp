@@ -59,7 +59,7 @@ TEST(Arff, CasesMayHaveNoClasses) {
   EXPECT_THAT(file_of("@attribute a real\n@data\n1\n2\n").classes, IsEmpty());
   const SeriesFile unknown = file_of("@attribute a real\n@attribute c {x,y}\n@data\n1,?\n2,?\n");
   EXPECT_TRUE(unknown.classes.empty() && unknown.labels.empty());
-  EXPECT_EQ(unknown.cases(), 2);
+  EXPECT_EQ(unknown.samples(), 2);
 }
 
 TEST(Arff, TheClassMayStandAnywhere) {

@@ -144,11 +144,11 @@ TEST(TsFile, ReadsTheArchive) {
   const std::string folder = (data_folder() / "uea").string() + "/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
   const SeriesFile motions = read_ts(folder + "BasicMotions/BasicMotions_TRAIN.ts");
-  EXPECT_EQ(motions.cases(), 40);
+  EXPECT_EQ(motions.samples(), 40);
   EXPECT_EQ(motions.values.size(), 40u * 6 * 100);
   EXPECT_EQ(motions.values[0], 0.079106f);
   const SeriesFile vowels = read_ts(folder + "JapaneseVowels/JapaneseVowels_TEST.ts");
-  EXPECT_EQ(vowels.cases(), 370);
+  EXPECT_EQ(vowels.samples(), 370);
   EXPECT_EQ(vowels.classes.size(), 9u);
   EXPECT_EQ(*std::max_element(vowels.lengths.begin(), vowels.lengths.end()), 29);
 }

@@ -146,7 +146,7 @@ FoundCaption naive_beam(int64_t image, size_t places, double penalty) {
     open.clear();
     for (const FoundCaption& caption : longer)
       if (caption.ended || static_cast<int64_t>(caption.words.size()) == kLongest)
-        whole.push_back(caption), --max - positions;
+        whole.push_back(caption), --places;
       else
         open.push_back(caption);
   }

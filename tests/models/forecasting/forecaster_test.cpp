@@ -229,7 +229,7 @@ TEST_P(EveryTokenForecaster, IsEquivariantToPermutationsOfVariablesWithoutModeEm
   for (bool identity : {false, true}) {
     ForecasterConfig config =
         config_of(GetParam(), {"width=16", "hidden=24", "heads=2", "patch.length=7", "patch.stride=7"});
-    config.position.mode_embeddings = identity;
+    config.position.identity = identity;
     auto model = make_forecaster(config, shape, 1);
     model->to(at::kDouble);
     model->eval();
