@@ -120,6 +120,7 @@ Json sweep_json(const SweepPlan& plan, const SweepOutcome& outcome, const std::v
       metrics[plan.metrics[m].path] = {
           {"mean", row.values[m].empty() ? Json(nullptr) : Json(mean_of(row.values[m]))},
           {"std", stddev ? Json(*stddev) : Json(nullptr)},
+          {"deviation", stddev ? Json(*stddev) : Json(nullptr)},  // old name of std
           {"values", row.values[m]}};
     }
     cells.push_back(

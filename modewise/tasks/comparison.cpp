@@ -69,6 +69,8 @@ nlohmann::ordered_json group_json(const RunGroup& group,
     const auto stddev = standard_deviation(values);
     row[name] = {{"mean", mean(values)},
                  {"std", stddev ? nlohmann::ordered_json(*stddev) : nlohmann::ordered_json(nullptr)},
+                 {"deviation", stddev ? nlohmann::ordered_json(*stddev)
+                                      : nlohmann::ordered_json(nullptr)},  // old name of std
                  {"values", values}};
   }
   return row;

@@ -27,7 +27,7 @@ TEST(HeadSpectra, TheTableEndsWithTheMedianAndTheRandomMatrix) {
                                           head_of(2, 2, {1, 0.1}, {0.2, 0.91}), head_of(3, 8, {1}, {0.3})};
   const std::string csv = heads_table(heads, head_of(0, 9, {1, 1}, {0.4, 0.99})).to_csv();
   EXPECT_EQ(csv,
-            "layer,head,stable rank,vector: 90 %,numbers,vector: 99 %,numbers\n"
+            "layer,head,stable rank,vector: 90 %,parameters,vector: 99 %,parameters\n"
             "1,2,1.5,1,10,2,20\n"
             "2,2,4,3,30,> 3,–\n"
             "3,2,2,2,20,> 2,–\n"

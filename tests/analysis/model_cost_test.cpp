@@ -133,7 +133,8 @@ TEST(SeriesCost, HasTheParametersOfTheBuiltModel) {
   for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
            {"name=patchtst"},
            {"name=patchtst", "patch.channels=independent", "head.pooling=flatten"},
-           {"name=patchtst", "attention.type=summary", "attention.fold=[0, 3, 2]", "attention.summary_tokens=2"},
+           {"name=patchtst", "attention.type=summary", "attention.fold=[0, 3, 2]",
+            "attention.summary_tokens=2"},
            {"name=patchtst", "attention.type=axial", "attention.order=1"},
            {"name=patchtst", "attention.type=window", "attention.window=3"},
            {"name=patchtst", "attention.type=linformer", "attention.projected=3"},
@@ -217,7 +218,8 @@ TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {
   for (const bool tied : {false, true}) {
     auto config = config_of<models::LanguageModelConfig>(
         {"width=24", "hidden=40", "layers=2", "heads=4", "kv_heads=2", "context=10", "vocabulary=50",
-         "attention.type=summary", "attention.fold=[0, 3]", "attention.window=4", "attention.summary_tokens=2"});
+         "attention.type=summary", "attention.fold=[0, 3]", "attention.window=4",
+         "attention.summary_tokens=2"});
     config.tied = tied;
     const auto model = models::make_language_model(config, 1);
     // Windows of 1, 2, 3, 4 …: 34 pairs; two summary tokens of each of the 0, 0, 0, 1, 1, 1, 2, 2, 2, 3
@@ -252,7 +254,7 @@ TEST(ComparedPairs, AreThoseThatEachFormSees) {
   EXPECT_EQ(pairs("pooled", {4, 2}, 0, 7), 8 * 4 + 8 * 2);
   // Blocks of 2 tokens, grouped by 2: tokens attend to 0 0 1 1 0 0 1 1 0 inner and 0 0 0 0 1 1 1 1 2 outer
   // blocks; 4 blocks of 2 tokens and 2 of 2 blocks are summarized.
-  EXPECT_EQ(pairs("causal", {0, 2, 2}, 3, 9), (1 + 2 + 7 * 3) + 4 + 6 + 4 * 2 + 2 * 2);
+  EXPECT_EQ(pairs("summary", {0, 2, 2}, 3, 9), (1 + 2 + 7 * 3) + 4 + 6 + 4 * 2 + 2 * 2);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(CaseSentences, OfTrainingAndTestFiles) {
   };
   const std::string good = ts("true a b", {"1,2:3,4:a", "1,2:3,4:b"}, 3);
   EXPECT_EQ(refused(good, ts("true a b", {"1:2:3:a"})),
-            test + ": series of 3 dimensions, but " + train + " have 2");
+            test + ": series of 3 dimensions, but " + train + " has 2");
   EXPECT_EQ(refused(good, ts("true a b c", {"1,2:3,4:b", "1,2:3,4:c"})),
             test + ": sample 2 has class 'c', which no training sample has (there are a, b)");
   EXPECT_EQ(refused(ts("false", {"1,2"}), good), train + ": the training samples have no classes");
@@ -54,7 +54,7 @@ TEST(CaseSentences, OfOtherCasesForATrainedModel) {
   const std::string file = folder.write("x.ts", ts("true a b", {"1,2,3:a", "4,5,6:b"}));
   const auto refused = [&](int64_t variables, int64_t length, bool padded) {
     return error_of(ErrorKind::data, [&] {
-      load_cases(file, "none", {{"a", "b"}, variables, length, padded, {}});
+      load_samples(file, "none", {{"a", "b"}, variables, length, padded, {}});
     });
   };
   EXPECT_EQ(refused(7, 3, true), file + ": series of 1 dimensions, but the run was trained on 7");

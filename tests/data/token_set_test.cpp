@@ -271,7 +271,7 @@ TEST(TokenFile, NamesTheTensorThatDoesNotFit) {
               fmt::format("{}: the metadata's vocabulary must be a size, got '{}'", path, size));
   }
   metadata["vocabulary"] = "8";
-  EXPECT_EQ(refused(good), path + ": token 1 is 8, but the vocabulary has 8");
+  EXPECT_EQ(refused(good), path + ": token 1 is 8, but the vocabulary size is 8");
   metadata["vocabulary"] = "2147483647";
   write(good);
   EXPECT_NO_THROW(TokenFile{std::filesystem::path(path)});
@@ -333,7 +333,7 @@ TEST(TokenWindows, NeedATokenMoreThanTheirContext) {
   EXPECT_EQ(error_of(ErrorKind::data, [&] { TokenWindows("training", stream, 3); }),
             "the training text has 3 tokens, but a window of 3 and its last target need 4");
   EXPECT_EQ(error_of(ErrorKind::config, [&] { TokenWindows("training", stream, 0); }),
-            "a window must hold at least one token, got 0");
+            "a window must have at least one token, got 0");
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { TokenWindows("training", stream, 2).last(); }),
             "the last window is whole");
   int64_t id = 0;

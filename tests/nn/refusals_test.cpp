@@ -38,7 +38,7 @@ TEST(AttentionRegistry, IsThisTable) {
     rows.push_back(std::string(type.name) + " " + std::string(type.code) + (type.causal ? " causal" : "") +
                    (type.rectangular ? " rectangular" : "") + (type.reads_tokens ? "" : " blind"));
   EXPECT_THAT(rows, ElementsAre("dot-product CT causal rectangular", "linformer CL rectangular",
-                                "dense SD causal rectangular", "tensor STT", "tensor-height STTH",
+                                "dense SD causal rectangular", "stt STT", "tensor-height STTH",
                                 "tensor-width STTW", "additive ", "random SR causal rectangular blind",
                                 "random-fixed  causal rectangular blind", "factorized-dense FSD",
                                 "factorized-random FSR causal rectangular blind", "product-random  blind",
@@ -80,7 +80,7 @@ TEST(AttentionRegistry, RefusesInWholeSentences) {
   const SynthesizerShape grid = {{3, 5}, 0, 14, 2};
   EXPECT_EQ(refused("stx", grid), "unknown attention 'stx'");
   EXPECT_EQ(refused("STT", grid, {.causal = true}),
-            "attention 'tensor' cannot be causal: each of its rows depends on every token");
+            "attention 'stt' cannot be causal: each of its rows depends on every token");
   EXPECT_EQ(refused("MS", {{3, 5}, 7, 14, 2}),
             "attention 'mixture' has no cross-attention: its definition has one feature map, so as many keys "
             "as tokens");

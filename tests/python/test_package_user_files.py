@@ -72,7 +72,7 @@ FITS = {
     "series": series_estimator,
     "texts": language_model,
 }
-WRITERS = [(np, "save"), (pd.DataFrame, "to_csv"), (series_classifier, "write_cases"), (pathlib.Path, "write_text")]
+WRITERS = [(np, "save"), (pd.DataFrame, "to_csv"), (series_classifier, "write_samples"), (pathlib.Path, "write_text")]
 every_estimator = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
 

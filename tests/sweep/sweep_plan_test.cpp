@@ -98,11 +98,13 @@ TEST(SweepPlan, WithoutAxesIsItsSeeds) {
 
 TEST(SweepPlan, ValidatesAndNeverTests) {
   const ScratchFolder folder;
-  for (const auto& [task, metrics] : kTasks) {
-    const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "task = \"" + task + "\"\n"), kTasks);
-    EXPECT_EQ(plan.metrics, metrics);
-    EXPECT_THAT(training_arguments(plan, plan.runs.front(), "/runs/x", 1, false),
-                testing::Contains("--no-test"));
+  for (const auto& [task, command, metrics] : kTasks) {
+    for (const std::string& name : {task, command}) {
+      const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "task = \"" + name + "\"\n"), kTasks);
+      EXPECT_EQ(plan.metrics, metrics);
+      EXPECT_THAT(training_arguments(plan, plan.runs.front(), "/runs/x", 1, false),
+                  testing::Contains("--no-test"));
+    }
   }
   SweepOverrides of_test;
   of_test.metrics = {"test.auc"};

@@ -52,32 +52,32 @@ TEST(Kinds, AreChosenByValidationAndNeverByTest) {
 TEST(Kinds, KnowTheirData) {
   const ScratchFolder folder;
   const auto task_of = [](const std::filesystem::path& path) { return task_of_data(path).name; };
-  EXPECT_EQ(task_of("a.csv"), "forecast");
-  EXPECT_EQ(task_of("a.nii.gz"), "classify");
-  EXPECT_EQ(task_of("a.npz"), "forecast");  // no file: not recognized as volumes
-  EXPECT_EQ(task_of("a.TIF"), "segment");
-  EXPECT_EQ(task_of("recall"), "language");
-  EXPECT_EQ(task_of("motifs"), "series");
-  EXPECT_EQ(task_of("annotations/captions_train2017.json"), "captions");
+  EXPECT_EQ(task_of("a.csv"), "forecasting");
+  EXPECT_EQ(task_of("a.nii.gz"), "volume_classification");
+  EXPECT_EQ(task_of("a.npz"), "forecasting");  // no file: not recognized as volumes
+  EXPECT_EQ(task_of("a.TIF"), "segmentation");
+  EXPECT_EQ(task_of("recall"), "language_modeling");
+  EXPECT_EQ(task_of("motifs"), "series_classification");
+  EXPECT_EQ(task_of("annotations/captions_train2017.json"), "captioning");
   folder.write("b/readme.txt", "");
-  EXPECT_EQ(task_of(folder / "b"), "forecast");
+  EXPECT_EQ(task_of(folder / "b"), "forecasting");
   folder.write("b/c/X_TRAIN.ts", "");
-  EXPECT_EQ(task_of(folder / "b"), "series");
+  EXPECT_EQ(task_of(folder / "b"), "series_classification");
   const auto task_of_file = [&](const std::string& name, const std::string& text) {
     return task_of(folder.write(name, text));
   };
-  EXPECT_EQ(task_of_file("rates.txt", "0.7855 1.611\n0.7818 1.610\n"), "forecast");
+  EXPECT_EQ(task_of_file("rates.txt", "0.7855 1.611\n0.7818 1.610\n"), "forecasting");
   EXPECT_EQ(task_of_file("novel.txt", "It is a truth universally acknowledged, that a man of 30\n"),
             "language");
-  EXPECT_EQ(task_of_file("roman.txt", "Я помню чудное мгновенье\n"), "language");
-  EXPECT_EQ(task_of_file("plain.jsonl", "{\"text\": \"label\"}\n"), "language");
-  EXPECT_EQ(task_of_file("broken.jsonl", "{\"text\": \"a\", \"label\"\n"), "language");
+  EXPECT_EQ(task_of_file("roman.txt", "Я помню чудное мгновенье\n"), "language_modeling");
+  EXPECT_EQ(task_of_file("plain.jsonl", "{\"text\": \"label\"}\n"), "language_modeling");
+  EXPECT_EQ(task_of_file("broken.jsonl", "{\"text\": \"a\", \"label\"\n"), "language_modeling");
   EXPECT_EQ(task_of_file("classes.jsonl", "{\"label\": 1, \"text\": \"a\"}\n"), "text");
   EXPECT_EQ(task_of_file("reviews.csv", "id;label;text\r\n1;good;\"a;b\"\r\n"), "text");
-  EXPECT_EQ(task_of_file("quote.csv", "\"text,label\n1,2\n"), "forecast");
-  EXPECT_EQ(task_of_file("years.csv", "label,context\n1,2\n"), "forecast");
+  EXPECT_EQ(task_of_file("quote.csv", "\"text,label\n1,2\n"), "forecasting");
+  EXPECT_EQ(task_of_file("years.csv", "label,context\n1,2\n"), "forecasting");
   folder.write("novels/part/one.txt", "It is a truth universally acknowledged\n");
-  EXPECT_EQ(task_of(folder / "novels"), "language");
+  EXPECT_EQ(task_of(folder / "novels"), "language_modeling");
   folder.write("own/train.tsv", "text\tlabel\na\tb\n");
   EXPECT_EQ(task_of(folder / "own"), "text");
   folder.write("RTE/train.tsv", "index\tsentence1\tsentence2\tlabel\n");
@@ -90,8 +90,8 @@ TEST(Kinds, CandidatesAreConfigsOfTheirTask) {
     if (kind->candidates == nullptr) continue;
     ++searched;
     std::vector<std::string> data;
-    if (kind->name == "forecast") data = {"data.simulate=lorenz96"};
-    if (kind->name == "series") data = {"data.path=motifs"};
+    if (kind->name == "forecasting") data = {"data.simulate=lorenz96"};
+    if (kind->name == "series_classification") data = {"data.path=motifs"};
     std::set<std::string> names;
     for (const Candidate& one : kind->candidates("", data)) {
       EXPECT_TRUE(names.insert(one.name).second) << kind->name << " " << one.name;

@@ -187,7 +187,7 @@ TEST(RunFolder, IsARunWhenItsConfigIsThere) {
   EXPECT_EQ(error.kind(), ErrorKind::no_input);
   EXPECT_THAT(error.what(), HasSubstr("its start was interrupted"));
   run.write_config("# now\n");
-  EXPECT_EQ(RunFolder::open(scratch / "run").task(), "forecast");
+  EXPECT_EQ(RunFolder::open(scratch / "run").task(), "forecasting");
 }
 
 TEST(RunFolder, IsLockedFromTheStartOn) {
@@ -344,7 +344,7 @@ TEST(RunFolder, WritesTheseFilesAndNoOthers) {
   run.write_metrics({{"b", 3}});
   EXPECT_EQ(read_file(scratch / "metrics.json"), "{\n \"b\": 3\n}\n");
   scratch.write("manifest.json", "{}");
-  EXPECT_EQ(run.task(), "forecast");
+  EXPECT_EQ(run.task(), "forecasting");
 }
 
 TEST(RunFolder, TheEventFilesOfARunAreItsOwn) {

@@ -179,7 +179,7 @@ TEST(Sentences, OfTensorFiles) {
   EXPECT_EQ(refused(ErrorKind::data, {{"a", a}, {"b", at::zeros({5}, at::kLong)}}),
             path.string() + ": tensor 'b' is F64 [5], the model expects I64 [5]");
   EXPECT_EQ(refused(ErrorKind::data, {{"a", a}}),
-            path.string() + " holds 2 tensors, the model has 1: it belongs to another model");
+            path.string() + " has 2 tensors, the model has 1: it belongs to another model");
   EXPECT_EQ(refused(ErrorKind::internal, {{"b", b}, {"a", at::zeros({3, 2}).t()}}),
             "tensor 'a' must be contiguous to be loaded");
   const std::vector<NamedTensor> complex = {{"z", at::empty({1}, at::kComplexFloat)}};

@@ -113,23 +113,24 @@ TEST(TrainConfig, KnowsWhatChangesNumbers) {
 TEST(RunFolder, ManifestSaysWhatWasRun) {
   const ScratchFolder scratch;
   const RunFolder run = RunFolder::create(scratch / "run");
-  EXPECT_EQ(run.task(), "forecast");  // without a manifest
+  EXPECT_EQ(run.task(), "forecasting");  // without a manifest
   RunManifest written;
-  written.task = "classify";
+  written.task = "volume_classification";
   written.command_line = {"modewise", "\xff"};
   written.test_read = true;
   run.begin(written, "x = 1\n", {{"a", 2}});
   const nlohmann::json manifest = run.read_manifest();
-  EXPECT_EQ(manifest.at("task"), "classify");
+  EXPECT_EQ(manifest.at("task"), "volume_classification");
   EXPECT_EQ(manifest.at("test_read"), true);
   EXPECT_EQ(manifest.at("command_line"), (nlohmann::json{"modewise", "\ufffd"}));
   EXPECT_EQ(manifest.at("files").front(), "config.toml");
   EXPECT_EQ(manifest.at("started").get<std::string>().size(), 24U);  // 2026-01-31T12:00:00+0100
   EXPECT_EQ(run.read_config(), "x = 1\n");
-  EXPECT_EQ(run.task(), "classify");
-  EXPECT_NO_THROW(run.require_task("classify"));
-  EXPECT_EQ(refused([&] { run.require_task("forecast"); }, ErrorKind::usage),
-            (scratch / "run").string() + " is a run of the task 'classify', not of 'forecast'");
+  EXPECT_EQ(run.task(), "volume_classification");
+  EXPECT_NO_THROW(run.require_task("volume_classification"));
+  EXPECT_EQ(
+      refused([&] { run.require_task("forecasting"); }, ErrorKind::usage),
+      (scratch / "run").string() + " is a run of the task 'volume_classification', not of 'forecasting'");
 }
 
 }  // namespace

@@ -375,7 +375,7 @@ TEST(TensorFile, LoadsNothingUnlessEverythingFits) {
   std::vector<NamedTensor> wrong(tensors.begin(), tensors.end() - 1);
   const at::Tensor before = other.first_weight.detach().clone();
   EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { load_tensors(scratch / "model", wrong); }),
-            scratch.path("model") + " holds 7 tensors, the model has 6: it belongs to another model");
+            scratch.path("model") + " has 7 tensors, the model has 6: it belongs to another model");
   wrong = tensors;
   wrong[4].tensor = wrong[4].tensor.detach().reshape({1, -1});
   EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { load_tensors(scratch / "model", wrong); }),

@@ -115,7 +115,8 @@ nlohmann::json to_json(const Description& d) {
                          {"min", number(s.min)},
                          {"mean", number(s.mean)},
                          {"max", number(s.max)},
-                         {"std", number(s.stddev)}});
+                         {"std", number(s.stddev)},
+                         {"deviation", number(s.stddev)}});  // old name of std
   for (const Gap& gap : d.gaps)
     gaps.push_back({{"first_row", gap.first_row},
                     {"rows", gap.rows},

@@ -35,7 +35,8 @@ data::SceneSplit scene_split(const std::string& name);
 /// only rank 0 has the result; other ranks get null.
 nlohmann::ordered_json evaluate_areas(models::Segmenter& model, const SegmentationConfig& config,
                                       const data::SegmentationSet& data, const std::string& name,
-                                      data::SceneSplit split, train::Workers& workers = train::single_process());
+                                      data::SceneSplit split,
+                                      train::Workers& workers = train::single_process());
 
 /// Evaluates the unread test areas of a run and writes "test" of metrics.json like training. `set` is the
 /// run's complete data. Returns the evaluation. Several train::workers() distribute the areas; rank 0 writes,

@@ -201,6 +201,7 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
                {"missing", set.missing()},
                {"mean", set.rule().scale.mean},
                {"std", set.rule().scale.stddev},
+               {"deviation", set.rule().scale.stddev},  // old name of std
                {"split", set.split_rule()},
                {"notes", set.notes()},
                {"classes", to_json(set.classes())["classes"]},

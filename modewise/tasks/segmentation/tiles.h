@@ -34,7 +34,8 @@ using RowTaker = std::function<void(const FinishedRows&)>;
 /// rank 0. The model must be in evaluation mode. Config error for an invalid overlap. Throws
 /// train::EvaluationInterrupted on a stop signal.
 void classify_area(models::Segmenter& model, const data::PixelRect& area, const TileOptions& options,
-                   const AreaReader& read, const RowTaker& take, train::Workers& workers = train::single_process());
+                   const AreaReader& read, const RowTaker& take,
+                   train::Workers& workers = train::single_process());
 
 /// Argmax of logits [n, C]; the first of equal ones.
 void highest_classes(std::span<const float> logits, int64_t classes, std::span<int16_t> out);

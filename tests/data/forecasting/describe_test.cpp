@@ -69,8 +69,8 @@ TEST(Describe, BecomesJson) {
       R"("splits":[{"first":"0","last":"6","name":"training","rows":7,"windows":5},)"
       R"({"first":"7","last":"7","name":"validation","rows":1,"windows":1},)"
       R"({"first":"8","last":"9","name":"test","rows":2,"windows":2}],)"
-      R"("variables":[{"deviation":1.0,"max":2.0,"mean":1.0,"min":0.0,"missing":4,"name":"v0"},)"
-      R"({"deviation":1.0,"max":3.0,"mean":2.0,"min":1.0,"missing":4,"name":"v1"}]})");
+      R"("variables":[{"deviation":1.0,"max":2.0,"mean":1.0,"min":0.0,"missing":4,"name":"v0","std":1.0},)"
+      R"({"deviation":1.0,"max":3.0,"mean":2.0,"min":1.0,"missing":4,"name":"v1","std":1.0}]})");
 }
 
 TEST(Describe, ListsGapsOfSeveralRows) {

@@ -154,8 +154,9 @@ TEST(Scaler, ACellThatFloat32CannotHoldIsADataErrorWithItsPlace) {
   s.values.mutable_data_ptr<double>()[9] = -3.5e38;
   EXPECT_THAT(
       error_of(ErrorKind::data, [&] { scaler.transform(s); }),
-      HasSubstr("test: row 5, 'v1': -3.5e+38 is -3.5e+38 deviations from the mean of its training rows, "
-                "more than 32-bit floats can hold"));
+      HasSubstr(
+          "test: row 5, 'v1': -3.5e+38 is -3.5e+38 standard deviations from the mean of its training rows, "
+          "more than 32-bit floats can hold"));
   s.place = [](int64_t row, int64_t index) {
     return "cell " + std::to_string(row) + " " + std::to_string(index);
   };

@@ -165,10 +165,10 @@ TEST_F(SeriesSentences, OfScalers) {
   Series s = make_series({4, 2}, [](int64_t i) { return static_cast<double>(i / 2 % 2 * 2); });
   const Scaler scaler = Scaler::fit(s, {0, 4});  // mean 1, std 1
   s.values.mutable_data_ptr<double>()[5] = 1e39;
-  EXPECT_EQ(
-      error_of(ErrorKind::data, [&] { scaler.transform(s); }),
-      "test: row 3, 'v1': 1e+39 is 1e+39 deviations from the mean of its training rows, more than 32-bit "
-      "floats can hold; if it stands for a missing value, name it in data.missing_values");
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { scaler.transform(s); }),
+            "test: row 3, 'v1': 1e+39 is 1e+39 standard deviations from the mean of its training rows, more "
+            "than 32-bit "
+            "floats can hold; if it stands for a missing value, name it in data.missing_values");
 }
 
 TEST_F(SeriesSentences, OfModesInJson) {

@@ -130,7 +130,7 @@ TEST(TokenFile, RefusesWhatDoesNotFit) {
     return error_of(ErrorKind::data, [&] { TokenFile(folder.path("t.safetensors")); });
   };
   const std::span<const uint16_t> all(tokens), good = all.first(2);
-  EXPECT_NE(write({0, 3}, {1}, metadata, all).find("token 2 is 9, but the vocabulary has 9"),
+  EXPECT_NE(write({0, 3}, {1}, metadata, all).find("token 2 is 9, but the vocabulary size is 9"),
             std::string::npos);
   EXPECT_NE(write({0, 1}, {1}, metadata, good).find("from 0 to 2"), std::string::npos);
   EXPECT_NE(write({0, 2, 1, 2}, {1, 1, 1}, metadata, good).find("document 1"), std::string::npos);

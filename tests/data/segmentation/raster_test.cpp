@@ -33,7 +33,7 @@ TEST(Scenes, ReadArraysInAnyOrderOfAxes) {
   other->read({1, 2, 1, 1}, pixel);
   EXPECT_EQ(pixel, (std::vector<float>{7, 27, 47, 67, 87, 107}));
   EXPECT_THAT(error_of(ErrorKind::data, [&] { open_raster(folder.path("thwc.npy"), "hwc"); }),
-              HasSubstr("an array of 4 axes, but an image has 3, 'hwc'"));
+              HasSubstr("an array with 4 axes, but an image has 3, 'hwc'"));
 }
 
 TEST(Rasters, ReadEveryTypeOfNumber) {

@@ -114,7 +114,7 @@ TEST(Scenes, FindTheClassesOfTheirMasks) {
                        }),
               HasSubstr("the masks have no class id that is not ignored (0, 1)"));
   EXPECT_THAT(error_of(ErrorKind::data, [&] { set([](int64_t r, int64_t c) { return r * 30 + c; }); }),
-              HasSubstr("more than 300 different numbers"));
+              HasSubstr("more than 300 different values"));
   EXPECT_THAT(error_of(ErrorKind::data, [&] { set([](int64_t, int64_t) { return 1000000; }); }),
               HasSubstr("class ids of a mask must be whole numbers, got 1"));
   std::vector<float> half(900, 0.5F);

@@ -228,7 +228,7 @@ TEST(Scenes, SayWhatIsWrongWithAPair) {
   EXPECT_THAT(
       error_of(ErrorKind::data,
                [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("float_mask.npy")), 4); }),
-      HasSubstr("more than 300 different numbers"));
+      HasSubstr("more than 300 different values"));
   folder.write("broken.tif", "II*");
   EXPECT_THAT(
       error_of(ErrorKind::data,

@@ -190,9 +190,9 @@ TEST(SceneSentences, OfSummaries) {
             "[json.exception.out_of_range.403] key 'window' not found");
   const std::string differ = "its lists of bands, means and standard deviations differ in length";
   EXPECT_EQ(refused([](auto& json) { json["mean"] = {1}; }), differ);
-  EXPECT_EQ(refused([](auto& json) { json["deviation"] = {1, 2, 3}; }), differ);
+  EXPECT_EQ(refused([](auto& json) { json["std"] = {1, 2, 3}; }), differ);
   EXPECT_EQ(refused([](auto& json) {
-              for (const char* name : {"bands", "mean", "deviation"}) json[name] = nlohmann::json::array();
+              for (const char* name : {"bands", "mean", "std"}) json[name] = nlohmann::json::array();
             }),
             differ);
   EXPECT_EQ(refused([](auto& json) { json["bands"] = {0, 2}; }), "band 2 of 2");

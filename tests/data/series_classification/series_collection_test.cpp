@@ -117,7 +117,7 @@ TEST_F(Collection, ScalesByTheTrainingSamplesAlone) {
   const at::Tensor& test = set.samples[static_cast<size_t>(set.test[0])];
   EXPECT_EQ(test[0][0].item<double>(), 3);
   EXPECT_EQ(test[1][0].item<double>(), 1);
-  config.normalize = "case";
+  config.normalize = "sample";
   EXPECT_NEAR(load_collection(config).samples.back()[0][0].item<double>(), -1, 1e-6);
   config.normalize = "none";
   EXPECT_EQ(load_collection(config).samples.back()[0][0].item<double>(), 4);
@@ -184,7 +184,7 @@ TEST_F(Collection, LoadsOtherSamplesForATrainedModel) {
   EXPECT_THAT(refused({{"a", "b"}, 1, 4, true, {}}), HasSubstr("class 'c', which no training sample has"));
   EXPECT_THAT(refused({{"a", "b", "c"}, 2, 4, true, {}}), HasSubstr("trained on 2"));
   EXPECT_THAT(refused({{"a", "b", "c"}, 1, 2, true, {}}), HasSubstr("the model's maximum is 2"));
-  EXPECT_THAT(refused({{"a", "b", "c"}, 1, 4, false, {}}), HasSubstr("takes no masks"));
+  EXPECT_THAT(refused({{"a", "b", "c"}, 1, 4, false, {}}), HasSubstr("takes no padding masks"));
 }
 
 TEST_F(Collection, VariesByBatchNumberAndLeavesPaddingAlone) {
@@ -337,7 +337,7 @@ TEST_F(Collection, LoadsSamplesThatHaveNoClass) {
   const TrainedSeries trained = {{"a", "b"}, 1, 2, false, {{1}, {4}}};
   const SeriesCollection set = load_samples(file, "variable", trained);
   EXPECT_THAT(set.labels, ElementsAre(-1, -1));
-  EXPECT_THAT(set.names, ElementsAre("case 1", "case 2"));
+  EXPECT_THAT(set.names, ElementsAre("sample 1", "sample 2"));
   EXPECT_THAT(set.test, ElementsAre(0, 1));
   EXPECT_EQ(set.name, "n");
   EXPECT_EQ(set.source, file);
@@ -346,7 +346,7 @@ TEST_F(Collection, LoadsSamplesThatHaveNoClass) {
   EXPECT_EQ(set.samples[0][0][1].item<float>(), 0.5);
   EXPECT_EQ(set.samples[1][0][1].item<float>(), 1);
   EXPECT_EQ(load_samples(file, "none", {{"a", "b"}, 1, 2, false, {}}).samples[0][0][1].item<float>(), 3);
-  EXPECT_EQ(load_samples(file, "case", trained).samples[0][0][1].item<float>(), 1);
+  EXPECT_EQ(load_samples(file, "sample", trained).samples[0][0][1].item<float>(), 1);
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_samples("/nowhere.ts", "none", trained); }),
             "there is no file /nowhere.ts");
   TrainedSeries longer = trained;

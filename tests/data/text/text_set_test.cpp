@@ -183,7 +183,7 @@ TEST_F(TextSets, SaysWhatIsWrongInFilesOfOnesOwn) {
   file("{\"text\": \"a\"}\n");
   EXPECT_EQ(refused(), path + ": no text has a class in 'label'; set data.label");
   file("{\"text\": \"" + std::string((1 << 20) + 1, 'a') + "\", \"label\": 1}\n");
-  EXPECT_EQ(refused(), path + ":1: a text of 1048577 bytes; the limit is 1048576");
+  EXPECT_EQ(refused(), path + ":1: a text of 1048577 bytes; the maximum is 1048576");
   file("{\"text\": \"a\", \"pair\": \"\", \"label\": 1}\n");
   EXPECT_EQ(refused(), path + ":1: the second text of the pair is empty (data.allow_broken skips such rows)");
   config_.path = folder_.write("x.doc", "a");

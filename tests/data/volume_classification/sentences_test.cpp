@@ -34,7 +34,7 @@ class VolumeSentences : public Volumes {
 TEST_F(VolumeSentences, OfMedMnist) {
   const VolumeConfig config = config_of(write("adrenalmnist3d.npz", six_arrays()));
   const std::string counts =
-      "adrenalmnist3d.npz: adrenalmnist3d holds 1188 + 98 + 298 samples (training, validation, test), this "
+      "adrenalmnist3d.npz: adrenalmnist3d has 1188 + 98 + 298 samples (training, validation, test), this "
       "file ";
   EXPECT_EQ(said(ErrorKind::data, config), counts + "4 + 2 + 3; data.counts = \"any\" accepts it");
   EXPECT_EQ(said(ErrorKind::data, config, false), counts + "4 + 2 + 298; data.counts = \"any\" accepts it");
@@ -69,7 +69,7 @@ TEST_F(VolumeSentences, OfOlderReleases) {
   EXPECT_EQ(
       load_volumes(config_of(path)).notes.front(),
       path +
-          ": vesselmnist3d holds 1335 + 191 + 382 samples (training, validation, test), this file 1335 + "
+          ": vesselmnist3d has 1335 + 191 + 382 samples (training, validation, test), this file 1335 + "
           "192 + 382: it is from an older release and contains a blank sample, removed in release 2.2.4; "
           "results differ from those on newer files");
 }

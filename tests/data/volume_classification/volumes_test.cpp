@@ -78,7 +78,7 @@ TEST_F(Volumes, RefuseLabelsOutOfRangeAndOfAnotherNumber) {
               HasSubstr("label 0.5 of sample 1 is not a whole number"));
   arrays = six_arrays();
   arrays["val_images"] = bytes_of({2, 3, 4}, 1);
-  EXPECT_THAT(refusal(config_of(write("d.npz", arrays))), HasSubstr("val_images: volumes of 2 axes"));
+  EXPECT_THAT(refusal(config_of(write("d.npz", arrays))), HasSubstr("val_images: volumes with 2 axes"));
   arrays = six_arrays();
   arrays["val_images"] = bytes_of({2, 12}, 1);
   EXPECT_THAT(refusal(config_of(write("e.npz", arrays))), HasSubstr("expected volumes [samples, x, y, z]"));
@@ -89,7 +89,7 @@ TEST_F(Volumes, OfAKnownSetMustHaveItsCountsOrThoseOfAnOlderRelease) {
   EXPECT_THAT(
       refusal(config),
       HasSubstr(
-          "adrenalmnist3d holds 1188 + 98 + 298 samples (training, validation, test), this file 4 + 2 + 3"));
+          "adrenalmnist3d has 1188 + 98 + 298 samples (training, validation, test), this file 4 + 2 + 3"));
   config.counts = "any";
   config.classes = {"a", "b", "c"};
   EXPECT_EQ(load_volumes(config).warnings, 1U);
@@ -405,7 +405,7 @@ TEST_F(Volumes, OfArraysMayHaveChannelsLast) {
   six["val_images"] = io::make_array({2, 3, 4, 5}, std::span<const float>(floats));
   EXPECT_THAT(refusal(config_of(write("e.npz", six))), HasSubstr("or another type"));
   six["val_images"] = bytes_of({2, 3, 4, 5, 3}, 1);
-  EXPECT_THAT(refusal(config_of(write("f.npz", six))), HasSubstr("volumes of 3 axes and 3 channels"));
+  EXPECT_THAT(refusal(config_of(write("f.npz", six))), HasSubstr("volumes with 3 axes and 3 channels"));
 }
 
 TEST_F(Volumes, OfNpyTakeTheColumnAskedFor) {
@@ -416,7 +416,7 @@ TEST_F(Volumes, OfNpyTakeTheColumnAskedFor) {
   config.label_column = "kind";
   EXPECT_THAT(load_volumes(config).labels, ElementsAre(1, 0));
   config.label_column = "name";
-  EXPECT_EQ(refusal(config), config.labels + ": expected a column of labels (whole numbers) called 'name'");
+  EXPECT_EQ(refusal(config), config.labels + ": expected a column of labels (whole numbers) named 'name'");
   config.labels = scratch_.write("texts.csv", "label\nx\ny\n");
   config.label_column = "";
   EXPECT_EQ(refusal(config), config.labels + ": expected a column of labels (whole numbers)");

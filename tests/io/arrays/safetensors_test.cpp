@@ -255,7 +255,7 @@ TEST(Safetensors, RefusesCorruptions) {
       {"metadata twice", file_with("{\"__metadata__\":{},\"__metadata__\":{}}", 0),
        "file: the safetensors header is wrong at byte 42: duplicate key __metadata__"},
       {"metadata key twice", file_with("{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}}", 0),
-       "file: the safetensors header is wrong at byte 38: a key of duplicate key __metadata__"},
+       "file: the safetensors header is wrong at byte 38: duplicate key in __metadata__"},
       {"metadata unclosed", file_with("{\"__metadata__\":{\"a\":\"b\"", 0),
        "file: the safetensors header is wrong at byte 32: '}' expected at the end of __metadata__"},
       {"a pickle", std::string("\x80\x02}q\x00...........", 16),

@@ -49,8 +49,8 @@ LanguageModelConfig small_config(const std::string& type) {
   c.kv_heads = 2;
   c.context = 64;
   c.attention.type = type;
-  if (type == "causal" || type == "axial") c.attention.fold = {0, 3, 5};
-  if (type == "causal") c.attention.summary_tokens = 2;
+  if (type == "summary" || type == "axial") c.attention.fold = {0, 3, 5};
+  if (type == "summary") c.attention.summary_tokens = 2;
   if (type == "window" || type == "lambda") c.attention.window = 7;
   if (type == "lambda") c.attention.sinks = 2;
   return c;
@@ -122,7 +122,7 @@ TEST_P(EveryForm, RecomputedActivationsAndThreadsChangeNoBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, EveryForm,
-                         testing::Values("causal", "full", "window", "lambda", "axial", "random", "topk"),
+                         testing::Values("summary", "full", "window", "lambda", "axial", "random", "topk"),
                          [](const auto& param) { return std::string(param.param); });
 
 double root_mean_square(const at::Tensor& x) {
@@ -138,7 +138,7 @@ double root_mean_square(const at::Tensor& x) {
 TEST(LanguageModel, Bfloat16DiffersByTheRoundingOfActivationsAlone) {
   const double one = 0x1p-7 * std::sqrt(3 / (8 * std::log(2.0)) / 12), all = one * std::sqrt(15.0 * 3 + 4);
   const at::Tensor tokens = at::arange(64, at::kLong).mul(7).remainder(31).view({2, 32});
-  for (const char* type : {"causal", "full"}) {
+  for (const char* type : {"summary", "full"}) {
     LanguageModelConfig config = small_config(type);
     const auto exact = make_language_model(config, 3);
     config.precision = "bf16";
@@ -164,9 +164,9 @@ TEST(LanguageModel, Bfloat16DiffersByTheRoundingOfActivationsAlone) {
 }
 
 TEST(LanguageModel, WeightsDependOnTheSeedAlone) {
-  const auto a = make_language_model(small_config("causal"), 3),
-             b = make_language_model(small_config("causal"), 3);
-  const auto c = make_language_model(small_config("causal"), 4);
+  const auto a = make_language_model(small_config("summary"), 3),
+             b = make_language_model(small_config("summary"), 3);
+  const auto c = make_language_model(small_config("summary"), 4);
   const auto of = [](LanguageModel& m, const char* name) { return m.named_parameters()[name]; };
   for (const auto& item : a->named_parameters())
     EXPECT_TRUE(at::equal(item.value(), of(*b, item.key().c_str())));
@@ -175,14 +175,14 @@ TEST(LanguageModel, WeightsDependOnTheSeedAlone) {
   EXPECT_NEAR(of(*a, "model.layers.0.mlp.gate_proj.weight").std().item<double>(), 1 / std::sqrt(24.0), 0.02);
   EXPECT_NEAR(of(*a, "model.layers.0.mlp.down_proj.weight").std().item<double>(), 1 / std::sqrt(24.0 * 6.0),
               0.008);
-  LanguageModelConfig given = small_config("causal");
+  LanguageModelConfig given = small_config("summary");
   given.stddev = 0.02;
   EXPECT_NEAR(of(*make_language_model(given, 3), "model.layers.0.mlp.gate_proj.weight").std().item<double>(),
               0.02, 0.002);
 }
 
 TEST(LanguageModel, ParametersAreCountedByFormula) {
-  for (const char* type : {"causal", "full", "axial"})
+  for (const char* type : {"summary", "full", "axial"})
     for (const bool tied : {true, false}) {
       LanguageModelConfig config = small_config(type);
       config.tied = tied;
@@ -261,7 +261,7 @@ TEST(LanguageLoss, SameBitsForAnyNumberOfThreads) {
 // training.
 TEST(LanguageModelingConfig, OutermostBlocksAreKnownThatTheLastTokenOfTheContextSaw) {
   const auto known = [](int64_t context, std::vector<int64_t> fold) {
-    LanguageModelConfig config = small_config("causal");
+    LanguageModelConfig config = small_config("summary");
     config.context = context;
     config.attention.fold = std::move(fold);
     return config.resolved().attention_options().fold[0];
@@ -277,7 +277,7 @@ TEST(LanguageModelingConfig, OutermostBlocksAreKnownThatTheLastTokenOfTheContext
 
 TEST(LanguageModelingConfig, WhatDoesNotFitTogetherIsNamed) {
   const auto message = [](auto change) {
-    LanguageModelConfig config = small_config("causal");
+    LanguageModelConfig config = small_config("summary");
     change(config);
     return error_of(ErrorKind::config, [&] { make_language_model(config, 1); });
   };
@@ -355,7 +355,7 @@ const std::vector<double> kPlain = yarn(500, 16, 8192, 1);
 // 8,192 tokens are 512 blocks of 16, in 16 blocks of 32: three times the length has 48 of these.
 TEST(LanguageModel, YarnCountsThePositionsOfEachLevel) {
   const double gain = 0.1 * std::log(3.0) + 1;
-  const LanguageModelConfig causal = stretched_config("causal", {0, 32, 16});
+  const LanguageModelConfig causal = stretched_config("summary", {0, 32, 16});
   expect_row(causal, 0, yarn(500, 16, 8192, 3), gain);
   expect_row(causal, 1, kPlain, 1);
   expect_row(causal, 2, yarn(500, 16, 16, 3), gain);
@@ -367,12 +367,12 @@ TEST(LanguageModel, YarnCountsThePositionsOfEachLevel) {
   expect_row(stretched_config("axial", {0, 9000}), 0, yarn(500, 16, 8192, 9000.0 / 8192),
              0.1 * std::log(9000.0 / 8192) + 1);
   // Outermost blocks of `summary` continue beyond a first mode of 16, those of `axial` do not.
-  expect_row(stretched_config("causal", {16, 32, 16}), 2, yarn(500, 16, 16, 3), gain);
+  expect_row(stretched_config("summary", {16, 32, 16}), 2, yarn(500, 16, 16, 3), gain);
   expect_row(stretched_config("axial", {16, 32, 16}), 2, kPlain, 1);
 }
 
 TEST(LanguageModel, AChosenLevelIsStretchedByTheFactor) {
-  LanguageModelConfig config = stretched_config("causal", {0, 32, 16});
+  LanguageModelConfig config = stretched_config("summary", {0, 32, 16});
   config.rope.scaled_level = 1;
   expect_row(config, 0, kPlain, 1);
   expect_row(config, 1, yarn(500, 16, 32, 3), 0.1 * std::log(3.0) + 1);
@@ -380,7 +380,7 @@ TEST(LanguageModel, AChosenLevelIsStretchedByTheFactor) {
 }
 
 TEST(LanguageModel, LengthsInTokensAreThoseOfEarlierVersions) {
-  LanguageModelConfig config = stretched_config("causal", {0, 32, 16});
+  LanguageModelConfig config = stretched_config("summary", {0, 32, 16});
   config.rope.level_lengths = false;
   for (int64_t level = 0; level < 3; ++level)
     expect_row(config, level, yarn(500, 16, 8192, 3), 0.1 * std::log(3.0) + 1);

@@ -62,8 +62,8 @@ TEST_F(LanguageLatents, OfADeeperFoldKeepTheLevelsThatBothHave) {
   EXPECT_LT(begun, 0.1);
   EXPECT_THAT(
       deeper.notes,
-      ElementsAre("latents of 2 layers: levels 1 to 2 are kept, levels 3 to 4 start near mean pooling "
-                  "(small random values)"));
+      ElementsAre("latents of 2 layers: levels 1 to 2 are kept, levels 3 to 4 are initialized near mean "
+                  "pooling (small random values)"));
 }
 
 // Blocks of the third level are longer than the text, so the deeper model is the same function.

@@ -108,8 +108,8 @@ LanguageModelConfig byte_config(const std::string& type) {
   c.heads = 4;
   c.kv_heads = 2;
   c.attention.type = type;
-  if (type == "causal" || type == "axial") c.attention.fold = {0, 3, 4};
-  if (type == "causal") c.attention.summary_tokens = 2;
+  if (type == "summary" || type == "axial") c.attention.fold = {0, 3, 4};
+  if (type == "summary") c.attention.summary_tokens = 2;
   if (type == "window" || type == "lambda") c.attention.window = 37;
   if (type == "lambda") c.attention.sinks = 5;
   return c;
@@ -117,7 +117,7 @@ LanguageModelConfig byte_config(const std::string& type) {
 
 TEST(LanguageMemory, CachesTakeWhatIsCountedBeforehand) {
   const auto tokenizer = text::load_tokenizer("bytes");
-  for (const char* type : {"causal", "full", "window", "lambda", "axial", "random", "topk"})
+  for (const char* type : {"summary", "full", "window", "lambda", "axial", "random", "topk"})
     for (const char* precision : {"float32", "bf16"}) {
       LanguageModelConfig config = byte_config(type);
       config.vocabulary = tokenizer->size();

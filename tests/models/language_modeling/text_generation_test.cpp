@@ -79,13 +79,13 @@ LanguageModelConfig byte_config(const std::string& type) {
   c.layers = 2;
   c.heads = 2;
   c.attention.type = type;
-  if (type == "causal") c.attention.fold = {0, 2, 4};
+  if (type == "summary") c.attention.fold = {0, 2, 4};
   return c;
 }
 
 TEST(TextGeneration, AnyBytesAreAPrompt) {
   const auto tokenizer = text::load_tokenizer("bytes");
-  LanguageModelConfig config = byte_config("causal");
+  LanguageModelConfig config = byte_config("summary");
   config.vocabulary = tokenizer->size();
   const auto model = make_language_model(config, 1);
   const std::string prompt = "\xFF\xC3 no UTF-8 \xE2\x82";
@@ -139,7 +139,7 @@ TEST(TextGeneration, TakesSeveralThreadsWhereATokenReadsMuch) {
   const auto tokenizer = text::load_tokenizer("bytes");
   const int before = at::get_num_threads();
   at::set_num_threads(3);
-  LanguageModelConfig config = byte_config("causal");
+  LanguageModelConfig config = byte_config("summary");
   config.vocabulary = tokenizer->size();
   EXPECT_EQ(threads_of(*make_language_model(config, 1), tokenizer), 1);
   config.width = 1024;
@@ -157,7 +157,7 @@ TEST(TextGeneration, TakesSeveralThreadsWhereATokenReadsMuch) {
 // Sizes without common multiples, large enough to use several threads.
 TEST(TextGeneration, StepsHaveTheSameBitsForAnyNumberOfThreads) {
   const int before = at::get_num_threads();
-  for (const char* type : {"causal", "full"})
+  for (const char* type : {"summary", "full"})
     for (const char* precision : {"float32", "bf16"}) {
       LanguageModelConfig config = byte_config(type);
       config.vocabulary = 2003;

@@ -115,23 +115,22 @@ std::vector<std::string> with(std::vector<std::string> list, const std::vector<s
 
 INSTANTIATE_TEST_SUITE_P(
     Series, EverySeriesModel,
-    testing::Values(small_patches,
-                    with(small_patches, {"attention.type=axial", "patch.channels=independent"}),
-                    with(small_patches,
-                         {"attention.type=axial", "attention.fold=[0, 3, 2]", "head.pooling=flatten"}),
-                    with(small_patches, {"attention.type=summary", "attention.summary_tokens=2", "head.pooling=mean"}),
-                    with(small_patches, {"attention.type=axial", "attention.order=1"}),
-                    with(small_patches, {"attention.type=pooled"}),
-                    with(small_patches, {"attention.type=window", "attention.density=0.3"}),
-                    with(small_patches, {"attention.type=topk", "attention.density=0.3"}),
-                    with(small_patches, {"attention.type=linformer"}),
-                    with(small_patches, {"attention.type=nystroemformer", "attention.landmarks=3"}),
-                    with(small_patches, {"attention.type=reformer", "attention.chunk=3"}),
-                    std::vector<std::string>{"name=shapelet-forest"},
-                    std::vector<std::string>{"name=minirocket", "rocket.features=84"},
-                    std::vector<std::string>{"name=nearest"}, std::vector<std::string>{"name=dlinear"},
-                    std::vector<std::string>{"name=tcn", "convolution.width=5", "convolution.kernel=3"},
-                    std::vector<std::string>{"name=resnet", "convolution.width=4"}));
+    testing::Values(
+        small_patches, with(small_patches, {"attention.type=axial", "patch.channels=independent"}),
+        with(small_patches, {"attention.type=axial", "attention.fold=[0, 3, 2]", "head.pooling=flatten"}),
+        with(small_patches, {"attention.type=summary", "attention.summary_tokens=2", "head.pooling=mean"}),
+        with(small_patches, {"attention.type=axial", "attention.order=1"}),
+        with(small_patches, {"attention.type=pooled"}),
+        with(small_patches, {"attention.type=window", "attention.density=0.3"}),
+        with(small_patches, {"attention.type=topk", "attention.density=0.3"}),
+        with(small_patches, {"attention.type=linformer"}),
+        with(small_patches, {"attention.type=nystroemformer", "attention.landmarks=3"}),
+        with(small_patches, {"attention.type=reformer", "attention.chunk=3"}),
+        std::vector<std::string>{"name=shapelet-forest"},
+        std::vector<std::string>{"name=minirocket", "rocket.features=84"},
+        std::vector<std::string>{"name=nearest"}, std::vector<std::string>{"name=dlinear"},
+        std::vector<std::string>{"name=tcn", "convolution.width=5", "convolution.kernel=3"},
+        std::vector<std::string>{"name=resnet", "convolution.width=4"}));
 
 TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
   const SeriesShape shape = {2, 33, 3, true, 4};
@@ -139,7 +138,7 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
   EXPECT_THAT(config_error({"name=tcn", "heads=2"}, shape),
               HasSubstr("heads = 2 has no effect: model 'tcn'"));
   EXPECT_THAT(config_error({"attention.fold=[4, 4]"}, shape), HasSubstr("fold has no effect"));
-  EXPECT_THAT(config_error({"attention.summary_tokens=2"}, shape), HasSubstr("slots has no effect"));
+  EXPECT_THAT(config_error({"attention.summary_tokens=2"}, shape), HasSubstr("summary_tokens has no effect"));
   EXPECT_THAT(config_error({"attention.type=axial", "attention.fold=[1, 2]"}, shape),
               HasSubstr("has 2 cells, but the sequence has 4 tokens"));
   EXPECT_THAT(config_error({"attention.type=axial", "attention.fold=[4, 0]"}, shape),

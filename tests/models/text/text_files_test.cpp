@@ -29,7 +29,7 @@ TextModelConfig small_text_config(const std::string& kind, const std::string& ty
   c.positions = 17;
   c.stddev = 0.5;
   c.attention.type = type;
-  if (type == "axial" || type == "pooled" || type == "causal") c.attention.fold = {0, 5};
+  if (type == "axial" || type == "pooled" || type == "summary") c.attention.fold = {0, 5};
   if (type == "nystroemformer") c.attention.landmarks = 4, c.attention.kernel = 3;
   if (type == "reformer") c.attention.chunk = 4, c.attention.rounds = 2;
   return c;
@@ -142,7 +142,7 @@ TEST(TextFiles, FullAttentionStartsAnotherForm) {
   save_text_model(scratch / "m", *masked);
   TextModelConfig wanted;
   wanted.from = scratch.path("m");
-  wanted.attention.type = "causal";
+  wanted.attention.type = "summary";
   wanted.attention.fold = {0, 5};
   const auto model = make_masked_language_model(started_text_config(wanted), 7);
   EXPECT_EQ(take_text_weights(*model, wanted.from),
@@ -208,7 +208,7 @@ TEST(TextModels, PositionsMayBeginAsWaves) {
   }
   config.first_positions = "waves";
   EXPECT_EQ(message_of(ErrorKind::config, [&] { make_masked_language_model(config, 5); }),
-            "model: first_positions must be one of normal, sinusoid, got 'waves'");
+            "model: position_init must be one of normal, sinusoid, got 'waves'");
 }
 
 TEST(TextModels, GradientsAreTheSameBitsForAnyNumberOfThreads) {

@@ -117,7 +117,7 @@ TEST_F(LanguageFiles, ConventionsAgreeWhereTheyPredictTheSame) {
   options.data = write("a.txt", text);
   options.lengths = {std::ssize(text) + 1};
   options.conventions = {"sliding", "rolling", "stream"};
-  for (const char* type : {"full", "window", "causal", "axial"}) {
+  for (const char* type : {"full", "window", "summary", "axial"}) {
     const auto json = evaluate_language(small_model(type), options);
     const double wanted = json["results"][0]["loss"];
     for (const auto& one : json["results"]) {
@@ -189,7 +189,7 @@ TEST_F(LanguageFiles, RunsOfEarlierVersionsCountLengthsInTokens) {
 }
 
 TEST_F(LanguageFiles, ADeeperFoldKeepsTrainedLatentsAndSaysWhatWasMadeUp) {
-  models::LanguageModelConfig config = small_model("causal").model->config();
+  models::LanguageModelConfig config = small_model("summary").model->config();
   config.attention.fold = {0, 3, 4};
   config.attention.latent_stddev = 2;
   const auto model = models::make_language_model(config, 3);
@@ -268,7 +268,7 @@ TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
     }
   };
   wrong({"model.attention.type=pooled"}, "not causal");
-  wrong({"language.variants=lambda"}, "changes attention full");
+  wrong({"language.variants=lambda"}, "lambda needs full attention, but the model has summary");
   wrong({"data.path=recall", "tokenizer=bytes"}, "tokenizer");
   for (const char* kind : {"linear", "ntk", "yarn", "llama3"})
     wrong({fmt::format("model.rope.scaling={}", kind), "model.rope.original_length=512"},

@@ -168,7 +168,7 @@ TEST_F(QuestionFiles, SaysWhatIsWrongWithATask) {
   wrong("context = \"{a|upper}\"\nchoices = [\"x\", \"y\"]", "no filter 'upper'");
   wrong("context = \"{a}\"\nchoices = [\"x\"]", "two options");
   wrong("context = \"{a}\"\nchoices = [\"x\", \"y\"]\nanswer = \"{a}\"\nanswer_kind = \"letter\"",
-        "none of 2 options");
+        "is not one of 2 options");
   wrong("context = \"{a}\"\nkind = \"generate\"\nmetric = \"classification\"", "needs classes");
   wrong("contxt = \"{a}\"", "context");
   wrong("context = \"{a}\"\nkind = \"generate\"\nanswer = \"{a}\"\nshot_field = \"a\"",

@@ -28,14 +28,14 @@ report::Color shade(double share) {
   return report::scale_color(report::ColorScale::sequential, std::lround(share * 254) / 254.0);
 }
 
-TEST(AttentionImages, ShowTheHeadsOfTheFirstSampleSideBySide) {
+TEST(AttentionFigures, ShowTheHeadsOfTheFirstSampleSideBySide) {
   models::AttentionView view;
   const at::Tensor factor =
       at::tensor({0.75, 0.25, 0.0, 1.0, 0.5, 0.5, 0.5, 0.5, 9.0, 9.0, 9.0, 9.0}).view({3, 1, 2, 2});
   view.maps.push_back(
       {{1},
        {at::cat({factor.narrow(0, 0, 2).view({1, 2, 2, 2}), factor.narrow(0, 2, 1).expand({1, 2, 2, 2})})}});
-  const std::vector<train::Image> images = attention_images(view);
+  const std::vector<train::Image> images = attention_figures(view);
   ASSERT_EQ(images.size(), 1u);
   EXPECT_EQ(images[0].name, "attention/layer0/mode1");
   EXPECT_EQ(images[0].height, 128);  // cells of 64 pixels
@@ -48,14 +48,14 @@ TEST(AttentionImages, ShowTheHeadsOfTheFirstSampleSideBySide) {
   EXPECT_EQ(pixel(images[0], 5, 130), shade(0.5));
 }
 
-TEST(AttentionImages, AverageWhatIsLarge) {
+TEST(AttentionFigures, AverageWhatIsLarge) {
   models::AttentionView view;
   at::Tensor weights = at::zeros({1, 1, 512, 512});
   weights[0][0][1].fill_(1);  // half of the first row of 256
   weights[0][0][510].fill_(1);
   weights[0][0][511].fill_(1);
   view.full = {at::Tensor(), weights};
-  const std::vector<train::Image> images = attention_images(view);
+  const std::vector<train::Image> images = attention_figures(view);
   ASSERT_EQ(images.size(), 1u);
   EXPECT_EQ(images[0].name, "attention/layer1/tokens");
   EXPECT_EQ(images[0].width, 256);
@@ -64,10 +64,10 @@ TEST(AttentionImages, AverageWhatIsLarge) {
   EXPECT_EQ(pixel(images[0], 255, 255), shade(1));
 }
 
-TEST(AttentionImages, ShowWeightsBelowNothingAsNothing) {
+TEST(AttentionFigures, ShowWeightsBelowNothingAsNothing) {
   models::AttentionView view;
   view.full = {at::tensor({-1.0, 0.5, 2.0, 0.0}).view({1, 1, 2, 2}), at::zeros({1, 1, 2, 2})};
-  const std::vector<train::Image> images = attention_images(view);
+  const std::vector<train::Image> images = attention_figures(view);
   ASSERT_EQ(images.size(), 2u);
   EXPECT_EQ(pixel(images[0], 0, 0), shade(0));
   EXPECT_EQ(pixel(images[0], 0, 127), shade(0.25));
@@ -75,7 +75,7 @@ TEST(AttentionImages, ShowWeightsBelowNothingAsNothing) {
   EXPECT_EQ(pixel(images[1], 0, 0), shade(0));
 }
 
-TEST(AttentionImages, AreDrawnOfAMillionWeightsAtMost) {
+TEST(AttentionFigures, AreDrawnOfAMillionWeightsAtMost) {
   analysis::ModelCost cost;
   EXPECT_TRUE(draws_attention(cost));
   cost.tokens = {32, 32};
