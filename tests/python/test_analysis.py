@@ -75,7 +75,7 @@ def test_bad_matrices(tmp_path):
     fails(65, "10 × 10", "12 × 12", arguments=["decompose", tmp_path / "a.npy", "--modes", "5,2"])
     fails(2, "--index", arguments=["decompose", tmp_path / "many.npy", "--modes", "3,4"])
     fails(2, "--index", arguments=["decompose", tmp_path / "many.npy", "--modes", "3,4", "--index", 2])
-    fails(65, "not finite", arguments=["decompose", tmp_path / "nan.npy", "--modes", "3,4"])
+    fails(65, "the matrix has non-finite values", arguments=["decompose", tmp_path / "nan.npy", "--modes", "3,4"])
     fails(65, "matrix", arguments=["decompose", tmp_path / "flat.npy", "--modes", "5"])
     fails(66, "none.npy", arguments=["decompose", tmp_path / "none.npy", "--modes", "5"])
     fails(2, "--space", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4", "--space", "3y4"])

@@ -126,7 +126,7 @@ def test_series_over_their_patches(folder, tmp_path):
     table = json.loads(ok("decompose", folder / "axial", "--modes", "2,2,3", "--split", "validation", "--json").stdout)
     assert len(table["heads"]) == 2 and table["modes"] == [2, 2, 3]
     fails(2, "11 patches", "the first must be 3", arguments=["decompose", folder / "axial", "--modes", "4,4"])
-    fails(2, "does not attend", arguments=["decompose", folder / "tcn", "--modes", "4,4"])
+    fails(2, "which has no attention matrices", arguments=["decompose", folder / "tcn", "--modes", "4,4"])
     explained = json.loads(ok("explain", folder / "axial", "--out", tmp_path / "explain", "--samples", 5, "--json").stdout)
     maps = np.load(tmp_path / "explain" / "explain.npz")
     assert maps["layer1_full_mean"].shape == (2, 11, 11) and maps["layer1_full"].shape == (2, 2, 11, 11)
@@ -142,7 +142,7 @@ def test_sentences_for_what_is_wrong(folder, tmp_path):
     fails(2, "no layer 3", "2 layers", arguments=["decompose", full, "--modes", "4,4,4", "--layer", 3])
     fails(2, "no head 5", "4 heads", arguments=["decompose", full, "--modes", "4,4,4", "--head", 5])
     fails(2, "no window 999", arguments=["decompose", full, "--modes", "4,4,4", "--sample", 999])
-    fails(2, "folds nothing", "--modes", arguments=["decompose", full])
+    fails(2, "which has no fold: set --modes", arguments=["decompose", full])
     fails(2, "grows with the text", "2,4,8", arguments=["decompose", summary])
     fails(2, "80 tokens", "context", arguments=["decompose", full, "--modes", "5,4,4"])
     (tmp_path / "short.txt").write_text("too short")

@@ -162,7 +162,7 @@ def test_lstm_features_and_no_held_out_images(data, tmp_path):
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["validation"]["split"] == "train" and "test" not in metrics
     assert json.loads((out / "data.json").read_text())["size"] == [2, 3, 3]
-    fails(2, "features in place of pixels", arguments=["caption", out, data / "images"])
+    fails(2, "was trained on features instead of pixels and cannot caption images", arguments=["caption", out, data / "images"])
 
 
 BAD = [

@@ -183,7 +183,7 @@ def test_refusals(folder, members, mixed, tmp_path):
     fails(78, f"data.split_seed = 2, but {runs[0]} has 1", arguments=ensemble(folder, out, [runs[0], members["resnet", 2]]))
     case = tmp_path / "case"
     ok(*train(folder, case, "--set", "data.normalize=sample"))
-    fails(78, f"data.normalize = 'case', but {runs[0]} has 'variable'", arguments=ensemble(folder, out, [runs[0], case]))
+    fails(78, f"data.normalize = 'sample', but {runs[0]} has 'variable'", arguments=ensemble(folder, out, [runs[0], case]))
     assert not out.exists()
 
     other = tmp_path / "other"

@@ -158,7 +158,7 @@ def test_no_command_ends_well_with_forecasts_that_are_no_numbers(tmp_path, deep_
     cause = f"{path}:300: column 'b': 1e+20 is "
     # The lookback of 24 rows ends at row 300; the forecast begins with the hour after it.
     first = hourly(301)[300]
-    fails(65, f"{path}: the forecast of 'b' for {first} is ", "no finite number", cause, "data.missing_values",
+    fails(65, f"{path}: the forecast of 'b' for {first} is ", "which is not finite", cause, "data.missing_values",
           arguments=["predict", deep_run, "--data", path])
     values[298, 1], values[270, 1] = 60, 1e20
     path = write_dated(tmp_path / "test.csv", values)

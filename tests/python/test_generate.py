@@ -107,7 +107,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
     fails(66, "nowhere", arguments=["generate", tmp_path / "nowhere"])
     fails(2, "has no tokenizer: set --tokenizer", arguments=["generate", folder])
     fails(1, "of memory are free", "--attention summary", arguments=[*run, "--tokens", 10**15])
-    fails(2, "two prompts", arguments=[*run, "--prompt-file", folder / "config.json"])
+    fails(2, "--prompt and --prompt-file are exclusive: give one", arguments=[*run, "--prompt-file", folder / "config.json"])
     fails(2, "top-p", arguments=[*run, "--top-p", 2])
     fails(78, "is not causal", arguments=[*run, "--attention", "pooled"])
     fails(78, "smaller than the last size of attention.fold", arguments=[*run, "--attention", "summary", "--fold", "4,8", "--window", 3])

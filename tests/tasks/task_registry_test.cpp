@@ -68,7 +68,7 @@ TEST(Kinds, KnowTheirData) {
   };
   EXPECT_EQ(task_of_file("rates.txt", "0.7855 1.611\n0.7818 1.610\n"), "forecasting");
   EXPECT_EQ(task_of_file("novel.txt", "It is a truth universally acknowledged, that a man of 30\n"),
-            "language");
+            "language_modeling");
   EXPECT_EQ(task_of_file("roman.txt", "Я помню чудное мгновенье\n"), "language_modeling");
   EXPECT_EQ(task_of_file("plain.jsonl", "{\"text\": \"label\"}\n"), "language_modeling");
   EXPECT_EQ(task_of_file("broken.jsonl", "{\"text\": \"a\", \"label\"\n"), "language_modeling");

@@ -146,7 +146,7 @@ TEST(TextFiles, FullAttentionStartsAnotherForm) {
   wanted.attention.fold = {0, 5};
   const auto model = make_masked_language_model(started_text_config(wanted), 7);
   EXPECT_EQ(take_text_weights(*model, wanted.from),
-            (std::vector<std::string>{"2 weights of the attention type causal are newly initialized"}));
+            (std::vector<std::string>{"2 weights of the attention type summary are newly initialized"}));
   EXPECT_TRUE(at::equal(model->named_parameters()["encoder.layers.1.attention.key_proj.weight"],
                         masked->named_parameters()["encoder.layers.1.attention.key_proj.weight"]));
 }

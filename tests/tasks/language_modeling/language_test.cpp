@@ -200,7 +200,7 @@ TEST_F(LanguageFiles, ADeeperFoldKeepsTrainedLatentsAndSaysWhatWasMadeUp) {
   spdlog::default_logger()->sinks().pop_back();
   const std::string name = "model.layers.1.self_attn.latents";
   EXPECT_TRUE(at::equal(remade->named_parameters()[name].narrow(0, 0, 2), model->named_parameters()[name]));
-  EXPECT_NE(said.str().find("levels 1 to 2 are kept, level 3 starts as mean pooling (zero)"),
+  EXPECT_NE(said.str().find("levels 1 to 2 are kept, level 3 is initialized as mean pooling (zero)"),
             std::string::npos)
       << said.str();
   const std::vector<int64_t> ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
