@@ -149,7 +149,7 @@ def test_recall_is_reported_by_distance_and_pairs(tmp_path):
     runs = [modewise(*longer, *rates, "--set", f"train.seed={seed}", "--out", tmp_path / f"seed{seed}") for seed in (1, 2)]
     assert runs[0]["test"]["loss"] != runs[1]["test"]["loss"] and runs[0]["test"]["by_pairs"][0]["asked"] == runs[1]["test"]["by_pairs"][0]["asked"]
     message = modewise(*longer[:-1], "--set", "data.recall.vocabulary=8", "--out", tmp_path / "other", code=78)
-    assert "25 different tokens" in message and "data.recall.vocabulary" in message
+    assert "data.path = \"recall\" has 25 tokens" in message and "data.recall.vocabulary" in message
 
 
 def test_passkey_texts_are_trained_on(tmp_path):

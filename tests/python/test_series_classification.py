@@ -55,7 +55,7 @@ def test_a_run_learns_and_keeps_its_files(run):
     kept = np.load(run / "predictions.npz")
     assert (kept["test_scores"].argmax(1) == kept["test_labels"]).mean() == metrics["test"]["accuracy"]
     page = (run / "report.html").read_text()
-    for words in ("Lowest and highest scores", "Settings", "ROC", "Test cases by class"):
+    for words in ("Lowest and highest scores", "Settings", "ROC", "Test samples by class"):
         assert words in page
 
 
@@ -94,7 +94,7 @@ def test_refuses_what_does_not_fit(run, folder, tmp_path):
             (["--attention", "topk", "--set", "model.attention.density=0"], "attention.density must be above 0: with 0 a token would attend to nothing"),
             (["--attention", "linformer", "--set", "model.attention.projected=99"], "attention.projected = 99 exceeds the"),
             (["--attention", "nystroemformer", "--set", "model.attention.kernel=4"], "attention.kernel must be odd"),
-            (["--attention", "axial", "--set", "model.attention.order=3", "--fold", "0,2"], "attention.order = 3 asks for more modes than"),
+            (["--attention", "axial", "--set", "model.attention.order=3", "--fold", "0,2"], "attention.order = 3 exceeds the number of modes of attention.fold [0, 2]"),
             (["--attention", "window", "--set", "model.attention.order=1"], 'attention.order has no effect with attention.type = "window"')]:
         fails(78, sentence, arguments=["train", "classify-series", "--data", folder, *small, *settings])
     (tmp_path / "bad.ts").write_text("@classLabel true a b\n@data\n1,2:3:a\n")

@@ -127,7 +127,7 @@ def test_evaluate_predict_report_and_compare(run, tmp_path):
     lines = out.read_text().splitlines()
     assert lines[0] == "volume,class,0,1" and len(lines) == 1 + 104
     fails(73, "--overwrite", arguments=["predict", run, "--out", out])
-    fails(2, "--steps is for forecasts", arguments=["predict", run, "--steps", "3"])
+    fails(2, "--steps is only for forecasts", arguments=["predict", run, "--steps", "3"])
     ok("predict", run, "--out", tmp_path / "classes.npz")
     kept = np.load(run / "predictions.npz")
     assert np.allclose(np.load(tmp_path / "classes.npz")["scores"], kept["test_scores"])
