@@ -195,7 +195,7 @@ def test_hidden_tokens_then_a_task(encoder, folder, tmp_path):
     metrics = json.loads((encoder / "metrics.json").read_text())
     assert metrics["test"]["perplexity"] == pytest.approx(np.exp(metrics["test"]["loss"]))
     assert json.loads(ok("evaluate", encoder, "--json").stdout) == metrics["test"]
-    assert "Hidden tokens" in (encoder / "report.html").read_text()
+    assert "Masked-token accuracy" in (encoder / "report.html").read_text()
     fails(2, "--from", arguments=["predict", encoder, "--data", folder / "story.txt"])
     ok("explain", encoder, "--out", tmp_path / "why")
     for start in (encoder, encoder / "model"):

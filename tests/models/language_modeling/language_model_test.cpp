@@ -306,7 +306,8 @@ TEST(LanguageModelingConfig, WhatDoesNotFitTogetherIsNamed) {
               HasSubstr("needs attention.window"));
   EXPECT_THAT(message([](C& c) { c.attention.sinks = 4; }), HasSubstr("attention.sinks has no effect"));
   EXPECT_THAT(message([](C& c) { c.rope.scaling.kind = "yarn"; }), HasSubstr("needs rope.original_length"));
-  EXPECT_THAT(message([](C& c) { c.rope.scaled_level = 3; }), HasSubstr("the attention has 3 levels of positions"));
+  EXPECT_THAT(message([](C& c) { c.rope.scaled_level = 3; }),
+              HasSubstr("the attention has 3 levels of positions"));
   EXPECT_THAT(message([](C& c) {
                 c.rope.scaling.kind = "linear";
                 c.rope.scaling.factor = 0.5;
