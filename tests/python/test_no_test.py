@@ -222,7 +222,7 @@ def test_the_run_says_so(unread):
     assert json.loads((folder / "run" / "manifest.json").read_text())["test_read"] is False
     assert "\ntest = false\n" in (folder / "run" / "config.toml").read_text()
     # Pairs to recall are drawn for each split, so no file holds a test split.
-    assert ("left unread" in (folder / "run" / "log.txt").read_text()) == (not isinstance(case, Recall))
+    assert ("test unread" in (folder / "run" / "log.txt").read_text()) == (not isinstance(case, Recall))
 
 
 def test_kept_predictions_are_those_of_validation_windows(tmp_path):

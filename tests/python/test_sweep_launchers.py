@@ -107,7 +107,7 @@ def test_ray_that_is_terminated_lets_its_runs_save(tmp_path, alone):
     wait_for(lambda: any((out / "runs").glob("*/metrics.jsonl")) or ray.poll() is not None)
     ray.terminate()
     _, said = ray.communicate(timeout=120)
-    assert ray.returncode == 143 and "waiting for the runs that have begun to save" in said, said
+    assert ray.returncode == 143 and "waiting for the started runs to save" in said, said
     wait_for(lambda: not any((out / "claims").glob("*.json")), 30)
     assert not all((out / "done" / f"{run}.json").exists() for run in RUNS)
     ok("sweep", sweep, "--out", out, "--jobs", 2)
