@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/nn/attention/attention_registry.h"
 
@@ -40,7 +41,7 @@ const std::vector<CostMechanism>& mechanisms() {
 }
 
 const CostMechanism& mechanism_named(const std::string& said) {
-  const std::string name = said == "mvit" ? "pooling-attention" : said;
+  const std::string name = said == "mvit" ? "pooling-attention" : current_attention(said);
   if (name != said) spdlog::warn("--attention {} is the old name of {}: write the new one", said, name);
   for (const CostMechanism& one : mechanisms())
     if (one.name == name) return one;

@@ -20,7 +20,7 @@ constexpr Alias kTasks[] = {
     {"captions", "captioning"},
 };
 
-// Of `modewise train`.
+// Subcommands of `modewise train`.
 constexpr Alias kTrainCommands[] = {
     {"classify", "classify-volumes"},
     {"pictures", "classify-images"},
@@ -50,8 +50,7 @@ constexpr Alias kGroups[] = {
     {"model.known.", "model.future_covariates."},
 };
 
-// By the current group. A key that another task has under the same name in another sense is renamed where
-// the task has the new key alone.
+// Keys within their current group. A task that has a key under its old name keeps it.
 constexpr Alias kKeys[] = {
     {"augment.flips", "augment.flip_axes"},
     {"augment.quarter_turns", "augment.rotate90_axes"},
@@ -83,11 +82,11 @@ constexpr Alias kKeys[] = {
     {"model.positions", "model.max_positions"},
     {"model.types", "model.token_types"},
     {"output.pictures", "output.figures"},
-    // Of the options of evaluate.
+    // Options of evaluate.
     {"beams", "beam_size"},
     {"force", "overwrite"},
     {"pictures", "images"},
-    // Of the object "attention" in exported models.
+    // The object "attention" in exported models.
     {"form", "type"},
     {"slots", "summary_tokens"},
 };

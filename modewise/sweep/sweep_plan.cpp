@@ -301,6 +301,7 @@ SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>&
   plan.name = file_name_of(reader.text(reader.root(), "name", fs::path(path).stem().string()));
   plan.task = reader.text(reader.root(), "task", tasks.front().command);
   const SweepTask& task = task_called(plan.task, tasks, path);
+  plan.command = task.command;
   plan.config = beside(path, reader.text(reader.root(), "config"));
   plan.data = overrides.data.empty() ? beside(path, reader.text(reader.root(), "data"))
                                      : fs::absolute(overrides.data).lexically_normal().string();
@@ -331,8 +332,9 @@ SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>&
 
 std::vector<std::string> training_arguments(const SweepPlan& plan, const SweepRun& run,
                                             const std::string& folder, int64_t threads, bool resume) {
-  std::vector<std::string> out = {"train",   plan.task, "--threads", std::to_string(threads),
-                                  "--color", "never"};
+  std::vector<std::string> out = {"train",     plan.command.empty() ? plan.task : plan.command,
+                                  "--threads", std::to_string(threads),
+                                  "--color",   "never"};
   if (resume) {
     out.insert(out.end(), {"--resume", folder});
     return out;

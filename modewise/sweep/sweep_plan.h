@@ -73,6 +73,7 @@ struct SweepPlan {
   std::vector<std::string> axes;
   std::vector<SweepMetric> metrics;
   std::vector<SweepRun> runs;  // grid order: last axis fastest, seeds of a cell together
+  std::string command = {};    // subcommand of `modewise train`; empty: the task
 };
 
 /// Overrides of the file from the command line.

@@ -15,6 +15,7 @@ import torch
 import modewise
 from cli_helpers import ROOT, fails, modewise as program, ok, small_run, write_csv  # noqa: F401 — a fixture
 from modewise import _aliases, nn, ops
+from modewise.models import forecast
 from test_generate import small_folder
 
 SOURCE = (ROOT / "modewise/core/aliases.cpp").read_text()
@@ -427,6 +428,9 @@ def test_classes_of_nn():
         nn.Nothing  # noqa: B018
 
 
+SHAPE = forecast.ForecastShape([2], [False], 8, 3)
+
+
 def state(module):
     return {name: tensor.tolist() for name, tensor in module.state_dict().items()}
 
@@ -440,6 +444,13 @@ def state(module):
     (lambda **names: nn.TokenEncoder(nn.EncoderOptions(8, 6, heads=2, **names), [2, 3], [1]),
      {"blocks": 1, "code": "learned", "identity": False, "form": "dense"},
      {"layers": 1, "encoding": "learned", "mode_embeddings": False, "attention_type": "dense"}),
+    (lambda **names: forecast.PatchTST(SHAPE, width=4, hidden=6, heads=2, length=4, stride=2, dropout=0, attention_dropout=0, head_dropout=0, **names),
+     {"blocks": 2}, {"layers": 2}),
+    (lambda **names: forecast.ITransformer(SHAPE, width=4, hidden=6, heads=2, dropout=0, **names), {"blocks": 2}, {"layers": 2}),
+    (lambda **names: forecast.Tide(SHAPE, width=4, hidden=6, step_width=2, dropout=0, norm=True, **names),
+     {"blocks": 2, "known_width": 3}, {"layers": 2, "covariate_width": 3}),
+    (lambda **names: forecast.TokenForecaster(SHAPE, nn.EncoderOptions(4, 6, heads=2, layers=1), length=4, stride=2, **names),
+     {"known_width": 3}, {"covariate_width": 3}),
 ])  # fmt: skip
 def test_keywords_of_modules(make, old, new):
     torch.manual_seed(3)

@@ -141,7 +141,7 @@ def test_an_ensemble_by_hand(chosen, tmp_path):
     mean = sum(w * medians(member) for w, member in zip(weights, members))
     np.testing.assert_allclose(medians(moved), mean, rtol=2e-6, atol=2e-6)
     refused = ["train", "forecast", "--data", table, "--model", "ensemble"]
-    fails(2, "an ensemble needs runs: set --set model.ensemble.runs=RUN,RUN", arguments=refused)
+    fails(2, "an ensemble needs runs: --set model.ensemble.runs=RUN,RUN", arguments=refused)
     fails(66, "no such run folder: /nowhere", arguments=[*refused, "--set", "model.ensemble.runs=/nowhere"])
     fails(78, "an ensemble cannot be a member of an ensemble", arguments=[*refused, "--set", f"model.ensemble.runs={moved}"])
     other = write_csv(tmp_path / "other.csv", rows=280)

@@ -175,7 +175,7 @@ def test_a_stopped_ensemble_begins_again(folder, members, mixed, tmp_path):
 
 def test_refusals(folder, members, mixed, tmp_path):
     out, runs = tmp_path / "out", [members["dlinear", 1], members["resnet", 1]]
-    fails(2, "an ensemble needs runs: set --set model.ensemble.runs=RUN,RUN", arguments=train(folder, out, model="ensemble"))
+    fails(2, "an ensemble needs runs: --set model.ensemble.runs=RUN,RUN", arguments=train(folder, out, model="ensemble"))
     fails(2, f"an ensemble needs several runs, got only {runs[0]}", arguments=ensemble(folder, out, runs[:1]))
     fails(66, "no such run folder: /nowhere", arguments=ensemble(folder, out, [runs[0], "/nowhere"]))
     fails(78, f"{mixed}: an ensemble cannot be a member of an ensemble", arguments=ensemble(folder, out, [runs[0], mixed]))

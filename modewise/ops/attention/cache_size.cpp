@@ -17,23 +17,23 @@ namespace {
 constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
 /// Row count and capacity of a Rows buffer, without its contents.
-class Room {
+class RowBuffer {
  public:
-  explicit Room(int64_t maximum = kEndless) : maximum_(maximum) {}
+  explicit RowBuffer(int64_t maximum = kEndless) : maximum_(maximum) {}
 
   void add(int64_t rows) {
     if (rows <= 0) return;
-    if (count_ + rows > room_) {
-      before_ = room_;
-      room_ = Rows::grown(count_, rows, maximum_);
+    if (count_ + rows > capacity_) {
+      before_ = capacity_;
+      capacity_ = Rows::grown(count_, rows, maximum_);
     }
     count_ += rows;
   }
   /// Appends `step` rows `times` times; only steps that grow the buffer are simulated.
   void add_each(int64_t step, int64_t times) {
     const int64_t end = count_ + step * times;
-    while (end > room_) {
-      count_ += (room_ - count_) / step * step;
+    while (end > capacity_) {
+      count_ += (capacity_ - count_) / step * step;
       add(step);
     }
     count_ = std::max(count_, end);
@@ -42,13 +42,13 @@ class Room {
 
   /// Adds this buffer with rows of `width` bytes to the sum.
   void join(double width, CacheBytes& sum) const {
-    sum.kept += static_cast<double>(room_) * width;
+    sum.kept += static_cast<double>(capacity_) * width;
     sum.moving = std::max(sum.moving, static_cast<double>(before_) * width);
     sum.read += static_cast<double>(count_) * width;
   }
 
  private:
-  int64_t maximum_, count_ = 0, room_ = 0, before_ = 0;
+  int64_t maximum_, count_ = 0, capacity_ = 0, before_ = 0;
 };
 
 /// Calls body(first, count) for every prompt chunk.
@@ -63,25 +63,25 @@ void for_chunks(const CachedText& text, const Body& body) {
 
 CacheBytes tokens_cache(const TensorAttentionOptions& /*options*/, const CacheShape& /*shape*/,
                         const CachedText& text, double row) {
-  Room room;
-  for_chunks(text, [&](int64_t, int64_t count) { room.add(count); });
-  room.add_each(1, text.tokens);
+  RowBuffer buffer;
+  for_chunks(text, [&](int64_t, int64_t count) { buffer.add(count); });
+  buffer.add_each(1, text.tokens);
   CacheBytes out;
-  room.join(row, out);  // keys
-  room.join(row, out);  // values
+  buffer.join(row, out);  // keys
+  buffer.join(row, out);  // values
   return out;
 }
 
 // Keys, the values of each key head, and for each mode but the last the stage's values of each query head.
 CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape& shape,
                         const CachedText& text, double row) {
-  Room room;
-  room.add_each(1, text.prompt + text.tokens);
+  RowBuffer buffer;
+  buffer.add_each(1, text.prompt + text.tokens);
   CacheBytes out;
-  room.join(row, out);
-  room.join(row, out);
+  buffer.join(row, out);
+  buffer.join(row, out);
   for (size_t mode = 1; mode < options.fold.size(); ++mode)
-    room.join(row * static_cast<double>(shape.heads / shape.kv_heads), out);
+    buffer.join(row * static_cast<double>(shape.heads / shape.kv_heads), out);
   return out;
 }
 
@@ -89,29 +89,29 @@ namespace {
 
 /// The first or last `maximum` tokens: rows that grow with the chunks in which SummaryMemory appends tokens.
 CacheBytes some_tokens(int64_t maximum, int64_t block, const CachedText& text, double row) {
-  Room room(maximum);
-  const auto grow_to = [&](int64_t end) { room.add(std::min(maximum, end) - room.count()); };
+  RowBuffer buffer(maximum);
+  const auto grow_to = [&](int64_t end) { buffer.add(std::min(maximum, end) - buffer.count()); };
   for_chunks(text, [&](int64_t first, int64_t count) {
-    for (int64_t part; count > 0 && room.count() < maximum; first += part, count -= part) {
+    for (int64_t part; count > 0 && buffer.count() < maximum; first += part, count -= part) {
       part = std::min({count, kCachePart, block - first % block});
       grow_to(first + part);
     }
   });
-  room.add_each(1, std::min(maximum, text.prompt + text.tokens) - room.count());
+  buffer.add_each(1, std::min(maximum, text.prompt + text.tokens) - buffer.count());
   CacheBytes out;
-  room.join(row, out);
-  room.join(row, out);
+  buffer.join(row, out);
+  buffer.join(row, out);
   return out;
 }
 
 /// Summary tokens of complete siblings, and the sums of the partial block.
 CacheBytes summaries_of(const FoldLevel& level, const CacheShape& shape, int64_t tokens, double row) {
   const int64_t finished = tokens / level.tokens, maximum = kept_summary_tokens(level, shape.summary_tokens);
-  Room room(maximum);
-  room.add_each(shape.summary_tokens, std::min(finished, level.siblings - 1));
+  RowBuffer buffer(maximum);
+  buffer.add_each(shape.summary_tokens, std::min(finished, level.siblings - 1));
   CacheBytes out;
-  room.join(row, out);
-  room.join(row, out);
+  buffer.join(row, out);
+  buffer.join(row, out);
   out.read = 2 * row * static_cast<double>(finished % level.siblings * shape.summary_tokens);
   const double open = static_cast<double>(shape.kv_heads * shape.summary_tokens * 2 * (shape.width + 1)) *
                       static_cast<double>(c10::elementSize(accumulate_type(shape.type)));

@@ -104,7 +104,7 @@ std::vector<double> spread_over(int64_t splits, const std::vector<double>& weigh
 std::vector<OpenedRun> open_members(const ClassificationRun& ensemble) {
   const models::EnsembleConfig& config = *ensemble.ensemble();
   require(!config.runs.empty(), ErrorKind::usage,
-          "an ensemble needs runs: set --set model.ensemble.runs=RUN,RUN");
+          "an ensemble needs runs: --set model.ensemble.runs=RUN,RUN");
   require(config.runs.size() > 1, ErrorKind::usage, "an ensemble needs several runs, got only {}",
           config.runs.front());
   const auto splits = static_cast<size_t>(config.splits);

@@ -65,7 +65,7 @@ void take_members(ForecastConfig& config) {
   if (!is_ensemble(config) || !config.model.ensemble.members.empty()) return;
   models::EnsembleConfig& ensemble = config.model.ensemble;
   require(!ensemble.runs.empty(), ErrorKind::usage,
-          "an ensemble needs runs: set --set model.ensemble.runs=RUN,RUN");
+          "an ensemble needs runs: --set model.ensemble.runs=RUN,RUN");
   const auto splits = static_cast<size_t>(ensemble.splits);
   require(ensemble.runs.size() % splits == 0, ErrorKind::config,
           "model.ensemble: {} runs are not a multiple of splits = {}", ensemble.runs.size(), splits);

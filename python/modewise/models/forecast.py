@@ -132,6 +132,7 @@ class TokenForecaster(LearnedForecaster):
 
     skip: SeriesLinear | None
 
+    @old_keywords({"known_width": "covariate_width"})
     def __init__(
         self,
         shape: ForecastShape,
@@ -203,6 +204,7 @@ class PatchTSTLayer(nn.Module):
 class PatchTST(LearnedForecaster):
     """PatchTST (Nie et al., ICLR 2023), as in the authors' supervised code: each series on its own."""
 
+    @old_keywords({"blocks": "layers"})
     def __init__(
         self,
         shape: ForecastShape,
@@ -262,6 +264,7 @@ class ITransformerLayer(TensorModule):
 class ITransformer(LearnedForecaster):
     """iTransformer (Liu et al., ICLR 2024): each series' whole window is one token."""
 
+    @old_keywords({"blocks": "layers"})
     def __init__(
         self, shape: ForecastShape, *, width: int, hidden: int, heads: int, layers: int, dropout: float, bfloat16: bool = False, **window: Any
     ) -> None:
@@ -287,6 +290,7 @@ class Tide(LearnedForecaster):
     """TiDE (Das et al., TMLR 2023), each series on its own: an encoder of the window and the projected future covariates, a
     decoder to `step_width` numbers per step, a temporal decoder with the covariates of each step, and a linear skip."""
 
+    @old_keywords({"blocks": "layers", "known_width": "covariate_width"})
     def __init__(
         self,
         shape: ForecastShape,
