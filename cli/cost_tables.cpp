@@ -42,7 +42,7 @@ const std::vector<CostMechanism>& mechanisms() {
 
 const CostMechanism& mechanism_named(const std::string& said) {
   const std::string name = said == "mvit" ? "pooling-attention" : current_attention(said);
-  if (name != said) spdlog::warn("--attention {} is the old name of {}: write the new one", said, name);
+  if (name != said) warn_of_alias(said, name);
   for (const CostMechanism& one : mechanisms())
     if (one.name == name) return one;
   std::vector<std::string> names;
