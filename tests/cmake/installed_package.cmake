@@ -35,13 +35,17 @@ macro(expect pattern)
   endif()
 endmacro()
 
-macro(require condition)
-  cmake_language(EVAL CODE "if(NOT (${condition}))\n message(FATAL_ERROR \"not so: ${condition}; printed:\n${printed}\")\n endif()")
+# require(CONDITION…): the words of an if().
+macro(require)
+  if(NOT (${ARGN}))
+    message(FATAL_ERROR "not so: ${ARGN}; printed:\n${printed}")
+  endif()
 endmacro()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 file(GLOB parts RELATIVE ${prefix} ${prefix}/*)
-require("\"${parts}\" STREQUAL \"bin;include;lib\"")  # no files of the wheel
+list(JOIN parts " " parts)
+require("${parts}" STREQUAL "bin include lib")  # no files of the wheel
 
 build(${SOURCES}/examples/cpp examples)
 set(programs ${FOLDER}/examples)
@@ -54,9 +58,9 @@ gradient of the values: largest difference ${number}
 ")
 set(value ${CMAKE_MATCH_1})
 set(gradient ${CMAKE_MATCH_3})
-require("${value} GREATER 0.1")
-require("${CMAKE_MATCH_2} LESS 2e-6")
-require("${gradient} LESS 2e-6")
+require(${value} GREATER 0.1)
+require(${CMAKE_MATCH_2} LESS 2e-6)
+require(${gradient} LESS 2e-6)
 
 run(${programs}/block_in_a_model)
 expect("parameters: 23 tensors, of the block 19
@@ -65,8 +69,8 @@ mean squared error: ${number} at the first step, ${number} at the last
 # The mean of 7 numbers minus that of 5 has the variance 1/7 + 1/5 - 2/35 = 0.286, the MSE of predicting 0.
 set(first ${CMAKE_MATCH_1})
 set(last ${CMAKE_MATCH_2})
-require("${first} GREATER 0.286")
-require("${last} LESS 0.143")
+require(${first} GREATER 0.286)
+require(${last} LESS 0.143)
 
 # The program trains on the same file with the same settings, to the same bytes.
 run(${programs}/forecast_a_file ${FOLDER}/forecast)
@@ -83,9 +87,9 @@ endforeach()
 file(READ ${FOLDER}/forecast/program/metrics.json metrics)
 string(JSON best_step GET "${metrics}" best_step)
 string(JSON best GET "${metrics}" best val_mse)
-require("${error} EQUAL ${best} AND ${step} EQUAL ${best_step}")
+require(${error} EQUAL ${best} AND ${step} EQUAL ${best_step})
 # Forecasting a daily wave by its mean has the scaled error 1.
-require("${error} LESS 0.5")
+require(${error} LESS 0.5)
 
 build(${CMAKE_CURRENT_LIST_DIR}/every_header every_header)
 

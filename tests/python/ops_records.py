@@ -374,7 +374,7 @@ RECORDS = [
         "summary_step", summary_step, step_samples,
         lambda r: [in_schema_order(step_case(r, 1, 3, 2, 1, 4, 2, first=2, window=3, sinks=1, slots=(2,), r=2, codes=2)),
                    in_schema_order(step_case(r, 1, 2, 2, 2, 2, 2, first=0, window=2))],
-        errors=[(lambda r: step_case(r, 1, 2, 3, 2, 4, 4, first=0, window=3), r"summary_step: wanted q .* G a divisor of H"),
+        errors=[(lambda r: step_case(r, 1, 2, 3, 2, 4, 4, first=0, window=3), r"summary_step: q, k, turned and v must be .* G a divisor of H"),
                 (lambda r: step_case(r, 1, 2, 2, 2, 4, 4, first=-1, window=3), r"first must be 0 … 2147483647, got -1")],
         kernels={"summary_step": "loops"}, differentiable=False, call=changed("summary_step", (4, 5, 6, 7, 9, 10, 11, 12))),
     Record(
