@@ -13,7 +13,9 @@ from torch import Tensor, nn
 
 from modewise import ops
 from modewise._aliases import old_keywords
-from modewise.models.base_forecaster import Forecaster, ForecastShape, LearnedForecaster
+from modewise.models.base_forecaster import Forecaster as Forecaster
+from modewise.models.base_forecaster import ForecastShape as ForecastShape
+from modewise.models.base_forecaster import LearnedForecaster
 from modewise.nn.attention import TokenAttention
 from modewise.nn.basic import BatchNorm, Dropout, GELUNetwork, LayerNorm, Linear, SeriesLinear, TensorModule, number_dropouts
 from modewise.nn.encoder import EncoderOptions, TokenEncoder, encoded
