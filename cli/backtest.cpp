@@ -6,8 +6,10 @@
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/forecasting/predict.h"
-#include "modewise/tasks/result_tables.h"
-#include "modewise/tasks/same_work.h"
+#include "modewise/tasks/forecasting/spec.h"
+#include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/run/result_tables.h"
+#include "modewise/tasks/run/same_work.h"
 #include "modewise/train/distributed/workers.h"
 
 namespace modewise::cli {
@@ -38,10 +40,10 @@ report::Table backtest_table(const nlohmann::ordered_json& result) {
 
 void run_backtest(const Program& program, const BacktestOptions& options) {
   install_stop_handlers();
-  const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
-  const tasks::ForecastData data = tasks::load_run_data(run, options.data);
-  tasks::require_same_work(run.folder, std::to_string(options.stride), data.hash);
-  const nlohmann::ordered_json result = tasks::backtest(run, data, options.stride);
+  const auto run = tasks::open_run_as<tasks::ForecastRun>(tasks::forecasting_spec, options.run);
+  run->load({.path = options.data});
+  tasks::require_same_work(run->folder(), std::to_string(options.stride), run->hash());
+  const nlohmann::ordered_json result = tasks::backtest(*run, options.stride);
   if (train::workers().is_rank_zero()) program.print(result, backtest_table(result));
 }
 

@@ -14,6 +14,9 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/io/images/image.h"
 #include "modewise/tasks/captioning/run.h"
+#include "modewise/tasks/captioning/spec.h"
+#include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/run/result.h"
 
 namespace modewise::cli {
 namespace {
@@ -68,19 +71,18 @@ void caption(const Program& program, const CaptionCommandOptions& options) {
   install_stop_handlers();
   require_new(options.out, options.force);
   const std::vector<fs::path> files = listed_images(options.images);
-  tasks::CaptioningRun run = tasks::open_caption_run(options.run);
-  require(run.config.data.features.empty(), ErrorKind::usage,
+  const auto run = tasks::open_run_as<tasks::CaptioningRun>(tasks::captioning_spec, options.run);
+  require(run->config.data.features.empty(), ErrorKind::usage,
           "{} was trained on features instead of pixels and cannot caption images", options.run);
-  models::BeamOptions search = run.search();
-  if (options.beams > 0) search.beams = options.beams;
+  if (options.beams > 0) run->config.captions.beams = options.beams;
   const std::vector<int64_t> ids = image_ids(files);
-  const int64_t size = run.config.data.size;
+  const int64_t size = run->config.data.size;
   Json results = Json::array();
   std::string text;
   for (size_t i = 0; i < files.size(); ++i) {
     throw_if_stopped();
     const io::Image image = io::read_image(files[i], {size, size, options.allow_size});
-    std::string words = tasks::caption_of(run, image, search);
+    std::string words = run->caption_of(image);
     text += fmt::format("{}: {}\n", files[i].string(), words);
     results.push_back(
         {{"image_id", ids[i]}, {"caption", std::move(words)}, {"file_name", files[i].filename().string()}});

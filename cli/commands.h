@@ -1,6 +1,6 @@
 #pragma once
 // Registration of the commands, one file each. Task-specific behaviour is in the TaskSpec of each task
-// (modewise/tasks/task_spec.h).
+// (modewise/tasks/run/task_spec.h).
 
 #include "cli/program.h"
 

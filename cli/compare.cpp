@@ -1,5 +1,5 @@
 #include "cli/commands.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -10,8 +10,10 @@ struct CompareOptions {
 };
 
 void compare(const Program& program, const CompareOptions& options) {
-  const tasks::Comparison& comparison = tasks::task_of_runs(options.runs).comparison();
-  const std::vector<tasks::RunGroup> groups = tasks::group_runs(read_finished_runs(comparison, options.runs));
+  const tasks::TaskSpec& kind = tasks::task_of_runs(options.runs);
+  const tasks::Comparison& comparison = kind.comparison();
+  const std::vector<tasks::RunGroup> groups =
+      tasks::group_runs(tasks::read_finished_runs(kind, options.runs));
   program.print(comparison_json(comparison, groups), comparison_table(comparison, groups), options.format);
 }
 

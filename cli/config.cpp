@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -32,11 +32,11 @@ void show_config(const Program& program, const ShowConfigOptions& options) {
           "give --run or --config, not both");
   const tasks::TaskSpec& kind =
       options.run.empty() ? tasks::task_named(options.task) : tasks::task_of_run(options.run);
-  const tasks::AnyConfig config =
-      kind.config(options.run.empty() ? options.config.config : options.run + "/config.toml",
-                  options.config.all_assignments());
-  program.print(
-      tasks::Result(fields_json(config.fields, options.help_text), config.fields.to_toml(options.help_text)));
+  const std::unique_ptr<tasks::Run> run =
+      kind.create({options.run.empty() ? options.config.config : options.run + "/config.toml",
+                   options.config.all_assignments()});
+  const Fields fields = run->settings().fields;
+  program.print(tasks::Result(fields_json(fields, options.help_text), fields.to_toml(options.help_text)));
 }
 
 }  // namespace

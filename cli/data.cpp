@@ -7,7 +7,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/language_modeling/passkey.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -22,7 +22,7 @@ void show_data(const Program& program, const ShowDataOptions& options) {
   if (!options.file.empty()) config.data = options.file;
   const tasks::TaskSpec& kind =
       options.task == "auto" ? tasks::task_of_data(config.data) : tasks::task_named(options.task);
-  program.print(kind.describe_data(config.config, config.all_assignments()));
+  program.print(kind.describe_data({config.config, config.all_assignments()}));
 }
 
 struct PasskeyTexts {

@@ -13,7 +13,7 @@
 
 #include "cli/program.h"
 #include "modewise/analysis/decomposition_study.h"
-#include "modewise/tasks/attention_matrices.h"
+#include "modewise/tasks/run/attention_matrices.h"
 
 namespace modewise::cli {
 

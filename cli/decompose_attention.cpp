@@ -7,9 +7,9 @@
 #include "modewise/analysis/stable_rank.h"
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
-#include "modewise/tasks/run_documents.h"
-#include "modewise/tasks/run_figures.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/run_documents.h"
+#include "modewise/tasks/run/run_figures.h"
 
 namespace modewise::cli {
 namespace {

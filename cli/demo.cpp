@@ -9,6 +9,7 @@
 #include "modewise/core/log.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/forecasting/spec.h"
+#include "modewise/tasks/run/train_run.h"
 
 namespace modewise::cli {
 namespace {
@@ -72,7 +73,7 @@ void demo(const Program& program, const DemoOptions& options) {
   for (const DemoModel& demo_model : kDemoModels) {
     const fs::path path = fs::path(options.out) / demo_model.name;
     make_run(program, demo_model, options, path);
-    runs.push_back(comparison.read(path));
+    runs.push_back(tasks::read_finished_run(tasks::forecasting_spec, path));
   }
   log_to_file("");
   const std::vector<tasks::RunGroup> groups = tasks::group_runs(runs);

@@ -5,8 +5,9 @@
 #include "cli/options.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/run_documents.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/run_documents.h"
 
 namespace modewise::cli {
 
@@ -24,7 +25,7 @@ std::vector<std::string> settings_for(const tasks::TaskSpec& kind, const std::ve
   std::vector<std::string> settings;
   for (const std::string& one : given) {
     const std::string flag = one.substr(0, one.find('='));
-    const auto& options = kind.evaluate_options;
+    const auto& options = kind.evaluate_options.options;
     const auto found = std::find_if(options.begin(), options.end(),
                                     [&](const tasks::ShortOption& option) { return option.flag == flag; });
     require(found != options.end(), ErrorKind::usage, "{} is of the task '{}', which has no {}", run,
@@ -39,12 +40,12 @@ void evaluate(const Program& program, const EvaluateOptions& options) {
   tasks::EvaluateRequest request = options.request;
   const tasks::TaskSpec& kind = tasks::task_of_runs(options.runs);
   tasks::require_shares(kind, "evaluate");
-  require(options.runs.size() == 1 || kind.evaluates_several, ErrorKind::usage,
+  require(options.runs.size() == 1 || kind.evaluate_options.several, ErrorKind::usage,
           "runs of the task '{}' are evaluated one at a time, got {}", kind.name, options.runs.size());
   request.run = options.runs.front();
   request.further_runs.assign(options.runs.begin() + 1, options.runs.end());
   request.settings = settings_for(kind, options.given, request.run);
-  program.print(tasks::reading_run(request.run, [&] { return kind.evaluate(request); }));
+  program.print(tasks::reading_run(request.run, [&] { return tasks::evaluate_run(kind, request); }));
 }
 
 /// Adds the flags of all tasks without duplicates.
@@ -52,13 +53,13 @@ void add_task_options(CLI::App& command, std::vector<std::string>& given) {
   std::set<std::string> known;
   for (const tasks::TaskSpec* kind : tasks::task_specs()) {
     std::vector<tasks::ShortOption> fresh;
-    for (tasks::ShortOption option : kind->evaluate_options) {
+    for (tasks::ShortOption option : kind->evaluate_options.options) {
       if (!known.insert(option.flag).second) continue;
       option.key = option.flag;
       fresh.push_back(std::move(option));
     }
     if (fresh.empty()) continue;
-    command.option_defaults()->group(kind->evaluate_title);
+    command.option_defaults()->group(kind->evaluate_options.title);
     add_short_options(command, fresh, given);
   }
   command.option_defaults()->group("Options");

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
-#include "modewise/tasks/explain_run.h"
-#include "modewise/tasks/run_documents.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/run_documents.h"
 
 namespace modewise::cli {
 namespace {
@@ -11,8 +12,9 @@ struct ExplainCommandOptions : tasks::ExplainRequest {
 };
 
 void explain(const Program& program, const ExplainCommandOptions& options) {
-  program.print(tasks::reading_run(options.run,
-                                   [&] { return tasks::explain_run(options, options.out, options.force); }));
+  program.print(tasks::reading_run(options.run, [&] {
+    return tasks::explain_run(tasks::task_of_run(options.run), options, options.out, options.force);
+  }));
 }
 
 }  // namespace

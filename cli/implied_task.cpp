@@ -7,7 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/sweep/search.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
 
 namespace modewise::cli {
 namespace {

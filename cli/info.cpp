@@ -16,7 +16,7 @@
 #include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/forecasting/config.h"
 #include "modewise/tasks/forecasting/spec.h"
-#include "modewise/tasks/load_config.h"
+#include "modewise/tasks/run/load_config.h"
 
 namespace modewise::cli {
 namespace {
@@ -74,7 +74,7 @@ void model_info(const Program& program, const InfoOptions& options) {
     config_options.assignments = settings;
   }
   const tasks::ForecastConfig config =
-      tasks::load_config<tasks::ForecastConfig>(config_options.config, config_options.all_assignments());
+      tasks::load_config<tasks::ForecastConfig>({config_options.config, config_options.all_assignments()});
   const models::ForecastShape shape = shape_of(options, config);
   const std::vector<NamedCost> costs = costs_of(config.model, shape);
   Json forms = Json::array();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "modewise/models/language_modeling/files.h"
-#include "modewise/tasks/task_spec.h"
+#include "modewise/tasks/run/task_spec.h"
 
 namespace modewise::cli {
 

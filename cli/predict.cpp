@@ -1,7 +1,8 @@
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/run_documents.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/run_documents.h"
 
 namespace modewise::cli {
 
@@ -10,7 +11,7 @@ void add_predict(Program& program) {
     install_stop_handlers();
     const tasks::TaskSpec& kind = tasks::task_of_run(request.run);
     tasks::require_shares(kind, "predict with");
-    run_by.print(tasks::reading_run(request.run, [&] { return kind.predict(request); }));
+    run_by.print(tasks::reading_run(request.run, [&] { return tasks::predict_run(kind, request); }));
   };
   const auto [command, options] = program.add_command<tasks::PredictRequest>(
       program.app(), "predict",

@@ -29,8 +29,8 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/core/utf8.h"
 #include "modewise/ops/kernel_info.h"
-#include "modewise/tasks/failure.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/failure.h"
 #include "modewise/train/distributed/workers.h"
 #include "modewise/train/loop/task.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "modewise/report/table.h"
-#include "modewise/tasks/result.h"
+#include "modewise/tasks/run/result.h"
 
 namespace modewise::cli {
 

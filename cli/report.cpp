@@ -3,8 +3,9 @@
 #include "cli/commands.h"
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/run_documents.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/run_documents.h"
 
 namespace modewise::cli {
 namespace {
@@ -27,10 +28,9 @@ void report(const Program& program, const ReportOptions& options) {
       options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
   if (options.runs.size() == 1) {
     const std::string& run = options.runs.front();
-    tasks::reading_run(run, [&] { kind.write_report(run, options.data, out); });
+    tasks::reading_run(run, [&] { tasks::report_run(kind, run, options.data, out); });
   } else {
-    const tasks::Comparison& comparison = kind.comparison();
-    tasks::write_comparison(comparison, read_finished_runs(comparison, options.runs), out);
+    tasks::write_comparison(kind.comparison(), tasks::read_finished_runs(kind, options.runs), out);
   }
   program.print(tasks::Result({{"report", out.string()}}, out.string()));
 }

@@ -11,7 +11,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/slurm_job.h"
 #include "modewise/sweep/sweep_table.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
 
 namespace modewise::cli {
 namespace {

@@ -8,7 +8,8 @@
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/train_run.h"
 #include "modewise/train/distributed/workers.h"
 
 namespace modewise::cli {
@@ -95,18 +96,19 @@ void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kin
   options.config.add_to(*command, kind.data_help, kind.model_help);
   add_short_options(*command, short_options, options.config.short_forms);
   add_run_options(*command, options);
-  if (kind.candidates != nullptr) {
+  if (kind.search) {
     command->add_option("--budget", options.budget,
                         "with --model auto: time budget of the search, such as 90s, 10m, 1.5h (default 5m)");
     add_positive(*command, "--jobs", options.jobs,
                  "with --model auto: trainings at once (default: cores / --threads)");
+    if (kind.search->refit != nullptr)
+      command->add_flag("--refit", options.refit,
+                        "with --model auto: after the evaluation, retrain the selected model with all rows, "
+                        "beyond the budget");
   }
-  if (kind.refit != nullptr)
-    command->add_flag("--refit", options.refit,
-                      "with --model auto: after the evaluation, retrain the selected model with all rows, "
-                      "beyond the budget");
   program.add_help_text(command, [&kind] {
-    return "Keys of --config and --set, with their defaults:\n\n" + kind.defaults().fields.to_toml(true);
+    return "Keys of --config and --set, with their defaults:\n\n" +
+           kind.create({})->settings().fields.to_toml(true);
   });
 }
 

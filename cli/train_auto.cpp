@@ -13,6 +13,8 @@
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/search.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/commands.h"
 #include "modewise/train/checkpoint/folder_lock.h"
 #include "modewise/train/checkpoint/run_folder.h"
 
@@ -42,13 +44,15 @@ sweep::SearchRequest request_of(const Program& program, const tasks::TaskSpec& k
   const auto [jobs, threads] = program.share_cores(options.jobs);
   request.jobs = jobs;
   request.threads = threads;
-  std::vector<std::string> assignments = request.settings;
-  if (!options.data.empty()) assignments.insert(assignments.begin(), "data.path=" + options.data);
-  request.ensemble = kind.ensemble;
-  if (kind.splits != nullptr) request.splits = kind.splits(options.config, assignments);
-  request.min_share = kind.min_share;
-  if (options.refit) request.refit = kind.refit(options.config, assignments);
-  for (const tasks::Candidate& one : kind.candidates(options.config, assignments))
+  tasks::Settings settings{options.config, request.settings};
+  if (!options.data.empty())
+    settings.assignments.insert(settings.assignments.begin(), "data.path=" + options.data);
+  const tasks::Search& search = *kind.search;
+  request.ensemble = search.ensemble;
+  if (search.splits != nullptr) request.splits = search.splits(settings);
+  request.min_share = search.min_share;
+  if (options.refit) request.refit = search.refit(settings);
+  for (const tasks::Candidate& one : search.candidates(settings))
     request.candidates.push_back({one.name, one.settings, one.fitted});
   return request;
 }
@@ -92,7 +96,7 @@ void conclude(const Program& program, const tasks::TaskSpec& kind, const sweep::
     tasks::EvaluateRequest of_test;
     of_test.run = refitted ? best->folder.string() : run;
     train::RunFolder::open(of_test.run).remove_leftovers();
-    tasks::Result evaluated = kind.evaluate(of_test);
+    tasks::Result evaluated = tasks::evaluate_run(kind, of_test);
     text += evaluated.text + "\n";
     json["test"] = std::move(evaluated.json);
   }
@@ -102,7 +106,7 @@ void conclude(const Program& program, const tasks::TaskSpec& kind, const sweep::
     text += fmt::format("retrained with all rows; the evaluated run is {}\n", best->folder.string());
   }
   train::RunFolder::open(run).remove_leftovers();
-  kind.write_report(run, "", folder / "report.html");
+  tasks::report_run(kind, run, "", folder / "report.html");
   sweep::end_search(folder);
   text += fmt::format("run folder: {}\n", run);
   program.print(tasks::Result(std::move(json), std::move(text)));
@@ -122,8 +126,7 @@ double seconds_of(const std::string& text) {
 }
 
 void train_auto(const Program& program, const tasks::TaskSpec& kind, const AutoOptions& options) {
-  require(kind.candidates != nullptr, ErrorKind::usage, "'modewise train {}' has no --model auto",
-          kind.command);
+  require(kind.search.has_value(), ErrorKind::usage, "'modewise train {}' has no --model auto", kind.command);
   const sweep::SearchRequest request = request_of(program, kind, options);
   const std::string stem = tasks::run_stem_of(fs::path(request.data).stem().string(), "auto");
   const train::RunFolder folder = options.out.empty()

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/program.h"
-#include "modewise/tasks/task_spec.h"
+#include "modewise/tasks/run/task_spec.h"
 
 namespace modewise::cli {
 

@@ -20,22 +20,58 @@ endif()
 add_library(modewise_torch INTERFACE)
 target_link_libraries(modewise_torch INTERFACE torch)
 
-# MODEWISE_UNITY: unity build of the targets that include libtorch, whose headers take most of the compile time and are
-# then read once for several files. So names in anonymous namespaces must be unique within a target.
-function(modewise_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MODEWISE_UNITY} UNITY_BUILD_BATCH_SIZE 16
-    UNITY_BUILD_RELOCATABLE ON)
-endfunction()
-
 # For code outside hot loops: compiles in about two thirds of the time.
 function(modewise_quick_to_compile target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# modewise_library(<layer> SOURCES a.cpp ... LINK core io torch ...): one shared library per layer. Other libraries are linked
-# in the build only: users of the installed library get the dependencies of its headers from modewise_install.cmake.
+# MODEWISE_UNITY: files are compiled several at a time, `size` of them or those of a folder (size 0). So names in anonymous
+# namespaces must be unique within a target, or within its folders.
+function(modewise_unite target size)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MODEWISE_UNITY} UNITY_BUILD_BATCH_SIZE ${size}
+    UNITY_BUILD_RELOCATABLE ON)
+  if(size EQUAL 0)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "[.]cpp$")
+    foreach(source ${sources})
+      string(REGEX MATCH "^[a-z_]+/" folder ${source})
+      string(REPLACE "/" "" folder "${folder}_files")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+    endforeach()
+  endif()
+endfunction()
+
+# Headers of libtorch and of the other libraries, precompiled once for all targets of libraries: reading them takes most of
+# the compile time. Such targets have the options of this one.
+function(modewise_precompile target)
+  if(NOT TARGET modewise_headers)
+    file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/headers.cpp CONTENT "")
+    add_library(modewise_headers OBJECT ${CMAKE_BINARY_DIR}/generated/headers.cpp)
+    target_link_libraries(modewise_headers PRIVATE modewise_flags modewise_core modewise_torch)
+    modewise_quick_to_compile(modewise_headers)
+    target_precompile_headers(modewise_headers PRIVATE
+      <ATen/TensorOperators.h> <ATen/core/Tensor.h> <fmt/ranges.h> <nlohmann/json.hpp> <spdlog/spdlog.h>
+      <torch/nn/cloneable.h> <algorithm> <filesystem> <functional> <map> <string> <vector>)
+    modewise_ccache_headers(modewise_headers)
+  endif()
+  set_target_properties(${target} PROPERTIES DEFINE_SYMBOL "")  # the macros are those of modewise_headers
+  target_precompile_headers(${target} REUSE_FROM modewise_headers)
+  modewise_ccache_headers(${target})
+endfunction()
+
+# ccache reads files with precompiled headers only if GCC leaves a note about them.
+function(modewise_ccache_headers target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  endif()
+endfunction()
+
+# modewise_library(<layer> SOURCES a.cpp ... HOT b.cpp ... LINK core io torch ...): one shared library per layer. With libtorch,
+# SOURCES are compiled quickly, and HOT, files with loops over numbers, for speed. UNITY_SIZE: modewise_unite. Other libraries are
+# linked in the build only: users of the installed library get the dependencies of its headers from modewise_install.cmake.
 function(modewise_library layer)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "UNITY_SIZE" "SOURCES;HOT;LINK" ${ARGN})
   add_library(modewise_${layer} SHARED ${ARG_SOURCES})
   target_link_libraries(modewise_${layer} PUBLIC modewise_flags)
   foreach(dependency ${ARG_LINK})
@@ -45,8 +81,21 @@ function(modewise_library layer)
       target_link_libraries(modewise_${layer} PUBLIC $<BUILD_INTERFACE:${dependency}>)
     endif()
   endforeach()
-  if("torch" IN_LIST ARG_LINK)
-    modewise_unite(modewise_${layer})
+  if(NOT "torch" IN_LIST ARG_LINK)
+    return()
+  endif()
+  if(NOT DEFINED ARG_UNITY_SIZE)
+    set(ARG_UNITY_SIZE 16)
+  endif()
+  modewise_unite(modewise_${layer} ${ARG_UNITY_SIZE})
+  modewise_quick_to_compile(modewise_${layer})
+  modewise_precompile(modewise_${layer})
+  if(ARG_HOT)
+    add_library(modewise_${layer}_hot OBJECT ${ARG_HOT})
+    get_target_property(links modewise_${layer} LINK_LIBRARIES)
+    target_link_libraries(modewise_${layer}_hot PRIVATE ${links})
+    modewise_unite(modewise_${layer}_hot 16)
+    target_sources(modewise_${layer} PRIVATE $<TARGET_OBJECTS:modewise_${layer}_hot>)
   endif()
 endfunction()
 
@@ -70,6 +119,7 @@ function(modewise_test folder)
     get_target_property(links modewise_${dependency} LINK_LIBRARIES)
     if("modewise_torch" IN_LIST links)
       target_precompile_headers(${folder}_test REUSE_FROM test_headers)
+      modewise_ccache_headers(${folder}_test)
     endif()
   endforeach()
   set(count 1)

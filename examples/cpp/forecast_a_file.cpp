@@ -9,8 +9,9 @@
 #include <random>
 
 #include "modewise/core/log.h"
-#include "modewise/tasks/failure.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/failure.h"
+#include "modewise/tasks/run/train_run.h"
 
 namespace {
 

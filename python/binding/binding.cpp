@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/log.h"
-#include "modewise/tasks/failure.h"
+#include "modewise/tasks/run/failure.h"
 #include "python/binding/requests.h"
 #include "python/binding/taken_signals.h"
 

@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/explain_run.h"
-#include "modewise/tasks/forecasting/data.h"
 #include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/forecasting/run.h"
-#include "modewise/tasks/run_documents.h"
-#include "modewise/tasks/run_tokenizer.h"
-#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/forecasting/spec.h"
+#include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/run/run_documents.h"
+#include "modewise/tasks/run/run_tokenizer.h"
+#include "modewise/tasks/run/train_run.h"
 #include "modewise/text/tokenizer.h"
 #include "modewise/train/checkpoint/run_folder.h"
 #include "modewise/train/checkpoint/run_weights.h"
@@ -46,10 +48,11 @@ const tasks::TaskSpec& task_in(const json& request) {
   return tasks::task_named(string_of(request, "task"));
 }
 
-std::vector<std::string> assignments(const json& request) {
-  std::vector<std::string> value;
-  take(request, "assignments", value);
-  return value;
+tasks::Settings settings_in(const json& request) {
+  tasks::Settings settings;
+  take(request, "config", settings.file);
+  take(request, "assignments", settings.assignments);
+  return settings;
 }
 
 Result train(const json& request) {
@@ -74,7 +77,7 @@ Result evaluate(const json& request) {
   take(request, "split", options.split);
   take(request, "detail", options.detail);
   take(request, "settings", options.settings);
-  return tasks::task_of_run(options.run).evaluate(options);
+  return tasks::evaluate_run(tasks::task_of_run(options.run), options);
 }
 
 Result predict(const json& request) {
@@ -85,10 +88,7 @@ Result predict(const json& request) {
   take(request, "steps", options.steps);
   take(request, "future", options.future);
   take(request, "overwrite", options.force);
-  const tasks::TaskSpec& task = tasks::task_of_run(options.run);
-  require(task.predict != nullptr, ErrorKind::usage, "{}: runs of the task '{}' have no predictions",
-          options.run, task.name);
-  return task.predict(options);
+  return tasks::predict_run(tasks::task_of_run(options.run), options);
 }
 
 Result explain(const json& request) {
@@ -102,14 +102,17 @@ Result explain(const json& request) {
   take(request, "max_positions", options.options.places);
   bool overwrite = false;
   take(request, "overwrite", overwrite);
-  return tasks::explain_run(options, string_of(request, "out"), overwrite);
+  return tasks::explain_run(tasks::task_of_run(options.run), options, string_of(request, "out"), overwrite);
 }
 
 Result backtest(const json& request) {
   int64_t stride = 0;
   take(request, "stride", stride);
-  const tasks::ForecastRun run = tasks::open_forecast_run(string_of(request, "run"));
-  return Result(tasks::backtest(run, tasks::load_run_data(run, string_of(request, "data")), stride));
+  tasks::DataRequest samples;
+  take(request, "data", samples.path);
+  const auto run = tasks::open_run_as<tasks::ForecastRun>(tasks::forecasting_spec, string_of(request, "run"));
+  run->load(samples);
+  return Result(tasks::backtest(*run, stride));
 }
 
 Result weights(const json& request) {
@@ -120,10 +123,7 @@ Result weights(const json& request) {
 }
 
 Result show(const json& request) {
-  const tasks::TaskSpec& task = task_in(request);
-  require(task.describe_data != nullptr, ErrorKind::usage, "data of the task '{}' cannot be shown",
-          task.name);
-  return task.describe_data(string_of(request, "config"), assignments(request));
+  return task_in(request).describe_data(settings_in(request));
 }
 
 Result task_names(const json& request) {
@@ -133,8 +133,8 @@ Result task_names(const json& request) {
 }
 
 Result config(const json& request) {
-  const tasks::AnyConfig all = task_in(request).config(string_of(request, "config"), assignments(request));
-  nlohmann::ordered_json toml = {{"toml", all.fields.to_toml()}};
+  const std::unique_ptr<tasks::Run> run = task_in(request).create(settings_in(request));
+  nlohmann::ordered_json toml = {{"toml", run->settings().fields.to_toml()}};
   return Result(std::move(toml));
 }
 

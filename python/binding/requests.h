@@ -1,10 +1,11 @@
 #pragma once
 // Requests of the Python package to the tasks, as JSON: {"command": "train", "task": "forecasting", …}. The
-// members fill the structs of tasks/job.h and tasks/task_spec.h; a missing member keeps its default.
+// members fill the structs of tasks/run/train_run.h and tasks/run/task_spec.h; a missing member keeps its
+// default.
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "modewise/tasks/result.h"
+#include "modewise/tasks/run/result.h"
 
 namespace modewise::python {
 

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "modewise"
 INCLUDE = re.compile(r'\s*#\s*include\s+(["<])([^">]+)[">]')
 TASKS = {path.parent.name for path in SOURCES.glob("tasks/*/spec.h")}
-REGISTRY = pathlib.Path("tasks/task_registry.cpp")  # the one shared file that includes task folders
+REGISTRY = pathlib.Path("tasks/registry.cpp")  # the one shared file that includes task folders
 LAYERS = ("data", "models", "tasks")
 
 

@@ -12,13 +12,10 @@
 #include <span>
 
 #include "modewise/tasks/classification/class_task.h"
-#include "modewise/tasks/forecasting/data.h"
-#include "modewise/tasks/forecasting/task.h"
-#include "modewise/tasks/language_modeling/data.h"
-#include "modewise/tasks/language_modeling/task.h"
-#include "modewise/tasks/segmentation/task.h"
+#include "modewise/tasks/forecasting/run.h"
+#include "modewise/tasks/language_modeling/run.h"
+#include "modewise/tasks/segmentation/run.h"
 #include "modewise/tasks/volume_classification/run.h"
-#include "modewise/text/byte_tokenizer.h"
 #include "tests/data/segmentation/scene_files.h"
 #include "tests/scratch_folder.h"
 
@@ -85,9 +82,10 @@ TEST(Shares, OfForecasts) {
   config.forecast.horizons = {3, 7};
   config.forecast.loss = "quantile";
   config.forecast.evaluation_batch = 16;
-  const ForecastData data = load_forecast_data(config);
-  ForecastTask task(config, data);
-  expect_shares_add_up(task);
+  ForecastRun run(config);
+  run.load({.training = true});
+  run.make_model(Purpose::train);
+  expect_shares_add_up(*run.task());
 }
 
 TEST(Shares, OfClasses) {
@@ -107,6 +105,7 @@ TEST(Shares, OfClasses) {
   run.config.model.heads = 2;
   run.config.classify.evaluation_batch = 2;
   run.take(std::move(set));
+  run.make_model(Purpose::train);
   ClassTask task(run);
   expect_shares_add_up(task);
 }
@@ -129,9 +128,10 @@ TEST(Shares, OfText) {
   config.data.path = folder.write("text.txt", text);
   for (const int64_t maximum : {0, 64}) {  // with and without the shorter window at the end
     config.language.validation_tokens = maximum;
-    const LanguageData data = load_language_data(config, std::make_shared<text::ByteTokenizer>());
-    LanguageModelingTask task(config, data, false);
-    expect_shares_add_up(task);
+    LanguageModelingRun run(config);
+    run.load({.training = true});
+    run.make_model(Purpose::train);
+    expect_shares_add_up(*run.task());
   }
 }
 
@@ -141,9 +141,10 @@ TEST(Shares, OfRecall) {
   config.data.recall.pairs = {3};
   config.data.recall.length = config.model.context;
   config.data.recall.held_back = 7;
-  const LanguageData data = load_language_data(config, nullptr);
-  LanguageModelingTask task(config, data, false);
-  expect_evaluations_add_up(task);  // each load makes new samples
+  LanguageModelingRun run(config);
+  run.load({.training = true});
+  run.make_model(Purpose::train);
+  expect_evaluations_add_up(*run.task());  // each load makes new samples
 }
 
 TEST(Shares, OfAreas) {
@@ -161,9 +162,10 @@ TEST(Shares, OfAreas) {
   config.data.augment.flips = config.data.augment.rotations =
       false;  // they depend on the position in the batch
   config.model.use_model("unet");
-  const data::SegmentationSet set(config.data, 32);
-  SegmentationTask task(config, set);
-  expect_shares_add_up(task);
+  SegmentationRun run(config);
+  run.load({.training = true});
+  run.make_model(Purpose::train);
+  expect_shares_add_up(*run.task());
 }
 
 }  // namespace

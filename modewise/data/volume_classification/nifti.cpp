@@ -37,7 +37,7 @@ bool is_nifti(const std::string& name) {
 std::string stem_of(const std::string& file) {
   std::string name = fs::path(file).filename().string();
   for (const char* ending : {".gz", ".nii"})
-    if (name.ends_with(ending)) name.resize(name.size() - std::strlen(ending));
+    if (name.ends_with(ending)) name = name.substr(0, name.size() - std::strlen(ending));
   return name;
 }
 

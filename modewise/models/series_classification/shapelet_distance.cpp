@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kConstant = 1e-6;  // standard deviation below this fraction of the RMS: constant
 constexpr size_t kAtOnce = 256;     // subsequences processed together
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteDistance = std::numeric_limits<double>::infinity();
 
 /// Knuth's two-sum: high + low is exactly high + `value`, plus the earlier rounding error.
 void add_exactly(double& high, double& low, double value) {
@@ -29,7 +29,7 @@ void add_exactly(double& high, double& low, double value) {
 /// Variance from the means of values and of squares; infinity for a constant.
 double variance_of(double mean, double square) {
   const double variance = square - mean * mean;
-  return variance > kConstant * kConstant * square ? variance : kInfinity;
+  return variance > kConstant * kConstant * square ? variance : kInfiniteDistance;
 }
 
 /// FFT of real values, zero-padded.
@@ -55,7 +55,7 @@ std::vector<double> standardised(std::span<const float> series) {
   }
   const double mean = (sum + lost) / count, variance = variance_of(mean, (squares + lost_squares) / count);
   std::vector<double> out(series.size(), 0);
-  if (variance < kInfinity)
+  if (variance < kInfiniteDistance)
     for (size_t i = 0; i < out.size(); ++i) out[i] = (series[i] - mean) / std::sqrt(variance);
   return out;
 }
@@ -104,7 +104,8 @@ SearchedShapelet::SearchedShapelet(std::span<const float> values, int64_t transf
 double SearchedShapelet::distance(const SearchedSeries& series) const {
   if (series.values().size() < values_.size()) return shapelet_distance(series.values(), values_);
   const std::vector<double> variances = series.variances(values_.size());
-  const bool flat = std::any_of(variances.begin(), variances.end(), [](double v) { return v == kInfinity; });
+  const bool flat =
+      std::any_of(variances.begin(), variances.end(), [](double v) { return v == kInfiniteDistance; });
   // Standardized values have mean 0 and mean square 1, or are all 0.
   if (constant_) return flat ? 0 : 1;
   const bool likely = spectrum_.defined() && series.spectrum().defined();
@@ -116,7 +117,7 @@ double SearchedShapelet::distance(const SearchedSeries& series) const {
 double SearchedShapelet::least_square(const SearchedSeries& series, const std::vector<double>& variances,
                                       size_t first, size_t end) const {
   const auto steps = static_cast<double>(wanted_.size());
-  double minimum = kInfinity;
+  double minimum = kInfiniteDistance;
   for (; first < end; first += kAtOnce) {
     const size_t count = std::min(kAtOnce, end - first);
     const double* from = series.centred().data() + first;
@@ -140,12 +141,12 @@ double SearchedShapelet::least_square_of_likely(const SearchedSeries& series,
   const double lost = (2 * steps + 16 * std::log2(static_cast<double>(transform))) *
                       std::numeric_limits<double>::epsilon() * std::sqrt(steps) * series.norm();
   // The nearest subsequence has the largest product over standard deviation.
-  double largest = -kInfinity;
+  double largest = -kInfiniteDistance;
   for (size_t i = 0; i < variances.size(); ++i) {
     const double surely = signed_square(products[i] - lost) / variances[i];
     largest = surely > largest ? surely : largest;
   }
-  double minimum = kInfinity;
+  double minimum = kInfiniteDistance;
   for (size_t i = 0; i < variances.size(); ++i) {
     const auto may_be = [&](size_t at) {
       return signed_square(products[at] + lost) >= largest * variances[at];

@@ -1,19 +1,19 @@
 #include "modewise/tasks/captioning/explain.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/softmax.h>
 #include <fmt/format.h>
 
 #include <array>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/captioning/run.h"
 
 namespace modewise::tasks {
 
-Explanation explain_captions(const CaptioningRun& run, const data::CaptionSet& set,
-                             const ExplainOptions& options) {
-  const at::NoGradGuard no_grad;
+Explanation explain_captions(Run& opened, const ExplainOptions& options) {
+  const CaptioningRun& run = as<CaptioningRun>(opened);
+  const data::CaptionSet& set = run.set;
   const std::vector<int64_t>& part = set.part(options.split);
   require(!part.empty(), ErrorKind::data, "{}: there are no {} images", set.source, options.split);
   std::vector<int64_t> samples;
@@ -36,7 +36,7 @@ Explanation explain_captions(const CaptioningRun& run, const data::CaptionSet& s
   Explanation e;
   e.title = fmt::format("{} on {}", model_title(run.config), data_title(run.config));
   e.subtitle = "Occlusion of a captioner";
-  e.facts = {{"run", run.folder.path().string()},
+  e.facts = {{"run", run.folder().path().string()},
              {"samples", fmt::format("{} images of the {} split", samples.size(), options.split)}};
   e.mode_names = {"row", "column"};
   for (size_t axis = 0; axis < axes.size(); ++axis)

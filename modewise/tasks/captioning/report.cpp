@@ -1,15 +1,15 @@
-#include "modewise/tasks/captioning/report.h"
-
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "modewise/tasks/captioning/run.h"
+#include "modewise/tasks/captioning/spec.h"
 #include "modewise/tasks/captioning/word_maps.h"
-#include "modewise/tasks/run_figures.h"
-#include "modewise/tasks/run_report.h"
-#include "modewise/tasks/test_split.h"
+#include "modewise/tasks/run/run_figures.h"
+#include "modewise/tasks/run/run_report.h"
+#include "modewise/tasks/run/test_split.h"
 
 namespace modewise::tasks {
 namespace {
@@ -41,29 +41,25 @@ void add_images(report::HtmlPage& page, const data::CaptionSet& set, const std::
   if (!images.empty()) page.add_figures(images, 220);
 }
 
-void add_word_by_word(report::HtmlPage& page, const CaptioningRun& run, const data::CaptionSet& set,
-                      const std::vector<int64_t>& samples, const EvaluatedCaptions& evaluated) {
+void add_word_by_word(report::HtmlPage& page, const CaptioningRun& run, const std::vector<int64_t>& samples,
+                      const EvaluatedCaptions& evaluated) {
   page.add_section("Attention by word");
   page.add_paragraph(
       "Cross-attention weights of the last layer, mean over heads, for the prediction of each word: brighter "
       "is larger. Attention types that do not depend on content have the same weights for every image.");
   for (const int64_t i : spread_samples(std::ssize(samples), kWordByWord)) {
     const int64_t sample = samples[static_cast<size_t>(i)];
-    const std::vector<report::CaptionedImage> maps = word_maps(run, set, sample);
+    const std::vector<report::CaptionedImage> maps = word_maps(run, sample);
     if (maps.empty()) {
       page.add_paragraph(
           "This model's cross-attention has no weights for single cells, so there is nothing to draw.");
       return;
     }
-    page.add_section(fmt::format("{}: {}", set.images[static_cast<size_t>(sample)].file,
+    page.add_section(fmt::format("{}: {}", run.set.images[static_cast<size_t>(sample)].file,
                                  evaluated.captions.text(static_cast<size_t>(i))),
                      3);
     page.add_figures(maps, 110);
   }
-}
-
-FinishedRun read_captioner(const std::filesystem::path& path) {
-  return read_finished<CaptioningConfig>(path, "captioning", {"caption.evaluation_batch"}, data_title);
 }
 
 /// Bar charts of CIDEr-D, then learning curves.
@@ -88,7 +84,11 @@ std::vector<JsonColumn> metric_columns() {
 
 }  // namespace
 
-std::vector<ResultTable> caption_tables(const Json& parts) {
+std::vector<ResultTable> CaptioningRun::tables(const Json& metrics) const {
+  Json parts = Json::array();
+  for (const char* part : {"train", "validation", "test", "all"})
+    if (metrics.contains(part) && metrics.at(part).value("split", "") == part)
+      parts.push_back(metrics.at(part));
   std::vector<JsonColumn> columns = {{"split", "split"}, {"images", "images"}};
   for (JsonColumn& column : metric_columns()) columns.push_back(std::move(column));
   columns.push_back({"loss", "loss", 4});
@@ -97,49 +97,39 @@ std::vector<ResultTable> caption_tables(const Json& parts) {
            json_table(columns, parts)}};
 }
 
-Json caption_parts(const Json& metrics) {
-  Json parts = Json::array();
-  for (const char* part : {"train", "validation", "test"})
-    if (metrics.contains(part) && metrics.at(part).value("split", "") == part)
-      parts.push_back(metrics.at(part));
-  return parts;
-}
-
-void write_caption_report(const CaptioningRun& run, const data::CaptionSet& set,
-                          const std::filesystem::path& out) {
-  const Json metrics = evaluated_metrics(run.folder);
+report::HtmlPage CaptioningRun::page(const Json& metrics) {
   const std::string part = evaluated_part(metrics);
   const std::vector<int64_t>& samples = evaluated_images(set, part);
   report::HtmlPage page =
-      open_page(run, {data_title(run.config),
-                      "Captioner",
-                      {{"captions", run.config.data.path},
-                       {"images", fmt::format("{} training, {} validation, {} test", set.train.size(),
-                                              set.validation.size(), set.test.size())}},
-                      {{"vocabulary", fmt::format("{} words", run.trained.vocabulary.words().size())}}});
-  add_tables(page, caption_tables(caption_parts(metrics)));
+      open_page(*this, {data_title(config),
+                        "Captioner",
+                        {{"captions", config.data.path},
+                         {"images", fmt::format("{} training, {} validation, {} test", set.train.size(),
+                                                set.validation.size(), set.test.size())}},
+                        {{"vocabulary", fmt::format("{} words", set.vocabulary.words().size())}}});
+  add_tables(page, tables(metrics));
   page.add_paragraph(
       set.validation.empty()
           ? "There are no validation images: the weights are those of the best training metric."
           : "The weights are those of the best validation metric.");
-  add_learning(page, run.folder,
+  add_learning(page, folder(),
                {{"Validation CIDEr-D and BLEU-4, greedy search", {"val_cider_d", "val_bleu_4"}},
                 {"Losses", {"train_loss", "val_loss"}}});
-  const CaptionFinder finder{*run.model, set, run.config.captions.evaluation_batch};
-  const EvaluatedCaptions evaluated = evaluate_samples(finder, samples, part, run.search());
+  const EvaluatedCaptions evaluated = caption_samples(samples, part);
   page.add_section("Images and captions");
   page.add_paragraph(fmt::format("Out of {} images of the {} split.", samples.size(),
                                  metrics.at(part).at("split").get<std::string>()));
   add_images(page, set, samples, evaluated, true);
   add_images(page, set, samples, evaluated, false);
-  add_word_by_word(page, run, set, samples, evaluated);
-  write_page(page, run.folder, out);
+  add_word_by_word(page, *this, samples, evaluated);
+  return page;
 }
 
 const Comparison& caption_comparison() {
   using Best = report::Column::Best;
   static const Comparison comparison = [] {
-    Comparison made = {read_captioner, {}, {}, "Comparison of captioners", "Test images", draw_captioners};
+    Comparison made = {
+        {}, {}, "Comparison of captioners", "Test images", draw_captioners, {"caption.evaluation_batch"}};
     made.columns.emplace_back(report::Column{"parameters"}, "/parameters", 0);
     made.json.emplace_back("parameters", "/parameters");
     for (const JsonColumn& one : metric_columns()) {

@@ -2,16 +2,16 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
-#include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include "modewise/analysis/caption_cost.h"
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/tasks/captioning/task.h"
-#include "modewise/tasks/load_config.h"
-#include "modewise/tasks/result.h"
-#include "modewise/tasks/run_figures.h"
-#include "modewise/train/loop/trainer.h"
+#include "modewise/tasks/run/rank_tracking.h"
+#include "modewise/tasks/run/result.h"
+#include "modewise/tasks/run/run_figures.h"
 
 namespace modewise::tasks {
 namespace {
@@ -31,42 +31,135 @@ std::vector<int64_t> evaluated_training(const data::CaptionSet& set, int64_t max
   return samples;
 }
 
-/// Model sizes from data.json.
-models::CaptionShape read_description(CaptioningRun& run, const Json& json, const std::string& file) {
-  run.trained.source = json.at("source").get<std::string>();
-  run.trained.vocabulary = {json.at("words").get<std::vector<std::string>>(), file};
-  models::CaptionShape shape;
+}  // namespace
+
+void CaptioningRun::load(const DataRequest& request) {
+  if (request.training) {
+    require(!config.data.path.empty(), ErrorKind::usage,
+            "no captions: give --data captions.json in COCO format, and --images FOLDER");
+  }
+  own_ = request.own();
+  if (!request.path.empty()) config.data.path = request.path;
+  data::CaptionConfig source = config.data;
+  if (!own_) {
+    source.test_path = source.test_ids = source.validation_ids = "";
+    source.split_ratios = {1, 0, 0};
+  }
+  set = data::load_captions(source, request.with_test, request.training ? nullptr : &set);
+  if (request.training) {
+    shape_ = caption_shape(set);
+    models::validate(config.model, shape_);
+  }
+  hash_ = hash_of(set);
+}
+
+Json CaptioningRun::describe() const {
+  return describe_captions(set, hash_);
+}
+
+void CaptioningRun::restore(const Json& json, const std::string& file) {
+  set.source = json.at("source").get<std::string>();
+  set.vocabulary = {json.at("words").get<std::vector<std::string>>(), file};
   const auto size = json.at("size").get<std::vector<int64_t>>();
   require(size.size() == 3, ErrorKind::data,
           "{}: size must have height, width and channels or features, got {} numbers", file, size.size());
-  shape.height = size[0];
-  shape.width = size[1];
-  shape.vocabulary = run.trained.vocabulary.size();
-  if (!run.config.data.features.empty()) {
-    shape.features = size[2];
-    return shape;
+  shape_.height = size[0];
+  shape_.width = size[1];
+  shape_.vocabulary = set.vocabulary.size();
+  if (!config.data.features.empty()) {
+    shape_.features = size[2];
+    return;
   }
-  shape.channels = size[2];
+  shape_.channels = size[2];
   const auto mean = json.at("mean").get<std::vector<double>>();
   const auto stddev = aliased_member(json, "std").get<std::vector<double>>();
-  require(std::ssize(mean) == shape.channels && std::ssize(stddev) == shape.channels &&
-              shape.height == run.config.data.size && shape.width == run.config.data.size,
+  require(std::ssize(mean) == shape_.channels && std::ssize(stddev) == shape_.channels &&
+              shape_.height == config.data.size && shape_.width == config.data.size,
           ErrorKind::data,
           "{}: expected images of {} × {} pixels with mean and standard deviation of each channel, as in "
           "config.toml",
-          file, run.config.data.size, run.config.data.size);
-  run.trained.mean = at::tensor(mean, at::kFloat);
-  run.trained.stddev = at::tensor(stddev, at::kFloat);
-  return shape;
+          file, config.data.size, config.data.size);
+  set.mean = at::tensor(mean, at::kFloat);
+  set.stddev = at::tensor(stddev, at::kFloat);
 }
 
-}  // namespace
+void CaptioningRun::announce() {
+  log_notes(set);
+  if (set.validation.empty())
+    spdlog::info("there are no validation images: the weights are selected on the training images");
+  spdlog::info("{}: {} captions of {} training images, {} words; {} validation images, {}; model {}",
+               set.source, captions_of(set, set.train), set.train.size(), set.vocabulary.words().size(),
+               set.validation.size(), test_count(config.train.test, set.test.size()), model_title(config));
+}
 
-Json describe(const data::CaptionSet& set) {
+void CaptioningRun::make_model(Purpose /*purpose*/) {
+  model = models::make_captioner(config.model, shape_, static_cast<uint64_t>(config.train.seed));
+}
+
+analysis::ModelCost CaptioningRun::cost() const {
+  return analysis::caption_cost(config.model, shape_);
+}
+
+std::unique_ptr<train::ModuleTask> CaptioningRun::task() {
+  return std::make_unique<CaptioningTask>(config, set, hash_, model);
+}
+
+Json CaptioningRun::evaluate(const std::string& split, bool keep, train::Workers& /*workers*/) {
+  const EvaluatedCaptions evaluated = caption_split(split);
+  if (keep) write_captions(folder().file("captions.json"), evaluated.captions);
+  return evaluated.json;
+}
+
+void CaptioningRun::finish(Json& metrics) {
+  int64_t parameters = 0;
+  for (const at::Tensor& parameter : model->parameters()) parameters += parameter.numel();
+  metrics["parameters"] = parameters;
+  metrics["test_read"] = config.train.test;
+  EvaluatedCaptions last =
+      caption_samples(evaluated_training(set, config.captions.evaluated_training), "train");
+  metrics["train"] = last.json;
+  metrics["validation"] = last.json;
+  for (const char* part : {"validation", "test"}) {
+    if (set.part(part).empty()) continue;
+    last = caption_split(part);
+    metrics[part] = last.json;
+  }
+  write_captions(folder().file("captions.json"), last.captions);
+}
+
+EvaluatedCaptions CaptioningRun::caption_samples(std::span<const int64_t> samples,
+                                                 const std::string& split) const {
+  const CaptionFinder finder{*model, set, config.captions.evaluation_batch};
+  EvaluatedCaptions evaluated;
+  evaluated.captions = finder.captions(samples, search());
+  evaluated.evaluation =
+      evaluate_captions(evaluated.captions, "the generated captions", set.references(samples), set.source);
+  evaluated.json = {{"split", split}};
+  evaluated.json.update(to_json(evaluated.evaluation));
+  evaluated.json["loss"] = finder.loss(samples).mean();
+  evaluated.json["beams"] = search().beams;
+  return evaluated;
+}
+
+EvaluatedCaptions CaptioningRun::caption_split(const std::string& split) const {
+  if (!own_) return caption_samples(set.train, "all");
+  const std::vector<int64_t>& samples = set.part(split);
+  require(!samples.empty(), ErrorKind::data, "{}: there are no {} images", set.source, split);
+  return caption_samples(samples, split);
+}
+
+std::string CaptioningRun::caption_of(const io::Image& image) const {
+  const at::NoGradGuard no_grad;
+  const at::Tensor pixels = data::stored_image(image, config.data).unsqueeze(0);
+  const at::Tensor images = data::model_images(pixels, set.mean, set.stddev);
+  return set.vocabulary.text(find_captions(*model, model->encode(images), search()).front().words);
+}
+
+Json describe_captions(const data::CaptionSet& set, const std::string& hash) {
   const at::Tensor& images = set.features.defined() ? set.features : set.pixels;
   Json json = {
       {"source", set.source},
-      {"hash", hash_of(set)},
+      {"hash", hash},
       {"pictures",
        {{"train", set.train.size()}, {"validation", set.validation.size()}, {"test", set.test.size()}}},
       {"size", {images.size(1), images.size(2), images.size(3)}}};
@@ -79,76 +172,22 @@ Json describe(const data::CaptionSet& set) {
   return json;
 }
 
-EvaluatedCaptions evaluate_samples(const CaptionFinder& finder, std::span<const int64_t> samples,
-                                   const std::string& split, const models::BeamOptions& search) {
-  EvaluatedCaptions evaluated;
-  evaluated.captions = finder.captions(samples, search);
-  evaluated.evaluation = evaluate_captions(evaluated.captions, "the generated captions",
-                                           finder.set.references(samples), finder.set.source);
-  evaluated.json = {{"split", split}};
-  evaluated.json.update(to_json(evaluated.evaluation));
-  evaluated.json["loss"] = finder.loss(samples).mean();
-  evaluated.json["beams"] = search.beams;
-  return evaluated;
+void log_notes(const data::CaptionSet& set) {
+  for (size_t i = 0; i < set.notes.size(); ++i)
+    spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
 }
 
-EvaluatedCaptions evaluate_part(const CaptionFinder& finder, const std::string& part,
-                                const models::BeamOptions& search) {
-  const std::vector<int64_t>& samples = finder.set.part(part);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} images", finder.set.source, part);
-  return evaluate_samples(finder, samples, part, search);
+int64_t captions_of(const data::CaptionSet& set, const std::vector<int64_t>& samples) {
+  int64_t count = 0;
+  for (const int64_t i : samples) count += std::ssize(set.images[static_cast<size_t>(i)].captions);
+  return count;
 }
 
-Json results_json(const io::ImageTexts& captions) {
+void write_captions(const std::filesystem::path& file, const io::ImageTexts& captions) {
   Json results = Json::array();
   for (size_t i = 0; i < captions.size(); ++i)
     results.push_back({{"image_id", captions.image(i)}, {"caption", std::string(captions.text(i))}});
-  return results;
-}
-
-std::string caption_of(const CaptioningRun& run, const io::Image& image, const models::BeamOptions& search) {
-  const at::NoGradGuard no_grad;
-  const at::Tensor pixels = data::stored_image(image, run.config.data).unsqueeze(0);
-  const at::Tensor images = data::model_images(pixels, run.trained.mean, run.trained.stddev);
-  const auto found = find_captions(*run.model, run.model->encode(images), search);
-  return run.trained.vocabulary.text(found.front().words);
-}
-
-TrainedRun train_captioner(const CaptioningConfig& config, const data::CaptionSet& set, train::RunFolder& run,
-                           bool resume, bool accept_changes) {
-  CaptioningTask task(config, set);
-  TrainedRun result;
-  result.training = train::train(task, config.train, run, resume, accept_changes);
-  if (!result.training.to_be_evaluated()) return result;
-  const CaptionFinder finder{task.model(), set, config.captions.evaluation_batch};
-  const models::BeamOptions search{config.captions.beams, config.captions.length_penalty};
-  result.metrics = run.read_metrics();
-  int64_t parameters = 0;
-  for (const at::Tensor& parameter : task.model().parameters()) parameters += parameter.numel();
-  result.metrics["parameters"] = parameters;
-  result.metrics["test_read"] = config.train.test;
-  EvaluatedCaptions last =
-      evaluate_samples(finder, evaluated_training(set, config.captions.evaluated_training), "train", search);
-  result.metrics["train"] = last.json;
-  result.metrics["validation"] = last.json;
-  for (const char* part : {"validation", "test"}) {
-    if (set.part(part).empty()) continue;
-    last = evaluate_part(finder, part, search);
-    result.metrics[part] = last.json;
-  }
-  write_file_atomically(run.file("captions.json"), json_text(results_json(last.captions)) + "\n");
-  run.write_metrics(result.metrics);
-  return result;
-}
-
-CaptioningRun open_caption_run(const std::filesystem::path& path) {
-  return open_run<CaptioningRun>(
-      path, "captioning", read_run_config<CaptioningConfig>, [](CaptioningRun& run) {
-        const models::CaptionShape shape = read_run_data(
-            run.folder,
-            [&](const Json& json, const std::string& file) { return read_description(run, json, file); });
-        return models::make_captioner(run.config.model, shape, static_cast<uint64_t>(run.config.train.seed));
-      });
+  write_file_atomically(file, json_text(results) + "\n");
 }
 
 }  // namespace modewise::tasks

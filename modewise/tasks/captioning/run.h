@@ -1,46 +1,27 @@
 #pragma once
-// Captioning run: training to a run folder, and opening of a run folder.
+// Captioning run.
 //
 // Besides the trainer's files it has data.json (source, counts, vocabulary, mean and standard deviation of
 // the pixels) and captions.json (captions of the test images, or else of the validation images, in COCO
-// results format); metrics.json has "train", "validation" and, if training reads the test split, "test".
+// results format); metrics.json has "train", "validation" (without validation images that of "train") and,
+// if training reads the test split, "test".
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "modewise/io/captions/coco_captions.h"
 #include "modewise/tasks/captioning/config.h"
 #include "modewise/tasks/captioning/evaluate.h"
 #include "modewise/tasks/captioning/find.h"
-#include "modewise/tasks/open_run.h"
-#include "modewise/tasks/trained_run.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
-
-/// data.json of a new run.
-nlohmann::ordered_json describe(const data::CaptionSet& set);
-
-/// Trains, evaluates captions of all splits, and writes the results. With `resume` the run continues. Throws
-/// train::EvaluationInterrupted if a signal arrives after training.
-TrainedRun train_captioner(const CaptioningConfig& config, const data::CaptionSet& set, train::RunFolder& run,
-                           bool resume, bool accept_changes);
-
-/// A run with the best weights of its model.
-struct CaptioningRun : OpenRun<CaptioningConfig, models::Captioner> {
-  data::CaptionSet trained = {};  // vocabulary, mean and std, no images
-
-  /// Loads the run's own images from their original location.
-  data::CaptionSet load(bool with_test) const {
-    return data::load_captions(config.data, with_test, &trained);
-  }
-  models::BeamOptions search() const { return {config.captions.beams, config.captions.length_penalty}; }
-};
-/// Errors as open_run.
-CaptioningRun open_caption_run(const std::filesystem::path& path);
 
 /// Generated captions and their evaluation: {"split", "loss", metrics of evaluate_captions}.
 struct EvaluatedCaptions {
@@ -48,16 +29,61 @@ struct EvaluatedCaptions {
   CaptionQuality evaluation;
   nlohmann::ordered_json json;
 };
-EvaluatedCaptions evaluate_samples(const CaptionFinder& finder, std::span<const int64_t> samples,
-                                   const std::string& split, const models::BeamOptions& search);
-/// Evaluates a split; data error if it is empty.
-EvaluatedCaptions evaluate_part(const CaptionFinder& finder, const std::string& part,
-                                const models::BeamOptions& search);
 
-/// COCO results format: [{"image_id", "caption"}].
-nlohmann::ordered_json results_json(const io::ImageTexts& captions);
+class CaptioningRun final : public Run {
+ public:
+  explicit CaptioningRun(CaptioningConfig settings) : config(std::move(settings)) {}
 
-/// Caption of a single image.
-std::string caption_of(const CaptioningRun& run, const io::Image& image, const models::BeamOptions& search);
+  RunSettings settings() override {
+    RunSettings settings = settings_of(config);
+    settings.rankless = "captioning";
+    return settings;
+  }
+  void load(const DataRequest& request) override;
+  std::string hash() const override { return hash_; }
+  nlohmann::ordered_json describe() const override;
+  void restore(const nlohmann::ordered_json& json, const std::string& file) override;
+  void announce() override;
+
+  void make_model(Purpose purpose) override;
+  torch::nn::Module& module() const override { return *model; }
+  analysis::ModelCost cost() const override;
+  std::unique_ptr<train::ModuleTask> task() override;
+
+  nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;
+  /// Also evaluates some training images, and writes captions.json.
+  void finish(nlohmann::ordered_json& metrics) override;
+  /// One row per evaluation.
+  std::vector<ResultTable> tables(const nlohmann::ordered_json& metrics) const override;
+  /// With images, their captions, and attention maps by word.
+  report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
+
+  /// Generates and evaluates captions of images of the set.
+  EvaluatedCaptions caption_samples(std::span<const int64_t> samples, const std::string& split) const;
+  /// The same for a split, or for all of other samples than the run's own; data error if it is empty.
+  EvaluatedCaptions caption_split(const std::string& split) const;
+  /// Caption of a single image.
+  std::string caption_of(const io::Image& image) const;
+  models::BeamOptions search() const { return {config.captions.beams, config.captions.length_penalty}; }
+
+  CaptioningConfig config;
+  data::CaptionSet set;  // before load() only vocabulary, mean and std of the training images
+  std::shared_ptr<models::Captioner> model;
+
+ private:
+  std::string hash_;
+  models::CaptionShape shape_;
+  bool own_ = true;  // whether the set is the run's own
+};
+
+/// data.json of a set.
+nlohmann::ordered_json describe_captions(const data::CaptionSet& set, const std::string& hash);
+/// Logs the notes and warnings of a set.
+void log_notes(const data::CaptionSet& set);
+/// Number of reference captions of samples.
+int64_t captions_of(const data::CaptionSet& set, const std::vector<int64_t>& samples);
+
+/// Writes COCO results format: [{"image_id", "caption"}].
+void write_captions(const std::filesystem::path& file, const io::ImageTexts& captions);
 
 }  // namespace modewise::tasks

@@ -88,12 +88,9 @@ struct CaptioningTask::Batch final : train::Batch {
   data::CaptionTokens tokens;    // [B · captions, T]
 };
 
-CaptioningTask::CaptioningTask(const CaptioningConfig& config, const data::CaptionSet& set)
-    : config_(config),
-      set_(set),
-      hash_(hash_of(set)),
-      model_(models::make_captioner(config.model, caption_shape(set),
-                                    static_cast<uint64_t>(config.train.seed))) {
+CaptioningTask::CaptioningTask(const CaptioningConfig& config, const data::CaptionSet& set, std::string hash,
+                               std::shared_ptr<models::Captioner> model)
+    : config_(config), set_(set), hash_(std::move(hash)), model_(std::move(model)) {
   const int64_t samples = training_samples(), size = config.train.batch_size;
   batches_per_epoch_ = config.train.drop_last ? samples / size : (samples + size - 1) / size;
   if (config.captions.self_critical_epochs > 0) reward_.emplace(set);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "modewise/metrics/cider.h"
@@ -29,8 +30,9 @@ class CaptionReward {
 
 class CaptioningTask final : public train::ModuleTask {
  public:
-  /// `set` must outlive the task.
-  CaptioningTask(const CaptioningConfig& config, const data::CaptionSet& set);
+  /// `config` and `set` must outlive the task; `hash`: hash_of(set).
+  CaptioningTask(const CaptioningConfig& config, const data::CaptionSet& set, std::string hash,
+                 std::shared_ptr<models::Captioner> model);
 
   torch::nn::Module& module() override { return *model_; }
   int64_t training_samples() const override { return std::ssize(set_.train); }
@@ -50,8 +52,6 @@ class CaptioningTask final : public train::ModuleTask {
   train::Criterion criterion() const override;
   std::string data_hash() const override { return hash_; }
 
-  models::Captioner& model() { return *model_; }
-
  private:
   struct Batch;
   /// Whether `step` belongs to the self-critical epochs.
@@ -59,7 +59,7 @@ class CaptioningTask final : public train::ModuleTask {
   at::Tensor word_loss(const Batch& batch, uint64_t seed, uint64_t step);
   at::Tensor reward_loss(const Batch& batch, uint64_t seed, uint64_t step);
 
-  CaptioningConfig config_;
+  const CaptioningConfig& config_;
   const data::CaptionSet& set_;
   std::string hash_;
   std::shared_ptr<models::Captioner> model_;

@@ -1,7 +1,6 @@
 #include "modewise/tasks/captioning/word_maps.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/upsample_bilinear2d.h>
 
@@ -45,9 +44,8 @@ std::string looked_at_png(const at::Tensor& pixels, const at::Tensor& weights) {
   return report::color_png(width, height, colors);
 }
 
-std::vector<report::CaptionedImage> word_maps(const CaptioningRun& run, const data::CaptionSet& set,
-                                              int64_t sample) {
-  const at::NoGradGuard no_grad;
+std::vector<report::CaptionedImage> word_maps(const CaptioningRun& run, int64_t sample) {
+  const data::CaptionSet& set = run.set;
   const std::vector<int64_t> one = {sample};
   const at::Tensor cells = run.model->encode(data::gather_images(set, one));
   const models::FoundCaption found = find_captions(*run.model, cells, run.search()).front();

@@ -21,7 +21,6 @@ std::string looked_at_png(const at::Tensor& pixels, const at::Tensor& weights);
 
 /// Attention maps of the words of a caption of image `sample` (Captioner::looked), EOS last. Empty for a
 /// model without weights of cells.
-std::vector<report::CaptionedImage> word_maps(const CaptioningRun& run, const data::CaptionSet& set,
-                                              int64_t sample);
+std::vector<report::CaptionedImage> word_maps(const CaptioningRun& run, int64_t sample);
 
 }  // namespace modewise::tasks

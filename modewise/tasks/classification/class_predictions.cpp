@@ -7,6 +7,7 @@
 
 #include "modewise/core/file.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/tasks/run/commands.h"
 
 namespace modewise::tasks {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "modewise/data/labelled_samples.h"
 #include "modewise/report/table.h"
-#include "modewise/tasks/result.h"
-#include "modewise/tasks/result_tables.h"
+#include "modewise/tasks/run/result.h"
+#include "modewise/tasks/run/result_tables.h"
 
 namespace modewise::tasks {
 

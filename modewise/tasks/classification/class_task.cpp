@@ -1,33 +1,17 @@
 #include "modewise/tasks/classification/class_task.h"
 
-#include <map>
 #include <utility>
 
-#include "modewise/core/error.h"
-#include "modewise/io/arrays/npz.h"
 #include "modewise/metrics/agreement.h"
 #include "modewise/nn/layers/dropout.h"
-#include "modewise/tasks/attention_figures.h"
-#include "modewise/tasks/classification/members.h"
-#include "modewise/tasks/test_split.h"
-#include "modewise/train/loop/trainer.h"
+#include "modewise/tasks/run/attention_figures.h"
 
 namespace modewise::tasks {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using Arrays = std::map<std::string, io::Array>;
-
 struct ClassBatch final : train::Batch {
   data::LabelledBatch samples;
 };
-
-Json evaluation_of(const ClassificationRun& run, const std::string& split,
-                   const metrics::ClassMetrics& metrics) {
-  Json evaluation = to_json(metrics, split, run.set().classes);
-  run.add_figures(evaluation, metrics, split);
-  return evaluation;
-}
 
 double figure_of(const std::string& name, const metrics::ScoreTable& table,
                  const metrics::ClassMetrics& metrics) {
@@ -38,12 +22,13 @@ double figure_of(const std::string& name, const metrics::ScoreTable& table,
   return metrics.loss;
 }
 
-/// Means of run.figures() over several splits.
+}  // namespace
+
 train::Metrics figures_of(const ClassificationRun& run, std::span<const metrics::ScoreTable> parts) {
   std::vector<metrics::ClassMetrics> evaluated;
   for (const metrics::ScoreTable& part : parts) evaluated.push_back(metrics::class_metrics(part));
   train::Metrics figures;
-  for (const std::string& name : run.figures()) {
+  for (const std::string& name : run.about().figures) {
     double sum = 0;
     for (size_t p = 0; p < parts.size(); ++p) sum += figure_of(name, parts[p], evaluated[p]);
     figures.set(name, sum / static_cast<double>(parts.size()));
@@ -51,36 +36,8 @@ train::Metrics figures_of(const ClassificationRun& run, std::span<const metrics:
   return figures;
 }
 
-/// Validation of an ensemble: counts over all validation splits, metrics as means over them. The scores of
-/// its own split are stored in `arrays`.
-Json evaluate_mixture(const ClassificationRun& run, const metrics::ClassMixture& mixture, Arrays& arrays) {
-  metrics::add_arrays(mixture.evaluated.front(), "validation", arrays);
-  metrics::ScoreTable all = mixture.evaluated.front();
-  for (const metrics::ScoreTable& part : std::span(mixture.evaluated).subspan(1)) {
-    all.scores.insert(all.scores.end(), part.scores.begin(), part.scores.end());
-    all.labels.insert(all.labels.end(), part.labels.begin(), part.labels.end());
-  }
-  Json evaluation = evaluation_of(run, "validation", metrics::class_metrics(all));
-  if (mixture.evaluated.size() > 1) evaluation.update(to_json(figures_of(run, mixture.evaluated)));
-  return evaluation;
-}
-
-/// Evaluates a split; its scores are stored in `arrays`.
-Json evaluate(const ClassificationRun& run, const train::RunFolder& folder, const std::string& split,
-              Arrays& arrays) {
-  if (split == "validation" && run.mixture() != nullptr) return evaluate_mixture(run, *run.mixture(), arrays);
-  const metrics::ScoreTable table = score_split(run, split);
-  const metrics::ClassMetrics metrics = metrics::class_metrics(table);
-  metrics::add_arrays(table, split, arrays);
-  if (split == "test") run.keep_scores(folder, table, metrics);
-  return evaluation_of(run, split, metrics);
-}
-
-}  // namespace
-
 ClassTask::ClassTask(ClassificationRun& run)
     : run_(run), hash_(run.hash()), class_loss_(run.options(), run.set().class_counts(run.set().train)) {
-  run.make_model(true);
   class_loss_.join(run.model());
 }
 
@@ -138,7 +95,7 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
   }
   train::Metrics metrics;
   for (const auto& [name, value] : figures_of(run_, parts)) metrics.set("val_" + name, value);
-  if (run_.training().tracks("stable_rank")) {
+  if (run_.settings().train.tracks("stable_rank")) {
     std::vector<int64_t> samples;
     const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);
     ranks_.add(metrics, analysis::layer_ranks(run_.model().attention(input)));
@@ -154,41 +111,6 @@ std::vector<train::Image> ClassTask::images() {
 
 train::Criterion ClassTask::criterion() const {
   return {"val_" + run_.options().select, run_.options().select == "loss", "val_loss"};
-}
-
-TrainedRun train_classifier(ClassificationRun& run, train::RunFolder& folder, bool resume,
-                            bool accept_changes) {
-  run.begin(folder);
-  ClassTask task(run);
-  TrainedRun result;
-  result.training = train::train(task, run.training(), folder, resume, accept_changes);
-  if (!result.training.to_be_evaluated()) return result;
-  result.metrics = folder.read_metrics();
-  Arrays arrays;
-  result.metrics["test_read"] = run.training().test;
-  result.metrics["validation"] = evaluate(run, folder, "validation", arrays);
-  if (run.training().test) result.metrics["test"] = evaluate(run, folder, "test", arrays);
-  io::write_npz(folder.file(kPredictions).string(), arrays);
-  if (run.mixture() != nullptr) result.metrics["members"] = members_json(run);
-  run.add_metrics(result.metrics);
-  run.finish(folder);
-  folder.write_metrics(result.metrics);
-  return result;
-}
-
-Json evaluate_split(const OpenedRun& opened, const std::string& split, bool own) {
-  const ClassificationRun& run = *opened.run;
-  // Validation samples of one split are training samples of members on other splits.
-  if (own && split == "validation" && run.ensemble() != nullptr)
-    return evaluated_metrics(opened.folder)["validation"];
-  if (!own || split != "test" || !test_is_unread(opened.folder))
-    return evaluation_of(run, split, metrics::class_metrics(score_split(run, split)));
-  const std::string file = opened.folder.file(kPredictions).string();
-  Arrays arrays = io::read_npz(file);
-  Json evaluation = evaluate(run, opened.folder, "test", arrays);
-  io::write_npz(file, arrays);
-  write_test_figures(opened.folder, {{"test", evaluation}}, run.hash());
-  return evaluation;
 }
 
 }  // namespace modewise::tasks

@@ -1,6 +1,5 @@
 #pragma once
-// Training task of classifiers: augmented training samples, cross entropy, validation metrics; and training
-// of a run.
+// Training task of classifiers: augmented training samples, cross entropy, validation metrics.
 
 #include <memory>
 #include <span>
@@ -10,15 +9,14 @@
 
 #include "modewise/tasks/classification/class_loss.h"
 #include "modewise/tasks/classification/classification_run.h"
-#include "modewise/tasks/rank_tracking.h"
-#include "modewise/tasks/trained_run.h"
+#include "modewise/tasks/run/rank_tracking.h"
 #include "modewise/train/loop/module_task.h"
 
 namespace modewise::tasks {
 
 class ClassTask final : public train::ModuleTask {
  public:
-  /// Creates the model of `run`, which has its samples and must outlive the task.
+  /// `run` has its samples and its model, and must outlive the task.
   explicit ClassTask(ClassificationRun& run);
 
   torch::nn::Module& module() override { return run_.model(); }
@@ -44,13 +42,7 @@ class ClassTask final : public train::ModuleTask {
   RankTracker ranks_;
 };
 
-/// Trains, evaluates the validation and test splits, and writes the results. With `resume` the run continues.
-/// Throws train::EvaluationInterrupted if a signal arrives after training.
-TrainedRun train_classifier(ClassificationRun& run, train::RunFolder& folder, bool resume,
-                            bool accept_changes);
-
-/// Evaluates a split. For the unread test split of a run it also writes the results like training: "test" of
-/// metrics.json, predictions.npz. `own`: whether the samples are the run's own.
-nlohmann::ordered_json evaluate_split(const OpenedRun& opened, const std::string& split, bool own);
+/// Means of the run's figures over several splits.
+train::Metrics figures_of(const ClassificationRun& run, std::span<const metrics::ScoreTable> parts);
 
 }  // namespace modewise::tasks

@@ -1,4 +1,4 @@
-#include "modewise/tasks/classification/classification_pages.h"
+// Report and explanation of classification runs.
 
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -8,8 +8,10 @@
 
 #include "modewise/tasks/classification/class_figures.h"
 #include "modewise/tasks/classification/class_tables.h"
-#include "modewise/tasks/run_report.h"
-#include "modewise/tasks/test_split.h"
+#include "modewise/tasks/classification/classification_run.h"
+#include "modewise/tasks/classification/classification_spec.h"
+#include "modewise/tasks/run/run_report.h"
+#include "modewise/tasks/run/test_split.h"
 
 namespace modewise::tasks {
 namespace {
@@ -19,19 +21,20 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kShownSamples = 4;
 
-RunPage page_of(const ClassificationRun& run) {
+RunPage page_of(ClassificationRun& run) {
+  const ClassDescription about = run.about();
   RunPage page{
-      run.data_name(),
-      fmt::format("Classifier of {}", run.subject()),
+      run.settings().data,
+      fmt::format("Classifier of {}", about.subject),
       {{"data", fmt::format("{}: {} {}", run.set().source, run.set().labels.size(), run.samples_text())}},
       {}};
-  if (!run.protocol().empty()) page.of_data.emplace_back("protocol", run.protocol());
+  if (!about.protocol.empty()) page.of_data.emplace_back("protocol", about.protocol);
   return page;
 }
 
 void add_metrics(report::HtmlPage& page, const ClassificationRun& run, const Json& metrics) {
   page.add_section("Evaluation");
-  add_tables(page, evaluation_tables(evaluated_parts(metrics), run.set().many));
+  add_tables(page, run.tables(metrics));
   page.add_paragraph(run.choice_text());
 }
 
@@ -41,7 +44,7 @@ std::string confusion_title(const std::string& part, const std::string& many) {
 }
 
 std::vector<LearningChart> learning_charts(const ClassificationRun& run) {
-  const std::vector<std::string> figures = run.figures();
+  const std::vector<std::string> figures = run.about().figures;
   const bool auc = std::find(figures.begin(), figures.end(), "auc") != figures.end();
   return {auc ? LearningChart{"Validation AUC and accuracy", {"val_auc", "val_accuracy"}}
               : LearningChart{"Validation accuracy", {"val_accuracy"}},
@@ -59,7 +62,7 @@ void add_samples(report::HtmlPage& page, const ClassificationRun& run, const met
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return table.score(a, own(a)) < table.score(b, own(b)); });
   page.add_section("Lowest and highest scores of the true class");
-  page.add_paragraph(fmt::format("View of the {} {}: {}.", part, run.set().many, run.figure_text()));
+  page.add_paragraph(fmt::format("View of the {} {}: {}.", part, run.set().many, run.about().view));
   for (const bool wrong : {true, false}) {
     std::vector<report::CaptionedFigure> figures;
     std::vector<report::CaptionedImage> images;
@@ -83,51 +86,45 @@ void add_samples(report::HtmlPage& page, const ClassificationRun& run, const met
 
 }  // namespace
 
-void write_classification_report(const OpenedRun& opened, const fs::path& out) {
-  const at::NoGradGuard no_grad;
-  const ClassificationRun& run = *opened.run;
-  const Json metrics = evaluated_metrics(opened.folder);
+report::HtmlPage ClassificationRun::page(const Json& metrics) {
   const std::string part = evaluated_part(metrics);
-  report::HtmlPage page =
-      open_page(opened.folder, page_of(run), run.model_name(), run.model(), run.training().seed);
-  add_metrics(page, run, metrics);
-  const metrics::ScoreTable table = part == "validation" && run.ensemble() != nullptr
-                                        ? validation_scores(opened.folder)
-                                        : score_split(run, part);
-  page.add_figure_grid({{confusion_figure(metrics.at(part), confusion_title(part, run.set().many)), ""},
-                        {roc_figure(table, run.set().classes), ""}});
-  add_learning(page, opened.folder, learning_charts(run));
-  add_samples(page, run, table, part);
+  report::HtmlPage page = open_page(*this, page_of(*this));
+  add_metrics(page, *this, metrics);
+  const metrics::ScoreTable table =
+      part == "validation" && ensemble() != nullptr ? validation_scores(folder()) : score_split(*this, part);
+  page.add_figure_grid({{confusion_figure(metrics.at(part), confusion_title(part, set().many)), ""},
+                        {roc_figure(table, set().classes), ""}});
+  add_learning(page, folder(), learning_charts(*this));
+  add_samples(page, *this, table, part);
   std::vector<int64_t> shown;
-  const models::AttentionView attention = run.model().attention(run.spread_input(part, 1, shown));
+  const models::AttentionView attention = model().attention(spread_input(part, 1, shown));
   std::vector<NamedMode> modes;
-  for (const std::string& name : run.mode_names()) modes.push_back({name});
-  add_attention(page, attention.maps, {fmt::format("the first {} {}", part, run.set().one), run.set().one},
-                modes);
-  write_page(page, opened.folder, out);
+  for (const std::string& name : about().modes) modes.push_back({name});
+  add_attention(page, attention.maps, {fmt::format("the first {} {}", part, set().one), set().one}, modes);
+  return page;
 }
 
-Explanation explain_classification(const OpenedRun& opened, const ExplainOptions& options) {
-  const at::NoGradGuard no_grad;
-  const ClassificationRun& run = *opened.run;
+Explanation explain_classification(Run& opened, const ExplainOptions& options) {
+  auto& run = as<ClassificationRun>(opened);
+  const ClassDescription about = run.about();
   std::vector<int64_t> samples;
   const models::ClassifierInput input = run.spread_input(options.split, options.samples, samples);
   Explanation e;
-  e.title = fmt::format("{} on {}", run.model_name(), fs::path(run.set().source).filename().string());
+  e.title = fmt::format("{} on {}", run.settings().model, fs::path(run.set().source).filename().string());
   e.subtitle = "Attention and occlusion of a classifier";
   e.facts = {
-      {"run", opened.folder.path().string()},
+      {"run", run.folder().path().string()},
       {"samples", fmt::format("{} {} of the {} split", samples.size(), run.set().many, options.split)}};
-  e.mode_names = run.mode_names();
+  e.mode_names = about.modes;
   e.labels.resize(e.mode_names.size());
   for (size_t i = 0; i < std::min<size_t>(samples.size(), static_cast<size_t>(options.singles)); ++i)
     e.sample_names.push_back(run.set().one + " " + run.set().names[static_cast<size_t>(samples[i])]);
   e.attention = run.model().attention(input);
-  if (!e.attention.maps.empty()) e.combine = run.combine();
+  if (!e.attention.maps.empty()) e.combine = about.combine;
   e.ranks = analysis::layer_ranks(e.attention);
   e.influences = run.influences(input, run.model().forward(input).softmax(-1), options.places);
   e.effect_unit = "the mean absolute change of the class probabilities";
-  e.removal = run.removal_text();
+  e.removal = about.removal;
   return e;
 }
 

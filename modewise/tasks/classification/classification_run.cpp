@@ -5,21 +5,25 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <map>
 
 #include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/nn/layers/evaluation_mode.h"
-#include "modewise/tasks/open_run.h"
-#include "modewise/tasks/run_figures.h"
-#include "modewise/tasks/test_split.h"
-#include "modewise/train/checkpoint/run_weights.h"
+#include "modewise/tasks/classification/class_tables.h"
+#include "modewise/tasks/classification/class_task.h"
+#include "modewise/tasks/classification/members.h"
+#include "modewise/tasks/run/run_figures.h"
+#include "modewise/tasks/run/test_split.h"
 #include "modewise/train/loop/task.h"
 
 namespace modewise::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Arrays = std::map<std::string, io::Array>;
 
 void require_labels(const data::LabelledSamples& set, std::span<const int64_t> samples) {
   for (const int64_t i : samples)
@@ -31,6 +35,38 @@ std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::str
   std::vector<int64_t> samples = set.split(split);
   require(!samples.empty(), ErrorKind::data, "{}: there are no {} {}", set.source, split, set.many);
   return samples;
+}
+
+Json evaluation_of(const ClassificationRun& run, const std::string& split,
+                   const metrics::ClassMetrics& metrics) {
+  Json evaluation = to_json(metrics, split, run.set().classes);
+  run.add_figures(evaluation, metrics, split);
+  return evaluation;
+}
+
+/// Validation of an ensemble: counts over all validation splits, metrics as means over them. The scores of
+/// its own split are stored in `arrays`.
+Json evaluated_mixture(const ClassificationRun& run, const metrics::ClassMixture& mixture, Arrays& arrays) {
+  metrics::add_arrays(mixture.evaluated.front(), "validation", arrays);
+  metrics::ScoreTable all = mixture.evaluated.front();
+  for (const metrics::ScoreTable& part : std::span(mixture.evaluated).subspan(1)) {
+    all.scores.insert(all.scores.end(), part.scores.begin(), part.scores.end());
+    all.labels.insert(all.labels.end(), part.labels.begin(), part.labels.end());
+  }
+  Json evaluation = evaluation_of(run, "validation", metrics::class_metrics(all));
+  if (mixture.evaluated.size() > 1) evaluation.update(to_json(figures_of(run, mixture.evaluated)));
+  return evaluation;
+}
+
+/// Evaluates a split; its scores are stored in `arrays`.
+Json evaluated(const ClassificationRun& run, const std::string& split, Arrays& arrays) {
+  if (split == "validation" && run.mixture() != nullptr)
+    return evaluated_mixture(run, *run.mixture(), arrays);
+  const metrics::ScoreTable table = score_split(run, split);
+  const metrics::ClassMetrics metrics = metrics::class_metrics(table);
+  metrics::add_arrays(table, split, arrays);
+  if (split == "test") run.keep_scores(table, metrics);
+  return evaluation_of(run, split, metrics);
 }
 
 }  // namespace
@@ -56,16 +92,58 @@ models::ClassifierInput ClassificationRun::spread_input(const std::string& split
   return {batch.values, batch.valid};
 }
 
-OpenedRun open_run(std::unique_ptr<ClassificationRun> run, const std::filesystem::path& path) {
-  train::RunFolder folder = train::RunFolder::open(path);
-  folder.require_task(run->task());
-  run->read_config(folder);
-  read_run_data(folder,
-                [&](const Json& json, const std::string& file) { run->read_description(json, file); });
-  run->make_model(false);
-  train::load_weights(run->model(), folder);
-  run->model().eval();
-  return {std::move(folder), std::move(run)};
+void ClassificationRun::load(const DataRequest& request) {
+  if (request.training) return load_training_samples(request.with_test);
+  own_ = request.own();
+  load_samples_of(request.path, request.with_test);
+  log_notes(set());
+}
+
+void ClassificationRun::join(const std::function<void(int64_t number, ClassificationRun& member)>& each) {
+  if (ensemble() != nullptr) mixture_ = join_members(*this, each);
+}
+
+void ClassificationRun::announce() {
+  const data::LabelledSamples& samples = set();
+  const ClassDescription description = about();
+  log_notes(samples);
+  const std::string protocol =
+      description.protocol.empty() ? "" : fmt::format("protocol {}: ", description.protocol);
+  const RunSettings given = settings();
+  spdlog::info("{}: {}, {} classes ({}); {}{} train, {} validation, {}; model {}", samples.source,
+               samples_text(), samples.classes.size(), listed_names(samples.classes), protocol,
+               samples.train.size(), samples.validation.size(),
+               test_count(given.train.test, samples.test.size()), given.model);
+}
+
+std::unique_ptr<train::ModuleTask> ClassificationRun::task() {
+  return std::make_unique<ClassTask>(*this);
+}
+
+Json ClassificationRun::evaluate(const std::string& split, bool keep, train::Workers& /*workers*/) {
+  // Validation samples of one split are training samples of members on other splits.
+  if (own_ && split == "validation" && ensemble() != nullptr)
+    return evaluated_metrics(folder())["validation"];
+  if (!keep) return evaluation_of(*this, split, metrics::class_metrics(score_split(*this, split)));
+  const std::string file = folder().file(kPredictions).string();
+  Arrays arrays = io::read_npz(file);
+  Json evaluation = evaluated(*this, split, arrays);
+  io::write_npz(file, arrays);
+  return evaluation;
+}
+
+void ClassificationRun::finish(Json& metrics) {
+  const bool with_test = settings().train.test;
+  Arrays arrays;
+  metrics["test_read"] = with_test;
+  metrics["validation"] = evaluated(*this, "validation", arrays);
+  if (with_test) metrics["test"] = evaluated(*this, "test", arrays);
+  io::write_npz(folder().file(kPredictions).string(), arrays);
+  if (mixture() != nullptr) metrics["members"] = members_json(*this);
+}
+
+std::vector<ResultTable> ClassificationRun::tables(const Json& metrics) const {
+  return evaluation_tables(evaluated_parts(metrics), set().many);
 }
 
 void require_parts(data::LabelledSamples& set, bool with_test) {

@@ -5,7 +5,7 @@
 // predictions.npz has scores and labels of the validation and test samples; metrics.json has "validation"
 // and, if training reads the test split, "test".
 
-#include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,19 +16,19 @@
 #include <variant>
 #include <vector>
 
-#include "modewise/analysis/cost.h"
-#include "modewise/core/fields.h"
 #include "modewise/data/labelled_samples.h"
 #include "modewise/metrics/class_metrics.h"
 #include "modewise/metrics/class_mixture.h"
+#include "modewise/models/class_ensemble.h"
 #include "modewise/models/classifier.h"
 #include "modewise/models/ensemble_config.h"
 #include "modewise/report/figure.h"
 #include "modewise/tasks/classification/class_loss.h"
-#include "modewise/tasks/explanation.h"
-#include "modewise/tasks/load_config.h"
-#include "modewise/train/checkpoint/run_folder.h"
-#include "modewise/train/loop/train_config.h"
+#include "modewise/tasks/classification/members.h"
+#include "modewise/tasks/run/explanation.h"
+#include "modewise/tasks/run/load_config.h"
+#include "modewise/tasks/run/run.h"
+#include "modewise/tasks/run/task_spec.h"
 
 namespace modewise::tasks {
 
@@ -47,54 +47,40 @@ struct SampleText {
 /// A figure, the bytes of a PNG, or a text.
 using SampleView = std::variant<report::Figure, std::string, SampleText>;
 
-class ClassificationRun {
+/// Constants of a classification task.
+struct ClassDescription {
+  const TaskSpec& task;
+  std::string subject;               // noun for what is classified: "volumes"
+  std::vector<std::string> figures;  // metrics of each evaluation, of auc, accuracy, matthews, f1 (of the
+                                     // second of two classes) and loss
+  std::vector<std::string> modes;       // names of the token modes
+  std::string combine = {};             // combination of attention factors: product | sum | mean; "": none
+  std::string view = {}, removal = {};  // descriptions of sample_view, and of an occlusion
+  std::string protocol = {};            // name of the split protocol; "": default
+  std::string new_split = "all";        // split of other samples than the run's own, for predict
+  std::vector<std::string> shared_settings =
+      {};  // settings besides data.* that are equal for members of an ensemble
+};
+
+class ClassificationRun : public Run {
  public:
-  virtual ~ClassificationRun() = default;
-
-  /// Name of the task, and noun for what is classified ("volumes").
-  virtual const char* task() const = 0;
-  virtual const char* subject() const = 0;
-
-  // Settings.
-  /// Defaults < `file` ("" for none) < `assignments`.
-  virtual void load_config(const std::string& file, const std::vector<std::string>& assignments) = 0;
-  virtual void read_config(const train::RunFolder& folder) = 0;
-  virtual Fields fields() = 0;
-  virtual const train::TrainConfig& training() const = 0;
+  virtual ClassDescription about() const = 0;
   virtual const ClassOptions& options() const = 0;
-  /// Names for tables: of the model with its attention type, and of the data.
-  virtual std::string model_name() const = 0;
-  virtual std::string data_name() const = 0;
-  virtual bool wants_report() const = 0;
-  /// Usage error if no data is set.
-  virtual void require_data() const = 0;
 
   // Samples.
   /// Loads the config's samples and sets the model's sizes from them; config errors if they do not fit.
-  virtual void load_samples(bool with_test) = 0;
+  virtual void load_training_samples(bool with_test) = 0;
   /// For an opened run: loads its own samples, or those of `path`; data errors name what does not fit the
-  /// model. Without `with_test` the test split stays unread.
+  /// model.
   virtual void load_samples_of(const std::string& path, bool with_test) = 0;
   virtual const data::LabelledSamples& set() const = 0;
-  virtual std::string hash() const = 0;
   /// "volumes of 28 × 28 × 28 voxels".
   virtual std::string samples_text() const = 0;
-  /// Name of the split protocol; "": default.
-  virtual std::string protocol() const { return ""; }
-  /// The split for predict: all of new data, the test split of the run's own.
-  virtual std::string asked_split(const std::string& path) const { return path.empty() ? "test" : "all"; }
-  /// Writes data.json, and reads the model's sizes from it; data errors name its `file`.
-  virtual nlohmann::ordered_json describe() const = 0;
-  virtual void read_description(const nlohmann::ordered_json& json, const std::string& file) = 0;
 
   // Model.
-  /// Creates the model, with weights that depend only on the seed; `to_train`: with the data that it keeps of
-  /// the training samples.
-  virtual void make_model(bool to_train) = 0;
   virtual models::Classifier& model() const = 0;
   /// Learning rate factor of a parameter.
   virtual double rate_factor(std::string_view /*parameter*/) const { return 1; }
-  virtual analysis::ModelCost cost() const = 0;
   /// Batch of samples as model input.
   virtual data::LabelledBatch gather(std::span<const int64_t> samples) const = 0;
   /// Augments a training batch; `number` counts batches through all epochs.
@@ -107,66 +93,61 @@ class ClassificationRun {
     return batch;
   }
 
-  // Ensembles (members.h); not overridden by tasks without ensembles.
+  // Ensembles (members.h).
   /// The ensemble's config, if the model is an ensemble.
   virtual const models::EnsembleConfig* ensemble() const { return nullptr; }
-  /// A run of the same task with default settings.
-  virtual std::unique_ptr<ClassificationRun> create() const { return nullptr; }
-  /// Settings besides data.* that affect scores and must be equal for all members.
-  virtual std::vector<std::string> evaluation_settings() const { return {}; }
-  /// Weights and validation scores of an ensemble in training.
-  virtual const metrics::ClassMixture* mixture() const { return nullptr; }
+  /// The model's config as a member of an ensemble.
+  virtual std::string member_toml() const { return ""; }
 
   // Evaluation.
-  /// Metrics of each evaluation, in order: of auc, accuracy, matthews, f1 (of the second of two classes) and
-  /// loss.
-  virtual std::vector<std::string> figures() const = 0;
   /// Adds further values to the evaluation of a split.
   virtual void add_figures(nlohmann::ordered_json& /*evaluation*/, const metrics::ClassMetrics& /*metrics*/,
                            const std::string& /*split*/) const {}
-  /// Write further files to the run folder, before and after training.
-  virtual void begin(const train::RunFolder& /*folder*/) const {}
-  virtual void finish(const train::RunFolder& /*folder*/) const {}
-  /// Adds further values to metrics.json.
-  virtual void add_metrics(nlohmann::ordered_json& /*metrics*/) const {}
   /// Writes further files after an evaluation of the test split.
-  virtual void keep_scores(const train::RunFolder& /*folder*/, const metrics::ScoreTable& /*table*/,
+  virtual void keep_scores(const metrics::ScoreTable& /*table*/,
                            const metrics::ClassMetrics& /*metrics*/) const {}
-  /// A sentence about the selection of the weights.
-  virtual std::string choice_text() const;
 
   // Pages.
-  /// A sample for the report, and a description of the view.
+  /// A sentence about the selection of the weights.
+  virtual std::string choice_text() const;
   virtual SampleView sample_view(int64_t sample) const = 0;
-  virtual std::string figure_text() const = 0;
-  /// Names of the token modes.
-  virtual std::vector<std::string> mode_names() const = 0;
-  /// Combination of attention factors: product | sum | mean; "": none.
-  virtual std::string combine() const { return ""; }
-  /// Occlusion: changes of the probabilities `whole` when positions are occluded, and the name of the
-  /// replacement.
+  /// Occlusion: changes of the probabilities `whole` when positions are occluded.
   virtual std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
                                             int64_t max_places) const = 0;
-  virtual std::string removal_text() const = 0;
 
+  void load(const DataRequest& request) override;
+  void announce() override;
+  torch::nn::Module& module() const override { return model(); }
+  std::unique_ptr<train::ModuleTask> task() override;
+  nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;
+  void finish(nlohmann::ordered_json& metrics) override;
+  std::vector<ResultTable> tables(const nlohmann::ordered_json& metrics) const override;
+  report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
+
+  /// Weights and validation scores of an ensemble in training.
+  const metrics::ClassMixture* mixture() const { return mixture_ ? &*mixture_ : nullptr; }
   /// Batch of evenly spaced samples of a split; `samples` gets their indices.
   models::ClassifierInput spread_input(const std::string& split, int64_t count,
                                        std::vector<int64_t>& samples) const;
+
+ protected:
+  /// For a model in training: joins the members of an ensemble (members.h), calling `each` for each of them.
+  void join(const std::function<void(int64_t number, ClassificationRun& member)>& each = nullptr);
+
+  std::string source_;  // of an opened run: source of its training samples
+  bool own_ = true;     // whether the loaded samples are the run's own
+
+ private:
+  std::optional<metrics::ClassMixture> mixture_;
 };
 
 /// Methods that follow from the types of config, samples and model.
 template <class Config, class Set, class Model>
 class ClassificationRunOf : public ClassificationRun {
  public:
-  void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
-    config = tasks::load_config<Config>(file, assignments);
-  }
-  void read_config(const train::RunFolder& folder) override { config = read_run_config<Config>(folder); }
-  Fields fields() override { return fields_of(config); }
-  const train::TrainConfig& training() const override { return config.train; }
-  std::string model_name() const override { return model_title(config); }
-  std::string data_name() const override { return data_title(config); }
-  bool wants_report() const override { return config.output.report; }
+  explicit ClassificationRunOf(Config settings = {}) : config(std::move(settings)) {}
+
+  RunSettings settings() override { return settings_of(config); }
   const Set& set() const override { return set_; }
   std::string hash() const override {
     if (hash_.empty()) hash_ = hash_of(set_);
@@ -178,7 +159,14 @@ class ClassificationRunOf : public ClassificationRun {
       if (config.model.name == "ensemble") return &config.model.ensemble;
     return nullptr;
   }
-  const metrics::ClassMixture* mixture() const override { return mixture_ ? &*mixture_ : nullptr; }
+  std::string member_toml() const override {
+    if constexpr (requires { config.model.ensemble; }) {
+      models::ClassMember<decltype(config.model)> member{0, config.model};
+      if constexpr (requires { shape_.training_samples; }) member.training_samples = shape_.training_samples;
+      return member.to_toml();
+    }
+    return "";
+  }
 
   /// Sets the training samples, and the model's sizes from them.
   void take(Set set) {
@@ -197,22 +185,20 @@ class ClassificationRunOf : public ClassificationRun {
     set_ = std::move(set);
     hash_.clear();
   }
+  /// For a new ensemble: sets its members and shared settings, and train.epochs to 0. Errors of open_members.
+  void take_members() {
+    if constexpr (requires { config.model.ensemble; }) {
+      if (ensemble() == nullptr || !config.model.ensemble.members.empty()) return;
+      config.model.ensemble.members = read_members(*this);
+      config.train.epochs = 0;
+    }
+  }
 
   Set set_;
   mutable std::string hash_;  // of the set, computed lazily
   Shape shape_;               // of the model
-  std::string source_;        // of an opened run: source of its training data
   std::shared_ptr<Model> model_;
-  std::optional<metrics::ClassMixture> mixture_;
 };
-
-/// A run with its best weights.
-struct OpenedRun {
-  train::RunFolder folder;
-  std::unique_ptr<ClassificationRun> run;
-};
-/// Opens a run. Errors as RunFolder::open, and data errors naming the file that does not fit.
-OpenedRun open_run(std::unique_ptr<ClassificationRun> run, const std::filesystem::path& path);
 
 /// Data errors for an empty split (the test split may be empty if it is unread) and for samples without a
 /// class; notes classes without training or validation samples.

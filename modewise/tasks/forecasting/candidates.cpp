@@ -9,12 +9,12 @@
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
-#include "modewise/tasks/load_config.h"
+#include "modewise/tasks/run/load_config.h"
 
 namespace modewise::tasks {
 namespace {
 
-using Settings = std::vector<std::string>;
+using Assignments = std::vector<std::string>;
 
 constexpr int64_t kRowsOfLookback = 20;  // table rows required per lookback row
 // Theta and ETS fit states at every origin over several seasons: long seasons take minutes.
@@ -29,7 +29,11 @@ std::string looking_back(int64_t rows) {
   return fmt::format("forecast.lookback={}", rows);
 }
 
-Settings model(const std::string& name, Settings further = {}) {
+std::string cycle(int64_t rows) {
+  return fmt::format("model.window.cycle={}", rows);
+}
+
+Assignments model(const std::string& name, Assignments further = {}) {
   further.insert(further.begin(), "model.name=" + name);
   return further;
 }
@@ -40,8 +44,8 @@ std::string name_of(const Candidate& candidate) {
 }
 
 /// Settings selected on hourly tables of seven series (experiments/forecasting/etth1.toml).
-Settings small_hot(Settings further = {}) {
-  Settings all =
+Assignments small_hot(Assignments further = {}) {
+  Assignments all =
       model("hot", {"model.width=16", "model.hidden=64", "model.dropout=0.3", "model.head.dropout=0.3"});
   all.insert(all.end(), further.begin(), further.end());
   return all;
@@ -61,11 +65,14 @@ struct Table {
   int64_t horizon;  // of the config, or the default
 
   bool horizon_is_open() const { return config.forecast.longest() == 0; }
+  bool allows_lookback(int64_t rows) const {
+    return config.forecast.lookback == 0 && series.rows() >= kRowsOfLookback * rows;
+  }
   int64_t validation_windows() const { return std::max<int64_t>(splits.validation.rows() - horizon + 1, 1); }
 };
 
-Table table_of(const std::string& file, const std::vector<std::string>& assignments) {
-  Table table{load_config<ForecastConfig>(file, assignments), {}, {}, 0};
+Table table_of(const Settings& settings) {
+  Table table{load_config<ForecastConfig>(settings), {}, {}, 0};
   const data::ForecastDataConfig& source = table.config.data;
   require(!source.path.empty() || !source.simulate.empty(), ErrorKind::usage,
           "no data: give --data FILE, or --set data.simulate=lorenz96");
@@ -76,11 +83,21 @@ Table table_of(const std::string& file, const std::vector<std::string>& assignme
   return table;
 }
 
+/// Stride of the validation windows, by default 1, or more for many values.
+int64_t validation_stride(const Table& table) {
+  if (table.config.forecast.validation_stride != 1) return table.config.forecast.validation_stride;
+  const int64_t windows = table.validation_windows();
+  const int64_t cells = windows * table.series.series_count() * table.horizon;
+  const int64_t stride = std::clamp<int64_t>((cells + kMaxEvaluatedCells - 1) / kMaxEvaluatedCells, 1,
+                                             std::max<int64_t>(windows / kMinEvaluated, 1));
+  if (stride > 1) spdlog::info("evaluated on every {}th of {} validation windows", stride, windows);
+  return stride;
+}
+
 }  // namespace
 
-std::vector<std::string> forecast_splits(const std::string& file,
-                                         const std::vector<std::string>& assignments) {
-  const Table table = table_of(file, assignments);
+std::vector<std::string> forecast_splits(const Settings& settings) {
+  const Table table = table_of(settings);
   const std::string& rule = table.config.data.split;
   if ((rule != "auto" && rule != "ratio") || table.validation_windows() >= kEnoughToChoose) return {};
   const std::vector<double>& shares = table.config.data.split_ratios;
@@ -93,22 +110,17 @@ std::vector<std::string> forecast_splits(const std::string& file,
   return all;
 }
 
-std::vector<std::string> forecast_refit(const std::string& file,
-                                        const std::vector<std::string>& assignments) {
-  const Table table = table_of(file, assignments);
+std::vector<std::string> forecast_refit(const Settings& settings) {
+  const Table table = table_of(settings);
   const double validation =
       static_cast<double>(table.splits.validation.rows()) / static_cast<double>(table.series.rows());
   return {"data.split=ratio", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
 }
 
-std::vector<Candidate> forecast_candidates(const std::string& file,
-                                           const std::vector<std::string>& assignments) {
-  const Table table = table_of(file, assignments);
+std::vector<Candidate> forecast_candidates(const Settings& settings) {
+  const Table table = table_of(settings);
   const ForecastConfig& config = table.config;
   const int64_t season = season_of(table.series, table.splits);
-  const auto holds = [&](int64_t lookback) {
-    return config.forecast.lookback == 0 && table.series.rows() >= kRowsOfLookback * lookback;
-  };
   std::vector<Candidate> all = {
       {"repeat", model("repeat"), true},
       {"seasonal", model("seasonal"), true},
@@ -116,26 +128,19 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
       {"ridge", model("ridge"), true},
       {"ridge-individual", model("ridge", {"model.baseline.individual=true"}), true}};
   const int64_t windows = table.validation_windows(), series = table.series.series_count();
-  int64_t stride = config.forecast.validation_stride;
-  if (stride == 1) {
-    const int64_t cells = windows * series * table.horizon;
-    stride = std::clamp<int64_t>((cells + kMaxEvaluatedCells - 1) / kMaxEvaluatedCells, 1,
-                                 std::max<int64_t>(windows / kMinEvaluated, 1));
-    if (stride > 1) spdlog::info("evaluated on every {}th of {} validation windows", stride, windows);
-  }
+  const int64_t stride = validation_stride(table);
   if (season <= kLongestLocalSeason && windows / stride * series <= kMaxLocalForecasts) {
     all.push_back({"theta", model("theta"), true});
     all.push_back({"ets", model("ets"), true});
   }
-  const auto cycle = [](int64_t rows) { return fmt::format("model.window.cycle={}", rows); };
-  const bool seasonal = season > 1, long_rows = holds(336);
-  const auto add = [&](const std::string& name, Settings settings) {
-    all.push_back({name, std::move(settings)});
+  const bool seasonal = season > 1, long_rows = table.allows_lookback(336);
+  const auto add = [&](const std::string& name, Assignments assignments) {
+    all.push_back({name, std::move(assignments)});
   };
   // With and without the cycle of the season.
-  const auto add_cycle = [&](const std::string& name, Settings settings) {
-    if (seasonal) settings.push_back(cycle(season));
-    add(seasonal ? name + "-cycle" : name, std::move(settings));
+  const auto add_cycle = [&](const std::string& name, Assignments assignments) {
+    if (seasonal) assignments.push_back(cycle(season));
+    add(seasonal ? name + "-cycle" : name, std::move(assignments));
   };
   if (seasonal) add("hot-small-cycle", small_hot({cycle(season)}));
   add("hot-small", small_hot());
@@ -157,7 +162,7 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
   add("patchtst", model("patchtst"));
   add("itransformer", model("itransformer", {"model.width=128", "model.hidden=128"}));
   add("tide", model("tide"));
-  if (holds(720)) add_cycle("dlinear-720", model("dlinear", {looking_back(720)}));
+  if (table.allows_lookback(720)) add_cycle("dlinear-720", model("dlinear", {looking_back(720)}));
   // With future covariates, only models that use them are candidates.
   if (!config.data.known.empty() || !config.data.calendar.empty())
     std::erase_if(all, [](const Candidate& candidate) {

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "modewise/data/forecasting/future_covariates.h"
+#include "modewise/tasks/forecasting/run.h"
 
 namespace modewise::tasks {
 namespace {
@@ -116,20 +118,20 @@ Influence of_known(const Occlusion& occlusion, const std::vector<std::string>& l
 
 }  // namespace
 
-Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
-                             const ExplainOptions& options) {
+Explanation explain_forecast(Run& opened, const ExplainOptions& options) {
   const at::NoGradGuard no_grad;
+  const auto& run = as<ForecastRun>(opened);
+  const ForecastData& data = run.data;
   const data::WindowSet& set = windows_of(data.windows, options.split);
   const std::vector<int64_t> windows = spread_samples(set.size(), options.samples);
   const data::WindowBatch batch = data.source.gather(set, windows);
   const models::ForecastInput input = model_input(batch, data.row_offset);
   models::Forecaster& model = *run.model;
-  model.eval();
   Explanation e;
   e.title =
       fmt::format("{} on {}", model_title(run.config), fs::path(data.series.source).filename().string());
   e.subtitle = "Attention and occlusion of a forecaster";
-  e.facts = {{"run", run.folder.path().string()},
+  e.facts = {{"run", run.folder().path().string()},
              {"samples", fmt::format("{} windows of the {} rows", windows.size(), options.split)}};
   for (const data::SeriesMode& mode : data.series.modes) {
     e.mode_names.push_back(mode.name);
@@ -152,7 +154,7 @@ Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
   if (input.known.defined())
     e.influences.push_back(of_known(
         occlusion,
-        data::known_labels(run.config.data, data.series, run.data.known && run.data.known->missing)));
+        data::known_labels(run.config.data, data.series, run.summary.known && run.summary.known->missing)));
   e.effect_unit = "the mean absolute change of the scaled forecast";
   e.removal = "its values become their mean over the window";
   if (input.known.defined()) e.removal += ", future covariates the mean of the training rows";

@@ -10,11 +10,17 @@
 #include "modewise/core/error.h"
 #include "modewise/models/forecasting/ensemble.h"
 #include "modewise/tasks/forecasting/run.h"
-#include "modewise/tasks/load_config.h"
+#include "modewise/tasks/forecasting/spec.h"
+#include "modewise/tasks/run/load_config.h"
+#include "modewise/tasks/run/open_run.h"
 #include "modewise/train/checkpoint/tensor_file.h"
 
 namespace modewise::tasks {
 namespace {
+
+ForecastConfig config_of(const train::RunFolder& run) {
+  return load_config<ForecastConfig>({run.file("config.toml").string(), {}, true});
+}
 
 bool is_ensemble(const ForecastConfig& config) {
   return config.model.name == "ensemble";
@@ -49,8 +55,7 @@ at::Tensor errors_on_split(const ForecastConfig& config, int64_t split) {
   for (int64_t i = 0; i < options.models(); ++i)
     there.model.ensemble.runs.push_back(options.runs[static_cast<size_t>(i * options.splits + split)]);
   there.train.test = false;
-  there.data =
-      read_run_config<ForecastConfig>(train::RunFolder::open(there.model.ensemble.runs.front())).data;
+  there.data = config_of(train::RunFolder::open(there.model.ensemble.runs.front())).data;
   take_members(there);
   const ForecastData data = load_forecast_data(there);
   const std::shared_ptr<models::Forecaster> model =
@@ -75,7 +80,7 @@ void take_members(ForecastConfig& config) {
     const std::string& run = ensemble.runs[i];
     const train::RunFolder folder = train::RunFolder::open(run);
     folder.require_task("forecasting");
-    const auto of_run = read_run_config<ForecastConfig>(folder);
+    const ForecastConfig of_run = config_of(folder);
     require(!is_ensemble(of_run), ErrorKind::config, "{}: an ensemble cannot be a member of an ensemble",
             run);
     if (!promise) {
@@ -108,13 +113,13 @@ void load_members(models::Forecaster& model, const ForecastConfig& config, const
           ensemble->members());
   for (int64_t i = 0; i < ensemble->members(); ++i) {
     const std::string& path = options.runs[static_cast<size_t>(i * options.splits)];
-    const ForecastRun run = open_forecast_run(path);
+    const std::unique_ptr<ForecastRun> run = open_run_as<ForecastRun>(forecasting_spec, path);
     // The data hash differs if the test split is unread.
-    require(at::equal(run.data.scaler.mean, data.scaler.mean) &&
-                at::equal(run.data.scaler.stddev, data.scaler.stddev),
+    const data::Scaler& scaler = run->summary.scaler;
+    require(at::equal(scaler.mean, data.scaler.mean) && at::equal(scaler.stddev, data.scaler.stddev),
             ErrorKind::data, "{} was trained on different rows (of {}) than those of {}", path,
-            run.data.source, data.series.source);
-    train::copy_into(train::module_tensors(ensemble->member(i)), train::module_tensors(*run.model));
+            run->summary.source, data.series.source);
+    train::copy_into(train::module_tensors(ensemble->member(i)), train::module_tensors(*run->model));
   }
 }
 

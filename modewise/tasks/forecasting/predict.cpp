@@ -86,7 +86,7 @@ std::string long_csv(const Forecast& forecast, CsvReader reader) {
 }
 
 void require_lookback(const ForecastRun& run, const data::Series& series, const data::WindowBatch& batch) {
-  if (run.data.missing || !batch.past_observed.defined()) return;
+  if (run.summary.missing || !batch.past_observed.defined()) return;
   const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
   require(missing == 0, ErrorKind::data,
           "{}: {} cells are missing in its last {} rows, but the run was trained on data without missing "
@@ -101,7 +101,7 @@ std::shared_ptr<models::Forecaster> model_for_the_end(const ForecastRun& run,
   const std::shared_ptr<models::Forecaster> model = models::make_forecaster(
       run.config.model, run.model->shape(), static_cast<uint64_t>(run.config.train.seed));
   train::copy_into(train::module_tensors(*model), train::module_tensors(*run.model));
-  model->refit(fitting_rows(source, run.data.scaler));
+  model->refit(fitting_rows(source, run.summary.scaler));
   return model;
 }
 
@@ -149,17 +149,18 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
       fmt::format("the model needs all {} rows of its horizon: add them after the last row with "
                   "other values, or give --future FILE",
                   shape.horizon));
-  const data::WindowSource source = run_source(run.data, run.config.data, series, first, shape.horizon);
+  const data::WindowSource source = run_source(run.summary, run.config.data, series, first, shape.horizon);
   data::WindowBatch batch = source.gather_rows(shape, std::span(&first, 1));
   require_lookback(run, series, batch);
-  if (!run.data.missing) batch.past_observed = at::Tensor();
+  if (!run.summary.missing) batch.past_observed = at::Tensor();
   const std::shared_ptr<models::Forecaster> model = model_for_the_end(run, source);
   const ForecastBlock block = forecast_batch(*model, batch, phase_offset(run, series));
   const CalibratedForecaster forecaster = run.forecaster();
   const std::vector<float> quantiles = forecaster.quantiles(block);
   require_finite(block, quantiles, series);
   const std::span<const float> values = floats(block.forecast);
-  const std::vector<double> mean = scaler_means(run.data.scaler), stddev = scaler_stddevs(run.data.scaler);
+  const std::vector<double> mean = scaler_means(run.summary.scaler),
+                            stddev = scaler_stddevs(run.summary.scaler);
 
   Forecast result;
   result.dated = series.time.dated;
@@ -234,7 +235,8 @@ nlohmann::ordered_json to_json(const Forecast& forecast) {
   return {{forecast.dated ? "dates" : "rows", forecast.times}, {"series", series}};
 }
 
-Json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride) {
+Json backtest(const ForecastRun& run, int64_t stride) {
+  const ForecastData& data = run.data;
   const data::WindowShape shape = run.config.window();
   if (stride == 0) stride = shape.horizon;
   const data::WindowSet windows("test", data.splits.test, shape, true, stride);

@@ -10,10 +10,11 @@
 #include "modewise/report/table.h"
 #include "modewise/tasks/forecasting/config.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
+#include "modewise/tasks/forecasting/run.h"
 #include "modewise/tasks/forecasting/spec.h"
-#include "modewise/tasks/run_figures.h"
-#include "modewise/tasks/run_report.h"
-#include "modewise/tasks/test_split.h"
+#include "modewise/tasks/run/run_figures.h"
+#include "modewise/tasks/run/run_report.h"
+#include "modewise/tasks/run/test_split.h"
 
 namespace modewise::tasks {
 namespace {
@@ -205,12 +206,11 @@ void add_curves(report::HtmlPage& page, const train::RunFolder& folder, const Js
   page.add_figure(by_series_figure(test));
 }
 
-std::vector<models::ModeMaps> factors_of(const ForecastRun& run, const ForecastData& data,
-                                         const std::string& part) {
+std::vector<models::ModeMaps> factors_of(const ForecastRun& run, const std::string& part) {
   const at::NoGradGuard no_grad;
-  const data::WindowSet& windows = windows_of(data.windows, part);
+  const data::WindowSet& windows = windows_of(run.data.windows, part);
   const int64_t window = windows.size() - 1;
-  const data::WindowBatch batch = data.source.gather(windows, std::span(&window, 1));
+  const data::WindowBatch batch = run.data.source.gather(windows, std::span(&window, 1));
   return run.model->attention(model_input(batch)).maps;
 }
 
@@ -235,13 +235,10 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
   page.add_table(json_table(columns, trials));
 }
 
-std::string forecast_title(const ForecastConfig& config) {
+std::string forecast_title(Run& run) {
+  const ForecastConfig& config = as<ForecastRun>(run).config;
   return fmt::format("{}, lookback {}, horizon {}", data_title(config), config.forecast.lookback,
                      config.forecast.longest());
-}
-
-FinishedRun read_forecaster(const std::filesystem::path& path) {
-  return read_finished<ForecastConfig>(path, "forecasting", {"forecast.evaluation_batch"}, forecast_title);
 }
 
 /// Location of the coverage of the interval with nominal coverage `nominal`.
@@ -281,8 +278,8 @@ void draw_forecasters(report::HtmlPage& page, std::span<const RunGroup> groups) 
   if (!figures.empty()) page.add_figure_grid(figures);
 }
 
-}  // namespace
-
+/// Tables of an evaluation (evaluate.h): errors per horizon and in units, interval coverage; as details
+/// errors per series and step.
 std::vector<ResultTable> forecast_tables(const Json& evaluation) {
   const auto part = evaluation.at("split").get<std::string>();
   std::vector<JsonColumn> errors = error_columns({"errors", "name"});
@@ -318,11 +315,17 @@ std::vector<ResultTable> forecast_tables(const Json& evaluation) {
   return tables;
 }
 
-std::string forecast_text(const Json& evaluation, bool detail) {
-  return fmt::format("{}: {} windows, lookback {}, horizon {}\n\n", evaluation.at("split").get<std::string>(),
-                     Cell::count(evaluation.at("windows")).text(), evaluation.at("lookback").get<int64_t>(),
-                     evaluation.at("horizon").get<int64_t>()) +
-         tables_text(forecast_tables(evaluation), detail);
+}  // namespace
+
+std::vector<ResultTable> ForecastRun::tables(const Json& metrics) const {
+  const Json parts = evaluated_parts(metrics);
+  const Json& evaluation = parts.at(parts.size() - 1);  // the test split comes after the validation split
+  std::vector<ResultTable> all = forecast_tables(evaluation);
+  all.front().line =
+      fmt::format("{}: {} windows, lookback {}, horizon {}\n\n", evaluation.at("split").get<std::string>(),
+                  Cell::count(evaluation.at("windows")).text(), evaluation.at("lookback").get<int64_t>(),
+                  evaluation.at("horizon").get<int64_t>());
+  return all;
 }
 
 std::string description_text(const data::Description& d) {
@@ -350,33 +353,30 @@ std::string description_text(const data::Description& d) {
   return text + fmt::format("\nsplit: {}\n", d.split_rule) + splits.to_text();
 }
 
-void write_forecast_report(const ForecastRun& run, const ForecastData& data, const fs::path& out) {
-  const Json metrics = evaluated_metrics(run.folder);
-  const std::string part = evaluated_part(metrics);
+report::HtmlPage ForecastRun::page(const Json& metrics) {
   const data::Series& series = data.series;
   report::HtmlPage page = open_page(
-      run, {fs::path(series.source).filename().string(),
-            "Forecasting run",
-            {{"data", fmt::format("{}: {} × {} rows", series.source, modes_text(series), series.rows())}},
-            {{"window", fmt::format("lookback {}, horizon {}", run.config.forecast.lookback,
-                                    run.config.forecast.longest())}}});
-  add_tables(page, forecast_tables(metrics.at(part)));
-  if (fs::exists(run.folder.file("predictions.npz")))
-    add_forecasts(page, read_predictions(run.folder.file("predictions.npz")));
-  add_curves(page, run.folder, metrics);
+      *this, {fs::path(series.source).filename().string(),
+              "Forecasting run",
+              {{"data", fmt::format("{}: {} × {} rows", series.source, modes_text(series), series.rows())}},
+              {{"window", fmt::format("lookback {}, horizon {}", config.forecast.lookback,
+                                      config.forecast.longest())}}});
+  add_tables(page, tables(metrics));
+  if (fs::exists(folder().file("predictions.npz")))
+    add_forecasts(page, read_predictions(folder().file("predictions.npz")));
+  add_curves(page, folder(), metrics);
   std::vector<NamedMode> modes;
   for (const data::SeriesMode& mode : series.modes) modes.push_back({mode.name, mode.labels});
   modes.push_back({"time patches"});
-  add_attention(page, factors_of(run, data, part), {fmt::format("the last {} window", part), "tensor"},
-                modes);
+  const std::string part = evaluated_part(metrics);
+  add_attention(page, factors_of(*this, part), {fmt::format("the last {} window", part), "tensor"}, modes);
   add_calibration(page, metrics);
-  write_page(page, run.folder, out);
+  return page;
 }
 
 const Comparison& forecast_comparison() {
   using Best = report::Column::Best;
-  static const Comparison comparison = {read_forecaster,
-                                        {{{"MSE", Best::lowest}, "/test/scaled/mse", 4},
+  static const Comparison comparison = {{{{"MSE", Best::lowest}, "/test/scaled/mse", 4},
                                          {{"MAE", Best::lowest}, "/test/scaled/mae", 4},
                                          {{"validation MSE"}, "/best/val_mse", 4},
                                          {{"CRPS", Best::lowest}, "/test/quantiles/crps", 4},
@@ -391,7 +391,9 @@ const Comparison& forecast_comparison() {
                                          {"coverage_95", coverage(0.95)}},
                                         "Comparison of forecasters",
                                         "Errors on the test rows",
-                                        draw_forecasters};
+                                        draw_forecasters,
+                                        {"forecast.evaluation_batch"},
+                                        forecast_title};
   return comparison;
 }
 

@@ -8,7 +8,6 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -16,11 +15,10 @@
 
 #include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/attention_figures.h"
 #include "modewise/tasks/forecasting/evaluate.h"
 #include "modewise/tasks/forecasting/figures.h"
-#include "modewise/tasks/forecasting/members.h"
-#include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/run/attention_figures.h"
+#include "modewise/tasks/run/run_figures.h"
 
 namespace modewise::tasks {
 namespace {
@@ -100,19 +98,6 @@ metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Sc
   return {std::ssize(mean), config.forecast.longest(), mean, scaler_stddevs(scaler), std::move(levels)};
 }
 
-ForecastTask::ForecastTask(const ForecastConfig& config, const ForecastData& data)
-    : config_(config),
-      data_(data),
-      model_(models::make_forecaster(config.model, config.model_shape(data.series),
-                                     static_cast<uint64_t>(config.train.seed))) {
-  if (const int64_t cycle = model_->cycle_to_start(); cycle > 0)
-    model_->start_cycle(cycle_profile(data, cycle));
-  load_members(*model_, config, data);
-  split_weights_ = fit_model(*model_, config, data);
-  if (const std::string text = members_text(*model_, config); !text.empty())
-    spdlog::info("ensemble: {}", text);
-}
-
 std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> samples) const {
   auto batch = std::make_unique<ForecastBatch>();
   batch->windows = data_.source.gather(data_.windows.train, samples);
@@ -126,8 +111,8 @@ at::Tensor ForecastTask::loss(const train::Batch& batch, uint64_t seed, uint64_t
 }
 
 at::Tensor ForecastTask::forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step) {
-  models::set_dropout_step(*model_, seed, step);
-  return model_->forward(model_input(windows));
+  models::set_dropout_step(model_, seed, step);
+  return model_.forward(model_input(windows));
 }
 
 std::vector<double> ForecastTask::loss_counts(const train::Batch& batch) const {
@@ -158,7 +143,7 @@ at::Tensor ForecastTask::sums(const train::Share& share) {
   const data::WindowSet windows = data_.windows.validation.part(share.first(data_.windows.validation.size()),
                                                                 share.last(data_.windows.validation.size()));
   stream_forecasts(
-      *model_, data_, windows, config_.forecast.evaluation_batch, [&](const ForecastBlock& block) {
+      model_, data_, windows, config_.forecast.evaluation_batch, [&](const ForecastBlock& block) {
         errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed),
                    config_.forecast.probabilistic() ? floats(block.quantiles) : std::span<const float>{});
       });
@@ -193,16 +178,16 @@ train::Metrics ForecastTask::metrics_of(const at::Tensor& sums) {
 void ForecastTask::track_stable_rank(train::Metrics& metrics) {
   const std::vector<int64_t> windows = spread_samples(data_.windows.validation.size(), kTrackedSamples);
   const data::WindowBatch batch = data_.source.gather(data_.windows.validation, windows);
-  ranks_.add(metrics, analysis::layer_ranks(model_->attention(model_input(batch))));
+  ranks_.add(metrics, analysis::layer_ranks(model_.attention(model_input(batch))));
 }
 
 std::vector<train::Image> ForecastTask::images() {
-  std::vector<train::Image> figures = forecast_figures(*model_, data_);
+  std::vector<train::Image> figures = forecast_figures(model_, data_);
   if (!draws_attention(analysis::forecaster_cost(config_.model, config_.model_shape(data_.series))))
     return figures;
   const data::WindowSet& windows = data_.windows.validation;
   const data::WindowBatch batch = data_.source.gather(windows, std::array{windows.size() / 2});
-  for (train::Image& one : attention_figures(model_->attention(model_input(batch))))
+  for (train::Image& one : attention_figures(model_.attention(model_input(batch))))
     figures.push_back(std::move(one));
   return figures;
 }

@@ -5,14 +5,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
-#include <optional>
 
 #include "modewise/metrics/forecast_errors.h"
 #include "modewise/models/forecasting/forecaster.h"
 #include "modewise/tasks/forecasting/config.h"
 #include "modewise/tasks/forecasting/data.h"
-#include "modewise/tasks/forecasting/members.h"
-#include "modewise/tasks/rank_tracking.h"
+#include "modewise/tasks/run/rank_tracking.h"
 #include "modewise/train/loop/module_task.h"
 
 namespace modewise::tasks {
@@ -29,10 +27,11 @@ at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
 
 class ForecastTask final : public train::ModuleTask {
  public:
-  /// `data` must outlive the task.
-  ForecastTask(const ForecastConfig& config, const ForecastData& data);
+  /// The arguments must outlive the task.
+  ForecastTask(const ForecastConfig& config, const ForecastData& data, models::Forecaster& model)
+      : config_(config), data_(data), model_(model) {}
 
-  torch::nn::Module& module() override { return *model_; }
+  torch::nn::Module& module() override { return model_; }
   int64_t training_samples() const override { return data_.windows.train.size(); }
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
@@ -48,19 +47,15 @@ class ForecastTask final : public train::ModuleTask {
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash; }
 
-  models::Forecaster& model() { return *model_; }
-  const std::optional<models::SplitWeights>& split_weights() const { return split_weights_; }
-
  private:
   at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
   metrics::ForecastErrors no_errors() const;
   void track_stable_rank(train::Metrics& metrics);
 
-  ForecastConfig config_;
+  const ForecastConfig& config_;
   const ForecastData& data_;
-  std::shared_ptr<models::Forecaster> model_;
+  models::Forecaster& model_;
   RankTracker ranks_;
-  std::optional<models::SplitWeights> split_weights_;  // of an ensemble over several splits
 };
 
 /// Empty error sums for this config and scale; `levels`: levels of the quantiles.

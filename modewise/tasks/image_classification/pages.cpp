@@ -21,19 +21,13 @@ SampleView ImageClassificationRun::sample_view(int64_t sample) const {
   return SampleView{report::color_png(set_.width(), set_.height(), colors)};
 }
 
-std::string ImageClassificationRun::combine() const {
-  const models::VisionModelConfig& model = config.model;
-  if (model.name != "cnn") return model.attention.combined();
-  return model.cnn.attention == "kronecker-sum" ? "mean" : "product";
-}
-
 std::vector<Influence> ImageClassificationRun::influences(const models::ClassifierInput& input,
                                                           const at::Tensor& whole, int64_t max_places) const {
   const at::Tensor means = input.values.mean({1, 2}, true);  // [B, 1, 1, C]
   std::vector<Influence> all;
   for (int64_t axis = 0; axis < 2; ++axis)
     all.push_back(
-        influence_of(mode_names()[static_cast<size_t>(axis)], input.values.size(axis + 1), 1, max_places,
+        influence_of(about().modes[static_cast<size_t>(axis)], input.values.size(axis + 1), 1, max_places,
                      [&](int64_t begin, int64_t end) {
                        const at::Tensor values = input.values.clone();
                        const at::Tensor band = values.narrow(axis + 1, begin, end - begin);

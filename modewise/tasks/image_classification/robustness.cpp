@@ -140,21 +140,21 @@ void RobustnessOptions::fields(Fields& f) {
   f.add("report", report, "HTML file with tables and curves");
 }
 
-Json evaluate_robustness(const OpenedRun& opened, const std::string& split,
+Json evaluate_robustness(ImageClassificationRun& run, const std::string& split,
                          const RobustnessOptions& options) {
   const at::NoGradGuard no_grad;
-  const auto& run = dynamic_cast<const ImageClassificationRun&>(*opened.run);
   const std::vector<int64_t> samples = spread(run.set().split(split), options.limit);
   require(!samples.empty(), ErrorKind::data, "{}: the {} split has no images", run.set().source, split);
   run.model().eval();
   const auto changes = asked_for(options);
   int64_t steps = 1;
   for (const data::Perturbation* change : changes) steps += std::ssize(change->strengths);
-  Progress progress("evaluating " + opened.folder.path().filename().string(), steps, "changes");
+  const RunSettings settings = run.settings();
+  Progress progress("evaluating " + run.folder().path().filename().string(), steps, "changes");
   int64_t done = 0;
   Json result = {
-      {"model", run.model_name()},   {"data", run.data_name()}, {"run", opened.folder.path().string()},
-      {"seed", run.training().seed}, {"split", split},          {"samples", samples.size()}};
+      {"model", settings.model},     {"data", settings.data}, {"run", run.folder().path().string()},
+      {"seed", settings.train.seed}, {"split", split},        {"samples", samples.size()}};
   result["clean"] = accuracy(run, samples, [](const at::Tensor& x, auto) { return x; });
   progress.update(++done);
   for (const data::Perturbation* change : changes) {

@@ -9,8 +9,8 @@
 
 #include "modewise/core/fields.h"
 #include "modewise/report/figure.h"
-#include "modewise/tasks/classification/classification_run.h"
-#include "modewise/tasks/result_tables.h"
+#include "modewise/tasks/image_classification/run.h"
+#include "modewise/tasks/run/result_tables.h"
 
 namespace modewise::tasks {
 
@@ -27,7 +27,7 @@ struct RobustnessOptions {
 /// {"model", "data", "seed", "split", "samples", "clean", "perturbations": [{"name", "measure", "strengths",
 /// "accuracy"}]} of one run, top-1 accuracies in [0, 1]. Throws train::EvaluationInterrupted on a stop
 /// signal.
-nlohmann::ordered_json evaluate_robustness(const OpenedRun& opened, const std::string& split,
+nlohmann::ordered_json evaluate_robustness(ImageClassificationRun& run, const std::string& split,
                                            const RobustnessOptions& options);
 
 /// One table per perturbation: rows are models, columns strengths, cells the mean accuracy in percent over

@@ -10,7 +10,7 @@
 #include "modewise/data/image_classification/augment.h"
 #include "modewise/models/vision/vision_transformer.h"
 #include "modewise/tasks/classification/choose_epochs.h"
-#include "modewise/tasks/classification/members.h"
+#include "modewise/tasks/image_classification/spec.h"
 
 namespace modewise::tasks {
 namespace {
@@ -24,14 +24,22 @@ std::vector<double> numbers(const at::Tensor& x) {
 
 }  // namespace
 
-void ImageClassificationRun::require_data() const {
+ClassDescription ImageClassificationRun::about() const {
+  ClassDescription about{image_classification_spec, "images", {"auc", "accuracy", "loss"}, {"row", "column"}};
+  const models::VisionModelConfig& model = config.model;
+  about.combine = model.name != "cnn"                      ? model.attention.combined()
+                  : model.cnn.attention == "kronecker-sum" ? "mean"
+                                                           : "product";
+  about.view = "model input before normalization";
+  about.removal = "the rows or columns become the mean of the image";
+  return about;
+}
+
+void ImageClassificationRun::load_training_samples(bool with_test) {
   require(!config.data.path.empty(), ErrorKind::usage,
           "no data: give --data FOLDER, such as cifar-10-batches-bin or a folder with one folder of images "
           "per class");
-}
-
-void ImageClassificationRun::load_samples(bool with_test) {
-  take_members(*this);
+  take_members();
   data::ImageSet set = data::load_images(config.data, with_test);
   require_parts(set, with_test);
   take(std::move(set));
@@ -74,7 +82,7 @@ nlohmann::ordered_json ImageClassificationRun::describe() const {
           {"std", numbers(set_.stddev)}, {"samples", part_sizes(set_)}};
 }
 
-void ImageClassificationRun::read_description(const nlohmann::ordered_json& json, const std::string& file) {
+void ImageClassificationRun::restore(const nlohmann::ordered_json& json, const std::string& file) {
   source_ = json.at("source").get<std::string>();
   trained_classes_ = json.at("classes").get<std::vector<std::string>>();
   shape_ = {json.at("size").get<std::vector<int64_t>>(), json.at("channels").get<int64_t>(),
@@ -89,11 +97,11 @@ void ImageClassificationRun::read_description(const nlohmann::ordered_json& json
   stddev_ = at::tensor(stddev, at::kFloat);
 }
 
-void ImageClassificationRun::make_model(bool to_train) {
+void ImageClassificationRun::make_model(Purpose purpose) {
   model_ = models::make_vision_classifier(config.model, shape_, seed());
-  if (to_train) mixture_ = join_members(*this);
+  if (purpose != Purpose::open) join();
   auto* vit = dynamic_cast<models::VisionTransformer*>(model_.get());
-  if (!to_train || vit == nullptr || config.model.vit.from.empty()) return;
+  if (purpose == Purpose::open || vit == nullptr || config.model.vit.from.empty()) return;
   for (const std::string& note : vit->take_weights(config.model.vit.from)) spdlog::warn("{}", note);
 }
 

@@ -10,14 +10,17 @@
 #include "modewise/tasks/classification/classification_spec.h"
 #include "modewise/tasks/image_classification/robustness.h"
 #include "modewise/tasks/image_classification/run.h"
+#include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/load_config.h"
+#include "modewise/tasks/run/open_run.h"
 
 namespace modewise::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::unique_ptr<ClassificationRun> make_run() {
-  return std::make_unique<ImageClassificationRun>();
+std::unique_ptr<Run> create(const Settings& settings) {
+  return std::make_unique<ImageClassificationRun>(load_config<ImageClassificationConfig>(settings));
 }
 
 Result evaluate_robustness(const EvaluateRequest& request, const RobustnessOptions& options) {
@@ -25,9 +28,9 @@ Result evaluate_robustness(const EvaluateRequest& request, const RobustnessOptio
   paths.insert(paths.end(), request.further_runs.begin(), request.further_runs.end());
   Json runs = Json::array();
   for (const std::string& path : paths) {
-    const OpenedRun opened = open_run(make_run(), path);
-    opened.run->load_samples_of(request.data, request.split != "validation");
-    runs.push_back(evaluate_robustness(opened, request.split, options));
+    const auto run = open_run_as<ImageClassificationRun>(image_classification_spec, path);
+    run->load_samples_of(request.data, request.split != "validation");
+    runs.push_back(evaluate_robustness(*run, request.split, options));
   }
   const std::vector<ResultTable> tables = robustness_tables(runs);
   if (!options.report.empty()) {
@@ -51,12 +54,11 @@ Result evaluate(const EvaluateRequest& request) {
           request.settings.empty() ? "" : request.settings.front());
   require(request.further_runs.empty(), ErrorKind::usage,
           "only --robustness evaluates several runs together");
-  return evaluate_classification(make_run(), request);
+  return evaluate_split(image_classification_spec, request);
 }
 
-Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const data::ImageSet set =
-      data::load_images(load_config<ImageClassificationConfig>(file, assignments).data);
+Result describe_data(const Settings& settings) {
+  const data::ImageSet set = data::load_images(load_config<ImageClassificationConfig>(settings).data);
   Json head = {{"source", set.source},
                {"pictures", set.count()},
                {"size", {set.height(), set.width()}},
@@ -71,18 +73,23 @@ bool owns(const std::filesystem::path& data) {
   return io::named_as_image(data) || data.filename() == "data_batch_1.bin";
 }
 
-std::vector<Candidate> candidates(const std::string& /*file*/,
-                                  const std::vector<std::string>& /*assignments*/) {
+std::vector<Candidate> candidates(const Settings& /*settings*/) {
   return {{"cnn", {"model.name=cnn"}}, {"cnn-dense", {"model.name=cnn", "model.cnn.attention=dense"}},
           {"hot", {"model.name=hot"}}, {"resnet-narrow", {"model.name=resnet18", "model.resnet.width=16"}},
           {"vit", {"model.name=vit"}}, {"resnet18", {"model.name=resnet18"}}};
 }
 
+const Comparison& comparison() {
+  static const Comparison made = classification_comparison("images", "images");
+  return made;
+}
+
 }  // namespace
 
-const TaskSpec image_classification_spec = classification_spec<make_run>({
+const TaskSpec image_classification_spec = {
     .name = "image_classification",
     .command = "classify-images",
+    .subject = "a classifier",
     .summary = "Trains an image classifier and evaluates it on the test images.",
     .example = "modewise train classify-images --data cifar-10-batches-bin --attention stt",
     .data_help =
@@ -94,23 +101,27 @@ const TaskSpec image_classification_spec = classification_spec<make_run>({
                  "attention type of cnn: none, or one of docs/synthesizers.md"},
                 {"--allow-size", "data.allow_size", "decode images of any size",
                  ShortOption::Takes::nothing}},
-    .evaluate_title = "Images",
-    .evaluate_options = {{"--robustness", "robustness",
-                          "accuracy on noisy, flipped, rotated and corrupted images",
-                          ShortOption::Takes::nothing},
-                         {"--perturbations", "of",
-                          "perturbations to evaluate, such as gaussian_noise,rotation (default all)"},
-                         {"--limit", "limit", "number of images (default all)"},
-                         {"--seed", "seed", "seed of the random numbers (default 0)"},
-                         {"--report", "report", "write tables and curves to FILE.html"}},
-    .evaluates_several = true,
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/auc", "validation AUC %", "highest", 1, 100}},
-    .owns = owns,
-    .candidates = candidates,
-    .ensemble = classification_ensemble("classify.select=accuracy"),
-    .evaluate = evaluate,
+    .create = create,
     .describe_data = describe_data,
-});
+    .comparison = comparison,
+    .owns = owns,
+    .evaluate = evaluate,
+    .evaluate_options = {"Images",
+                         {{"--robustness", "robustness",
+                           "accuracy on noisy, flipped, rotated and corrupted images",
+                           ShortOption::Takes::nothing},
+                          {"--perturbations", "of",
+                           "perturbations to evaluate, such as gaussian_noise,rotation (default all)"},
+                          {"--limit", "limit", "number of images (default all)"},
+                          {"--seed", "seed", "seed of the random numbers (default 0)"},
+                          {"--report", "report", "write tables and curves to FILE.html"}},
+                         true},
+    .predict = {predict_classification},
+    .explain = explain_classification,
+    .search =
+        Search{.candidates = candidates, .ensemble = classification_ensemble("classify.select=accuracy")},
+};
 
 }  // namespace modewise::tasks

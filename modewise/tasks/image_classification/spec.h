@@ -1,7 +1,7 @@
 #pragma once
 // `modewise train classify-images`: image classification.
 
-#include "modewise/tasks/task_spec.h"
+#include "modewise/tasks/run/task_spec.h"
 
 namespace modewise::tasks {
 

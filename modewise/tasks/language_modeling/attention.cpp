@@ -42,7 +42,7 @@ Reader text_reader(const AttentionRequest& request, const LanguageSource& source
   const data::TokenPart part = evaluation_text(source, options);
   require(!part.spans.empty(), ErrorKind::data, "there is no text in the {} split", request.split);
   const auto [begin, end] =
-      document_tokens(source.run ? source.run->data : data::TextConfig(), *source.tokenizer);
+      document_tokens(source.run ? source.run->config.data : data::TextConfig(), *source.tokenizer);
   data::TokenStream stream(part, begin, end);
   out.source = std::filesystem::path(part.file->source()).filename().string();
   if (request.data.empty()) out.source += fmt::format(", {} split", request.split);
@@ -86,8 +86,9 @@ AttentionMatrices language_attention(const AttentionRequest& request) {
   require(out.tokens <= config.context, ErrorKind::usage,
           "the modes {} have windows of {} tokens, longer than the context of {}, {}",
           fmt::join(out.modes, " × "), out.tokens, source.name, config.context);
-  const Reader read = source.run && source.run->data.is_recall() ? recall_reader(request, *source.run, out)
-                                                                 : text_reader(request, source, out);
+  const bool recall = source.run && source.run->config.data.is_recall();
+  const Reader read =
+      recall ? recall_reader(request, source.run->config, out) : text_reader(request, source, out);
   out.of = [model = source.model, read, n = out.tokens](int64_t sample, int64_t layer) {
     const at::Tensor tokens = at::empty({1, n}, at::kLong);
     read(sample, tokens.mutable_data_ptr<int64_t>());

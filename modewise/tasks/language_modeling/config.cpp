@@ -7,16 +7,15 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/language_modeling/files.h"
-#include "modewise/tasks/load_config.h"
+#include "modewise/tasks/run/load_config.h"
 
 namespace modewise::tasks {
 namespace {
 
-LanguageModelingConfig loaded(LanguageModelingConfig config, const std::string& file,
-                              const std::vector<std::string>& assignments) {
+LanguageModelingConfig loaded(LanguageModelingConfig config, const Settings& settings) {
   Fields fields = fields_of(config);
-  if (!file.empty()) fields.load_toml_file(file);
-  for (const std::string& assignment : assignments) fields.set(assignment);
+  if (!settings.file.empty()) fields.load_toml_file(settings.file);
+  for (const std::string& assignment : settings.assignments) fields.set(assignment);
   return config;
 }
 
@@ -100,21 +99,20 @@ void LanguageModelingConfig::validate(const std::string& source) const {
   train.validate();
 }
 
-LanguageModelingConfig load_language_config(const std::string& file,
-                                            const std::vector<std::string>& assignments) {
+LanguageModelingConfig load_language_config(const Settings& settings) {
   LanguageModelingConfig probe;
   probe.model.attention.type.clear();  // detects whether a type is set
-  probe = loaded(std::move(probe), file, assignments);
-  const std::string source = file.empty() ? "options" : file;
+  probe = loaded(std::move(probe), settings);
+  const std::string source = settings.file.empty() ? "options" : settings.file;
   LanguageModelingConfig config;
-  if (is_run_config(file)) {
+  if (settings.saved || is_run_config(settings.file)) {
     config.model.rope.level_lengths = false;  // default of runs from before this key existed
-    config = loaded(std::move(config), file, assignments);
+    config = loaded(std::move(config), settings);
   } else {
     if (!probe.init.empty()) config.model = models::load_language_model(probe.init).model->config();
     const models::LanguageModelConfig had = config.model;
     if (!probe.init.empty() && !probe.model.attention.type.empty()) config.model.attention = {};
-    config = loaded(std::move(config), file, assignments);
+    config = loaded(std::move(config), settings);
     if (!probe.init.empty()) require_same_sizes(config.model, had, probe.init);
     config.model.rope.require_effect(had.rope, source);
   }
@@ -122,8 +120,7 @@ LanguageModelingConfig load_language_config(const std::string& file,
     require(config.init.empty() || config.model.vocabulary == config.data.recall.tokens(), ErrorKind::config,
             "{}: data.path = \"recall\" has {} tokens, but the model {} has {}: it needs a "
             "model trained on recall with the same data.recall.vocabulary",
-            file.empty() ? "options" : file, config.data.recall.tokens(), config.init,
-            config.model.vocabulary);
+            source, config.data.recall.tokens(), config.init, config.model.vocabulary);
     config.model.vocabulary = config.data.recall.tokens();
     config.model.context = config.data.recall.length;
   }

@@ -8,6 +8,7 @@
 #include "modewise/core/fields.h"
 #include "modewise/data/language_modeling/config.h"
 #include "modewise/models/language_modeling/config.h"
+#include "modewise/tasks/run/settings.h"
 #include "modewise/train/loop/train_config.h"
 
 namespace modewise::tasks {
@@ -42,10 +43,9 @@ struct LanguageModelingConfig {
   void validate(const std::string& source) const;
 };
 
-/// Defaults < sizes of `init` < `file` ("" for none) < `assignments` ("a.b=c"). With `init` attention,
-/// context, precision and dropout may be set; sizes fixed by its weights may not (config error).
-LanguageModelingConfig load_language_config(const std::string& file,
-                                            const std::vector<std::string>& assignments);
+/// The config of `settings`: defaults < sizes of `init` < file < assignments. With `init` attention, context,
+/// precision and dropout may be set; sizes fixed by its weights may not (config error).
+LanguageModelingConfig load_language_config(const Settings& settings);
 
 /// Model name for tables: "summary 0·8·8 w16", "full", "window 64" …
 std::string model_title(const LanguageModelingConfig& config);

@@ -19,6 +19,7 @@ struct LanguageData {
   /// Begin and end tokens around documents, if the config enables them and the tokenizer has them; only one
   /// if both are equal.
   std::optional<int32_t> begin, end;
+  bool is_recall() const { return tokenizer == nullptr; }
   data::TokenStream stream(const std::string& part) const { return {set.part(part), begin, end}; }
 };
 

@@ -15,7 +15,7 @@
 #include "modewise/tasks/language_modeling/report.h"
 #include "modewise/tasks/language_modeling/run.h"
 #include "modewise/tasks/language_modeling/scores.h"
-#include "modewise/tasks/test_split.h"
+#include "modewise/tasks/run/test_split.h"
 
 namespace modewise::tasks {
 namespace {
@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 std::optional<int32_t> prefix_token(const LanguageSource& source, const std::string& convention) {
   std::optional<int32_t> prefix = source.tokenizer->begin_id();
   if (!prefix && convention == "rolling") prefix = source.tokenizer->end_id();
-  const bool unused = source.run && !source.run->data.begin_token;
+  const bool unused = source.run && !source.run->config.data.begin_token;
   return unused ? std::nullopt : prefix;
 }
 
@@ -73,22 +73,17 @@ LanguageEvaluation evaluation_of(const EvaluateRequest& request) {
 
 /// Evaluates the run's own text again, like metrics.json.
 Json own_figures(const LanguageSource& source, const EvaluateRequest& options) {
-  LanguageModelingConfig config = *source.run;
-  const train::RunFolder run = train::RunFolder::open(options.run);
-  if (options.data.empty() && options.split == "test" && test_is_unread(run)) {
-    Json figures = evaluate_left_out_test(run, *source.model, config, source.tokenizer);
+  LanguageModelingRun& run = *source.run;
+  DataRequest samples;
+  samples.path = options.data;
+  run.load(samples);
+  if (options.data.empty() && options.split == "test" && test_is_unread(run.folder())) {
+    Json figures = run.test_scores();
+    write_test_figures(run.folder(), figures, run.hash());
     return {{"split", "test"}, {"scores", std::move(figures["test"])}};
   }
-  config.train.test = true;
-  if (!options.data.empty()) {
-    config.data.path = absolute_path(options.data);
-    config.data.split_ratios = {1, 0, 0};
-    config.data.validation = config.data.test = "";
-  }
-  const LanguageData data = load_language_data(config, source.tokenizer);
   const std::string split = options.data.empty() ? options.split : "all";
-  Json scores = score_part(*source.model, config, data, split);
-  return {{"split", split}, {"scores", std::move(scores)}};
+  return {{"split", split}, {"scores", run.scores(split)}};
 }
 
 Json passkeys(const LanguageSource& source, const LanguageEvaluation& asked) {
@@ -134,13 +129,13 @@ Json questions(const LanguageSource& source, const LanguageEvaluation& asked) {
 data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEvaluateOptions& options) {
   require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: set --tokenizer", source.name);
   if (options.data.empty()) {
-    require(source.run.has_value(), ErrorKind::usage, "{} is a model, not a run: set --data", source.name);
-    LanguageModelingConfig config = *source.run;
+    require(source.run != nullptr, ErrorKind::usage, "{} is a model, not a run: set --data", source.name);
+    LanguageModelingConfig config = source.run->config;
     config.train.test = true;
     return load_language_data(config, source.tokenizer).set.part(options.split);
   }
   data::TextConfig config;
-  if (source.run) config = source.run->data;
+  if (source.run) config = source.run->config.data;
   config.path = options.data;
   config.separator = options.separator;
   std::vector<std::string> notes;
@@ -204,7 +199,7 @@ Json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions
                {"changes", options.changes},
                {"results", Json::array()}};
   for (const int64_t length : wanted_lengths(source, options)) {
-    LanguageModelingConfig config = *source.run;
+    LanguageModelingConfig config = source.run->config;
     config.data.recall.length = length;
     config.data.validate(source.name);
     Json one = {{"length", length}};
@@ -278,7 +273,7 @@ Result evaluate_language_model(const EvaluateRequest& request) {
   const LanguageSource source = open_language_source(request.run, measure.tokenizer);
   const bool other = wanted.passkey || !wanted.tasks.empty();
   const bool asked = !measure.conventions.empty() || !measure.lengths.empty() || !measure.changes.empty();
-  const bool recall = source.run && source.run->data.is_recall() && request.data.empty();
+  const bool recall = source.run && source.run->config.data.is_recall() && request.data.empty();
   require(!recall || (measure.conventions.empty() && !other), ErrorKind::usage,
           "{} was trained on key-value recall: it cannot be evaluated on text", source.name);
   if (measure.conventions.empty() && !other && !recall && (asked || !source.run))

@@ -10,7 +10,7 @@
 #include "modewise/core/fields.h"
 #include "modewise/tasks/language_modeling/perplexity.h"
 #include "modewise/tasks/language_modeling/source.h"
-#include "modewise/tasks/task_spec.h"
+#include "modewise/tasks/run/task_spec.h"
 
 namespace modewise::tasks {
 

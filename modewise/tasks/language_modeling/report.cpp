@@ -7,11 +7,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "modewise/tasks/language_modeling/config.h"
+#include "modewise/tasks/language_modeling/run.h"
 #include "modewise/tasks/language_modeling/spec.h"
-#include "modewise/tasks/run_figures.h"
-#include "modewise/tasks/run_report.h"
-#include "modewise/tasks/test_split.h"
+#include "modewise/tasks/run/run_figures.h"
+#include "modewise/tasks/run/run_report.h"
 
 namespace modewise::tasks {
 namespace {
@@ -203,11 +202,6 @@ ResultTable questions_table(const Json& all) {
   return {"Tasks", "", table};
 }
 
-FinishedRun read_language_model(const std::filesystem::path& path) {
-  return read_finished<LanguageModelingConfig>(
-      path, "language_modeling", {"language.evaluation_batch", "tokenizer", "model.recompute"}, data_title);
-}
-
 /// Bar charts of bits per byte or recall, then learning curves.
 void draw_language_models(report::HtmlPage& page, std::span<const RunGroup> groups) {
   const bool recall = !groups.front().values("/test/accuracy").empty();
@@ -230,19 +224,20 @@ void draw_language_models(report::HtmlPage& page, std::span<const RunGroup> grou
 
 }  // namespace
 
-std::vector<ResultTable> language_tables(const Json& metrics) {
-  const std::string part = evaluated_part(metrics);
-  std::vector<ResultTable> tables = metrics.at(part).contains("by_pairs")
-                                        ? recall_tables(metrics.at(part), part)
-                                        : std::vector{text_table(evaluated_parts(metrics))};
-  if (metrics.contains("lengths")) tables.push_back(lengths_table(metrics.at("lengths"), part));
+/// Loss or recall, and results beyond the trained length.
+std::vector<ResultTable> LanguageModelingRun::tables(const Json& metrics) const {
+  const Json parts = evaluated_parts(metrics);
+  const Json& last = parts.back();
+  const std::string split = last.at("split");
+  std::vector<ResultTable> tables;
+  if (last.contains("by_pairs")) {
+    tables = recall_tables(last, split);
+    tables.front().line = recall_line(last, split);
+  } else {
+    tables = {text_table(parts)};
+  }
+  if (metrics.contains("lengths")) tables.push_back(lengths_table(metrics.at("lengths"), split));
   return tables;
-}
-
-std::string language_text(const Json& metrics) {
-  const std::string part = evaluated_part(metrics);
-  const bool recall = metrics.at(part).contains("by_pairs");
-  return (recall ? recall_line(metrics.at(part), part) : "") + tables_text(language_tables(metrics));
 }
 
 std::vector<ResultTable> evaluation_tables(const Json& result) {
@@ -260,22 +255,20 @@ std::vector<ResultTable> evaluation_tables(const Json& result) {
   return tables;
 }
 
-void write_language_report(const LanguageModelingRun& run, const std::filesystem::path& out) {
-  const Json metrics = evaluated_metrics(run.folder);
-  Facts facts = {{"text", run.config.data.path}};
-  if (run.tokenizer) facts.emplace_back("tokenizer", run.tokenizer->name());
-  report::HtmlPage page = open_page(run, {data_title(run.config), "Language model", facts, {}});
-  add_tables(page, language_tables(metrics));
+report::HtmlPage LanguageModelingRun::page(const Json& metrics) {
+  Facts facts = {{"text", config.data.path}};
+  if (data.tokenizer) facts.emplace_back("tokenizer", data.tokenizer->name());
+  report::HtmlPage out = open_page(*this, {data_title(config), "Language model", facts, {}});
+  add_tables(out, tables(metrics));
   LearningChart validation = {"Validation bits per byte", {"val_bits_per_byte"}};
-  if (run.config.data.is_recall()) validation = {"Validation accuracy", {"val_accuracy"}};
-  add_learning(page, run.folder, {{"Losses", {"train_loss", "val_loss"}}, validation});
-  write_page(page, run.folder, out);
+  if (config.data.is_recall()) validation = {"Validation accuracy", {"val_accuracy"}};
+  add_learning(out, folder(), {{"Losses", {"train_loss", "val_loss"}}, validation});
+  return out;
 }
 
 const Comparison& language_comparison() {
   using Best = report::Column::Best;
-  static const Comparison comparison = {read_language_model,
-                                        {{{"parameters"}, "/parameters", 0},
+  static const Comparison comparison = {{{{"parameters"}, "/parameters", 0},
                                          {{"loss", Best::lowest}, "/test/loss", 4},
                                          {{"perplexity", Best::lowest}, "/test/perplexity", 3},
                                          {{"bits per byte", Best::lowest}, "/test/bits_per_byte", 4},
@@ -289,7 +282,8 @@ const Comparison& language_comparison() {
                                          {"validation_loss", "/validation/loss"}},
                                         "Comparison of language models",
                                         "Test text",
-                                        draw_language_models};
+                                        draw_language_models,
+                                        {"language.evaluation_batch", "tokenizer", "model.recompute"}};
   return comparison;
 }
 

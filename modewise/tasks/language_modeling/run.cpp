@@ -1,15 +1,20 @@
 #include "modewise/tasks/language_modeling/run.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 #include "modewise/models/language_modeling/files.h"
+#include "modewise/report/table.h"
 #include "modewise/tasks/language_modeling/evaluate.h"
 #include "modewise/tasks/language_modeling/scores.h"
 #include "modewise/tasks/language_modeling/task.h"
-#include "modewise/tasks/run_tokenizer.h"
-#include "modewise/tasks/test_split.h"
-#include "modewise/train/checkpoint/checkpoint.h"
+#include "modewise/tasks/run/run_tokenizer.h"
 
 namespace modewise::tasks {
 namespace {
@@ -24,16 +29,132 @@ Json describe_part(const data::TokenPart& part) {
           {"words", part.words()}};
 }
 
-/// Metrics of the text of `part`, or recall, at each length for each variant: {variant: {length: metrics}}.
-Json score_lengths(models::LanguageModel& model, const LanguageModelingConfig& config,
-                   const LanguageData& data, const std::string& part) {
-  // Non-owning pointer: the model outlives it.
-  const std::shared_ptr<models::LanguageModel> shared(std::shared_ptr<void>(), &model);
-  const LanguageSource source{"", shared, data.tokenizer, config};
+/// The text `path` as one split.
+void use_text(LanguageModelingConfig& config, const std::string& path) {
+  config.data.path = absolute_path(path);
+  config.data.split_ratios = {1, 0, 0};
+  config.data.validation = config.data.test = "";
+}
+
+}  // namespace
+
+void LanguageModelingRun::load(const DataRequest& request) {
+  if (request.training) {
+    require(!config.data.path.empty(), ErrorKind::usage,
+            "no text: give --data FILE, such as tinyshakespeare.txt, a folder of text files, or recall");
+    // A resumed run uses its own copy of the tokenizer.
+    const bool kept = has_folder() && fs::is_directory(folder().file("tokenizer"));
+    data = load_language_data(config, kept ? run_tokenizer(folder()) : tokenizer_of(config));
+    config.model = config.model.resolved();
+    return;
+  }
+  if (request.moved) return;  // for a report, which shows no text
+  LanguageModelingConfig read = config;
+  read.train.test = request.with_test;
+  if (!request.path.empty()) use_text(read, request.path);
+  require(read.data.is_recall() || !data.is_recall(), ErrorKind::usage,
+          "{} has no tokenizer: set --tokenizer", folder().path().string());
+  data = load_language_data(read, data.tokenizer);
+}
+
+Json LanguageModelingRun::describe() const {
+  if (data.is_recall()) return {{"source", "recall"}, {"hash", data.hash}};
+  return {{"source", data.set.source},
+          {"hash", data.hash},
+          {"tokenizer", {{"name", data.tokenizer->name()}, {"hash", data.tokenizer->hash()}}},
+          {"train", describe_part(data.set.train)},
+          {"validation", describe_part(data.set.validation)},
+          {"test", describe_part(data.set.test)},
+          {"notes", data.set.notes}};
+}
+
+void LanguageModelingRun::restore(const Json& /*json*/, const std::string& /*file*/) {
+  if (!config.data.is_recall()) data.tokenizer = run_tokenizer(folder());
+}
+
+void LanguageModelingRun::announce() {
+  const std::string about_model =
+      fmt::format("model {}, {} parameters, context {}", model_title(config),
+                  report::Cell::count(config.model.parameters()).text(), config.model.context);
+  if (data.is_recall()) {
+    spdlog::info("recall: {} samples per epoch; {}", config.data.recall.samples, about_model);
+    return;
+  }
+  for (const std::string& note : data.set.notes) spdlog::info("{}", note);
+  const auto tokens = [](const data::TokenPart& part) { return report::Cell::count(part.tokens()).text(); };
+  spdlog::info("{}: {}; {} training tokens in {} documents, {} validation, {}; {}", data.set.source,
+               data.tokenizer->name(), tokens(data.set.train), data.set.train.spans.size(),
+               tokens(data.set.validation),
+               config.train.test ? tokens(data.set.test) + " test" : test_count(false, 0), about_model);
+}
+
+void LanguageModelingRun::make_model(Purpose purpose) {
+  if (purpose == Purpose::open) {
+    model = models::make_unset_language_model(config.model);
+  } else if (purpose == Purpose::train && !config.init.empty()) {
+    models::LoadedLanguageModel loaded = models::load_language_model(
+        config.init, [&](models::LanguageModelConfig& own) { own = config.model; });
+    for (const std::string& note : loaded.notes) spdlog::info("{}", note);
+    model = std::move(loaded.model);
+  } else {
+    model = models::make_language_model(config.model, static_cast<uint64_t>(config.train.seed));
+  }
+}
+
+analysis::ModelCost LanguageModelingRun::cost() const {
+  return analysis::language_cost(config.model);
+}
+
+std::unique_ptr<train::ModuleTask> LanguageModelingRun::task() {
+  return std::make_unique<LanguageModelingTask>(config, data, *model);
+}
+
+void LanguageModelingRun::keep() const {
+  if (data.tokenizer) keep_run_tokenizer(folder(), *data.tokenizer);
+}
+
+Json LanguageModelingRun::evaluate(const std::string& split, bool /*keep*/, train::Workers& /*workers*/) {
+  Json evaluation = {{"split", split}};
+  evaluation.update(scores(split));
+  return evaluation;
+}
+
+void LanguageModelingRun::finish(Json& metrics) {
+  metrics["parameters"] = config.model.parameters();
+  metrics["validation"] = scores("validation");
+  metrics["test_read"] = config.train.test;
+  if (config.train.test)
+    metrics.update(test_scores());
+  else if (!config.language.lengths.empty())
+    metrics["lengths"] = scores_by_length("validation");
+  if (!config.output.export_model) return;
+  fs::remove_all(folder().file("model"));  // left by an interrupted evaluation
+  models::save_language_model(folder().file("model"), *model, {.tokenizer = data.tokenizer});
+}
+
+Json LanguageModelingRun::scores(const std::string& split) const {
+  if (data.is_recall()) return to_json(score_recall(*model, config, split));
+  const data::TokenStream stream = data.stream(split);
+  require(stream.size() > 1, ErrorKind::data, "{}: there is no {} text", data.set.source, split);
+  const data::TokenWindows windows(split, stream, std::min(config.model.context, stream.size() - 1));
+  return to_json(score_windows(*model, windows, {config.language.evaluation_batch, 0}));
+}
+
+Json LanguageModelingRun::test_scores() {
+  const bool own = data.is_recall() || !data.set.test.spans.empty();
+  Json out = {{"test", scores(own ? "test" : "validation")}};
+  if (!config.language.lengths.empty()) out["lengths"] = scores_by_length("test");
+  return out;
+}
+
+Json LanguageModelingRun::scores_by_length(const std::string& split) {
+  // Non-owning pointer: the run outlives it.
+  const std::shared_ptr<LanguageModelingRun> run(std::shared_ptr<void>(), this);
+  const LanguageSource source{"", model, data.tokenizer, run};
   Json out = Json::object();
   for (const std::string& variant : config.language.variants) {
     LanguageEvaluateOptions options;
-    options.split = part;
+    options.split = split;
     options.conventions = {"spread"};
     options.lengths = config.language.lengths;
     options.windows = config.language.length_windows;
@@ -44,85 +165,12 @@ Json score_lengths(models::LanguageModel& model, const LanguageModelingConfig& c
     else if (variant != "plain")
       options.changes = {"rope.scaling=" + variant};
     options.stretch = variant != "lambda" && variant != "plain";
-    const Json evaluation = config.data.is_recall() ? evaluate_recall(source, options)
-                                                    : evaluate_text(source, data.set.part(part), options);
+    const Json evaluation = data.is_recall() ? evaluate_recall(source, options)
+                                             : evaluate_text(source, data.set.part(split), options);
     for (const Json& one : evaluation["results"])
       out[variant][std::to_string(one["length"].get<int64_t>())] = one;
   }
   return out;
-}
-
-/// "test" (of the validation text if there is no test text), and "lengths" if requested.
-Json score_test(models::LanguageModel& model, const LanguageModelingConfig& config,
-                const LanguageData& data) {
-  const bool own = config.data.is_recall() || !data.set.test.spans.empty();
-  Json figures = {{"test", score_part(model, config, data, own ? "test" : "validation")}};
-  if (!config.language.lengths.empty()) figures["lengths"] = score_lengths(model, config, data, "test");
-  return figures;
-}
-
-}  // namespace
-
-Json describe(const LanguageModelingConfig& config, const LanguageData& data) {
-  if (config.data.is_recall()) return {{"source", "recall"}, {"hash", data.hash}};
-  return {{"source", data.set.source},
-          {"hash", data.hash},
-          {"tokenizer", {{"name", data.tokenizer->name()}, {"hash", data.tokenizer->hash()}}},
-          {"train", describe_part(data.set.train)},
-          {"validation", describe_part(data.set.validation)},
-          {"test", describe_part(data.set.test)},
-          {"notes", data.set.notes}};
-}
-
-Json score_part(models::LanguageModel& model, const LanguageModelingConfig& config, const LanguageData& data,
-                const std::string& part) {
-  if (config.data.is_recall()) return to_json(score_recall(model, config, part));
-  const data::TokenStream stream = data.stream(part);
-  require(stream.size() > 1, ErrorKind::data, "{}: there is no {} text", data.set.source, part);
-  const data::TokenWindows windows(part, stream, std::min(config.model.context, stream.size() - 1));
-  return to_json(score_windows(model, windows, {config.language.evaluation_batch, 0}));
-}
-
-TrainedRun train_language_model(const LanguageModelingConfig& config, const LanguageData& data,
-                                train::RunFolder& run, bool resume, bool accept_changes) {
-  const bool begun = resume && !train::CheckpointStore(run.checkpoints()).empty();
-  LanguageModelingTask task(config, data, !config.init.empty() && !begun);
-  TrainedRun result;
-  result.training = train::train(task, config.train, run, resume, accept_changes);
-  if (!result.training.to_be_evaluated()) return result;
-  result.metrics = run.read_metrics();
-  result.metrics["parameters"] = config.model.parameters();
-  result.metrics["validation"] = score_part(task.model(), config, data, "validation");
-  result.metrics["test_read"] = config.train.test;
-  if (config.train.test)
-    result.metrics.update(score_test(task.model(), config, data));
-  else if (!config.language.lengths.empty())
-    result.metrics["lengths"] = score_lengths(task.model(), config, data, "validation");
-  if (config.output.export_model) {
-    fs::remove_all(run.file("model"));  // left by an interrupted evaluation
-    models::save_language_model(run.file("model"), task.model(), {.tokenizer = data.tokenizer});
-  }
-  run.write_metrics(result.metrics);
-  return result;
-}
-
-Json evaluate_left_out_test(const train::RunFolder& run, models::LanguageModel& model,
-                            LanguageModelingConfig config, std::shared_ptr<text::Tokenizer> tokenizer) {
-  config.train.test = true;
-  const LanguageData data = load_language_data(config, std::move(tokenizer));
-  Json figures = score_test(model, config, data);
-  write_test_figures(run, figures, data.hash);
-  return figures;
-}
-
-LanguageModelingRun open_language_run(const fs::path& path) {
-  const auto config = [](const train::RunFolder& folder) {
-    return load_language_config(folder.file("config.toml").string(), {});
-  };
-  return open_run<LanguageModelingRun>(path, "language_modeling", config, [](LanguageModelingRun& run) {
-    if (!run.config.data.is_recall()) run.tokenizer = run_tokenizer(run.folder);
-    return models::make_unset_language_model(run.config.model);
-  });
 }
 
 }  // namespace modewise::tasks

@@ -1,45 +1,60 @@
 #pragma once
-// Language modelling run: training to a run folder, and opening of a run folder.
+// Language modelling run.
 //
 // Besides the trainer's files it has data.json (source, counts), tokenizer/ (a copy of its file) and model/
 // (the best weights in Hugging Face format, with the tokenizer); metrics.json has "validation" and, if
 // training reads the test split, "test".
 
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "modewise/models/language_modeling/language_model.h"
 #include "modewise/tasks/language_modeling/data.h"
-#include "modewise/tasks/open_run.h"
-#include "modewise/tasks/trained_run.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 
-/// Contents of data.json.
-nlohmann::ordered_json describe(const LanguageModelingConfig& config, const LanguageData& data);
+class LanguageModelingRun final : public Run {
+ public:
+  explicit LanguageModelingRun(LanguageModelingConfig given) : config(std::move(given)) {}
 
-/// Trains, evaluates the validation and test text, exports the model, and writes the results. With `resume`
-/// the run continues. Throws train::EvaluationInterrupted if a signal arrives after training.
-TrainedRun train_language_model(const LanguageModelingConfig& config, const LanguageData& data,
-                                train::RunFolder& run, bool resume, bool accept_changes = false);
+  RunSettings settings() override {
+    RunSettings settings = settings_of(config);
+    settings.rankless = "language_modeling";
+    return settings;
+  }
+  void load(const DataRequest& request) override;
+  std::string hash() const override { return data.hash; }
+  nlohmann::ordered_json describe() const override;
+  void restore(const nlohmann::ordered_json& json, const std::string& file) override;
+  void announce() override;
 
-/// A run with the best weights of its model.
-struct LanguageModelingRun : OpenRun<LanguageModelingConfig, models::LanguageModel> {
-  std::shared_ptr<text::Tokenizer> tokenizer = nullptr;  // from the run folder; null for recall
+  void make_model(Purpose purpose) override;
+  torch::nn::Module& module() const override { return *model; }
+  analysis::ModelCost cost() const override;
+  std::unique_ptr<train::ModuleTask> task() override;
+  void keep() const override;
+
+  nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;
+  void finish(nlohmann::ordered_json& metrics) override;
+  std::vector<ResultTable> tables(const nlohmann::ordered_json& metrics) const override;
+  report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
+
+  /// Metrics of a split of the loaded samples: TokenScores or RecallScores. Data error for an empty split.
+  nlohmann::ordered_json scores(const std::string& split) const;
+  /// "test" (of the validation text if there is no test text), and "lengths" if requested.
+  nlohmann::ordered_json test_scores();
+
+  LanguageModelingConfig config;
+  LanguageData data;  // of an opened run before load: only its tokenizer
+  std::shared_ptr<models::LanguageModel> model;
+
+ private:
+  /// Metrics of a split at each length for each variant: {variant: {length: metrics}}.
+  nlohmann::ordered_json scores_by_length(const std::string& split);
 };
-/// Errors as open_run.
-LanguageModelingRun open_language_run(const std::filesystem::path& path);
-
-/// Evaluates the unread test text of a run, writes "test" and "lengths" of metrics.json like training, and
-/// returns them.
-nlohmann::ordered_json evaluate_left_out_test(const train::RunFolder& run, models::LanguageModel& model,
-                                              LanguageModelingConfig config,
-                                              std::shared_ptr<text::Tokenizer> tokenizer);
-
-/// Metrics of a split ("validation", "test"): TokenScores or RecallScores.
-nlohmann::ordered_json score_part(models::LanguageModel& model, const LanguageModelingConfig& config,
-                                  const LanguageData& data, const std::string& part);
 
 }  // namespace modewise::tasks

@@ -11,7 +11,8 @@
 #include "modewise/core/error.h"
 #include "modewise/models/language_modeling/files.h"
 #include "modewise/models/language_modeling/latents.h"
-#include "modewise/tasks/language_modeling/run.h"
+#include "modewise/tasks/language_modeling/spec.h"
+#include "modewise/tasks/run/open_run.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::tasks {
@@ -48,12 +49,14 @@ LanguageSource open_language_source(const fs::path& path, const std::string& tok
     source.model = std::move(loaded.model);
     source.tokenizer = std::move(loaded.tokenizer);
   } else {
-    LanguageModelingRun run = open_language_run(path);
-    source.model = std::move(run.model);
-    source.tokenizer = std::move(run.tokenizer);
-    source.run = std::move(run.config);
+    source.run = open_run_as<LanguageModelingRun>(language_modeling_spec, path);
+    source.model = source.run->model;
+    source.tokenizer = source.run->data.tokenizer;
   }
-  if (!tokenizer.empty()) source.tokenizer = text::load_tokenizer(tokenizer);
+  if (!tokenizer.empty()) {
+    source.tokenizer = text::load_tokenizer(tokenizer);
+    if (source.run) source.run->data.tokenizer = source.tokenizer;
+  }
   if (source.tokenizer)
     require(source.tokenizer->size() <= source.model->config().vocabulary, ErrorKind::data,
             "the tokenizer ({}) has {} tokens, but the model {} has {}", source.tokenizer->name(),

@@ -3,12 +3,11 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "modewise/models/language_modeling/language_model.h"
-#include "modewise/tasks/language_modeling/config.h"
+#include "modewise/tasks/language_modeling/run.h"
 #include "modewise/text/tokenizer.h"
 
 namespace modewise::tasks {
@@ -17,7 +16,7 @@ struct LanguageSource {
   std::string name;  // of the folder or file
   std::shared_ptr<models::LanguageModel> model;
   std::shared_ptr<text::Tokenizer> tokenizer;  // null: unknown
-  std::optional<LanguageModelingConfig> run;   // config of a run
+  std::shared_ptr<LanguageModelingRun> run;    // with the same model and tokenizer; null: not a run
 };
 
 /// Whether `path` is a model folder or file (config.json, or a llama2.c .bin), not a run.

@@ -1,10 +1,7 @@
 #include "modewise/tasks/language_modeling/task.h"
 
-#include <spdlog/spdlog.h>
-
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
-#include "modewise/models/language_modeling/files.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/ops/training/language_loss.h"
 #include "modewise/tasks/language_modeling/scores.h"
@@ -19,16 +16,8 @@ struct LanguageBatch final : train::Batch {
 }  // namespace
 
 LanguageModelingTask::LanguageModelingTask(const LanguageModelingConfig& config, const LanguageData& data,
-                                           bool from_init)
-    : config_(config), data_(data) {
-  if (from_init) {
-    const models::LoadedLanguageModel loaded = models::load_language_model(
-        config.init, [&](models::LanguageModelConfig& own) { own = config.model; });
-    for (const std::string& note : loaded.notes) spdlog::info("{}", note);
-    model_ = loaded.model;
-  } else {
-    model_ = models::make_language_model(config.model, static_cast<uint64_t>(config.train.seed));
-  }
+                                           models::LanguageModel& model)
+    : config_(config), data_(data), model_(model) {
   if (config.data.is_recall()) return;
   train_ = data::TokenWindows("training", data.stream("train"), config.model.context);
   const data::TokenStream held_back = data.stream("validation");
@@ -67,8 +56,8 @@ std::unique_ptr<train::Batch> LanguageModelingTask::load_batch(std::span<const i
 
 at::Tensor LanguageModelingTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::TokenBatch& tokens = static_cast<const LanguageBatch&>(batch).tokens;
-  nn::set_dropout_step(*model_, seed, step);
-  return ops::language_loss(model_->hidden(tokens.inputs), model_->head_weight(), tokens.targets);
+  nn::set_dropout_step(model_, seed, step);
+  return ops::language_loss(model_.hidden(tokens.inputs), model_.head_weight(), tokens.targets);
 }
 
 std::vector<double> LanguageModelingTask::loss_counts(const train::Batch& batch) const {
@@ -78,12 +67,12 @@ std::vector<double> LanguageModelingTask::loss_counts(const train::Batch& batch)
 
 at::Tensor LanguageModelingTask::sums(const train::Share& share) {
   if (config_.data.is_recall()) {
-    const RecallScores scores = score_recall(*model_, config_, "validation", share);
+    const RecallScores scores = score_recall(model_, config_, "validation", share);
     return at::tensor(
         {scores.loss, static_cast<double>(scores.all.asked), static_cast<double>(scores.all.right)});
   }
   const TokenScores scores = score_windows(
-      *model_, validation_, {config_.language.evaluation_batch, config_.language.validation_tokens}, share);
+      model_, validation_, {config_.language.evaluation_batch, config_.language.validation_tokens}, share);
   return at::tensor({scores.loss, static_cast<double>(scores.tokens)});
 }
 

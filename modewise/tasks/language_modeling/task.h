@@ -12,11 +12,11 @@ namespace modewise::tasks {
 
 class LanguageModelingTask final : public train::ModuleTask {
  public:
-  /// `data` must outlive the task. With `from_init` the weights come from config.init; missing latents start
-  /// at zero.
-  LanguageModelingTask(const LanguageModelingConfig& config, const LanguageData& data, bool from_init);
+  /// The arguments must outlive the task.
+  LanguageModelingTask(const LanguageModelingConfig& config, const LanguageData& data,
+                       models::LanguageModel& model);
 
-  torch::nn::Module& module() override { return *model_; }
+  torch::nn::Module& module() override { return model_; }
   int64_t training_samples() const override;
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
@@ -28,12 +28,10 @@ class LanguageModelingTask final : public train::ModuleTask {
   train::Criterion criterion() const override { return {"val_loss", true}; }
   std::string data_hash() const override { return data_.hash; }
 
-  models::LanguageModel& model() { return *model_; }
-
  private:
-  LanguageModelingConfig config_;
+  const LanguageModelingConfig& config_;
   const LanguageData& data_;
-  std::shared_ptr<models::LanguageModel> model_;
+  models::LanguageModel& model_;
   data::TokenWindows train_, validation_;
 };
 

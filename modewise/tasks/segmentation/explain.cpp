@@ -1,13 +1,14 @@
 #include "modewise/tasks/segmentation/report.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/segmentation/run.h"
+#include "modewise/tasks/segmentation/task.h"
 
 namespace modewise::tasks {
 namespace {
@@ -103,20 +104,19 @@ int64_t mapped_windows(const SegmentationRun& run, int64_t windows) {
 
 }  // namespace
 
-Explanation explain_segmenter(const SegmentationRun& run, const data::SegmentationSet& set,
-                              const ExplainOptions& options) {
-  const at::NoGradGuard no_grad;
+Explanation explain_segmenter(Run& opened, const ExplainOptions& options) {
+  const SegmentationRun& run = as<SegmentationRun>(opened);
+  const data::SegmentationSet& set = *run.set;
   const std::vector<data::SceneArea>& areas = set.areas(scene_split(options.split));
   require(!areas.empty(), ErrorKind::data, "there is no {} area", options.split);
   const int64_t side = set.window();
   const std::vector<data::SceneArea> windows = spread_windows(areas, side, options.samples);
   const models::SegmentationInput input = gather_windows(set, windows);
   models::Segmenter& model = *run.model;
-  model.eval();
   Explanation e;
   e.title = fmt::format("{} on {}", model_title(run.config), fs::path(set.source()).filename().string());
   e.subtitle = "Attention and occlusion of a segmenter";
-  e.facts = {{"run", run.folder.path().string()},
+  e.facts = {{"run", run.folder().path().string()},
              {"samples", fmt::format("{} windows of {} × {} pixels of the {} areas", windows.size(), side,
                                      side, options.split)}};
   const int64_t mapped = mapped_windows(run, std::ssize(windows));

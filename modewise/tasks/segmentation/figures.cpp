@@ -176,7 +176,7 @@ report::Image scene_figure(const data::SceneWindow& window) {
 
 std::unique_ptr<data::Raster> open_scene(const SegmentationRun& run, const std::string& scene) {
   std::unique_ptr<data::Raster> raster = data::open_raster(scene, run.config.data.axes);
-  data::require_fits(run.data, raster->info());
+  data::require_fits(run.summary, raster->info());
   return raster;
 }
 
@@ -186,7 +186,7 @@ void classify_scene(const SegmentationRun& run, const data::Raster& raster, cons
   classify_area(
       *run.model, {0, 0, info.height, info.width},
       {run.config.segment.overlap, run.config.segment.evaluation_batch},
-      [&](const data::PixelRect& part) { return data::read_window(raster, part, run.data.rule); }, take,
+      [&](const data::PixelRect& part) { return data::read_window(raster, part, run.summary.rule); }, take,
       train::workers());
 }
 
@@ -199,8 +199,8 @@ std::vector<report::LegendClass> legend_of(const data::ClassMap& classes) {
   return legend;
 }
 
-AreaImages area_figures(const SegmentationRun& run, const data::SegmentationSet& set,
-                        const data::SceneArea& area, int64_t maximum) {
+AreaImages area_figures(const SegmentationRun& run, const data::SceneArea& area, int64_t maximum) {
+  const data::SegmentationSet& set = *run.set;
   data::SceneArea part = area;
   part.area.height = std::min(maximum, area.area.height);
   part.area.width = std::min(maximum, area.area.width);
@@ -244,7 +244,7 @@ nlohmann::ordered_json predict_scene(const SegmentationRun& run, const std::stri
                                      const fs::path& map) {
   const std::unique_ptr<data::Raster> raster = open_scene(run, scene);
   const data::RasterInfo& info = raster->info();
-  const data::ClassMap& classes = run.data.classes;
+  const data::ClassMap& classes = run.summary.classes;
   const MapIds ids = map_ids(classes);
   std::vector<int64_t> pixels(static_cast<size_t>(classes.size()));
   int64_t without_data = 0;

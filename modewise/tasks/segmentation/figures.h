@@ -20,8 +20,7 @@ std::vector<report::LegendClass> legend_of(const data::ClassMap& classes);
 struct AreaImages {
   report::Image scene, truth, predicted, wrong;
 };
-AreaImages area_figures(const SegmentationRun& run, const data::SegmentationSet& set,
-                        const data::SceneArea& area, int64_t maximum);
+AreaImages area_figures(const SegmentationRun& run, const data::SceneArea& area, int64_t maximum);
 
 /// Segments the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (u8), or an NPY
 /// array [h, w] for the extension .npy, and next to it a PNG with legend, of at most 1,600 pixels a side

@@ -1,6 +1,5 @@
 #include "modewise/tasks/segmentation/report.h"
 
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,11 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/tasks/classification/class_tables.h"
-#include "modewise/tasks/run_report.h"
-#include "modewise/tasks/segmentation/config.h"
+#include "modewise/tasks/run/run_report.h"
+#include "modewise/tasks/run/test_split.h"
 #include "modewise/tasks/segmentation/figures.h"
+#include "modewise/tasks/segmentation/run.h"
 #include "modewise/tasks/segmentation/spec.h"
-#include "modewise/tasks/test_split.h"
+#include "modewise/tasks/segmentation/task.h"
 
 namespace modewise::tasks {
 namespace {
@@ -46,8 +46,8 @@ report::HeatMap confusion_figure(const Json& evaluation) {
 
 constexpr int64_t kLargestShown = 512;  // side in pixels
 
-void add_figures(report::HtmlPage& page, const SegmentationRun& run, const data::SegmentationSet& set,
-                 const Json& metrics) {
+void add_figures(report::HtmlPage& page, const SegmentationRun& run, const Json& metrics) {
+  const data::SegmentationSet& set = *run.set;
   const std::vector<data::SceneArea>& areas = set.areas(scene_split(evaluated_part(metrics)));
   const auto count = std::min<int64_t>(run.config.output.figures, std::ssize(areas));
   if (count == 0) return;
@@ -58,7 +58,7 @@ void add_figures(report::HtmlPage& page, const SegmentationRun& run, const data:
                    240);
   for (int64_t i = 0; i < count; ++i) {
     const data::SceneArea& area = areas[static_cast<size_t>(i * std::ssize(areas) / count)];
-    const AreaImages figures = area_figures(run, set, area, kLargestShown);
+    const AreaImages figures = area_figures(run, area, kLargestShown);
     page.add_figures(
         {{report::to_png(figures.scene),
           fmt::format("{}, rows from {}, columns from {}", set.files()[static_cast<size_t>(area.file)].name,
@@ -70,11 +70,10 @@ void add_figures(report::HtmlPage& page, const SegmentationRun& run, const data:
   }
 }
 
-std::vector<models::ModeMaps> factors_of(const SegmentationRun& run, const data::SegmentationSet& set,
-                                         const Json& metrics) {
+std::vector<models::ModeMaps> factors_of(const SegmentationRun& run, const Json& metrics) {
+  const data::SegmentationSet& set = *run.set;
   const std::vector<data::SceneArea>& areas = set.areas(scene_split(evaluated_part(metrics)));
   if (areas.empty()) return {};
-  const at::NoGradGuard no_grad;
   data::SceneArea part = areas.front();
   part.area.height = part.area.width = set.window();
   return run.model->attention(gather_windows(set, {part})).maps;
@@ -89,12 +88,6 @@ RunPage page_of(const data::SegmentationSet& set) {
                                 set.times() > 1 ? fmt::format(", {} dates", set.times()) : "")},
            {"split", set.split_rule()}},
           {{"window", fmt::format("{} × {} pixels", set.window(), set.window())}}};
-}
-
-FinishedRun read_segmenter(const std::filesystem::path& path) {
-  return read_finished<SegmentationConfig>(
-      path, "segmentation", {"segment.evaluation_batch", "data.masks", "data.cache_mb", "output.figures"},
-      data_title);
 }
 
 void draw_segmenters(report::HtmlPage& page, std::span<const RunGroup> groups) {
@@ -117,7 +110,8 @@ void draw_segmenters(report::HtmlPage& page, std::span<const RunGroup> groups) {
 
 }  // namespace
 
-std::vector<ResultTable> segment_tables(const Json& evaluations) {
+std::vector<ResultTable> SegmentationRun::tables(const Json& metrics) const {
+  const Json evaluations = evaluated_parts(metrics);
   const Json& last = evaluations.back();
   std::vector<report::Figure> drawn;
   if (std::ssize(last.at("classes")) <= kLargestTable) drawn.push_back(confusion_figure(last));
@@ -162,12 +156,11 @@ std::string map_text(const Json& map) {
              .to_text();
 }
 
-void write_segment_report(const SegmentationRun& run, const data::SegmentationSet& set, const fs::path& out) {
-  const Json metrics = evaluated_metrics(run.folder);
-  report::HtmlPage page = open_page(run, page_of(set));
-  add_tables(page, segment_tables(evaluated_parts(metrics)));
-  add_figures(page, run, set, metrics);
-  add_learning(page, run.folder,
+report::HtmlPage SegmentationRun::page(const Json& metrics) {
+  report::HtmlPage page = open_page(*this, page_of(*set));
+  add_tables(page, tables(metrics));
+  add_figures(page, *this, metrics);
+  add_learning(page, folder(),
                {{"Cross entropy",
                  {{"train_loss", "training", LearningCurve::Style::dashed}, {"val_loss", "validation"}},
                  ""},
@@ -176,31 +169,32 @@ void write_segment_report(const SegmentationRun& run, const data::SegmentationSe
                  "best",
                  "Selected by " + metrics.value("criterion", std::string("validation")) + "."}});
   std::vector<NamedMode> modes = {{"dates"}, {"rows"}, {"columns"}};
-  if (!models::dates_are_a_mode(run.config.model, run.model->shape())) modes.erase(modes.begin());
-  add_attention(page, factors_of(run, set, metrics), {"one window of these areas", "window"}, modes);
-  write_page(page, run.folder, out);
+  if (!models::dates_are_a_mode(config.model, model->shape())) modes.erase(modes.begin());
+  add_attention(page, factors_of(*this, metrics), {"one window of these areas", "window"}, modes);
+  return page;
 }
 
 const Comparison& segment_comparison() {
   using Best = report::Column::Best;
   // Overall accuracy and intersection over union in percent, as in papers.
-  static const Comparison comparison = {read_segmenter,
-                                        {{{"accuracy %", Best::highest}, "/test/accuracy", 1, 100},
-                                         {{"mean IoU %", Best::highest}, "/test/mean_iou", 1, 100},
-                                         {{"micro IoU %"}, "/test/micro_iou", 1, 100},
-                                         {{"mean recall %", Best::highest}, "/test/mean_recall", 1, 100},
-                                         {{"validation accuracy %"}, "/validation/accuracy", 1, 100},
-                                         {{"validation mean IoU %"}, "/validation/mean_iou", 1, 100}},
-                                        {{"accuracy", "/test/accuracy"},
-                                         {"mean_iou", "/test/mean_iou"},
-                                         {"micro_iou", "/test/micro_iou"},
-                                         {"mean_recall", "/test/mean_recall"},
-                                         {"kappa", "/test/kappa"},
-                                         {"validation_accuracy", "/validation/accuracy"},
-                                         {"validation_mean_iou", "/validation/mean_iou"}},
-                                        "Comparison of segmenters",
-                                        "Evaluation on the test areas",
-                                        draw_segmenters};
+  static const Comparison comparison = {
+      {{{"accuracy %", Best::highest}, "/test/accuracy", 1, 100},
+       {{"mean IoU %", Best::highest}, "/test/mean_iou", 1, 100},
+       {{"micro IoU %"}, "/test/micro_iou", 1, 100},
+       {{"mean recall %", Best::highest}, "/test/mean_recall", 1, 100},
+       {{"validation accuracy %"}, "/validation/accuracy", 1, 100},
+       {{"validation mean IoU %"}, "/validation/mean_iou", 1, 100}},
+      {{"accuracy", "/test/accuracy"},
+       {"mean_iou", "/test/mean_iou"},
+       {"micro_iou", "/test/micro_iou"},
+       {"mean_recall", "/test/mean_recall"},
+       {"kappa", "/test/kappa"},
+       {"validation_accuracy", "/validation/accuracy"},
+       {"validation_mean_iou", "/validation/mean_iou"}},
+      "Comparison of segmenters",
+      "Evaluation on the test areas",
+      draw_segmenters,
+      {"segment.evaluation_batch", "data.masks", "data.cache_mb", "output.figures"}};
   return comparison;
 }
 

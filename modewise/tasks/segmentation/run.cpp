@@ -1,31 +1,33 @@
 #include "modewise/tasks/segmentation/run.h"
 
-#include "modewise/metrics/json_number.h"
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
+#include <nlohmann/json.hpp>
+
+#include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/load_config.h"
-#include "modewise/tasks/test_split.h"
+#include "modewise/core/file.h"
+#include "modewise/metrics/json_number.h"
+#include "modewise/tasks/segmentation/task.h"
 
 namespace modewise::tasks {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// pixels, accuracy, mean_iou, micro_iou, mean_recall, kappa, classes (id, name, pixels, iou, precision,
-/// recall, f1) and confusion, one row per true class.
-nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ConfusionMatrix& matrix,
-                                       const data::ClassMap& classes) {
-  nlohmann::ordered_json result = {{"split", split},
-                                   {"pixels", matrix.total()},
-                                   {"accuracy", metrics::finite_or_null(matrix.accuracy())},
-                                   {"mean_iou", metrics::finite_or_null(matrix.mean_iou())},
-                                   {"micro_iou", metrics::finite_or_null(matrix.micro_iou())},
-                                   {"mean_recall", metrics::finite_or_null(matrix.mean_recall())},
-                                   {"kappa", metrics::finite_or_null(matrix.kappa())},
-                                   {"classes", nlohmann::ordered_json::array()},
-                                   {"confusion", nlohmann::ordered_json::array()}};
+Json evaluation_json(const std::string& split, const metrics::ConfusionMatrix& matrix,
+                     const data::ClassMap& classes) {
+  Json result = {{"split", split},
+                 {"pixels", matrix.total()},
+                 {"accuracy", metrics::finite_or_null(matrix.accuracy())},
+                 {"mean_iou", metrics::finite_or_null(matrix.mean_iou())},
+                 {"micro_iou", metrics::finite_or_null(matrix.micro_iou())},
+                 {"mean_recall", metrics::finite_or_null(matrix.mean_recall())},
+                 {"kappa", metrics::finite_or_null(matrix.kappa())},
+                 {"classes", Json::array()},
+                 {"confusion", Json::array()}};
   for (int64_t c = 0; c < matrix.classes(); ++c) {
     const data::SceneClass& one = classes.classes()[static_cast<size_t>(c)];
     result["classes"].push_back({{"id", one.id},
@@ -35,7 +37,7 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::
                                  {"precision", metrics::finite_or_null(matrix.precision(c))},
                                  {"recall", metrics::finite_or_null(matrix.recall(c))},
                                  {"f1", metrics::finite_or_null(matrix.f1(c))}});
-    nlohmann::ordered_json row = nlohmann::ordered_json::array();
+    Json row = Json::array();
     for (int64_t p = 0; p < matrix.classes(); ++p) row.push_back(matrix.count(c, p));
     result["confusion"].push_back(std::move(row));
   }
@@ -49,62 +51,82 @@ data::SceneSplit scene_split(const std::string& name) {
   return name == "validation" ? data::SceneSplit::validation : data::SceneSplit::test;
 }
 
-Json evaluate_areas(models::Segmenter& model, const SegmentationConfig& config,
-                    const data::SegmentationSet& data, const std::string& name, data::SceneSplit split,
-                    train::Workers& workers) {
-  const SegmentationErrors errors = evaluate_areas(model, data, data.areas(split), config.segment, workers);
+void SegmentationRun::load(const DataRequest& request) {
+  if (request.training) {
+    require(!config.data.path.empty() && !config.data.masks.empty(), ErrorKind::usage,
+            "no data: give --data IMAGE --masks MASK, or a folder of each");
+    set.emplace(config.data, models::window_multiple(config.model), request.with_test);
+    summary = set->summary();
+    models::validate(config.model, model_shape(summary));
+    require(!set->areas(data::SceneSplit::validation).empty(), ErrorKind::data,
+            "{}: the validation split is empty; increase data.validation", set->source());
+    return;
+  }
+  require(request.masks.empty() || !request.path.empty(), ErrorKind::usage,
+          "--masks needs --data: the images of the masks");
+  if (request.moved && !request.path.empty()) config.data.path = absolute_path(request.path);
+  data::SegmentationDataConfig source = config.data;
+  if (!request.own()) {
+    require(!request.masks.empty(), ErrorKind::usage, "--data {} needs --masks: the true classes",
+            request.path);
+    source.path = request.path;
+    source.masks = request.masks;
+    source.layout = "auto";
+    source.split = "auto";
+  }
+  whole_ = !request.own() || request.split == "all";
+  set.emplace(source, summary, whole_, request.with_test);
+  for (const std::string& note : set->notes()) spdlog::info("{}", note);
+}
+
+Json SegmentationRun::describe() const {
+  return to_json(summary);
+}
+
+void SegmentationRun::restore(const Json& /*json*/, const std::string& file) {
+  summary = data::read_scene_summary(file);
+}
+
+void SegmentationRun::announce() {
+  for (const std::string& note : set->notes()) spdlog::info("{}", note);
+  std::vector<std::string> names;
+  for (const data::SceneClass& one : set->classes().classes()) names.push_back(one.name);
+  spdlog::info(
+      "{}: {} image{}, {} date{} of {} bands, {} classes ({}); split: {}; {} training windows of {} pixels "
+      "per epoch, {} validation areas, {}; model {}",
+      set->source(), set->files().size(), set->files().size() == 1 ? "" : "s", set->times(),
+      set->times() == 1 ? "" : "s", set->bands(), names.size(), fmt::join(names, ", "), set->split_rule(),
+      set->training_tiles().size(), set->window(), set->areas(data::SceneSplit::validation).size(),
+      test_count(config.train.test, set->areas(data::SceneSplit::test).size()), model_title(config));
+}
+
+void SegmentationRun::make_model(Purpose /*purpose*/) {
+  model =
+      models::make_segmenter(config.model, model_shape(summary), static_cast<uint64_t>(config.train.seed));
+}
+
+analysis::ModelCost SegmentationRun::cost() const {
+  return analysis::segmenter_cost(config.model, model_shape(summary));
+}
+
+std::unique_ptr<train::ModuleTask> SegmentationRun::task() {
+  return std::make_unique<SegmentationTask>(config, *set, model);
+}
+
+Json SegmentationRun::evaluate(const std::string& split, bool /*keep*/, train::Workers& workers) {
+  const auto& areas = set->areas(whole_ ? data::SceneSplit::test : scene_split(split));
+  require(!areas.empty(), ErrorKind::data, "{}: the {} split is empty", set->source(), split);
+  const SegmentationErrors errors = evaluate_areas(*model, *set, areas, config.segment, workers);
   if (!workers.is_rank_zero()) return {};
-  Json evaluation = evaluation_json(name, errors.confusion, data.classes());
+  Json evaluation = evaluation_json(whole_ ? "all" : split, errors.confusion, set->classes());
   evaluation["loss"] = errors.mean_loss();
   return evaluation;
 }
 
-TrainedRun train_segment(const SegmentationConfig& config, const data::SegmentationSet& data,
-                         train::RunFolder& run, bool resume, bool accept_changes) {
-  require(!data.areas(data::SceneSplit::validation).empty(), ErrorKind::data,
-          "{}: the validation split is empty; increase data.validation", data.source());
-  SegmentationTask task(config, data);
-  TrainedRun result;
-  result.training = train::train(task, config.train, run, resume, accept_changes);
-  if (!result.training.to_be_evaluated()) return result;
-  result.metrics = run.read_metrics();
-  result.metrics["test_read"] = config.train.test;
+void SegmentationRun::finish(Json& metrics) {
+  metrics["test_read"] = config.train.test;
   for (const char* part : {"validation", "test"})
-    if (const data::SceneSplit split = scene_split(part); !data.areas(split).empty())
-      result.metrics[part] = evaluate_areas(task.model(), config, data, part, split);
-  run.write_metrics(result.metrics);
-  return result;
-}
-
-Json evaluate_left_out_test(const SegmentationRun& run, const data::SegmentationSet& set) {
-  train::Workers& workers = train::workers();
-  Json evaluation = evaluate_areas(*run.model, run.config, set, "test", data::SceneSplit::test, workers);
-  if (!workers.is_rank_zero()) return {};
-  write_test_figures(run.folder, {{"test", evaluation}}, set.hash());
-  return evaluation;
-}
-
-SegmentationRun open_segment_run(const fs::path& path) {
-  return open_run<SegmentationRun>(
-      path, "segmentation", read_run_config<SegmentationConfig>, [](SegmentationRun& run) {
-        run.data = data::read_scene_summary(run.folder.file("data.json").string());
-        return models::make_segmenter(run.config.model, model_shape(run.data),
-                                      static_cast<uint64_t>(run.config.train.seed));
-      });
-}
-
-data::SegmentationSet load_run_scenes(const SegmentationRun& run, const std::string& path,
-                                      const std::string& masks, bool whole, bool with_test) {
-  data::SegmentationDataConfig config = run.config.data;
-  require(masks.empty() || !path.empty(), ErrorKind::usage, "--masks needs --data: the images of the masks");
-  if (!path.empty()) {
-    require(!masks.empty(), ErrorKind::usage, "--data {} needs --masks: the true classes", path);
-    config.path = path;
-    config.masks = masks;
-    config.layout = "auto";
-    config.split = "auto";
-  }
-  return {config, run.data, whole || !path.empty(), with_test};
+    if (!set->areas(scene_split(part)).empty()) metrics[part] = evaluate(part, true, train::single_process());
 }
 
 }  // namespace modewise::tasks

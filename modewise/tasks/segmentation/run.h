@@ -1,51 +1,59 @@
 #pragma once
-// Segmentation run: training to a run folder, and opening of a run folder.
+// Segmentation run.
 //
 // Besides the trainer's files it has data.json (classes, bands, scale, window); metrics.json has "validation"
 // and, if training reads the test split, "test".
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "modewise/tasks/open_run.h"
-#include "modewise/tasks/segmentation/task.h"
-#include "modewise/tasks/trained_run.h"
+#include "modewise/data/segmentation/segmentation_set.h"
+#include "modewise/models/segmentation/segmenter.h"
+#include "modewise/tasks/run/run.h"
+#include "modewise/tasks/segmentation/config.h"
 
 namespace modewise::tasks {
 
-/// Trains, evaluates the validation and test areas, and writes the results. With `resume` the run continues
-/// (a finished one is evaluated again). Throws train::EvaluationInterrupted if a signal arrives after
-/// training.
-TrainedRun train_segment(const SegmentationConfig& config, const data::SegmentationSet& data,
-                         train::RunFolder& run, bool resume, bool accept_changes = false);
+class SegmentationRun final : public Run {
+ public:
+  explicit SegmentationRun(SegmentationConfig settings) : config(std::move(settings)) {}
 
-/// A run with the best weights of its segmenter.
-struct SegmentationRun : OpenRun<SegmentationConfig, models::Segmenter> {
-  data::SceneSummary data = {};
+  RunSettings settings() override { return settings_of(config); }
+  void load(const DataRequest& request) override;
+  std::string hash() const override { return set->hash(); }
+  nlohmann::ordered_json describe() const override;
+  void restore(const nlohmann::ordered_json& json, const std::string& file) override;
+  void announce() override;
+
+  void make_model(Purpose purpose) override;
+  torch::nn::Module& module() const override { return *model; }
+  analysis::ModelCost cost() const override;
+  std::unique_ptr<train::ModuleTask> task() override;
+
+  /// pixels, accuracy, mean_iou, micro_iou, mean_recall, kappa, classes (id, name, pixels, iou, precision,
+  /// recall, f1), confusion, one row per true class, and the mean "loss". Several `workers` distribute the
+  /// areas.
+  nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;
+  void finish(nlohmann::ordered_json& metrics) override;
+  /// One row per evaluation; then classes and confusion matrix of the last one.
+  std::vector<ResultTable> tables(const nlohmann::ordered_json& metrics) const override;
+  /// With metrics by class, figures of test areas and attention maps.
+  report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
+
+  SegmentationConfig config;
+  data::SceneSummary summary;                // of the training images
+  std::optional<data::SegmentationSet> set;  // the loaded images
+  std::shared_ptr<models::Segmenter> model;
+
+ private:
+  bool whole_ = false;  // the set has no split: all its areas are in the test split
 };
-
-/// Errors as open_run.
-SegmentationRun open_segment_run(const std::filesystem::path& path);
 
 /// "train", "validation"; any other name is the test split.
 data::SceneSplit scene_split(const std::string& name);
-
-/// Evaluates (metrics.h) the areas of a split, named `name`, with the mean "loss". With several `workers`
-/// only rank 0 has the result; other ranks get null.
-nlohmann::ordered_json evaluate_areas(models::Segmenter& model, const SegmentationConfig& config,
-                                      const data::SegmentationSet& data, const std::string& name,
-                                      data::SceneSplit split,
-                                      train::Workers& workers = train::single_process());
-
-/// Evaluates the unread test areas of a run and writes "test" of metrics.json like training. `set` is the
-/// run's complete data. Returns the evaluation. Several train::workers() distribute the areas; rank 0 writes,
-/// other ranks return null.
-nlohmann::ordered_json evaluate_left_out_test(const SegmentationRun& run, const data::SegmentationSet& set);
-
-/// Loads the run's training images, or, if `path` is not empty, others with their masks; `whole`: without a
-/// split. Without `with_test` the test split stays unread.
-data::SegmentationSet load_run_scenes(const SegmentationRun& run, const std::string& path,
-                                      const std::string& masks, bool whole, bool with_test = true);
 
 }  // namespace modewise::tasks

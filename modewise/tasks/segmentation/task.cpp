@@ -13,7 +13,7 @@
 #include <iterator>
 
 #include "modewise/nn/layers/dropout.h"
-#include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/run/run_figures.h"
 #include "modewise/tasks/segmentation/tiles.h"
 #include "modewise/train/distributed/distribute.h"
 
@@ -138,11 +138,9 @@ models::SegmentationInput gather_windows(const data::SegmentationSet& set,
   return input;
 }
 
-SegmentationTask::SegmentationTask(const SegmentationConfig& config, const data::SegmentationSet& data)
-    : config_(config),
-      data_(data),
-      model_(models::make_segmenter(config.model, model_shape(data.summary()),
-                                    static_cast<uint64_t>(config.train.seed))) {
+SegmentationTask::SegmentationTask(const SegmentationConfig& config, const data::SegmentationSet& data,
+                                   std::shared_ptr<models::Segmenter> model)
+    : config_(config), data_(data), model_(std::move(model)) {
   const std::vector<double> weights =
       class_weights(config.segment.class_weights, data.class_pixels(data::SceneSplit::train));
   if (weights.empty()) return;

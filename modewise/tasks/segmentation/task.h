@@ -10,7 +10,7 @@
 #include "modewise/metrics/confusion_matrix.h"
 #include "modewise/models/segmentation/segmenter.h"
 #include "modewise/nn/layers/constant.h"
-#include "modewise/tasks/rank_tracking.h"
+#include "modewise/tasks/run/rank_tracking.h"
 #include "modewise/tasks/segmentation/config.h"
 #include "modewise/train/loop/module_task.h"
 
@@ -47,8 +47,9 @@ models::SegmentationInput gather_windows(const data::SegmentationSet& set,
 
 class SegmentationTask final : public train::ModuleTask {
  public:
-  /// `data` must outlive the task.
-  SegmentationTask(const SegmentationConfig& config, const data::SegmentationSet& data);
+  /// `config` and `data` must outlive the task.
+  SegmentationTask(const SegmentationConfig& config, const data::SegmentationSet& data,
+                   std::shared_ptr<models::Segmenter> model);
 
   torch::nn::Module& module() override { return *model_; }
   int64_t training_samples() const override { return static_cast<int64_t>(data_.training_tiles().size()); }
@@ -64,12 +65,10 @@ class SegmentationTask final : public train::ModuleTask {
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash(); }
 
-  models::Segmenter& model() { return *model_; }
-
  private:
   void track_stable_rank(train::Metrics& metrics);
 
-  SegmentationConfig config_;
+  const SegmentationConfig& config_;
   const data::SegmentationSet& data_;
   std::shared_ptr<models::Segmenter> model_;
   std::shared_ptr<nn::Constant> weights_;  // [C] or null

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/series_classification/run.h"
+#include "modewise/tasks/series_classification/spec.h"
 
 namespace modewise::tasks {
 namespace {
@@ -42,9 +44,8 @@ std::vector<int64_t> patch_modes(const AttentionRequest& request,
 }  // namespace
 
 AttentionMatrices series_attention(const AttentionRequest& request) {
-  auto made = std::make_unique<SeriesClassificationRun>();
-  const SeriesClassificationRun* run = made.get();
-  const auto opened = std::make_shared<const OpenedRun>(open_run(std::move(made), request.run));
+  const std::shared_ptr<SeriesClassificationRun> run =
+      open_run_as<SeriesClassificationRun>(series_classification_spec, request.run);
   const models::SeriesModelConfig& config = run->config.model;
   require(config.name == "patchtst", ErrorKind::usage, "{} is a run of '{}', which has no attention matrices",
           request.run, config.name);
@@ -54,18 +55,18 @@ AttentionMatrices series_attention(const AttentionRequest& request) {
   out.tokens = config.tokens(run->model().shape().length);
   out.modes =
       patch_modes(request, config.attention.options(config.width, config.heads, out.tokens), out.tokens);
-  opened->run->load_samples_of(request.data, true);
+  run->load_samples_of(request.data, true);
   const auto samples = std::make_shared<const std::vector<int64_t>>(run->set().split(request.split));
   require(!samples->empty(), ErrorKind::data, "{}: there are no {} samples", run->set().source,
           request.split);
-  out.model = fmt::format("{}, {}", opened->folder.path().filename().string(), run->model_name());
+  out.model = fmt::format("{}, {}", run->folder().path().filename().string(), run->settings().model);
   out.sample = "sample";
   out.source = fmt::format("{}, {} split", std::filesystem::path(run->set().source).filename().string(),
                            request.split);
   out.layers = config.blocks;
   out.heads = config.heads;
   out.samples = std::ssize(*samples);
-  out.of = [opened, run, samples](int64_t sample, int64_t layer) {
+  out.of = [run, samples](int64_t sample, int64_t layer) {
     const data::LabelledBatch batch = run->gather(std::span(&(*samples)[static_cast<size_t>(sample)], 1));
     return run->model().attention({batch.values, batch.valid}).full[static_cast<size_t>(layer)].squeeze(0);
   };

@@ -1,7 +1,7 @@
 #pragma once
 // Attention matrices of series classifiers over the patches of their samples.
 
-#include "modewise/tasks/attention_matrices.h"
+#include "modewise/tasks/run/attention_matrices.h"
 
 namespace modewise::tasks {
 

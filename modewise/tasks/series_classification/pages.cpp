@@ -11,8 +11,6 @@
 namespace modewise::tasks {
 namespace {
 
-constexpr int64_t kShownVariables = 6;
-
 /// Mean of each variable over its sample, expanded to the values [B, V, T]; padding is unchanged.
 at::Tensor means_like(const models::ClassifierInput& input) {
   const at::Tensor sum = input.values.sum(-1, true);
@@ -36,10 +34,6 @@ SampleView SeriesClassificationRun::sample_view(int64_t sample) const {
     chart.series.push_back(std::move(line));
   }
   return report::Figure(std::move(chart));
-}
-
-std::string SeriesClassificationRun::figure_text() const {
-  return fmt::format("scaled series, at most the first {} variables", kShownVariables);
 }
 
 std::vector<Influence> SeriesClassificationRun::influences(const models::ClassifierInput& input,

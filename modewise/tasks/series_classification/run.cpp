@@ -9,7 +9,7 @@
 #include "modewise/core/error.h"
 #include "modewise/models/series_classification/series_ensemble.h"
 #include "modewise/tasks/classification/choose_epochs.h"
-#include "modewise/tasks/classification/members.h"
+#include "modewise/tasks/series_classification/spec.h"
 
 namespace modewise::tasks {
 namespace {
@@ -18,13 +18,19 @@ constexpr int64_t kUsualSeriesEpochs = 100;
 
 }  // namespace
 
-void SeriesClassificationRun::require_data() const {
-  require(!config.data.path.empty() || !config.data.train.empty(), ErrorKind::usage,
-          "no data: give --data FOLDER with X_TRAIN.ts and X_TEST.ts, or --train FILE --test FILE");
+ClassDescription SeriesClassificationRun::about() const {
+  ClassDescription about{series_classification_spec, "series", {"accuracy", "loss"}, {"patch"}};
+  about.view = fmt::format("scaled series, at most the first {} variables", kShownVariables);
+  about.removal = "its values become the mean of the variable over the sample";
+  about.protocol = config.data.protocol;
+  about.new_split = "test";
+  return about;
 }
 
-void SeriesClassificationRun::load_samples(bool with_test) {
-  take_members(*this);
+void SeriesClassificationRun::load_training_samples(bool with_test) {
+  require(!config.data.path.empty() || !config.data.train.empty(), ErrorKind::usage,
+          "no data: give --data FOLDER with X_TRAIN.ts and X_TEST.ts, or --train FILE --test FILE");
+  take_members();
   data::SeriesCollection set = data::load_collection(config.data, with_test);
   require_parts(set, with_test);
   take(std::move(set));
@@ -73,7 +79,7 @@ nlohmann::ordered_json SeriesClassificationRun::describe() const {
           {"samples", part_sizes(set_)}};
 }
 
-void SeriesClassificationRun::read_description(const nlohmann::ordered_json& json, const std::string& file) {
+void SeriesClassificationRun::restore(const nlohmann::ordered_json& json, const std::string& file) {
   source_ = json.at("source").get<std::string>();
   trained_ = {
       json.at("classes").get<std::vector<std::string>>(),
@@ -90,11 +96,11 @@ void SeriesClassificationRun::read_description(const nlohmann::ordered_json& jso
       ErrorKind::data, "{}: means and standard deviations do not match {} variables", file, shape_.variables);
 }
 
-void SeriesClassificationRun::make_model(bool to_train) {
+void SeriesClassificationRun::make_model(Purpose purpose) {
   model_ = models::make_series_classifier(config.model, shape_, seed());
-  if (!to_train) return;
-  mixture_ = join_members(*this, [this](int64_t number, const ClassificationRun& member) {
-    scale_for(number, dynamic_cast<const SeriesClassificationRun&>(member).trained_.scale);
+  if (purpose == Purpose::open) return;
+  join([this](int64_t number, ClassificationRun& member) {
+    scale_for(number, as<SeriesClassificationRun>(member).trained_.scale);
   });
   if (!model_->remembers()) return;
   const data::LabelledBatch all = gather(set_.train);
@@ -122,7 +128,8 @@ void SeriesClassificationRun::augment(data::LabelledBatch& batch, int64_t number
   data::augment(batch, config.augment, seed(), static_cast<uint64_t>(number));
 }
 
-void SeriesClassificationRun::add_metrics(nlohmann::ordered_json& metrics) const {
+void SeriesClassificationRun::finish(nlohmann::ordered_json& metrics) {
+  ClassificationRun::finish(metrics);
   metrics["protocol"] = config.data.protocol;
 }
 

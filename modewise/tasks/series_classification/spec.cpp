@@ -7,6 +7,7 @@
 
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_spec.h"
+#include "modewise/tasks/run/load_config.h"
 #include "modewise/tasks/series_classification/attention.h"
 #include "modewise/tasks/series_classification/run.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::unique_ptr<ClassificationRun> make_run() {
-  return std::make_unique<SeriesClassificationRun>();
+std::unique_ptr<Run> create(const Settings& settings) {
+  return std::make_unique<SeriesClassificationRun>(load_config<SeriesClassificationConfig>(settings));
 }
 
 /// Length of the shortest sample.
@@ -26,8 +27,8 @@ int64_t shortest(const data::SeriesCollection& set) {
   return steps;
 }
 
-Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const SeriesClassificationConfig config = load_config<SeriesClassificationConfig>(file, assignments);
+Result describe_data(const Settings& settings) {
+  const SeriesClassificationConfig config = load_config<SeriesClassificationConfig>(settings);
   const data::SeriesCollection set = data::load_collection(config.data);
   const int64_t minimum = shortest(set);
   Json head = {{"source", set.source},   {"name", set.name},
@@ -50,8 +51,8 @@ bool owns(const std::filesystem::path& data) {
 
 /// data.length of the longest sample, if lengths differ and the test split will be evaluated: candidates
 /// train without it, but the chosen model must fit it. "": nothing to set.
-std::string room_for_test(const std::string& file, const std::vector<std::string>& assignments) {
-  const auto config = load_config<SeriesClassificationConfig>(file, assignments);
+std::string room_for_test(const Settings& settings) {
+  const auto config = load_config<SeriesClassificationConfig>(settings);
   if (config.data.length > 0 || !config.train.test || config.data.is_simulated()) return "";
   const data::SeriesCollection set = data::load_collection(config.data);
   return set.padded() ? fmt::format("data.length={}", set.length) : "";
@@ -60,8 +61,8 @@ std::string room_for_test(const std::string& file, const std::vector<std::string
 constexpr int64_t kEnoughToChoose = 200;  // validation samples above which one split is enough
 constexpr int64_t kFurtherSplits = 4;
 
-std::vector<std::string> splits(const std::string& file, const std::vector<std::string>& assignments) {
-  const data::CollectionConfig config = load_config<SeriesClassificationConfig>(file, assignments).data;
+std::vector<std::string> splits(const Settings& settings) {
+  const data::CollectionConfig config = load_config<SeriesClassificationConfig>(settings).data;
   // Other protocols also resample the test split, and a simulation uses the seed for its series.
   if (config.protocol != "official" || config.is_simulated()) return {};
   if (std::ssize(data::load_collection(config, false).validation) >= kEnoughToChoose) return {};
@@ -73,7 +74,7 @@ std::vector<std::string> splits(const std::string& file, const std::vector<std::
 
 /// Candidates, with the transformer settings that experiments/series_classification found for small sets:
 /// noise, shifts, mixup, and two patch lengths.
-std::vector<Candidate> candidates(const std::string& file, const std::vector<std::string>& assignments) {
+std::vector<Candidate> candidates(const Settings& settings) {
   const std::vector<std::string> augmented = {"augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3",
                                               "model.dropout=0.2", "model.head.dropout=0.3"};
   const auto patchtst = [&](const std::vector<std::string>& further) {
@@ -93,22 +94,30 @@ std::vector<Candidate> candidates(const std::string& file, const std::vector<std
        {"model.name=resnet", "augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3"}},
       {"tcn", {"model.name=tcn"}},
       {"dlinear", {"model.name=dlinear"}}};
-  if (const std::string room = room_for_test(file, assignments); !room.empty())
+  if (const std::string room = room_for_test(settings); !room.empty())
     for (Candidate& one : all) one.settings.push_back(room);
   return all;
 }
 
+const Comparison& comparison() {
+  static const Comparison made = classification_comparison("series", "samples");
+  return made;
+}
+
 }  // namespace
 
-const TaskSpec series_classification_spec = classification_spec<make_run>({
+const TaskSpec series_classification_spec = {
     .name = "series_classification",
     .command = "classify-series",
+    .subject = "a classifier",
     .summary = "Trains a series classifier and evaluates it on the test samples.",
     .example = "modewise train classify-series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
-    .data_help = "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt, .arff), one of the two, a file "
-                 "of all samples, or motifs (data.path)",
-    .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, "
-                  "ensemble, auto",
+    .data_help =
+        "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt, .arff), one of the two, a file "
+        "of all samples, or motifs (data.path)",
+    .model_help =
+        "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, "
+        "ensemble, auto",
     .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv, .txt or .arff"},
                 {"--test", "data.test", "test file"},
                 {"--protocol", "data.protocol",
@@ -118,12 +127,16 @@ const TaskSpec series_classification_spec = classification_spec<make_run>({
                 {"--fold", "model.attention.fold", "sizes of the fold, such as 0,32"}},
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/loss", "validation loss", "lowest", 3}},
-    .owns = owns,
-    .candidates = candidates,
-    .ensemble = classification_ensemble("classify.select=accuracy"),
-    .splits = splits,
-    .attention = series_attention,
+    .create = create,
     .describe_data = describe_data,
-});
+    .comparison = comparison,
+    .owns = owns,
+    .predict = {predict_classification},
+    .explain = explain_classification,
+    .attention = series_attention,
+    .search = Search{.candidates = candidates,
+                     .ensemble = classification_ensemble("classify.select=accuracy"),
+                     .splits = splits},
+};
 
 }  // namespace modewise::tasks

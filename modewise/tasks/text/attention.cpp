@@ -2,51 +2,17 @@
 
 #include <fmt/ranges.h>
 
-#include <functional>
 #include <limits>
 #include <memory>
-#include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/data/text/token_rows.h"
-#include "modewise/tasks/text/objective_run.h"
-#include "modewise/tasks/text/run.h"
+#include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/text/encoder_run.h"
+#include "modewise/tasks/text/spec.h"
 
 namespace modewise::tasks {
 namespace {
-
-/// A run of any objective: its texts with special tokens, and their attention.
-struct AttendingRun {
-  std::shared_ptr<const void> owner;
-  const TextTaskConfig* config = nullptr;
-  const TextReading* reading = nullptr;
-  std::string source;
-  std::vector<text::FramedText> texts;
-  std::function<models::AttentionView(const models::TextInput&)> attention;
-};
-
-AttendingRun open_classifier(const AttentionRequest& request) {
-  auto made = std::make_unique<TextRun>();
-  TextRun* run = made.get();
-  const auto opened = std::make_shared<OpenedRun>(open_run(std::move(made), request.run));
-  run->load_samples_of(request.data, true);
-  AttendingRun out{opened, &run->config, &run->reading(), run->set().source, {}, nullptr};
-  for (const int64_t i : run->set().split(request.split))
-    out.texts.push_back(run->reading().framed(run->set(), i));
-  out.attention = [run](const models::TextInput& input) { return run->model().text().attention(input); };
-  return out;
-}
-
-AttendingRun open_other(const AttentionRequest& request) {
-  const auto opened = std::make_shared<OpenedObjective>(open_objective(request.run));
-  ObjectiveRun* run = opened->run.get();
-  run->load_data(request.data, true);
-  AttendingRun out{opened, &run->config, &run->reading, run->config.data.path, {}, nullptr};
-  for (auto& [name, text] : run->shown_texts(request.split, std::numeric_limits<int64_t>::max()))
-    out.texts.push_back(std::move(text));
-  out.attention = [run](const models::TextInput& input) { return run->attention(input); };
-  return out;
-}
 
 std::vector<int64_t> token_modes(const AttentionRequest& request, const models::TextModelConfig& model) {
   const std::vector<int64_t>& fold = model.attention.fold;
@@ -62,31 +28,37 @@ std::vector<int64_t> token_modes(const AttentionRequest& request, const models::
 AttentionMatrices text_attention(const AttentionRequest& request) {
   require(request.tokenizer.empty(), ErrorKind::usage, "--tokenizer is for language models; {} has its own",
           request.run);
-  const bool classify =
-      read_run_config<TextTaskConfig>(train::RunFolder::open(request.run)).is("classification");
-  const auto run = std::make_shared<AttendingRun>(classify ? open_classifier(request) : open_other(request));
+  const std::shared_ptr<Run> run = open_run(text_spec, request.run);
+  DataRequest samples;
+  samples.path = request.data;
+  samples.split = request.split;
+  run->load(samples);
+  const EncoderRun* encoder = &as<EncoderRun>(*run);
+  NamedTexts texts = encoder->shown_texts(request.split, std::numeric_limits<int64_t>::max());
+  const TextTaskConfig& config = encoder->text_config();
+  const std::filesystem::path source = request.data.empty() ? config.data.path : request.data;
   AttentionMatrices out;
-  out.model = fmt::format("{}, {}", std::filesystem::path(request.run).filename().string(),
-                          model_title(*run->config));
+  out.model =
+      fmt::format("{}, {}", std::filesystem::path(request.run).filename().string(), model_title(config));
   out.sample = "text";
-  out.source =
-      fmt::format("{}, {} split", std::filesystem::path(run->source).filename().string(), request.split);
-  out.modes = token_modes(request, run->config->model);
-  out.layers = run->config->model.layers;
-  out.heads = run->config->model.heads;
+  out.source = fmt::format("{}, {} split", source.filename().string(), request.split);
+  out.modes = token_modes(request, config.model);
+  out.layers = config.model.layers;
+  out.heads = config.model.heads;
   out.tokens = cell_count(out.modes);
-  std::erase_if(run->texts, [&](const text::FramedText& text) { return std::ssize(text.ids) < out.tokens; });
-  require(!run->texts.empty(), ErrorKind::data, "{}: no text has {} tokens ({})", out.source, out.tokens,
+  std::erase_if(texts, [&](const auto& named) { return std::ssize(named.second.ids) < out.tokens; });
+  require(!texts.empty(), ErrorKind::data, "{}: no text has {} tokens ({})", out.source, out.tokens,
           fmt::join(out.modes, " × "));
-  out.samples = std::ssize(run->texts);
-  out.of = [run, n = out.tokens](int64_t sample, int64_t layer) {
-    text::FramedText text = run->texts[static_cast<size_t>(sample)];
+  out.samples = std::ssize(texts);
+  const auto shown = std::make_shared<const NamedTexts>(std::move(texts));
+  out.of = [run, encoder, shown, n = out.tokens](int64_t sample, int64_t layer) {
+    text::FramedText text = (*shown)[static_cast<size_t>(sample)].second;
     text.ids.resize(static_cast<size_t>(n));
     text.types.resize(static_cast<size_t>(n));
-    const data::TokenRows row = data::side_by_side(std::span(&text, 1), *run->reading->frame.padding);
-    const models::AttentionView view = run->attention({row.ids, row.mask, row.types});
+    const data::TokenRows row = data::side_by_side(std::span(&text, 1), *encoder->reading.frame.padding);
+    const models::AttentionView view = encoder->attention({row.ids, row.mask, row.types});
     require(!view.full.empty(), ErrorKind::usage, "attention '{}' has no matrices",
-            run->config->model.attention.type);
+            encoder->text_config().model.attention.type);
     return view.full[static_cast<size_t>(layer)].squeeze(0);
   };
   return out;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "modewise/tasks/attention_matrices.h"
+#include "modewise/tasks/run/attention_matrices.h"
 
 namespace modewise::tasks {
 

@@ -6,7 +6,6 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/text/glue.h"
-#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
@@ -74,10 +73,6 @@ void TextTaskConfig::validate(const std::string& source) const {
   require(fits, ErrorKind::config, "{}: text.select = \"{}\" is not a metric of text.objective = \"{}\"",
           source, select, text.objective);
   train.validate();
-}
-
-TextTaskConfig load_text_config(const std::string& file, const std::vector<std::string>& assignments) {
-  return load_config<TextTaskConfig>(file, assignments);
 }
 
 std::string model_title(const TextTaskConfig& config) {

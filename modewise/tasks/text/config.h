@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "modewise/core/fields.h"
 #include "modewise/data/text/config.h"
@@ -44,9 +43,6 @@ struct TextTaskConfig {
   void validate(const std::string& source) const;
   bool is(const char* objective) const { return text.objective == objective; }
 };
-
-/// As tasks::load_config.
-TextTaskConfig load_text_config(const std::string& file, const std::vector<std::string>& assignments);
 
 /// Model name for tables: "bert 4×128 full", "roberta 12×768 axial 0·8·8" …
 std::string model_title(const TextTaskConfig& config);

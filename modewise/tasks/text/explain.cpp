@@ -1,13 +1,13 @@
 #include "modewise/tasks/text/explain.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "modewise/data/text/token_rows.h"
-#include "modewise/tasks/result_tables.h"
+#include "modewise/tasks/run/result_tables.h"
+#include "modewise/tasks/text/encoder_run.h"
 
 namespace modewise::tasks {
 namespace {
@@ -71,66 +71,83 @@ report::Table looks_table(const std::vector<std::string>& tokens, const at::Tens
   return table;
 }
 
-Influence influence_of_tokens(const ExplainedTexts& given, const std::string& name,
+Influence influence_of_tokens(const EncoderRun& run, const at::Tensor& whole, const std::string& name,
                               const models::TextInput& input, const std::vector<std::string>& tokens,
                               int64_t maximum) {
-  const at::Tensor whole = given.predicted(input);
-  const int64_t hidden = given.reading.frame.mask.value_or(*given.reading.frame.padding);
+  const int64_t hidden = run.reading.frame.mask.value_or(*run.reading.frame.padding);
   Influence one =
       influence_of("token of " + name, std::ssize(tokens), 1, maximum, [&](int64_t begin, int64_t end) {
         models::TextInput changed = input;
         changed.ids = input.ids.clone();
         changed.ids.narrow(1, begin, end - begin).fill_(hidden);
-        return (given.predicted(changed) - whole).abs().mean().item<double>();
+        return (run.prediction(changed) - whole).abs().mean().item<double>();
       });
   if (one.places.size() == tokens.size())
     for (size_t i = 0; i < tokens.size(); ++i) one.places[i] += " " + tokens[i];
   return one;
 }
 
-}  // namespace
-
-void explain_texts(const ExplainedTexts& given, const ExplainOptions& options, Explanation& e) {
-  const at::NoGradGuard no_grad;
-  size_t longest = 0;
-  for (const auto& [name, text] : given.texts) longest = std::max(longest, text.ids.size());
-  const auto n_all = static_cast<int64_t>(longest), count = std::ssize(given.texts);
-  e.mode_names = {"token"};
-  e.labels = {{}};
-  e.attention.sizes = {n_all};
-  for (int64_t i = 0; i < count; ++i) {
-    const auto& [name, text] = given.texts[static_cast<size_t>(i)];
-    const data::TokenRows row = data::side_by_side(std::span(&text, 1), *given.reading.frame.padding);
-    const models::TextInput input{row.ids, row.mask, row.types};
-    const std::vector<std::string> tokens = token_texts(given.reading, text);
-    const int64_t n = std::ssize(tokens);
-    const models::AttentionView view = given.attention(input);
-    std::vector<double> effect;
-    if (given.predicted) {
-      e.influences.push_back(influence_of_tokens(given, name, input, tokens, options.places));
-      effect = e.influences.back().effect;
-    }
-    e.sample_names.push_back(name);
-    e.sample_labels.push_back(tokens);
-    if (view.full.empty()) continue;
-    for (size_t layer = 0; layer < view.full.size(); ++layer) {
-      const at::Tensor& matrix = view.full[layer];  // [1, H, n, n]
-      if (e.attention.full.size() <= layer)
-        e.attention.full.push_back(at::zeros({count, matrix.size(1), n_all, n_all}, at::kFloat));
-      e.attention.full[layer][i].narrow(1, 0, n).narrow(2, 0, n).copy_(matrix[0]);
-    }
-    const at::Tensor last = view.full.back()[0];
-    e.tables.push_back(
-        {fmt::format("Attention of the tokens of {}", name),
-         are_shares(last) ? "Last layer, mean over heads."
+/// Stores the attention of text `i` of `count`, [1, H, n, n] per layer, and the table of its last layer.
+void add_matrices(const std::vector<at::Tensor>& layers, const std::vector<double>& effect, int64_t i,
+                  int64_t count, Explanation& e) {
+  const std::vector<std::string>& tokens = e.sample_labels.back();
+  const int64_t n = std::ssize(tokens), longest = e.attention.sizes.front();
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    const at::Tensor& matrix = layers[layer];
+    if (e.attention.full.size() <= layer)
+      e.attention.full.push_back(at::zeros({count, matrix.size(1), longest, longest}, at::kFloat));
+    e.attention.full[layer][i].narrow(1, 0, n).narrow(2, 0, n).copy_(matrix[0]);
+  }
+  const at::Tensor last = layers.back()[0];
+  e.tables.push_back({fmt::format("Attention of the tokens of {}", e.sample_names.back()),
+                      are_shares(last)
+                          ? "Last layer, mean over heads."
                           : "Last layer, mean over heads. The weights of this attention type are factors of "
                             "the values: they may be negative and do not sum to 100 %.",
-         looks_table(tokens, last.mean(0), effect)});
+                      looks_table(tokens, last.mean(0), effect)});
+}
+
+Explanation begin_explanation(Run& run, const ExplainOptions& options) {
+  const RunSettings settings = run.settings();
+  Explanation e;
+  e.title = fmt::format("{} on {}", settings.model, settings.data);
+  e.subtitle = "Attention and occlusion of tokens";
+  e.facts = {{"run", run.folder().path().string()},
+             {"samples", fmt::format("{} of the {} split", options.singles, options.split)}};
+  e.mode_names = {"token"};
+  e.labels = {{}};
+  return e;
+}
+
+}  // namespace
+
+Explanation explain_text(Run& given, const ExplainOptions& options) {
+  const auto& run = as<EncoderRun>(given);
+  const NamedTexts texts = run.shown_texts(run.other_texts ? "test" : options.split, options.singles);
+  Explanation e = begin_explanation(given, options);
+  size_t longest = 0;
+  for (const auto& [name, text] : texts) longest = std::max(longest, text.ids.size());
+  e.attention.sizes = {static_cast<int64_t>(longest)};
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto& [name, text] = texts[i];
+    const data::TokenRows row = data::side_by_side(std::span(&text, 1), *run.reading.frame.padding);
+    const models::TextInput input{row.ids, row.mask, row.types};
+    e.sample_names.push_back(name);
+    e.sample_labels.push_back(token_texts(run.reading, text));
+    std::vector<double> effect;
+    if (const at::Tensor whole = run.prediction(input); whole.defined()) {
+      e.influences.push_back(
+          influence_of_tokens(run, whole, name, input, e.sample_labels.back(), options.places));
+      effect = e.influences.back().effect;
+    }
+    const models::AttentionView view = run.attention(input);
+    if (!view.full.empty()) add_matrices(view.full, effect, static_cast<int64_t>(i), std::ssize(texts), e);
   }
   if (!e.attention.full.empty()) e.ranks = analysis::layer_ranks(e.attention);
-  if (!given.predicted) return;
+  if (e.influences.empty()) return e;
   e.effect_unit = "the mean absolute change of the prediction";
   e.removal = "the token is masked";
+  return e;
 }
 
 }  // namespace modewise::tasks

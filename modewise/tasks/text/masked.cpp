@@ -91,6 +91,20 @@ class MaskedTask final : public train::ModuleTask {
 
 }  // namespace
 
+ObjectiveDescription MaskedRun::about() const {
+  return {.title = "Masked language model",
+          .data = "FILE or FOLDER of texts",
+          .select = "loss",
+          .new_split = "all",
+          .columns = {{"split", "split"},
+                      {"windows", "windows"},
+                      {"masked tokens", "samples"},
+                      {"accuracy %", "accuracy", 1, 100},
+                      {"loss", "loss", 3},
+                      {"perplexity", "perplexity", 2}},
+          .charts = {{"Masked-token accuracy", {"val_accuracy"}}, {"Losses", {"train_loss", "val_loss"}}}};
+}
+
 void MaskedRun::load_data(const std::string& path, bool with_test) {
   data::DocumentConfig wanted = config.data.documents();
   if (!path.empty()) {
@@ -151,7 +165,7 @@ MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& window
   return scores;
 }
 
-Json MaskedRun::describe() const {
+Json MaskedRun::describe_data() const {
   const auto part = [](const data::TokenPart& one) -> Json {
     return {{"documents", one.spans.size()}, {"tokens", one.tokens()}, {"bytes", one.bytes()}};
   };
@@ -170,20 +184,20 @@ analysis::ModelCost MaskedRun::cost() const {
   return analysis::text_cost(config.model, reading.length, {.masked = config.masking.share});
 }
 
-void MaskedRun::make_model(bool started) {
+void MaskedRun::make_model(Purpose purpose) {
   model_ = models::make_masked_language_model(config.model, static_cast<uint64_t>(config.train.seed));
-  if (started) start_weights(config, *model_);
+  if (purpose == Purpose::train) start_weights(config, *model_);
 }
 
 void MaskedRun::save(const fs::path& folder) const {
   models::save_text_model(folder, *model_, {.tokenizer = reading.tokenizer});
 }
 
-std::unique_ptr<train::ModuleTask> MaskedRun::make_task() {
+std::unique_ptr<train::ModuleTask> MaskedRun::task() {
   return std::make_unique<MaskedTask>(*this);
 }
 
-Json MaskedRun::evaluate(const std::string& split) const {
+Json MaskedRun::score(const std::string& split) const {
   const data::TokenWindows all = windows(split);
   const MaskedScores scores = score_masked(*this, all, 0);
   const auto asked = static_cast<double>(scores.asked);
@@ -193,16 +207,6 @@ Json MaskedRun::evaluate(const std::string& split) const {
           {"accuracy", static_cast<double>(scores.right) / asked},
           {"loss", scores.loss / asked},
           {"perplexity", std::exp(scores.loss / asked)}};
-}
-
-std::vector<JsonColumn> MaskedRun::columns() const {
-  return {{"split", "split"},           {"windows", "windows"},
-          {"masked tokens", "samples"}, {"accuracy %", "accuracy", 1, 100},
-          {"loss", "loss", 3},          {"perplexity", "perplexity", 2}};
-}
-
-std::vector<LearningChart> MaskedRun::charts() const {
-  return {{"Masked-token accuracy", {"val_accuracy"}}, {"Losses", {"train_loss", "val_loss"}}};
 }
 
 void MaskedRun::add_sections(report::HtmlPage& page, const std::string& split) const {
@@ -233,10 +237,9 @@ Result MaskedRun::predict(const PredictRequest& request) {
        request.run);
 }
 
-std::vector<std::pair<std::string, text::FramedText>> MaskedRun::shown_texts(const std::string& split,
-                                                                             int64_t count) const {
+NamedTexts MaskedRun::shown_texts(const std::string& split, int64_t count) const {
   const data::TokenWindows all = windows(split);
-  std::vector<std::pair<std::string, text::FramedText>> out;
+  NamedTexts out;
   for (const int64_t i : spread_samples(all.size(), count)) {
     const at::Tensor tokens = all.gather(std::span(&i, 1)).inputs;
     out.emplace_back(

@@ -13,25 +13,23 @@ class MaskedRun final : public ObjectiveRun {
  public:
   using ObjectiveRun::ObjectiveRun;
 
+  ObjectiveDescription about() const override;
   void load_data(const std::string& path, bool with_test) override;
   std::string hash() const override { return set_.hash; }
-  nlohmann::ordered_json describe() const override;
-  std::vector<std::string> notes() const override { return set_.notes; }
+  nlohmann::ordered_json describe_data() const override;
+  const std::vector<std::string>& notes() const override { return set_.notes; }
   std::string data_text(bool with_test) const override;
-  analysis::ModelCost cost() const override;
 
-  void make_model(bool started) override;
+  void make_model(Purpose purpose) override;
   torch::nn::Module& module() const override { return *model_; }
+  analysis::ModelCost cost() const override;
+  std::unique_ptr<train::ModuleTask> task() override;
   void save(const std::filesystem::path& folder) const override;
-  std::unique_ptr<train::ModuleTask> make_task() override;
 
-  nlohmann::ordered_json evaluate(const std::string& split) const override;
-  std::vector<JsonColumn> columns() const override;
-  std::vector<LearningChart> charts() const override;
+  nlohmann::ordered_json score(const std::string& split) const override;
   void add_sections(report::HtmlPage& page, const std::string& split) const override;
   Result predict(const PredictRequest& request) override;
-  std::vector<std::pair<std::string, text::FramedText>> shown_texts(const std::string& split,
-                                                                    int64_t count) const override;
+  NamedTexts shown_texts(const std::string& split, int64_t count) const override;
   models::AttentionView attention(const models::TextInput& input) const override {
     return model_->attention(input);
   }

@@ -1,76 +1,73 @@
 #pragma once
-// Text runs without classes: regression and masked language modelling, with shared commands.
+// Text runs without classes: regression and masked language modelling.
+//
+// The run folder also has tokenizer/ (a copy of its file) and model/ (the best weights in Hugging Face
+// format, with the tokenizer).
 
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "modewise/analysis/cost.h"
-#include "modewise/models/attention_view.h"
-#include "modewise/tasks/result_tables.h"
-#include "modewise/tasks/run_report.h"
-#include "modewise/tasks/task_spec.h"
-#include "modewise/tasks/text/config.h"
-#include "modewise/tasks/text/reading.h"
-#include "modewise/tasks/trained_run.h"
-#include "modewise/train/loop/module_task.h"
+#include "modewise/tasks/run/result_tables.h"
+#include "modewise/tasks/run/run.h"
+#include "modewise/tasks/run/run_report.h"
+#include "modewise/tasks/text/encoder_run.h"
 
 namespace modewise::tasks {
 
-class ObjectiveRun {
+/// Constants of an objective.
+struct ObjectiveDescription {
+  std::string title;                // of the report: "Text regression"
+  std::string data;                 // the argument of --data: "FILE or FOLDER"
+  std::string select;               // text.select = auto: validation metric for the selection of the weights
+  std::string new_split;            // split of other texts than the run's own, for evaluate
+  std::vector<JsonColumn> columns;  // of the table of evaluations
+  std::vector<LearningChart> charts;  // of the report
+};
+
+class ObjectiveRun : public Run, public EncoderRun {
  public:
-  explicit ObjectiveRun(TextTaskConfig settings) : config(std::move(settings)) {}
-  virtual ~ObjectiveRun() = default;
+  explicit ObjectiveRun(TextTaskConfig given) : config(std::move(given)) {}
 
-  TextTaskConfig config;
-  TextReading reading;
-
+  virtual ObjectiveDescription about() const = 0;
   /// Loads the data of the config, or of `path`. Without `with_test` the test split stays unread.
   virtual void load_data(const std::string& path, bool with_test) = 0;
-  virtual std::string hash() const = 0;
-  /// Contents of data.json besides the tokenizer.
-  virtual nlohmann::ordered_json describe() const = 0;
-  virtual void read_description(const nlohmann::ordered_json& /*json*/) {}
-  virtual std::vector<std::string> notes() const = 0;
+  /// data.json without the tokenizer.
+  virtual nlohmann::ordered_json describe_data() const = 0;
+  virtual const std::vector<std::string>& notes() const = 0;
   /// "5749 training pairs of texts, 1500 validation, 1379 test".
   virtual std::string data_text(bool with_test) const = 0;
-  virtual analysis::ModelCost cost() const = 0;
-
-  /// `started`: with the weights of model.from.
-  virtual void make_model(bool started) = 0;
-  virtual torch::nn::Module& module() const = 0;
-  virtual void save(const std::filesystem::path& folder) const = 0;
-  virtual std::unique_ptr<train::ModuleTask> make_task() = 0;
-
   /// {"split", "samples", metrics}; data error for an empty split.
-  virtual nlohmann::ordered_json evaluate(const std::string& split) const = 0;
-  virtual std::vector<JsonColumn> columns() const = 0;
-  virtual std::vector<LearningChart> charts() const = 0;
-  /// Adds sections to the report.
+  virtual nlohmann::ordered_json score(const std::string& split) const = 0;
+  /// Adds sections about a split to the report.
   virtual void add_sections(report::HtmlPage& page, const std::string& split) const = 0;
-  virtual Result predict(const PredictRequest& request) = 0;
+  /// Writes the model in Hugging Face format.
+  virtual void save(const std::filesystem::path& folder) const = 0;
 
-  /// Evenly spaced texts of a split with special tokens, and their names.
-  virtual std::vector<std::pair<std::string, text::FramedText>> shown_texts(const std::string& split,
-                                                                            int64_t count) const = 0;
-  virtual models::AttentionView attention(const models::TextInput& input) const = 0;
+  const TextTaskConfig& text_config() const override { return config; }
+
+  RunSettings settings() override {
+    RunSettings settings = settings_of(config);
+    settings.rankless = "text, objective " + config.text.objective;
+    return settings;
+  }
+  void load(const DataRequest& request) override;
+  nlohmann::ordered_json describe() const override;
+  void restore(const nlohmann::ordered_json& data, const std::string& file) override;
+  void announce() override;
+  void keep() const override;
+  nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;
+  void finish(nlohmann::ordered_json& metrics) override;
+  std::vector<ResultTable> tables(const nlohmann::ordered_json& metrics) const override;
+  report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
+
+  TextTaskConfig config;
 };
 
 /// Creates the run of config.text.objective: regression or masked_lm.
 std::unique_ptr<ObjectiveRun> make_objective_run(TextTaskConfig config);
-
-struct OpenedObjective {
-  train::RunFolder folder;
-  std::unique_ptr<ObjectiveRun> run;
-};
-/// Opens a run with its best weights, without data. Errors as open_run.
-OpenedObjective open_objective(const std::filesystem::path& path);
-
-std::unique_ptr<Training> make_objective_training();
-Result evaluate_objective(const EvaluateRequest& request);
-Result predict_objective(const PredictRequest& request);
-void report_objective(const std::string& path, const std::string& data, const std::filesystem::path& out);
 
 }  // namespace modewise::tasks

@@ -6,17 +6,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "modewise/core/error.h"
 #include "modewise/data/text/token_rows.h"
 #include "modewise/models/text/files.h"
-#include "modewise/tasks/run_tokenizer.h"
+#include "modewise/tasks/run/run_figures.h"
+#include "modewise/tasks/run/run_tokenizer.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::tasks {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::shared_ptr<text::Tokenizer> tokenizer_of(const TextTaskConfig& config) {
   if (!config.tokenizer.empty()) return text::load_tokenizer(config.tokenizer);
@@ -107,6 +107,17 @@ models::TextInput TextReading::input(const data::TextSet& set, std::span<const i
   return {batch.ids, batch.mask, batch.types};
 }
 
+NamedTexts TextReading::spread(const data::TextSet& set, const std::string& split, int64_t count) const {
+  const std::vector<int64_t> samples = set.split(split);
+  require(!samples.empty(), ErrorKind::data, "{}: there are no {} texts", set.source, split);
+  NamedTexts texts;
+  for (const int64_t i : spread_samples(std::ssize(samples), count)) {
+    const int64_t sample = samples[static_cast<size_t>(i)];
+    texts.emplace_back(set.called(sample), framed(set, sample));
+  }
+  return texts;
+}
+
 TextReading begin_reading(TextTaskConfig& config) {
   std::shared_ptr<text::Tokenizer> tokenizer = tokenizer_of(config);
   const text::TextFrame frame = text::text_frame(*tokenizer);
@@ -138,11 +149,9 @@ TextReading run_reading(const TextTaskConfig& config, const train::RunFolder& fo
   return reading_with(config, run_tokenizer(folder));
 }
 
-TextReading reading_of(TextTaskConfig& config, const fs::path& config_file) {
-  const fs::path folder = config_file.parent_path();
-  if (config_file.filename() == "config.toml" && fs::is_directory(folder / "tokenizer"))
-    return reading_with(config, text::load_tokenizer((folder / "tokenizer").string()));
-  return begin_reading(config);
+TextReading training_reading(TextTaskConfig& config, const Run& run) {
+  const bool kept = run.has_folder() && std::filesystem::is_directory(run.folder().file("tokenizer"));
+  return kept ? run_reading(config, run.folder()) : begin_reading(config);
 }
 
 double layer_rate(const TextTaskConfig& config, std::string_view parameter) {

@@ -2,18 +2,24 @@
 // Tokenization of a run's texts to model input, and model sizes from tokenizer and config.
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "modewise/data/text/text_set.h"
 #include "modewise/models/text/masked_language_model.h"
 #include "modewise/models/text/text_classifier.h"
+#include "modewise/tasks/run/run.h"
 #include "modewise/tasks/text/config.h"
 #include "modewise/text/text_frame.h"
 
 namespace modewise::tasks {
+
+/// Names of texts, and the texts with special tokens.
+using NamedTexts = std::vector<std::pair<std::string, text::FramedText>>;
 
 struct TextReading {
   std::shared_ptr<text::Tokenizer> tokenizer;
@@ -23,6 +29,8 @@ struct TextReading {
   /// A sample with special tokens; data errors name the sample.
   text::FramedText framed(const data::TextSet& set, int64_t sample) const;
   models::TextInput input(const data::TextSet& set, std::span<const int64_t> samples) const;
+  /// Up to `count` texts of a split, evenly spaced. Data error for an empty split.
+  NamedTexts spread(const data::TextSet& set, const std::string& split, int64_t count) const;
 };
 
 /// Reading of a new run; sets the sizes of config.model from model.from or the tokenizer. Data and config
@@ -30,8 +38,8 @@ struct TextReading {
 TextReading begin_reading(TextTaskConfig& config);
 /// Reading of a run whose config has all sizes; its tokenizer is in `folder`.
 TextReading run_reading(const TextTaskConfig& config, const train::RunFolder& folder);
-/// run_reading for the config file of a resumed run, else begin_reading.
-TextReading reading_of(TextTaskConfig& config, const std::filesystem::path& config_file);
+/// The reading to train `run` with `config`: run_reading if its folder has a tokenizer, else begin_reading.
+TextReading training_reading(TextTaskConfig& config, const Run& run);
 
 /// Learning rate factor of a parameter by text.layer_decay: decay^(layers + 1) for embeddings,
 /// decay^(layers − l) for layer l (from 0), 1 for the head.

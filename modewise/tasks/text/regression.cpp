@@ -18,12 +18,26 @@
 #include "modewise/models/text/files.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/evaluation_mode.h"
+#include "modewise/tasks/run/commands.h"
 
 namespace modewise::tasks {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+/// Metrics of regression; `loss` is the mean squared error.
+struct NumberFigures {
+  double pearson = 0, spearman = 0, loss = 0;
+};
+
+NumberFigures number_figures(std::span<const double> predicted, std::span<const double> targets) {
+  double squares = 0;
+  for (size_t i = 0; i < predicted.size(); ++i)
+    squares += (predicted[i] - targets[i]) * (predicted[i] - targets[i]);
+  return {metrics::pearson(predicted, targets), metrics::spearman(predicted, targets),
+          squares / static_cast<double>(predicted.size())};
+}
 
 struct NumberBatch final : train::Batch {
   models::TextInput input;
@@ -105,12 +119,18 @@ std::vector<int64_t> samples_of(const data::TextSet& set, const std::string& spl
 
 }  // namespace
 
-NumberFigures number_figures(std::span<const double> predicted, std::span<const double> targets) {
-  double squares = 0;
-  for (size_t i = 0; i < predicted.size(); ++i)
-    squares += (predicted[i] - targets[i]) * (predicted[i] - targets[i]);
-  return {metrics::pearson(predicted, targets), metrics::spearman(predicted, targets),
-          squares / static_cast<double>(predicted.size())};
+ObjectiveDescription RegressionRun::about() const {
+  return {.title = "Text regression",
+          .data = "FILE or FOLDER",
+          .select = "pearson",
+          .new_split = "test",
+          .columns = {{"split", "split"},
+                      {"texts", "samples"},
+                      {"Pearson", "pearson", 3},
+                      {"Spearman", "spearman", 3},
+                      {"squared error", "loss", 3}},
+          .charts = {{"Validation correlations", {"val_pearson", "val_spearman"}},
+                     {"Squared errors", {"train_loss", "val_loss"}}}};
 }
 
 void RegressionRun::load_data(const std::string& path, bool with_test) {
@@ -129,13 +149,18 @@ void RegressionRun::load_data(const std::string& path, bool with_test) {
   if (with_test) samples_of(set_, "test", true);
 }
 
-Json RegressionRun::describe() const {
+Json RegressionRun::describe_data() const {
   return {
       {"source", set_.source},
       {"hash", hash()},
       {"pairs", set_.pairs()},
       {"samples",
        {{"train", set_.train.size()}, {"validation", set_.validation.size()}, {"test", set_.test.size()}}}};
+}
+
+void RegressionRun::restore(const Json& data, const std::string& file) {
+  ObjectiveRun::restore(data, file);
+  trained_on_pairs_ = data.at("pairs").get<bool>();
 }
 
 std::string RegressionRun::data_text(bool with_test) const {
@@ -148,16 +173,16 @@ analysis::ModelCost RegressionRun::cost() const {
   return analysis::text_cost(config.model, reading.length, {.classes = 1});
 }
 
-void RegressionRun::make_model(bool started) {
+void RegressionRun::make_model(Purpose purpose) {
   model_ = models::make_text_classifier(config.model, 1, static_cast<uint64_t>(config.train.seed));
-  if (started) start_weights(config, *model_);
+  if (purpose == Purpose::train) start_weights(config, *model_);
 }
 
 void RegressionRun::save(const fs::path& folder) const {
   models::save_text_model(folder, *model_, {.regression = true, .tokenizer = reading.tokenizer});
 }
 
-std::unique_ptr<train::ModuleTask> RegressionRun::make_task() {
+std::unique_ptr<train::ModuleTask> RegressionRun::task() {
   return std::make_unique<RegressionTask>(*this);
 }
 
@@ -177,7 +202,7 @@ std::vector<double> RegressionRun::predicted(std::span<const int64_t> samples) c
   return all;
 }
 
-Json RegressionRun::evaluate(const std::string& split) const {
+Json RegressionRun::score(const std::string& split) const {
   const std::vector<int64_t> samples = samples_of(set_, split, true);
   std::vector<double> targets;
   for (const int64_t i : samples) targets.push_back(set_.targets[static_cast<size_t>(i)]);
@@ -187,19 +212,6 @@ Json RegressionRun::evaluate(const std::string& split) const {
           {"pearson", metrics::finite_or_null(figures.pearson)},
           {"spearman", metrics::finite_or_null(figures.spearman)},
           {"loss", metrics::finite_or_null(figures.loss)}};
-}
-
-std::vector<JsonColumn> RegressionRun::columns() const {
-  return {{"split", "split"},
-          {"texts", "samples"},
-          {"Pearson", "pearson", 3},
-          {"Spearman", "spearman", 3},
-          {"squared error", "loss", 3}};
-}
-
-std::vector<LearningChart> RegressionRun::charts() const {
-  return {{"Validation correlations", {"val_pearson", "val_spearman"}},
-          {"Squared errors", {"train_loss", "val_loss"}}};
 }
 
 void RegressionRun::add_sections(report::HtmlPage& page, const std::string& split) const {
@@ -222,8 +234,8 @@ void RegressionRun::add_sections(report::HtmlPage& page, const std::string& spli
 }
 
 Result RegressionRun::predict(const PredictRequest& request) {
-  const bool npz = wants_npz(request.out);
-  require(!npz, ErrorKind::usage, "predictions of text regression are written as .csv, not {}", request.out);
+  require(!wants_npz(request.out), ErrorKind::usage,
+          "predictions of text regression are written as .csv, not {}", request.out);
   load_data(request.data, true);
   const std::vector<int64_t> samples = samples_of(set_, "test", false);
   const std::vector<double> numbers = predicted(samples);
@@ -238,17 +250,6 @@ Result RegressionRun::predict(const PredictRequest& request) {
   write_file_atomically(fs::path(request.out), csv);
   json["file"] = request.out;
   return {std::move(json), ""};
-}
-
-std::vector<std::pair<std::string, text::FramedText>> RegressionRun::shown_texts(const std::string& split,
-                                                                                 int64_t count) const {
-  const std::vector<int64_t> samples = samples_of(set_, split, false);
-  std::vector<std::pair<std::string, text::FramedText>> out;
-  for (const int64_t i : spread_samples(std::ssize(samples), count)) {
-    const int64_t sample = samples[static_cast<size_t>(i)];
-    out.emplace_back(set_.called(sample), reading.framed(set_, sample));
-  }
-  return out;
 }
 
 }  // namespace modewise::tasks

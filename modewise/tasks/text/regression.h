@@ -9,31 +9,30 @@ class RegressionRun final : public ObjectiveRun {
  public:
   using ObjectiveRun::ObjectiveRun;
 
+  ObjectiveDescription about() const override;
   void load_data(const std::string& path, bool with_test) override;
   std::string hash() const override { return hash_of(set_); }
-  nlohmann::ordered_json describe() const override;
-  void read_description(const nlohmann::ordered_json& json) override {
-    trained_on_pairs_ = json.at("pairs").get<bool>();
-  }
-  std::vector<std::string> notes() const override { return set_.notes; }
+  nlohmann::ordered_json describe_data() const override;
+  void restore(const nlohmann::ordered_json& data, const std::string& file) override;
+  const std::vector<std::string>& notes() const override { return set_.notes; }
   std::string data_text(bool with_test) const override;
-  analysis::ModelCost cost() const override;
 
-  void make_model(bool started) override;
+  void make_model(Purpose purpose) override;
   torch::nn::Module& module() const override { return *model_; }
+  analysis::ModelCost cost() const override;
+  std::unique_ptr<train::ModuleTask> task() override;
   void save(const std::filesystem::path& folder) const override;
-  std::unique_ptr<train::ModuleTask> make_task() override;
 
-  nlohmann::ordered_json evaluate(const std::string& split) const override;
-  std::vector<JsonColumn> columns() const override;
-  std::vector<LearningChart> charts() const override;
+  nlohmann::ordered_json score(const std::string& split) const override;
   void add_sections(report::HtmlPage& page, const std::string& split) const override;
   Result predict(const PredictRequest& request) override;
-  std::vector<std::pair<std::string, text::FramedText>> shown_texts(const std::string& split,
-                                                                    int64_t count) const override;
+  NamedTexts shown_texts(const std::string& split, int64_t count) const override {
+    return reading.spread(set_, split, count);
+  }
   models::AttentionView attention(const models::TextInput& input) const override {
     return model_->attention(input);
   }
+  at::Tensor prediction(const models::TextInput& input) const override { return model_->forward(input); }
 
   /// Predicted numbers of samples. Throws train::EvaluationInterrupted on a stop signal.
   std::vector<double> predicted(std::span<const int64_t> samples) const;
@@ -45,11 +44,5 @@ class RegressionRun final : public ObjectiveRun {
   bool trained_on_pairs_ = false;
   std::shared_ptr<models::TextClassifier> model_;
 };
-
-/// Metrics of regression; `loss` is the mean squared error.
-struct NumberFigures {
-  double pearson = 0, spearman = 0, loss = 0;
-};
-NumberFigures number_figures(std::span<const double> predicted, std::span<const double> targets);
 
 }  // namespace modewise::tasks

@@ -4,14 +4,13 @@
 // The run folder also has tokenizer/ (a copy of its file) and model/ (the best weights in Hugging Face
 // format, with the tokenizer).
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "modewise/models/classifier.h"
 #include "modewise/tasks/classification/classification_run.h"
-#include "modewise/tasks/text/reading.h"
+#include "modewise/tasks/text/encoder_run.h"
 
 namespace modewise::tasks {
 
@@ -44,48 +43,48 @@ class TextLabeller final : public models::Classifier {
   std::shared_ptr<models::TextClassifier> text_;
 };
 
-class TextRun final : public ClassificationRunOf<TextTaskConfig, data::TextSet, TextLabeller> {
+class TextRun final : public ClassificationRunOf<TextTaskConfig, data::TextSet, TextLabeller>,
+                      public EncoderRun {
  public:
-  const char* task() const override { return "text"; }
-  const char* subject() const override { return "texts"; }
-  const ClassOptions& options() const override { return config.text; }
-  void load_config(const std::string& file, const std::vector<std::string>& assignments) override;
-  void read_config(const train::RunFolder& folder) override;
-  void require_data() const override;
+  using ClassificationRunOf::ClassificationRunOf;
 
-  void load_samples(bool with_test) override;
+  ClassDescription about() const override;
+  const ClassOptions& options() const override { return config.text; }
+
+  void load_training_samples(bool with_test) override;
   void load_samples_of(const std::string& path, bool with_test) override;
   std::string samples_text() const override { return set_.pairs() ? "pairs of texts" : "texts"; }
-  std::string asked_split(const std::string& /*path*/) const override { return "test"; }
   nlohmann::ordered_json describe() const override;
-  void read_description(const nlohmann::ordered_json& json, const std::string& file) override;
+  void restore(const nlohmann::ordered_json& data, const std::string& file) override;
 
-  void make_model(bool to_train) override;
+  void make_model(Purpose purpose) override;
   double rate_factor(std::string_view parameter) const override { return layer_rate(config, parameter); }
   analysis::ModelCost cost() const override;
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void augment(data::LabelledBatch& /*batch*/, int64_t /*number*/) const override {}
 
-  std::vector<std::string> figures() const override;
   void add_figures(nlohmann::ordered_json& evaluation, const metrics::ClassMetrics& metrics,
                    const std::string& split) const override;
-  void begin(const train::RunFolder& folder) const override;
-  void finish(const train::RunFolder& folder) const override;
+  void keep() const override;
+  void finish(nlohmann::ordered_json& metrics) override;
 
   SampleView sample_view(int64_t sample) const override;
-  std::string figure_text() const override { return "the texts as they were read"; }
-  std::vector<std::string> mode_names() const override { return {"token"}; }
   std::vector<Influence> influences(const models::ClassifierInput& /*input*/, const at::Tensor& /*whole*/,
-                                    int64_t /*most_places*/) const override {
+                                    int64_t /*max_places*/) const override {
     return {};
   }
-  std::string removal_text() const override { return ""; }
 
-  const TextReading& reading() const { return reading_; }
+  const TextTaskConfig& text_config() const override { return config; }
+  NamedTexts shown_texts(const std::string& split, int64_t count) const override {
+    return reading.spread(set_, split, count);
+  }
+  models::AttentionView attention(const models::TextInput& input) const override {
+    return model_->text().attention(input);
+  }
+  at::Tensor prediction(const models::TextInput& input) const override;
+  Result predict(const PredictRequest& request) override;
 
  private:
-  TextReading reading_;
-  std::filesystem::path config_file_;
   data::TrainedTexts trained_;
 };
 

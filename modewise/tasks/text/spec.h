@@ -1,7 +1,7 @@
 #pragma once
 // `modewise train text`: text encoders for classification, regression or masked language modelling.
 
-#include "modewise/tasks/task_spec.h"
+#include "modewise/tasks/run/task_spec.h"
 
 namespace modewise::tasks {
 

@@ -28,12 +28,6 @@ SampleView VolumeClassificationRun::sample_view(int64_t sample) const {
   return report::Figure(std::move(map));
 }
 
-std::vector<std::string> VolumeClassificationRun::mode_names() const {
-  std::vector<std::string> names;
-  for (size_t axis = 0; axis < shape_.size.size(); ++axis) names.push_back(fmt::format("axis {}", axis));
-  return names;
-}
-
 std::vector<Influence> VolumeClassificationRun::influences(const models::ClassifierInput& input,
                                                            const at::Tensor& whole,
                                                            int64_t max_places) const {

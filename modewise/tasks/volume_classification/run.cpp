@@ -11,8 +11,8 @@
 #include "modewise/core/file.h"
 #include "modewise/data/volume_classification/augment.h"
 #include "modewise/tasks/classification/choose_epochs.h"
-#include "modewise/tasks/classification/members.h"
 #include "modewise/tasks/volume_classification/score_file.h"
+#include "modewise/tasks/volume_classification/spec.h"
 
 namespace modewise::tasks {
 
@@ -23,13 +23,21 @@ constexpr int64_t kUsualVolumeEpochs = 40;
 
 }  // namespace
 
-void VolumeClassificationRun::require_data() const {
-  require(!config.data.path.empty(), ErrorKind::usage,
-          "no data: give --data FILE, such as adrenalmnist3d.npz or a folder of NIfTI files");
+ClassDescription VolumeClassificationRun::about() const {
+  ClassDescription about{volume_classification_spec, "volumes", {"auc", "accuracy", "loss"}, {}};
+  for (size_t axis = 0; axis < shape_.size.size(); ++axis)
+    about.modes.push_back(fmt::format("axis {}", axis));
+  about.combine = config.model.attention.combined();
+  about.view = "the slice along the first axis with the largest sum";
+  about.removal = "the slab becomes the mean of the volume";
+  about.shared_settings = {"classify.flip_axes", "augment.shape_transform"};
+  return about;
 }
 
-void VolumeClassificationRun::load_samples(bool with_test) {
-  take_members(*this);
+void VolumeClassificationRun::load_training_samples(bool with_test) {
+  require(!config.data.path.empty(), ErrorKind::usage,
+          "no data: give --data FILE, such as adrenalmnist3d.npz or a folder of NIfTI files");
+  take_members();
   data::VolumeSet set = data::load_volumes(config.data, with_test);
   require_parts(set, with_test);
   const std::vector<int64_t> seen = set.class_counts(set.validation);
@@ -82,17 +90,16 @@ nlohmann::ordered_json VolumeClassificationRun::describe() const {
           {"missing", set_.masked()}, {"samples", part_sizes(set_)}};
 }
 
-void VolumeClassificationRun::read_description(const nlohmann::ordered_json& json,
-                                               const std::string& /*file*/) {
+void VolumeClassificationRun::restore(const nlohmann::ordered_json& json, const std::string& /*file*/) {
   source_ = json.at("source").get<std::string>();
   trained_classes_ = json.at("classes").get<std::vector<std::string>>();
   shape_ = {json.at("size").get<std::vector<int64_t>>(), json.at("channels").get<int64_t>(),
             std::ssize(trained_classes_), json.at("missing").get<bool>()};
 }
 
-void VolumeClassificationRun::make_model(bool to_train) {
+void VolumeClassificationRun::make_model(Purpose purpose) {
   model_ = models::make_vision_classifier(config.model, shape_, seed());
-  if (to_train) mixture_ = join_members(*this);
+  if (purpose != Purpose::open) join();
 }
 
 analysis::ModelCost VolumeClassificationRun::cost() const {
@@ -115,18 +122,18 @@ data::LabelledBatch VolumeClassificationRun::view(const data::LabelledBatch& bat
   return data::flipped(batch, config.classify.flips, static_cast<uint64_t>(number));
 }
 
-void VolumeClassificationRun::keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
+void VolumeClassificationRun::keep_scores(const metrics::ScoreTable& table,
                                           const metrics::ClassMetrics& metrics) const {
   if (!config.output.scores) return;
   const std::string flag = set_.flag.empty() ? escape_text(fs::path(set_.source).stem().string()) : set_.flag;
   // Remove a score file of an earlier evaluation, whose name contains its metrics.
-  for (const auto& entry : fs::directory_iterator(folder.path())) {
+  for (const auto& entry : fs::directory_iterator(folder().path())) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(flag) && name.find("_test_[AUC]") != std::string::npos) fs::remove(entry.path());
   }
   const int64_t size = set_.flag.empty() ? 28 : set_.size().front();
-  write_file_atomically(folder.file(score_file_name(flag, size, "test", metrics.auc, metrics.accuracy,
-                                                    std::to_string(config.train.seed))),
+  write_file_atomically(folder().file(score_file_name(flag, size, "test", metrics.auc, metrics.accuracy,
+                                                      std::to_string(config.train.seed))),
                         format_scores(table));
 }
 

@@ -16,18 +16,18 @@ namespace modewise::tasks {
 class VolumeClassificationRun final
     : public ClassificationRunOf<VolumeClassificationConfig, data::VolumeSet, models::VisionClassifier> {
  public:
-  const char* task() const override { return "volume_classification"; }
-  const char* subject() const override { return "volumes"; }
-  const ClassOptions& options() const override { return config.classify; }
-  void require_data() const override;
+  using ClassificationRunOf::ClassificationRunOf;
 
-  void load_samples(bool with_test) override;
+  ClassDescription about() const override;
+  const ClassOptions& options() const override { return config.classify; }
+
+  void load_training_samples(bool with_test) override;
   void load_samples_of(const std::string& path, bool with_test) override;
   std::string samples_text() const override;
   nlohmann::ordered_json describe() const override;
-  void read_description(const nlohmann::ordered_json& json, const std::string& file) override;
+  void restore(const nlohmann::ordered_json& json, const std::string& file) override;
 
-  void make_model(bool to_train) override;
+  void make_model(Purpose purpose) override;
   analysis::ModelCost cost() const override;
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void augment(data::LabelledBatch& batch, int64_t number) const override;
@@ -35,24 +35,11 @@ class VolumeClassificationRun final
   int64_t views() const override { return int64_t{1} << config.classify.flips.size(); }
   data::LabelledBatch view(const data::LabelledBatch& batch, int64_t number) const override;
 
-  std::unique_ptr<ClassificationRun> create() const override {
-    return std::make_unique<VolumeClassificationRun>();
-  }
-  std::vector<std::string> evaluation_settings() const override {
-    return {"classify.flip_axes", "augment.shape_transform"};
-  }
-
-  std::vector<std::string> figures() const override { return {"auc", "accuracy", "loss"}; }
-  void keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
-                   const metrics::ClassMetrics& metrics) const override;
+  void keep_scores(const metrics::ScoreTable& table, const metrics::ClassMetrics& metrics) const override;
 
   SampleView sample_view(int64_t sample) const override;
-  std::string figure_text() const override { return "the slice along the first axis with the largest sum"; }
-  std::vector<std::string> mode_names() const override;
-  std::string combine() const override { return config.model.attention.combined(); }
   std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
                                     int64_t max_places) const override;
-  std::string removal_text() const override { return "the slab becomes the mean of the volume"; }
 
  private:
   std::vector<std::string> trained_classes_;

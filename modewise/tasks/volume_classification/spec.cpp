@@ -9,6 +9,8 @@
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_spec.h"
+#include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/load_config.h"
 #include "modewise/tasks/volume_classification/run.h"
 #include "modewise/tasks/volume_classification/score_file.h"
 
@@ -18,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::unique_ptr<ClassificationRun> make_run() {
-  return std::make_unique<VolumeClassificationRun>();
+std::unique_ptr<Run> create(const Settings& settings) {
+  return std::make_unique<VolumeClassificationRun>(load_config<VolumeClassificationConfig>(settings));
 }
 
 /// Evaluates a score file against the labels of its data set.
@@ -48,12 +50,11 @@ Result evaluate_file(const EvaluateRequest& options) {
 
 Result evaluate(const EvaluateRequest& options) {
   return fs::is_regular_file(options.run) ? evaluate_file(options)
-                                          : evaluate_classification(make_run(), options);
+                                          : evaluate_split(volume_classification_spec, options);
 }
 
-Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const data::VolumeSet set =
-      data::load_volumes(load_config<VolumeClassificationConfig>(file, assignments).data);
+Result describe_data(const Settings& settings) {
+  const data::VolumeSet set = data::load_volumes(load_config<VolumeClassificationConfig>(settings).data);
   Json head = {{"source", set.source},  {"flag", set.flag},           {"volumes", set.count()},
                {"size", set.size()},    {"channels", set.channels()}, {"missing", set.masked()},
                {"classes", set.classes}};
@@ -88,8 +89,8 @@ bool opens(const fs::path& path) {
 constexpr int64_t kEnoughToChoose = 200;  // validation volumes above which one split is enough
 constexpr int64_t kFurtherSplits = 4;
 
-std::vector<std::string> splits(const std::string& file, const std::vector<std::string>& assignments) {
-  const data::VolumeConfig config = load_config<VolumeClassificationConfig>(file, assignments).data;
+std::vector<std::string> splits(const Settings& settings) {
+  const data::VolumeConfig config = load_config<VolumeClassificationConfig>(settings).data;
   if (std::ssize(data::load_volumes(config, false).validation) >= kEnoughToChoose) return {};
   std::vector<std::string> all;
   for (int64_t i = 1; i <= kFurtherSplits; ++i)
@@ -98,8 +99,7 @@ std::vector<std::string> splits(const std::string& file, const std::vector<std::
 }
 
 /// HOT, HOT with flips, HOT with the Kronecker sum, and convolutional networks.
-std::vector<Candidate> candidates(const std::string& /*file*/,
-                                  const std::vector<std::string>& /*assignments*/) {
+std::vector<Candidate> candidates(const Settings& /*settings*/) {
   return {{"hot", {"model.name=hot"}},
           {"hot-mirrored", {"model.name=hot", "augment.flip_axes=0,1,2"}},
           {"hot-sum", {"model.name=hot", "model.attention.combine=sum"}},
@@ -108,29 +108,40 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
           {"transformer", {"model.name=transformer"}}};
 }
 
+const Comparison& comparison() {
+  static const Comparison made = classification_comparison("volumes", "volumes");
+  return made;
+}
+
 }  // namespace
 
-const TaskSpec volume_classification_spec = classification_spec<make_run>({
+const TaskSpec volume_classification_spec = {
     .name = "volume_classification",
     .command = "classify-volumes",
+    .subject = "a classifier",
     .summary = "Trains a volume classifier and evaluates it on the test volumes.",
     .example = "modewise train classify-volumes --data adrenalmnist3d.npz",
     .data_help = "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
-    .model_help = "model (model.name): hot, transformer, divided, pooling-attention, vit, resnet18, "
-                  "resnet50, ensemble, auto",
+    .model_help =
+        "model (model.name): hot, transformer, divided, pooling-attention, vit, resnet18, "
+        "resnet50, ensemble, auto",
     .options = {{"--labels", "data.labels",
                  "labels: CSV (file, label, split) or NPY, if there is no labels.csv, NAME_labels.npy or "
-                 "class foldersthem"}},
+                 "class folders"}},
     .validation = {{"/validation/auc", "validation AUC %", "highest", 1, 100},
                    {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}},
+    .create = create,
+    .describe_data = describe_data,
+    .comparison = comparison,
     .owns = owns,
     .opens = opens,
-    .candidates = candidates,
-    .ensemble = classification_ensemble("classify.select=auc"),
-    .splits = splits,
-    .min_share = 0.5,
     .evaluate = evaluate,
-    .describe_data = describe_data,
-});
+    .predict = {predict_classification},
+    .explain = explain_classification,
+    .search = Search{.candidates = candidates,
+                     .ensemble = classification_ensemble("classify.select=auc"),
+                     .splits = splits,
+                     .min_share = 0.5},
+};
 
 }  // namespace modewise::tasks

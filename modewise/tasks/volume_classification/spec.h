@@ -1,6 +1,6 @@
 #pragma once
 
-#include "modewise/tasks/task_spec.h"
+#include "modewise/tasks/run/task_spec.h"
 
 namespace modewise::tasks {
 

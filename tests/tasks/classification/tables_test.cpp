@@ -4,7 +4,7 @@
 
 #include "modewise/metrics/class_metrics.h"
 #include "modewise/tasks/classification/class_tables.h"
-#include "modewise/tasks/explanation.h"
+#include "modewise/tasks/run/explanation.h"
 
 namespace modewise::tasks {
 namespace {

@@ -16,10 +16,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-std::vector<std::string> simulated(int64_t rows, int64_t variables, std::vector<std::string> further = {}) {
+Settings simulated(int64_t rows, int64_t variables, std::vector<std::string> further = {}) {
   further.insert(further.end(), {"data.simulate=seasonal", fmt::format("data.simulate_rows={}", rows),
                                  fmt::format("data.seasonal.variables={}", variables)});
-  return further;
+  return {.assignments = further};
 }
 
 /// Names of the candidates, and common settings.
@@ -27,9 +27,9 @@ struct Tried {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> settings;
 };
-Tried tried(const std::vector<std::string>& assignments) {
+Tried tried(const Settings& settings) {
   Tried out;
-  for (const Candidate& one : forecast_candidates("", assignments)) {
+  for (const Candidate& one : forecast_candidates(settings)) {
     out.names.push_back(one.name);
     out.settings.push_back(one.settings);
   }
@@ -37,28 +37,28 @@ Tried tried(const std::vector<std::string>& assignments) {
 }
 
 TEST(ForecastSplits, AreEarlierOriginsOfSmallTables) {
-  EXPECT_THAT(forecast_splits("", simulated(300, 2)),
+  EXPECT_THAT(forecast_splits(simulated(300, 2)),
               ElementsAre("data.split_ratios=0.600000,0.100000,0.300000",
                           "data.split_ratios=0.500000,0.100000,0.400000",
                           "data.split_ratios=0.400000,0.100000,0.500000"));
   // At least half of the training rows are used.
-  EXPECT_THAT(forecast_splits("", simulated(300, 2, {"data.split_ratios=0.5,0.25,0.25"})),
+  EXPECT_THAT(forecast_splits(simulated(300, 2, {"data.split_ratios=0.5,0.25,0.25"})),
               ElementsAre("data.split_ratios=0.250000,0.250000,0.500000"));
   // 1,095 validation rows have 1,000 windows of horizon 96, 1,094 rows have fewer.
-  EXPECT_EQ(forecast_splits("", simulated(10936, 2)).size(), 3u);
-  EXPECT_THAT(forecast_splits("", simulated(10950, 2)), IsEmpty());
-  EXPECT_THAT(forecast_splits("", simulated(300, 2, {"data.split=solar"})), IsEmpty());
+  EXPECT_EQ(forecast_splits(simulated(10936, 2)).size(), 3u);
+  EXPECT_THAT(forecast_splits(simulated(10950, 2)), IsEmpty());
+  EXPECT_THAT(forecast_splits(simulated(300, 2, {"data.split=solar"})), IsEmpty());
 }
 
 TEST(ForecastRefit, ValidatesOnTheLastRows) {
-  EXPECT_THAT(forecast_refit("", simulated(300, 2)),
+  EXPECT_THAT(forecast_refit(simulated(300, 2)),
               ElementsAre("data.split=ratio", "data.split_ratios=0.900000,0.100000,0.000000"));
   // 15,000 rows, of which the split uses 14,400: 2,880 for validation.
-  EXPECT_THAT(forecast_refit("", simulated(15000, 2, {"data.split=ett_hour"})),
+  EXPECT_THAT(forecast_refit(simulated(15000, 2, {"data.split=ett_hour"})),
               ElementsAre("data.split=ratio", "data.split_ratios=0.808000,0.192000,0.000000"));
   // Fractions without an exact decimal still add up to 1.
   const std::string thirds =
-      forecast_splits("", simulated(300, 2, {"data.split_ratios=0.8333333,0.0833333,0.0833334"})).at(0);
+      forecast_splits(simulated(300, 2, {"data.split_ratios=0.8333333,0.0833333,0.0833334"})).at(0);
   EXPECT_EQ(thirds, "data.split_ratios=0.750000,0.083333,0.166667");
 }
 

@@ -105,7 +105,7 @@ class LanguageFiles : public testing::Test {
     config.context = 16;
     config.attention.type = type;
     if (type == "window") config.attention.window = 5;
-    return {"small", models::make_language_model(config, 3), text::load_tokenizer("bytes"), std::nullopt};
+    return {"small", models::make_language_model(config, 3), text::load_tokenizer("bytes"), nullptr};
   }
   ScratchFolder folder_;
 };
@@ -180,10 +180,10 @@ TEST_F(LanguageFiles, RunsOfEarlierVersionsCountLengthsInTokens) {
   const std::string yarn =
       "[data]\npath = \"recall\"\n[model.rope]\nscaling = \"yarn\"\nfactor = 1\noriginal_length = 64\n";
   write("manifest.json", "{}");
-  const models::LanguageModelConfig old = load_language_config(write("config.toml", yarn), {}).model;
+  const models::LanguageModelConfig old = load_language_config({write("config.toml", yarn)}).model;
   EXPECT_FALSE(old.rope.level_lengths);
   EXPECT_TRUE(
-      load_language_config(write("new.toml", yarn), {"model.rope.factor=2"}).model.rope.level_lengths);
+      load_language_config({write("new.toml", yarn), {"model.rope.factor=2"}}).model.rope.level_lengths);
   EXPECT_FALSE(changed_config(old, {"rope.factor=2"}).rope.level_lengths);
   EXPECT_TRUE(changed_config(old, {"rope.scaling=llama3", "rope.factor=2"}).rope.level_lengths);
 }
@@ -261,7 +261,7 @@ TEST_F(LanguageFiles, PasskeyTextsArePromptsWithTheirAnswers) {
 TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
   const auto wrong = [&](const std::vector<std::string>& assignments, const std::string& part) {
     try {
-      load_language_config("", assignments);
+      load_language_config({"", assignments});
       ADD_FAILURE() << part;
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
@@ -276,7 +276,7 @@ TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
   wrong({"model.rope.factor=4"}, "rope.factor = 4 has no effect with rope.scaling = \"none\"");
   wrong({"model.rope.scaled_level=1"}, "rope.scaled_level = 1 has no effect");
   wrong({"model.attention.fold=4,8", "model.attention.window=4"}, "smaller");
-  EXPECT_EQ(load_language_config("", {"data.path=recall", "data.recall.length=128"}).model.context, 128);
+  EXPECT_EQ(load_language_config({"", {"data.path=recall", "data.recall.length=128"}}).model.context, 128);
 }
 
 }  // namespace

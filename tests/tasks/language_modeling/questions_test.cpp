@@ -32,7 +32,7 @@ class QuestionFiles : public testing::Test {
     config.heads = 2;
     config.context = 16;
     config.attention.type = "full";
-    return {"small", models::make_language_model(config, 3), text::load_tokenizer("bytes"), std::nullopt};
+    return {"small", models::make_language_model(config, 3), text::load_tokenizer("bytes"), nullptr};
   }
   ScratchFolder folder_;
 };

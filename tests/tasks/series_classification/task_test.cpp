@@ -27,8 +27,7 @@ SeriesClassificationRun noisy(std::vector<std::string> settings, bool padded) {
   settings.insert(settings.end(),
                   {"augment.noise=0.1", "augment.shift=3", "augment.erase=0.3", "classify.mixup=0.4",
                    "classify.class_weights=balanced", "classify.label_smoothing=0.1"});
-  SeriesClassificationRun run;
-  run.load_config("", settings);
+  SeriesClassificationRun run(load_config<SeriesClassificationConfig>({"", settings}));
   run.take(small_collection(padded));
   return run;
 }
@@ -49,6 +48,7 @@ TEST(SeriesTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
         std::vector<std::string>{"model.name=resnet", "model.convolution.width=8"}})
     for (const bool padded : {false, true}) {
       SeriesClassificationRun run = noisy(settings, padded);
+      run.make_model(Purpose::train);
       ClassTask task(run);
       const std::vector<int64_t> samples = {0, 3, 5, 6, 7};
       EXPECT_EQ(train::thread_dependence(task, samples, 2), "")
@@ -59,12 +59,14 @@ TEST(SeriesTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
 TEST(SeriesTask, TrainsPooledAttentionWithTheSameBits) {
   SeriesClassificationRun run =
       noisy({"model.attention.type=pooled", "model.patch.length=4", "model.patch.stride=4"}, false);
+  run.make_model(Purpose::train);
   ClassTask task(run);
   EXPECT_EQ(train::thread_dependence(task, std::vector<int64_t>{1, 2, 3}, 2), "");
 }
 
 TEST(SeriesTask, AugmentsABatchByItsNumberAndEvaluatesWithoutAugmentation) {
   SeriesClassificationRun run = noisy({}, true);
+  run.make_model(Purpose::train);
   ClassTask task(run);
   const std::vector<int64_t> samples = {0, 1, 2};
   const auto loss = [&](int64_t number) {
@@ -80,9 +82,9 @@ TEST(SeriesTask, AugmentsABatchByItsNumberAndEvaluatesWithoutAugmentation) {
 }
 
 TEST(SeriesTask, NearestKnowsItsTrainingSamples) {
-  SeriesClassificationRun run;
-  run.load_config("", {"model.name=nearest"});
+  SeriesClassificationRun run(load_config<SeriesClassificationConfig>({"", {"model.name=nearest"}}));
   run.take(small_collection(true));
+  run.make_model(Purpose::train);
   ClassTask task(run);
   const metrics::ScoreTable table = score_samples(run, run.set().train);
   EXPECT_EQ(metrics::medmnist_accuracy(table), 1);

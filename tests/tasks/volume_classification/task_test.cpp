@@ -68,6 +68,7 @@ VolumeClassificationRun noisy_run(const std::string& precision = "float32") {
 TEST(ClassifyTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
   for (const char* precision : {"float32", "bf16"}) {
     VolumeClassificationRun run = noisy_run(precision);
+    run.make_model(Purpose::train);
     ClassTask task(run);
     const std::vector<int64_t> samples = {0, 3, 5, 6, 7};
     EXPECT_EQ(train::thread_dependence(task, samples, 3), "") << precision;
@@ -76,6 +77,7 @@ TEST(ClassifyTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
 
 TEST(ClassifyTask, AugmentsABatchByItsNumberAndEvaluatesWithoutAugmentation) {
   VolumeClassificationRun run = noisy_run();
+  run.make_model(Purpose::train);
   ClassTask task(run);
   const std::vector<int64_t> samples = {0, 1, 2};
   const auto loss = [&](int64_t number) {

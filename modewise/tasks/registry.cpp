@@ -1,0 +1,95 @@
+#include "modewise/tasks/registry.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "modewise/core/aliases.h"
+#include "modewise/core/error.h"
+#include "modewise/tasks/captioning/spec.h"
+#include "modewise/tasks/forecasting/spec.h"
+#include "modewise/tasks/image_classification/spec.h"
+#include "modewise/tasks/language_modeling/spec.h"
+#include "modewise/tasks/segmentation/spec.h"
+#include "modewise/tasks/series_classification/spec.h"
+#include "modewise/tasks/text/spec.h"
+#include "modewise/tasks/volume_classification/spec.h"
+#include "modewise/train/checkpoint/run_folder.h"
+#include "modewise/train/distributed/workers.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+const TaskSpec* find_task(const std::string& given) {
+  const std::string name = current_task(given);
+  const auto found = std::find_if(task_specs().begin(), task_specs().end(), [&](const TaskSpec* kind) {
+    return kind->command == given || kind->name == name;
+  });
+  return found == task_specs().end() ? nullptr : *found;
+}
+
+const TaskSpec* owner_of(const fs::path& data) {
+  const auto found = std::find_if(task_specs().begin(), task_specs().end(),
+                                  [&](const TaskSpec* kind) { return kind->owns && kind->owns(data); });
+  return found == task_specs().end() ? nullptr : *found;
+}
+
+}  // namespace
+
+const std::vector<const TaskSpec*>& task_specs() {
+  static const std::vector<const TaskSpec*> all = {
+      &forecasting_spec,           &volume_classification_spec, &segmentation_spec, &text_spec,
+      &series_classification_spec, &image_classification_spec,  &captioning_spec,   &language_modeling_spec};
+  return all;
+}
+
+std::vector<std::string> task_commands() {
+  std::vector<std::string> commands;
+  for (const TaskSpec* kind : task_specs()) commands.push_back(kind->command);
+  return commands;
+}
+
+const TaskSpec& task_named(const std::string& name) {
+  const TaskSpec* kind = find_task(name);
+  require(kind != nullptr, ErrorKind::usage, "there is no task '{}' (there are {})", name,
+          fmt::join(task_commands(), ", "));
+  return *kind;
+}
+
+const TaskSpec& task_of_run(const std::string& path) {
+  for (const TaskSpec* kind : task_specs())
+    if (kind->opens && kind->opens(path)) return *kind;
+  const std::string name = train::RunFolder::open(path).task();
+  const TaskSpec* kind = find_task(name);
+  require(kind != nullptr, ErrorKind::data, "{}/manifest.json: there is no task '{}' (there are {})", path,
+          name, fmt::join(task_commands(), ", "));
+  return *kind;
+}
+
+const TaskSpec& task_of_runs(const std::vector<std::string>& paths) {
+  const TaskSpec& first = task_of_run(paths.front());
+  for (const std::string& path : paths) {
+    const TaskSpec& other = task_of_run(path);
+    require(&other == &first, ErrorKind::usage,
+            "only runs of one task can be compared, but {} is of '{}' and {} of '{}'", paths.front(),
+            first.name, path, other.name);
+  }
+  return first;
+}
+
+void require_shares(const TaskSpec& kind, const char* verb) {
+  require(train::workers().size() == 1 || kind.in_shares, ErrorKind::usage,
+          "only a single process can {} runs of the task '{}': start it without torchrun", verb, kind.name);
+}
+
+const TaskSpec& task_of_data(const fs::path& path) {
+  if (const TaskSpec* kind = owner_of(path)) return *kind;
+  if (fs::is_directory(path))
+    for (const auto& entry : fs::recursive_directory_iterator(path))
+      if (const TaskSpec* kind = owner_of(entry.path())) return *kind;
+  return *task_specs().front();
+}
+
+}  // namespace modewise::tasks

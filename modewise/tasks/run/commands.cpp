@@ -1,0 +1,125 @@
+#include "modewise/tasks/run/commands.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/output_file.h"
+#include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/run/same_work.h"
+#include "modewise/tasks/run/test_split.h"
+#include "modewise/train/distributed/workers.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// The samples of a command that uses one split. `moved`: `data` are the run's own.
+DataRequest samples_of(const std::string& data, const std::string& masks, const std::string& split,
+                       bool moved) {
+  DataRequest samples;
+  samples.path = data;
+  samples.masks = masks;
+  samples.moved = moved;
+  samples.split = split;
+  samples.with_test = !samples.own() || split == "test" || split == "all";
+  return samples;
+}
+
+void refuse_steps(const TaskSpec& task, const PredictRequest& request) {
+  require(request.steps == 0 && request.future.empty(), ErrorKind::usage,
+          "--{} is only for forecasts; {} is {}", request.steps != 0 ? "steps" : "future", request.run,
+          task.subject);
+}
+
+}  // namespace
+
+Result evaluate_run(const TaskSpec& task, const EvaluateRequest& request) {
+  return task.evaluate == nullptr ? evaluate_split(task, request) : task.evaluate(request);
+}
+
+Result evaluate_split(const TaskSpec& task, const EvaluateRequest& request) {
+  train::Workers& workers = train::workers();
+  const std::unique_ptr<Run> run = open_run(task, request.run);
+  run->load(samples_of(request.data, request.masks, request.split, false));
+  if (task.in_shares) require_same_work(run->folder(), request.split, run->hash());
+  const bool unread = request.data.empty() && request.split == "test" && test_is_unread(run->folder());
+  Json evaluation = run->evaluate(request.split, unread, workers);
+  if (!workers.is_rank_zero()) return {};
+  if (unread) write_test_figures(run->folder(), {{"test", evaluation}}, run->hash());
+  const std::string split = evaluation.at("split");
+  std::string text = tables_text(run->tables({{split, evaluation}}), request.detail);
+  return {std::move(evaluation), std::move(text)};
+}
+
+bool wants_npz(const std::string& out) {
+  const std::string ending = fs::path(out).extension().string();
+  require(out.empty() || ending == ".npz" || ending == ".csv", ErrorKind::usage,
+          "--out must end in .csv or .npz, got '{}'", out);
+  return ending == ".npz";
+}
+
+Result predict_run(const TaskSpec& task, const PredictRequest& request) {
+  require(task.predict.predict != nullptr, ErrorKind::usage, "{} is {}: use {}", request.run, task.subject,
+          task.predict_with);
+  if (!task.predict.steps) refuse_steps(task, request);
+  if (task.predict.table) {
+    wants_npz(request.out);  // checks the extension before computing anything
+    require_new(request.out, request.force);
+  }
+  const std::unique_ptr<Run> run = open_run(task, request.run);
+  return task.predict.predict(*run, request);
+}
+
+void write_report(Run& run, const fs::path& out) {
+  const at::NoGradGuard no_grad;
+  report::HtmlPage page = run.page(evaluated_metrics(run.folder()));
+  page.add_section("Settings");
+  page.add_preformatted(run.folder().read_config(), "config.toml");
+  page.write(out);
+}
+
+void report_run(const TaskSpec& task, const std::string& path, const std::string& data, const fs::path& out) {
+  const std::unique_ptr<Run> run = open_run(task, path);
+  evaluated_metrics(run->folder());  // before the samples are read
+  const bool unread = test_is_unread(run->folder());
+  run->load(samples_of(data, "", unread ? "validation" : "test", true));
+  write_report(*run, out);
+}
+
+Result explain_run(const TaskSpec& task, const ExplainRequest& request, const std::string& out, bool force) {
+  require(task.explain != nullptr, ErrorKind::usage,
+          "{0} is of the task '{1}', which explain does not support: modewise decompose {0} measures its "
+          "attention, layer by layer and head by head",
+          request.run, task.name);
+  const fs::path folder = out.empty() ? fs::path(request.run) / "explain" : fs::path(out);
+  if (!out.empty())
+    for (const char* file : kExplanationFiles) require_new(folder / file, force);
+  const at::NoGradGuard no_grad;
+  const std::unique_ptr<Run> run = open_run(task, request.run);
+  run->load(samples_of(request.data, request.masks, request.options.split, request.masks.empty()));
+  const Explanation explanation = task.explain(*run, request.options);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder.string(), error.message());
+  write_explanation(explanation, folder);
+  nlohmann::ordered_json json = explanation_json(explanation);
+  json["report"] = (folder / "explain.html").string();
+  std::string text = explanation.title + "\n";
+  if (!explanation.ranks.empty()) text += "\nstable rank\n" + rank_table(explanation).to_text();
+  for (const Influence& one : explanation.influences) {
+    const auto maximum = std::max_element(one.effect.begin(), one.effect.end()) - one.effect.begin();
+    text += fmt::format("\n{}: occluding {} changes the output most ({:.4g})", one.mode,
+                        one.places[static_cast<size_t>(maximum)], one.effect[static_cast<size_t>(maximum)]);
+  }
+  text += fmt::format("\n\n{}\n", (folder / "explain.html").string());
+  return {std::move(json), std::move(text)};
+}
+
+}  // namespace modewise::tasks

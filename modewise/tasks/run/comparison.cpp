@@ -1,0 +1,250 @@
+#include "modewise/tasks/run/comparison.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "modewise/core/error.h"
+#include "modewise/core/name_index.h"
+#include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/run/run_documents.h"
+#include "modewise/train/checkpoint/run_folder.h"
+#include "modewise/train/loop/train_config.h"
+
+namespace modewise::tasks {
+namespace {
+
+/// Appends the differing settings to the names of groups of one model and task.
+void tell_apart(std::vector<RunGroup>& groups) {
+  std::map<std::string, std::vector<RunGroup*>> same;
+  for (RunGroup& group : groups) same[group.task + "\n" + group.name].push_back(&group);
+  for (auto& [key, members] : same) {
+    if (members.size() < 2) continue;
+    const auto settings = [](const RunGroup* group) -> const auto& {
+      return group->runs.front().settings;
+    };
+    for (const auto& [path, value] : settings(members.front())) {
+      const bool differs =
+          std::any_of(members.begin(), members.end(),
+                      [&, p = path, v = value](const auto* one) { return settings(one).at(p) != v; });
+      if (!differs) continue;
+      for (RunGroup* member : members) member->name += fmt::format(" {}={}", path, settings(member).at(path));
+    }
+  }
+}
+
+bool all_tested(const RunGroup& group) {
+  return std::all_of(group.runs.begin(), group.runs.end(),
+                     [](const FinishedRun& run) { return run.metrics.contains("test"); });
+}
+
+/// Whether group i begins another task than the previous one.
+bool begins_task(const std::vector<RunGroup>& groups, size_t i) {
+  return i == 0 || groups[i - 1].task != groups[i].task ||
+         groups[i - 1].runs.front().data_hash != groups[i].runs.front().data_hash;
+}
+
+/// Mean ± standard deviation of a metric over a group's runs; empty if none has it.
+report::Cell statistic(const RunGroup& group, const std::string& pointer, int decimals, double factor) {
+  std::vector<double> values = group.values(pointer);
+  if (values.empty()) return report::Cell(std::nan(""), decimals);
+  for (double& value : values) value *= factor;
+  return report::Cell::mean_sd(mean(values), standard_deviation(values), decimals);
+}
+
+/// {"task", "model", "runs": [{"path", "seed"}]}, and for each name the mean, standard deviation and values
+/// at its pointer.
+nlohmann::ordered_json group_json(const RunGroup& group,
+                                  const std::vector<std::pair<std::string, std::string>>& pointers) {
+  nlohmann::ordered_json row = {
+      {"task", group.task}, {"model", group.name}, {"runs", nlohmann::ordered_json::array()}};
+  for (const FinishedRun& run : group.runs)
+    row["runs"].push_back({{"path", run.path.string()}, {"seed", run.seed}});
+  for (const auto& [name, pointer] : pointers) {
+    const std::vector<double> values = pointer.empty() ? std::vector<double>{} : group.values(pointer);
+    if (values.empty()) continue;
+    const auto stddev = standard_deviation(values);
+    row[name] = {{"mean", mean(values)},
+                 {"std", stddev ? nlohmann::ordered_json(*stddev) : nlohmann::ordered_json(nullptr)},
+                 {"deviation", stddev ? nlohmann::ordered_json(*stddev)
+                                      : nlohmann::ordered_json(nullptr)},  // old name of std
+                 {"values", values}};
+  }
+  return row;
+}
+
+/// Settings without `incidental` ones, paths, and those that change no result.
+std::map<std::string, std::string> distinguishing(const Fields& fields,
+                                                  const std::vector<std::string>& incidental) {
+  std::map<std::string, std::string> result;
+  for (const Field& field : fields.list()) {
+    const std::string& path = field.path;
+    if (path == "train.seed" || path == "data.path" || path.starts_with("output.") ||
+        std::find(incidental.begin(), incidental.end(), path) != incidental.end() ||
+        !train::changes_numbers(path.substr(path.find('.') + 1)))
+      continue;
+    result[path] = Fields::value_text(field);
+  }
+  return result;
+}
+
+}  // namespace
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? std::nan("") : sum / static_cast<double>(values.size());
+}
+
+std::optional<double> standard_deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return std::nullopt;
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - centre) * (value - centre);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+std::vector<double> RunGroup::values(const std::string& pointer) const {
+  std::vector<double> result;
+  const nlohmann::ordered_json::json_pointer at(pointer);
+  for (const FinishedRun& run : runs)
+    if (run.metrics.contains(at) && run.metrics[at].is_number())
+      result.push_back(run.metrics[at].get<double>());
+  return result;
+}
+
+std::vector<RunGroup> group_runs(std::vector<FinishedRun> runs) {
+  struct Keyed {
+    std::string task_key;
+    RunGroup group;
+  };
+  std::vector<Keyed> keyed;
+  NameIndex places;  // of keys in keyed
+  for (FinishedRun& run : runs) {
+    const std::string task_key = run.data_hash + "\n" + run.task;
+    const std::string key = task_key + fmt::format("\n{}", fmt::join(run.settings, "\n"));
+    const auto [at, is_new] = places.add(key);
+    if (is_new) keyed.push_back({task_key, {run.model, run.task, {}}});
+    keyed[at].group.runs.push_back(std::move(run));
+  }
+  // Groups by task, in order of first appearance of the tasks.
+  NameIndex order;
+  for (const Keyed& one : keyed) order.add(one.task_key);
+  std::stable_sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
+    return *order.find(a.task_key) < *order.find(b.task_key);
+  });
+  std::vector<RunGroup> groups;
+  for (Keyed& one : keyed) groups.push_back(std::move(one.group));
+  tell_apart(groups);
+  return groups;
+}
+
+report::BarChart group_bars(const std::string& title, std::span<const RunGroup> groups,
+                            const std::string& pointer, double factor) {
+  report::BarChart bars;
+  bars.title = title;
+  report::BarSeries series;
+  series.label = title;
+  for (const RunGroup& group : groups) {
+    const std::vector<double> values = group.values(pointer);
+    bars.categories.push_back(group.name);
+    series.values.push_back(factor * mean(values));
+    series.errors.push_back(factor * standard_deviation(values).value_or(0));
+  }
+  bars.series.push_back(std::move(series));
+  return bars;
+}
+
+FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path& path) {
+  const train::RunFolder folder = train::RunFolder::open(path);
+  const std::string advice =
+      fmt::format("resume it with modewise train {} --resume {}", task.command, path.string());
+  require(std::filesystem::exists(folder.file("metrics.json")), ErrorKind::no_input,
+          "{} has not finished (no metrics.json): {}", path.string(), advice);
+  FinishedRun finished;
+  finished.path = path;
+  finished.metrics = folder.read_metrics();
+  require(finished.metrics.contains("test") || finished.metrics.contains("test_read"), ErrorKind::no_input,
+          "{} was interrupted before its evaluation: {}", path.string(), advice);
+  const nlohmann::ordered_json data = read_run_data(folder);
+  require(data.contains("hash") && data["hash"].is_string(), ErrorKind::data,
+          "{} does not describe data with a hash", folder.file("data.json").string());
+  finished.data_hash = data["hash"];
+  const std::unique_ptr<Run> run = read_run_settings(task, folder);
+  const RunSettings settings = run->settings();
+  const Comparison& comparison = task.comparison();
+  finished.model = settings.model;
+  finished.task = comparison.compared == nullptr ? settings.data : comparison.compared(*run);
+  finished.settings = distinguishing(settings.fields, comparison.incidental);
+  finished.seed = settings.train.seed;
+  return finished;
+}
+
+std::vector<FinishedRun> read_finished_runs(const TaskSpec& task, const std::vector<std::string>& paths) {
+  std::vector<FinishedRun> runs;
+  for (const std::string& path : paths)
+    runs.push_back(reading_run(path, [&] { return read_finished_run(task, path); }));
+  return runs;
+}
+
+report::Table comparison_table(const Comparison& comparison, const std::vector<RunGroup>& groups) {
+  std::vector<report::Column> columns = {{"task"}, {"model"}, {"seeds"}};
+  const auto shown = [&](const Comparison::Figure& figure) {
+    return !figure.where_any || std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) {
+      return !group.values(figure.place.in(group)).empty();
+    });
+  };
+  std::vector<const Comparison::Figure*> figures;
+  for (const Comparison::Figure& figure : comparison.columns)
+    if (shown(figure)) figures.push_back(&figure);
+  for (const Comparison::Figure* figure : figures) columns.push_back(figure->column);
+  report::Table table(columns);
+  table.best_by_group = true;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const RunGroup& group = groups[i];
+    const bool new_task = begins_task(groups, i);
+    if (new_task && i > 0) table.add_rule();
+    std::vector<report::Cell> cells = {new_task ? group.task : "", group.name, std::ssize(group.runs)};
+    for (const Comparison::Figure* figure : figures)
+      cells.push_back(statistic(group, figure->place.in(group), figure->decimals, figure->factor));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+nlohmann::ordered_json comparison_json(const Comparison& comparison, const std::vector<RunGroup>& groups) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const RunGroup& group : groups) {
+    std::vector<std::pair<std::string, std::string>> pointers;
+    for (const auto& [name, place] : comparison.json) pointers.emplace_back(name, place.in(group));
+    rows.push_back(group_json(group, pointers));
+  }
+  return {{"groups", rows}};
+}
+
+void write_comparison(const Comparison& comparison, const std::vector<FinishedRun>& runs,
+                      const std::filesystem::path& out) {
+  const std::vector<RunGroup> groups = group_runs(runs);
+  report::HtmlPage page(comparison.title, fmt::format("{} runs", runs.size()));
+  page.add_section(comparison.section);
+  page.add_table(comparison_table(comparison, groups),
+                 "Mean ± standard deviation over seeds; the best of each task is marked.");
+  for (size_t begin = 0; begin < groups.size();) {
+    size_t end = begin + 1;
+    while (end < groups.size() && !begins_task(groups, end)) ++end;
+    page.add_section(groups[begin].task);
+    const auto shown = std::span(groups).subspan(begin, end - begin);
+    if (std::all_of(shown.begin(), shown.end(), all_tested))
+      comparison.draw(page, shown);
+    else
+      page.add_paragraph(
+          "No figures: the test split of some of these runs is still unread. modewise evaluate RUN evaluates "
+          "it.");
+    begin = end;
+  }
+  page.write(out);
+}
+
+}  // namespace modewise::tasks

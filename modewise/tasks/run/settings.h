@@ -1,0 +1,16 @@
+#pragma once
+// Settings of a run: a file and assignments.
+
+#include <string>
+#include <vector>
+
+namespace modewise::tasks {
+
+/// Defaults < `file` < `assignments`.
+struct Settings {
+  std::string file = {};                      // TOML; "": none
+  std::vector<std::string> assignments = {};  // "key=value"
+  bool saved = false;                         // `file` is the config.toml of a run folder that is opened
+};
+
+}  // namespace modewise::tasks
