@@ -50,9 +50,9 @@ using SampleView = std::variant<report::Figure, std::string, SampleText>;
 /// Constants of a classification task.
 struct ClassDescription {
   const TaskSpec& task;
-  std::string subject;               // noun for what is classified: "volumes"
-  std::vector<std::string> figures;  // metrics of each evaluation, of auc, accuracy, matthews, f1 (of the
-                                     // second of two classes) and loss
+  std::string subject;                  // noun for what is classified: "volumes"
+  std::vector<std::string> figures;     // metrics of each evaluation, of auc, accuracy, matthews, f1 (of the
+                                        // second of two classes) and loss
   std::vector<std::string> modes;       // names of the token modes
   std::string combine = {};             // combination of attention factors: product | sum | mean; "": none
   std::string view = {}, removal = {};  // descriptions of sample_view, and of an occlusion

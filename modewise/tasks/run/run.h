@@ -1,9 +1,10 @@
 #pragma once
-// A run: the config, samples and model of one training. Each task derives a class; the files of this folder do what
-// all runs have in common: training (train_run.h), opening (open_run.h), evaluate, predict, explain and report
-// (commands.h), comparison (comparison.h).
+// A run: the config, samples and model of one training. Each task derives a class; the files of this folder
+// do what all runs have in common: training (train_run.h), opening (open_run.h), evaluate, predict, explain
+// and report (commands.h), comparison (comparison.h).
 //
-// A new run: load, make_model, task, finish. A run folder: restore, make_model, then load where samples are needed.
+// A new run: load, make_model, task, finish. A run folder: restore, make_model, then load where samples are
+// needed.
 
 #include <torch/nn/module.h>
 
@@ -25,8 +26,8 @@ namespace modewise::tasks {
 
 /// Samples that a run loads.
 struct DataRequest {
-  bool training = false;              // of a new or resumed run: open settings and model sizes follow from them
-  bool with_test = true;              // false: the test split stays unread
+  bool training = false;  // of a new or resumed run: open settings and model sizes follow from them
+  bool with_test = true;  // false: the test split stays unread
   std::string path = {}, masks = {};  // other samples than the run's own, and their masks; "": its own
   bool moved = false;                 // `path` is the current location of the run's own samples
   std::string split = "test";         // the split that will be used; "all": every sample
@@ -41,8 +42,8 @@ enum class Purpose { train, resume, open };
 struct RunSettings {
   Fields fields;  // of the config; valid as long as the run
   const train::TrainConfig& train;
-  std::string data, model;  // titles of data and model
-  bool report = true;       // report.html after training
+  std::string data, model;    // titles of data and model
+  bool report = true;         // report.html after training
   std::string rankless = {};  // task name of runs that record no stable ranks (rank_tracking.h); "": they do
 };
 
@@ -82,11 +83,12 @@ class Run {
   /// Writes files that the run needs later, such as its tokenizer, to its folder; before training.
   virtual void keep() const {}
 
-  /// Metrics of a split of the loaded samples, with "split"; `keep`: also writes the files of this evaluation to the
-  /// run's folder. With several `workers` rank 0 has the result, other ranks null. Data error for an empty split.
+  /// Metrics of a split of the loaded samples, with "split"; `keep`: also writes the files of this evaluation
+  /// to the run's folder. With several `workers` rank 0 has the result, other ranks null. Data error for an
+  /// empty split.
   virtual nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) = 0;
-  /// After training: adds the results to metrics.json, and writes further files. Here: "test_read", "validation"
-  /// and, if it is read, "test".
+  /// After training: adds the results to metrics.json, and writes further files. Here: "test_read",
+  /// "validation" and, if it is read, "test".
   virtual void finish(nlohmann::ordered_json& metrics);
   /// Tables of the evaluations in `metrics`: metrics.json, or {split: evaluation}.
   virtual std::vector<ResultTable> tables(const nlohmann::ordered_json& metrics) const = 0;
