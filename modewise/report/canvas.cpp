@@ -7,7 +7,6 @@
 
 #include "modewise/report/figure.h"
 #include "modewise/report/markup.h"
-#include "modewise/report/png.h"
 
 namespace modewise::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "modewise/report/png.h"
+#include "modewise/io/images/png.h"
 
 namespace modewise::report {
 namespace {
@@ -128,7 +128,7 @@ Image with_legend(const Image& map, std::span<const LegendClass> classes) {
 }
 
 std::string to_png(const Image& figure) {
-  return color_png(figure.width, figure.height, figure.pixels);
+  return io::format_png({figure.height, figure.width, 3, color_bytes(figure.pixels)});
 }
 
 }  // namespace modewise::report

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 namespace modewise::report {
 namespace {
@@ -94,6 +93,13 @@ constexpr std::array<Color, kSeriesColors> kOnDark = {{{76, 141, 238},
 
 std::string Color::hex() const {
   return fmt::format("#{:02x}{:02x}{:02x}", red, green, blue);
+}
+
+std::vector<uint8_t> color_bytes(std::span<const Color> colors) {
+  std::vector<uint8_t> bytes;
+  bytes.reserve(3 * colors.size());
+  for (const Color color : colors) bytes.insert(bytes.end(), {color.red, color.green, color.blue});
+  return bytes;
 }
 
 Color scale_color(ColorScale scale, double position) {

@@ -6,7 +6,9 @@
 // (diverging), which suits grey printing.
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace modewise::report {
 
@@ -16,6 +18,9 @@ struct Color {
   /// `#rrggbb`.
   std::string hex() const;
 };
+
+/// Red, green and blue of each colour: pixels or the palette of an image.
+std::vector<uint8_t> color_bytes(std::span<const Color> colors);
 
 enum class ColorScale { sequential, diverging };
 

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "modewise/core/error.h"
+#include "modewise/io/images/png.h"
 #include "modewise/report/markup.h"
 #include "modewise/report/plot.h"
-#include "modewise/report/png.h"
 
 namespace modewise::report {
 namespace {
@@ -120,12 +120,13 @@ void draw_image(Canvas& canvas, const HeatMap& map, const Layout& layout, const 
   std::vector<Color> palette;
   for (int i = 0; i < kColors; ++i) palette.push_back(scale_color(map.scale, i / (kColors - 1.0)));
   palette.push_back({});
-  std::vector<uint8_t> indices;
+  io::Image indices{height, width, 1, {}};
   for (const double pixel : pixels)
-    indices.push_back(std::isnan(pixel) ? static_cast<uint8_t>(kColors)
-                                        : static_cast<uint8_t>(std::lround(
-                                              std::clamp(position(pixel, range), 0.0, 1.0) * (kColors - 1))));
-  canvas.image(layout.plot, palette_png(width, height, indices, palette, kColors));
+    indices.pixels.push_back(std::isnan(pixel)
+                                 ? static_cast<uint8_t>(kColors)
+                                 : static_cast<uint8_t>(std::lround(
+                                       std::clamp(position(pixel, range), 0.0, 1.0) * (kColors - 1))));
+  canvas.image(layout.plot, io::format_palette_png(indices, color_bytes(palette), kColors));
 }
 
 void draw_labels(Canvas& canvas, const HeatMap& map, const Layout& layout, const Rect& area) {

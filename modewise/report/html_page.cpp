@@ -8,7 +8,6 @@
 #include "modewise/core/file.h"
 #include "modewise/report/canvas.h"
 #include "modewise/report/markup.h"
-#include "modewise/report/png.h"
 
 namespace modewise::report {
 namespace {

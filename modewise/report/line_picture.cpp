@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "modewise/report/png.h"
+#include "modewise/io/images/png.h"
 
 namespace modewise::report {
 namespace {
@@ -37,7 +37,9 @@ class Pixels {
     for (int64_t y = top; y <= bottom; ++y) pixels_[static_cast<size_t>(y * width_ + column)] = index;
   }
 
-  std::string png() const { return palette_png(width_, height_, pixels_, palette_); }
+  std::string png() const {
+    return io::format_palette_png({height_, width_, 1, pixels_}, color_bytes(palette_));
+  }
 
  private:
   uint8_t index_of(Color color) {

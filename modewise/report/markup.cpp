@@ -1,6 +1,7 @@
 #include "modewise/report/markup.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/utf8.h"
@@ -102,6 +103,20 @@ std::string escape_markup(std::string_view text) {
       default:
         append_utf8(out, is_unsafe(point) && !is_white_space(point) ? kReplacement : point);
     }
+  }
+  return out;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t word = 0;
+    for (size_t j = 0; j < 3; ++j)
+      word = (word << 8) | (i + j < bytes.size() ? static_cast<uint8_t>(bytes[i + j]) : 0u);
+    const size_t kept = std::min<size_t>(3, bytes.size() - i) + 1;
+    for (size_t j = 0; j < 4; ++j) out.push_back(j < kept ? alphabet[(word >> (18 - 6 * j)) & 63] : '=');
   }
   return out;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// HTML and XML escaping, and text measurement.
+// HTML and XML escaping, data URLs, and text measurement.
 
 #include <string>
 #include <string_view>
@@ -9,6 +9,9 @@ namespace modewise::report {
 /// Escapes & < > " ' for element content and attribute values; control characters and bytes that are not
 /// UTF-8 become U+FFFD, so the result is always well-formed.
 std::string escape_markup(std::string_view text);
+
+/// RFC 4648 with padding, for data URLs.
+std::string base64(std::string_view bytes);
 
 /// One line of a table: line breaks and tabs become spaces, the rest is escaped as by escape_text.
 std::string printable(std::string_view text);

@@ -128,6 +128,18 @@ json dump_image(const std::string& request, const std::string& path) {
           {"pixels", hex(std::as_bytes(std::span(image.pixels)))}};
 }
 
+// "npz": the arrays; "npz write": also copies at PATH.stored.npz and PATH.deflated.npz.
+json dump_npz(const std::string& request, const std::string& path) {
+  const std::map<std::string, io::Array> arrays = io::read_npz(path);
+  if (request == "npz write") {
+    io::write_npz(path + ".stored.npz", arrays);
+    io::write_npz(path + ".deflated.npz", arrays, true);
+  }
+  json result = json::object();
+  for (const auto& [name, array] : arrays) result[name] = dump(array);
+  return result;
+}
+
 json dump(const io::SeriesFile& file) {
   return {{"dimensions", file.dimensions},
           {"classes", file.classes},
@@ -146,19 +158,12 @@ json dump(const std::string& format, const std::string& path) {
   if (format == "csv") return dump_csv(path);
   if (format == "arff") return dump(io::read_arff(path));
   if (format == "ts") return dump(io::read_ts(path));
-  json result = json::object();
-  if (format == "npz") {
-    for (const auto& [name, array] : io::read_npz(path)) result[name] = dump(array);
-  } else {
-    const io::SafetensorsFile file(path);
-    result["metadata"] = file.metadata();
-    result["tensors"] = json::object();
-    for (const io::TensorView& tensor : file.tensors()) {
-      result["tensors"][tensor.name] = {
-          {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"bytes", hex(tensor.bytes)}};
-    }
-  }
-  return result;
+  if (format.starts_with("npz")) return dump_npz(format, path);
+  const io::SafetensorsFile file(path);
+  json tensors = json::object();
+  for (const io::TensorView& tensor : file.tensors())
+    tensors[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"bytes", hex(tensor.bytes)}};
+  return {{"metadata", file.metadata()}, {"tensors", tensors}};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""The readers against NumPy, safetensors and Python's float and csv on random files, whole and damaged.
+"""The readers, and the writer of .npz, against NumPy, safetensors and Python's float and csv on random files, whole and damaged.
 
 Needs the test program `io_dump`: MODEWISE_BUILD names the build folder (build/ by default). MODEWISE_ORACLE_FILES
 sets how many random files a format gets.
@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import subprocess
+import zipfile
 
 import pytest
 
@@ -110,6 +111,22 @@ def test_npz_values_agree(ours):
         stream = io.BytesIO()
         (np.savez_compressed if rng.random() < 0.5 else np.savez)(stream, **arrays)
         assert ours("npz", stream.getvalue()) == {name: dumped(array) for name, array in arrays.items()}
+
+
+def test_npz_is_written_as_zipfile_and_numpy_read_it(ours, tmp_path):
+    rng = np.random.default_rng(8)
+    for _ in range(FILES // 3):
+        arrays = {f"name {i}": random_array(rng) for i in range(rng.integers(0, 4))}
+        stream = io.BytesIO()
+        np.savez(stream, **arrays)
+        assert "error" not in ours("npz write", stream.getvalue())
+        for copy, method in (("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)):
+            path = tmp_path / f"file.{copy}.npz"
+            with zipfile.ZipFile(path) as archive:
+                assert archive.testzip() is None  # the checksums
+                assert all(member.compress_type == method for member in archive.infolist())
+            with np.load(path) as loaded:
+                assert {name: dumped(loaded[name]) for name in loaded.files} == {name: dumped(array) for name, array in arrays.items()}
 
 
 def random_tensors(rng):

@@ -53,5 +53,14 @@ TEST(TextWidth, GrowsWithTextAndSize) {
   EXPECT_GT(text_width("WWW", 11), text_width("iii", 11));
 }
 
+TEST(Base64, EncodesTheExamplesOfRfc4648) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(base64("\xfb\xff\xfe"), "+//+");
+}
+
 }  // namespace
 }  // namespace modewise::report

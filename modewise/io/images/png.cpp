@@ -1,8 +1,11 @@
 #include "modewise/io/images/png.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -144,6 +147,50 @@ class PngDecoder {
   int64_t row_ = -1;
 };
 
+/// The rows, each behind the mark of "no filter", as one stream of zlib. libpng itself would take smaller
+/// windows for small images: other bytes than those of reports that are recorded.
+std::string deflated_rows(const Image& image) {
+  const auto row_bytes = static_cast<size_t>(image.width * image.channels);
+  std::string rows;
+  rows.reserve(static_cast<size_t>(image.height) * (row_bytes + 1));
+  for (int64_t y = 0; y < image.height; ++y) {
+    rows.push_back(PNG_FILTER_VALUE_NONE);
+    rows.append(reinterpret_cast<const char*>(image.pixels.data()) + static_cast<size_t>(y) * row_bytes,
+                row_bytes);
+  }
+  uLongf size = compressBound(rows.size());
+  std::string out(size, '\0');
+  const int status = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                               reinterpret_cast<const Bytef*>(rows.data()), rows.size(), Z_BEST_COMPRESSION);
+  require(status == Z_OK, ErrorKind::internal, "zlib could not compress {} bytes (status {})", rows.size(),
+          status);
+  out.resize(size);
+  return out;
+}
+
+std::string written(const Image& image, int color_type, std::span<const png_color> palette,
+                    std::span<const png_byte> alpha) {
+  const std::string pixels = deflated_rows(image);
+  std::string out;
+  PngHandle handle(out);
+  png_structp png = handle.png();
+  png_infop info = handle.info();
+  const bool complete = handle.run([&] {
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_IHDR(png, info, static_cast<uint32_t>(image.width), static_cast<uint32_t>(image.height), 8,
+                 color_type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (!palette.empty()) png_set_PLTE(png, info, palette.data(), static_cast<int>(palette.size()));
+    if (!alpha.empty()) png_set_tRNS(png, info, alpha.data(), static_cast<int>(alpha.size()), nullptr);
+    png_write_info(png, info);
+    png_write_chunk(png, reinterpret_cast<png_const_bytep>("IDAT"),
+                    reinterpret_cast<png_const_bytep>(pixels.data()), pixels.size());
+    png_write_chunk(png, reinterpret_cast<png_const_bytep>("IEND"), nullptr, 0);
+  });
+  require(complete, ErrorKind::internal, "libpng could not write an image of {} x {}: {}", image.height,
+          image.width, handle.reason());
+  return out;
+}
+
 }  // namespace
 
 bool is_png(std::span<const std::byte> bytes) {
@@ -165,23 +212,28 @@ Image read_png(const std::filesystem::path& path, const ImageReadOptions& option
 
 std::string format_png(const Image& image) {
   require_pixels(image, "format_png");
-  std::string out;
-  PngHandle handle(out);
-  png_structp png = handle.png();
-  png_infop info = handle.info();
-  const bool written = handle.run([&] {
-    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_IHDR(png, info, static_cast<uint32_t>(image.width), static_cast<uint32_t>(image.height), 8,
-                 image.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_write_info(png, info);
-    for (int64_t y = 0; y < image.height; ++y)
-      png_write_row(png, image.pixels.data() + y * image.width * image.channels);
-    png_write_end(png, nullptr);
-  });
-  require(written, ErrorKind::internal, "libpng could not write an image of {} x {}: {}", image.height,
-          image.width, handle.reason());
-  return out;
+  return written(image, image.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, {}, {});
+}
+
+std::string format_palette_png(const Image& indices, std::span<const uint8_t> palette, int transparent) {
+  require_pixels(indices, "format_palette_png");
+  require(indices.channels == 1, ErrorKind::internal, "format_palette_png: {} channels are not indices",
+          indices.channels);
+  const size_t count = palette.size() / 3;
+  require(count >= 1 && count <= PNG_MAX_PALETTE_LENGTH && palette.size() % 3 == 0, ErrorKind::internal,
+          "format_palette_png: {} bytes are not a palette", palette.size());
+  require(std::ranges::max(indices.pixels) < count, ErrorKind::internal,
+          "format_palette_png: index {} is beyond the palette of {} colours",
+          std::ranges::max(indices.pixels), count);
+  require(transparent >= -1 && transparent < static_cast<int>(count), ErrorKind::internal,
+          "format_palette_png: the transparent colour {} is not in the palette of {} colours", transparent,
+          count);
+  std::vector<png_color> colors;
+  for (size_t i = 0; i < count; ++i)
+    colors.push_back({palette[3 * i], palette[3 * i + 1], palette[3 * i + 2]});
+  std::vector<png_byte> alpha(static_cast<size_t>(transparent + 1), 255);
+  if (!alpha.empty()) alpha.back() = 0;
+  return written(indices, PNG_COLOR_TYPE_PALETTE, colors, alpha);
 }
 
 void write_png(const std::filesystem::path& path, const Image& image) {

@@ -1,11 +1,13 @@
 #pragma once
-// PNG images (W3C PNG 3rd edition) by libpng: grey of 1, 2, 4, 8 and 16 bits, palettes, RGB of 8 and 16 bits,
-// with and without alpha, interlaced or not. 16 bits are rounded to 8. Alpha is dropped: a pixel keeps its
-// colour, as in Pillow's `convert("RGB")`. Palettes give three channels. Gamma and colour profiles are
-// ignored; Exif orientation is applied. All checksums are verified, also those of skipped chunks; bytes after
-// the end are not read.
+// PNG images (W3C PNG 3rd edition) by libpng. Read are grey of 1, 2, 4, 8 and 16 bits, palettes, RGB of 8 and
+// 16 bits, with and without alpha, interlaced or not. 16 bits are rounded to 8. Alpha is dropped: a pixel
+// keeps its colour, as in Pillow's `convert("RGB")`. Palettes give three channels. Gamma and colour profiles
+// are ignored; Exif orientation is applied. All checksums are verified, also those of skipped chunks; bytes
+// after the end are not read. Written are 8 bits per sample, not interlaced, without filters; equal images
+// give equal bytes.
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -22,8 +24,12 @@ Image parse_png(std::span<const std::byte> bytes, const std::string& source,
                 const ImageReadOptions& options = {});
 Image read_png(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
-/// 8 bits per sample, not interlaced. Equal images give equal bytes.
+/// Grey or RGB, as the image.
 std::string format_png(const Image& image);
+/// A palette image: `indices`, of one channel, are numbers of the colours of `palette`, three bytes (RGB)
+/// each, at most 256. Colour `transparent` is transparent; -1: none. Throws an internal error unless all of
+/// this holds.
+std::string format_palette_png(const Image& indices, std::span<const uint8_t> palette, int transparent = -1);
 /// Written atomically.
 void write_png(const std::filesystem::path& path, const Image& image);
 

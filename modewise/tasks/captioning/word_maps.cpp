@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "modewise/report/png.h"
+#include "modewise/io/images/png.h"
 
 namespace modewise::tasks {
 namespace {
@@ -14,20 +14,13 @@ namespace {
 constexpr int64_t kGreySide = 96;  // side of the grey image for features
 constexpr double kDarkest = 0.2;
 
-report::Color color_of(const uint8_t* pixel, double light) {
-  const auto part = [&](int c) { return static_cast<uint8_t>(std::lround(light * pixel[c])); };
-  return {part(0), part(1), part(2)};
-}
-
 }  // namespace
 
 std::string image_png(const data::CaptionSet& set, int64_t sample) {
   if (!set.pixels.defined()) return "";
   const at::Tensor pixels = set.pixels.select(0, sample).contiguous();
-  std::vector<report::Color> colors;
-  for (int64_t i = 0; i < pixels.size(0) * pixels.size(1); ++i)
-    colors.push_back(color_of(pixels.const_data_ptr<uint8_t>() + 3 * i, 1));
-  return report::color_png(pixels.size(1), pixels.size(0), colors);
+  const uint8_t* values = pixels.const_data_ptr<uint8_t>();
+  return io::format_png({pixels.size(0), pixels.size(1), 3, {values, values + pixels.numel()}});
 }
 
 std::string looked_at_png(const at::Tensor& pixels, const at::Tensor& weights) {
@@ -37,11 +30,13 @@ std::string looked_at_png(const at::Tensor& pixels, const at::Tensor& weights) {
   const at::Tensor shares = weights.to(at::kDouble) / weights.max().to(at::kDouble).clamp_min(1e-12);
   const at::Tensor light =
       at::upsample_bilinear2d(shares.unsqueeze(0).unsqueeze(0), {height, width}, false).contiguous();
-  std::vector<report::Color> colors;
-  for (int64_t i = 0; i < height * width; ++i)
-    colors.push_back(color_of(image.const_data_ptr<uint8_t>() + 3 * i,
-                              kDarkest + (1 - kDarkest) * light.const_data_ptr<double>()[i]));
-  return report::color_png(width, height, colors);
+  io::Image map{height, width, 3, {}};
+  for (int64_t i = 0; i < height * width; ++i) {
+    const double share = kDarkest + (1 - kDarkest) * light.const_data_ptr<double>()[i];
+    const uint8_t* pixel = image.const_data_ptr<uint8_t>() + 3 * i;
+    for (int c = 0; c < 3; ++c) map.pixels.push_back(static_cast<uint8_t>(std::lround(share * pixel[c])));
+  }
+  return io::format_png(map);
 }
 
 std::vector<report::CaptionedImage> word_maps(const CaptioningRun& run, int64_t sample) {

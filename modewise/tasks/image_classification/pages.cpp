@@ -3,7 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 
-#include "modewise/report/png.h"
+#include "modewise/io/images/png.h"
 #include "modewise/tasks/image_classification/run.h"
 
 namespace modewise::tasks {
@@ -12,13 +12,10 @@ SampleView ImageClassificationRun::sample_view(int64_t sample) const {
   const at::Tensor image = set_.pixels.select(0, sample).contiguous();
   const int64_t channels = set_.channels(), pixels = set_.height() * set_.width();
   const uint8_t* values = image.const_data_ptr<uint8_t>();
-  std::vector<report::Color> colors;
-  for (int64_t i = 0; i < pixels; ++i) {
-    const uint8_t* pixel = values + i * channels;
-    colors.push_back(channels == 1 ? report::Color{pixel[0], pixel[0], pixel[0]}
-                                   : report::Color{pixel[0], pixel[1], pixel[2]});
-  }
-  return SampleView{report::color_png(set_.width(), set_.height(), colors)};
+  io::Image view{set_.height(), set_.width(), 3, {}};
+  for (int64_t i = 0; i < pixels; ++i)
+    for (int64_t c = 0; c < 3; ++c) view.pixels.push_back(values[i * channels + (channels == 1 ? 0 : c)]);
+  return SampleView{io::format_png(view)};
 }
 
 std::vector<Influence> ImageClassificationRun::influences(const models::ClassifierInput& input,

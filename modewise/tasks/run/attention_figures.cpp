@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "modewise/report/png.h"
+#include "modewise/io/images/png.h"
+#include "modewise/report/color.h"
 
 namespace modewise::tasks {
 namespace {
@@ -16,12 +17,12 @@ constexpr double kWeights = 1 << 20;  // maximum weights of a head for an image
 constexpr int64_t kRows = 256, kPixels = 128;
 constexpr uint8_t kShades = 255, kGap = 255;  // palette: 0 … 254 from light to dark, then background
 
-std::vector<report::Color> make_palette() {
+std::vector<uint8_t> make_palette() {
   std::vector<report::Color> colors;
   for (int i = 0; i < kShades; ++i)
     colors.push_back(report::scale_color(report::ColorScale::sequential, i / (kShades - 1.0)));
   colors.push_back({255, 255, 255});
-  return colors;
+  return report::color_bytes(colors);
 }
 
 /// Palette index of a weight; 0 for negative values and NaN.
@@ -39,14 +40,14 @@ train::Image figure(std::string name, const at::Tensor& weights) {
   const float largest = *std::max_element(values, values + maps.numel());
   const int64_t heads = maps.size(0), cell = std::max<int64_t>(kPixels / std::max(rows, columns), 1), gap = 2;
   const int64_t width = heads * (columns * cell + gap) - gap, height = rows * cell;
-  std::vector<uint8_t> pixels(static_cast<size_t>(width * height), kGap);
+  io::Image map{height, width, 1, std::vector<uint8_t>(static_cast<size_t>(width * height), kGap)};
   for (int64_t h = 0; h < heads; ++h)
     for (int64_t y = 0; y < height; ++y)
       for (int64_t x = 0; x < columns * cell; ++x)
-        pixels[static_cast<size_t>(y * width + h * (columns * cell + gap) + x)] =
+        map.pixels[static_cast<size_t>(y * width + h * (columns * cell + gap) + x)] =
             shade(values[(h * rows + y / cell) * columns + x / cell] / largest);
-  static const std::vector<report::Color> palette = make_palette();
-  return {std::move(name), width, height, report::palette_png(width, height, pixels, palette)};
+  static const std::vector<uint8_t> palette = make_palette();
+  return {std::move(name), width, height, io::format_palette_png(map, palette)};
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "modewise/io/arrays/npz.h"
 
-#include <zip.h>
-
 #include <cstring>
 #include <filesystem>
 
@@ -74,23 +72,19 @@ TEST(Npz, ReadsWhatItWrote) {
   EXPECT_TRUE(parse_npz(to_bytes(format_npz({})), "file").empty());
 }
 
-TEST(Npz, IsAZipFileForLibzip) {
+// Programs that unpack a stream read the header before each member, others the directory.
+TEST(Npz, SaysTheSameBeforeAMemberAsInTheDirectory) {
   for (const bool compress : {false, true}) {
-    std::string archive = valid_archive(compress);
-    zip_error_t error;
-    zip_source_t* source = zip_source_buffer_create(archive.data(), archive.size(), 0, &error);
-    zip_t* zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
-    ASSERT_NE(zip, nullptr) << zip_error_strerror(&error);
-    EXPECT_EQ(zip_get_num_entries(zip, 0), 2);
-    for (const auto& [name, array] : example()) {
-      zip_file_t* file = zip_fopen(zip, (name + ".npy").c_str(), 0);
-      ASSERT_NE(file, nullptr);
-      std::string content(10000, '\0');
-      const auto size = zip_fread(file, content.data(), content.size());
-      EXPECT_EQ(content.substr(0, static_cast<size_t>(size)), format_npy(array));
-      EXPECT_EQ(zip_fclose(file), 0);  // checks the checksum
+    const std::string archive = valid_archive(compress);
+    for (int n = 0; n < 2; ++n) {
+      const size_t entry = directory_entry(archive, n);
+      uint32_t local;
+      std::memcpy(&local, &archive[entry + 42], 4);
+      ASSERT_EQ(archive.substr(local, 4), "PK\x03\x04");
+      // From the version to the length of the name, and the name.
+      EXPECT_EQ(archive.substr(local + 4, 24), archive.substr(entry + 6, 24));
+      EXPECT_EQ(archive.substr(local + 30, 5), archive.substr(entry + 46, 5));
     }
-    zip_discard(zip);
   }
 }
 

@@ -126,6 +126,57 @@ TEST(Png, IsWrittenAsItIsRead) {
             "format_png: 12 bytes are not an image of 2 x 3 pixels of 2 channels");
 }
 
+std::string unfiltered_rows(const Image& image) {
+  std::string rows;
+  const int64_t row_bytes = image.width * image.channels;
+  for (int64_t y = 0; y < image.height; ++y) {
+    rows += '\0';
+    rows.append(image.pixels.begin() + y * row_bytes, image.pixels.begin() + (y + 1) * row_bytes);
+  }
+  return rows;
+}
+
+// Reports are compared byte by byte.
+TEST(Png, IsWrittenWithoutFiltersAtTheHighestLevel) {
+  for (const int64_t channels : {1, 3}) {
+    const Image image = speckled(17, 31, channels);
+    PngBuilder expected{.width = 31, .height = 17};
+    expected.color_type = channels == 1 ? 0 : 2;
+    expected.rows = unfiltered_rows(image);
+    EXPECT_EQ(format_png(image), expected.text());
+  }
+}
+
+TEST(Png, IsWrittenWithAPalette) {
+  const Image indices{2, 3, 1, {0, 1, 2, 2, 1, 0}};
+  const std::vector<uint8_t> palette = {1, 2, 3, 40, 50, 60, 255, 0, 7};
+  PngBuilder expected;
+  expected.color_type = 3;
+  expected.before = png_chunk("PLTE", {reinterpret_cast<const char*>(palette.data()), palette.size()});
+  expected.rows = unfiltered_rows(indices);
+  EXPECT_EQ(format_palette_png(indices, palette), expected.text());
+  expected.before += png_chunk("tRNS", std::string_view("\xff\0", 2));
+  const std::string transparent = format_palette_png(indices, palette, 1);
+  EXPECT_EQ(transparent, expected.text());
+  const Image read{2, 3, 3, {1, 2, 3, 40, 50, 60, 255, 0, 7, 255, 0, 7, 40, 50, 60, 1, 2, 3}};
+  EXPECT_EQ(parse_png(as_bytes(transparent), "file"), read);
+}
+
+TEST(Png, RefusesPalettesThatDoNotFit) {
+  const auto refusal = [](const Image& indices, size_t bytes, int transparent = -1) {
+    return error_of(ErrorKind::internal,
+                    [&] { format_palette_png(indices, std::vector<uint8_t>(bytes), transparent); });
+  };
+  const Image indices{1, 2, 1, {0, 2}};
+  EXPECT_EQ(refusal(indices, 6), "format_palette_png: index 2 is beyond the palette of 2 colours");
+  EXPECT_EQ(refusal(indices, 0), "format_palette_png: 0 bytes are not a palette");
+  EXPECT_EQ(refusal(indices, 10), "format_palette_png: 10 bytes are not a palette");
+  EXPECT_EQ(refusal(indices, 771), "format_palette_png: 771 bytes are not a palette");
+  EXPECT_EQ(refusal(indices, 9, 3),
+            "format_palette_png: the transparent colour 3 is not in the palette of 3 colours");
+  EXPECT_EQ(refusal({1, 1, 3, {0, 0, 0}}, 3), "format_palette_png: 3 channels are not indices");
+}
+
 TEST(Image, IsKnownByItsFirstBytes) {
   const auto refuse = [](std::span<const std::byte> bytes) { parse_image(bytes, "file"); };
   EXPECT_THAT(message_of(refuse, "name,class\na,b\n"),
