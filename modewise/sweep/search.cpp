@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -16,6 +15,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/progress.h"
 #include "modewise/sweep/search_files.h"
+#include "modewise/sweep/search_leaderboard.h"
 #include "modewise/sweep/sweep_runner.h"
 #include "modewise/sweep/sweep_table.h"
 
@@ -127,7 +127,7 @@ class Search {
       if (stage.conclude) {
         stage.conclude(done);
       } else {
-        add(trial_results_of(done), outcome_);
+        add_results(trial_results_of(done), request_.metric, outcome_);
         show(outcome_);
       }
     }
@@ -136,7 +136,7 @@ class Search {
 
   void show(const SearchOutcome& outcome) const {
     write_file_atomically(search_folder(out_) / "leaderboard.json",
-                          trial_results_json(outcome).dump(1) + "\n");
+                          leaderboard_json(outcome, request_.metric, out_).dump(1) + "\n");
     if (look_) look_(outcome);
   }
 
@@ -149,7 +149,7 @@ class Search {
     if (trial_results.empty()) return;
     next_look_ = 2 * seconds_since(begin_);
     SearchOutcome shown = outcome_;
-    add(std::move(trial_results), shown);
+    add_results(std::move(trial_results), request_.metric, shown);
     show(shown);
   }
 
@@ -275,7 +275,7 @@ class Search {
         split_runs_[mean.name].push_back(full_path(done.runs[run].folder));
       evaluated.push_back(std::move(mean));
     }
-    add(std::move(evaluated), outcome_);
+    add_results(std::move(evaluated), request_.metric, outcome_);
     show(outcome_);
   }
 
@@ -387,20 +387,6 @@ class Search {
     return out;
   }
 
-  /// Inserts before the earlier results, so that the later stage is first among equals.
-  void add(std::vector<TrialResult> now, SearchOutcome& to) const {
-    to.trial_results.insert(to.trial_results.begin(), now.begin(), now.end());
-    std::stable_sort(to.trial_results.begin(), to.trial_results.end(),
-                     [&](const TrialResult& a, const TrialResult& b) { return rank(a) < rank(b); });
-  }
-
-  /// Rank, lower is better; results over all splits come first.
-  std::pair<bool, double> rank(const TrialResult& trial_result) const {
-    if (!trial_result.failure.empty()) return {true, std::numeric_limits<double>::infinity()};
-    return {!trial_result.on_splits,
-            request_.metric.best == "highest" ? -trial_result.value : trial_result.value};
-  }
-
   /// Takes the cost of each candidate from its trial.
   void measure(const SweepOutcome& done) {
     for (size_t i = 0; i < done.runs.size(); ++i) {
@@ -435,21 +421,6 @@ class Search {
     return plan;
   }
 
-  Json trial_results_json(const SearchOutcome& outcome) const {
-    Json out = Json::array();
-    for (const TrialResult& one : outcome.trial_results) {
-      Json row = {{"name", one.name},
-                  {"stage", one.stage},
-                  {"run", one.folder.lexically_relative(out_).string()},
-                  {"steps", one.steps},
-                  {"seconds", one.seconds}};
-      row[request_.metric.path] = one.failure.empty() ? Json(one.value) : Json();
-      if (!one.failure.empty()) row["failure"] = one.failure;
-      out.push_back(std::move(row));
-    }
-    return out;
-  }
-
   using Clock = std::chrono::steady_clock;
   static double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -476,33 +447,11 @@ class Search {
 
 }  // namespace
 
-const TrialResult* SearchOutcome::best() const {
-  return trial_results.empty() || !trial_results.front().failure.empty() ? nullptr : &trial_results.front();
-}
-
 SearchOutcome run_search(const SearchRequest& request, const fs::path& out,
                          const std::function<void(const SearchOutcome&)>& look, const std::string& program) {
   begin_search(request, out);
   remove_search_leftovers(out);
   return Search(request, out, program, look).run();
-}
-
-report::Table leaderboard(const SearchOutcome& outcome, const SweepMetric& metric) {
-  using Best = report::Column::Best;
-  report::Table table({{"model"},
-                       {metric.name, metric.best == "highest" ? Best::highest : Best::lowest},
-                       {"steps"},
-                       {"seconds"},
-                       {"round"}});
-  std::vector<std::string> shown;
-  for (const TrialResult& one : outcome.trial_results) {
-    if (std::find(shown.begin(), shown.end(), one.name) != shown.end()) continue;
-    shown.push_back(one.name);
-    table.add_row({one.name, report::Cell(one.value * metric.factor, static_cast<int>(metric.decimals)),
-                   report::Cell::count(one.steps), report::Cell(one.seconds, 1),
-                   one.failure.empty() ? one.stage : one.stage + ": " + one.failure});
-  }
-  return table;
 }
 
 }  // namespace modewise::sweep

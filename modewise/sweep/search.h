@@ -75,7 +75,7 @@ struct TrialResult {
 struct SearchOutcome {
   std::vector<TrialResult>
       trial_results;  // best first; those evaluated on several splits before the others, failures last
-  int signal = 0;     // signal that interrupted the search, or 0
+  int signal = 0;  // signal that interrupted the search, which has the results of complete stages then; or 0
   std::filesystem::path refitted;  // refit of the best run; empty: none
 
   const TrialResult* best() const;  // nullptr if no run succeeded
