@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "modewise/core/error.h"
-#include "modewise/sweep/search.h"
 #include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/search_run.h"
 
 namespace modewise::cli {
 namespace {
@@ -19,10 +19,6 @@ std::optional<std::string> value_of(const std::vector<std::string>& command_line
     if (command_line[i] == option && i + 1 < command_line.size()) return command_line[i + 1];
   }
   return std::nullopt;
-}
-
-const tasks::TaskSpec& task_to_resume(const std::string& run) {
-  return sweep::holds_search(run) ? tasks::task_named(sweep::read_search(run).task) : tasks::task_of_run(run);
 }
 
 }  // namespace
@@ -43,7 +39,7 @@ std::vector<std::string> with_task(std::vector<std::string> command_line) {
   if (!run && std::none_of(tasks::task_specs().begin(), tasks::task_specs().end(),
                            [&](const tasks::TaskSpec* kind) { return kind->owns && kind->owns(*data); }))
     require(std::filesystem::exists(*data), ErrorKind::no_input, "there is no file or folder {}", *data);
-  const tasks::TaskSpec& kind = run ? task_to_resume(*run) : tasks::task_of_data(*data);
+  const tasks::TaskSpec& kind = run ? tasks::task_to_resume(*run) : tasks::task_of_data(*data);
   if (!run && !asks("-q") && !asks("--quiet"))
     spdlog::info("{} is read as data of 'modewise train {}'", *data, kind.command);
   command_line.insert(command_line.begin() + 2, kind.command);

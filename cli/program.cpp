@@ -16,7 +16,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <thread>
 
 #include "cli/implied_task.h"
 #include "modewise/core/aliases.h"
@@ -150,13 +149,6 @@ CLI::App* Program::add_bare_command(CLI::App& parent, const std::string& name, c
 
 void Program::add_help_text(const CLI::App* command, std::function<std::string()> text) {
   help_->texts[command] = std::move(text);
-}
-
-Program::Shares Program::share_cores(int64_t jobs) const {
-  const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  const int64_t asked = asked_threads();
-  if (jobs <= 0) jobs = std::max<int64_t>(cores / std::max<int64_t>(asked, 1), 1);
-  return {jobs, asked > 0 ? asked : std::max<int64_t>(cores / jobs, 1)};
 }
 
 int Program::threads() const {

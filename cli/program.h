@@ -47,11 +47,6 @@ class Program {
   int threads() const;
   /// Value of --threads; 0: not given.
   int asked_threads() const { return threads_; }
-  /// Distribution of cores: `jobs` trainings at once, or for 0 the number of cores divided by --threads.
-  struct Shares {
-    int64_t jobs, threads;  // threads: of each
-  };
-  Shares share_cores(int64_t jobs) const;
   /// Prints results to stdout: one JSON document, or text with a line end. Text from users' files is escaped
   /// (core/escaped_text.h).
   void print(const nlohmann::ordered_json& result) const;

@@ -10,6 +10,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/slurm_job.h"
+#include "modewise/sweep/sweep_runner.h"
 #include "modewise/sweep/sweep_table.h"
 #include "modewise/tasks/registry.h"
 
@@ -54,7 +55,7 @@ sweep::SweepOptions budget(const Program& program, const SweepCommandOptions& op
   sweep::SweepOptions out;
   out.out = options.out.empty() ? fs::path("runs") / ("sweep-" + plan.name) : fs::path(options.out);
   out.out = fs::absolute(out.out).lexically_normal();
-  const auto [jobs, threads] = program.share_cores(options.jobs);
+  const auto [jobs, threads] = sweep::share_cores(options.jobs, program.asked_threads());
   out.jobs = jobs;
   out.threads = threads;
   out.only = options.only;

@@ -1,14 +1,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/train_auto.h"
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/registry.h"
+#include "modewise/tasks/run/search_run.h"
 #include "modewise/tasks/run/train_run.h"
 #include "modewise/train/distributed/workers.h"
 
@@ -32,29 +34,50 @@ std::string track_setting(const TrainOptions& options) {
   return fmt::format("train.track={}", fmt::join(options.track, ","));
 }
 
-AutoOptions auto_options(const TrainOptions& options) {
-  AutoOptions out{options.config.config, options.config.data,
-                  options.training.out,  options.config.short_forms,
-                  options.budget,        std::max<int64_t>(options.config.seed, 0),
-                  options.jobs,          options.training.exist_ok,
-                  options.no_test,       options.refit};
-  out.settings.insert(out.settings.end(), options.config.assignments.begin(),
-                      options.config.assignments.end());
-  if (!options.track.empty()) out.settings.push_back(track_setting(options));
-  if (options.tensorboard) out.settings.push_back(kTensorboardSetting);
-  return out;
+/// Seconds of "90", "90s", "10m", "1.5h"; usage error for anything else, including 0 and less.
+double seconds_of(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string unit(rest, end);
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  require(error == std::errc() && factor > 0 && std::isfinite(value) && value > 0, ErrorKind::usage,
+          "--budget: '{}' is not a time such as 90s, 10m or 1.5h", text);
+  return value * factor;
+}
+
+tasks::ModelSearchRequest search_request(const Program& program, const TrainOptions& options) {
+  tasks::ModelSearchRequest request;
+  request.config = options.config.config;
+  request.data = options.config.data;
+  request.out = options.training.out;
+  request.assignments = options.config.short_forms;
+  request.assignments.insert(request.assignments.end(), options.config.assignments.begin(),
+                             options.config.assignments.end());
+  if (!options.track.empty()) request.assignments.push_back(track_setting(options));
+  if (options.tensorboard) request.assignments.emplace_back(kTensorboardSetting);
+  request.budget = seconds_of(options.budget);
+  request.seed = std::max<int64_t>(options.config.seed, 0);
+  request.jobs = options.jobs;
+  request.threads = program.asked_threads();
+  request.exist_ok = options.training.exist_ok;
+  request.no_test = options.no_test;
+  request.refit = options.refit;
+  return request;
 }
 
 void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptions& options) {
   install_stop_handlers();
   finish_without_reader();
-  if (!options.training.resume.empty() && resume_auto(program, kind, options.training.resume)) return;
+  if (!options.training.resume.empty())
+    if (const auto resumed = tasks::resume_search(kind, options.training.resume))
+      return program.print(*resumed);
   const bool searches = options.config.model == kAuto && options.training.resume.empty();
   require(!searches || train::workers().size() == 1, ErrorKind::usage,
           "--model auto starts its own trainings: run it as a single process, without torchrun");
   require(searches || !options.refit, ErrorKind::usage,
           "--refit is for --model auto: it retrains the selected model");
-  if (searches) return train_auto(program, kind, auto_options(options));
+  if (searches) return program.print(tasks::run_search(kind, search_request(program, options)));
   tasks::TrainRequest request = options.training;
   request.config = options.config.config;
   request.assignments = options.config.all_assignments();

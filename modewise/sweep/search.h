@@ -39,6 +39,10 @@ struct SearchRequest {
   SweepMetric metric;
   std::vector<SearchCandidate>
       candidates;  // in order of priority; the last ones are dropped if time is short
+  /// Setting that limits a training to {steps} steps, key of the epochs of a full training, and settings of
+  /// every run after its candidate's.
+  std::string steps_setting, epochs_key;
+  std::vector<std::string> last_settings;
   /// Settings of the final ensemble run; {runs} is replaced by the list of its members' folders, {splits} by
   /// the number of folders per member; empty: no ensemble.
   std::vector<std::string> ensemble;
@@ -53,7 +57,7 @@ struct SearchRequest {
   int64_t jobs = 1, threads = 1;  // concurrent processes, and threads per process
 
   nlohmann::ordered_json to_json() const;
-  /// `source` begins the messages of data errors.
+  /// `source` begins the messages of data errors. Requests of earlier versions open too.
   static SearchRequest from_json(const nlohmann::json& json, const std::string& source);
 };
 
@@ -71,7 +75,7 @@ struct TrialResult {
 struct SearchOutcome {
   std::vector<TrialResult>
       trial_results;  // best first; those evaluated on several splits before the others, failures last
-  int signal = 0;     // signal that interrupted the search, or 0
+  int signal = 0;  // signal that interrupted the search, which has the results of complete stages then; or 0
   std::filesystem::path refitted;  // refit of the best run; empty: none
 
   const TrialResult* best() const;  // nullptr if no run succeeded

@@ -26,6 +26,9 @@ Json SearchRequest::to_json() const {
           {"budget_seconds", budget},
           {"jobs", jobs},
           {"threads", threads},
+          {"steps_setting", steps_setting},
+          {"epochs_key", epochs_key},
+          {"last_settings", last_settings},
           {"ensemble", ensemble},
           {"splits", splits},
           {"least_share", min_share},
@@ -51,6 +54,12 @@ SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::st
   require(out.budget > 0 && std::isfinite(out.budget) && out.jobs > 0 && out.threads > 0, ErrorKind::data,
           "{}: budget_seconds, jobs and threads must be positive, got {}, {} and {}", source, out.budget,
           out.jobs, out.threads);
+  const bool earlier = !json.contains("steps_setting");  // all tasks then had the same keys
+  out.steps_setting =
+      earlier ? "train.max_steps={steps}" : member<std::string>(json, "steps_setting", source);
+  out.epochs_key = earlier ? "train.epochs" : member<std::string>(json, "epochs_key", source);
+  out.last_settings = earlier ? std::vector<std::string>{"output.report=false"}
+                              : member<std::vector<std::string>>(json, "last_settings", source);
   out.ensemble = member<std::vector<std::string>>(json, "ensemble", source);
   out.splits = member<std::vector<std::string>>(json, "splits", source);
   out.min_share = member<double>(json, "least_share", source);

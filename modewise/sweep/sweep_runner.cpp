@@ -386,6 +386,12 @@ std::unique_ptr<FileLock> lock_results(const SweepOptions& options) {
       new FileLock(FileLock::of_file(options.out / "claims" / "lock", FileLock::Mode::wait)));
 }
 
+Shares share_cores(int64_t jobs, int64_t threads) {
+  const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+  if (jobs <= 0) jobs = std::max<int64_t>(cores / std::max<int64_t>(threads, 1), 1);
+  return {jobs, threads > 0 ? threads : std::max<int64_t>(cores / jobs, 1)};
+}
+
 SweepOutcome run_sweep(const SweepPlan& plan, const SweepOptions& options) {
   return Runner(plan, options).run();
 }

@@ -45,6 +45,13 @@ struct SweepOptions {
   std::chrono::milliseconds lease{60'000};  // claim timeout: a sweep without heartbeats for so long is dead
 };
 
+/// Distribution of cores: `jobs` processes at once with `threads` each.
+struct Shares {
+  int64_t jobs, threads;
+};
+/// The shares of all cores; 0: not given, as many as the other one leaves.
+Shares share_cores(int64_t jobs, int64_t threads);
+
 /// Runs the unfinished runs, and waits for those of other sweeps. A stop signal (core/stop_signal.h) is
 /// forwarded to the children, which save and end before this returns. A failed run is reported and does not
 /// end the others. Errors: config if a run in `out` has other settings than the plan's, or `only` has an

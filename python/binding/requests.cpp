@@ -16,6 +16,7 @@
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/run/run_documents.h"
 #include "modewise/tasks/run/run_tokenizer.h"
+#include "modewise/tasks/run/search_run.h"
 #include "modewise/tasks/run/train_run.h"
 #include "modewise/text/tokenizer.h"
 #include "modewise/train/checkpoint/run_folder.h"
@@ -65,8 +66,27 @@ Result train(const json& request) {
   take(request, "allow_config_changes", training.accept_changes);
   take(request, "command_line", training.command_line);
   take(request, "inputs", training.inputs);
-  return tasks::run_training(training.resume.empty() ? task_in(request) : tasks::task_of_run(training.resume),
-                             training);
+  if (training.resume.empty()) return tasks::run_training(task_in(request), training);
+  const tasks::TaskSpec& task = tasks::task_to_resume(training.resume);
+  const auto searched = tasks::resume_search(task, training.resume, string_of(request, "program"));
+  return searched ? *searched : tasks::run_training(task, training);
+}
+
+Result search(const json& request) {
+  tasks::ModelSearchRequest options;
+  take(request, "config", options.config);
+  take(request, "data", options.data);
+  take(request, "assignments", options.assignments);
+  take(request, "out", options.out);
+  take(request, "budget", options.budget);
+  take(request, "seed", options.seed);
+  take(request, "jobs", options.jobs);
+  take(request, "threads", options.threads);
+  take(request, "overwrite", options.exist_ok);
+  take(request, "no_test", options.no_test);
+  take(request, "refit", options.refit);
+  take(request, "program", options.program);
+  return tasks::run_search(task_in(request), options);
 }
 
 Result evaluate(const json& request) {
@@ -164,9 +184,9 @@ Result decode(const json& request) {
 
 Result answer(const json& request) {
   static const std::map<std::string, Result (*)(const json&)> commands = {
-      {"train", train},       {"evaluate", evaluate}, {"predict", predict}, {"explain", explain},
-      {"backtest", backtest}, {"show", show},         {"config", config},   {"encode", encode},
-      {"decode", decode},     {"weights", weights},   {"task", task_names}};
+      {"train", train},     {"search", search},     {"evaluate", evaluate}, {"predict", predict},
+      {"explain", explain}, {"backtest", backtest}, {"show", show},         {"config", config},
+      {"encode", encode},   {"decode", decode},     {"weights", weights},   {"task", task_names}};
   const auto found = commands.find(string_of(request, "command"));
   require(found != commands.end(), ErrorKind::usage, "unknown command '{}'", string_of(request, "command"));
   const std::string run = string_of(request, request.contains("run") ? "run" : "resume");

@@ -3,7 +3,6 @@
 
 import datetime
 import os
-import pathlib
 import signal
 import sys
 
@@ -13,16 +12,14 @@ from torch._C._distributed_c10d import PrefixStore
 from torch.distributed.rendezvous import rendezvous
 
 from modewise import ray_sweep
-from modewise._native import NATIVE, load_library
+from modewise._native import PROGRAM, library_path, load_library
 
 
 def replace_process() -> None:
-    """Replaces this process by the program, which is linked with the torch that it finds first."""
-    program = str(NATIVE / "bin" / "modewise")
-    paths = [str(pathlib.Path(torch.__file__).parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
-    os.environ["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    """Replaces this process by the program."""
+    os.environ["LD_LIBRARY_PATH"] = library_path()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
-    os.execv(program, [program, *sys.argv[1:]])
+    os.execv(PROGRAM, [PROGRAM, *sys.argv[1:]])
 
 
 def join_group() -> str:

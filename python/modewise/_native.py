@@ -37,7 +37,14 @@ def load_library(name: str) -> None:
     torch.ops.load_library(str(NATIVE / "lib" / f"lib{name}.so"))
 
 
+def library_path() -> str:
+    """LD_LIBRARY_PATH by which the program, which is linked with the torch that it finds first, finds this one."""
+    paths = [str(pathlib.Path(torch.__file__).parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+    return ":".join(path for path in paths if path)
+
+
 NATIVE = native_folder()
+PROGRAM = str(NATIVE / "bin" / "modewise")
 BUILD: dict[str, str] = json.loads((NATIVE / "lib" / "modewise_build.json").read_text())
 require_torch(BUILD["torch"], torch.__version__)
 load_library("modewise_ops")

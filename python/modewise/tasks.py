@@ -8,12 +8,13 @@ Log lines and progress go to stderr, as those of the program; `verbosity` −1: 
 """
 
 import json
+import math
 import numbers
 import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -43,6 +44,20 @@ def torch_as_it_starts() -> Iterator[None]:
         torch.set_default_dtype(dtype)
 
 
+@contextmanager
+def children_find_torch() -> Iterator[None]:
+    """Sets LD_LIBRARY_PATH for processes of the program."""
+    before = os.environ.get("LD_LIBRARY_PATH")
+    os.environ["LD_LIBRARY_PATH"] = _native.library_path()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["LD_LIBRARY_PATH"]
+        else:
+            os.environ["LD_LIBRARY_PATH"] = before
+
+
 def plain(value: Any) -> Any:
     """A number, string or array of NumPy or torch as Python objects, for json."""
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
@@ -66,7 +81,7 @@ def request_text(command: str, request: Mapping[str, Any]) -> str:
 def call(command: str, **request: Any) -> Result:
     """Sends a request to the binding -> {"result": the document of --json, "text": the output without --json}."""
     text = request_text(command, request)
-    with _one_at_a_time, torch_as_it_starts():
+    with _one_at_a_time, torch_as_it_starts(), children_find_torch() if "program" in request else nullcontext():
         reply: Result = json.loads(torch.ops.modewise_tasks.call(text))
     deliver(reply.pop("arrived"), stopped=reply.get("signal", 0))
     if "exit_code" not in reply:
@@ -127,12 +142,45 @@ def train(
     return dict(reply["result"])
 
 
+def search(
+    task: str,
+    data: PathLike,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    config: PathLike = "",
+    out: PathLike = "",
+    budget: float = 300,
+    seed: int = 0,
+    jobs: int = 0,
+    threads: int = 0,
+    no_test: bool = False,
+    refit: bool = False,
+    overwrite: bool = False,
+    verbosity: int = 0,
+) -> Result:
+    """Tries the models of `task` on `data` within `budget` seconds; the best by validation becomes the run in `out` (empty:
+    runs/DATA-auto). `config` and `settings` apply to every candidate. `jobs` processes train at once with `threads` threads each;
+    0: by the number of cores. `no_test` leaves the test split unread; `refit` finally retrains the choice with all rows ->
+    {"run": the folder, "chosen": the candidate, "leaderboard": …, "test": metrics}. Same as the program's `train --model auto`;
+    `resume` continues an interrupted search."""
+    if not 0 < budget < math.inf:
+        raise error_of(2, f"budget must be a positive number of seconds, got {budget}")
+    for name, value in (("seed", seed), ("jobs", jobs), ("threads", threads)):
+        if value < 0:
+            raise error_of(2, f"{name} must not be negative, got {value}")
+    reply = call("search", task=task, data=os.fspath(data), config=os.fspath(config), assignments=assignments(settings or {}),
+                 out=os.fspath(out), budget=budget, seed=seed, jobs=jobs, threads=threads, no_test=no_test, refit=refit,
+                 overwrite=overwrite, verbosity=verbosity, program=_native.PROGRAM)  # fmt: skip
+    return dict(reply["result"])
+
+
 @old_keywords({"accept_changes": "allow_config_changes"})
 def resume(run: PathLike, settings: Mapping[str, Any] | None = None, *, allow_config_changes: bool = False, verbosity: int = 0) -> Result:
-    """Resumes an interrupted run; the result has the same bits as an uninterrupted one. Same as the program's `train --resume`;
+    """Resumes an interrupted run or search; the result has the same bits as an uninterrupted one. Same as the program's `train --resume`;
     changed `settings` need `allow_config_changes`."""
     reply = call("train", assignments=assignments(settings or {}), resume=os.fspath(run),
-                 allow_config_changes=allow_config_changes, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
+                 allow_config_changes=allow_config_changes, verbosity=verbosity, command_line=sys.argv,
+                 program=_native.PROGRAM)  # fmt: skip
     return dict(reply["result"])
 
 

@@ -14,6 +14,8 @@ from safetensors.numpy import load_file
 from test_volume_classification import volumes, write_npz
 from test_series_classification import write_ts
 
+from modewise import errors, tasks
+
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "train.epochs=2", "--threads", "1"]
 
 
@@ -207,6 +209,38 @@ def test_a_killed_search_ends_with_the_same_bits(chosen, tmp_path):
         for member in metrics.get("members", []):
             member["run"] = str(pathlib.Path(member["run"]).relative_to(folder))
     assert ours == theirs
+
+
+def test_a_search_from_python(tmp_path):
+    table, run, again = write_csv(tmp_path / "table.csv", rows=300), tmp_path / "run", tmp_path / "again"
+    settings = {"forecast.lookback": 24, "forecast.horizon": 8, "train.epochs": 2}
+    result = tasks.search("forecasting", table, settings, out=run, budget=8, jobs=2, threads=1, seed=3, verbosity=-1)
+    assert result["run"] == str(run) and (result["chosen"], result["round"]) == leaderboard(run)[0][:2]
+    assert result["test"] == json.loads(ok("evaluate", run, "--json").stdout)
+    request = json.loads((run / "auto" / "request.json").read_text())
+    assert [request[name] for name in ("budget_seconds", "jobs", "threads", "seed")] == [8, 2, 1, 3]
+    assert request["settings"] == tasks.assignments(settings)
+    fitted = [one for one in request["candidates"] if one["name"] in ("repeat", "ridge")]
+    for key in ("steps_setting", "epochs_key", "last_settings"):  # as in searches of earlier versions
+        del request[key]
+    (again / "auto").mkdir(parents=True)
+    (again / "auto" / "request.json").write_text(json.dumps({**request, "candidates": fitted, "ensemble": [], "splits": []}))
+    resumed = tasks.resume(again, verbosity=-1)
+    assert (resumed["run"], resumed["round"]) == (str(again), "baselines")
+    values = {row["name"]: row["/best/val_mse"] for row in result["leaderboard"] if row["round"] == "baselines"}
+    assert {row["name"]: row["/best/val_mse"] for row in resumed["leaderboard"]} == {name: values[name] for name in ("repeat", "ridge")}
+
+
+def test_refusals_in_python(tmp_path):
+    table = write_csv(tmp_path / "table.csv", rows=300)
+    for options, sentence in (({"budget": 0}, "budget must be a positive number of seconds, got 0"), ({"jobs": -1}, "jobs must not be negative, got -1")):
+        with pytest.raises(errors.UsageError, match=sentence):
+            tasks.search("forecasting", table, out=tmp_path / "run", **options)
+    with pytest.raises(errors.UsageError, match="'modewise train text' has no --model auto"):
+        tasks.search("text", table, out=tmp_path / "run")
+    with pytest.raises(errors.UsageError, match="'modewise train classify-series' has no --refit"):
+        tasks.search("series_classification", table, out=tmp_path / "run", refit=True)
+    assert not (tmp_path / "run").exists()
 
 
 def test_little_time_leaves_the_baselines(tmp_path):

@@ -214,6 +214,9 @@ class Searching : public testing::Test {
     fs::permissions(program, fs::perms::owner_all);
     request.task = "forecast";
     request.metric = {"/best/val_mse", "validation MSE", "lowest", 3, 1};
+    request.steps_setting = "train.max_steps={steps}";
+    request.epochs_key = "train.epochs";
+    request.last_settings = {"output.report=false"};
     request.jobs = 2;
     request.budget = 60;
     for (const char* name : {"base", "bad"})
@@ -551,6 +554,19 @@ TEST_F(Searching, KeepsItsRequest) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
     EXPECT_THAT(error.what(), HasSubstr("auto/request.json: \"metric\" is missing or has the wrong type"));
   }
+}
+
+TEST_F(Searching, OpensARequestOfAnEarlierVersion) {
+  nlohmann::ordered_json json = request.to_json();
+  for (const char* name : {"steps_setting", "epochs_key", "last_settings"}) EXPECT_EQ(json.erase(name), 1u);
+  EXPECT_EQ(SearchRequest::from_json(json, "request.json").to_json(), request.to_json());
+}
+
+TEST_F(Searching, SpellsNoKeyOfATask) {
+  request.steps_setting = "model.steps={steps}";
+  request.last_settings = {"data.split_ratios=7"};
+  EXPECT_EQ(run().best()->value, 800);  // the program finds no train.max_steps
+  EXPECT_EQ(of_run("round1", "late", "ratios"), "7\n");
 }
 
 TEST_F(Searching, RefusesARequestThatNobodyMakes) {
