@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "modewise/analysis/cost.h"
+#include "modewise/analysis/grid_cost.h"
 #include "modewise/analysis/measured_cost.h"
 #include "modewise/report/figure.h"
 #include "modewise/report/table.h"
@@ -29,7 +29,7 @@ struct CostOptions {
 
 struct CostMechanism {
   std::string name, attention, kernel, combine, title;
-  analysis::Projection projection = analysis::Projection::pooled;
+  models::Projection projection = models::Projection::pooled;
   std::optional<double> printed = {};  // giga multiply-adds in the paper's Table 2
   std::string type = "model";          // attention type, as in models::AttentionConfig
 };
@@ -37,7 +37,7 @@ struct CostMechanism {
 struct CostEntry {
   const CostMechanism* mechanism;
   std::vector<int64_t> size;
-  analysis::ModelCost cost;
+  nn::ModelCost cost;
   double partial_count = 0;
   bool paper_model = false;  // the model of the paper's figures
   std::optional<analysis::MeasuredCost> measured = {};
@@ -74,7 +74,7 @@ std::string size_text(const std::vector<int64_t>& size);
 struct SequenceEntry {
   std::string name;
   int64_t tokens;
-  analysis::ModelCost cost;
+  nn::ModelCost cost;
 };
 std::vector<SequenceEntry> sequence_entries(const CostOptions& options);
 report::Table sequence_table(const std::vector<SequenceEntry>& entries);
@@ -84,9 +84,9 @@ report::Table cost_table(const std::vector<CostEntry>& entries);
 report::Table measured_table(const std::vector<CostEntry>& entries);
 report::Table growth_table(const std::vector<CostGrowth>& growth);
 /// Cost by parts of a model, and by layers of an entry.
-report::Table parts_table(const std::vector<analysis::CostPart>& parts);
+report::Table parts_table(const std::vector<nn::CostPart>& parts);
 report::Table layers_table(const CostEntry& entry);
-nlohmann::ordered_json parts_json(const std::vector<analysis::CostPart>& parts);
+nlohmann::ordered_json parts_json(const std::vector<nn::CostPart>& parts);
 /// "12.3 MiB".
 report::Cell mebi_cell(double bytes);
 nlohmann::ordered_json cost_json(const std::vector<CostEntry>& entries);

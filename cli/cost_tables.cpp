@@ -19,7 +19,7 @@ using report::Cell;
 using Measured = analysis::MeasuredCost;
 
 const std::vector<CostMechanism>& mechanisms() {
-  using analysis::Projection;
+  using models::Projection;
   static const std::vector<CostMechanism> all = [] {
     std::vector<CostMechanism> rows = {
         {"product", "hot", "softmax", "product", "Kronecker product"},
@@ -65,7 +65,7 @@ analysis::VisionModel model_of(const CostOptions& options, const CostMechanism& 
 /// Partial count of multiply-adds: linear maps of the layers, and full attention if there is any. It is the
 /// only count that reproduces all three numbers for volumes in Table 2 of the paper, which does not define
 /// its count; the forecaster (Table 1) and Figure 6 also include mode products.
-double linear_and_all_token(const analysis::VisionModel& model, const analysis::ModelCost& cost) {
+double linear_and_all_token(const analysis::VisionModel& model, const nn::ModelCost& cost) {
   double tokens = 1;
   for (const int64_t n : cost.tokens) tokens *= static_cast<double>(n);
   const double gates = model.encoder.feed_forward == "swiglu"
@@ -90,9 +90,8 @@ Cell giga_cell(double value) {
                                             : fmt::format("{:.1f} G", value / 1e9));
 }
 
-void add_parts(report::Table& table, const std::vector<Cell>& first,
-               const std::vector<analysis::CostPart>& parts) {
-  for (const analysis::CostPart& part : parts) {
+void add_parts(report::Table& table, const std::vector<Cell>& first, const std::vector<nn::CostPart>& parts) {
+  for (const nn::CostPart& part : parts) {
     std::vector<Cell> cells = first;
     cells.insert(cells.end(),
                  {part.name, part.parameters,
@@ -158,7 +157,7 @@ void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries) 
   const CostMechanism* last = nullptr;
   double seconds_a_count = 0;
   for (CostEntry& entry : entries) {
-    if (entry.mechanism->projection == analysis::Projection::full)
+    if (entry.mechanism->projection == models::Projection::full)
       continue;  // same function, not implemented separately
     if (entry.mechanism != last) seconds_a_count = 0;
     last = entry.mechanism;
@@ -254,7 +253,7 @@ report::Table growth_table(const std::vector<CostGrowth>& growth) {
   return table;
 }
 
-report::Table parts_table(const std::vector<analysis::CostPart>& parts) {
+report::Table parts_table(const std::vector<nn::CostPart>& parts) {
   report::Table table({{"part"}, {"parameters"}, {"multiply-adds"}});
   add_parts(table, {}, parts);
   return table;
@@ -262,13 +261,13 @@ report::Table parts_table(const std::vector<analysis::CostPart>& parts) {
 
 report::Table layers_table(const CostEntry& entry) {
   report::Table table({{"layer"}, {"part"}, {"parameters"}, {"multiply-adds"}});
-  for (const analysis::LayerCost& layer : entry.cost.layers) add_parts(table, {layer.name}, layer.parts);
+  for (const nn::LayerCost& layer : entry.cost.layers) add_parts(table, {layer.name}, layer.parts);
   return table;
 }
 
-Json parts_json(const std::vector<analysis::CostPart>& parts) {
+Json parts_json(const std::vector<nn::CostPart>& parts) {
   Json out = Json::array();
-  for (const analysis::CostPart& part : parts)
+  for (const nn::CostPart& part : parts)
     out.push_back(
         {{"name", part.name}, {"parameters", part.parameters}, {"multiply_adds", part.multiply_adds}});
   return out;
@@ -282,7 +281,7 @@ Json cost_json(const std::vector<CostEntry>& entries) {
   Json out = Json::array();
   for (const CostEntry& entry : entries) {
     Json layers = Json::array();
-    for (const analysis::LayerCost& layer : entry.cost.layers)
+    for (const nn::LayerCost& layer : entry.cost.layers)
       layers.push_back({{"name", layer.name},
                         {"parameters", layer.parameters()},
                         {"multiply_adds", layer.multiply_adds()},

@@ -8,10 +8,10 @@
 #include "cli/commands.h"
 #include "cli/cost.h"
 #include "cli/options.h"
-#include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/processor_rates.h"
+#include "modewise/models/forecasting/cost.h"
 #include "modewise/ops/dense/tile_rate.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/forecasting/config.h"
@@ -32,13 +32,13 @@ struct InfoOptions {
 
 struct NamedCost {
   std::string name;
-  analysis::ForecasterCost cost;
+  nn::ModelCost cost;
 };
 
 /// Compared costs: hot as implemented here, as in the released code, and with full attention.
 std::vector<NamedCost> costs_of(const models::ForecasterConfig& model, const models::ForecastShape& shape) {
-  using analysis::Projection;
-  if (model.name != "hot") return {{model.name, analysis::forecaster_cost(model, shape)}};
+  using models::Projection;
+  if (model.name != "hot") return {{model.name, models::forecaster_cost(model, shape)}};
   models::ForecasterConfig full = model;
   full.use_model("transformer");
   full.use_preset(model.preset);
@@ -47,10 +47,10 @@ std::vector<NamedCost> costs_of(const models::ForecasterConfig& model, const mod
   full.name = "transformer";
   full.attention = factors;
   full.attention.query_key_norm = model.attention.query_key_norm;
-  return {{"hot", analysis::forecaster_cost(model, shape)},
+  return {{"hot", models::forecaster_cost(model, shape)},
           {"hot, queries and keys projected before pooling (released code)",
-           analysis::forecaster_cost(model, shape, Projection::full)},
-          {"not factorized (attention over all tokens)", analysis::forecaster_cost(full, shape)}};
+           models::forecaster_cost(model, shape, Projection::full)},
+          {"not factorized (attention over all tokens)", models::forecaster_cost(full, shape)}};
 }
 
 models::ForecastShape shape_of(const InfoOptions& options, const tasks::ForecastConfig& config) {

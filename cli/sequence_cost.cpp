@@ -1,4 +1,4 @@
-#include "modewise/analysis/sequence_cost.h"
+#include "modewise/nn/attention/attention_cost.h"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ std::vector<SequenceEntry> sequence_entries(const CostOptions& options) {
   for (const int64_t tokens : options.tokens)
     for (const models::SequenceAttentionConfig& config : all_forms())
       out.push_back({config.order > 0 ? fmt::format("Tens-{}", config.order) : config.title(), tokens,
-                     analysis::sequence_cost(config.options(encoder.width, encoder.heads, tokens), tokens)});
+                     nn::sequence_cost(config.options(encoder.width, encoder.heads, tokens), tokens)});
   return out;
 }
 

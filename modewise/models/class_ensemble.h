@@ -16,6 +16,7 @@
 #include "modewise/models/model_choice.h"
 #include "modewise/models/saved_config.h"
 #include "modewise/nn/initializer.h"
+#include "modewise/nn/layers/cost.h"
 
 namespace modewise::models {
 
@@ -61,6 +62,17 @@ void check_members(const Config& config, const Shape& shape, const std::string& 
             place);
     validate(member.model, member.shape_in(shape), place);
   }
+}
+
+/// Sum of the costs of the members, by kCost(config, shape); they are frozen, so no activations are kept.
+template <auto kCost, class Config, class Shape>
+nn::ModelCost members_cost(const Config& config, const Shape& shape) {
+  nn::ModelCost out;
+  for (const std::string& text : config.ensemble.members) {
+    const auto member = ClassMember<Config>::from_toml(text, "model.ensemble.members");
+    add_parts(out, kCost(member.model, member.shape_in(shape)));
+  }
+  return out;
 }
 
 /// Members of an ensemble and their weights, for any kind of sample.

@@ -13,6 +13,7 @@
 #include "modewise/core/fields.h"
 #include "modewise/models/encoder_config.h"
 #include "modewise/nn/initializer.h"
+#include "modewise/nn/layers/cost.h"
 
 namespace modewise::models {
 
@@ -62,13 +63,15 @@ struct OwnedOptions {
   bool has(std::string_view path) const;
 };
 
-/// Registry entry of a model. Each model family has one registry.
-template <class Config, class Shape, class Model>
+/// Registry entry of a model. Each model family has one registry. CostOptions: further arguments of its cost.
+template <class Config, class Shape, class Model, class... CostOptions>
 struct ModelRow {
   std::string name;
   std::string mechanism;  // TokenEncoder's attention; "" for models without a token encoder
   OwnedOptions options;   // options that it uses besides its name
   std::shared_ptr<Model> (*make)(const Config& config, const Shape& shape, nn::Initializer& init) = nullptr;
+  /// Cost of one sample, by formula, of a valid config; null for models without trained parameters.
+  nn::ModelCost (*cost)(const Config& config, const Shape& shape, CostOptions... options) = nullptr;
   /// Sets the authors' values where they differ from Config().
   void (*defaults)(Config& config) = nullptr;
   /// Throws a config error that starts with `source`.

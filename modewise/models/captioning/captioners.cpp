@@ -5,6 +5,7 @@
 #include "modewise/core/error.h"
 #include "modewise/models/captioning/captioner.h"
 #include "modewise/models/captioning/config.h"
+#include "modewise/models/captioning/cost.h"
 #include "modewise/models/captioning/lstm_captioner.h"
 #include "modewise/models/captioning/transformer_captioner.h"
 #include "modewise/nn/attention/attention_registry.h"
@@ -58,11 +59,18 @@ void check_decoder(const CaptionModelConfig& config, const CaptionShape&, const 
 
 const std::vector<CaptionerRow>& captioners() {
   static const std::vector<CaptionerRow> rows = {
-      {"transformer", "", {}, make_model<TransformerCaptioner>, nullptr, check_decoder},
+      {"transformer",
+       "",
+       {},
+       make_model<TransformerCaptioner>,
+       transformer_captioner_cost,
+       nullptr,
+       check_decoder},
       {"lstm",
        "",
        {.without = {"decoder.heads", "decoder.attention", "decoder.cross_attention", "decoder.factors"}},
        make_model<LstmCaptioner>,
+       lstm_captioner_cost,
        nullptr,
        nullptr},
   };

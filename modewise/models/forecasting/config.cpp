@@ -84,10 +84,6 @@ void ForecasterConfig::fields(Fields& f) {
   f.group("ensemble", ensemble);
 }
 
-bool is_token_model(std::string_view name) {
-  return has_tokens(forecasters(), name);
-}
-
 void ForecasterConfig::use_model(std::string new_name) {
   use_model_of(forecasters(), *this, std::move(new_name));
 }

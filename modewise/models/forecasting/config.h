@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "modewise/core/fields.h"
@@ -13,6 +12,7 @@
 namespace modewise::models {
 
 class Forecaster;
+enum class Projection;
 struct ForecastShape;
 
 /// Window normalization before the model and denormalization of its forecast (RevIN and variants).
@@ -94,12 +94,10 @@ struct ForecasterConfig : ModelChoice, EncoderConfig {
 void validate(const ForecasterConfig& config, const ForecastShape& shape,
               const std::string& source = "model");
 
-using ForecasterRow = ModelRow<ForecasterConfig, ForecastShape, Forecaster>;
+using ForecasterRow = ModelRow<ForecasterConfig, ForecastShape, Forecaster, Projection>;
 /// Registry of all forecasters.
 const std::vector<ForecasterRow>& forecasters();
 /// Whether the model uses future covariates: data.future_covariates, data.calendar.
 bool uses_future_covariates(const ForecasterRow& row);
-/// Whether `name` is a token model: hot, transformer, spatial or temporal.
-bool is_token_model(std::string_view name);
 
 }  // namespace modewise::models

@@ -2,6 +2,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/segmentation/config.h"
+#include "modewise/models/segmentation/cost.h"
 #include "modewise/models/segmentation/token_segmenter.h"
 #include "modewise/models/segmentation/unet.h"
 
@@ -34,9 +35,16 @@ const std::vector<SegmenterRow>& segmenters() {
         "attention.attend_modes", "attention.kernel", "attention.feature*"})
     plain.without.emplace_back(option);
   static const std::vector<SegmenterRow> rows = {
-      {"hot", "hot", factors, make_model<TokenSegmenter>, nullptr, check_tokens},
-      {"transformer", "transformer", plain, make_model<TokenSegmenter>, nullptr, check_tokens},
-      {"unet", "", {.only = {"precision", "unet.*", "time"}}, make_model<UNet>, use_unet, check_unet},
+      {"hot", "hot", factors, make_model<TokenSegmenter>, token_segmenter_cost, nullptr, check_tokens},
+      {"transformer", "transformer", plain, make_model<TokenSegmenter>, token_segmenter_cost, nullptr,
+       check_tokens},
+      {"unet",
+       "",
+       {.only = {"precision", "unet.*", "time"}},
+       make_model<UNet>,
+       unet_cost,
+       use_unet,
+       check_unet},
   };
   return rows;
 }

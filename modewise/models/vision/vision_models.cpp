@@ -8,6 +8,7 @@
 #include "modewise/models/class_ensemble.h"
 #include "modewise/models/vision/config.h"
 #include "modewise/models/vision/convolution_network.h"
+#include "modewise/models/vision/cost.h"
 #include "modewise/models/vision/residual_network.h"
 #include "modewise/models/vision/token_classifier.h"
 #include "modewise/models/vision/vision_transformer.h"
@@ -106,29 +107,35 @@ const std::vector<VisionModelRow>& vision_models() {
     pooled.without.emplace_back(option);
   const OwnedOptions stages = {.only = {"precision", "resnet.*"}};
   static const std::vector<VisionModelRow> rows = {
-      {"hot", "hot", factors, make_model<TokenClassifier>, nullptr, check_tokens},
-      {"transformer", "transformer", features, make_model<TokenClassifier>, nullptr, check_tokens},
-      {"divided", "divided", plain, make_model<TokenClassifier>, nullptr, check_softmax, "timesformer"},
-      {"pooling-attention", "pooling", pooled, make_model<TokenClassifier>, nullptr, check_softmax, "mvit"},
+      {"hot", "hot", factors, make_model<TokenClassifier>, token_classifier_cost, nullptr, check_tokens},
+      {"transformer", "transformer", features, make_model<TokenClassifier>, token_classifier_cost, nullptr,
+       check_tokens},
+      {"divided", "divided", plain, make_model<TokenClassifier>, token_classifier_cost, nullptr,
+       check_softmax, "timesformer"},
+      {"pooling-attention", "pooling", pooled, make_model<TokenClassifier>, token_classifier_cost, nullptr,
+       check_softmax, "mvit"},
       {"vit",
        "",
        {.only = {"precision", "width", "hidden", "layers", "heads", "dropout", "patch.size", "patch.dropout",
                  "attention.dropout", "vit.*"}},
        make_model<VisionTransformer>,
+       vision_transformer_cost,
        use_vit_defaults,
        check_vit},
-      {"resnet18", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
-      {"resnet50", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
+      {"resnet18", "", stages, make_model<ResidualNetwork>, resnet18_cost, nullptr, check_voxels},
+      {"resnet50", "", stages, make_model<ResidualNetwork>, resnet50_cost, nullptr, check_voxels},
       {"cnn",
        "",
        {.only = {"precision", "head.dropout", "cnn.*"}},
        make_model<ConvolutionNetwork>,
+       convolution_network_cost,
        nullptr,
        check_convolutions},
       {"ensemble",
        "",
        {.only = {"ensemble.*"}},
        make_ensemble,
+       members_cost<vision_classifier_cost>,
        nullptr,
        check_members<VisionModelConfig, VisionShape>},
   };

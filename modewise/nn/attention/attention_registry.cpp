@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 
 #include "modewise/core/aliases.h"
 #include "modewise/nn/attention/synthesizer_attention.h"
@@ -30,10 +31,12 @@ Made dot_product(Initializer& init, const SynthesizerShape& shape, const Attenti
       TokenAttentionOptions{.query_key_norm = false, .causal = options.causal});
 }
 
+int64_t projected_length(const SynthesizerShape& shape, const AttentionTypeOptions& options) {
+  return options.projected > 0 ? options.projected : std::max<int64_t>(shape.columns() / 4, 1);
+}
+
 Made linformer(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
-  const int64_t projected =
-      options.projected > 0 ? options.projected : std::max<int64_t>(shape.columns() / 4, 1);
-  return std::make_shared<LinformerAttention>(init, shape, projected);
+  return std::make_shared<LinformerAttention>(init, shape, projected_length(shape, options));
 }
 
 Made dense(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
@@ -99,6 +102,80 @@ Made kronecker(Initializer& init, const SynthesizerShape& shape, const Attention
                                               true, 0, options);
 }
 
+/// The sizes of multiply-adds: n query tokens, m keys, width d, heads.
+struct AttentionSizes {
+  explicit AttentionSizes(const SynthesizerShape& shape)
+      : n(static_cast<double>(shape.rows())),
+        m(static_cast<double>(shape.columns())),
+        d(static_cast<double>(shape.width)),
+        heads(static_cast<double>(shape.heads)) {}
+  double projections() const { return (n + m) * d * d; }
+
+  double n, m, d, heads;
+};
+
+double count_dot_product(const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  const AttentionSizes s(shape);
+  return s.projections() + 2 * s.n * s.m * s.d;
+}
+
+double count_linformer(const SynthesizerShape& shape, const AttentionTypeOptions& options) {
+  const AttentionSizes s(shape);
+  const auto projected = static_cast<double>(projected_length(shape, options));
+  return s.projections() + 2 * projected * s.m * s.d + 2 * s.n * projected * s.d;
+}
+
+double dense_logits(const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  const AttentionSizes s(shape);
+  return s.n * s.d * s.d + s.n * s.m * (s.d + s.heads);
+}
+
+/// X times a vector along the reduced axis, the product with the rows' matrix, and the products with the
+/// columns' matrix.
+template <ReducedAxis kAxis>
+double tensor_logits(const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  const AttentionSizes s(shape);
+  const auto last = static_cast<double>(shape.last());
+  const double rows = kAxis == ReducedAxis::height ? last : s.n / last,
+               columns = kAxis == ReducedAxis::channel ? last : s.d;
+  return s.heads * (s.n * s.d + s.n * rows * columns + s.n * s.n * columns);
+}
+
+/// The sum of three softmaxes mixes the values twice more.
+double additive_mixing(const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  const AttentionSizes s(shape);
+  return 2 * s.n * s.m * s.d;
+}
+
+double factorized_logits(const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  const AttentionSizes s(shape);
+  return s.heads * s.n * s.m;
+}
+
+/// The logits of a synthesizer and the mixing of the values.
+template <auto... kLogits>
+double count_synthesizer(const SynthesizerShape& shape, const AttentionTypeOptions& options) {
+  const AttentionSizes s(shape);
+  return (0.0 + ... + kLogits(shape, options)) + s.n * s.m * s.d;
+}
+
+double count_product_random(const SynthesizerShape& shape, const AttentionTypeOptions& options) {
+  const AttentionSizes s(shape);
+  const std::vector<int64_t> rows = factor_shapes(shape, options).rows;
+  return s.n * static_cast<double>(std::accumulate(rows.begin(), rows.end(), int64_t{0})) * s.d;
+}
+
+/// Queries and keys of pooled tokens, scores and mode product of each mode.
+double count_kronecker(const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  const AttentionSizes s(shape);
+  double sum = 0;
+  for (const int64_t size : shape.sizes) {
+    const auto n = static_cast<double>(size);
+    sum += 2 * n * s.d * s.d + n * n * s.d + n * s.n * s.d;
+  }
+  return sum;
+}
+
 bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
     return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
@@ -109,35 +186,39 @@ bool same_word(std::string_view a, std::string_view b) {
 
 std::span<const AttentionEntry> attention_entries() {
   static const AttentionEntry forms[] = {
-      {"dot-product", "CT", "softmax(Q Kᵀ / √d) V", true, true, dot_product},
-      {"linformer", "CL", "softmax attention with keys and values projected to fewer", false, true,
-       linformer},
-      {"dense", "SD", "two linear layers map each token to its row of logits (Tay et al.)", true, true,
-       dense},
+      {"dot-product", "CT", "softmax(Q Kᵀ / √d) V", true, true, dot_product, count_dot_product},
+      {"linformer", "CL", "softmax attention with keys and values projected to fewer", false, true, linformer,
+       count_linformer},
+      {"dense", "SD", "two linear layers map each token to its row of logits (Tay et al.)", true, true, dense,
+       count_synthesizer<dense_logits>},
       {"stt", "STT", "mode products of the feature map, channels reduced", false, false,
-       tensor<ReducedAxis::channel>},
+       tensor<ReducedAxis::channel>, count_synthesizer<tensor_logits<ReducedAxis::channel>>},
       {"tensor-height", "STTH", "mode products of the feature map, height reduced", false, false,
-       tensor<ReducedAxis::height>},
+       tensor<ReducedAxis::height>, count_synthesizer<tensor_logits<ReducedAxis::height>>},
       {"tensor-width", "STTW", "mode products of the feature map, width reduced", false, false,
-       tensor<ReducedAxis::width>},
-      {"additive", "", "sum of tensor, tensor-height and tensor-width", false, false, additive},
-      {"random", "SR", "a learned matrix, the same for all samples", true, true, random<true>, false},
-      {"random-fixed", "", "a fixed random matrix", true, true, random<false>, false},
-      {"factorized-dense", "FSD", "tensor with Kronecker-factorized matrices", false, false,
-       factorized_dense},
+       tensor<ReducedAxis::width>, count_synthesizer<tensor_logits<ReducedAxis::width>>},
+      {"additive", "", "sum of tensor, tensor-height and tensor-width", false, false, additive,
+       count_synthesizer<tensor_logits<ReducedAxis::height>, tensor_logits<ReducedAxis::width>,
+                         tensor_logits<ReducedAxis::channel>, additive_mixing>},
+      {"random", "SR", "a learned matrix, the same for all samples", true, true, random<true>,
+       count_synthesizer<>, false},
+      {"random-fixed", "", "a fixed random matrix", true, true, random<false>, count_synthesizer<>, false},
+      {"factorized-dense", "FSD", "tensor with Kronecker-factorized matrices", false, false, factorized_dense,
+       count_synthesizer<tensor_logits<ReducedAxis::channel>>},
       {"factorized-random", "FSR", "softmax of a Kronecker product of small learned matrices", true, true,
-       factorized_random, false},
+       factorized_random, count_synthesizer<factorized_logits>, false},
       {"product-random", "", "Kronecker product of small softmax matrices", false, false, product_random,
-       false},
-      {"mixture", "MS", "tensor and factorized-random mixed before the softmax", false, false, mixture},
+       count_product_random, false},
+      {"mixture", "MS", "tensor and factorized-random mixed before the softmax", false, false, mixture,
+       count_synthesizer<tensor_logits<ReducedAxis::channel>, factorized_logits>},
       {"mixture-dense", "", "dense and factorized-random mixed before the softmax", true, true,
-       causal_mixture},
+       causal_mixture, count_synthesizer<dense_logits, factorized_logits>},
       {"mixture-printed", "", "Eq. 20 as printed: probabilities mixed with logits", false, false,
-       printed_mixture},
+       printed_mixture, count_synthesizer<tensor_logits<ReducedAxis::channel>, factorized_logits>},
       {"kronecker", "", "Kronecker product of one softmax matrix per mode (HOT)", false, false,
-       kronecker<ops::Combine::product>},
+       kronecker<ops::Combine::product>, count_kronecker},
       {"kronecker-sum", "", "mean Kronecker sum of one softmax matrix per mode", false, false,
-       kronecker<ops::Combine::mean>},
+       kronecker<ops::Combine::mean>, count_kronecker},
   };
   return forms;
 }

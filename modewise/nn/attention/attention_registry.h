@@ -32,6 +32,8 @@ struct AttentionEntry {
   bool rectangular = false;
   std::shared_ptr<Attention> (*make)(Initializer& init, const SynthesizerShape& shape,
                                      const AttentionTypeOptions& options) = nullptr;
+  /// Multiply-adds of one sample (conventions in nn/layers/cost.h), without value and output projections.
+  double (*multiply_adds)(const SynthesizerShape& shape, const AttentionTypeOptions& options) = nullptr;
   /// Whether the weights depend on the query tokens; if not, a norm on the queries alone would learn nothing.
   bool reads_tokens = true;
 };

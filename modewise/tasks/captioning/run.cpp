@@ -4,10 +4,10 @@
 #include <ATen/ops/tensor.h>
 #include <spdlog/spdlog.h>
 
-#include "modewise/analysis/caption_cost.h"
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/models/captioning/cost.h"
 #include "modewise/tasks/captioning/task.h"
 #include "modewise/tasks/run/rank_tracking.h"
 #include "modewise/tasks/run/result.h"
@@ -96,8 +96,8 @@ void CaptioningRun::make_model(Purpose /*purpose*/) {
   model = models::make_captioner(config.model, shape_, static_cast<uint64_t>(config.train.seed));
 }
 
-analysis::ModelCost CaptioningRun::cost() const {
-  return analysis::caption_cost(config.model, shape_);
+nn::ModelCost CaptioningRun::cost() const {
+  return models::caption_cost(config.model, shape_);
 }
 
 std::unique_ptr<train::ModuleTask> CaptioningRun::task() {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/load_series.h"
+#include "modewise/models/forecasting/cost.h"
 #include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
 #include "modewise/tasks/forecasting/task.h"
@@ -126,8 +126,8 @@ void ForecastRun::make_model(Purpose purpose) {
   if (purpose == Purpose::train && !config.init.empty()) start_from(*model, config.init);
 }
 
-analysis::ModelCost ForecastRun::cost() const {
-  return analysis::forecaster_cost(config.model, shape());
+nn::ModelCost ForecastRun::cost() const {
+  return models::forecaster_cost(config.model, shape());
 }
 
 std::unique_ptr<train::ModuleTask> ForecastRun::task() {

@@ -33,7 +33,7 @@ class ForecastRun final : public Run {
 
   void make_model(Purpose purpose) override;
   torch::nn::Module& module() const override { return *model; }
-  analysis::ModelCost cost() const override;
+  nn::ModelCost cost() const override;
   std::unique_ptr<train::ModuleTask> task() override;
 
   nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;

@@ -13,8 +13,8 @@
 #include <array>
 #include <functional>
 
-#include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/error.h"
+#include "modewise/models/forecasting/cost.h"
 #include "modewise/tasks/forecasting/evaluate.h"
 #include "modewise/tasks/forecasting/figures.h"
 #include "modewise/tasks/run/attention_figures.h"
@@ -183,7 +183,7 @@ void ForecastTask::track_stable_rank(train::Metrics& metrics) {
 
 std::vector<train::Image> ForecastTask::images() {
   std::vector<train::Image> figures = forecast_figures(model_, data_);
-  if (!draws_attention(analysis::forecaster_cost(config_.model, config_.model_shape(data_.series))))
+  if (!draws_attention(models::forecaster_cost(config_.model, config_.model_shape(data_.series))))
     return figures;
   const data::WindowSet& windows = data_.windows.validation;
   const data::WindowBatch batch = data_.source.gather(windows, std::array{windows.size() / 2});

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "modewise/analysis/image_cost.h"
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/data/image_classification/augment.h"
+#include "modewise/models/vision/cost.h"
 #include "modewise/models/vision/vision_transformer.h"
 #include "modewise/tasks/classification/choose_epochs.h"
 #include "modewise/tasks/image_classification/spec.h"
@@ -105,8 +105,8 @@ void ImageClassificationRun::make_model(Purpose purpose) {
   for (const std::string& note : vit->take_weights(config.model.vit.from)) spdlog::warn("{}", note);
 }
 
-analysis::ModelCost ImageClassificationRun::cost() const {
-  return analysis::vision_classifier_cost(config.model, shape_);
+nn::ModelCost ImageClassificationRun::cost() const {
+  return models::vision_classifier_cost(config.model, shape_);
 }
 
 data::LabelledBatch ImageClassificationRun::gather(std::span<const int64_t> samples) const {

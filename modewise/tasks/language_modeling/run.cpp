@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/models/language_modeling/cost.h"
 #include "modewise/models/language_modeling/files.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/language_modeling/evaluate.h"
@@ -101,8 +101,8 @@ void LanguageModelingRun::make_model(Purpose purpose) {
   }
 }
 
-analysis::ModelCost LanguageModelingRun::cost() const {
-  return analysis::language_cost(config.model);
+nn::ModelCost LanguageModelingRun::cost() const {
+  return models::language_cost(config.model);
 }
 
 std::unique_ptr<train::ModuleTask> LanguageModelingRun::task() {

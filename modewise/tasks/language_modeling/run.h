@@ -34,7 +34,7 @@ class LanguageModelingRun final : public Run {
 
   void make_model(Purpose purpose) override;
   torch::nn::Module& module() const override { return *model; }
-  analysis::ModelCost cost() const override;
+  nn::ModelCost cost() const override;
   std::unique_ptr<train::ModuleTask> task() override;
   void keep() const override;
 

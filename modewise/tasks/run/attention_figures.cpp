@@ -52,7 +52,7 @@ train::Image figure(std::string name, const at::Tensor& weights) {
 
 }  // namespace
 
-bool draws_attention(const analysis::ModelCost& cost) {
+bool draws_attention(const nn::ModelCost& cost) {
   double tokens = 1;
   for (const int64_t n : cost.tokens) tokens *= static_cast<double>(n);
   return tokens * tokens * cost.weight_share <= kWeights;

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "modewise/analysis/cost.h"
 #include "modewise/models/attention_view.h"
+#include "modewise/nn/layers/cost.h"
 #include "modewise/train/loop/task.h"
 
 namespace modewise::tasks {
 
 /// Whether attention weights of one sample are small enough to compute at every evaluation: up to a million
 /// per head.
-bool draws_attention(const analysis::ModelCost& cost);
+bool draws_attention(const nn::ModelCost& cost);
 
 /// Images of the view's first sample: attention/layerL/modeM for each factor (L and M from 0) and
 /// attention/layerL/tokens for each matrix over all tokens, heads side by side: rows are queries, columns

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "modewise/analysis/cost.h"
 #include "modewise/core/fields.h"
+#include "modewise/nn/layers/cost.h"
 #include "modewise/tasks/run/result_tables.h"
 #include "modewise/train/checkpoint/run_folder.h"
 #include "modewise/train/distributed/workers.h"
@@ -77,7 +77,7 @@ class Run {
   /// Makes the model, with weights that depend only on config, seed and training samples.
   virtual void make_model(Purpose purpose) = 0;
   virtual torch::nn::Module& module() const = 0;
-  virtual analysis::ModelCost cost() const = 0;
+  virtual nn::ModelCost cost() const = 0;
   /// The training task of the model, valid as long as the run.
   virtual std::unique_ptr<train::ModuleTask> task() = 0;
   /// Writes files that the run needs later, such as its tokenizer, to its folder; before training.

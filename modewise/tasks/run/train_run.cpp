@@ -29,7 +29,7 @@ namespace {
 
 /// "cost: 61,234 parameters; a sample has 7 × 7 × 7 = 343 tokens and needs 21.3 million multiply-adds
 /// forward", and the fraction of attention weights that is computed.
-std::string cost_text(const analysis::ModelCost& model) {
+std::string cost_text(const nn::ModelCost& model) {
   std::string tokens;
   if (!model.tokens.empty()) {
     int64_t count = 1;

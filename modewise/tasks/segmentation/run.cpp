@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/metrics/json_number.h"
+#include "modewise/models/segmentation/cost.h"
 #include "modewise/tasks/segmentation/task.h"
 
 namespace modewise::tasks {
@@ -105,8 +105,8 @@ void SegmentationRun::make_model(Purpose /*purpose*/) {
       models::make_segmenter(config.model, model_shape(summary), static_cast<uint64_t>(config.train.seed));
 }
 
-analysis::ModelCost SegmentationRun::cost() const {
-  return analysis::segmenter_cost(config.model, model_shape(summary));
+nn::ModelCost SegmentationRun::cost() const {
+  return models::segmenter_cost(config.model, model_shape(summary));
 }
 
 std::unique_ptr<train::ModuleTask> SegmentationRun::task() {

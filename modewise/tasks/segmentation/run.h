@@ -31,7 +31,7 @@ class SegmentationRun final : public Run {
 
   void make_model(Purpose purpose) override;
   torch::nn::Module& module() const override { return *model; }
-  analysis::ModelCost cost() const override;
+  nn::ModelCost cost() const override;
   std::unique_ptr<train::ModuleTask> task() override;
 
   /// pixels, accuracy, mean_iou, micro_iou, mean_recall, kappa, classes (id, name, pixels, iou, precision,

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
+#include "modewise/models/series_classification/cost.h"
 #include "modewise/models/series_classification/series_ensemble.h"
 #include "modewise/tasks/classification/choose_epochs.h"
 #include "modewise/tasks/series_classification/spec.h"
@@ -116,8 +116,8 @@ void SeriesClassificationRun::scale_for(int64_t member, const data::VariableScal
   if (!factor.empty()) dynamic_cast<models::SeriesEnsemble&>(*model_).set_scale(member, factor, shift);
 }
 
-analysis::ModelCost SeriesClassificationRun::cost() const {
-  return analysis::series_cost(config.model, shape_);
+nn::ModelCost SeriesClassificationRun::cost() const {
+  return models::series_cost(config.model, shape_);
 }
 
 data::LabelledBatch SeriesClassificationRun::gather(std::span<const int64_t> samples) const {

@@ -31,7 +31,7 @@ class SeriesClassificationRun final
   void restore(const nlohmann::ordered_json& json, const std::string& file) override;
 
   void make_model(Purpose purpose) override;
-  analysis::ModelCost cost() const override;
+  nn::ModelCost cost() const override;
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void augment(data::LabelledBatch& batch, int64_t number) const override;
 

@@ -13,10 +13,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "modewise/analysis/text_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/data/text/token_rows.h"
+#include "modewise/models/text/cost.h"
 #include "modewise/models/text/files.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/evaluation_mode.h"
@@ -180,8 +180,8 @@ std::string MaskedRun::data_text(bool with_test) const {
                      test_count(with_test, static_cast<size_t>(set_.test.tokens())));
 }
 
-analysis::ModelCost MaskedRun::cost() const {
-  return analysis::text_cost(config.model, reading.length, {.masked = config.masking.share});
+nn::ModelCost MaskedRun::cost() const {
+  return models::text_cost(config.model, reading.length, {.masked = config.masking.share});
 }
 
 void MaskedRun::make_model(Purpose purpose) {

@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "modewise/analysis/text_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/metrics/agreement.h"
 #include "modewise/metrics/json_number.h"
+#include "modewise/models/text/cost.h"
 #include "modewise/models/text/files.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/evaluation_mode.h"
@@ -169,8 +169,8 @@ std::string RegressionRun::data_text(bool with_test) const {
                      test_count(with_test, set_.test.size()));
 }
 
-analysis::ModelCost RegressionRun::cost() const {
-  return analysis::text_cost(config.model, reading.length, {.classes = 1});
+nn::ModelCost RegressionRun::cost() const {
+  return models::text_cost(config.model, reading.length, {.classes = 1});
 }
 
 void RegressionRun::make_model(Purpose purpose) {

@@ -19,7 +19,7 @@ class RegressionRun final : public ObjectiveRun {
 
   void make_model(Purpose purpose) override;
   torch::nn::Module& module() const override { return *model_; }
-  analysis::ModelCost cost() const override;
+  nn::ModelCost cost() const override;
   std::unique_ptr<train::ModuleTask> task() override;
   void save(const std::filesystem::path& folder) const override;
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "modewise/analysis/text_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/metrics/agreement.h"
+#include "modewise/models/text/cost.h"
 #include "modewise/models/text/files.h"
 #include "modewise/tasks/classification/classification_spec.h"
 #include "modewise/tasks/run/run_tokenizer.h"
@@ -87,8 +87,8 @@ void TextRun::make_model(Purpose purpose) {
   model_ = std::make_shared<TextLabeller>(std::move(text), shape_);
 }
 
-analysis::ModelCost TextRun::cost() const {
-  return analysis::text_cost(config.model, reading.length, {.classes = shape_.classes});
+nn::ModelCost TextRun::cost() const {
+  return models::text_cost(config.model, reading.length, {.classes = shape_.classes});
 }
 
 data::LabelledBatch TextRun::gather(std::span<const int64_t> samples) const {

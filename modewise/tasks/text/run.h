@@ -59,7 +59,7 @@ class TextRun final : public ClassificationRunOf<TextTaskConfig, data::TextSet, 
 
   void make_model(Purpose purpose) override;
   double rate_factor(std::string_view parameter) const override { return layer_rate(config, parameter); }
-  analysis::ModelCost cost() const override;
+  nn::ModelCost cost() const override;
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void augment(data::LabelledBatch& /*batch*/, int64_t /*number*/) const override {}
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/data/volume_classification/augment.h"
+#include "modewise/models/vision/cost.h"
 #include "modewise/tasks/classification/choose_epochs.h"
 #include "modewise/tasks/volume_classification/score_file.h"
 #include "modewise/tasks/volume_classification/spec.h"
@@ -102,8 +102,8 @@ void VolumeClassificationRun::make_model(Purpose purpose) {
   if (purpose != Purpose::open) join();
 }
 
-analysis::ModelCost VolumeClassificationRun::cost() const {
-  return analysis::vision_classifier_cost(config.model, shape_);
+nn::ModelCost VolumeClassificationRun::cost() const {
+  return models::vision_classifier_cost(config.model, shape_);
 }
 
 data::LabelledBatch VolumeClassificationRun::gather(std::span<const int64_t> samples) const {

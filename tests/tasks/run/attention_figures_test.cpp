@@ -76,7 +76,7 @@ TEST(AttentionFigures, ShowWeightsBelowNothingAsNothing) {
 }
 
 TEST(AttentionFigures, AreDrawnOfAMillionWeightsAtMost) {
-  analysis::ModelCost cost;
+  nn::ModelCost cost;
   EXPECT_TRUE(draws_attention(cost));
   cost.tokens = {32, 32};
   EXPECT_TRUE(draws_attention(cost));

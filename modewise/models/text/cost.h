@@ -1,12 +1,12 @@
 #pragma once
-// Cost of text encoders, by formula from their options and sizes (conventions in cost.h).
+// Cost of text encoders, by formula from their options and sizes (conventions in nn/layers/cost.h).
 
 #include <cstdint>
 
-#include "modewise/analysis/cost.h"
 #include "modewise/models/text/config.h"
+#include "modewise/nn/layers/cost.h"
 
-namespace modewise::analysis {
+namespace modewise::models {
 
 struct TextReadout {
   int64_t classes = 0;  // classification head on the first token; 0: none
@@ -14,6 +14,6 @@ struct TextReadout {
 };
 
 /// Cost of a text of n tokens. Config errors as TextModelConfig::validate.
-ModelCost text_cost(const models::TextModelConfig& config, int64_t tokens, const TextReadout& readout);
+nn::ModelCost text_cost(const TextModelConfig& config, int64_t tokens, const TextReadout& readout);
 
-}  // namespace modewise::analysis
+}  // namespace modewise::models

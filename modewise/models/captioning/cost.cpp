@@ -1,22 +1,13 @@
-#include "modewise/analysis/caption_cost.h"
+#include "modewise/models/captioning/cost.h"
 
 #include <utility>
 
-#include "modewise/analysis/attention_type_cost.h"
+#include "modewise/nn/attention/attention_cost.h"
 
-namespace modewise::analysis {
+namespace modewise::models {
 namespace {
 
-using models::CaptionModelConfig;
-using models::CaptionShape;
-
-double count_of(const std::vector<int64_t>& sizes) {
-  double out = 1;
-  for (const int64_t size : sizes) out *= static_cast<double>(size);
-  return out;
-}
-
-void add_network(CostAccount& account, const CaptionModelConfig& config, double rows) {
+void add_caption_network(nn::CostAccount& account, const CaptionModelConfig& config, double rows) {
   const int64_t width = config.decoder.width, hidden = width * config.decoder.feed_forward;
   account.norm(width, rows);
   account.linear("feed-forward", width, hidden, rows);
@@ -24,8 +15,10 @@ void add_network(CostAccount& account, const CaptionModelConfig& config, double 
   account.keep(rows * static_cast<double>(width + 2 * hidden));
 }
 
-void add_caption_encoder(CostAccount& account, const CaptionModelConfig& config, const CaptionShape& shape) {
-  const models::CaptionEncoderConfig& encoder = config.encoder;
+/// The cost of the encoder, to which the decoder is added.
+nn::CostAccount caption_encoder_cost(const CaptionModelConfig& config, const CaptionShape& shape) {
+  nn::CostAccount account;
+  const CaptionEncoderConfig& encoder = config.encoder;
   const int64_t width = config.decoder.width;
   int64_t channels = shape.features;
   account.layer("backbone");
@@ -35,15 +28,15 @@ void add_caption_encoder(CostAccount& account, const CaptionModelConfig& config,
     part.encoder.widths.clear();
     for (const int64_t next : encoder.widths) {
       part.encoder.widths.push_back(next);
-      const double places = count_of(models::caption_cells(part, shape));
+      const double places = nn::cell_count(caption_cells(part, shape));
       account.linear("convolutions", encoder.kernel * encoder.kernel * channels, next, places, false);
       account.norm(next, places);
       account.keep(2 * places * static_cast<double>(next));
       channels = next;
     }
   }
-  const std::vector<int64_t> cells = models::caption_cells(config, shape);
-  const double count = count_of(cells);
+  const std::vector<int64_t> cells = caption_cells(config, shape);
+  const double count = nn::cell_count(cells);
   account.linear("embedding", channels, width, count);
   account.add("embedding", cells[0] * cells[1] * width, 0);
   account.keep(count * static_cast<double>(width));
@@ -53,15 +46,19 @@ void add_caption_encoder(CostAccount& account, const CaptionModelConfig& config,
     nn::AttentionTypeOptions options;
     options.factors = encoder.factors;
     add_attention(account, encoder.attention, {cells, 0, width, encoder.heads}, options);
-    add_network(account, config, count);
+    add_caption_network(account, config, count);
   }
   account.norm(width, count);
+  return account;
 }
 
-void add_transformer(CostAccount& account, const CaptionModelConfig& config, const CaptionShape& shape) {
-  const models::CaptionDecoderConfig& decoder = config.decoder;
+}  // namespace
+
+nn::ModelCost transformer_captioner_cost(const CaptionModelConfig& config, const CaptionShape& shape) {
+  const CaptionDecoderConfig& decoder = config.decoder;
   const auto words = static_cast<double>(config.max_words);
-  const auto cells = static_cast<int64_t>(count_of(models::caption_cells(config, shape)));
+  const auto cells = static_cast<int64_t>(nn::cell_count(caption_cells(config, shape)));
+  nn::CostAccount account = caption_encoder_cost(config, shape);
   account.layer("words");
   account.add("embedding", (shape.vocabulary + config.max_words) * decoder.width, 0);
   for (int64_t layer = 0; layer < decoder.layers; ++layer) {
@@ -74,19 +71,21 @@ void add_transformer(CostAccount& account, const CaptionModelConfig& config, con
     if (nn::find_attention_entry(decoder.cross_attention)->reads_tokens) account.norm(decoder.width, words);
     add_attention(account, decoder.cross_attention, {{config.max_words}, cells, decoder.width, decoder.heads},
                   rectangular);
-    add_network(account, config, words);
+    add_caption_network(account, config, words);
   }
   account.layer("head");
   account.norm(decoder.width, words);
   account.linear("head", decoder.width, shape.vocabulary, words);
   account.keep(words * static_cast<double>(decoder.width + shape.vocabulary));
+  return std::move(account).cost(caption_cells(config, shape));
 }
 
-void add_lstm(CostAccount& account, const CaptionModelConfig& config, const CaptionShape& shape) {
-  const models::CaptionDecoderConfig& decoder = config.decoder;
+nn::ModelCost lstm_captioner_cost(const CaptionModelConfig& config, const CaptionShape& shape) {
+  const CaptionDecoderConfig& decoder = config.decoder;
   const int64_t width = decoder.width;
   const auto words = static_cast<double>(config.max_words);
-  const double cells = count_of(models::caption_cells(config, shape));
+  const double cells = nn::cell_count(caption_cells(config, shape));
+  nn::CostAccount account = caption_encoder_cost(config, shape);
   account.layer("words");
   account.add("embedding", shape.vocabulary * width, 0);
   account.linear("first states", width, 2 * decoder.layers * width, 1);
@@ -102,19 +101,12 @@ void add_lstm(CostAccount& account, const CaptionModelConfig& config, const Capt
   account.layer("head");
   account.linear("head", 2 * width, shape.vocabulary, words);
   account.keep(words * static_cast<double>(2 * width + shape.vocabulary));
+  return std::move(account).cost(caption_cells(config, shape));
 }
 
-}  // namespace
-
-ModelCost caption_cost(const CaptionModelConfig& config, const CaptionShape& shape) {
-  models::validate(config, shape);
-  CostAccount account;
-  add_caption_encoder(account, config, shape);
-  if (config.name == "lstm")
-    add_lstm(account, config, shape);
-  else
-    add_transformer(account, config, shape);
-  return std::move(account).cost(models::caption_cells(config, shape));
+nn::ModelCost caption_cost(const CaptionModelConfig& config, const CaptionShape& shape) {
+  validate(config, shape);
+  return row_of(captioners(), config.name).cost(config, shape);
 }
 
-}  // namespace modewise::analysis
+}  // namespace modewise::models

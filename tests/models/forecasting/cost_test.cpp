@@ -1,24 +1,18 @@
-#include "modewise/analysis/forecaster_cost.h"
+#include "modewise/models/forecasting/cost.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "modewise/models/forecasting/ensemble.h"
+#include "tests/models/noise_oracle.h"
 
-namespace modewise::analysis {
+namespace modewise::models {
 namespace {
 
-models::ForecasterConfig config_of(const std::vector<std::string>& settings) {
-  models::ForecasterConfig config;
-  Fields fields = fields_of(config);
-  for (const auto& setting : settings) fields.set(setting);
-  return config;
-}
-
 /// 100 variables × 96 steps, 720 outputs: the input of the paper's Table 1.
-models::ForecastShape table1_shape() {
-  models::ForecastShape shape;
+ForecastShape table1_shape() {
+  ForecastShape shape;
   shape.series = {100};
   shape.lookback = 96;
   shape.horizon = 720;
@@ -31,21 +25,24 @@ double billions(double count) {
 }
 
 TEST(ForecasterCost, ReleasedFormHasThePapersFigures) {
-  const auto released = forecaster_cost(config_of({"preset=release"}), table1_shape(), Projection::full);
+  const auto released =
+      forecaster_cost(configured<ForecasterConfig>({"preset=release"}), table1_shape(), Projection::full);
   EXPECT_EQ(released.tokens, (std::vector<int64_t>{100, 24}));
   EXPECT_EQ(released.parameters(), 686'544);
   EXPECT_EQ(billions(released.multiply_adds()), 1.51);
 }
 
 TEST(ForecasterCost, NonFactorizedFormHasThePapersFigures) {
-  const auto full = forecaster_cost(config_of({"name=transformer", "preset=release"}), table1_shape());
+  const auto full =
+      forecaster_cost(configured<ForecasterConfig>({"name=transformer", "preset=release"}), table1_shape());
   EXPECT_EQ(billions(full.multiply_adds()), 4.22);
   EXPECT_NEAR(static_cast<double>(full.parameters()), 620e3, 1e3);
 }
 
 TEST(ForecasterCost, PoolingBeforeProjectingSavesAFifthWithTheSameParameters) {
-  const auto released = forecaster_cost(config_of({"preset=release"}), table1_shape(), Projection::full);
-  const auto ours = forecaster_cost(config_of({"preset=release"}), table1_shape());
+  const auto released =
+      forecaster_cost(configured<ForecasterConfig>({"preset=release"}), table1_shape(), Projection::full);
+  const auto ours = forecaster_cost(configured<ForecasterConfig>({"preset=release"}), table1_shape());
   EXPECT_EQ(ours.parameters(), released.parameters());
   // The projections of 2,400 tokens to 2·128 channels, twice per block, become those of 100 + 24 pooled
   // tokens to 128 channels.
@@ -55,8 +52,9 @@ TEST(ForecasterCost, PoolingBeforeProjectingSavesAFifthWithTheSameParameters) {
 }
 
 TEST(ForecasterCost, ActivationsOfBFloat16AreHalf) {
-  const double single = forecaster_cost(config_of({}), table1_shape()).activation_bytes;
-  const double half = forecaster_cost(config_of({"precision=bf16"}), table1_shape()).activation_bytes;
+  const double single = forecaster_cost(configured<ForecasterConfig>({}), table1_shape()).activation_bytes;
+  const double half =
+      forecaster_cost(configured<ForecasterConfig>({"precision=bf16"}), table1_shape()).activation_bytes;
   EXPECT_GT(single, 1e6);
   EXPECT_DOUBLE_EQ(half, single / 2);
 }
@@ -67,8 +65,8 @@ TEST_P(ParameterCount, EqualsTheBuiltModel) {
   for (bool missing : {false, true})
     for (int64_t quantiles : {0, 3}) {
       const bool ahead =
-          models::uses_future_covariates(models::row_of(models::forecasters(), config_of(GetParam()).name));
-      models::ForecastShape shape;
+          uses_future_covariates(row_of(forecasters(), configured<ForecasterConfig>(GetParam()).name));
+      ForecastShape shape;
       shape.series = {4, 3};
       shape.ordered = {true, false};
       shape.lookback = 90;  // patches of 16 with stride 8 need padding
@@ -77,9 +75,9 @@ TEST_P(ParameterCount, EqualsTheBuiltModel) {
       shape.missing = missing;
       shape.known = missing && ahead ? 5 : 0;
       shape.known_modes = 1;
-      const models::ForecasterConfig config = config_of(GetParam());
+      const ForecasterConfig config = configured<ForecasterConfig>(GetParam());
       int64_t built = 0;
-      for (const auto& parameter : models::make_forecaster(config, shape, 1)->parameters())
+      for (const auto& parameter : make_forecaster(config, shape, 1)->parameters())
         built += parameter.numel();
       EXPECT_EQ(forecaster_cost(config, shape).parameters(), built);
     }
@@ -111,11 +109,11 @@ INSTANTIATE_TEST_SUITE_P(
         std::vector<std::string>{"name=repeat"}, std::vector<std::string>{"name=seasonal"}));
 
 TEST(ForecasterCost, OfAnEnsembleIsThatOfItsMembers) {
-  models::EnsembleMember dlinear{table1_shape().lookback, config_of({"name=dlinear"})},
-      shorter{table1_shape().lookback - 1, config_of({"name=nlinear"})};
-  models::ForecasterConfig both = config_of({"name=ensemble"});
+  EnsembleMember dlinear{table1_shape().lookback, configured<ForecasterConfig>({"name=dlinear"})},
+      shorter{table1_shape().lookback - 1, configured<ForecasterConfig>({"name=nlinear"})};
+  ForecasterConfig both = configured<ForecasterConfig>({"name=ensemble"});
   both.ensemble.members = {dlinear.to_toml(), shorter.to_toml()};
-  models::ForecastShape of_shorter = table1_shape();
+  ForecastShape of_shorter = table1_shape();
   of_shorter.lookback -= 1;
   const auto one = forecaster_cost(dlinear.model, table1_shape()),
              other = forecaster_cost(shorter.model, of_shorter), sum = forecaster_cost(both, table1_shape());
@@ -125,4 +123,4 @@ TEST(ForecasterCost, OfAnEnsembleIsThatOfItsMembers) {
 }
 
 }  // namespace
-}  // namespace modewise::analysis
+}  // namespace modewise::models

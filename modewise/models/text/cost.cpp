@@ -1,17 +1,17 @@
-#include "modewise/analysis/text_cost.h"
+#include "modewise/models/text/cost.h"
 
 #include <utility>
 
-#include "modewise/analysis/sequence_cost.h"
+#include "modewise/nn/attention/attention_cost.h"
 
-namespace modewise::analysis {
+namespace modewise::models {
 
-ModelCost text_cost(const models::TextModelConfig& chosen, int64_t tokens, const TextReadout& readout) {
+nn::ModelCost text_cost(const TextModelConfig& chosen, int64_t tokens, const TextReadout& readout) {
   chosen.validate("model");
-  const models::TextModelConfig c = chosen.resolved();
+  const TextModelConfig c = chosen.resolved();
   const auto n = static_cast<double>(tokens), d = static_cast<double>(c.width);
   const nn::SequenceAttentionOptions options = c.attention.options(c.width, c.heads, tokens);
-  CostAccount account(c.precision == "bf16" ? 2 : 4);
+  nn::CostAccount account(c.precision);
   account.layer("embedding");
   account.add("embedding", (c.vocabulary + c.position_rows() + c.types) * c.width, 0);
   account.norm(c.width, n);
@@ -33,9 +33,9 @@ ModelCost text_cost(const models::TextModelConfig& chosen, int64_t tokens, const
     account.norm(c.width, rows);
     account.add("head", c.vocabulary, rows * d * static_cast<double>(c.vocabulary));
   }
-  ModelCost cost = std::move(account).cost({tokens});
+  nn::ModelCost cost = std::move(account).cost({tokens});
   cost.weight_share = nn::weight_share(options, tokens);
   return cost;
 }
 
-}  // namespace modewise::analysis
+}  // namespace modewise::models

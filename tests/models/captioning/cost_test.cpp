@@ -1,16 +1,16 @@
 // Cost of captioners by formula, against the built models.
 
-#include "modewise/analysis/caption_cost.h"
+#include "modewise/models/captioning/cost.h"
 
 #include <gtest/gtest.h>
 
 #include "modewise/nn/attention/attention_registry.h"
 
-namespace modewise::analysis {
+namespace modewise::models {
 namespace {
 
-models::CaptionModelConfig small_config(const std::string& name = "transformer") {
-  models::CaptionModelConfig config;
+CaptionModelConfig small_config(const std::string& name = "transformer") {
+  CaptionModelConfig config;
   config.name = name;
   config.max_words = 7;
   config.encoder.widths = {4, 6};
@@ -20,35 +20,35 @@ models::CaptionModelConfig small_config(const std::string& name = "transformer")
   return config;
 }
 
-int64_t parameters_of(const models::CaptionModelConfig& config, const models::CaptionShape& shape) {
+int64_t parameters_of(const CaptionModelConfig& config, const CaptionShape& shape) {
   int64_t count = 0;
-  for (const at::Tensor& one : models::make_captioner(config, shape, 1)->parameters()) count += one.numel();
+  for (const at::Tensor& one : make_captioner(config, shape, 1)->parameters()) count += one.numel();
   return count;
 }
 
 TEST(CaptionCost, HasTheParametersOfTheModel) {
-  const models::CaptionShape images{3, 17, 13, 31, 0}, features{3, 3, 5, 31, 9};
-  for (const models::CaptionShape& shape : {images, features})
+  const CaptionShape images{3, 17, 13, 31, 0}, features{3, 3, 5, 31, 9};
+  for (const CaptionShape& shape : {images, features})
     for (const char* name : {"transformer", "lstm"}) {
-      models::CaptionModelConfig config = small_config(name);
+      CaptionModelConfig config = small_config(name);
       EXPECT_EQ(caption_cost(config, shape).parameters(), parameters_of(config, shape)) << name;
       config.encoder.attention = "none";
       config.decoder.layers = 3;
       EXPECT_EQ(caption_cost(config, shape).parameters(), parameters_of(config, shape)) << name;
     }
   for (const char* type : {"dense", "random", "factorized-random"}) {
-    models::CaptionModelConfig config = small_config();
+    CaptionModelConfig config = small_config();
     config.encoder.attention = config.decoder.attention = config.decoder.cross_attention = type;
     EXPECT_EQ(caption_cost(config, images).parameters(), parameters_of(config, images)) << type;
   }
 }
 
 TEST(CaptionCost, CountsTheMultiplyAddsOfASmallModelByHand) {
-  models::CaptionModelConfig config = small_config();
+  CaptionModelConfig config = small_config();
   config.encoder.attention = "none";
   config.decoder.layers = 1;
   config.decoder.feed_forward = 2;
-  const ModelCost cost = caption_cost(config, {3, 17, 13, 31, 0});
+  const nn::ModelCost cost = caption_cost(config, {3, 17, 13, 31, 0});
   // 17 × 13 pixels become 9 × 7, then 5 × 4 cells; kernels of 3 × 3.
   EXPECT_EQ(cost.multiply_adds_of({"convolutions"}), 63 * 27 * 4 + 20 * 36 * 6);
   EXPECT_EQ(cost.multiply_adds_of({"embedding"}), 20 * 6 * 8);
@@ -61,4 +61,4 @@ TEST(CaptionCost, CountsTheMultiplyAddsOfASmallModelByHand) {
 }
 
 }  // namespace
-}  // namespace modewise::analysis
+}  // namespace modewise::models

@@ -1,50 +1,22 @@
-#include "modewise/analysis/cost.h"
+#include "modewise/models/encoder_cost.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
-#include "modewise/analysis/attention_type_cost.h"
+#include "modewise/nn/attention/attention_cost.h"
 #include "modewise/ops/attention/kronecker_attention.h"
 
-namespace modewise::analysis {
+namespace modewise::models {
 namespace {
 
-double product(const std::vector<int64_t>& sizes) {
-  double out = 1;
-  for (const int64_t n : sizes) out *= static_cast<double>(n);
-  return out;
-}
-
-void add_to(std::vector<CostPart>& parts, const std::string& name, int64_t parameters, double multiply_adds) {
-  const auto found =
-      std::find_if(parts.begin(), parts.end(), [&](const CostPart& p) { return p.name == name; });
-  if (found == parts.end()) {
-    parts.push_back({name, parameters, multiply_adds});
-  } else {
-    found->parameters += parameters;
-    found->multiply_adds += multiply_adds;
-  }
-}
-
-int64_t parameters_of(const std::vector<CostPart>& parts) {
-  return std::accumulate(parts.begin(), parts.end(), int64_t{0},
-                         [](int64_t sum, const CostPart& part) { return sum + part.parameters; });
-}
-
-double multiply_adds_in(const std::vector<CostPart>& parts) {
-  return std::accumulate(parts.begin(), parts.end(), 0.0,
-                         [](double sum, const CostPart& part) { return sum + part.multiply_adds; });
-}
-
 /// Cost of one block's attention.
-class AttentionCost {
+class BlockAttentionCost {
  public:
-  AttentionCost(CostAccount& account, const models::EncoderConfig& config, const models::TokenShape& tokens)
+  BlockAttentionCost(nn::CostAccount& account, const EncoderConfig& config, const TokenShape& tokens)
       : account_(account),
         config_(config),
         sizes_(tokens.sizes),
-        tokens_(product(tokens.sizes)),
+        tokens_(nn::cell_count(tokens.sizes)),
         width_(config.width),
         features_(static_cast<double>(
             ops::linear_feature_count(config.width / config.heads, config.attention.features))) {}
@@ -124,15 +96,15 @@ class AttentionCost {
     if (config_.attention.query_key_norm) account_.add("norms", 4 * (width_ / config_.heads), 0);
   }
 
-  CostAccount& account_;
-  const models::EncoderConfig& config_;
+  nn::CostAccount& account_;
+  const EncoderConfig& config_;
   const std::vector<int64_t>& sizes_;
   double tokens_;
   int64_t width_;
   double features_;
 };
 
-void add_feed_forward(CostAccount& account, const models::EncoderConfig& config, double tokens) {
+void add_feed_forward(nn::CostAccount& account, const EncoderConfig& config, double tokens) {
   const auto width = static_cast<double>(config.width), hidden = static_cast<double>(config.hidden);
   if (config.feed_forward == "swiglu") {
     account.add("feed-forward", 3 * config.width * config.hidden, tokens * (3 * width * hidden + hidden));
@@ -146,57 +118,7 @@ void add_feed_forward(CostAccount& account, const models::EncoderConfig& config,
 
 }  // namespace
 
-int64_t LayerCost::parameters() const {
-  return parameters_of(parts);
-}
-double LayerCost::multiply_adds() const {
-  return multiply_adds_in(parts);
-}
-int64_t ModelCost::parameters() const {
-  return parameters_of(parts);
-}
-double ModelCost::multiply_adds() const {
-  return multiply_adds_in(parts);
-}
-double ModelCost::multiply_adds_of(const std::vector<std::string>& names) const {
-  double sum = 0;
-  for (const CostPart& part : parts)
-    if (std::find(names.begin(), names.end(), part.name) != names.end()) sum += part.multiply_adds;
-  return sum;
-}
-
-void add_parts(ModelCost& cost, const ModelCost& other) {
-  for (const CostPart& part : other.parts) add_to(cost.parts, part.name, part.parameters, part.multiply_adds);
-}
-
-void CostAccount::layer(const std::string& name) {
-  cost_.layers.push_back({name, {}, 0});
-}
-
-void CostAccount::add(const std::string& name, int64_t parameters, double multiply_adds) {
-  add_to(cost_.parts, name, parameters, multiply_adds);
-  if (!cost_.layers.empty()) add_to(cost_.layers.back().parts, name, parameters, multiply_adds);
-}
-
-void CostAccount::linear(const std::string& name, int64_t in, int64_t out, double rows, bool bias) {
-  add(name, in * out + (bias ? out : 0), rows * static_cast<double>(in * out));
-}
-
-void CostAccount::norm(int64_t width, double rows) {
-  add("norms", 2 * width, rows * static_cast<double>(width));
-}
-
-void CostAccount::keep(double elements) {
-  cost_.activation_bytes += bytes_ * elements;
-  if (!cost_.layers.empty()) cost_.layers.back().activation_bytes += bytes_ * elements;
-}
-
-ModelCost CostAccount::cost(std::vector<int64_t> tokens) && {
-  cost_.tokens = std::move(tokens);
-  return std::move(cost_);
-}
-
-void add_codes(CostAccount& account, const models::EncoderConfig& config, const models::TokenShape& tokens) {
+void add_codes(nn::CostAccount& account, const EncoderConfig& config, const TokenShape& tokens) {
   int64_t places = config.position.code == "learned" ? 1 : 0;
   for (int64_t mode = 0; mode < tokens.modes(); ++mode) {
     const auto& ordered = tokens.ordered_modes;
@@ -209,9 +131,9 @@ void add_codes(CostAccount& account, const models::EncoderConfig& config, const 
   account.add("position embeddings", places * config.width, 0);
 }
 
-void add_blocks(CostAccount& account, const models::EncoderConfig& config, const std::string& mechanism,
-                const models::TokenShape& tokens, Projection projection) {
-  const double count = product(tokens.sizes);
+void add_blocks(nn::CostAccount& account, const EncoderConfig& config, const std::string& mechanism,
+                const TokenShape& tokens, Projection projection) {
+  const double count = nn::cell_count(tokens.sizes);
   const auto last = static_cast<double>(tokens.sizes.back());
   const auto scale = [&] {
     if (config.layer_scale > 0) account.add("norms", config.width, count * static_cast<double>(config.width));
@@ -220,7 +142,7 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
     account.layer("block " + std::to_string(block + 1));
     if (config.attention.kernel != "none") {
       account.norm(config.width, count);
-      AttentionCost attention(account, config, tokens);
+      BlockAttentionCost attention(account, config, tokens);
       const std::string& type = config.attention.from_registry() ? config.attention.type : mechanism;
       if (type == "hot")
         attention.kronecker(projection);
@@ -242,33 +164,13 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
   }
 }
 
-models::TokenShape VisionModel::tokens() const {
-  models::TokenShape out;
-  for (size_t mode = 0; mode < size.size(); ++mode) {
-    out.sizes.push_back((size[mode] + patch - 1) / patch);
-    out.ordered_modes.push_back(static_cast<int64_t>(mode));
-  }
-  return out;
-}
-
-ModelCost grid_cost(const VisionModel& model, Projection projection) {
-  const models::TokenShape tokens = model.tokens();
-  const double count = product(tokens.sizes);
-  const int64_t width = model.encoder.width;
-  int64_t inputs = model.channels;
-  for (size_t i = 0; i < model.size.size(); ++i) inputs *= model.patch;
-  CostAccount account;
-  account.layer("embedding");
+void add_patches(nn::CostAccount& account, const std::string& embedding, const std::vector<int64_t>& patch,
+                 int64_t channels, int64_t width, double count) {
+  int64_t inputs = channels;
+  for (const int64_t p : patch) inputs *= p;
   account.linear("embedding", inputs, width, count);
-  account.norm(width, count);  // BatchNorm
-  add_codes(account, model.encoder, tokens);
+  if (embedding == "relu_norm") account.norm(width, count);
   account.keep(count * static_cast<double>(inputs + width));
-  add_blocks(account, model.encoder, model.mechanism, tokens, projection);
-  account.layer("head");
-  account.norm(width, 1);
-  account.linear("head", width, model.classes, 1);
-  account.keep(2 * static_cast<double>(width));
-  return std::move(account).cost(tokens.sizes);
 }
 
-}  // namespace modewise::analysis
+}  // namespace modewise::models

@@ -1,6 +1,6 @@
 #pragma once
 // Cost model: parameters, multiply-adds and activation memory by formula from options and sizes, without
-// building the model. Parts shared by all token models, and a volume model of any size.
+// building the model.
 //
 // A multiply-add (MAC) is one product and one sum, as papers' "GFLOPS" count them: those of matrix products,
 // plus one per element of a normalisation's scale and of a gate. Softmax, rotary embedding, plain additions
@@ -10,9 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/models/encoder_config.h"
-
-namespace modewise::analysis {
+namespace modewise::nn {
 
 struct CostPart {
   std::string name;  // "embedding", "query and key", "value and output", "scores and mixing", "feed-forward",
@@ -46,14 +44,11 @@ struct ModelCost {
   double multiply_adds_of(const std::vector<std::string>& names) const;
 };
 
-/// The tokens that Kronecker attention projects to queries and keys: pooled tokens (here; the same function)
-/// or all tokens (the released code).
-enum class Projection { pooled, full };
-
 /// Collects parts layer by layer; parts of equal names are summed.
 class CostAccount {
  public:
-  explicit CostAccount(double bytes = 4) : bytes_(bytes) {}
+  /// `precision` of the activations: float32 or bf16.
+  explicit CostAccount(const std::string& precision = "float32") : bytes_(precision == "bf16" ? 2 : 4) {}
   /// Starts the layer `name`: following parts belong to it.
   void layer(const std::string& name);
   void add(const std::string& name, int64_t parameters, double multiply_adds);
@@ -72,22 +67,7 @@ class CostAccount {
 /// Adds parameters and multiply-adds of another model's parts, by name: for frozen members of an ensemble.
 void add_parts(ModelCost& cost, const ModelCost& other);
 
-/// Adds position embeddings and blocks of models::TokenEncoder with attention `mechanism` (hot, transformer,
-/// spatial, temporal, divided, pooling).
-void add_codes(CostAccount& account, const models::EncoderConfig& config, const models::TokenShape& tokens);
-void add_blocks(CostAccount& account, const models::EncoderConfig& config, const std::string& mechanism,
-                const models::TokenShape& tokens, Projection projection);
+/// Number of cells of a grid, N_1 · … · N_k.
+double cell_count(const std::vector<int64_t>& sizes);
 
-/// The released code's volume classifier (grids of any order): linear patch embedding with batch
-/// normalisation, blocks, mean over tokens, LayerNorm, linear head.
-struct VisionModel {
-  std::vector<int64_t> size = {28, 28, 28};
-  int64_t patch = 4, channels = 1, classes = 2;
-  std::string mechanism = "hot";
-  models::EncoderConfig encoder;
-
-  models::TokenShape tokens() const;
-};
-ModelCost grid_cost(const VisionModel& model, Projection projection = Projection::pooled);
-
-}  // namespace modewise::analysis
+}  // namespace modewise::nn

@@ -5,22 +5,16 @@
 
 #include <functional>
 
-#include "modewise/analysis/image_cost.h"
-#include "modewise/analysis/sequence_cost.h"
 #include "modewise/models/class_ensemble.h"
+#include "modewise/models/language_modeling/cost.h"
 #include "modewise/models/language_modeling/language_model.h"
-#include "modewise/ops/attention/attention_types.h"
+#include "modewise/models/segmentation/cost.h"
+#include "modewise/models/series_classification/cost.h"
+#include "modewise/models/vision/cost.h"
+#include "tests/models/noise_oracle.h"
 
-namespace modewise::analysis {
+namespace modewise::models {
 namespace {
-
-template <class Config>
-Config config_of(const std::vector<std::string>& settings) {
-  Config config;
-  Fields fields = fields_of(config);
-  for (const std::string& setting : settings) fields.set(setting);
-  return config;
-}
 
 int64_t parameters_of(const torch::nn::Module& module) {
   int64_t count = 0;
@@ -50,10 +44,10 @@ TEST_P(VolumeParameters, AreThoseOfTheBuiltModel) {
   const bool tokens = !settings.front().starts_with("name=resnet");
   if (tokens) settings.insert(settings.end(), {"width=24", "hidden=20", "layers=2", "heads=2"});
   if (!tokens) settings.push_back("resnet.width=4");
-  const auto config = config_of<models::VisionModelConfig>(settings);
-  const models::VisionShape shape{{17, 9, 12}, 2, 3, false};
+  const auto config = configured<VisionModelConfig>(settings);
+  const VisionShape shape{{17, 9, 12}, 2, 3, false};
   EXPECT_EQ(vision_classifier_cost(config, shape).parameters(),
-            parameters_of(*models::make_vision_classifier(config, shape, 1)));
+            parameters_of(*make_vision_classifier(config, shape, 1)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -70,26 +64,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(VolumeCost, OfViTIsThePapers) {
   // ViT-B/16 on 224² with 1000 classes, without the pre-logits layer: "86M"; by hand 86,567,656.
-  const auto config = config_of<models::VisionModelConfig>(
+  const auto config = configured<VisionModelConfig>(
       {"name=vit", "width=768", "hidden=3072", "layers=12", "heads=12", "patch.size=16"});
   EXPECT_EQ(vision_classifier_cost(config, {{224, 224}, 3, 1000, false}).parameters(), 86567656);
 }
 
-TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
-  VisionModel grid;  // the model of the paper's figures
-  grid.size = {28, 28, 28};
-  auto config = config_of<models::VisionModelConfig>({"name=hot", "preset=release"});
-  grid.encoder = config;
-  const ModelCost cost = vision_classifier_cost(config, {{28, 28, 28}});
-  EXPECT_EQ(cost.tokens, (std::vector<int64_t>{7, 7, 7}));
-  EXPECT_EQ(cost.parameters(), grid_cost(grid).parameters());
-  EXPECT_DOUBLE_EQ(cost.multiply_adds(), grid_cost(grid).multiply_adds());
-}
-
 TEST(VolumeCost, OfAResidualNetworkCountsEachStageAtItsPlaces) {
-  const auto config = config_of<models::VisionModelConfig>({"name=resnet18", "resnet.width=4"});
-  const models::VisionShape shape{{8, 8, 8}, 2, 3, false};
-  const auto model = models::make_vision_classifier(config, shape, 1);
+  const auto config = configured<VisionModelConfig>({"name=resnet18", "resnet.width=4"});
+  const VisionShape shape{{8, 8, 8}, 2, 3, false};
+  const auto model = make_vision_classifier(config, shape, 1);
   const double wanted = weights_times_places(*model, [](const std::string& name) {
     if (holds(name, "layer2")) return 64.0;
     if (holds(name, "layer3")) return 8.0;
@@ -99,9 +82,9 @@ TEST(VolumeCost, OfAResidualNetworkCountsEachStageAtItsPlaces) {
 }
 
 TEST(SegmenterCost, OfAUNetCountsEachStageAtItsPlaces) {
-  const auto config = config_of<models::SegmenterConfig>({"name=unet", "unet.width=8"});
-  const models::SegmentationShape shape{2, 3, 4, 64, true};
-  const auto model = models::make_segmenter(config, shape, 1);
+  const auto config = configured<SegmenterConfig>({"name=unet", "unet.width=8"});
+  const SegmentationShape shape{2, 3, 4, 64, true};
+  const auto model = make_segmenter(config, shape, 1);
   const double wanted = weights_times_places(*model, [](const std::string& name) {
     double side = name.starts_with("segmentation_head") ? 64 : 32;
     for (int i = 1; i <= 4; ++i)
@@ -119,13 +102,13 @@ TEST(SegmenterCost, OfTokensHasTheParametersOfTheBuiltModel) {
     for (const char* time : {"mode", "stack"})
       for (const char* skip : {"none", "pixel"}) {
         const auto config =
-            config_of<models::SegmenterConfig>({"name=" + std::string(name), "time=" + std::string(time),
-                                                "head.skip=" + std::string(skip), "width=24", "heads=2"});
-        const models::SegmentationShape shape{3, 5, 4, 16, true};
-        const auto model = models::make_segmenter(config, shape, 1);
-        const ModelCost cost = segmenter_cost(config, shape);
+            configured<SegmenterConfig>({"name=" + std::string(name), "time=" + std::string(time),
+                                         "head.skip=" + std::string(skip), "width=24", "heads=2"});
+        const SegmentationShape shape{3, 5, 4, 16, true};
+        const auto model = make_segmenter(config, shape, 1);
+        const nn::ModelCost cost = segmenter_cost(config, shape);
         EXPECT_EQ(cost.parameters(), parameters_of(*model)) << name << " " << time << " " << skip;
-        EXPECT_EQ(cost.tokens, models::scene_tokens(config, shape).sizes);
+        EXPECT_EQ(cost.tokens, scene_tokens(config, shape).sizes);
       }
 }
 
@@ -148,34 +131,32 @@ TEST(SeriesCost, HasTheParametersOfTheBuiltModel) {
            {"name=minirocket"},
            {"name=nearest"}})
     for (const bool padded : {false, true}) {
-      const models::SeriesShape shape{3, 77, 4, padded && settings.front() != "name=nearest", 10};
-      const auto config = config_of<models::SeriesModelConfig>(settings);
+      const SeriesShape shape{3, 77, 4, padded && settings.front() != "name=nearest", 10};
+      const auto config = configured<SeriesModelConfig>(settings);
       EXPECT_EQ(series_cost(config, shape).parameters(),
-                parameters_of(*models::make_series_classifier(config, shape, 1)))
+                parameters_of(*make_series_classifier(config, shape, 1)))
           << settings.front() << " " << settings.back();
     }
 }
 
 TEST(EnsembleCost, IsThatOfItsMembers) {
-  models::ClassMember<models::SeriesModelConfig> linear{
-      0, config_of<models::SeriesModelConfig>({"name=dlinear"})},
-      nearest{31, config_of<models::SeriesModelConfig>({"name=nearest"})};
-  auto both = config_of<models::SeriesModelConfig>({"name=ensemble"});
+  ClassMember<SeriesModelConfig> linear{0, configured<SeriesModelConfig>({"name=dlinear"})},
+      nearest{31, configured<SeriesModelConfig>({"name=nearest"})};
+  auto both = configured<SeriesModelConfig>({"name=ensemble"});
   both.ensemble.members = {linear.to_toml(), nearest.to_toml()};
-  models::SeriesShape shape = {3, 33, 2, false, 7};
-  const ModelCost of_linear = series_cost(linear.model, shape), all = series_cost(both, shape);
+  SeriesShape shape = {3, 33, 2, false, 7};
+  const nn::ModelCost of_linear = series_cost(linear.model, shape), all = series_cost(both, shape);
   EXPECT_EQ(all.parameters(), of_linear.parameters());
   EXPECT_EQ(all.multiply_adds(), of_linear.multiply_adds() + 31 * 3 * 33);
   EXPECT_EQ(all.activation_bytes, 0);
 }
 
 TEST(SeriesCost, CountsEachLayerAtItsPlaces) {
-  const models::SeriesShape shape{3, 77, 4, false, 10};
+  const SeriesShape shape{3, 77, 4, false, 10};
   const auto count = [&](const char* name, const Places& places) {
-    const auto config =
-        config_of<models::SeriesModelConfig>({"name=" + std::string(name), "convolution.width=5"});
+    const auto config = configured<SeriesModelConfig>({"name=" + std::string(name), "convolution.width=5"});
     EXPECT_DOUBLE_EQ(series_cost(config, shape).multiply_adds(),
-                     weights_times_places(*models::make_series_classifier(config, shape, 1), places))
+                     weights_times_places(*make_series_classifier(config, shape, 1), places))
         << name;
   };
   count("resnet", [](const std::string& at) { return at.starts_with("linear") ? 1.0 : 77.0; });
@@ -190,9 +171,9 @@ TEST(SeriesCost, CountsEachLayerAtItsPlaces) {
     return holds(at, "levels.2.conv1") ? 7.0 : 1.0;
   });
   // 9 tokens of 16 steps by 8; the head scores and weighs them.
-  const auto config = config_of<models::SeriesModelConfig>({"patch.length=16", "patch.stride=8"});
+  const auto config = configured<SeriesModelConfig>({"patch.length=16", "patch.stride=8"});
   const double wanted =
-      weights_times_places(*models::make_series_classifier(config, shape, 1),
+      weights_times_places(*make_series_classifier(config, shape, 1),
                            [](const std::string& at) {
                              return holds(at, "positions") ? 0.0 : at == "head.2.weight" ? 1.0 : 9.0;
                            }) +
@@ -202,9 +183,9 @@ TEST(SeriesCost, CountsEachLayerAtItsPlaces) {
 }
 
 TEST(SeriesCost, SaysTheShareOfTheWeights) {
-  const models::SeriesShape shape{1, 136, 2, false, 10};  // 16 tokens
+  const SeriesShape shape{1, 136, 2, false, 10};  // 16 tokens
   const auto share = [&](const std::vector<std::string>& settings) {
-    return series_cost(config_of<models::SeriesModelConfig>(settings), shape).weight_share;
+    return series_cost(configured<SeriesModelConfig>(settings), shape).weight_share;
   };
   EXPECT_DOUBLE_EQ(share({}), 1);
   EXPECT_DOUBLE_EQ(share({"attention.type=axial"}), 0.5);
@@ -216,12 +197,12 @@ TEST(SeriesCost, SaysTheShareOfTheWeights) {
 
 TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {
   for (const bool tied : {false, true}) {
-    auto config = config_of<models::LanguageModelConfig>(
-        {"width=24", "hidden=40", "layers=2", "heads=4", "kv_heads=2", "context=10", "vocabulary=50",
-         "attention.type=summary", "attention.fold=[0, 3]", "attention.window=4",
-         "attention.summary_tokens=2"});
+    auto config = configured<LanguageModelConfig>({"width=24", "hidden=40", "layers=2", "heads=4",
+                                                   "kv_heads=2", "context=10", "vocabulary=50",
+                                                   "attention.type=summary", "attention.fold=[0, 3]",
+                                                   "attention.window=4", "attention.summary_tokens=2"});
     config.tied = tied;
-    const auto model = models::make_language_model(config, 1);
+    const auto model = make_language_model(config, 1);
     // Windows of 1, 2, 3, 4 …: 34 pairs; two summary tokens of each of the 0, 0, 0, 1, 1, 1, 2, 2, 2, 3
     // earlier blocks: 24; two latents over the three tokens of three blocks: 18.
     const double pairs = 34 + 24 + 18;
@@ -231,31 +212,11 @@ TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {
                                                  return holds(name, "embed_tokens") && !tied ? 0.0 : 10.0;
                                                }) +
                           2 * (2 * pairs * 24 + 10 * 40);
-    const ModelCost cost = language_cost(config);
+    const nn::ModelCost cost = language_cost(config);
     EXPECT_EQ(cost.parameters(), parameters_of(*model));
     EXPECT_DOUBLE_EQ(cost.multiply_adds(), wanted);
   }
 }
 
-TEST(ComparedPairs, AreThoseThatEachFormSees) {
-  const auto pairs = [](const char* type, std::vector<int64_t> fold, int64_t window, int64_t n) {
-    ops::TensorAttentionOptions options;
-    options.type = type;
-    options.fold = std::move(fold);
-    options.window = window;
-    options.sinks = 2;
-    return ops::compared_pairs(options, 1, n);
-  };
-  EXPECT_EQ(pairs("full", {}, 0, 5), 15);
-  EXPECT_EQ(pairs("window", {}, 2, 5), 1 + 4 * 2);
-  EXPECT_EQ(pairs("lambda", {}, 2, 5), 1 + 2 + 3 + 4 + 4);
-  EXPECT_EQ(pairs("topk", {}, 0, 5), 25);
-  EXPECT_EQ(pairs("axial", {0, 3}, 0, 5), 6 * 1.5 + 6 * 2);  // 2 × 3 cells
-  EXPECT_EQ(pairs("pooled", {4, 2}, 0, 7), 8 * 4 + 8 * 2);
-  // Blocks of 2 tokens, grouped by 2: tokens attend to 0 0 1 1 0 0 1 1 0 inner and 0 0 0 0 1 1 1 1 2 outer
-  // blocks; 4 blocks of 2 tokens and 2 of 2 blocks are summarized.
-  EXPECT_EQ(pairs("summary", {0, 2, 2}, 3, 9), (1 + 2 + 7 * 3) + 4 + 6 + 4 * 2 + 2 * 2);
-}
-
 }  // namespace
-}  // namespace modewise::analysis
+}  // namespace modewise::models

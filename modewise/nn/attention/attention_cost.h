@@ -1,0 +1,23 @@
+#pragma once
+// Cost of attention layers, by formula (conventions in nn/layers/cost.h).
+
+#include <cstdint>
+#include <string_view>
+
+#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/sequence_attention.h"
+#include "modewise/nn/layers/cost.h"
+
+namespace modewise::nn {
+
+/// Adds one attention layer over `shape` of the type called `name` in attention_registry.h, value and output
+/// projections included. Attention weights shared by all samples are counted as for one sample.
+void add_attention(CostAccount& account, std::string_view name, const SynthesizerShape& shape,
+                   const AttentionTypeOptions& options = {});
+/// Adds one attention layer over `samples` sequences of n tokens.
+void add_sequence_attention(CostAccount& account, const SequenceAttentionOptions& options, int64_t n,
+                            double samples);
+/// Cost of one attention layer over a sequence of n tokens, of the type in `options`.
+ModelCost sequence_cost(const SequenceAttentionOptions& options, int64_t n);
+
+}  // namespace modewise::nn

@@ -1,0 +1,33 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "modewise/ops/attention/attention_types.h"
+
+namespace modewise::ops {
+namespace {
+
+TEST(ComparedPairs, AreThoseThatEachFormSees) {
+  const auto pairs = [](const char* type, std::vector<int64_t> fold, int64_t window, int64_t n) {
+    TensorAttentionOptions options;
+    options.type = type;
+    options.fold = std::move(fold);
+    options.window = window;
+    options.sinks = 2;
+    return compared_pairs(options, 1, n);
+  };
+  EXPECT_EQ(pairs("full", {}, 0, 5), 15);
+  EXPECT_EQ(pairs("window", {}, 2, 5), 1 + 4 * 2);
+  EXPECT_EQ(pairs("lambda", {}, 2, 5), 1 + 2 + 3 + 4 + 4);
+  EXPECT_EQ(pairs("topk", {}, 0, 5), 25);
+  EXPECT_EQ(pairs("axial", {0, 3}, 0, 5), 6 * 1.5 + 6 * 2);  // 2 × 3 cells
+  EXPECT_EQ(pairs("pooled", {4, 2}, 0, 7), 8 * 4 + 8 * 2);
+  // Blocks of 2 tokens, grouped by 2: tokens attend to 0 0 1 1 0 0 1 1 0 inner and 0 0 0 0 1 1 1 1 2 outer
+  // blocks; 4 blocks of 2 tokens and 2 of 2 blocks are summarized.
+  EXPECT_EQ(pairs("summary", {0, 2, 2}, 3, 9), (1 + 2 + 7 * 3) + 4 + 6 + 4 * 2 + 2 * 2);
+}
+
+}  // namespace
+}  // namespace modewise::ops
