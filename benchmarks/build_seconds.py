@@ -75,14 +75,14 @@ def main() -> None:
     seconds: dict[str, float] = {}
     files = []
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for layer, name, spent in pool.map(lambda entry: cpu_seconds(entry, folder), chosen):
-            seconds[layer] = seconds.get(layer, 0.0) + spent
-            files.append((spent, layer, name))
+        for layer, name, used in pool.map(lambda entry: cpu_seconds(entry, folder), chosen):
+            seconds[layer] = seconds.get(layer, 0.0) + used
+            files.append((used, layer, name))
     before = json.loads(options.before.read_text()) if options.before else {}
     print(table(seconds, before))
     print()
-    for spent, layer, name in sorted(files, reverse=True)[: options.slowest]:
-        print(f"{spent:8.1f}  {layer}  {name}")
+    for used, layer, name in sorted(files, reverse=True)[: options.slowest]:
+        print(f"{used:8.1f}  {layer}  {name}")
     if options.json:
         options.json.write_text(json.dumps(seconds, indent=1))
 

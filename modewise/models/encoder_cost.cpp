@@ -48,13 +48,13 @@ class BlockAttentionCost {
     account_.keep(tokens_ * d * (3 + static_cast<double>(modes.size())));
   }
 
-  /// Every token attends to `reach` tokens.
-  void tokens(double reach) {
+  /// Every token attends to `scope` tokens.
+  void tokens(double scope) {
     values_and_output();
     norms();
     const double d = static_cast<double>(width_);
     for (int i = 0; i < 2; ++i) account_.linear("query and key", width_, width_, tokens_);
-    account_.add("scores and mixing", 0, linear() ? 4 * tokens_ * d * features_ : 2 * tokens_ * reach * d);
+    account_.add("scores and mixing", 0, linear() ? 4 * tokens_ * d * features_ : 2 * tokens_ * scope * d);
     account_.keep(tokens_ * d * 6);
   }
 
