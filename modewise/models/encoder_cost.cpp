@@ -75,7 +75,8 @@ class BlockAttentionCost {
     double coarse = 1;
     int64_t taps = 1;
     for (const int64_t n : sizes_) {
-      coarse *= static_cast<double>((n + 1) / 2);
+      const int64_t halved = (n + 1) / 2;
+      coarse *= static_cast<double>(halved);
       taps *= 3;
     }
     for (int i = 0; i < 2; ++i) account_.linear("query and key", width_, width_, tokens_);
