@@ -25,9 +25,9 @@ def compiler_arguments(command: str) -> list[str]:
     return words[start:]
 
 
-def layer_of(object_file: str) -> str:
+def layer_of(entry: dict[str, str]) -> str:
     """"modewise/nn", "tests/nn", "cli": the folder of the target that has this object."""
-    return object_file.split("/CMakeFiles/")[0]
+    return os.path.relpath(os.path.join(entry["directory"], entry["output"]), entry["directory"]).split("/CMakeFiles/")[0]
 
 
 def cpu_seconds(entry: dict[str, str], folder: str) -> tuple[str, str, float]:
@@ -41,7 +41,7 @@ def cpu_seconds(entry: dict[str, str], folder: str) -> tuple[str, str, float]:
     if status != 0:
         sys.exit(f"cannot compile {name}: {shlex.join(words)}")
     pathlib.Path(words[place]).unlink(missing_ok=True)
-    return layer_of(name), name.split("/CMakeFiles/")[1], usage.ru_utime + usage.ru_stime
+    return layer_of(entry), name.split("/CMakeFiles/")[1], usage.ru_utime + usage.ru_stime
 
 
 def table(seconds: dict[str, float], before: dict[str, float]) -> str:
@@ -68,7 +68,7 @@ def main() -> None:
         entry
         for entry in entries
         if "-o" in shlex.split(entry["command"])
-        and (not options.only or layer_of(entry["output"]).startswith(tuple(options.only)))
+        and (not options.only or layer_of(entry).startswith(tuple(options.only)))
     ]
     # Precompiled headers are compiled first: other files read them.
     chosen.sort(key=lambda entry: "cmake_pch" not in entry["output"])
