@@ -294,6 +294,19 @@ def test_the_shipped_sweeps_of_Adrenal_train(tmp_path):
                "--out", tmp_path / f"{file.stem}-{i}", "--threads", 1)
 
 
+def test_other_data_are_explained_in_the_scale_of_the_training(runs, tmp_path):
+    table = [line.split(",") for line in (runs / "small.csv").read_text().splitlines()]
+    larger = [[row[0], *(str(10 * float(cell)) for cell in row[1:])] for row in table[1:]]
+    (tmp_path / "larger.csv").write_text("\n".join(",".join(row) for row in [table[0], *larger]) + "\n")
+    effects = {}
+    for name, data in (("same", runs / "small.csv"), ("larger", tmp_path / "larger.csv")):
+        ok("explain", runs / "dlinear", "--data", data, "--split", "validation", "--out", tmp_path / name)
+        influences = json.loads((tmp_path / name / "explain.json").read_text())["influence"]
+        effects[name] = np.concatenate([one["effect"] for one in influences])
+    assert effects["same"].max() > 0
+    np.testing.assert_allclose(effects["larger"], 10 * effects["same"], rtol=1e-3)  # a linear model
+
+
 @pytest.mark.parametrize("command, name", [(["language"], "language_modeling"), (["caption"], "captioning"),
                                            (["text", "--set", "text.objective=masked_lm"], "text, objective masked_lm"),
                                            (["text", "--set", "text.objective=regression"], "text, objective regression")])  # fmt: skip

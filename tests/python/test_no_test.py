@@ -284,6 +284,16 @@ def test_resuming_reads_or_not_as_the_run_began(unread):
     assert learnt(folder / "run") == before
 
 
+def test_a_resumed_run_that_was_evaluated_reports_its_test_split(tmp_path):
+    case = Forecast()
+    ok("train", "forecast", *case.write(tmp_path), *case.options, *FEW, "--no-test", "--out", tmp_path / "run",
+       "--set", "output.report=true")
+    ok("evaluate", tmp_path / "run")
+    ok("train", "forecast", "--resume", tmp_path / "run", "--threads", "1")
+    assert "test" in json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert "Errors on the test rows" in (tmp_path / "run" / "report.html").read_text()
+
+
 def test_where_the_test_samples_validate_they_cannot_be_left_unread(tmp_path):
     data = Series().write(tmp_path)
     fails(78, "tslib", "cannot stay unread",

@@ -79,6 +79,18 @@ def test_evaluate_predict_report_and_compare(run, folder, tmp_path):
     fails(2, "--steps", arguments=["predict", run, "--steps", "3"])
 
 
+def test_validation_is_evaluated_where_the_longest_sample_is_a_test_sample(tmp_path):
+    write_ts(tmp_path / "Ramps_TRAIN.ts", 40, 1)
+    lines = write_ts(tmp_path / "Ramps_TEST.ts", 4, 2).read_text().splitlines()
+    longest = ",".join("0.5" for _ in range(25))  # the training samples have at most 20 steps
+    (tmp_path / "Ramps_TEST.ts").write_text("\n".join([*lines, f"{longest}:{longest}:up"]) + "\n")
+    ok("train", "classify-series", "--data", tmp_path, "--out", tmp_path / "run", *SMALL, "--set", "train.epochs=1")
+    assert json.loads((tmp_path / "run" / "data.json").read_text())["length"] == 25
+    evaluated = json.loads(ok("evaluate", tmp_path / "run", "--split", "validation", "--json").stdout)
+    assert evaluated["accuracy"] == json.loads((tmp_path / "run" / "metrics.json").read_text())["validation"]["accuracy"]
+    ok("explain", tmp_path / "run", "--split", "validation", "--num-examples", "1")
+
+
 def test_refuses_what_does_not_fit(run, folder, tmp_path):
     other = write_ts(tmp_path / "other.ts", 4, 1, classes=("up", "down", "left"))
     fails(65, "other.ts: sample 3 has class 'left', which no training sample has", arguments=["evaluate", run, "--data", other])

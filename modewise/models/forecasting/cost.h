@@ -20,7 +20,7 @@ nn::ModelCost patchtst_cost(const ForecasterConfig& config, const ForecastShape&
 nn::ModelCost itransformer_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
 nn::ModelCost tide_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
 nn::ModelCost dlinear_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
-/// Of nlinear and rlinear.
+/// Cost of nlinear and rlinear.
 nn::ModelCost linear_forecaster_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
 /// The sum of the members, which are frozen, so no activations are kept.
 nn::ModelCost forecaster_members_cost(const ForecasterConfig& config, const ForecastShape& shape,

@@ -50,11 +50,16 @@ void CaptioningRun::load(const DataRequest& request) {
     shape_ = caption_shape(set);
     models::validate(config.model, shape_);
   }
-  hash_ = hash_of(set);
+  hash_.clear();
+}
+
+std::string CaptioningRun::hash() const {
+  if (hash_.empty()) hash_ = hash_of(set);
+  return hash_;
 }
 
 Json CaptioningRun::describe() const {
-  return describe_captions(set, hash_);
+  return describe_captions(set, hash());
 }
 
 void CaptioningRun::restore(const Json& json, const std::string& file) {
@@ -101,7 +106,7 @@ nn::ModelCost CaptioningRun::cost() const {
 }
 
 std::unique_ptr<train::ModuleTask> CaptioningRun::task() {
-  return std::make_unique<CaptioningTask>(config, set, hash_, model);
+  return std::make_unique<CaptioningTask>(config, set, hash(), model);
 }
 
 Json CaptioningRun::evaluate(const std::string& split, bool keep, train::Workers& /*workers*/) {

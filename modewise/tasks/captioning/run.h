@@ -40,7 +40,7 @@ class CaptioningRun final : public Run {
     return settings;
   }
   void load(const DataRequest& request) override;
-  std::string hash() const override { return hash_; }
+  std::string hash() const override;
   nlohmann::ordered_json describe() const override;
   void restore(const nlohmann::ordered_json& json, const std::string& file) override;
   void announce() override;
@@ -71,7 +71,7 @@ class CaptioningRun final : public Run {
   std::shared_ptr<models::Captioner> model;
 
  private:
-  std::string hash_;
+  mutable std::string hash_;  // of the set, computed when it is asked for
   models::CaptionShape shape_;
   bool own_ = true;  // whether the set is the run's own
 };

@@ -88,9 +88,8 @@ void ForecastRun::load(const DataRequest& request) {
     models::validate(config.model, shape());
   } else if (request.split == "all") {
     data = load_run_rows(*this, request.path);
-  } else if (request.moved && !request.with_test) {  // the rows of the training
+  } else if (request.moved && request.path.empty() && !request.with_test) {  // the rows of the training
     ForecastConfig copy = config;
-    if (!request.path.empty()) copy.data.path = request.path;
     data = load_forecast_data(copy);
   } else {
     data = load_run_data(*this, request.path);

@@ -20,15 +20,16 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The samples of a command that uses one split. `moved`: `data` are the run's own.
-DataRequest samples_of(const std::string& data, const std::string& masks, const std::string& split,
+/// The samples of a command that uses one split. `moved`: `data` are the run's own. The test split stays
+/// unread if neither the training nor the command reads it; else sizes may follow from its samples.
+DataRequest samples_of(Run& run, const std::string& data, const std::string& masks, const std::string& split,
                        bool moved) {
   DataRequest samples;
   samples.path = data;
   samples.masks = masks;
   samples.moved = moved;
   samples.split = split;
-  samples.with_test = !samples.own() || split == "test" || split == "all";
+  samples.with_test = !samples.own() || split == "test" || split == "all" || run.settings().train.test;
   return samples;
 }
 
@@ -41,13 +42,15 @@ void refuse_steps(const TaskSpec& task, const PredictRequest& request) {
 }  // namespace
 
 Result evaluate_run(const TaskSpec& task, const EvaluateRequest& request) {
+  require(request.settings.empty() || !task.evaluate_options.options.empty(), ErrorKind::usage,
+          "{} is of the task '{}', whose evaluation has no options", request.run, task.name);
   return task.evaluate == nullptr ? evaluate_split(task, request) : task.evaluate(request);
 }
 
 Result evaluate_split(const TaskSpec& task, const EvaluateRequest& request) {
   train::Workers& workers = train::workers();
   const std::unique_ptr<Run> run = open_run(task, request.run);
-  run->load(samples_of(request.data, request.masks, request.split, false));
+  run->load(samples_of(*run, request.data, request.masks, request.split, false));
   if (task.in_shares) require_same_work(run->folder(), request.split, run->hash());
   const bool unread = request.data.empty() && request.split == "test" && test_is_unread(run->folder());
   Json evaluation = run->evaluate(request.split, unread, workers);
@@ -89,7 +92,7 @@ void report_run(const TaskSpec& task, const std::string& path, const std::string
   const std::unique_ptr<Run> run = open_run(task, path);
   evaluated_metrics(run->folder());  // before the samples are read
   const bool unread = test_is_unread(run->folder());
-  run->load(samples_of(data, "", unread ? "validation" : "test", true));
+  run->load(samples_of(*run, data, "", unread ? "validation" : "test", true));
   write_report(*run, out);
 }
 
@@ -103,7 +106,10 @@ Result explain_run(const TaskSpec& task, const ExplainRequest& request, const st
     for (const char* file : kExplanationFiles) require_new(folder / file, force);
   const at::NoGradGuard no_grad;
   const std::unique_ptr<Run> run = open_run(task, request.run);
-  run->load(samples_of(request.data, request.masks, request.options.split, request.masks.empty()));
+  DataRequest samples =
+      samples_of(*run, request.data, request.masks, request.options.split, request.masks.empty());
+  samples.with_test |= !request.data.empty();  // the data may be others of the same shape
+  run->load(samples);
   const Explanation explanation = task.explain(*run, request.options);
   std::error_code error;
   fs::create_directories(folder, error);

@@ -9,7 +9,7 @@
 namespace modewise::tasks {
 
 /// Evaluates a split of a run, or a model file that the task opens. For the unread test split of a run it
-/// also writes the results like training. Usage error for options that the task does not have.
+/// also writes the results like training. Usage error for options of a task that has none.
 Result evaluate_run(const TaskSpec& task, const EvaluateRequest& request);
 /// evaluate_run for the split alone, without options of the task.
 Result evaluate_split(const TaskSpec& task, const EvaluateRequest& request);

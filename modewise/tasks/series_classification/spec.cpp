@@ -51,7 +51,7 @@ bool owns(const std::filesystem::path& data) {
 
 /// data.length of the longest sample, if lengths differ and the test split will be evaluated: candidates
 /// train without it, but the chosen model must fit it. "": nothing to set.
-std::string room_for_test(const Settings& settings) {
+std::string length_for_test(const Settings& settings) {
   const auto config = load_config<SeriesClassificationConfig>(settings);
   if (config.data.length > 0 || !config.train.test || config.data.is_simulated()) return "";
   const data::SeriesCollection set = data::load_collection(config.data);
@@ -94,8 +94,8 @@ std::vector<Candidate> candidates(const Settings& settings) {
        {"model.name=resnet", "augment.noise=0.1", "augment.scale=0.1", "classify.mixup=0.3"}},
       {"tcn", {"model.name=tcn"}},
       {"dlinear", {"model.name=dlinear"}}};
-  if (const std::string room = room_for_test(settings); !room.empty())
-    for (Candidate& one : all) one.settings.push_back(room);
+  if (const std::string length = length_for_test(settings); !length.empty())
+    for (Candidate& one : all) one.settings.push_back(length);
   return all;
 }
 
