@@ -25,5 +25,7 @@ void add_cost(Program& program);
 void add_explain(Program& program);
 void add_score(Program& program);
 void add_caption(Program& program);
+void add_completion(Program& program);
+void add_manual(Program& program);
 
 }  // namespace modewise::cli

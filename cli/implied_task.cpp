@@ -21,20 +21,32 @@ std::optional<std::string> value_of(const std::vector<std::string>& command_line
   return std::nullopt;
 }
 
+bool is_task(const std::string& word) {
+  const std::vector<std::string> commands = tasks::task_commands();
+  return std::find(commands.begin(), commands.end(), word) != commands.end();
+}
+
+/// Whether a word after `train` is data: not a task, and a path that exists or looks like one.
+bool is_data(const std::string& word) {
+  return !word.starts_with("-") && !is_task(word) &&
+         (word.find_first_of("./") != std::string::npos || std::filesystem::exists(word));
+}
+
 }  // namespace
 
 std::vector<std::string> with_task(std::vector<std::string> command_line) {
-  const bool bare =
-      command_line.size() >= 3 && command_line[1] == "train" && command_line[2].starts_with("-");
   const auto asks = [&](const char* option) {
     return std::find(command_line.begin(), command_line.end(), option) != command_line.end();
   };
   if (command_line.size() >= 3 && command_line[1] == "train")
     for (const tasks::TaskSpec* kind : tasks::task_specs())
       if (command_line[2] == kind->name) command_line[2] = kind->command;
+  const bool trains = command_line.size() >= 3 && command_line[1] == "train";
+  const bool names_data = trains && is_data(command_line[2]);
+  const bool bare = trains && (command_line[2].starts_with("-") || names_data);
   if (!bare || asks("-h") || asks("--help")) return command_line;
   const std::optional<std::string> run = value_of(command_line, "--resume"),
-                                   data = value_of(command_line, "--data");
+                                   data = names_data ? command_line[2] : value_of(command_line, "--data");
   if (!run && !data) return command_line;
   if (!run && std::none_of(tasks::task_specs().begin(), tasks::task_specs().end(),
                            [&](const tasks::TaskSpec* kind) { return kind->owns && kind->owns(*data); }))

@@ -6,9 +6,9 @@
 
 namespace modewise::cli {
 
-/// Adds the task to `train --data X …` (the task that X looks like) and `train --resume RUN` (the task of
-/// RUN), and replaces a task name by its command (`train volume_classification`). Other command lines come
-/// back as they are. Throws when a run cannot be opened.
+/// Adds the task to `train X …` and `train --data X …` (the task that X looks like) and `train --resume RUN`
+/// (the task of RUN), and replaces a task name by its command (`train volume_classification`). Other command
+/// lines come back as they are. Throws when a run cannot be opened.
 std::vector<std::string> with_task(std::vector<std::string> command_line);
 
 }  // namespace modewise::cli

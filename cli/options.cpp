@@ -30,8 +30,9 @@ void add_short_options(CLI::App& command, const std::vector<tasks::ShortOption>&
   }
 }
 
-void ConfigOptions::add_to(CLI::App& command, const std::string& data_help, const std::string& model_help) {
-  command.add_option("--data", data, data_help);
+void ConfigOptions::add_to(CLI::App& command, const std::string& data_help, const std::string& model_help,
+                           const std::string& data_name) {
+  command.add_option(data_name, data, data_help);
   if (!model_help.empty()) command.add_option("--model", model, model_help);
   command.add_option("--config", config, "TOML config file");
   command.add_option("--set", assignments, "set one key, as in --set train.epochs=5; repeatable")

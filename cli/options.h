@@ -22,8 +22,10 @@ struct ConfigOptions {
   std::vector<std::string> assignments, short_forms;
   int64_t seed = -1;
 
-  /// Adds --data, --model (unless `model_help` is ""), --config, --set and --seed.
-  void add_to(CLI::App& command, const std::string& data_help, const std::string& model_help);
+  /// Adds --data, --model (unless `model_help` is ""), --config, --set and --seed. `data_name` "data,--data"
+  /// adds the data as an argument, too.
+  void add_to(CLI::App& command, const std::string& data_help, const std::string& model_help,
+              const std::string& data_name = "--data");
   /// All options as assignments.
   std::vector<std::string> all_assignments() const;
 };

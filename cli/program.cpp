@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "cli/first_guesses.h"
 #include "cli/implied_task.h"
 #include "modewise/core/aliases.h"
 #include "modewise/core/build_info.h"
@@ -35,8 +36,6 @@
 
 namespace modewise::cli {
 namespace {
-
-constexpr const char* kCommonGroup = "Common options";
 
 /// Rejects integers beyond 64 bits, which CLI11 saturates.
 void refuse_saturated_integers(const CLI::App& command) {
@@ -86,15 +85,31 @@ int complain(int code, const std::string& message) {
 
 }  // namespace
 
-/// Help: example, summary, options; common options and further text only in --help.
+/// Help: example, summary, options; common options and settings only in --help.
 class Program::Help : public CLI::Formatter {
  public:
   std::map<const CLI::App*, std::string> examples;
-  std::map<const CLI::App*, std::function<std::string()>> texts;
+  std::map<const CLI::App*, MakeRun> settings;
+
+  /// Options that set a key, "… (train.epochs)", with the default of the key.
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    if (!text.ends_with(')')) return text;
+    const size_t begin = text.rfind('(') + 1;
+    const auto value = defaults_.find(text.substr(begin, text.size() - begin - 1));
+    if (value != defaults_.end() && value->second != "''" && value->second != "[]")
+      text.insert(text.size() - 1, ", default " + value->second);
+    return text;
+  }
 
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
     const bool full = mode == CLI::AppFormatMode::All;
+    const auto make_run = settings.find(app);
+    const std::unique_ptr<tasks::Run> run = make_run == settings.end() ? nullptr : make_run->second();
+    defaults_.clear();
+    const Fields fields = run ? run->settings().fields : Fields();
+    for (const Field& field : fields.list()) defaults_[field.path] = Fields::value_text(field);
     std::string text;
     if (const auto example = examples.find(app); example != examples.end())
       text += fmt::format("Example:\n  {}\n\n", example->second);
@@ -107,10 +122,13 @@ class Program::Help : public CLI::Formatter {
       if (!group.empty() && !options.empty()) text += make_group(group, false, options);
     }
     text += make_subcommands(app, CLI::AppFormatMode::Normal);
-    if (const auto more = texts.find(app); full && more != texts.end()) text += "\n" + more->second();
+    if (full && run) text += "\nKeys of --config and --set, with their defaults:\n\n" + fields.to_toml(true);
     if (!full) text += "\n--help shows all options.\n";
     return text;
   }
+
+ private:
+  mutable std::map<std::string, std::string> defaults_;  // key → default, of the command that is formatted
 };
 
 Program::Program(int argc, char** argv)
@@ -121,7 +139,7 @@ Program::Program(int argc, char** argv)
   app_.set_help_flag("-h", "short help");
   app_.set_help_all_flag("--help", "full help");
   help_->column_width(34);
-  help_->examples[&app_] = "modewise train forecast --data ETTh1.csv";
+  help_->examples[&app_] = "modewise train forecast ETTh1.csv";
   app_.require_subcommand(0, 1);
   app_.add_flag("--version", version_, "print the version; with --json also the build");
   app_.add_flag("--json", json_, "print JSON on stdout, nothing else");
@@ -147,8 +165,8 @@ CLI::App* Program::add_bare_command(CLI::App& parent, const std::string& name, c
   return command;
 }
 
-void Program::add_help_text(const CLI::App* command, std::function<std::string()> text) {
-  help_->texts[command] = std::move(text);
+void Program::add_settings(const CLI::App* command, MakeRun make_run) {
+  help_->settings[command] = std::move(make_run);
 }
 
 int Program::threads() const {
@@ -174,10 +192,26 @@ int Program::usage_error(const CLI::ParseError& error) const {
       for (const CLI::App* known : command->get_subcommands([](const CLI::App*) { return true; }))
         names.push_back(known->get_name());
     }
-    message = fmt::format("unknown {} '{}'{}", option ? "option" : "argument", unknown,
-                          nearest_name_hint(unknown.substr(0, unknown.find('=')), names));
+    const std::string name = unknown.substr(0, unknown.find('='));
+    std::string hint = nearest_name_hint(name, names);
+    if (const std::string guess = option ? setting_hint(*command, name, names) : command_hint(name);
+        !guess.empty())
+      hint = guess;
+    message = fmt::format("unknown {} '{}'{}", option ? "option" : "argument", unknown, hint);
   }
   return complain(2, fmt::format("{}; see {} -h", message, path));
+}
+
+std::string Program::setting_hint(const CLI::App& command, const std::string& option,
+                                  const std::vector<std::string>& options) const {
+  std::string value;
+  for (size_t i = 1; i < command_line_.size(); ++i) {
+    if (command_line_[i].starts_with(option + "=")) value = command_line_[i].substr(option.size() + 1);
+    if (command_line_[i - 1] == option && !command_line_[i].starts_with("-")) value = command_line_[i];
+  }
+  const auto make_run = help_->settings.find(&command);
+  const std::unique_ptr<tasks::Run> run = make_run == help_->settings.end() ? nullptr : make_run->second();
+  return option_hint(option, value, options, run ? run->settings().fields : Fields());
 }
 
 void Program::require_process() const {
@@ -189,7 +223,7 @@ void Program::require_process() const {
 }
 
 int Program::parse_and_run() {
-  command_line_ = with_task(current_command_line(std::move(command_line_)));
+  command_line_ = with_task(with_help_option(current_command_line(std::move(command_line_))));
   try {
     app_.parse(static_cast<int>(command_line_.size()), [this] {
       static std::vector<const char*> arguments;

@@ -13,6 +13,7 @@
 
 #include "modewise/report/table.h"
 #include "modewise/tasks/run/result.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::cli {
 
@@ -35,9 +36,11 @@ class Program {
                              [this, options, action] { action(std::as_const(*this), *options); }),
             *options};
   }
-  /// Adds text at the end of a command's --help (not of -h).
-  void add_help_text(const CLI::App* command, std::function<std::string()> text);
+  /// Makes the run whose settings the command's help lists (--help, not -h) and its hints name.
+  using MakeRun = std::function<std::unique_ptr<tasks::Run>()>;
+  void add_settings(const CLI::App* command, MakeRun make_run);
   CLI::App& app() { return app_; }
+  const CLI::App& app() const { return app_; }
 
   /// Parses the command line and runs the command; errors become one sentence on stderr and an exit code.
   int run();
@@ -66,6 +69,9 @@ class Program {
   /// Usage error if several processes run a command that needs a single one.
   void require_process() const;
   int usage_error(const CLI::ParseError& error) const;
+  /// option_hint() of the settings of `command`.
+  std::string setting_hint(const CLI::App& command, const std::string& option,
+                           const std::vector<std::string>& options) const;
   bool stdout_color() const;
 
   std::vector<std::string> command_line_;
@@ -83,6 +89,8 @@ void write_stdout(std::string_view bytes);
 /// terminal.
 void write_text(std::string_view text);
 
+/// Group of the options of all commands.
+inline constexpr const char* kCommonGroup = "Common options";
 /// Type name of options that accept any bytes; others require UTF-8.
 inline constexpr const char* kAnyBytes = "BYTES";
 

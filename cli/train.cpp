@@ -1,4 +1,5 @@
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <charconv>
@@ -27,6 +28,18 @@ struct TrainOptions {
 };
 
 constexpr const char* kAuto = "auto";
+
+/// Short options of every task.
+const std::vector<tasks::ShortOption>& training_options() {
+  static const std::vector<tasks::ShortOption> options = {
+      {"--epochs", "train.epochs", "passes over the training samples; -1: by the model"},
+      {"--max-steps", "train.max_steps", "stop after this many steps; 0: no limit"},
+      {"--batch-size", "train.batch_size", "samples per step"},
+      {"--lr", "train.optimizer.learning_rate", "peak learning rate"},
+      {"--patience", "train.patience", "stop after this many evaluations without improvement; 0: never"},
+  };
+  return options;
+}
 
 constexpr const char* kTensorboardSetting = "output.tensorboard=true";
 
@@ -91,7 +104,11 @@ void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptio
     require(!options.no_test, ErrorKind::usage,
             "--resume keeps the run's use of the test split; --no-test is for new runs");
   }
-  program.print(tasks::run_training(kind, request));
+  const tasks::Result result = tasks::run_training(kind, request);
+  program.print(result);
+  if (result.json.contains("run"))
+    spdlog::info("next: {} {}", kind.predict_with.empty() ? "modewise predict" : kind.predict_with,
+                 result.json["run"].get<std::string>());
 }
 
 void add_run_options(CLI::App& command, TrainOptions& options) {
@@ -115,8 +132,9 @@ void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kin
       parent, kind.command, kind.summary, kind.example,
       [&kind](const Program& run_by, const TrainOptions& given) { train(run_by, kind, given); });
   std::vector<tasks::ShortOption> short_options = kind.options;
+  short_options.insert(short_options.end(), training_options().begin(), training_options().end());
   for (tasks::ShortOption& one : short_options) one.help += fmt::format(" ({})", one.key);
-  options.config.add_to(*command, kind.data_help, kind.model_help);
+  options.config.add_to(*command, kind.data_help, kind.model_help, "data,--data");
   add_short_options(*command, short_options, options.config.short_forms);
   add_run_options(*command, options);
   if (kind.search) {
@@ -129,10 +147,7 @@ void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kin
                         "with --model auto: after the evaluation, retrain the selected model with all rows, "
                         "beyond the budget");
   }
-  program.add_help_text(command, [&kind] {
-    return "Keys of --config and --set, with their defaults:\n\n" +
-           kind.create({})->settings().fields.to_toml(true);
-  });
+  program.add_settings(command, [&kind] { return kind.create({}); });
 }
 
 }  // namespace

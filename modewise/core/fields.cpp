@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <span>
 #include <sstream>
 #include <type_traits>
@@ -250,6 +251,20 @@ void Fields::validate(const std::string& source) const {
         field.value);
 }
 
+std::string Rule::text() const {
+  if (!one_of.empty()) return fmt::format("one of {}", fmt::join(one_of, ", "));
+  if (std::isfinite(min) && std::isfinite(max)) return fmt::format("from {} to {}", min, max);
+  if (std::isfinite(min)) return fmt::format("at least {}", min);
+  if (std::isfinite(max)) return fmt::format("at most {}", max);
+  return "";
+}
+
+Fields Fields::only(const std::function<bool(const Field&)>& chosen) const {
+  Fields fields;
+  std::copy_if(list_.begin(), list_.end(), std::back_inserter(fields.list_), chosen);
+  return fields;
+}
+
 std::string Fields::to_toml(bool with_help) const {
   // TOML wants the keys of a table together: fields are printed group by group, in order of first appearance.
   std::vector<std::string> groups;
@@ -266,7 +281,16 @@ std::string Fields::to_toml(bool with_help) const {
     if (!group.empty()) out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", group);
     for (const Field& field : list_) {
       if (group_of(field) != group) continue;
-      if (with_help) out += fmt::format("# {}\n", field.help);
+      if (with_help) {
+        const auto named = [&](const std::string& word) {
+          return field.help.find(word) != std::string::npos;
+        };
+        const auto& words = field.rule.one_of;
+        const bool helped = !words.empty() && std::all_of(words.begin(), words.end(), named);
+        const std::string range = helped ? "" : field.rule.text();
+        out +=
+            range.empty() ? fmt::format("# {}\n", field.help) : fmt::format("# {} ({})\n", field.help, range);
+      }
       out += fmt::format("{} = {}\n", field.path.substr(group.empty() ? 0 : group.size() + 1),
                          value_text(field));
     }

@@ -29,6 +29,9 @@ struct Rule {
   std::vector<std::string> one_of = {};
   /// Whether a string is a path, for make_paths_absolute(); null: never.
   bool (*is_path)(const std::string&) = nullptr;
+
+  /// "one of a, b", "from 0 to 1", "at least 0"; "" without constraints.
+  std::string text() const;
 };
 
 /// For Rule::is_path.
@@ -81,7 +84,9 @@ class Fields {
   void make_paths_absolute();
   /// Checks every rule. The loaders call it; call it after setting values from code.
   void validate(const std::string& source) const;
-  /// The whole config as TOML, `[group]` by group; `with_help` puts each field's help above it.
+  /// The fields for which `chosen` holds.
+  Fields only(const std::function<bool(const Field&)>& chosen) const;
+  /// The whole config as TOML, `[group]` by group; `with_help` puts each field's help and range above it.
   std::string to_toml(bool with_help = false) const;
   /// The value of one field as TOML.
   static std::string value_text(const Field& field);

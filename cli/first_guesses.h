@@ -1,0 +1,25 @@
+#pragma once
+// First guesses: words that people know from other programs, and the command, option or setting that does
+// the same here.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modewise/core/fields.h"
+
+namespace modewise::cli {
+
+/// `modewise help train` as `modewise train --help`; other command lines come back as they are.
+std::vector<std::string> with_help_option(std::vector<std::string> command_line);
+
+/// " (modewise evaluate RUN evaluates a run)" for the command `eval`; "" for words without a row.
+std::string command_hint(std::string_view word);
+
+/// " (--set forecast.horizon=24 sets it)" for the unknown option --pred-len of a command with these settings;
+/// `value` is that of the command line or "". " (the option is --out)" if one of the command's `options` does
+/// the same. "" if no option or setting has such a name.
+std::string option_hint(std::string_view option, std::string_view value,
+                        const std::vector<std::string>& options, const Fields& settings);
+
+}  // namespace modewise::cli
