@@ -71,6 +71,8 @@ struct ForecastDataConfig {
   bool follows = false;                  // not an option: rows continue other data, one row is enough
   std::string time_column;               // "": the first column of dates
   std::vector<std::string> id;           // series id columns of a long table; empty: detected
+  std::string panel = "auto";            // auto, yes, no: whether the series of a long table are independent
+  int64_t split_windows = 1;             // horizons of each series of a panel for validation, and for test
   std::string dates = "strict";  // strict: constant steps, gaps are missing rows; rows: equally spaced rows
   std::string resample;          // resampling step, "1 h"; "": no resampling
   std::string resample_by = "mean";  // mean, sum, last

@@ -286,9 +286,13 @@ Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const
   return frame;
 }
 
+io::CsvTable read_table(const ForecastDataConfig& config) {
+  return io::read_csv(config.path, csv_options(config));
+}
+
 Series read_csv_series(const ForecastDataConfig& asked) {
   ForecastDataConfig config = asked;
-  io::CsvTable table = io::read_csv(config.path, csv_options(config));
+  io::CsvTable table = read_table(config);
   if (config.words.empty()) add_words(config.words, table, config);
   encode_categories(table, config.words, config);
   const TableTime time = find_time(table, config);

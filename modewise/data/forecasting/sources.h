@@ -10,6 +10,7 @@
 
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/series.h"
+#include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
 
@@ -29,6 +30,11 @@ struct Frame {
 /// With `like`, the file must have the same columns, and its variables are read in the order of `like`.
 Frame read_frame(const std::string& path, const ForecastDataConfig& config, const Frame* like = nullptr,
                  const std::string& like_path = {});
+
+/// The CSV table of `config`, as its options say.
+io::CsvTable read_table(const ForecastDataConfig& config);
+/// Whether `config` names a CSV table: not an array, numeric text, a folder or a simulation.
+bool reads_table(const ForecastDataConfig& config);
 
 /// Adds the categories of a file's columns in `config.categories`.
 void add_words(Categories& words, const std::string& path, const ForecastDataConfig& config);
