@@ -49,7 +49,7 @@ struct AttentionType {
   std::string_view summary;    // for help
 
   // Capabilities.
-  bool causal = false;           // a causal mask hides later tokens: a row depends on its own token at most
+  bool causal = false;           // later tokens can be hidden; false: every row depends on all tokens
   bool cross_attention = false;  // keys may come from other tokens than the queries
   bool dropout = false;          // drops attention weights in training
   bool reads_tokens = true;  // weights depend on the query tokens; else a norm on them would learn nothing
