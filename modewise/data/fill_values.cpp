@@ -13,9 +13,9 @@ namespace {
 constexpr std::array<double, 7> kHuge = {
     1e20, 1e30, 1e36, 9.969209968386869e36, 1e38, 3.4e38, 3.4028234663852886e38};
 // Data unless they lie apart from all other numbers.
-constexpr std::array<double, 13> kMarks = {-999,    -9999,         -99999,      -999999, -32768,
-                                           -32767,  -2147483648.0, -2147483647, 99999.0, 999999.,
-                                           32767.0, 65535.0,       2147483647};
+constexpr std::array<double, 13> kSpecialValues = {-999,    -9999,         -99999,      -999999, -32768,
+                                                   -32767,  -2147483648.0, -2147483647, 99999.0, 999999.,
+                                                   32767.0, 65535.0,       2147483647};
 constexpr size_t kMaxFound = 4;
 
 bool is_huge(double x) {
@@ -28,7 +28,7 @@ bool is_huge(double x) {
 
 bool FillValues::may_be_fill(double x) {
   if (std::abs(x) < 999) return false;
-  return is_huge(x) || std::find(kMarks.begin(), kMarks.end(), x) != kMarks.end();
+  return is_huge(x) || std::find(kSpecialValues.begin(), kSpecialValues.end(), x) != kSpecialValues.end();
 }
 
 void FillValues::count(double x, int64_t place) {
@@ -36,7 +36,7 @@ void FillValues::count(double x, int64_t place) {
       std::find_if(candidates_.begin(), candidates_.end(), [&](const Found& one) { return one.value == x; });
   if (known != candidates_.end())
     ++known->count;
-  else if (candidates_.size() < kMarks.size() + kMaxFound)
+  else if (candidates_.size() < kSpecialValues.size() + kMaxFound)
     candidates_.push_back({x, place, 1});
 }
 

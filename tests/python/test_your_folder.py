@@ -101,7 +101,7 @@ def test_masks_of_one_class_train_nothing(folders, tmp_path):
     for name, values in {"grey": 255 * classes(48), "one": np.ones((48, 48), np.uint8), "void": np.where(classes(48) == 1, 255, 1).astype(np.uint8)}.items():
         np.save(tmp_path / f"{name}.npy", values)
     command = ["train", "segment", "--data", "scene.npy", "--set", "train.epochs=1", "--set", "data.window=16", "--set", "model.layers=1",
-               "--set", "output.report=false", "--threads", "1"]  # fmt: skip
+               "--set", "output.report=false", "--threads", "1"]
     for name in ("one", "void"):
         fails(65, f"{name}.npy: expected masks of at least two classes", arguments=[*command, "--masks", f"{name}.npy", "--out", name], cwd=tmp_path)
         assert not (tmp_path / name).exists()
@@ -112,7 +112,7 @@ def test_masks_of_one_class_train_nothing(folders, tmp_path):
 def write_page():
     with tempfile.TemporaryDirectory() as name:
         make_folders(pathlib.Path(name))
-        fill = lambda match: f"```sh\nmodewise {match[1]}\n```\n\n```\n{modewise(*match[1].split(), cwd=name).stdout}```"  # noqa: E731
+        fill = lambda match: f"```sh\nmodewise {match[1]}\n```\n\n```\n{modewise(*match[1].split(), cwd=name).stdout}```"
         PAGE.write_text(COMMANDS.sub(fill, PAGE.read_text()))
 
 

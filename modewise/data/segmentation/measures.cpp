@@ -115,8 +115,11 @@ void SegmentationSet::find_classes() {
   std::erase_if(ignored, [&](int64_t id) { return !found.contains(id); });
   std::vector<int64_t> ids = ids_of(found);
   std::erase_if(ids, [&](int64_t id) { return std::binary_search(ignored.begin(), ignored.end(), id); });
-  require(!ids.empty(), ErrorKind::data, "{}: the masks have no class id that is not ignored ({})",
-          config_.masks, joined(ignored));
+  require(!ids.empty(), ErrorKind::data,
+          "{}: the masks have no class id that is not ignored ({}); data.classes = \"list\" with "
+          "data.class_ids = [{}] "
+          "makes them classes",
+          config_.masks, joined(ignored), joined(ids_of(found)));
   require(ids.size() > 1 || !ignored.empty(), ErrorKind::data,
           "{}: expected masks of at least two classes, but all their pixels have the id {}", config_.masks,
           ids.front());
@@ -135,6 +138,13 @@ void SegmentationSet::find_classes() {
   classes_ = ClassMap("auto", plain_classes(ids, {}), ignored);
   notes_.push_back(fmt::format("classes found in the masks: {}; ignored: {}", joined(ids),
                                ignored.empty() ? "nothing" : joined(ignored)));
+  FillValues fills;
+  for (const int64_t id : ids) fills.see(static_cast<double>(id), id);
+  for (const FillValues::Found& fill : fills.found())
+    warnings_.push_back(
+        fmt::format("{} pixels of the masks have the id {}, which usually marks pixels without a "
+                    "label: data.ignore = [{}] ignores them",
+                    found.at(fill.first), fill.first, fill.first));
   if (ignored.empty() || !config_.ignore.empty()) return;
   int64_t left_out = 0, all = 0;
   for (const auto& [id, pixels] : found) {

@@ -211,6 +211,16 @@ TEST_F(MaskIds, OfOneClassAreRefusedWithTheOptionsThatHelp) {
               HasSubstr("the training split has labelled pixels of 1 class, but a model needs two"));
 }
 
+TEST_F(MaskIds, ThatUsuallyMeanNothingAreAWarning) {
+  const SegmentationDataConfig config = config_of({0, 1, 65535});
+  EXPECT_EQ(classes(config), (std::vector<int64_t>{0, 1, 65535}));
+  EXPECT_THAT(
+      SegmentationSet(config, 1).warnings(),
+      testing::ElementsAre("300 pixels of the masks have the id 65535, which usually marks pixels without a "
+                           "label: data.ignore = [65535] ignores them"));
+  EXPECT_TRUE(SegmentationSet(config_of({11, 41, 90}), 1).warnings().empty());
+}
+
 TEST_F(MaskIds, TaggedAsNodataAreIgnoredOrRefused) {
   SegmentationDataConfig config = config_of({0, 1});
   const auto write_tagged = [&](const std::vector<uint8_t>& ids, double nodata) {

@@ -236,7 +236,7 @@ TEST_F(Volumes, OfOneNiftiFileNeedNoTable) {
   EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 0);
 }
 
-TEST_F(Volumes, OfPatientsWithEqualFileNamesAreTold) {
+TEST_F(Volumes, OfPatientsWithEqualFileNamesAreDistinguished) {
   for (const char* file : {"p1/ct.nii.gz", "p2/ct.nii.gz", "p3/._ct.nii", "__MACOSX/p1/._ct.nii"})
     scratch_.write(std::string("scans/") + file, "junk");
   for (const char* file : {"p1/ct.nii", "p2/ct.nii", "p3/ct.NII"})
