@@ -43,14 +43,15 @@ def write(path, seed):
         nibabel.save(data, path.with_name("x.nii.gz"))
         path.with_name("x.nii.gz").rename(path)
     else:
-        is_mask = "mask" in str(path)
-        values = 255 * classes() if is_mask and "tiles" in str(path) else classes() if is_mask else random.normal(size=(16, 16)).astype(np.float32)
+        is_mask = "mask" in "/".join(path.parts[-2:])
+        side, white = (16, 255) if "tiles" in str(path) else (48, 1)
+        values = white * classes(side) if is_mask else random.normal(size=(side, side)).astype(np.float32)
         if path.name == "scene.npy":
-            values[:3, :3] = -9999
+            values[::7, ::5] = -9999
         if name.endswith(".npy"):
             np.save(path, values)
         else:
-            with rasterio.open(path, "w", driver="GTiff", height=16, width=16, count=1, dtype=values.dtype) as file:
+            with rasterio.open(path, "w", driver="GTiff", height=side, width=side, count=1, dtype=values.dtype) as file:
                 file.write(values, 1)
 
 
@@ -82,7 +83,7 @@ def test_the_page_has_an_example_of_each_form():
 def test_a_list_is_refused_where_it_is_strict(folders):
     fails(65, "1 rows of listed-scans/labels.csv have no file in listed-scans: p7 (data.strict)",
           arguments=["data", "show", "listed-scans", "--set", "data.strict=true"], cwd=folders)
-    fails(65, "1 of 5 images of album/captions.json are not in album: 6.png (image 6) (data.strict)",
+    fails(65, "album/captions.json: 1 of 5 images are not in album: 6.png (image 6) (data.strict)",
           arguments=["data", "show", "album/captions.json", "--set", "data.images=album", "--set", "data.strict=true"], cwd=folders)
 
 

@@ -168,8 +168,9 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, Cap
     added.push_back(std::ssize(set.images));
     set.images.push_back(std::move(image));
   }
-  const std::string lost = with_examples(
-      fmt::format("of {} images of {} are not in {}", read.images.size(), path, folder.path()), missing);
+  const std::string lost =
+      path + ": " +
+      with_examples(fmt::format("of {} images are not in {}", read.images.size(), folder.path()), missing);
   require(missing.empty() || (!config.strict && missing.size() < read.images.size()), ErrorKind::data, "{}{}",
           lost, config.strict ? " (data.strict)" : "");
   require(!added.empty(), ErrorKind::data, "{}: there is no image with a caption", path);

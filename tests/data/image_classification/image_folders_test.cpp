@@ -97,7 +97,7 @@ TEST_F(Images, OfBrokenFilesAreLeftOutUpToALimit) {
   const std::string first = scratch_.path(broken) + ": expected a PNG or JPEG image; this is a BMP image";
   EXPECT_EQ(refusal(config),
             first + "; data.skip_broken = 1 (a number of files, or a fraction below 1) leaves it out");
-  config.skip_broken = 0.1;
+  config.skip_broken = 0.2;
   for (const bool with_test : {true, false}) {
     const ImageSet set = load_images(config, with_test);
     EXPECT_EQ(set.count(), with_test ? 9 : 7);

@@ -294,7 +294,8 @@ TEST_F(Volumes, OfBrokenFilesAreLeftOutUpToALimit) {
   VolumeConfig config = config_of(scratch_.path("scans"));
   config.split_ratios = {0.67, 0, 0.33};
   const VolumeSet whole = load_volumes(config);
-  const std::string broken = whole.names[static_cast<size_t>(whole.train[0])];
+  const auto sample = static_cast<size_t>(whole.train[0]);
+  const std::string broken = (whole.labels[sample] == 0 ? "ill/" : "well/") + whole.names[sample];
   scratch_.write("scans/" + broken + ".nii", "broken");
   EXPECT_THAT(refusal(config),
               testing::EndsWith("; data.skip_broken = 1 (a number of files, or a fraction below 1) "
