@@ -26,6 +26,7 @@ struct LabelledSamples {
   std::string csv_column, json_key;  // the same in result files, where it never changes
   std::vector<int64_t> labels;       // −1: unknown
   std::vector<std::string> names;    // sample names: file, index within the split, "train 1"
+  std::vector<std::string> groups;   // samples of equal groups stay in one split; empty: each alone
   std::vector<std::string> classes;
   std::vector<int64_t> train, validation, test;  // samples of each split
   std::string source;
@@ -36,6 +37,8 @@ struct LabelledSamples {
   std::vector<int64_t> split(const std::string& name) const;
   /// Number of `samples` with each label.
   std::vector<int64_t> class_counts(std::span<const int64_t> samples) const;
+  /// Adds a warning after those that are there.
+  void warn(std::string text);
   /// A sample's name for messages; a number is prefixed with the noun: "volume 3".
   std::string called(int64_t sample) const;
 };
@@ -58,6 +61,9 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
                                                    std::span<const int64_t> samples);
 
+// If the set has groups, the next functions split whole groups: each counts once, for the class of most of
+// its samples.
+
 /// Stratified split into training, validation and test by `ratios` (data.split_ratios, named in the config
 /// error), in an order that depends only on the seed.
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed);
@@ -68,6 +74,8 @@ void take_validation(LabelledSamples& set, double share, int64_t seed);
 /// each class, in an order that depends only on the seed.
 void deal_validation(LabelledSamples& set, int64_t seed);
 
+/// Removes the samples for which `out` is true from the set; returns the previous indices of the others.
+std::vector<int64_t> leave_out(LabelledSamples& set, const std::vector<bool>& out);
 /// Removes the test samples from the set; returns the previous indices of the remaining samples.
 std::vector<int64_t> leave_test_out(LabelledSamples& set);
 /// The same, also from `samples`, which has one entry for each label.

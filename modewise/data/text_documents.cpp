@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/io/json_lines.h"
 #include "modewise/io/mapped_file.h"
@@ -36,11 +37,6 @@ bool has_end_of_text_line(std::string_view text) {
   return false;
 }
 
-bool ends_with_any(const fs::path& path, std::initializer_list<const char*> endings) {
-  const std::string name = path.filename().string();
-  return std::any_of(endings.begin(), endings.end(), [&](const char* one) { return name.ends_with(one); });
-}
-
 class DocumentReader {
  public:
   DocumentReader(const DocumentConfig& config, const std::function<void(std::string_view)>& each)
@@ -51,12 +47,7 @@ class DocumentReader {
       read_file(path, config_.separator);
       return;
     }
-    std::vector<fs::path> files;
-    for (auto it = fs::recursive_directory_iterator(path); it != fs::recursive_directory_iterator(); ++it) {
-      const bool hidden = it->path().filename().string().starts_with('.');
-      if (hidden && it->is_directory()) it.disable_recursion_pending();
-      if (!hidden && it->is_regular_file()) files.push_back(it->path());
-    }
+    std::vector<fs::path> files = data_files_below(path);
     std::sort(files.begin(), files.end());
     require(!files.empty(), ErrorKind::no_input, "there is no file in {}", path.string());
     // Each file of a folder is one document unless a separator is set.
@@ -79,7 +70,7 @@ class DocumentReader {
   void read_file(const fs::path& path, const std::string& separator) {
     const io::MappedFile file(path);
     const std::string_view text = text_of(file);
-    if (ends_with_any(path, {".jsonl", ".ndjson"})) {
+    if (!ending_of(path.native(), {".jsonl", ".ndjson"}).empty()) {
       read_lines(path, text);
       return;
     }
@@ -139,7 +130,7 @@ void for_each_document(const DocumentConfig& config, const std::string& path,
 }
 
 bool holds_prose(const fs::path& path) {
-  if (path.extension() != ".txt" || !fs::is_regular_file(path)) return false;
+  if (lower_extension(path) != ".txt" || !fs::is_regular_file(path)) return false;
   const io::MappedFile file(path);
   const auto is_letter = [](char c) {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || static_cast<unsigned char>(c) >= 0x80;

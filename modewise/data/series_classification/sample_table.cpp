@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/name_index.h"
 #include "modewise/data/series_classification/sources.h"
@@ -124,7 +125,7 @@ std::vector<std::string> ordered_classes(std::vector<std::string> classes) {
 
 RawSamples read_sample_table(const std::string& path) {
   const std::filesystem::path file(path);
-  const SampleTable table = file.extension() == ".txt" ? numbers_of(path) : columns_of(path);
+  const SampleTable table = lower_extension(file) == ".txt" ? numbers_of(path) : columns_of(path);
   RawSamples out;
   out.variables = 1;
   out.source = path;
@@ -148,7 +149,7 @@ RawSamples read_sample_table(const std::string& path) {
 }
 
 RawSamples read_samples(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension();
+  const std::string ending = lower_extension(path);
   if (ending == ".ts") return samples_of(io::read_ts(path), path);
   if (ending == ".arff") return samples_of(io::read_arff(path), path);
   return read_sample_table(path);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/name_index.h"
@@ -39,12 +40,12 @@ constexpr uint64_t kTestSeed = 0;
 std::string file_of_part(const fs::path& folder, const std::string& part) {
   for (const std::string_view ending : kEndings) {
     std::string found;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename().string();
-      if (!name.ends_with(part + std::string(ending))) continue;
+    for (const fs::path& entry : data_entries(folder)) {
+      const std::string name = entry.filename().string();
+      if (lower_extension(name) != ending || !entry.stem().string().ends_with(part)) continue;
       require(found.empty(), ErrorKind::data, "{}: several files end in {}{}; name one of them",
               folder.string(), part, ending);
-      found = entry.path().string();
+      found = entry.string();
     }
     if (!found.empty()) return found;
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "modewise/core/error.h"
 #include "modewise/core/random.h"
 
 namespace modewise::data {

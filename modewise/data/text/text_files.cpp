@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/data/text/config.h"
 #include "modewise/io/mapped_file.h"
@@ -48,7 +49,7 @@ bool holds_labelled_texts(const fs::path& path) {
     return std::ranges::any_of(std::initializer_list<const char*>{"train.jsonl", "train.csv", "train.tsv"},
                                [&](const char* name) { return holds_labelled_texts(path / name); });
   }
-  const std::string ending = path.extension().string();
+  const std::string ending = lower_extension(path);
   if (!fs::is_regular_file(path) || (ending != ".jsonl" && ending != ".csv" && ending != ".tsv"))
     return false;
   const io::MappedFile file(path);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/io/json_lines.h"
@@ -207,7 +208,7 @@ const std::vector<std::string>& own_endings() {
 }
 
 TextRows read_own_rows(const std::string& path, const TextDataConfig& config) {
-  const std::string ending = std::filesystem::path(path).extension().string();
+  const std::string ending = lower_extension(path);
   require(std::find(own_endings().begin(), own_endings().end(), ending) != own_endings().end(),
           ErrorKind::data, "{}: expected a text file: {}", path, fmt::join(own_endings(), ", "));
   if (ending == ".txt") return read_lines(path, config.allow_broken);

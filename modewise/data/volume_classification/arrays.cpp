@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/data/array_tensor.h"
 #include "modewise/data/volume_classification/medmnist.h"
@@ -140,7 +141,7 @@ VolumeSet read_npy_volumes(const VolumeConfig& config) {
   }
   require(fs::exists(labels), ErrorKind::no_input, "{}: there is no label file {}; set --labels FILE",
           config.path, labels.string());
-  if (labels.extension() == ".csv")
+  if (lower_extension(labels) == ".csv")
     append_csv_labels(set, labels.string(), config, samples);
   else
     append_labels(set, io::read_npy(labels.string()), samples, labels.string());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_spec.h"
 #include "modewise/tasks/run/load_config.h"
@@ -43,7 +44,7 @@ Result describe_data(const Settings& settings) {
 }
 
 bool owns(const std::filesystem::path& data) {
-  const std::string stem = data.stem().string(), ending = data.extension().string();
+  const std::string stem = data.stem().string(), ending = lower_extension(data);
   const bool part = stem.ends_with("_TRAIN") || stem.ends_with("_TEST");
   return ending == ".ts" || ending == ".arff" || data == "motifs" ||
          (part && (ending == ".tsv" || ending == ".csv" || ending == ".txt"));
