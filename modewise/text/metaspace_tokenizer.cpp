@@ -169,19 +169,24 @@ void MetaspaceTokenizer::merge_word(std::string_view word, Encoding& encoding) c
 }
 
 void MetaspaceTokenizer::append_valid(Id id, bool& start, std::string& text) const {
-  if (const AddedTokens::Token* added = added_.of_id(id)) {
+  std::string spelled;  // of an added token that is matched in the normalized text
+  const AddedTokens::Token* added = added_.of_id(id);
+  if (added != nullptr && !added->normalized) {
     text += added->content;
     start = false;
     return;
   }
+  if (added != nullptr) spelled = normalized(added->content);
   if (const int16_t byte = bytes_[static_cast<size_t>(id)]; byte >= 0) {
     text += static_cast<char>(byte);
     start = false;
     return;
   }
-  std::string_view rest = id < vocabulary_.size() ? vocabulary_[id] : std::string_view();
-  if (start && rules_.strip_space && rest.starts_with(kSpace)) rest.remove_prefix(kSpace.size());
-  if (id < vocabulary_.size() && !vocabulary_[id].empty()) start = false;
+  std::string_view rest = spelled;
+  if (added == nullptr && id < vocabulary_.size()) rest = vocabulary_[id];
+  const bool first = start && !rest.empty();
+  if (first) start = false;
+  if (first && rules_.strip_space && rest.starts_with(kSpace)) rest.remove_prefix(kSpace.size());
   while (!rest.empty()) {
     const size_t space = rest.find(kSpace);
     text += rest.substr(0, space);

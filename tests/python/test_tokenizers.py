@@ -234,7 +234,8 @@ def test_converted_sentencepiece_agrees(converted, name, across, tmp_path):
     plain = {"single_word": False, "lstrip": False, "rstrip": False}
     state["added_tokens"] += [{"id": size, "content": "<user>", "special": True, "normalized": False, **plain},
                               {"id": size + 1, "content": "<raw>", "special": False, "normalized": False, **plain, "rstrip": True},
-                              {"id": size + 2, "content": "of the", "special": False, "normalized": True, **plain}]  # fmt: skip
+                              {"id": size + 2, "content": "of the", "special": False, "normalized": True, **plain},
+                              {"id": size + 3, "content": "<old>", "special": True, "normalized": True, **plain}]  # fmt: skip
     strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] if strips else []
     replace = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
     state |= {"normalizer": normalizer, "pre_tokenizer": pre_tokenizer,
@@ -243,7 +244,7 @@ def test_converted_sentencepiece_agrees(converted, name, across, tmp_path):
     path.write_text(json.dumps(state))
     oracle = tokenizers.Tokenizer.from_str(json.dumps(state))
     texts = [text for text in mixed_texts() if len(text) < 100_000][::3]
-    texts += ["<s>a b", "a<user>b <user> c", " <user>", "x <raw>  y", "of the", "one of the two", " of the of the ", "<s><s>", "  a", "▁a ▁ b", "</s> a</s>"]
+    texts += ["<s>a b", "a<user>b <user> c", " <user>", "x <raw>  y", "of the", "one of the two", "a <old> b<old>", " of the of the ", "<s><s>", "  a", "▁a ▁ b", "</s> a</s>"]
     ids, decoded, _ = ours(path, texts, tmp_path)
     expect_equal_ids(ids, [one.ids for one in oracle.encode_batch(texts, add_special_tokens=False)], texts)
     for text, one, back in zip(texts, ids, decoded, strict=True):
