@@ -64,6 +64,7 @@ constexpr Alias kKeys[] = {
     {"data.calendar_code", "data.calendar_encoding"},
     {"data.knock_out", "data.missing_fraction"},
     {"data.knock_out_seed", "data.missing_seed"},
+    {"data.field", "data.text_field"},
     {"data.known", "data.future_covariates"},
     {"data.motifs.cases", "data.motifs.samples"},
     {"data.pictures", "data.images"},

@@ -1,13 +1,17 @@
 #include "modewise/data/text_documents.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/data/document_text.h"
 #include "modewise/io/json_lines.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/io/utf8.h"
 
 namespace modewise::data {
 namespace {
@@ -37,10 +41,30 @@ bool has_end_of_text_line(std::string_view text) {
   return false;
 }
 
+/// Why a JSON line has no text: what its field is instead, and what it has.
+std::string missing_text(const nlohmann::json& object, const std::string& field) {
+  if (const auto found = object.find(field); found != object.end())
+    return fmt::format("the field '{}' is {}, not a text; {}", field,
+                       found->is_null() ? "null" : fmt::format("of type {}", found->type_name()),
+                       found->is_null() ? "remove the line" : "set the field of the text with --text-field");
+  if (object.contains("messages") || object.contains("conversations"))
+    return fmt::format(
+        "the object is a chat ('{}'), which is not read; write each chat as one text, in Python with "
+        "tokenizer.apply_chat_template(messages, tokenize=False)",
+        object.contains("messages") ? "messages" : "conversations");
+  std::vector<std::string> names;
+  for (const auto& member : object.items())
+    if (names.size() < 8 && member.value().is_string()) names.push_back(io::quote_for_message(member.key()));
+  return fmt::format("the object has no text field '{}' (set data.text_field, --text-field); {}", field,
+                     names.empty() ? "none of its fields is a text"
+                                   : fmt::format("its texts are {}", fmt::join(names, ", ")));
+}
+
 class DocumentReader {
  public:
-  DocumentReader(const DocumentConfig& config, const std::function<void(std::string_view)>& each)
-      : config_(config), each_(each) {}
+  DocumentReader(const DocumentConfig& config, const std::function<void(std::string_view)>& each,
+                 std::vector<std::string>& notes)
+      : config_(config), each_(each), notes_(notes) {}
 
   void read(const fs::path& path) {
     if (!fs::is_directory(path)) {
@@ -69,8 +93,9 @@ class DocumentReader {
 
   void read_file(const fs::path& path, const std::string& separator) {
     const io::MappedFile file(path);
-    const std::string_view text = text_of(file);
-    if (!ending_of(path.native(), {".jsonl", ".ndjson"}).empty()) {
+    const DocumentText content(file.bytes(), path.string(), config_.allow_binary, notes_);
+    const std::string_view text = content.text();
+    if (content.is_json_lines()) {
       read_lines(path, text);
       return;
     }
@@ -84,15 +109,15 @@ class DocumentReader {
   void read_lines(const fs::path& path, std::string_view text) {
     io::for_each_json_line(text, path.string(), [&](const nlohmann::json& object, int64_t line) {
       const auto found = object.find(config_.field);
-      require(found != object.end() && found->is_string(), ErrorKind::data,
-              "{}:{}: the object has no text field '{}' (set data.field)", path.string(), line,
-              config_.field);
+      require(found != object.end() && found->is_string(), ErrorKind::data, "{}:{}: {}", path.string(), line,
+              missing_text(object, config_.field));
       give(found->get_ref<const std::string&>());
     });
   }
 
   const DocumentConfig& config_;
   const std::function<void(std::string_view)>& each_;
+  std::vector<std::string>& notes_;
 };
 
 }  // namespace
@@ -123,7 +148,7 @@ void for_each_document(const DocumentConfig& config, const std::string& path,
                        const std::function<void(std::string_view text)>& each,
                        std::vector<std::string>& notes) {
   require(fs::exists(path), ErrorKind::no_input, "there is no file or folder {}", path);
-  DocumentReader reader(config, each);
+  DocumentReader reader(config, each, notes);
   reader.read(path);
   require(reader.documents > 0, ErrorKind::data, "{} contains no text", path);
   if (reader.empty > 0) notes.push_back(fmt::format("{}: {} empty documents skipped", path, reader.empty));

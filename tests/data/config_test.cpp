@@ -64,8 +64,8 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
   EXPECT_THAT(fields_in(SeriesAugmentConfig()),
               ElementsAre("noise 0…100", "scale 0…1", "shift 0…16777216", "erase 0…0.9"));
   EXPECT_THAT(fields_in(TextConfig()),
-              ElementsAre("path", "validation path", "test path", "field",
-                          "separator auto|endoftext|blank|none", "begin_token", "end_token",
+              ElementsAre("path", "validation path", "test path", "text_field", "allow_binary",
+                          "separator auto|endoftext|blank|none", "begin_token auto|yes|no", "end_token",
                           "split auto|documents|cut", "split_ratios 0…1", "split_seed 0…2^63", "shift",
                           "recall.pairs 1…1048576", "recall.length 4…67108864", "recall.distance 0…inf",
                           "recall.questions 0…inf", "recall.repeated", "recall.vocabulary 2…1048576",

@@ -125,6 +125,7 @@ KEYS = {
     "data.augment.flips": ("segmentation", "false"),
     "data.augment.turns": ("segmentation", "false"),
     "data.calendar_code": ("forecasting", "scaled"),
+    "data.field": ("language_modeling", "body"),
     "data.knock_out": ("forecasting", "0.25"),
     "data.knock_out_seed": ("forecasting", "9"),
     "data.known": ("forecasting", "promo,price"),
