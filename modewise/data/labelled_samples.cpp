@@ -11,6 +11,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
+#include "modewise/io/number_text.h"
 
 namespace modewise::data {
 
@@ -31,10 +32,34 @@ std::vector<int64_t> LabelledSamples::class_counts(std::span<const int64_t> samp
   return counts;
 }
 
+std::string LabelledSamples::sample_name(int64_t sample) const {
+  return names.empty() ? numbered[static_cast<size_t>(sample)] : names[static_cast<size_t>(sample)];
+}
+
 std::string LabelledSamples::called(int64_t sample) const {
-  const std::string& name = names[static_cast<size_t>(sample)];
-  const bool number = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); });
-  return number ? one + " " + name : name;
+  const std::string own = sample_name(sample);
+  const bool number = std::all_of(own.begin(), own.end(), [](unsigned char c) { return std::isdigit(c); });
+  return number ? one + " " + own : own;
+}
+
+void NumberedNames::add(const std::string& part, size_t samples) {
+  numbers_.reserve(numbers_.size() + samples);
+  for (size_t i = 1; i <= samples; ++i) numbers_.push_back(static_cast<uint32_t>(i));
+  parts_.push_back({part, numbers_.size()});
+}
+
+std::string NumberedNames::operator[](size_t sample) const {
+  const auto part = std::upper_bound(parts_.begin(), parts_.end(), sample,
+                                     [](size_t wanted, const Part& one) { return wanted < one.end; });
+  return fmt::format("{} {}", part->name, numbers_[sample]);
+}
+
+void NumberedNames::keep(std::span<const int64_t> samples) {
+  for (Part& part : parts_)
+    part.end = static_cast<size_t>(
+        std::lower_bound(samples.begin(), samples.end(), static_cast<int64_t>(part.end)) - samples.begin());
+  for (size_t to = 0; to < samples.size(); ++to) numbers_[to] = numbers_[static_cast<size_t>(samples[to])];
+  numbers_.resize(samples.size());
 }
 
 void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name) {
@@ -67,12 +92,38 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names) {
   for (size_t i = 0; i < set.labels.size(); ++i)
     require(set.labels[i] < std::ssize(set.classes), ErrorKind::data,
             "{}: label {} of sample {} is out of range: there are {} classes, 0 to {}", set.source,
-            set.labels[i], set.names[i], set.classes.size(), set.classes.size() - 1);
+            set.labels[i], set.sample_name(static_cast<int64_t>(i)), set.classes.size(), set.classes.size() - 1);
+  warn_of_similar_classes(set);
+}
+
+void add_warning(LabelledSamples& set, std::string text) {
+  set.notes.insert(set.notes.begin() + static_cast<std::ptrdiff_t>(set.warnings++), std::move(text));
+}
+
+void warn_of_similar_classes(LabelledSamples& set) {
+  std::map<std::string, std::string> first;  // class by its form without case, spaces and form of numbers
+  for (const std::string& name : set.classes) {
+    const std::string_view text = io::strip_spaces(name);
+    std::string form;
+    double number = 0;
+    if (io::parse_number(text, '.', number))
+      form = fmt::format("{}", number);
+    else
+      for (const char c : text) form += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    const auto [other, is_new] = first.emplace(form, name);
+    if (!is_new)
+      add_warning(set, fmt::format("{}: classes '{}' and '{}' differ only in case, spaces or the form of a "
+                                   "number; rename one of them if they are the same class",
+                                   set.source, other->second, name));
+  }
 }
 
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
                                                    std::span<const int64_t> samples) {
-  std::vector<std::vector<int64_t>> out(set.classes.size() + 1);
+  std::vector<size_t> counts(set.classes.size() + 1, 0);
+  for (const int64_t i : samples) ++counts.at(static_cast<size_t>(set.labels[static_cast<size_t>(i)] + 1));
+  std::vector<std::vector<int64_t>> out(counts.size());
+  for (size_t k = 0; k < counts.size(); ++k) out[k].reserve(counts[k]);
   for (const int64_t i : samples)
     out.at(static_cast<size_t>(set.labels[static_cast<size_t>(i)] + 1)).push_back(i);
   return out;
@@ -158,10 +209,13 @@ std::vector<int64_t> leave_test_out(LabelledSamples& set) {
     kept.push_back(static_cast<int64_t>(i));
     if (to == i) continue;
     set.labels[to] = set.labels[i];
-    set.names[to] = std::move(set.names[i]);
+    if (!set.names.empty()) set.names[to] = std::move(set.names[i]);
   }
   set.labels.resize(kept.size());
-  set.names.resize(kept.size());
+  if (set.names.empty())
+    set.numbered.keep(kept);
+  else
+    set.names.resize(kept.size());
   set.test.clear();
   for (auto* list : {&set.train, &set.validation})
     for (int64_t& i : *list) i = place[static_cast<size_t>(i)];

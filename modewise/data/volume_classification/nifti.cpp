@@ -48,11 +48,19 @@ std::string cell_text(const io::CsvColumn& column, size_t row) {
   return "";
 }
 
+std::vector<std::string> names_of(const io::CsvTable& table) {
+  std::vector<std::string> names;
+  for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
 const io::CsvColumn* find_column(const io::CsvTable& table, const std::string& asked,
                                  std::initializer_list<const char*> names, const std::string& path) {
   if (!asked.empty()) {
     const io::CsvColumn* column = table.find(asked);
-    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'", path, asked);
+    const std::vector<std::string> there = names_of(table);
+    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'{}; the columns are: {}", path, asked,
+            nearest_name_hint(asked, there), listed_names(there));
     return column;
   }
   for (const io::CsvColumn& column : table.columns)
@@ -75,8 +83,8 @@ std::map<std::string, Labelled> read_labels(const std::string& path, const Volum
   const auto* split = find_column(table, config.split_column, {"split", "set", "subset"}, path);
   require(files != nullptr && labels != nullptr, ErrorKind::data,
           "{}: expected a column of files (file) and one of classes (label); data.file_column and "
-          "data.label_column select others",
-          path);
+          "data.label_column select others; the columns are: {}",
+          path, listed_names(names_of(table)));
   std::map<std::string, Labelled> out;
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
     const std::string name = stem_of(cell_text(*files, row));

@@ -35,6 +35,17 @@ std::string many(int per_class, const std::string& values = "1,2:3,4") {
   return file_of("a b c", samples);
 }
 
+/// First value of the last sample.
+double last_value(const SeriesCollection& set) {
+  return set.samples[set.samples.size() - 1][0][0].item<double>();
+}
+
+std::vector<std::string> names_of(const SeriesCollection& set) {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < set.count(); ++i) names.push_back(set.sample_name(i));
+  return names;
+}
+
 class Collection : public testing::Test {
  protected:
   CollectionConfig written(const std::string& train, const std::string& test) {
@@ -76,7 +87,7 @@ TEST_F(Collection, CutsTheValidationFromTheTrainingSamplesOfEachClass) {
   EXPECT_THAT(set.class_counts(set.validation), ElementsAre(2, 2, 2));
   EXPECT_TRUE(std::all_of(set.validation.begin(), set.validation.end(), [](int64_t i) { return i < 30; }));
   EXPECT_EQ(set.test.front(), 30);
-  EXPECT_EQ(set.names[30], "test 1");
+  EXPECT_EQ(set.sample_name(30), "test 1");
   EXPECT_EQ(load_collection(config).validation, set.validation);
   config.split_seed = 2;
   EXPECT_NE(load_collection(config).validation, set.validation);
@@ -118,9 +129,9 @@ TEST_F(Collection, ScalesByTheTrainingSamplesAlone) {
   EXPECT_EQ(test[0][0].item<double>(), 3);
   EXPECT_EQ(test[1][0].item<double>(), 1);
   config.normalize = "sample";
-  EXPECT_NEAR(load_collection(config).samples.back()[0][0].item<double>(), -1, 1e-6);
+  EXPECT_NEAR(last_value(load_collection(config)), -1, 1e-6);
   config.normalize = "none";
-  EXPECT_EQ(load_collection(config).samples.back()[0][0].item<double>(), 4);
+  EXPECT_EQ(last_value(load_collection(config)), 4);
 }
 
 TEST_F(Collection, FillsGapsAndPadsWithAMask) {
@@ -297,7 +308,7 @@ TEST_F(Collection, NamesItsSamplesAndCountsItsGaps) {
   EXPECT_EQ(set.variables, 1);
   EXPECT_EQ(set.length, 2);
   EXPECT_FALSE(set.padded());
-  EXPECT_THAT(set.names, ElementsAre("train 1", "train 2", "train 3", "train 4", "test 1", "test 2"));
+  EXPECT_THAT(names_of(set), ElementsAre("train 1", "train 2", "train 3", "train 4", "test 1", "test 2"));
   EXPECT_EQ(set.called(0), "train 1");
   EXPECT_THAT(set.notes,
               ElementsAre(folder_.path("X_TRAIN.ts") + ": 1 missing values filled by linear interpolation",
@@ -337,7 +348,7 @@ TEST_F(Collection, LoadsSamplesThatHaveNoClass) {
   const TrainedSeries trained = {{"a", "b"}, 1, 2, false, {{1}, {4}}};
   const SeriesCollection set = load_samples(file, "variable", trained);
   EXPECT_THAT(set.labels, ElementsAre(-1, -1));
-  EXPECT_THAT(set.names, ElementsAre("sample 1", "sample 2"));
+  EXPECT_THAT(names_of(set), ElementsAre("sample 1", "sample 2"));
   EXPECT_THAT(set.test, ElementsAre(0, 1));
   EXPECT_EQ(set.name, "n");
   EXPECT_EQ(set.source, file);
