@@ -92,7 +92,8 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names) {
   for (size_t i = 0; i < set.labels.size(); ++i)
     require(set.labels[i] < std::ssize(set.classes), ErrorKind::data,
             "{}: label {} of sample {} is out of range: there are {} classes, 0 to {}", set.source,
-            set.labels[i], set.sample_name(static_cast<int64_t>(i)), set.classes.size(), set.classes.size() - 1);
+            set.labels[i], set.sample_name(static_cast<int64_t>(i)), set.classes.size(),
+            set.classes.size() - 1);
   warn_of_similar_classes(set);
 }
 

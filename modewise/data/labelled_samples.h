@@ -48,7 +48,7 @@ struct LabelledSamples {
   std::vector<std::string> classes;
   std::vector<int64_t> train, validation, test;  // samples of each split
   std::string source;
-  std::string unlabelled;          // place of the first sample without a class, such as "x.csv:9"; "": no place
+  std::string unlabelled;  // place of the first sample without a class, such as "x.csv:9"; "": no place
   std::vector<std::string> notes;  // messages; the first `warnings` of them are warnings
   size_t warnings = 0;
 

@@ -82,7 +82,8 @@ void set_labels(SampleTable& table, const Of& of) {
 }
 
 /// Numbers that are classes: integers, or few different ones.
-void require_class_numbers(std::span<const double> numbers, const std::string& path, const std::string& column) {
+void require_class_numbers(std::span<const double> numbers, const std::string& path,
+                           const std::string& column) {
   constexpr size_t kFew = 10;
   std::set<double> different;
   bool integers = true;
@@ -91,10 +92,11 @@ void require_class_numbers(std::span<const double> numbers, const std::string& p
     integers = integers && x == std::floor(x);
     if (different.size() <= numbers.size() / 2) different.insert(x);
   }
-  require(integers || different.size() <= kFew || different.size() <= numbers.size() / 2, ErrorKind::data,
-          "{}: column '{}' must hold classes, but most of its {} numbers are different, such as {}: targets of "
-          "regression; data.label names the class column",
-          path, column, numbers.size(), *different.begin());
+  require(
+      integers || different.size() <= kFew || different.size() <= numbers.size() / 2, ErrorKind::data,
+      "{}: column '{}' must hold classes, but most of its {} numbers are different, such as {}: targets of "
+      "regression; data.label names the class column",
+      path, column, numbers.size(), *different.begin());
 }
 
 SampleTable numbers_of(const std::string& path) {
@@ -117,8 +119,8 @@ SampleTable numbers_of(const std::string& path) {
 /// Chooses the class column and the index columns of a table.
 class ColumnChoice {
  public:
-  ColumnChoice(const io::CsvTable& table, const std::string& path, const SampleColumns& wanted, bool must_exist)
-      : table_(table), path_(path), wanted_(wanted), must_exist_(must_exist) {
+  ColumnChoice(const io::CsvTable& table, const std::string& path, const SampleColumns& wanted, bool training)
+      : table_(table), path_(path), wanted_(wanted), training_(training) {
     for (const io::CsvColumn& column : table.columns) names_.push_back(column.name);
     classes = class_column();
     if (wanted.finds_index()) {
@@ -144,7 +146,7 @@ class ColumnChoice {
 
   const io::CsvColumn* named(const std::string& name, const char* option) const {
     const io::CsvColumn* column = table_.find(name);
-    if (column == nullptr && must_exist_)
+    if (column == nullptr && training_)
       fail(ErrorKind::data, "{}: there is no column '{}' ({}){}; the columns are: {}", path_, name, option,
            nearest_name_hint(name, names_), listed_names(names_));
     return column;
@@ -201,16 +203,19 @@ class ColumnChoice {
         values.push_back(&column);
         continue;
       }
-      require(identifies_rows(column), ErrorKind::data,
-              "{}: {} looks like an index of the samples by its name, but its cells are not different integers or "
-              "names; set data.index={} to leave it out, or data.index=none to keep it as a value of the series",
-              path_, called(column), column.name);
+      require(
+          identifies_rows(column), ErrorKind::data,
+          "{}: {} looks like an index of the samples by its name, but its cells are not different integers "
+          "or "
+          "names; set data.index={} to leave it out, or data.index=none to keep it as a value of the series",
+          path_, called(column), column.name);
       index.push_back(&column);
     }
-    find_nameless_index(values);
+    if (training_) find_nameless_index(values);  // by the training table alone, so that others are read alike
   }
 
-  /// A running number among columns that do not count is an index; different integers among numbers may be one.
+  /// A running number among columns that do not count is an index; different integers among numbers may be
+  /// one.
   void find_nameless_index(const std::vector<const io::CsvColumn*>& values) {
     constexpr int64_t kFewRows = 4;  // with fewer, chance looks like an index
     if (!index.empty() || values.size() < 2 || table_.rows < kFewRows) return;
@@ -223,7 +228,8 @@ class ColumnChoice {
     if (whole == nullptr || !all_different(*whole)) return;
     require(counts(*whole), ErrorKind::data,
             "{}: column '{}' has a different integer in each row ({}, {}, …) and may be an index; set "
-            "data.index={} to leave it out of the samples, or data.index=none to keep it as a value of the series",
+            "data.index={} to leave it out of the samples, or data.index=none to keep it as a value of the "
+            "series",
             path_, whole->name, whole->numbers[0], whole->numbers[1], whole->name);
     index.push_back(whole);
   }
@@ -231,7 +237,7 @@ class ColumnChoice {
   const io::CsvTable& table_;
   const std::string& path_;
   const SampleColumns& wanted_;
-  bool must_exist_;
+  bool training_;
   std::vector<std::string> names_;
 };
 
@@ -282,23 +288,24 @@ io::CsvTable read_columns(const std::string& path, const std::string& header, Sa
     return io::read_csv(path, options);
   }
   if (!csv.suspect_row.empty())
-    table.warnings.push_back(fmt::format("{}: the first row ({}) is taken as {}; data.header sets what it is", path,
-                                         csv.suspect_row, csv.had_header ? "names" : "a sample"));
+    table.warnings.push_back(fmt::format("{}: the first row ({}) is taken as {}; data.header sets what it is",
+                                         path, csv.suspect_row, csv.had_header ? "names" : "a sample"));
   return csv;
 }
 
-SampleTable columns_of(const std::string& path, const SampleColumns& wanted, bool must_exist) {
+SampleTable columns_of(const std::string& path, const SampleColumns& wanted, bool training) {
   SampleTable table;
   const io::CsvTable csv = read_columns(path, wanted.header, table);
-  const ColumnChoice choice(csv, path, wanted, must_exist);
+  const ColumnChoice choice(csv, path, wanted, training);
   table.rows = csv.rows;
   if (choice.classes != nullptr) set_classes(table, *choice.classes, path);
   for (const io::CsvColumn* column : choice.index) {
     table.index.push_back(column->name);
     if (choice.found_index)
-      table.warnings.push_back(fmt::format("{}: {} numbers or names the samples and is left out of them "
-                                           "(data.index=none keeps it as a value)",
-                                           path, choice.called(*column)));
+      table.warnings.push_back(
+          fmt::format("{}: {} numbers or names the samples and is left out of them "
+                      "(data.index=none keeps it as a value)",
+                      path, choice.called(*column)));
   }
   std::vector<const std::vector<double>*> columns;
   for (const io::CsvColumn& column : csv.columns) {
@@ -323,10 +330,9 @@ SampleTable columns_of(const std::string& path, const SampleColumns& wanted, boo
 
 }  // namespace
 
-RawSamples read_sample_table(const std::string& path, const SampleColumns& columns, bool must_exist) {
+RawSamples read_sample_table(const std::string& path, const SampleColumns& columns, bool training) {
   const std::filesystem::path file(path);
-  SampleTable table =
-      file.extension() == ".txt" ? numbers_of(path) : columns_of(path, columns, must_exist);
+  SampleTable table = file.extension() == ".txt" ? numbers_of(path) : columns_of(path, columns, training);
   RawSamples out;
   out.variables = 1;
   out.source = path;
@@ -357,11 +363,11 @@ RawSamples read_sample_table(const std::string& path, const SampleColumns& colum
   return out;
 }
 
-RawSamples read_samples(const std::string& path, const SampleColumns& columns, bool must_exist) {
+RawSamples read_samples(const std::string& path, const SampleColumns& columns, bool training) {
   const std::string ending = std::filesystem::path(path).extension();
   if (ending == ".ts") return samples_of(io::read_ts(path), path);
   if (ending == ".arff") return samples_of(io::read_arff(path), path);
-  return read_sample_table(path, columns, must_exist);
+  return read_sample_table(path, columns, training);
 }
 
 }  // namespace modewise::data

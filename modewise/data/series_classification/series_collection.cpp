@@ -184,9 +184,10 @@ void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t 
   if (config.protocol == "tslib") {
     set.train = own;
     set.validation = set.test;
-    add_warning(set,
-                "protocol tslib: the weights are selected ON THE TEST SAMPLES and each split is scaled on its "
-                "own, like Time-Series-Library; the accuracy is an upper bound, not an estimate");
+    add_warning(
+        set,
+        "protocol tslib: the weights are selected ON THE TEST SAMPLES and each split is scaled on its "
+        "own, like Time-Series-Library; the accuracy is an upper bound, not an estimate");
   } else if (config.protocol == "paper") {
     own.insert(own.end(), set.test.begin(), set.test.end());
     set.test.clear();
@@ -294,9 +295,8 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   require(!with_test || !files.test.empty() || all || config.protocol == "paper", ErrorKind::config,
           "{}: protocol {} needs a test file too: give data.test, or a folder with X_TRAIN.ts and X_TEST.ts",
           files.train, config.protocol);
-  RawSamples train =
-      config.is_simulated() ? simulate_motifs(config.motifs, seed, false)
-                            : read_samples(files.train, config.columns);
+  RawSamples train = config.is_simulated() ? simulate_motifs(config.motifs, seed, false)
+                                           : read_samples(files.train, config.columns);
   std::optional<RawSamples> test = read_test_samples(config, files.test, with_test, train.index);
   require(!train.classes.empty(), ErrorKind::data, "{}: the training samples have no classes", train.source);
   require_classes(train);
@@ -316,9 +316,10 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   warn_of_similar_classes(set);
   const auto training_samples = static_cast<int64_t>(train.samples.size());
   if (training_samples > 2 && training_samples == std::ssize(set.classes))
-    add_warning(set, fmt::format("{}: each of the {} samples has a class of its own ({}); is the class column an "
-                                 "index? data.label names the class column",
-                                 train.source, training_samples, listed_names(set.classes)));
+    add_warning(set,
+                fmt::format("{}: each of the {} samples has a class of its own ({}); is the class column an "
+                            "index? data.label names the class column",
+                            train.source, training_samples, listed_names(set.classes)));
   append(set, std::move(train), "train");
   if (test) append(set, std::move(*test), "test");
   make_splits(set, config, training_samples, all);

@@ -33,9 +33,10 @@ struct SeriesCollection : LabelledSamples {
 };
 
 /// Loads the samples of `config`. Data errors: a test class without training samples, files that differ in
-/// dimensions or in having classes, samples without a class, a sample longer than config.length. Without `with_test` the set has no
-/// test samples and the test file is not read (it need not exist). Protocol paper still reads all samples to
-/// split them; tslib, whose validation samples are the test samples, is then a config error.
+/// dimensions or in having classes, samples without a class, a sample longer than config.length. Without
+/// `with_test` the set has no test samples and the test file is not read (it need not exist). Protocol paper
+/// still reads all samples to split them; tslib, whose validation samples are the test samples, is then a
+/// config error.
 SeriesCollection load_collection(const CollectionConfig& config, bool with_test = true);
 
 /// Requirements of a trained model for new samples.

@@ -23,14 +23,15 @@ RawSamples samples_of(io::SeriesFile file, const std::string& path);
 /// Reads a table of univariate samples, one per row: .txt has plain numbers, the class first; other files are
 /// CSV, with the class first, or with a header in the column label, class, target or y (without such a column
 /// there are no classes). Index columns are left out with a warning (columns.index). Missing cells at the end
-/// of a row end its series (the UCR archive). With `must_exist` the columns that the config names must exist.
-/// Data errors with file and sample, and for columns that may be an index or values.
+/// of a row end its series (the UCR archive). `training`: the columns that the config names must exist, and
+/// an index is also found by its values, not only by its name. Data errors with file and sample, and for
+/// columns that may be an index or values.
 RawSamples read_sample_table(const std::string& path, const SampleColumns& columns = {},
-                             bool must_exist = true);
+                             bool training = true);
 /// Reads a .ts, .arff or table file, by its extension.
-RawSamples read_samples(const std::string& path, const SampleColumns& columns = {}, bool must_exist = true);
-/// Fills gaps of [V, T] values by linear interpolation, ends with the nearest value; a variable without values
-/// stays NaN.
+RawSamples read_samples(const std::string& path, const SampleColumns& columns = {}, bool training = true);
+/// Fills gaps of [V, T] values by linear interpolation, ends with the nearest value; a variable without
+/// values stays NaN.
 void fill_gaps(std::span<float> values, int64_t variables);
 
 /// Training (`test` false) or test samples of the simulation.

@@ -21,11 +21,11 @@ namespace fs = std::filesystem;
 constexpr size_t kLooked = size_t{64} << 10;
 
 constexpr std::array<std::string_view, 16> kUsualTexts = {
-    "text",    "sentence", "review", "reviewtext", "content", "body",     "message", "comment",
-    "document", "tweet",   "utterance", "query",   "description", "headline", "abstract", "article"};
+    "text",     "sentence", "review",    "reviewtext", "content",     "body",     "message",  "comment",
+    "document", "tweet",    "utterance", "query",      "description", "headline", "abstract", "article"};
 constexpr std::array<std::string_view, 16> kUsualLabels = {
-    "label", "labels", "sentiment", "class",   "category", "target", "labeltext", "polarity",
-    "intent", "topic", "emotion",   "stars",   "rating",   "score",  "isspam",    "y"};
+    "label",  "labels", "sentiment", "class", "category", "target", "labeltext", "polarity",
+    "intent", "topic",  "emotion",   "stars", "rating",   "score",  "isspam",    "y"};
 
 /// The text after a byte order mark, at most kLooked bytes.
 std::string_view beginning(const io::MappedFile& file) {
@@ -53,7 +53,9 @@ std::string first_usual(std::span<const std::string> names, std::span<const std:
 
 bool is_usual(const std::string& name) {
   const std::string own = plain(name);
-  const auto in = [&](const auto& usual) { return std::find(usual.begin(), usual.end(), own) != usual.end(); };
+  const auto in = [&](const auto& usual) {
+    return std::find(usual.begin(), usual.end(), own) != usual.end();
+  };
   return in(kUsualTexts) || in(kUsualLabels) || own == "text2" || own == "pair" || own.empty() ||
          io::names_an_index(name);
 }
@@ -70,7 +72,9 @@ std::vector<std::string> first_names(std::string_view line, const std::string& e
     }
     for (const char delimiter : {',', ';', '\t', '|'}) {
       std::vector<std::string> cells;
-      io::CsvScanner(line, delimiter, "").row([&](size_t, std::string_view cell) { cells.emplace_back(cell); });
+      io::CsvScanner(line, delimiter, "").row([&](size_t, std::string_view cell) {
+        cells.emplace_back(cell);
+      });
       if (cells.size() > names.size()) names = std::move(cells);
     }
   } catch (const Error&) {  // the reader of the file reports the error

@@ -178,8 +178,7 @@ class JsonRows {
     pairs_ = config_.pair == "auto" ? object.contains(pair_) : config_.pair != "none";
   }
   static bool push(io::TextCells& cells, const std::string& text) { return cells.push_back(text); }
-  const std::string& text_of(const Json& object, const std::string& name,
-                             const std::string& place) const {
+  const std::string& text_of(const Json& object, const std::string& name, const std::string& place) const {
     const auto found = object.find(name);
     if (found == object.end() || !found->is_string()) {
       std::vector<std::string> names;

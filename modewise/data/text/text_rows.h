@@ -14,9 +14,9 @@ namespace modewise::data {
 
 struct TextRows {
   std::string source;
-  io::TextCells first, second;  // second: empty for single texts
-  io::TextCells labels;         // "": row without label; empty: file without labels
-  std::vector<uint32_t> lines;  // line of each row, from 1
+  io::TextCells first, second;       // second: empty for single texts
+  io::TextCells labels;              // "": row without label; empty: file without labels
+  std::vector<uint32_t> lines;       // line of each row, from 1
   std::vector<std::string> columns;  // names of all columns, or fields of the first object; empty: text lines
   io::LeftOutRows left_out;
 

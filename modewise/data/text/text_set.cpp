@@ -131,6 +131,9 @@ class TextSetBuilder {
     check_labels(rows, part);
     if (part == Part::train && !numbers_ && set_.classes.empty()) find_classes(rows);
     classes_ = NameIndex(set_.classes);
+    std::vector<std::string> stripped;
+    for (const std::string& name : set_.classes) stripped.emplace_back(io::strip_spaces(name));
+    stripped_classes_ = NameIndex(stripped);
     std::vector<int64_t> samples;
     for (size_t i = 0; i < rows.size(); ++i) {
       samples.push_back(set_.count());
@@ -163,15 +166,19 @@ class TextSetBuilder {
       ++row;
     }
     if (spaced > 0)
-      add_warning(set_, fmt::format("{}: spaces around {} label{} are ignored, as in {}", rows.place(first), spaced,
-                                    spaced == 1 ? "" : "s", io::quote_for_message(rows.labels[first])));
+      add_warning(set_,
+                  fmt::format("{}: spaces around {} label{} are ignored, as in {}", rows.place(first), spaced,
+                              spaced == 1 ? "" : "s", io::quote_for_message(rows.labels[first])));
     if (without == rows.size()) return;
     if (set_.unlabelled.empty()) set_.unlabelled = rows.place(without);
-    const bool any = std::ranges::any_of(rows.labels, [](auto label) { return !io::strip_spaces(label).empty(); });
-    require(part == Part::test || !any, ErrorKind::data,
-            "{}: the text has no {}: '{}' is empty; add it, or remove the row (data.label names another column; "
-            "the columns are: {})",
-            rows.place(without), numbers_ ? "target" : "class", config_.label, listed_names(rows.columns));
+    const bool any =
+        std::ranges::any_of(rows.labels, [](auto label) { return !io::strip_spaces(label).empty(); });
+    require(
+        part == Part::test || !any, ErrorKind::data,
+        "{}: the text has no {}: '{}' is empty; add it, or remove the row (data.label names another column; "
+        "the columns are: {})",
+        rows.place(without), numbers_ ? "target" : "class",
+        layout_ == nullptr ? config_.label : layout_->label, listed_names(rows.columns));
   }
 
   void find_classes(const TextRows& rows) {
@@ -184,8 +191,8 @@ class TextSetBuilder {
               rows.source, kMaxClasses, config_.label);
     }
     require(!names.empty(), ErrorKind::data,
-            "{}: no text has a class in '{}'; set data.label (the columns are: {})", rows.source, config_.label,
-            listed_names(rows.columns));
+            "{}: no text has a class in '{}'; set data.label (the columns are: {})", rows.source,
+            config_.label, listed_names(rows.columns));
     set_.classes = sorted_classes(names);
     require(set_.classes.size() >= 2, ErrorKind::data, "{}: all texts have the class '{}'", rows.source,
             set_.classes.front());
@@ -195,7 +202,7 @@ class TextSetBuilder {
   int64_t label_of(const TextRows& rows, size_t i) const {
     if (!rows.labelled() || io::strip_spaces(rows.labels[i]).empty()) return -1;
     auto found = classes_.find(rows.labels[i]);
-    if (!found) found = classes_.find(io::strip_spaces(rows.labels[i]));
+    if (!found) found = stripped_classes_.find(io::strip_spaces(rows.labels[i]));
     if (!found)
       fail(ErrorKind::data, "{}: the label {} is not one of {}", rows.place(i),
            io::quote_for_message(rows.labels[i]), listed_names(set_.classes));
@@ -214,7 +221,7 @@ class TextSetBuilder {
   bool numbers_;
   const GlueLayout* layout_;
   TextSet set_;
-  NameIndex classes_;  // of set_.classes
+  NameIndex classes_, stripped_classes_;  // of set_.classes, as they are and without spaces around them
 };
 
 }  // namespace

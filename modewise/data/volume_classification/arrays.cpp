@@ -86,7 +86,8 @@ void append_csv_labels(VolumeSet& set, const std::string& path, const VolumeConf
     for (const io::CsvColumn& one : table.columns)
       if (one.name == "label") column = &one;
     if (table.columns.size() > 1)
-      set.notes.push_back(fmt::format("{}: the labels are those of column '{}' (data.label_column)", path, column->name));
+      set.notes.push_back(
+          fmt::format("{}: the labels are those of column '{}' (data.label_column)", path, column->name));
   }
   std::vector<std::string> names;
   for (const io::CsvColumn& one : table.columns) names.push_back(one.name);

@@ -59,8 +59,8 @@ const io::CsvColumn* find_column(const io::CsvTable& table, const std::string& a
   if (!asked.empty()) {
     const io::CsvColumn* column = table.find(asked);
     const std::vector<std::string> there = names_of(table);
-    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'{}; the columns are: {}", path, asked,
-            nearest_name_hint(asked, there), listed_names(there));
+    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'{}; the columns are: {}", path,
+            asked, nearest_name_hint(asked, there), listed_names(there));
     return column;
   }
   for (const io::CsvColumn& column : table.columns)

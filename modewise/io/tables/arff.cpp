@@ -57,7 +57,8 @@ class ArffReader {
       file_.classes = {};
     }
     if (trailing_comma_ > 0)
-      file_.notes.push_back(fmt::format("line {}: the comma after the last cell is ignored", trailing_comma_));
+      file_.notes.push_back(
+          fmt::format("line {}: the comma after the last cell is ignored", trailing_comma_));
     return std::move(file_);
   }
 
@@ -189,9 +190,10 @@ class ArffReader {
             source_, line_);
     require(header_.steps > 0, ErrorKind::data, "{}:{}: no numeric attribute is declared before @data",
             source_, line_);
-    require(header_.of_class || !names_a_class(last_numeric_), ErrorKind::data,
-            "{}:{}: attribute {} is numeric, a target of regression; declare its classes, {{a, b}}, to classify",
-            source_, line_, quote_for_message(last_numeric_));
+    require(
+        header_.of_class || !names_a_class(last_numeric_), ErrorKind::data,
+        "{}:{}: attribute {} is numeric, a target of regression; declare its classes, {{a, b}}, to classify",
+        source_, line_, quote_for_message(last_numeric_));
     require(
         !plain_ || !header_.of_dimensions, ErrorKind::data,
         "{}:{}: numeric attributes besides a relational one; the steps of a sample must be in one of the two",
@@ -233,8 +235,8 @@ class ArffReader {
         cut_word(row, separator);
       }
       more = !row.empty();
-      require(!more || row.front() == *separator, ErrorKind::data, "{}:{}: expected ',' after cell {}, got {}",
-              source_, line_, cell + 1, quote_for_message(row));
+      require(!more || row.front() == *separator, ErrorKind::data,
+              "{}:{}: expected ',' after cell {}, got {}", source_, line_, cell + 1, quote_for_message(row));
       if (more) row.remove_prefix(1);
       if (more && row.empty() && cell + 1 == header_.cells) {
         if (trailing_comma_ == 0) trailing_comma_ = line_;

@@ -27,8 +27,8 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
 
 bool names_an_index(std::string_view name) {
   static constexpr std::array<std::string_view, 23> names = {
-      "id",       "ids",    "idx",    "index",  "sample", "sampleid", "sampleindex", "case",
-      "caseid",   "row",    "rowid",  "rowno",  "uid",    "uuid",     "guid",        "seriesid",
+      "id",       "ids",    "idx",    "index",    "sample",   "sampleid",   "sampleindex", "case",
+      "caseid",   "row",    "rowid",  "rowno",    "uid",      "uuid",       "guid",        "seriesid",
       "uniqueid", "series", "record", "recordid", "instance", "instanceid", "objectid"};
   std::string own = plain(name);
   if (own.starts_with("unnamed"))

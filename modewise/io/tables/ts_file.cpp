@@ -161,7 +161,8 @@ class TsReader {
             line_);
     for (const std::string_view word : std::span(words).subspan(1)) {
       require(classes_.emplace(std::string(word), static_cast<int32_t>(classes_.size())).second,
-              ErrorKind::data, "{}:{}: class {} is declared twice; spaces separate the classes, so write a class name of "
+              ErrorKind::data,
+              "{}:{}: class {} is declared twice; spaces separate the classes, so write a class name of "
               "several words in quotes, here and in the samples",
               source_, line_, quote_for_message(word));
       file_.classes.emplace_back(word);
@@ -229,7 +230,8 @@ class TsReader {
     int64_t steps = 0;
     text = strip_spaces(text);
     require(!text.empty(), ErrorKind::data, "{}:{}: dimension {} has no values", source_, line_, dimension);
-    if (text.size() > 1 && text.back() == ',' && strip_spaces(text.substr(0, text.size() - 1)).back() != ',') {
+    if (text.size() > 1 && text.back() == ',' &&
+        strip_spaces(text.substr(0, text.size() - 1)).back() != ',') {
       text.remove_suffix(1);
       if (trailing_comma_ == 0) trailing_comma_ = line_;
     }
@@ -239,8 +241,9 @@ class TsReader {
       double value = std::numeric_limits<double>::quiet_NaN();
       if (is_missing_mark(cell)) {
         if (++file_.missing == 1 && !header_.missing.value_or(true))
-          file_.notes.push_back(fmt::format("line {}: value {} of dimension {} is missing, but @missing is false",
-                                            line_, steps + 1, dimension));
+          file_.notes.push_back(
+              fmt::format("line {}: value {} of dimension {} is missing, but @missing is false", line_,
+                          steps + 1, dimension));
       } else if (!parse_number(cell, '.', value) || !fits_float(value)) {
         refuse_value(cell, steps + 1, dimension);
       }
@@ -308,8 +311,9 @@ class TsReader {
 
   void finish() {
     if (trailing_comma_ > 0)
-      file_.notes.push_back(fmt::format(
-          "line {}: the comma after the last value is ignored; a missing value is '?' or NaN", trailing_comma_));
+      file_.notes.push_back(
+          fmt::format("line {}: the comma after the last value is ignored; a missing value is '?' or NaN",
+                      trailing_comma_));
     if (file_.unlabelled_line == 0 ||
         std::any_of(file_.labels.begin(), file_.labels.end(), [](int32_t label) { return label >= 0; }))
       return;

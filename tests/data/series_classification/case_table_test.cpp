@@ -100,21 +100,22 @@ std::string table(const std::string& head, const std::vector<std::string>& first
 }
 
 TEST_F(SampleTable, LeavesAnIndexOut) {
-  for (const auto& [head, first, column] :
-       {std::tuple(",0,1,label", Strings{"0", "1", "2"}, "column 1"),
-        {"Unnamed: 0,0,1,label", Strings{"0", "1", "2"}, "Unnamed: 0"},
-        {"Id,0,1,class", Strings{"712", "5", "44"}, "Id"},
-        {"sample_id,0,1,y", Strings{"s1", "s2", "s3"}, "sample_id"},
-        {"number,0,1,y", Strings{"7", "8", "9", "10"}, "number"}}) {
-    const std::string called = head[0] == ',' ? "the column without a name" : fmt::format("column '{}'", column);
+  for (const auto& [head, first, column] : {std::tuple(",0,1,label", Strings{"0", "1", "2"}, "column 1"),
+                                            {"Unnamed: 0,0,1,label", Strings{"0", "1", "2"}, "Unnamed: 0"},
+                                            {"Id,0,1,class", Strings{"712", "5", "44"}, "Id"},
+                                            {"sample_id,0,1,y", Strings{"s1", "s2", "s3"}, "sample_id"},
+                                            {"number,0,1,y", Strings{"7", "8", "9", "10"}, "number"}}) {
+    const std::string called =
+        head[0] == ',' ? "the column without a name" : fmt::format("column '{}'", column);
     const RawSamples raw = read("a.csv", table(head, first));
     EXPECT_EQ(raw.samples.longest(), 2) << head;
     EXPECT_THAT(values(raw.samples[2]), ElementsAre(0.5F, 2.25F)) << head;
     EXPECT_THAT(raw.index, ElementsAre(column));
-    EXPECT_THAT(raw.warnings,
-                ElementsAre(folder_.path("a.csv") + ": " + called +
-                            " numbers or names the samples and is left out of them (data.index=none keeps it as "
-                            "a value)"));
+    EXPECT_THAT(
+        raw.warnings,
+        ElementsAre(folder_.path("a.csv") + ": " + called +
+                    " numbers or names the samples and is left out of them (data.index=none keeps it as "
+                    "a value)"));
   }
   const RawSamples tab = read("X.tsv", "up\t1\t.5\t.25\nup\t2\t.5\t.5\ndown\t3\t.5\t1.5\ndown\t4\t.5\t.5\n");
   EXPECT_THAT(tab.index, ElementsAre("2")) << "a running number without a name";
@@ -141,33 +142,41 @@ TEST_F(SampleTable, TheIndexCanBeNamed) {
   const RawSamples named = read("a.csv", text, {"auto", {"0"}});
   EXPECT_THAT(values(named.samples[1]), ElementsAre(1, 1.25F));
   EXPECT_TRUE(named.warnings.empty()) << "it was asked for";
-  EXPECT_EQ(refused("a.csv", text, {"auto", {"idd"}}),
-            "a.csv: there is no column 'idd' (data.index) (did you mean 'id'?); the columns are: id, 0, 1, label");
+  EXPECT_EQ(
+      refused("a.csv", text, {"auto", {"idd"}}),
+      "a.csv: there is no column 'idd' (data.index) (did you mean 'id'?); the columns are: id, 0, 1, label");
   EXPECT_EQ(read("a.csv", text, {"auto", {"idd"}}, false).samples.longest(), 3)
       << "a test file may lack the index of the training file";
   EXPECT_THAT(read("a.csv", table("id,kind,1,note", {"0", "1", "2"}), {"note", {"auto"}}).classes,
               ElementsAre("down", "up"));
-  EXPECT_EQ(refused("a.csv", text, {"kind", {"auto"}}),
-            "a.csv: there is no column 'kind' (data.label); the columns are: id, 0, 1, label");
+  EXPECT_EQ(refused("a.csv", text, {"activity", {"auto"}}),
+            "a.csv: there is no column 'activity' (data.label); the columns are: id, 0, 1, label");
 }
 
 TEST_F(SampleTable, AsksWhereAnIndexIsDoubtful) {
-  EXPECT_EQ(refused("a.csv", table("id,0,1,label", {"3", "5", "3"})),
-            "a.csv: column 'id' looks like an index of the samples by its name, but its cells are not different "
-            "integers or names; set data.index=id to leave it out, or data.index=none to keep it as a value of the series");
+  EXPECT_EQ(
+      refused("a.csv", table("id,0,1,label", {"3", "5", "3"})),
+      "a.csv: column 'id' looks like an index of the samples by its name, but its cells are not different "
+      "integers or names; set data.index=id to leave it out, or data.index=none to keep it as a value of the "
+      "series");
   EXPECT_EQ(refused("a.csv", table("code,0,1,label", {"31", "7", "12", "90"})),
             "a.csv: column 'code' has a different integer in each row (31, 7, …) and may be an index; set "
-            "data.index=code to leave it out of the samples, or data.index=none to keep it as a value of the series");
+            "data.index=code to leave it out of the samples, or data.index=none to keep it as a value of the "
+            "series");
   EXPECT_EQ(read("a.csv", "label,a,b\n1,3,9\n2,5,2\n1,7,6\n2,4,8\n").samples.longest(), 2)
       << "series of integers have no index";
-  EXPECT_EQ(refused("a.csv", "label,target,a\n1,2,3\n2,3,4\n"),
-            "a.csv: columns 'label' and 'target' may both be the class; set data.label to one of them, and leave "
-            "the other out of the file if it is no value of the series");
+  EXPECT_EQ(
+      refused("a.csv", "label,target,a\n1,2,3\n2,3,4\n"),
+      "a.csv: columns 'label' and 'target' may both be the class; set data.label to one of them, and leave "
+      "the other out of the file if it is no value of the series");
+  EXPECT_EQ(read("a.csv", table("code,0,1,label", {"31", "7", "12", "90"}), {}, false).samples.longest(), 3)
+      << "samples for a trained model are read as its training table was";
   std::string targets = "a,b,target\n";
   for (int i = 0; i < 30; ++i) targets += fmt::format("{0}.5,0.{0},{0}.125\n", i);
-  EXPECT_EQ(refused("a.csv", targets),
-            "a.csv: column 'target' must hold classes, but most of its 30 numbers are different, such as 0.125: "
-            "targets of regression; data.label names the class column");
+  EXPECT_EQ(
+      refused("a.csv", targets),
+      "a.csv: column 'target' must hold classes, but most of its 30 numbers are different, such as 0.125: "
+      "targets of regression; data.label names the class column");
 }
 
 TEST_F(SampleTable, SaysWhatIsWrong) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <set>
 
 #include "modewise/core/error.h"
@@ -291,7 +292,10 @@ TEST_F(Collection, KeepsATrainingSampleOfSmallClasses) {
   config.split_seed = 7;
   config.validation_share = 0.2;
   SeriesCollection set = load_collection(config);
-  set.test.clear(), set.samples.pop_back();  // sample of the test file
+  set.test.clear();
+  std::vector<int64_t> training(set.samples.size() - 1);  // without the sample of the test file
+  std::iota(training.begin(), training.end(), 0);
+  set.samples.keep(training);
   dealt(set, {0, 0, 0, 0}, {0, 1, 1, 2});
   config.path = folder_.write("all/all.ts", file_of("a b c d", samples));
   config.protocol = "paper";

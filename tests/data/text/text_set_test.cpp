@@ -178,17 +178,21 @@ TEST_F(TextSets, SaysWhatIsWrongInFilesOfOnesOwn) {
   const std::string path = file("{\"text\": \"a\", \"label\": \"x\"}\n{\"text\": 3}\n");
   EXPECT_EQ(refused(), path + ":2: field 'text' must be a text, got 3");
   file("{\"review\": \"a\", \"label\": 1}\n");
-  EXPECT_EQ(refused(), path + ":1: the object has no text field 'text'; set data.text, data.pair and data.label, here "
-                              "perhaps data.text=review; the columns are: label, review");
+  EXPECT_EQ(refused(),
+            path +
+                ":1: the object has no text field 'text'; set data.text, data.pair and data.label, here "
+                "perhaps data.text=review; the columns are: label, review");
   file("{\"text\": \"a\", \"label\": [1]}\n");
   EXPECT_EQ(refused(), path + ":1: 'label' must be a text or a number, got [1]");
   file("{\"text\": \"a\", \"label\": 1}\n");
   EXPECT_EQ(refused(), path + ": all texts have the class '1'");
   file("{\"text\": \"a\"}\n");
-  EXPECT_EQ(refused(), path + ":1: there is no column 'label'; set data.text, data.pair and data.label; the "
-                              "columns are: text");
+  EXPECT_EQ(refused(), path +
+                           ":1: there is no column 'label'; set data.text, data.pair and data.label; the "
+                           "columns are: text");
   file("{\"text\": \"a\", \"label\": null}\n");
-  EXPECT_EQ(refused(), path + ": no text has a class in 'label'; set data.label (the columns are: label, text)");
+  EXPECT_EQ(refused(),
+            path + ": no text has a class in 'label'; set data.label (the columns are: label, text)");
   file("{\"text\": \"" + std::string((1 << 20) + 1, 'a') + "\", \"label\": 1}\n");
   EXPECT_EQ(refused(), path + ":1: a text of 1048577 bytes; the maximum is 1048576");
   file("{\"text\": \"a\", \"pair\": \"\", \"label\": 1}\n");
@@ -202,18 +206,24 @@ TEST_F(TextSets, SaysWhatIsWrongInFilesOfOnesOwn) {
 TEST_F(TextSets, NamesTheColumnsThatThereAre) {
   const std::string path = config_.path =
       folder_.write("x.csv", "review,sentiment\nfine,good\nbad,poor\nfine,good\nbad,poor\n");
-  EXPECT_EQ(refused(), path + ":1: there is no column 'text'; set data.text, data.pair and data.label, here perhaps "
-                              "data.text=review and data.label=sentiment; the columns are: review, sentiment");
+  EXPECT_EQ(refused(),
+            path +
+                ":1: there is no column 'text'; set data.text, data.pair and data.label, here perhaps "
+                "data.text=review and data.label=sentiment; the columns are: review, sentiment");
   config_.text = "review";
-  EXPECT_EQ(refused(), path + ":1: there is no column 'label'; set data.text, data.pair and data.label, here perhaps "
-                              "data.label=sentiment; the columns are: review, sentiment");
+  EXPECT_EQ(refused(),
+            path +
+                ":1: there is no column 'label'; set data.text, data.pair and data.label, here perhaps "
+                "data.label=sentiment; the columns are: review, sentiment");
   config_.label = "sentiment";
   EXPECT_THAT(load().classes, ElementsAre("good", "poor"));
   config_ = {};
   config_.path = folder_.write("x.csv", "text, label\nfine,good\nbad,poor\n");
-  EXPECT_EQ(refused(), path + ":1: there is no column 'label' (did you mean ' label'?); set data.text, data.pair and "
-                              "data.label, here perhaps data.label= label; the columns are: "
-                              "text,  label");
+  EXPECT_EQ(refused(),
+            path +
+                ":1: there is no column 'label' (did you mean ' label'?); set data.text, data.pair and "
+                "data.label, here perhaps data.label= label; the columns are: "
+                "text,  label");
 }
 
 TEST_F(TextSets, LabelsMayHaveSpacesAroundThem) {
@@ -241,14 +251,17 @@ TEST_F(TextSets, WarnsOfClassesThatDifferInCaseAlone) {
 TEST_F(TextSets, EveryTextNeedsAClass) {
   const std::string text = "text,label,n\na,x,1\n\"b\nc\",,2\nd,y,3\n";
   const std::string path = config_.path = folder_.write("x.csv", text);
-  const std::string rest = "; add it, or remove the row (data.label names another column; the columns are: text, "
-                           "label, n)";
+  const std::string rest =
+      "; add it, or remove the row (data.label names another column; the columns are: text, "
+      "label, n)";
   EXPECT_EQ(refused(), path + ":3: the text has no class: 'label' is empty" + rest);
   config_.label = "n";
   folder_.write("x.csv", "text,n\na,1\nb, \n");
-  EXPECT_EQ(refused(ErrorKind::data, true),
-            path + ":3: the text has no target: 'n' is empty; add it, or remove the row (data.label names another "
-                   "column; the columns are: text, n)");
+  EXPECT_EQ(
+      refused(ErrorKind::data, true),
+      path +
+          ":3: the text has no target: 'n' is empty; add it, or remove the row (data.label names another "
+          "column; the columns are: text, n)");
   config_.label = "label";
   folder_.write("x.csv", text);
   const TextSet other = load_texts_for(path, config_, {{"x", "y"}, false});

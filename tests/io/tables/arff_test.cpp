@@ -69,7 +69,8 @@ TEST(Arff, SomeClassesMayBeUnknown) {
 }
 
 TEST(Arff, ReadsRowsOfTabsAndATrailingComma) {
-  const std::string head = "@RELATION\tr\n@ATTRIBUTE\ta\tNUMERIC\n@attribute b real\n@attribute c {x,'y z'}\n@DATA\n";
+  const std::string head =
+      "@RELATION\tr\n@ATTRIBUTE\ta\tNUMERIC\n@attribute b real\n@attribute c {x,'y z'}\n@DATA\n";
   const SeriesFile file = file_of(head + "1\t2\t'y z'\r\n3 ,4\t, x ,\r\n");
   EXPECT_THAT(file.values, ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(file.labels, ElementsAre(1, 0));
@@ -131,7 +132,8 @@ TEST(Arff, RefusesWithThePlace) {
            "file:3: attribute 'Target' is numeric, a target of regression; declare its classes, {a, b}, to "
            "classify"},
           {"an index", "@attribute ID numeric\n@attribute t0 numeric\n",
-           "file:1: attribute 'ID' is named like an index of the samples, but it is numeric, as the steps are; "
+           "file:1: attribute 'ID' is named like an index of the samples, but it is numeric, as the steps "
+           "are; "
            "leave it out of the file, or give it another name"},
           {"behind a quote", head + "1,2,'a' b\n", "file:5: expected ',' after cell 3, got 'b'"},
           {"an open cell", head + "1,2,'a\n", "file:5: unclosed quote (')"},

@@ -65,8 +65,8 @@ TEST(TsFile, ReadsWhatOtherWritersWrite) {
   const SeriesFile cased = file_of("@classLabel true Cat Dog\n@data\n1:cat\n2:Dog\n3:cat\n");
   EXPECT_THAT(cased.labels, ElementsAre(0, 1, 0));
   EXPECT_THAT(cased.notes, ElementsAre("line 3: class 'cat' is taken as the declared class 'Cat'"));
-  const SeriesFile quoted =
-      file_of("@classLabel true \"walk left\" 'at 10:30' plain\n@data\n1:'walk left'\n2:\"at 10:30\"\n3:plain\n");
+  const SeriesFile quoted = file_of(
+      "@classLabel true \"walk left\" 'at 10:30' plain\n@data\n1:'walk left'\n2:\"at 10:30\"\n3:plain\n");
   EXPECT_THAT(quoted.classes, ElementsAre("walk left", "at 10:30", "plain"));
   EXPECT_THAT(quoted.labels, ElementsAre(0, 1, 2));
 }
@@ -74,12 +74,12 @@ TEST(TsFile, ReadsWhatOtherWritersWrite) {
 TEST(TsFile, SaysWhatItRepairs) {
   const SeriesFile comma = file_of("@classLabel true a\n@data\n1,2:a\n3,4,:a\n5,6, :a\n");
   EXPECT_THAT(comma.values, ElementsAre(1, 2, 3, 4, 5, 6));
-  EXPECT_THAT(comma.notes,
-              ElementsAre("line 4: the comma after the last value is ignored; a missing value is '?' or NaN"));
+  EXPECT_THAT(
+      comma.notes,
+      ElementsAre("line 4: the comma after the last value is ignored; a missing value is '?' or NaN"));
   const SeriesFile missing = file_of("@missing false\n@classLabel true a\n@data\n1,?:a\nNaN,2:a\n");
   EXPECT_EQ(missing.missing, 2);
-  EXPECT_THAT(missing.notes,
-              ElementsAre("line 4: value 2 of dimension 1 is missing, but @missing is false"));
+  EXPECT_THAT(missing.notes, ElementsAre("line 4: value 2 of dimension 1 is missing, but @missing is false"));
   const SeriesFile lengths =
       file_of("@equalLength false\n@seriesLength 2\n@classLabel true a\n@data\n1,2:a\n1:a\n");
   EXPECT_THAT(lengths.lengths, ElementsAre(2, 1));
@@ -137,14 +137,16 @@ TEST(TsFile, RefusesWithThePlace) {
           {"regression after classes", "@classLabel false\n@targetlabel true\n",
            "file:2: @targetLabel is for regression; a classifier needs @classLabel true with its classes"},
           {"class twice", "@classLabel true a b a\n",
-           "file:1: class 'a' is declared twice; spaces separate the classes, so write a class name of several "
+           "file:1: class 'a' is declared twice; spaces separate the classes, so write a class name of "
+           "several "
            "words in quotes, here and in the samples"},
           {"class not declared", head + "1,2:c\n",
            "file:3: class 'c' is not one of the 2 that @classLabel declares (a, b); '?' is an unknown class"},
           {"no class", head + "1,2:\n",
            "file:3: class '' is not one of the 2 that @classLabel declares (a, b); '?' is an unknown class"},
           {"class of two cases", "@classLabel true Ab AB\n@data\n1:ab\n",
-           "file:3: class 'ab' is not one of the 2 that @classLabel declares (Ab, AB); '?' is an unknown class"},
+           "file:3: class 'ab' is not one of the 2 that @classLabel declares (Ab, AB); '?' is an unknown "
+           "class"},
           {"no colon", head + "1,2\n", "file:3: expected values, ':' and a class, got no ':'"},
           {"one and many", "@univariate true\n@dimensions 3\n" + head + "1:a\n",
            "file: @univariate is true, but @dimensions is 3"},
