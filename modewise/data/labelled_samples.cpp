@@ -43,23 +43,29 @@ std::string LabelledSamples::called(int64_t sample) const {
 }
 
 void NumberedNames::add(const std::string& part, size_t samples) {
-  numbers_.reserve(numbers_.size() + samples);
-  for (size_t i = 1; i <= samples; ++i) numbers_.push_back(static_cast<uint32_t>(i));
-  parts_.push_back({part, numbers_.size()});
+  const size_t first = parts_.empty() ? 0 : parts_.back().end;
+  parts_.push_back({part, first, first + samples});
 }
 
 std::string NumberedNames::operator[](size_t sample) const {
   const auto part = std::upper_bound(parts_.begin(), parts_.end(), sample,
                                      [](size_t wanted, const Part& one) { return wanted < one.end; });
-  return fmt::format("{} {}", part->name, numbers_[sample]);
+  return fmt::format("{} {}", part->name, kept_.empty() ? sample - part->first + 1 : kept_[sample]);
 }
 
 void NumberedNames::keep(std::span<const int64_t> samples) {
-  for (Part& part : parts_)
-    part.end = static_cast<size_t>(
-        std::lower_bound(samples.begin(), samples.end(), static_cast<int64_t>(part.end)) - samples.begin());
-  for (size_t to = 0; to < samples.size(); ++to) numbers_[to] = numbers_[static_cast<size_t>(samples[to])];
-  numbers_.resize(samples.size());
+  std::vector<uint32_t> kept;
+  kept.reserve(samples.size());
+  size_t part = 0;
+  for (const int64_t sample : samples) {
+    const auto i = static_cast<size_t>(sample);
+    while (i >= parts_[part].end) ++part;
+    kept.push_back(static_cast<uint32_t>(kept_.empty() ? i - parts_[part].first + 1 : kept_[i]));
+  }
+  for (Part& one : parts_)
+    one.end = static_cast<size_t>(
+        std::lower_bound(samples.begin(), samples.end(), static_cast<int64_t>(one.end)) - samples.begin());
+  kept_ = std::move(kept);
 }
 
 void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name) {

@@ -13,7 +13,8 @@
 
 namespace modewise::data {
 
-/// Sample names that are numbers within a file or split, such as "train 17": 4 bytes per sample.
+/// Sample names that are numbers within a file or split, such as "train 17"; they take no memory, or
+/// 4 bytes per sample once some samples are removed.
 class NumberedNames {
  public:
   /// Appends "part 1", "part 2", …
@@ -25,10 +26,10 @@ class NumberedNames {
  private:
   struct Part {
     std::string name;
-    size_t end;  // samples of this part and those before
+    size_t first, end;  // samples before this part when it was added; samples up to its end
   };
   std::vector<Part> parts_;
-  std::vector<uint32_t> numbers_;
+  std::vector<uint32_t> kept_;  // numbers; empty: all, in order
 };
 
 struct LabelledSamples {

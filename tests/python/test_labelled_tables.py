@@ -1,10 +1,12 @@
-"""Labelled series and texts as people have them: index columns, spaces in labels, missing labels, columns by other names."""
+"""Tables of series and texts with classes as people have them: index columns, spaces in labels, missing labels, columns by other names."""
 import csv
+import os
+import subprocess
 
 import numpy as np
 import pytest
 
-from cli_helpers import fails, modewise, ok
+from cli_helpers import PROGRAM, fails, modewise, ok
 
 NEAREST = ["--model", "nearest", "--threads", "1", "--set", "output.report=false"]
 TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2",
@@ -117,3 +119,22 @@ def test_a_byte_order_mark_is_accepted(ending, tmp_path):
         text = f"text{comma}label\n" + "".join(f"film {i}{comma}{label}\n" for i, label in enumerate(rows))
     path.write_bytes(mark + text.encode())
     assert "40 texts" in ok("data", "show", path).stdout
+
+
+def peak_mib(*arguments):
+    """Peak resident memory of the program."""
+    child = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    assert status == 0
+    return usage.ru_maxrss / 1024
+
+
+def test_many_short_samples_take_little_memory(tmp_path):
+    def samples(count):
+        path = tmp_path / f"{count}.ts"
+        path.write_text("@classLabel true a b\n@data\n" + "".join(f"{i % 9},1.5:{'ab'[i % 2]}\n" for i in range(count)))
+        return path
+
+    few, many = samples(20), samples(500_000)
+    used = peak_mib("data", "show", many) - peak_mib("data", "show", few)
+    assert used < 2 * many.stat().st_size / 2**20 + 64

@@ -27,10 +27,10 @@ void CollectionConfig::fields(Fields& f) {
   f.add("test", test, "test file, instead of path", {.is_path = always});
   f.add("label", columns.label,
         "class column of a table; auto: label, class, target or y, or the first one without a header");
-  f.add(
-      "index", columns.index,
-      "columns of a table that number or name the samples and are no values; auto: nameless columns, columns "
-      "named id, index, sample …, and running numbers; none");
+  f.add("index", columns.index,
+        "columns of a table that number or name the samples, left out of their values; auto: nameless "
+        "columns, columns "
+        "named id, index, sample …, and running numbers; none");
   f.add("header", columns.header, "whether the first row of a table has names: auto, yes or no",
         {.one_of = {"auto", "yes", "no"}});
   f.add(

@@ -22,7 +22,7 @@ struct MotifsConfig {
   void fields(Fields& f);
 };
 
-/// Columns of tables that are no values of the series.
+/// Columns of tables besides the values of the series.
 struct SampleColumns {
   /// auto: the column label, class, target or y, the first one without a header | NAME.
   std::string label = "auto";

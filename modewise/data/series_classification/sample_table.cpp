@@ -161,7 +161,7 @@ class ColumnChoice {
       if (!io::names_a_class(column.name)) continue;
       require(found == nullptr, ErrorKind::data,
               "{}: columns '{}' and '{}' may both be the class; set data.label to one of them, and leave the "
-              "other out of the file if it is no value of the series",
+              "other out of the file if it is not a value of the series",
               path_, found == nullptr ? "" : found->name, column.name);
       found = &column;
     }
@@ -257,7 +257,7 @@ bool is_whole(double x) {
 }
 
 /// Whether the first row of a table with text classes has names: one that names a class, or 0, 1, 2, … above
-/// numbers that are no integers.
+/// fractional numbers.
 bool begins_with_names(const io::CsvTable& csv) {
   size_t numbers = 0, texts = 0;
   bool count = csv.rows > 1, integers = true;

@@ -295,7 +295,7 @@ class TsReader {
     if (quoted && word.back() == word.front()) word = word.substr(1, word.size() - 2);
     word_ = word;
     if (const auto found = classes_.find(word_); found != classes_.end()) return found->second;
-    // aeon and sktime ignore the case of classes.
+    // aeon and sktime ignore upper and lower case in classes.
     std::optional<int32_t> alike;
     for (const auto& [name, number] : classes_)
       if (lower_case(name) == lower_case(word)) alike = alike ? -1 : number;

@@ -91,7 +91,7 @@ TEST_F(SampleTable, TakesTheLargestNumbersOfFloat32) {
   EXPECT_THAT(values(read("X.tsv", "1\t3.4028234e38\n2\t1e-46\n").samples[0]), ElementsAre(3.4028234e38F));
 }
 
-/// `head`, then a row of each class with two values that are no integers.
+/// `head`, then a row of each class with two fractional values.
 std::string table(const std::string& head, const std::vector<std::string>& first) {
   std::string text = head + "\n";
   for (size_t i = 0; i < first.size(); ++i)
@@ -153,7 +153,7 @@ TEST_F(SampleTable, TheIndexCanBeNamed) {
             "a.csv: there is no column 'activity' (data.label); the columns are: id, 0, 1, label");
 }
 
-TEST_F(SampleTable, AsksWhereAnIndexIsDoubtful) {
+TEST_F(SampleTable, AsksWhereAColumnMayBeAnIndex) {
   EXPECT_EQ(
       refused("a.csv", table("id,0,1,label", {"3", "5", "3"})),
       "a.csv: column 'id' looks like an index of the samples by its name, but its cells are not different "
@@ -168,7 +168,7 @@ TEST_F(SampleTable, AsksWhereAnIndexIsDoubtful) {
   EXPECT_EQ(
       refused("a.csv", "label,target,a\n1,2,3\n2,3,4\n"),
       "a.csv: columns 'label' and 'target' may both be the class; set data.label to one of them, and leave "
-      "the other out of the file if it is no value of the series");
+      "the other out of the file if it is not a value of the series");
   EXPECT_EQ(read("a.csv", table("code,0,1,label", {"31", "7", "12", "90"}), {}, false).samples.longest(), 3)
       << "samples for a trained model are read as its training table was";
   std::string targets = "a,b,target\n";
