@@ -9,6 +9,7 @@ import pytest
 from cli_helpers import PROGRAM, fails, modewise, ok
 
 NEAREST = ["--model", "nearest", "--threads", "1", "--set", "output.report=false"]
+MARK = b"\xef\xbb\xbf"
 TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2",
         "--set", "model.max_positions=32", "--set", "train.max_steps=2", "--threads", "1",
         "--set", "output.report=false", "--set", "output.export_model=false"]
@@ -102,23 +103,40 @@ def test_one_class_is_an_error_in_every_task(tmp_path):
     assert result.returncode == 65 and "cat" in result.stderr
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "toml"])
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
 def test_a_byte_order_mark_is_accepted(ending, tmp_path):
-    """In texts of classes, in tables of samples, and in sweeps."""
-    mark = b"\xef\xbb\xbf"
     path = tmp_path / f"x.{ending}"
-    if ending == "toml":
-        path.write_bytes(mark + b'[sweep]\nseeds = [1]\n')
-        assert "byte" not in modewise("sweep", path, "--dry-run").stderr
-        return
     rows = [("good", "bad")[i % 2] for i in range(40)]
     if ending == "jsonl":
         text = "".join(f'{{"text": "film {i}", "label": "{label}"}}\n' for i, label in enumerate(rows))
     else:
         comma = "," if ending == "csv" else "\t"
         text = f"text{comma}label\n" + "".join(f"film {i}{comma}{label}\n" for i, label in enumerate(rows))
-    path.write_bytes(mark + text.encode())
+    path.write_bytes(MARK + text.encode())
     assert "40 texts" in ok("data", "show", path).stdout
+
+
+def test_other_files_may_begin_with_a_byte_order_mark_too(tmp_path):
+    """Configs, .ts and ARFF files, tables of samples, labels of volumes, captions and documents."""
+    config = tmp_path / "c.toml"
+    config.write_bytes(MARK + b"[train]\nseed = 77\n")
+    assert "seed = 77" in ok("config", "show", "text", "--config", config).stdout
+    rows = [f"{i}.5,{2 * i}.25,{'ab'[i % 2]}" for i in range(10)]
+    for name, text in {
+        "x.ts": "@classLabel true a b\n@data\n" + "\n".join(row[::-1].replace(",", ":", 1)[::-1] for row in rows),
+        "x.arff": "@attribute t0 real\n@attribute t1 real\n@attribute c {a,b}\n@data\n" + "\n".join(rows),
+        "x_TRAIN.csv": "0,1,label\n" + "\n".join(rows),
+    }.items():
+        (tmp_path / name).write_bytes(MARK + text.encode() + b"\n")
+        shown = ok("data", "show", tmp_path / name, "--set", "data.protocol=paper").stdout
+        assert "10 samples of 1 variable, 2 steps" in shown, name
+    np.save(tmp_path / "v.npy", np.random.default_rng(1).random((20, 4, 4, 4), dtype=np.float32))
+    (tmp_path / "labels.csv").write_bytes(MARK + b"label\n" + b"0\n1\n" * 10)
+    shown = ok("data", "show", tmp_path / "v.npy", "--task", "classify-volumes", "--set", f"data.labels={tmp_path / 'labels.csv'}").stdout
+    assert "20 volumes" in shown
+    (tmp_path / "truth.json").write_bytes(MARK + b'{"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog runs"}]}')
+    (tmp_path / "got.json").write_bytes(MARK + b'[{"image_id": 1, "caption": "a dog runs"}]')
+    assert "METEOR" in ok("score", tmp_path / "got.json", tmp_path / "truth.json").stdout
 
 
 def peak_mib(*arguments):
