@@ -12,6 +12,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
+#include "modewise/io/number_text.h"
 
 namespace modewise::data {
 
@@ -36,10 +37,40 @@ void LabelledSamples::warn(std::string text) {
   notes.insert(notes.begin() + static_cast<std::ptrdiff_t>(warnings++), std::move(text));
 }
 
+std::string LabelledSamples::sample_name(int64_t sample) const {
+  return names.empty() ? numbered[static_cast<size_t>(sample)] : names[static_cast<size_t>(sample)];
+}
+
 std::string LabelledSamples::called(int64_t sample) const {
-  const std::string& name = names[static_cast<size_t>(sample)];
-  const bool number = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); });
-  return number ? one + " " + name : name;
+  const std::string own = sample_name(sample);
+  const bool number = std::all_of(own.begin(), own.end(), [](unsigned char c) { return std::isdigit(c); });
+  return number ? one + " " + own : own;
+}
+
+void NumberedNames::add(const std::string& part, size_t samples) {
+  const size_t first = parts_.empty() ? 0 : parts_.back().end;
+  parts_.push_back({part, first, first + samples});
+}
+
+std::string NumberedNames::operator[](size_t sample) const {
+  const auto part = std::upper_bound(parts_.begin(), parts_.end(), sample,
+                                     [](size_t wanted, const Part& one) { return wanted < one.end; });
+  return fmt::format("{} {}", part->name, kept_.empty() ? sample - part->first + 1 : kept_[sample]);
+}
+
+void NumberedNames::keep(std::span<const int64_t> samples) {
+  std::vector<uint32_t> kept;
+  kept.reserve(samples.size());
+  size_t part = 0;
+  for (const int64_t sample : samples) {
+    const auto i = static_cast<size_t>(sample);
+    while (i >= parts_[part].end) ++part;
+    kept.push_back(static_cast<uint32_t>(kept_.empty() ? i - parts_[part].first + 1 : kept_[i]));
+  }
+  for (Part& one : parts_)
+    one.end = static_cast<size_t>(
+        std::lower_bound(samples.begin(), samples.end(), static_cast<int64_t>(one.end)) - samples.begin());
+  kept_ = std::move(kept);
 }
 
 void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name) {
@@ -78,12 +109,39 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names) {
   for (size_t i = 0; i < set.labels.size(); ++i)
     require(set.labels[i] < std::ssize(set.classes), ErrorKind::data,
             "{}: label {} of sample {} is out of range: there are {} classes, 0 to {}", set.source,
-            set.labels[i], set.names[i], set.classes.size(), set.classes.size() - 1);
+            set.labels[i], set.sample_name(static_cast<int64_t>(i)), set.classes.size(),
+            set.classes.size() - 1);
+  warn_of_similar_classes(set);
+}
+
+void add_warning(LabelledSamples& set, std::string text) {
+  set.notes.insert(set.notes.begin() + static_cast<std::ptrdiff_t>(set.warnings++), std::move(text));
+}
+
+void warn_of_similar_classes(LabelledSamples& set) {
+  std::map<std::string, std::string> first;  // class by its form without case, spaces and form of numbers
+  for (const std::string& name : set.classes) {
+    const std::string_view text = io::strip_spaces(name);
+    std::string form;
+    double number = 0;
+    if (io::parse_number(text, '.', number))
+      form = fmt::format("{}", number);
+    else
+      for (const char c : text) form += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    const auto [other, is_new] = first.emplace(form, name);
+    if (!is_new)
+      add_warning(set, fmt::format("{}: classes '{}' and '{}' differ only in case, spaces or the form of a "
+                                   "number; rename one of them if they are the same class",
+                                   set.source, other->second, name));
+  }
 }
 
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
                                                    std::span<const int64_t> samples) {
-  std::vector<std::vector<int64_t>> out(set.classes.size() + 1);
+  std::vector<size_t> counts(set.classes.size() + 1, 0);
+  for (const int64_t i : samples) ++counts.at(static_cast<size_t>(set.labels[static_cast<size_t>(i)] + 1));
+  std::vector<std::vector<int64_t>> out(counts.size());
+  for (size_t k = 0; k < counts.size(); ++k) out[k].reserve(counts[k]);
   for (const int64_t i : samples)
     out.at(static_cast<size_t>(set.labels[static_cast<size_t>(i)] + 1)).push_back(i);
   return out;
@@ -218,11 +276,14 @@ std::vector<int64_t> leave_out(LabelledSamples& set, const std::vector<bool>& ou
     kept.push_back(static_cast<int64_t>(i));
     if (to == i) continue;
     set.labels[to] = set.labels[i];
-    set.names[to] = std::move(set.names[i]);
+    if (!set.names.empty()) set.names[to] = std::move(set.names[i]);
     if (!set.groups.empty()) set.groups[to] = std::move(set.groups[i]);
   }
   set.labels.resize(kept.size());
-  set.names.resize(kept.size());
+  if (set.names.empty())
+    set.numbered.keep(kept);
+  else
+    set.names.resize(kept.size());
   if (!set.groups.empty()) set.groups.resize(kept.size());
   for (auto* list : {&set.train, &set.validation, &set.test}) {
     std::erase_if(*list, [&](int64_t i) { return place[static_cast<size_t>(i)] < 0; });

@@ -56,11 +56,11 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
           "seasonal.variables 1…1000000", "seasonal.periods 1.001…inf", "seasonal.amplitudes",
           "seasonal.trend", "seasonal.noise 0…inf", "seasonal.memory -0.999…0.999"));
   EXPECT_THAT(fields_in(CollectionConfig()),
-              ElementsAre("path", "train path", "test path", "protocol official|paper|tslib",
-                          "validation_share 0.01…0.9", "split_seed 0…2^63", "normalize variable|sample|none",
-                          "length 0…inf", "motifs.samples 8…1000000", "motifs.steps 64…16777216",
-                          "motifs.variables 1…1024", "motifs.noise 0…1000", "motifs.width 0…8388608",
-                          "motifs.shape chirp|tone"));
+              ElementsAre("path", "train path", "test path", "label", "index", "header auto|yes|no",
+                          "protocol official|paper|tslib", "validation_share 0.01…0.9", "split_seed 0…2^63",
+                          "normalize variable|sample|none", "length 0…inf", "motifs.samples 8…1000000",
+                          "motifs.steps 64…16777216", "motifs.variables 1…1024", "motifs.noise 0…1000",
+                          "motifs.width 0…8388608", "motifs.shape chirp|tone"));
   EXPECT_THAT(fields_in(SeriesAugmentConfig()),
               ElementsAre("noise 0…100", "scale 0…1", "shift 0…16777216", "erase 0…0.9"));
   EXPECT_THAT(fields_in(TextConfig()),

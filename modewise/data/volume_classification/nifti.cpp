@@ -54,6 +54,12 @@ std::string cell_text(const io::CsvColumn& column, size_t row) {
   return "";
 }
 
+std::vector<std::string> names_of(const io::CsvTable& table) {
+  std::vector<std::string> names;
+  for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
 /// A column name in lower case, with _ for spaces and hyphens.
 std::string plain_name(std::string name) {
   for (char& c : name)
@@ -66,7 +72,9 @@ const io::CsvColumn* find_column(const io::CsvTable& table, const std::string& a
                                  std::initializer_list<const char*> names, const std::string& path) {
   if (!asked.empty()) {
     const io::CsvColumn* column = table.find(asked);
-    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'", path, asked);
+    const std::vector<std::string> there = names_of(table);
+    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'{}; the columns are: {}", path,
+            asked, nearest_name_hint(asked, there), listed_names(there));
     return column;
   }
   for (const char* name : names)
@@ -104,8 +112,8 @@ LabelTable read_labels(const std::string& path, const VolumeConfig& config) {
                         path);
   require(files != nullptr && labels != nullptr, ErrorKind::data,
           "{}: expected a column of files (file) and one of classes (label); data.file_column and "
-          "data.label_column select others",
-          path);
+          "data.label_column select others; the columns are: {}",
+          path, listed_names(names_of(table)));
   LabelTable out;
   if (group == files || group == labels) group = nullptr;
   if (group != nullptr) out.group_column = group->name;

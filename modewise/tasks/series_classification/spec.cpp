@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/data_files.h"
@@ -21,17 +20,10 @@ std::unique_ptr<Run> create(const Settings& settings) {
   return std::make_unique<SeriesClassificationRun>(load_config<SeriesClassificationConfig>(settings));
 }
 
-/// Length of the shortest sample.
-int64_t shortest(const data::SeriesCollection& set) {
-  int64_t steps = set.length;
-  for (const at::Tensor& series : set.samples) steps = std::min(steps, series.size(1));
-  return steps;
-}
-
 Result describe_data(const Settings& settings) {
   const SeriesClassificationConfig config = load_config<SeriesClassificationConfig>(settings);
   const data::SeriesCollection set = data::load_collection(config.data);
-  const int64_t minimum = shortest(set);
+  const int64_t minimum = set.samples.shortest();
   Json head = {{"source", set.source},   {"name", set.name},
                {"cases", set.count()},   {"variables", set.variables},
                {"longest", set.length},  {"shortest", minimum},

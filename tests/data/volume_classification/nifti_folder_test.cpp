@@ -187,7 +187,8 @@ TEST_F(Volumes, OfAFolderTakeTheirColumnsAndSplitsByManyNames) {
   EXPECT_EQ(refusal(config), table + ": class 'u' is not among data.classes");
   config.classes = {};
   config.label_column = "none";
-  EXPECT_EQ(refusal(config), table + ": there is no column 'none'");
+  EXPECT_EQ(refusal(config),
+            table + ": there is no column 'none'; the columns are: file, other, label, split, half");
   config.label_column = config.split_column = "";
   scratch_.write("scans/labels.csv", "file,label,split\na,x,train\nb,y,\nc,x,val\nd,y,test\n");
   EXPECT_EQ(refusal(config), table + ": some rows have a split and others do not");
