@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -28,6 +29,19 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+/// "2", or "1-4".
+io::LeftOutLines::Range line_range(const std::string& text) {
+  io::LeftOutLines::Range range;
+  const char* const end = text.data() + text.size();
+  auto read = std::from_chars(text.data(), end, range.first);
+  range.last = range.first;
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-')
+    read = std::from_chars(read.ptr + 1, end, range.last);
+  require(read.ec == std::errc() && read.ptr == end && range.first >= 1 && range.last >= range.first,
+          ErrorKind::config, "data.skip_lines: expected line numbers from 1 such as 2 or 1-4, got '{}'", text);
+  return range;
+}
+
 io::CsvOptions csv_options(const ForecastDataConfig& config) {
   io::CsvOptions options;
   if (config.delimiter == "tab")
@@ -37,6 +51,15 @@ io::CsvOptions csv_options(const ForecastDataConfig& config) {
             "data.delimiter: expected one character or the word tab, got '{}'", config.delimiter);
     options.delimiter = config.delimiter[0];
   }
+  if (config.decimal != "auto") options.decimal = config.decimal[0];
+  if (!config.usual_decimal.empty()) options.usual_decimal = config.usual_decimal[0];
+  if (config.thousands != "auto")
+    options.thousands = config.thousands == "none"    ? '\0'
+                        : config.thousands == "space" ? ' '
+                                                      : config.thousands[0];
+  require(!options.thousands || *options.thousands != config.decimal[0], ErrorKind::config,
+          "data.thousands and data.decimal are both '{}'", config.decimal);
+  for (const std::string& lines : config.skip_lines) options.skip_lines.push_back(line_range(lines));
   if (config.header != "auto")
     options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   options.missing.insert(options.missing.end(), config.missing_texts.begin(), config.missing_texts.end());
@@ -174,6 +197,8 @@ Frame described(const io::CsvTable& table, const TableTime& time) {
   Frame frame;
   frame.had_header = table.had_header;
   frame.time_columns = time_columns(table, time);
+  frame.notes = table.notes;
+  if (table.decimal_proven) frame.decimal = std::string(1, table.decimal);
   if (!table.suspect_row.empty())
     frame.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
@@ -218,6 +243,7 @@ Series long_series(io::CsvTable table, const TableTime& time, const TableIds& id
   series.notes.insert(series.notes.end(), frame.notes.begin(), frame.notes.end());
   series.warnings = std::move(frame.warnings);
   series.header = frame.had_header;
+  series.decimal = frame.decimal;
   series.categories = config.words;
   return series;
 }
@@ -274,6 +300,7 @@ void add_words(Categories& words, const std::string& path, const ForecastDataCon
 Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const Frame* like,
                  const std::string& like_path) {
   ForecastDataConfig config = asked;
+  if (like != nullptr && !like->decimal.empty()) config.usual_decimal = like->decimal;
   io::CsvOptions options = csv_options(config);
   if (like != nullptr) options.header = like->had_header ? io::CsvOptions::yes : io::CsvOptions::no;
   io::CsvTable table = io::read_csv(path, options);
@@ -305,6 +332,7 @@ Series read_csv_series(const ForecastDataConfig& asked) {
   series.notes = std::move(frame.notes);
   series.warnings = std::move(frame.warnings);
   series.header = frame.had_header;
+  series.decimal = std::move(frame.decimal);
   series.categories = std::move(config.words);
   series.place = std::move(frame.place);
   return series;

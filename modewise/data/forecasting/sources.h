@@ -23,6 +23,7 @@ struct Frame {
   std::map<std::string, std::string> constant_texts;  // constant text columns: column → value
   std::vector<std::string> notes, warnings;           // as in Series
   bool had_header = false;
+  std::string decimal;  // as in Series
   Place place;  // location of a cell (row of `values`, variable)
 };
 

@@ -83,7 +83,7 @@ std::vector<std::string> classes_in(const io::CsvColumn& column, const std::stri
 }
 
 SampleTable columns_of(const std::string& path) {
-  const io::CsvTable csv = io::read_csv(path);
+  const io::CsvTable csv = io::read_csv(path, {.plain_numbers = true});
   const io::CsvColumn* classes = class_column(csv);
   SampleTable table;
   table.rows = csv.rows;

@@ -67,7 +67,7 @@ struct Labelled {
 
 /// Labels of the CSV by file stem.
 std::map<std::string, Labelled> read_labels(const std::string& path, const VolumeConfig& config) {
-  const io::CsvTable table = io::read_csv(path);
+  const io::CsvTable table = io::read_csv(path, {.plain_numbers = true});
   const auto* files =
       find_column(table, config.file_column, {"file", "filename", "path", "image", "name", "id"}, path);
   const auto* labels =
