@@ -1,5 +1,8 @@
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -215,6 +218,32 @@ DatedRows rows_of(const io::CsvTable& table, const TableTime& time, const Foreca
   return lay_rows(time.dates, TableLines(table), time.style, table.source, config);
 }
 
+/// Shrinks a vector and returns the pages beyond its new end to the system; the rest stays in place.
+void shrink_in_place(std::vector<double>& numbers, size_t size) {
+  numbers.resize(size);
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = [&](size_t index) { return reinterpret_cast<uintptr_t>(numbers.data() + index); };
+  const uintptr_t begin = (address(size) + page - 1) / page * page,
+                  end = address(numbers.capacity()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+/// Moves columns into the rows of `out`. Works from the end and gives the memory of moved rows back, so that
+/// the numbers of a large file are in memory once.
+void move_rows(std::vector<std::vector<double>*> columns, double* out) {
+  constexpr size_t kBlock = size_t{1} << 19;  // cells
+  const size_t width = columns.size(), step = std::max(kBlock / width, size_t{1});
+  for (size_t end = columns[0]->size(); end > 0;) {
+    const size_t begin = end - std::min(end, step);
+    for (size_t c = 0; c < width; ++c) {
+      for (size_t row = begin; row < end; ++row) out[row * width + c] = (*columns[c])[row];
+      shrink_in_place(*columns[c], begin);
+    }
+    end = begin;
+  }
+  for (std::vector<double>* column : columns) std::vector<double>().swap(*column);
+}
+
 /// Adds values and time axis.
 void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std::vector<size_t>& variables,
              const ForecastDataConfig& config) {
@@ -222,13 +251,24 @@ void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std:
   frame.time = laid.axis;
   frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
   const auto width = std::ssize(variables);
-  frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
-  double* values = frame.values.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < width; ++i) {
-    io::CsvColumn& column = table.columns[variables[static_cast<size_t>(i)]];
+  std::vector<std::vector<double>*> numbers;
+  for (const size_t variable : variables) {
+    io::CsvColumn& column = table.columns[variable];
     frame.names.push_back(column.name);
-    place_numbers(column.numbers, time, laid.rows, config, values + i, width);
-    std::vector<double>().swap(column.numbers);  // freed early: files may be large
+    numbers.push_back(&column.numbers);
+    column.numbers.resize(static_cast<size_t>(table.rows), kMissing);  // a column of texts without any text
+  }
+  if (laid.rows.empty() && config.resample.empty() && frame.time.length == table.rows) {
+    frame.values = at::empty({frame.time.length, width}, at::kDouble);
+    move_rows(std::move(numbers), frame.values.mutable_data_ptr<double>());
+  } else {
+    frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
+    double* values = frame.values.mutable_data_ptr<double>();
+    for (int64_t i = 0; i < width; ++i) {
+      std::vector<double>& column = *numbers[static_cast<size_t>(i)];
+      place_numbers(column, time, laid.rows, config, values + i, width);
+      std::vector<double>().swap(column);  // freed early: files may be large
+    }
   }
   frame.place = place_of(table, std::move(laid.rows), frame.names);
 }

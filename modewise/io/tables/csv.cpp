@@ -31,6 +31,7 @@ Names read_names(CsvScanner& scanner, const CsvDialect& dialect, const std::stri
   scanner.row([&](size_t, std::string_view cell) {
     if (names.size() < kCsvColumnLimit) names.emplace_back(strip_spaces(cell));
   });
+  require(!names.empty(), ErrorKind::data, "{}: there are no rows", source);
   require(scanner.cells() <= kCsvColumnLimit, ErrorKind::data, "{}:{}: {} columns; the limit is {}", source,
           scanner.line(), scanner.cells(), kCsvColumnLimit);
   if (dialect.header && dialect.header_after_comment) names[0] = strip_comment_mark(names[0]);

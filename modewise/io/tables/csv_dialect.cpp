@@ -25,7 +25,6 @@ using Row = std::vector<std::string>;
 // The first rows; broken if one of them cannot be split with this delimiter.
 struct Sample {
   std::vector<Row> rows;
-  int64_t first_line = 1;
   bool broken = false;
 };
 
@@ -42,7 +41,6 @@ Sample read_sample(std::string_view text, char delimiter, const std::string& sou
              if (c <= kCsvColumnLimit) row.emplace_back(cell.substr(0, kSampleText));
            })) {
       cells += row.size();
-      if (sample.rows.empty()) sample.first_line = scanner.line();
       sample.rows.push_back(std::move(row));
       row = {};
     }
@@ -384,11 +382,13 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
     const Line& last = comments.back();
     const bool could_be = options.header != CsvOptions::no && (!guess.header || guess.warning) &&
                           count_cells(last.text, dialect.delimiter) == sample.rows[0].size();
-    if (could_be) {
-      dialect.left_out = uncommented;
-      if (comments.size() > 1) dialect.left_out.add({comments[0].number, last.number - 1});
-      comments.pop_back();
-      sample = read_sample(text, dialect.delimiter, source, dialect.left_out);
+    LeftOutLines others = uncommented;
+    if (comments.size() > 1) others.add({comments[0].number, last.number - 1});
+    Sample with_last;
+    if (could_be) with_last = read_sample(text, dialect.delimiter, source, others);
+    if (!with_last.rows.empty()) {
+      sample = std::move(with_last);
+      dialect.left_out = std::move(others);
       const std::string marked = sample.rows[0][0];
       sample.rows[0][0] = strip_comment_mark(marked);
       guess = guess_header(sample.rows, dialect.decimal, missing, plain);
@@ -396,6 +396,7 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
       if (dialect.header_after_comment)
         dialect.notes.push_back(fmt::format("line {}, {}, is read as the header", last.number,
                                             quote_for_message(last.text.substr(0, 100))));
+      comments.pop_back();
     }
     dialect.comments = std::ssize(comments);
   }
