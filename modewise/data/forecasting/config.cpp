@@ -72,7 +72,8 @@ void ForecastDataConfig::fields(Fields& f) {
         {.one_of = {"auto", "yes", "no"}});
   f.add("decimal", decimal, "decimal mark of a CSV file; auto: decided from its numbers",
         {.one_of = {"auto", ".", ","}});
-  f.add("thousands", thousands, "mark between groups of three digits in a CSV file; auto: decided from its numbers",
+  f.add("thousands", thousands,
+        "mark between groups of three digits in a CSV file; auto: decided from its numbers",
         {.one_of = {"auto", "none", ",", ".", "'", "space"}});
   f.add("skip_lines", skip_lines,
         "lines of a CSV file to leave out, counted from 1, such as a row of units: 2 or 1-4");

@@ -41,7 +41,8 @@ io::LeftOutLines::Range line_range(const std::string& text) {
   if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-')
     read = std::from_chars(read.ptr + 1, end, range.last);
   require(read.ec == std::errc() && read.ptr == end && range.first >= 1 && range.last >= range.first,
-          ErrorKind::config, "data.skip_lines: expected line numbers from 1 such as 2 or 1-4, got '{}'", text);
+          ErrorKind::config, "data.skip_lines: expected line numbers from 1 such as 2 or 1-4, got '{}'",
+          text);
   return range;
 }
 

@@ -24,7 +24,7 @@ struct Frame {
   std::vector<std::string> notes, warnings;           // as in Series
   bool had_header = false;
   std::string decimal;  // as in Series
-  Place place;  // location of a cell (row of `values`, variable)
+  Place place;          // location of a cell (row of `values`, variable)
 };
 
 /// With `like`, the file must have the same columns, and its variables are read in the order of `like`.

@@ -93,34 +93,43 @@ char only_decimal(FormatSet formats) {
   return (formats & formats_with_decimal('.')) == 0 ? ',' : 0;
 }
 
+std::string plural(int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 /// Notes about columns; those of one text are joined.
 class ColumnNotes {
  public:
-  void add(const std::string& column, std::string text) {
-    const auto known = std::find_if(notes_.begin(), notes_.end(), [&](const auto& note) { return note.first == text; });
-    if (known == notes_.end())
-      notes_.push_back({std::move(text), {column}});
-    else
-      known->second.push_back(column);
+  /// With a `noun` the note begins with the number of such things in all columns: "12 cells".
+  void add(const std::string& column, const std::string& text, int64_t count = 0,
+           const char* noun = nullptr) {
+    auto note =
+        std::find_if(notes_.begin(), notes_.end(), [&](const Note& known) { return known.text == text; });
+    if (note == notes_.end()) note = notes_.insert(note, Note{text, noun, 0, {}});
+    note->count += count;
+    note->columns.push_back(column);
   }
   void append_to(std::vector<std::string>& out) const {
     constexpr size_t kShown = 4;
-    for (const auto& [text, columns] : notes_) {
+    for (const auto& [text, noun, count, columns] : notes_) {
       std::string names;
       for (size_t i = 0; i < std::min(columns.size(), kShown); ++i)
         names += (i == 0 ? "" : ", ") + quote_for_message(columns[i]);
       if (columns.size() > kShown) names += fmt::format(" and {} more", columns.size() - kShown);
-      out.push_back(fmt::format("{} {}: {}", columns.size() == 1 ? "column" : "columns", names, text));
+      out.push_back(fmt::format("{} {}: {}{}", columns.size() == 1 ? "column" : "columns", names,
+                                noun == nullptr ? "" : plural(count, noun) + " ", text));
     }
   }
 
  private:
-  std::vector<std::pair<std::string, std::vector<std::string>>> notes_;
+  struct Note {
+    std::string text;
+    const char* noun;
+    int64_t count;
+    std::vector<std::string> columns;
+  };
+  std::vector<Note> notes_;
 };
-
-std::string plural(int64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 class TableReader {
  public:
@@ -231,9 +240,10 @@ class TableReader {
     if (std::find(lines.begin(), lines.end(), column.misfit_line()) != lines.end()) {
       std::string list;
       for (const int64_t line : lines) list += (list.empty() ? "" : ",") + std::to_string(line);
-      return fmt::format("; line{} {} look{} like units or further headers: data.skip_lines = {} leaves {} out",
-                         lines.size() == 1 ? "" : "s", list, lines.size() == 1 ? "s" : "", list,
-                         lines.size() == 1 ? "it" : "them");
+      return fmt::format(
+          "; line{} {} look{} like units or further headers: data.skip_lines = {} leaves {} out",
+          lines.size() == 1 ? "" : "s", list, lines.size() == 1 ? "s" : "", list,
+          lines.size() == 1 ? "it" : "them");
     }
     const std::string_view misfit = strip_spaces(column.misfit());
     if (misfit.starts_with('#') && column.misfit_count() == 1)
@@ -311,8 +321,8 @@ class TableReader {
     for (const CsvColumnReader& column : columns_) {
       if (column.kind() != CsvColumn::number) continue;
       for (const auto& [text, count] : column.marks())
-        notes.add(column.name(), fmt::format("{} of {} read as missing", plural(count, "cell"),
-                                             quote_for_message(text)));
+        notes.add(column.name(), fmt::format("of {} read as missing", quote_for_message(text)), count,
+                  "cell");
       const NumberEvidence& evidence = column.evidence();
       const NumberFormat format = column.format().value_or(NumberFormat{cells_.decimal, 0});
       comma = comma || (evidence.marked && format.decimal == ',');
@@ -322,14 +332,16 @@ class TableReader {
       if (evidence.marked && format.decimal != table_decimal_)
         notes.add(column.name(), fmt::format("{} is the decimal mark, unlike in the other columns",
                                              name_of_mark(format.decimal)));
-      if (evidence.percent > 0) notes.add(column.name(), "percent signs are left out, the values are in percent");
-      if (!evidence.currency.empty()) notes.add(column.name(), fmt::format("{} is left out", evidence.currency));
+      if (evidence.percent > 0)
+        notes.add(column.name(), "percent signs are left out, the values are in percent");
+      if (!evidence.currency.empty())
+        notes.add(column.name(), fmt::format("{} is left out", evidence.currency));
       if (evidence.magnitude > 0)
         notes.add(column.name(), "K, M and B are read as thousands, millions and billions");
       if (evidence.accounting > 0)
-        notes.add(column.name(), plural(evidence.accounting, "number") + " in parentheses read as negative");
+        notes.add(column.name(), "in parentheses read as negative", evidence.accounting, "number");
       if (evidence.trailing_minus > 0)
-        notes.add(column.name(), plural(evidence.trailing_minus, "number") + " with a minus behind read as negative");
+        notes.add(column.name(), "with a minus behind read as negative", evidence.trailing_minus, "number");
       if (evidence.unicode_minus > 0)
         notes.add(column.name(), "the minus sign or dash (\u2212) is read as minus");
     }
@@ -356,7 +368,8 @@ class TableReader {
         continue;
       }
       if (nameless[c] && c > 0)
-        dialect_.notes.push_back(fmt::format("column {} has no name, it is called '{}'", c + 1, columns_[c].name()));
+        dialect_.notes.push_back(
+            fmt::format("column {} has no name, it is called '{}'", c + 1, columns_[c].name()));
       table.columns.push_back(columns_[c].take());
     }
     if (empty > 0) dialect_.notes.push_back(plural(empty, "empty column") + " without a name left out");

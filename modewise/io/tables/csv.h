@@ -28,19 +28,19 @@ namespace modewise::io {
 struct CsvOptions {
   enum Header { guess, yes, no };
 
-  char delimiter = 0;  // 0: guess among , ; tab |
-  char decimal = 0;    // 0: decided from the numbers
+  char delimiter = 0;      // 0: guess among , ; tab |
+  char decimal = 0;        // 0: decided from the numbers
   char usual_decimal = 0;  // where the numbers leave the decimal mark open; 0: an error
   /// Unset: decided from the numbers; 0: none; ' ': any kind of space.
   std::optional<char> thousands = std::nullopt;
-  bool plain_numbers = false;  // written numbers are text, with no notes
+  bool plain_numbers = false;                        // written numbers are text, with no notes
   std::vector<LeftOutLines::Range> skip_lines = {};  // lines that are no rows
   Header header = guess;
   /// Texts of missing cells, compared after stripping spaces.
   std::vector<std::string> missing = {"",     "NA",   "N/A",  "NaN",  "nan", "NAN",  "null", "NULL",
                                       "Null", "None", "none", "#N/A", "#NA", "-nan", "-NaN", "<NA>"};
-  /// Whether the column of a name is text whatever it holds, such as series ids: leading zeros, long digits and
-  /// forms of dates come back as written. Not set: no such column.
+  /// Whether the column of a name is text whatever it holds, such as series ids: leading zeros, long digits
+  /// and forms of dates come back as written. Not set: no such column.
   std::function<bool(std::string_view name)> is_text = {};
 };
 

@@ -44,6 +44,7 @@ void CsvColumnReader::start(CsvColumn::Kind kind) {
   mark_counts_.clear();
   misfit_line_ = misfit_count_ = 0;
   read_as_[kind] = true;
+  settled_ = format_ || cells_->plain;
   if (!format_) {
     evidence_ = {};
     evidence_.formats = cells_->allowed;
@@ -79,14 +80,16 @@ void CsvColumnReader::add(std::string_view cell, int64_t line) {
 
 void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
   double value;
-  const bool plain = parse_number(cell, format_ ? format_->decimal : cells_->decimal, value);
+  bool marked;
+  const bool plain = parse_number(cell, format_ ? format_->decimal : cells_->decimal, value, marked);
   if (plain || (format_ && parse_written_number(cell, *format_, value))) {
     const bool absent = cells_->missing.contains(value);
     numbers_ += !absent;
     column_.numbers.push_back(absent ? kMissing : value);
-    if (!format_)
+    if (marked && !settled_)
       see_plain(cell, line);
-    else if (evidence_.percent > 0 && value != 0 && !absent && cell.find('%') == std::string_view::npos)
+    else if (evidence_.percent > 0 && format_ && value != 0 && !absent &&
+             cell.find('%') == std::string_view::npos)
       note_misfit(cell, line, "holds percentages, but {} has no percent sign");
     return;
   }
@@ -149,11 +152,8 @@ void CsvColumnReader::count_mark(std::string_view cell, int64_t line) {
 void CsvColumnReader::see_plain(std::string_view cell, int64_t line) {
   const char decimal = cells_->decimal;
   const FormatSet fitting = formats_with_decimal(decimal);
-  if (evidence_.marked && (evidence_.formats & ~fitting) == 0) return;
-  const size_t at = cell.find(decimal);
-  if (at == std::string_view::npos) return;
   evidence_.marked = true;
-  if (!could_group(cell, at)) return narrow(fitting, cell, line);
+  if (!could_group(cell, cell.find(decimal))) return narrow(fitting, cell, line);
   if (evidence_.open_line == 0) {
     evidence_.open = cell;
     evidence_.open_line = line;
@@ -194,12 +194,14 @@ void CsvColumnReader::narrow(FormatSet formats, std::string_view cell, int64_t l
                                  ", but {} has other marks: data.decimal and data.thousands set them");
   if (rest != evidence_.formats) evidence_.example = cell;
   evidence_.formats = rest;
+  settled_ = evidence_.marked && (rest & ~formats_with_decimal(cells_->decimal)) == 0;
 }
 
 void CsvColumnReader::note_misfit(std::string_view cell, int64_t line, std::string why) {
   if (column_.kind == CsvColumn::date) {
     // A date of another form than those in the rows above counts as text.
-    ++(kind_of(cell, cells_->decimal, cells_->missing, cells_->plain) == CellKind::number ? numbers_ : texts_);
+    ++(kind_of(cell, cells_->decimal, cells_->missing, cells_->plain) == CellKind::number ? numbers_
+                                                                                          : texts_);
   }
   misfit_count_ += misfit_line_ != 0 && cell.substr(0, 100) == misfit_;
   if (misfit_line_ != 0) return;

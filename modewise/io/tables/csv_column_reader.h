@@ -18,8 +18,8 @@ namespace modewise::io {
 /// How all columns of a table read their cells.
 struct CsvCells {
   char decimal = '.';
-  bool plain = false;                // as CsvOptions::plain_numbers
-  FormatSet allowed = kAllFormats;   // by the options
+  bool plain = false;               // as CsvOptions::plain_numbers
+  FormatSet allowed = kAllFormats;  // by the options
   MissingValues missing;
 };
 
@@ -39,15 +39,15 @@ class CsvColumnReader {
  public:
   enum class Result { good, read_again, misfit };
 
-  /// `cells` must outlive the reader. Reserves memory for `rows`. With `only_text` the column is text whatever
-  /// it holds.
+  /// `cells` must outlive the reader. Reserves memory for `rows`. With `only_text` the column is text
+  /// whatever it holds.
   CsvColumnReader(std::string name, CsvColumn::Kind expected, const CsvCells& cells, size_t rows,
                   bool only_text = false);
 
   void add(std::string_view cell, int64_t line);
 
-  /// Call after the last row. `read_again` if most cells are of another kind than expected; `misfit` if a cell
-  /// does not fit its column.
+  /// Call after the last row. `read_again` if most cells are of another kind than expected; `misfit` if a
+  /// cell does not fit its column.
   Result finish(const std::string& source);
   /// The error about the cell that does not fit; `remedy` ends the sentence.
   [[noreturn]] void fail_misfit(const std::string& source, const std::string& remedy) const;
@@ -87,6 +87,7 @@ class CsvColumnReader {
   bool only_text_;
   NumberEvidence evidence_;
   std::optional<NumberFormat> format_;
+  bool settled_ = false;                                     // plain numbers say nothing new about the format
   int64_t numbers_ = 0, dates_ = 0, texts_ = 0, marks_ = 0;  // cells of each kind
   std::vector<std::pair<std::string, int64_t>> mark_counts_;
   int64_t misfit_line_ = 0;  // the first cell that does not fit; 0: none

@@ -339,6 +339,7 @@ CellKind kind_of(std::string_view text, char decimal, const MissingValues& missi
   if (read_date_time(text)) return CellKind::date;
   if (plain) return CellKind::text;
   if (is_missing_mark(text)) return CellKind::mark;
+  if (text.find_first_of("0123456789") == std::string_view::npos) return CellKind::text;
   return read_written_number(text).formats != 0 ? CellKind::number : CellKind::text;
 }
 
@@ -401,8 +402,7 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
     dialect.comments = std::ssize(comments);
   }
   dialect.header = options.header == CsvOptions::yes || guess.header;
-  if (options.header == CsvOptions::guess && guess.warning)
-    dialect.suspect_row = first_cells(sample.rows[0]);
+  if (options.header == CsvOptions::guess && guess.warning) dialect.suspect_row = first_cells(sample.rows[0]);
   dialect.kinds = guess_kinds(sample.rows, dialect.header ? 1 : 0, sample.rows[0].size(), dialect.decimal,
                               missing, plain);
   return dialect;

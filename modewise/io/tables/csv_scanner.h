@@ -51,8 +51,8 @@ class CsvScanner {
     return true;
   }
 
-  size_t cells() const { return cells_; }     // of the last row
-  int64_t line() const { return row_line_; }  // first line of the last row, from 1
+  size_t cells() const { return cells_; }         // of the last row
+  int64_t line() const { return row_line_; }      // first line of the last row, from 1
   int64_t comments() const { return comments_; }  // comment lines so far, without those of the ranges
   /// The unread text.
   std::string_view rest() const { return {at_, static_cast<size_t>(end_ - at_)}; }
@@ -82,7 +82,7 @@ class CsvScanner {
     while (at_ != end_) {
       if (*at_ == '\n' || *at_ == '\r')
         take_line_end();
-      else if (left_out_ == nullptr || !skip_left_out_line())
+      else if (left_out_ == nullptr || (left_out_->ranges.empty() && *at_ != '#') || !skip_left_out_line())
         break;
     }
   }

@@ -155,8 +155,8 @@ std::string plain_text(const Parts& parts, NumberFormat format) {
     if (grouped || parts.found.magnitude != 0 || (body[at] != 'e' && body[at] != 'E')) return {};
     const std::string_view exponent = body.substr(at + 1);
     const size_t sign = !exponent.empty() && (exponent[0] == '+' || exponent[0] == '-') ? 1 : 0;
-    if (exponent.size() == sign || !std::all_of(exponent.begin() + static_cast<ptrdiff_t>(sign),
-                                                exponent.end(), is_digit))
+    if (exponent.size() == sign ||
+        !std::all_of(exponent.begin() + static_cast<ptrdiff_t>(sign), exponent.end(), is_digit))
       return {};
     out += body.substr(at);
   }
@@ -210,7 +210,8 @@ bool parse_written_number(std::string_view text, NumberFormat format, double& va
 }
 
 bool could_group(std::string_view number, size_t at) {
-  const std::string_view whole = strip_spaces(number.substr(0, at)), rest = strip_spaces(number.substr(at + 1));
+  const std::string_view whole = strip_spaces(number.substr(0, at)),
+                         rest = strip_spaces(number.substr(at + 1));
   const std::string_view digits = whole.substr(std::min(whole.find_first_not_of("+-"), whole.size()));
   return rest.size() == 3 && std::all_of(rest.begin(), rest.end(), is_digit) && !digits.empty() &&
          digits.size() <= 3 && digits[0] != '0';
@@ -218,9 +219,9 @@ bool could_group(std::string_view number, size_t at) {
 
 bool is_missing_mark(std::string_view text) {
   static constexpr std::string_view kMarks[] = {
-      "?",      ".",      "-",       "--",       "---",   "\u2013",  "\u2014", "n/a",   "n.a.",
-      "na",     "NaT",    "missing", "Missing",  "nodata", "no data", "NoData", "No data", "ND",
-      "#DIV/0!", "#VALUE!", "#REF!",  "#NUM!",    "#NAME?", "#NULL!"};
+      "?",       ".",  "-",       "--",      "---",     "\u2013", "\u2014",  "n/a",
+      "n.a.",    "na", "NaT",     "missing", "Missing", "nodata", "no data", "NoData",
+      "No data", "ND", "#DIV/0!", "#VALUE!", "#REF!",   "#NUM!",  "#NAME?",  "#NULL!"};
   return std::find(std::begin(kMarks), std::end(kMarks), strip_spaces(text)) != std::end(kMarks);
 }
 

@@ -27,10 +27,10 @@ FormatSet formats_with_thousands(char thousands);
 
 /// A text as a number.
 struct WrittenNumber {
-  FormatSet formats = 0;   // in which it is a number; 0: it is none
-  bool marked = false;     // with a point or comma
-  bool percent = false;    // 5%
-  char magnitude = 0;      // K, M, B
+  FormatSet formats = 0;    // in which it is a number; 0: it is none
+  bool marked = false;      // with a point or comma
+  bool percent = false;     // 5%
+  char magnitude = 0;       // K, M, B
   bool accounting = false;  // (5)
   bool trailing_minus = false;
   bool unicode_minus = false;

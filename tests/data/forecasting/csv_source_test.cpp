@@ -83,11 +83,14 @@ TEST_F(CsvSource, OptionsSetTheMarksOfNumbersAndLeaveLinesOut) {
   EXPECT_EQ(s.where(1, 0), folder_.path("f.csv") + ":6: column 'a'");
   for (const char* lines : {"0", "3-2", "x", "2-", "1 2", ""}) {
     units.skip_lines = {lines};
-    EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", units), HasSubstr("data.skip_lines: expected line numbers")) << lines;
+    EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", units),
+                HasSubstr("data.skip_lines: expected line numbers"))
+        << lines;
   }
   ForecastDataConfig same;
   same.decimal = same.thousands = ",";
-  EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", same), HasSubstr("data.thousands and data.decimal are both ','"));
+  EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", same),
+              HasSubstr("data.thousands and data.decimal are both ','"));
 }
 
 TEST_F(CsvSource, SaysHowNumbersAreRead) {

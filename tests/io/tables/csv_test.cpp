@@ -317,7 +317,8 @@ TEST(Csv, RefusesWithThePlace) {
        "file:3: column 'x' holds numbers, but 'Bad' is not a finite number; 2 cells hold it: "
        "data.missing_texts = Bad reads them as missing"},
       {"a row of units", "time,t\nUTC,K\n2024-01-01,5\n2024-01-02,6\n",
-       "file:2: column 'time' holds dates like year-month-day, but 'UTC' is not one; line 2 looks like units or "
+       "file:2: column 'time' holds dates like year-month-day, but 'UTC' is not one; line 2 looks like units "
+       "or "
        "further headers: data.skip_lines = 2 leaves it out"},
       {"three headers", "Price,Close\nTicker,XYZ\nDate,\n2024-01-01,5\n2024-01-02,6\n",
        "file:2: column 'Price' holds dates like year-month-day, but 'Ticker' is not one; lines 2,3 look like "
@@ -420,8 +421,8 @@ TEST(Csv, ReadsNumbersAsTheyAreWritten) {
 }
 
 TEST(Csv, ReadsPointsAsDecimalMarksWhereTheyCanBeNothingElse) {
-  EXPECT_EQ(column_of({"1.234", "0.125"}), (Numbers{1.234, 0.125}));      // no group begins with 0
-  EXPECT_EQ(column_of({"1.234", "1.5"}), (Numbers{1.234, 1.5}));          // three digits and one
+  EXPECT_EQ(column_of({"1.234", "0.125"}), (Numbers{1.234, 0.125}));        // no group begins with 0
+  EXPECT_EQ(column_of({"1.234", "1.5"}), (Numbers{1.234, 1.5}));            // three digits and one
   EXPECT_EQ(column_of({"1.234", "1234.567"}), (Numbers{1.234, 1234.567}));  // a group of four
   const CsvTable commas = table_of("x,y\n1.234,900\n2.345,901\n");
   EXPECT_EQ(commas.columns[0].numbers, (Numbers{1.234, 2.345}));
@@ -468,7 +469,8 @@ TEST(Csv, TakesTheMarksOfTheOptions) {
 
 TEST(Csv, NamesEachReadingOfWrittenNumbers) {
   const CsvTable table = table_of(
-      "d,p,v,c,a,m\n2023-10-07,\"41,166.9\",46.9K,-0.79%,(5),\u22126\n2023-10-06,\"41,134.3\",45.8K,0.34%,$7,5-\n");
+      "d,p,v,c,a,m\n2023-10-07,\"41,166.9\",46.9K,-0.79%,(5),\u22126\n2023-10-06,\"41,134.3\",45.8K,0.34%,$7,"
+      "5-\n");
   EXPECT_THAT(table.notes,
               testing::ElementsAre("column 'p': the comma groups thousands",
                                    "column 'v': K, M and B are read as thousands, millions and billions",
@@ -494,14 +496,16 @@ TEST(Csv, ReadsMarksOfMissingCellsInColumnsOfNumbers) {
   EXPECT_THAT(table.notes, testing::ElementsAre("column 'x': 2 cells of '.' read as missing",
                                                 "column 'x': 1 cell of '#DIV/0!' read as missing",
                                                 "column 'y': 1 cell of '?' read as missing"));
+  EXPECT_THAT(table_of("x,y\n1,?\n?,?\n2,3\n").notes,
+              testing::ElementsAre("columns 'x', 'y': 3 cells of '?' read as missing"));
   EXPECT_EQ(table_of("x,y\n-,1\n?,2\n").columns[0].texts, (TextCells{"-", "?"}));
 }
 
 TEST(Csv, KeepsChosenColumnsAsTexts) {
   CsvOptions options;
   options.is_text = [](std::string_view name) { return name == "id" || name == "day"; };
-  const CsvTable table = table_of(
-      "id,day,x\n000001,2020-01-01,1\n1234567890123456789,01/02/2020,2\n1e3,NA,3\n", options);
+  const CsvTable table =
+      table_of("id,day,x\n000001,2020-01-01,1\n1234567890123456789,01/02/2020,2\n1e3,NA,3\n", options);
   EXPECT_EQ(table.columns[0].texts, (TextCells{"000001", "1234567890123456789", "1e3"}));
   EXPECT_EQ(table.columns[1].texts, (TextCells{"2020-01-01", "01/02/2020", ""}));
   EXPECT_EQ(table.columns[2].numbers, (Numbers{1, 2, 3}));
@@ -530,8 +534,8 @@ TEST(Csv, LeavesCommentsOut) {
   const CsvTable named = table_of("# made today\n# time, x\n1,2.5\n2,3.5\n");
   EXPECT_EQ(names_of(named), (Names{"time", "x"}));
   EXPECT_EQ(named.rows, 2);
-  EXPECT_THAT(named.notes, testing::ElementsAre("line 2, '# time, x', is read as the header",
-                                                "1 comment line left out"));
+  EXPECT_THAT(named.notes,
+              testing::ElementsAre("line 2, '# time, x', is read as the header", "1 comment line left out"));
   EXPECT_EQ(names_of(table_of("#,a\n0,5\n1,6\n")), (Names{"#", "a"}));
   // Rows with as many cells as the others are rows.
   EXPECT_EQ(table_of("name,y\n#1,2\n#2,4\n").columns[0].texts, (TextCells{"#1", "#2"}));
@@ -540,7 +544,8 @@ TEST(Csv, LeavesCommentsOut) {
 TEST(Csv, LeavesLinesOutThatTheOptionsName) {
   CsvOptions options;
   options.skip_lines = {{6, 6}, {1, 3}};
-  const CsvTable table = table_of("Station;7\n\nMade by hand\ndate,a\n2023-03-01,1\nUTC,K\n2023-03-02,2\n", options);
+  const CsvTable table =
+      table_of("Station;7\n\nMade by hand\ndate,a\n2023-03-01,1\nUTC,K\n2023-03-02,2\n", options);
   EXPECT_EQ(names_of(table), (Names{"date", "a"}));
   EXPECT_EQ(table.columns[1].numbers, (Numbers{1, 2}));
 }
