@@ -43,6 +43,9 @@ void refuse_other_kinds(std::string_view text, const std::string& source) {
 constexpr size_t kMaxUtf16 = size_t{32} << 20;  // bytes; the converted text fits into 64 MiB
 
 void check_characters(std::string_view text, const std::string& source) {
+  const auto has_nul = [&](size_t at) { return at < text.size() && text[at] == '\0'; };
+  require(!(has_nul(0) && has_nul(2)) && !(has_nul(1) && has_nul(3)), ErrorKind::data,
+          "{}: the file is UTF-16 without a byte order mark; save it as UTF-8", source);
   const size_t nul = text.find('\0');
   if (nul != std::string_view::npos) {
     fail(ErrorKind::data, "{}:{}: NUL at byte {}: not a text file", source, line_of(text, nul), nul);

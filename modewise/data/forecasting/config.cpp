@@ -70,6 +70,13 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("header", header,
         "whether the first row of a CSV file is a header; auto: decided from the rows below",
         {.one_of = {"auto", "yes", "no"}});
+  f.add("decimal", decimal, "decimal mark of a CSV file; auto: decided from its numbers",
+        {.one_of = {"auto", ".", ","}});
+  f.add("thousands", thousands,
+        "mark between groups of three digits in a CSV file; auto: decided from its numbers",
+        {.one_of = {"auto", "none", ",", ".", "'", "space"}});
+  f.add("skip_lines", skip_lines,
+        "lines of a CSV file to leave out, counted from 1, such as a row of units: 2 or 1-4");
   f.add("missing_texts", missing_texts, "further texts for missing values, besides NA, NaN, empty …");
   f.add("missing_values", missing_values, "numbers for missing values, such as -9999");
   f.add("start", start, "date of the first row, for sources without dates");

@@ -68,6 +68,7 @@ struct ForecastDataConfig {
   std::string calendar_code = "cyclic";  // cyclic, scaled
   std::vector<std::string> categories;   // categorical columns, one-hot encoded
   Categories words;                      // not an option: the categories of a run's training data
+  std::string usual_decimal;             // not an option: the decimal mark of a run's training data, or ""
   bool follows = false;                  // not an option: rows continue other data, one row is enough
   std::string time_column;               // "": the first column of dates
   std::vector<std::string> id;           // series id columns of a long table; empty: detected
@@ -76,6 +77,9 @@ struct ForecastDataConfig {
   std::string resample_by = "mean";  // mean, sum, last
   std::string delimiter;             // one character or "tab"; "": detected
   std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
+  std::string decimal = "auto";      // auto, or the mark: . ,
+  std::string thousands = "auto";    // auto, none, or the mark: , . ' space
+  std::vector<std::string> skip_lines;     // lines of a CSV file that are no rows: "2", "1-4"
   std::vector<std::string> missing_texts;  // further texts for missing values
   std::vector<double> missing_values;      // numbers for missing values, such as -9999
   std::string start, step;                 // for sources without dates: "2019-03-01 00:00", "1 h"

@@ -1,9 +1,13 @@
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -28,6 +32,20 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+/// "2", or "1-4".
+io::LeftOutLines::Range line_range(const std::string& text) {
+  io::LeftOutLines::Range range;
+  const char* const end = text.data() + text.size();
+  auto read = std::from_chars(text.data(), end, range.first);
+  range.last = range.first;
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-')
+    read = std::from_chars(read.ptr + 1, end, range.last);
+  require(read.ec == std::errc() && read.ptr == end && range.first >= 1 && range.last >= range.first,
+          ErrorKind::config, "data.skip_lines: expected line numbers from 1 such as 2 or 1-4, got '{}'",
+          text);
+  return range;
+}
+
 io::CsvOptions csv_options(const ForecastDataConfig& config) {
   io::CsvOptions options;
   if (config.delimiter == "tab")
@@ -37,6 +55,15 @@ io::CsvOptions csv_options(const ForecastDataConfig& config) {
             "data.delimiter: expected one character or the word tab, got '{}'", config.delimiter);
     options.delimiter = config.delimiter[0];
   }
+  if (config.decimal != "auto") options.decimal = config.decimal[0];
+  if (!config.usual_decimal.empty()) options.usual_decimal = config.usual_decimal[0];
+  if (config.thousands != "auto")
+    options.thousands = config.thousands == "none"    ? '\0'
+                        : config.thousands == "space" ? ' '
+                                                      : config.thousands[0];
+  require(!options.thousands || *options.thousands != config.decimal[0], ErrorKind::config,
+          "data.thousands and data.decimal are both '{}'", config.decimal);
+  for (const std::string& lines : config.skip_lines) options.skip_lines.push_back(line_range(lines));
   if (config.header != "auto")
     options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   options.missing.insert(options.missing.end(), config.missing_texts.begin(), config.missing_texts.end());
@@ -174,6 +201,8 @@ Frame described(const io::CsvTable& table, const TableTime& time) {
   Frame frame;
   frame.had_header = table.had_header;
   frame.time_columns = time_columns(table, time);
+  frame.notes = table.notes;
+  if (table.decimal_proven) frame.decimal = std::string(1, table.decimal);
   if (!table.suspect_row.empty())
     frame.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
@@ -190,6 +219,32 @@ DatedRows rows_of(const io::CsvTable& table, const TableTime& time, const Foreca
   return lay_rows(time.dates, TableLines(table), time.style, table.source, config);
 }
 
+/// Shrinks a vector and returns the pages beyond its new end to the system; the rest stays in place.
+void shrink_in_place(std::vector<double>& numbers, size_t size) {
+  numbers.resize(size);
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = [&](size_t index) { return reinterpret_cast<uintptr_t>(numbers.data() + index); };
+  const uintptr_t begin = (address(size) + page - 1) / page * page,
+                  end = address(numbers.capacity()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+/// Moves columns into the rows of `out`. Works from the end and gives the memory of moved rows back, so that
+/// the numbers of a large file are in memory once.
+void move_rows(std::vector<std::vector<double>*> columns, double* out) {
+  constexpr size_t kBlock = size_t{1} << 19;  // cells
+  const size_t width = columns.size(), step = std::max(kBlock / width, size_t{1});
+  for (size_t end = columns[0]->size(); end > 0;) {
+    const size_t begin = end - std::min(end, step);
+    for (size_t c = 0; c < width; ++c) {
+      for (size_t row = begin; row < end; ++row) out[row * width + c] = (*columns[c])[row];
+      shrink_in_place(*columns[c], begin);
+    }
+    end = begin;
+  }
+  for (std::vector<double>* column : columns) std::vector<double>().swap(*column);
+}
+
 /// Adds values and time axis.
 void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std::vector<size_t>& variables,
              const ForecastDataConfig& config) {
@@ -197,13 +252,24 @@ void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std:
   frame.time = laid.axis;
   frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
   const auto width = std::ssize(variables);
-  frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
-  double* values = frame.values.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < width; ++i) {
-    io::CsvColumn& column = table.columns[variables[static_cast<size_t>(i)]];
+  std::vector<std::vector<double>*> numbers;
+  for (const size_t variable : variables) {
+    io::CsvColumn& column = table.columns[variable];
     frame.names.push_back(column.name);
-    place_numbers(column.numbers, time, laid.rows, config, values + i, width);
-    std::vector<double>().swap(column.numbers);  // freed early: files may be large
+    numbers.push_back(&column.numbers);
+    column.numbers.resize(static_cast<size_t>(table.rows), kMissing);  // a column of texts without any text
+  }
+  if (laid.rows.empty() && config.resample.empty() && frame.time.length == table.rows) {
+    frame.values = at::empty({frame.time.length, width}, at::kDouble);
+    move_rows(std::move(numbers), frame.values.mutable_data_ptr<double>());
+  } else {
+    frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
+    double* values = frame.values.mutable_data_ptr<double>();
+    for (int64_t i = 0; i < width; ++i) {
+      std::vector<double>& column = *numbers[static_cast<size_t>(i)];
+      place_numbers(column, time, laid.rows, config, values + i, width);
+      std::vector<double>().swap(column);  // freed early: files may be large
+    }
   }
   frame.place = place_of(table, std::move(laid.rows), frame.names);
 }
@@ -218,6 +284,7 @@ Series long_series(io::CsvTable table, const TableTime& time, const TableIds& id
   series.notes.insert(series.notes.end(), frame.notes.begin(), frame.notes.end());
   series.warnings = std::move(frame.warnings);
   series.header = frame.had_header;
+  series.decimal = frame.decimal;
   series.categories = config.words;
   return series;
 }
@@ -274,6 +341,7 @@ void add_words(Categories& words, const std::string& path, const ForecastDataCon
 Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const Frame* like,
                  const std::string& like_path) {
   ForecastDataConfig config = asked;
+  if (like != nullptr && !like->decimal.empty()) config.usual_decimal = like->decimal;
   io::CsvOptions options = csv_options(config);
   if (like != nullptr) options.header = like->had_header ? io::CsvOptions::yes : io::CsvOptions::no;
   io::CsvTable table = io::read_csv(path, options);
@@ -305,6 +373,7 @@ Series read_csv_series(const ForecastDataConfig& asked) {
   series.notes = std::move(frame.notes);
   series.warnings = std::move(frame.warnings);
   series.header = frame.had_header;
+  series.decimal = std::move(frame.decimal);
   series.categories = std::move(config.words);
   series.place = std::move(frame.place);
   return series;

@@ -162,6 +162,7 @@ Series read_folder_series(const ForecastDataConfig& asked) {
   series.notes = notes.of(count);
   series.warnings = warnings.of(count);
   series.header = first.had_header;
+  series.decimal = first.decimal;
   series.categories = config.words;
   series.time_columns = first.time_columns;
   series.place = [places = std::move(places), width = std::ssize(first.names)](int64_t row, int64_t index) {

@@ -49,6 +49,7 @@ struct Series {
   std::vector<std::string> notes;     // changes made while reading: gaps filled, columns dropped …
   std::vector<std::string> warnings;  // ambiguities, and the option that decides each
   std::optional<bool> header;         // whether the first row of a CSV source is a header
+  std::string decimal;                // decimal mark that the numbers of a CSV source prove, or ""
   TimeColumns time_columns;
   Categories categories;                  // categories of the one-hot encoded columns
   std::optional<LongLayout> long_layout;  // set for long tables

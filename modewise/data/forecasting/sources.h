@@ -23,7 +23,8 @@ struct Frame {
   std::map<std::string, std::string> constant_texts;  // constant text columns: column → value
   std::vector<std::string> notes, warnings;           // as in Series
   bool had_header = false;
-  Place place;  // location of a cell (row of `values`, variable)
+  std::string decimal;  // as in Series
+  Place place;          // location of a cell (row of `values`, variable)
 };
 
 /// With `like`, the file must have the same columns, and its variables are read in the order of `like`.

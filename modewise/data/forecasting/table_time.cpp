@@ -144,6 +144,7 @@ int64_t TableLines::operator()(int64_t row) const {
   const io::MappedFile file(path_);
   const io::TextInput input(file.bytes(), path_);
   io::CsvScanner scanner(input.text(), delimiter_, path_);
+  scanner.leave_out(left_out_);
   const auto skip_cell = [](size_t, std::string_view) {};
   for (int64_t at = had_header_ ? -1 : 0; scanner.row(skip_cell) && at < row; ++at) {
   }

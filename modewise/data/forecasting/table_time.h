@@ -17,13 +17,17 @@ namespace modewise::data {
 class TableLines {
  public:
   explicit TableLines(const io::CsvTable& table)
-      : path_(table.source), delimiter_(table.delimiter), had_header_(table.had_header) {}
+      : path_(table.source),
+        delimiter_(table.delimiter),
+        left_out_(table.left_out),
+        had_header_(table.had_header) {}
   const std::string& path() const { return path_; }
   int64_t operator()(int64_t row) const;
 
  private:
   std::string path_;
   char delimiter_;
+  io::LeftOutLines left_out_;
   bool had_header_;
 };
 

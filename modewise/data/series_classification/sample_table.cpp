@@ -280,6 +280,7 @@ bool begins_with_names(const io::CsvTable& csv) {
 
 io::CsvTable read_columns(const std::string& path, const std::string& header, SampleTable& table) {
   io::CsvOptions options;
+  options.plain_numbers = true;
   if (header != "auto") options.header = header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   io::CsvTable csv = io::read_csv(path, options);
   if (header != "auto") return csv;

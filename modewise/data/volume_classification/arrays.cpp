@@ -80,7 +80,7 @@ VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeC
 
 /// Labels of a CSV without file names: one row per sample, in order.
 void append_csv_labels(VolumeSet& set, const std::string& path, const VolumeConfig& config, int64_t samples) {
-  const io::CsvTable table = io::read_csv(path);
+  const io::CsvTable table = io::read_csv(path, {.plain_numbers = true});
   const io::CsvColumn* column = table.find(config.label_column);
   if (config.label_column.empty()) {
     column = &table.columns.back();

@@ -96,7 +96,7 @@ struct LabelTable {
 };
 
 LabelTable read_labels(const std::string& path, const VolumeConfig& config) {
-  const io::CsvTable table = io::read_csv(path);
+  const io::CsvTable table = io::read_csv(path, {.plain_numbers = true});
   const auto* files = find_column(table, config.file_column,
                                   {"file", "filename", "file_name", "path", "file_path", "filepath", "image",
                                    "image_path", "name", "id", "image_id"},

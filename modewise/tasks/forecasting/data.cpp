@@ -129,6 +129,7 @@ DataSummary summarize(const ForecastData& data) {
           data.hash,
           data.series.observed.defined(),
           data.series.header,
+          data.series.decimal,
           data.series.categories,
           known,
           ahead};
@@ -141,6 +142,7 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
                                  {"rows", time.length},
                                  {"missing", summary.missing}};
   if (summary.header) json["header"] = *summary.header;
+  if (!summary.decimal.empty()) json["decimal"] = summary.decimal;
   if (!summary.categories.empty()) json["categories"] = summary.categories;
   json["time"] = {{"dated", time.dated},
                   {"start", time.start},
@@ -164,6 +166,7 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   result.hash = json.at("hash");
   result.missing = json.at("missing");
   if (json.contains("header")) result.header = json["header"].get<bool>();
+  result.decimal = json.value("decimal", "");
   if (json.contains("categories")) result.categories = json["categories"].get<data::Categories>();
   const auto& time = json.at("time");
   result.time.length = json.at("rows");

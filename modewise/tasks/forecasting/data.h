@@ -62,6 +62,7 @@ struct DataSummary {
   std::string source, hash;
   bool missing = false;        // trained with masks
   std::optional<bool> header;  // as in Series
+  std::string decimal;         // as in Series
   data::Categories categories;
   std::optional<FutureCovariateSummary> known;
   data::FutureCovariateShape ahead;  // sizes of the future covariates of windows

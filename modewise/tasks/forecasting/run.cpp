@@ -175,6 +175,7 @@ data::ForecastDataConfig run_series_config(const ForecastRun& run, const std::st
   }
   // Decisions for the training data apply to later files.
   if (config.header == "auto" && run.summary.header) config.header = *run.summary.header ? "yes" : "no";
+  config.usual_decimal = run.summary.decimal;
   config.words = run.summary.categories;
   return config;
 }

@@ -63,6 +63,48 @@ TEST_F(CsvSource, NumbersAndTextsMayStandForMissing) {
   EXPECT_THAT(s.notes, ElementsAre("1 cell of -9999 treated as missing"));
 }
 
+TEST_F(CsvSource, OptionsSetTheMarksOfNumbersAndLeaveLinesOut) {
+  const std::string open = "a;b\n2,900;1\n2,905;2\n";
+  const auto first = [&](const char* decimal, const char* thousands, const std::string& text) {
+    ForecastDataConfig config;
+    config.decimal = decimal;
+    config.thousands = thousands;
+    return value_at(load(text, config), 0);
+  };
+  EXPECT_EQ(first("auto", ",", open), 2900);
+  EXPECT_EQ(first(",", "auto", open), 2.9);
+  EXPECT_EQ(first("auto", "none", open), 2.9);
+  EXPECT_EQ(first("auto", "space", "a;b\n2 900,5;1\n1;2\n"), 2900.5);
+  ForecastDataConfig units;
+  units.skip_lines = {"2", "4-5"};
+  const Series s = load("date,a\nUTC,K\n2020-01-01,1\nx\ny\n2020-01-02,2\n", units);
+  EXPECT_EQ(s.rows(), 2);
+  EXPECT_EQ(value_at(s, 1), 2);
+  EXPECT_EQ(s.where(1, 0), folder_.path("f.csv") + ":6: column 'a'");
+  for (const char* lines : {"0", "3-2", "x", "2-", "1 2", ""}) {
+    units.skip_lines = {lines};
+    EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", units),
+                HasSubstr("data.skip_lines: expected line numbers"))
+        << lines;
+  }
+  ForecastDataConfig same;
+  same.decimal = same.thousands = ",";
+  EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", same),
+              HasSubstr("data.thousands and data.decimal are both ','"));
+}
+
+TEST_F(CsvSource, SaysHowNumbersAreRead) {
+  const Series s = load("date,a,b\n2020-01-01,\"1,234.5\",?\n2020-01-02,\"2,000.5\",3\n,,\n");
+  EXPECT_EQ(value_at(s, 0), 1234.5);
+  EXPECT_THAT(s.notes, ElementsAre("1 row of delimiters alone at the end left out",
+                                   "column 'a': the comma groups thousands",
+                                   "column 'b': 1 cell of '?' read as missing"));
+  EXPECT_EQ(s.decimal, ".");
+  ForecastDataConfig later;
+  later.usual_decimal = ",";
+  EXPECT_EQ(value_at(load("a;b\n2,900;1\n2,905;2\n", later), 0), 2.9);
+}
+
 TEST_F(CsvSource, GapsInDatesAreMissingRows) {
   const Series s = load("date,a\n2020-01-01,1\n2020-01-02,2\n2020-01-04,4\n");
   EXPECT_EQ(s.rows(), 4);
