@@ -44,7 +44,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
           "path path", "format auto|csv|text|npy|npz|folder", "simulate |lorenz96|logistic|seasonal",
           "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "future_covariates",
           "calendar auto|hour|weekday|day|yearday|month", "calendar_encoding cyclic|scaled", "categories",
-          "time_column", "id", "dates strict|rows", "resample", "resample_by mean|sum|last", "delimiter",
+          "time", "time_column", "time_format", "time_zone", "id", "dates strict|rows", "resample", "resample_by mean|sum|last", "delimiter",
           "header auto|yes|no", "missing_texts", "missing_values", "start", "step", "array",
           "time_axis -64…63", "mode_names", "ordered_modes", "missing_fraction 0…1", "missing_seed 0…2^63",
           "split auto|ratio|solar|ett_hour|ett_minute|dates", "split_ratios 0…1", "split_dates",

@@ -43,7 +43,8 @@ class TableReader {
       : text_(text),
         source_(source),
         dialect_(guess_dialect(text, source, options)),
-        missing_(options.missing, dialect_.decimal) {}
+        missing_(options.missing, dialect_.decimal),
+        keep_text_(options.keep_text) {}
 
   CsvTable read() {
     CsvScanner scanner(text_, dialect_.delimiter, source_);
@@ -55,6 +56,7 @@ class TableReader {
     columns_.reserve(names.size());
     for (size_t c = 0; c < names.size(); ++c) {
       columns_.emplace_back(names[c], dialect_.kinds[c], dialect_.decimal, missing_, max_rows);
+      if (keep_text_ && keep_text_(names[c])) columns_.back().keep_text();
     }
     read_rows(at_rows);
     require(rows_ > 0, ErrorKind::data, "{}: a header without rows", source_);
@@ -115,6 +117,7 @@ class TableReader {
   const std::string& source_;
   CsvDialect dialect_;
   MissingValues missing_;
+  std::function<bool(std::string_view)> keep_text_;
   std::vector<CsvColumnReader> columns_;
   int64_t rows_ = 0;
 };

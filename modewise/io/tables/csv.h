@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "modewise/io/tables/date_time.h"
@@ -25,6 +27,8 @@ struct CsvOptions {
   /// Texts of missing cells, compared after stripping spaces.
   std::vector<std::string> missing = {"",     "NA",   "N/A",  "NaN",  "nan", "NAN",  "null", "NULL",
                                       "Null", "None", "none", "#N/A", "#NA", "-nan", "-NaN", "<NA>"};
+  /// Columns that are read as text, whatever they hold; null: none.
+  std::function<bool(std::string_view name)> keep_text;
 };
 
 /// The missing value of a date column.

@@ -1,13 +1,12 @@
 #include "modewise/io/tables/csv_column_reader.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/io/number_text.h"
+#include "modewise/io/tables/time_names.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
@@ -16,15 +15,6 @@ namespace {
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 static_assert(DateColumn::missing == kMissingDate);
-
-// 20160701 parses as a number; only a column with a date-like name has dates of this form.
-bool names_dates(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  static constexpr std::string_view kNames[] = {"date", "day", "datetime", "timestamp", "time", "ds"};
-  return std::find(std::begin(kNames), std::end(kNames), lower) != std::end(kNames);
-}
 
 }  // namespace
 
@@ -39,13 +29,18 @@ void CsvColumnReader::start(CsvColumn::Kind kind) {
   column_.kind = kind;
   column_.numbers = {};
   column_.texts = {};
-  date_column_ = {};
+  date_column_ = DateColumn();
   numbers_ = dates_ = texts_ = 0;
   misfit_line_ = 0;
   read_as_[kind] = true;
   if (kind == CsvColumn::number) column_.numbers.reserve(reserve_);
   if (kind == CsvColumn::date) date_column_.reserve(reserve_);
   if (kind == CsvColumn::text) column_.texts.reserve(reserve_);
+}
+
+void CsvColumnReader::keep_text() {
+  keep_text_ = true;
+  start(CsvColumn::text);
 }
 
 void CsvColumnReader::add(std::string_view cell, int64_t line) {
@@ -123,6 +118,7 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
     fail(ErrorKind::data, "{}: column {} holds more than 4 GiB of text", source,
          quote_for_message(column_.name));
   }
+  if (keep_text_) return Result::good;
   if (CsvColumn::Kind kind = majority(); kind != column_.kind) {
     // Date counts of a column that was read as another kind can be wrong; on the second read text is final.
     if (read_as_[kind]) kind = CsvColumn::text;
@@ -135,6 +131,10 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
   if (column_.kind == CsvColumn::text) return Result::good;
   if (misfit_line_ != 0) {
     const bool numbers = column_.kind == CsvColumn::number;
+    if (numbers && names_hours(column_.name)) {  // 02X, the repeated hour
+      start(CsvColumn::text);
+      return Result::read_again;
+    }
     fail(ErrorKind::data, "{}:{}: column {} holds {}, but {} is {}", source, misfit_line_,
          quote_for_message(column_.name), numbers ? "numbers" : "dates like " + date_column_.style().text(),
          quote_for_message(misfit_), numbers ? "not a finite number" : "not one");
@@ -147,8 +147,9 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
   return Result::good;
 }
 
+// 20160701 parses as a number; only a column whose name says time has dates of this form.
 void CsvColumnReader::become_compact_dates() {
-  if (numbers_ == 0 || !names_dates(column_.name)) return;
+  if (numbers_ == 0 || time_name(column_.name) == TimeName::none) return;
   DateColumn dates;
   dates.reserve(column_.numbers.size());
   for (const double number : column_.numbers) {

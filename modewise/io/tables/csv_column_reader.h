@@ -19,6 +19,8 @@ class CsvColumnReader {
   CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal, const MissingValues& missing,
                   size_t rows);
 
+  /// Reads the column as text, whatever it holds. Call before the first row.
+  void keep_text();
   void add(std::string_view cell, int64_t line);
 
   /// Call after the last row. `read_again` if most cells are of another kind than expected; a cell that does
@@ -45,6 +47,7 @@ class CsvColumnReader {
   int64_t misfit_line_ = 0;                      // the first cell that does not fit; 0: none
   std::string misfit_;
   bool too_long_ = false;
+  bool keep_text_ = false;
   bool read_as_[3] = {false, false, false};
 };
 

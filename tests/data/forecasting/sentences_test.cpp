@@ -97,7 +97,8 @@ TEST_F(SeriesSentences, OfSettingsThatDoNotFit) {
   config.time_column = "t";
   config.path = folder_.write("b.csv", "t,x\nearly,1\nlate,2\n");
   EXPECT_EQ(of(ErrorKind::data, config),
-            config.path + ": the time column 't' must hold dates, it holds text");
+            config.path + ": the time column 't' must hold dates, it holds text, such as 'early' in line 2; "
+                          "data.time_format describes their form");
   config.time_column = "";
   config.path = folder_.write("c.csv", "x\n1\n2\n");
   config.step = "1 h";
