@@ -1,6 +1,6 @@
 #pragma once
-// Clock columns of a CSV table: the time of day in a column besides the dates, as clock times, hours, numbered
-// periods or minutes.
+// Clock columns of a CSV table: the time of day in a column besides the dates, as clock times, hours,
+// numbered periods or minutes.
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +20,8 @@ struct ClockColumn {
 };
 
 /// Reads clock times (17:24:00, 5:24 p.m., 24:00), hours 0 to 23 or 1 to 24 (the repeated hour of the end of
-/// daylight saving as 02X), hhmm (0 to 2359), minutes of the day, or periods of which 24, 48, 96 or 288 make a
-/// day; numbers only where the name says so. nullopt for any other column.
+/// daylight saving as 02X), hhmm (0 to 2359), minutes of the day, or periods of which 24, 48, 96 or 288 make
+/// a day; numbers only where the name says so. nullopt for any other column.
 std::optional<ClockColumn> read_clock_column(const io::CsvColumn& column);
 
 }  // namespace modewise::data

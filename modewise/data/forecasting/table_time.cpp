@@ -42,7 +42,8 @@ std::vector<size_t> date_parts(const io::CsvTable& table) {
   if (found.size() == 1 && found[0] != 0) found.clear();
   if (found.size() == 1) {  // 2024.0417
     const std::vector<double>& years = table.columns[found[0]].numbers;
-    if (std::any_of(years.begin(), years.end(), [](double x) { return x != std::floor(x) && !std::isnan(x); }))
+    if (std::any_of(years.begin(), years.end(),
+                    [](double x) { return x != std::floor(x) && !std::isnan(x); }))
       found.clear();
   }
   return found;
@@ -106,9 +107,9 @@ bool rises_steadily(const std::vector<int64_t>& dates) {
 }
 
 bool rises(const std::vector<double>& numbers) {
-  return numbers.size() >= 2 &&
-         std::adjacent_find(numbers.begin(), numbers.end(), [](double a, double b) { return !(a < b); }) ==
-             numbers.end();
+  return numbers.size() >= 2 && std::adjacent_find(numbers.begin(), numbers.end(), [](double a, double b) {
+                                  return !(a < b);
+                                }) == numbers.end();
 }
 
 /// Whether the numbers rise by one difference, up to the rounding of decimals.
@@ -120,8 +121,8 @@ bool counts_evenly(const std::vector<double>& numbers) {
   return true;
 }
 
-/// Whether whole numbers are a data frame's index: all different, as of a filtered or sorted frame, or counted
-/// from 0 again and again, as of joined frames.
+/// Whether whole numbers are a data frame's index: all different, as of a filtered or sorted frame, or
+/// counted from 0 again and again, as of joined frames.
 bool is_frame_index(const std::vector<double>& numbers) {
   bool counts = !numbers.empty();
   for (size_t row = 0; row < numbers.size(); ++row) {
@@ -180,7 +181,8 @@ std::optional<io::NumberDates> read_numbers(const io::CsvColumn& column, io::Tim
   const bool plain = name == io::TimeName::whole;
   if (plain || rises(numbers))
     if (auto days = io::read_excel_days(numbers)) return days;
-  if (auto years = io::read_decimal_years(numbers); years && (plain || is_first || rises(numbers))) return years;
+  if (auto years = io::read_decimal_years(numbers); years && (plain || is_first || rises(numbers)))
+    return years;
   if (auto years = io::read_years(numbers); years && (plain || rises(numbers)) && is_first) return years;
   return std::nullopt;
 }
@@ -217,9 +219,10 @@ TableTime read_by_pattern(const io::CsvTable& table, size_t first, std::optional
   if (second) {
     // The pattern up to its first space is that of the first column.
     const size_t space = config.time_format.find(' ');
-    require(space != std::string::npos, ErrorKind::config,
-            "data.time_format = {}: expected the forms of the columns '{}' and '{}' with a space between them",
-            config.time_format, column.name, table.columns[*second].name);
+    require(
+        space != std::string::npos, ErrorKind::config,
+        "data.time_format = {}: expected the forms of the columns '{}' and '{}' with a space between them",
+        config.time_format, column.name, table.columns[*second].name);
     TimeCell date{time.style}, clock{time.style};
     date.style.pattern.resize(space);
     date.style.clock = io::DateStyle::no_clock;
@@ -235,12 +238,14 @@ TableTime read_by_number_form(const io::CsvTable& table, size_t i, const Forecas
   require(column.kind == io::CsvColumn::number, ErrorKind::data,
           "{}: data.time_format = {} needs a column of numbers, but column '{}' holds {}", table.source,
           config.time_format, column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
-  auto dates = config.time_format == "excel"          ? io::read_excel_days(column.numbers)
-               : config.time_format == "decimal_year" ? io::read_decimal_years(column.numbers)
-                                                      : io::read_unix_time(column.numbers, config.time_format);
-  require(dates.has_value(), ErrorKind::data, "{}: data.time_format = {} does not fit the numbers of column "
-          "'{}', such as {}", table.source, config.time_format, column.name,
-          cell_with_line(table, column, first_filled(column)));
+  auto dates = config.time_format == "excel" ? io::read_excel_days(column.numbers)
+               : config.time_format == "decimal_year"
+                   ? io::read_decimal_years(column.numbers)
+                   : io::read_unix_time(column.numbers, config.time_format);
+  require(dates.has_value(), ErrorKind::data,
+          "{}: data.time_format = {} does not fit the numbers of column "
+          "'{}', such as {}",
+          table.source, config.time_format, column.name, cell_with_line(table, column, first_filled(column)));
   return of_numbers(i, std::move(*dates));
 }
 
@@ -375,16 +380,16 @@ void decide_order(TableTime& time, const ClockColumn& clock) {
   time.style.order_guessed = false;
   if (as_read) return;
   time.dates = std::move(other);
-  time.style.order = time.style.order == io::DateStyle::month_first ? io::DateStyle::day_first
-                                                                    : io::DateStyle::month_first;
+  time.style.order =
+      time.style.order == io::DateStyle::month_first ? io::DateStyle::day_first : io::DateStyle::month_first;
 }
 
 /// Adds the clock of column `i` to the dates of `time`.
 void add_clock(const io::CsvTable& table, TableTime& time, size_t i, const ClockColumn& clock) {
-  time.notes.push_back(fmt::format("columns '{}' and '{}' together are the time of a row{}",
-                                   table.columns[time.columns[0]].name, table.columns[i].name,
-                                   clock.meaning.empty() ? "" : fmt::format(" ('{}': {})", table.columns[i].name,
-                                                                            clock.meaning)));
+  time.notes.push_back(fmt::format(
+      "columns '{}' and '{}' together are the time of a row{}", table.columns[time.columns[0]].name,
+      table.columns[i].name,
+      clock.meaning.empty() ? "" : fmt::format(" ('{}': {})", table.columns[i].name, clock.meaning)));
   if (time.style.order_guessed) decide_order(time, clock);
   time.dates = sums(time.dates, clock);
   time.cells = {TimeCell{time.style}, clock.cell};
@@ -409,21 +414,23 @@ void find_clock(const io::CsvTable& table, TableTime& time, const ForecastDataCo
       const bool text = column.kind == io::CsvColumn::text;
       // A column with one time for each date, such as of sunrise, is no clock.
       const size_t distinct = count_distinct(times);
-      const bool fits = text && named ? distinct > days
-                                      : 2 * distinct >= 3 * days &&
-                                            (text ? std::is_sorted(times.begin(), times.end()) : is_regular(times));
+      const bool fits = text && named
+                            ? distinct > days
+                            : 2 * distinct >= 3 * days &&
+                                  (text ? std::is_sorted(times.begin(), times.end()) : is_regular(times));
       if (!fits) continue;
       add_clock(table, time, i, *clock);
       return;
     }
     if (column.kind == io::CsvColumn::text && named && io::time_name(column.name) == io::TimeName::whole)
-      fail(ErrorKind::data,
-           "{}: the dates of column '{}' repeat, and column '{}' is not understood as their clock times ({}): "
-           "data.time = [\"{}\", \"{}\"] with data.time_format reads both, data.drop = {} leaves it out, "
-           "data.id = {} takes it as a series id",
-           table.source, table.columns[time.columns[0]].name, column.name,
-           cell_with_line(table, column, first_filled(column)), table.columns[time.columns[0]].name, column.name,
-           column.name, column.name);
+      fail(
+          ErrorKind::data,
+          "{}: the dates of column '{}' repeat, and column '{}' is not understood as their clock times ({}): "
+          "data.time = [\"{}\", \"{}\"] with data.time_format reads both, data.drop = {} leaves it out, "
+          "data.id = {} takes it as a series id",
+          table.source, table.columns[time.columns[0]].name, column.name,
+          cell_with_line(table, column, first_filled(column)), table.columns[time.columns[0]].name,
+          column.name, column.name, column.name);
   }
 }
 
@@ -438,7 +445,8 @@ TableTime named_time(const io::CsvTable& table, const std::vector<std::string>& 
   auto time = read_column(table, columns[0]);
   const io::CsvColumn& first = table.columns[columns[0]];
   if (!time)
-    fail(ErrorKind::data, "{}: the time column '{}' must hold dates, it holds {}, such as {}; "
+    fail(ErrorKind::data,
+         "{}: the time column '{}' must hold dates, it holds {}, such as {}; "
          "data.time_format describes their form",
          table.source, names[0], first.kind == io::CsvColumn::number ? "numbers" : "text",
          cell_with_line(table, first, first_filled(first)));
@@ -447,7 +455,8 @@ TableTime named_time(const io::CsvTable& table, const std::vector<std::string>& 
   const auto clock = read_clock_column(second);
   require(clock.has_value() && !has_clock(time->style), ErrorKind::data,
           "{}: data.time expects a column of dates and a column of clock times, hours or periods, but '{}' "
-          "holds {}", table.source, clock ? names[0] : names[1],
+          "holds {}",
+          table.source, clock ? names[0] : names[1],
           clock ? "dates with clock times" : "none of these; data.time_format describes the form of both");
   add_clock(table, *time, columns[1], *clock);
   return *time;
@@ -490,7 +499,8 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
       time.others.push_back(i);
       time.warnings.push_back(fmt::format(
           "the numbers of column '{}' rise evenly and are no dates: it is taken as a row number and dropped; "
-          "data.time_format reads it as dates, data.columns as a variable", column.name));
+          "data.time_format reads it as dates, data.columns as a variable",
+          column.name));
       continue;
     }
     if (auto read = numbers ? std::nullopt : read_column(table, i)) {
@@ -500,7 +510,8 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
       return;
     }
     fail(ErrorKind::data,
-         "{}: the name of column '{}' says time, but its {} are not understood as dates ({}): data.time_format "
+         "{}: the name of column '{}' says time, but its {} are not understood as dates ({}): "
+         "data.time_format "
          "describes their form (such as %d.%m.%Y %H:%M, epoch_s, excel), data.time names another column, "
          "data.drop = {} reads the rows without dates",
          table.source, column.name, numbers ? "numbers" : "texts", cell_with_line(table, column, row),
@@ -571,9 +582,8 @@ void apply_zone(const io::CsvTable& table, TableTime& time, const ForecastDataCo
           config.time_zone.find('/') != std::string::npos ? " (not found in /usr/share/zoneinfo)" : "");
   if (time.style.has_offset || time.style.numbers == io::DateStyle::unix_time) {
     time.style.guessed_zone = {};
-    time.notes.push_back(
-        fmt::format("data.time_zone is not used: the times of column '{}' have a UTC offset",
-                    table.columns[time.columns[0]].name));
+    time.notes.push_back(fmt::format("data.time_zone is not used: the times of column '{}' have a UTC offset",
+                                     table.columns[time.columns[0]].name));
     return;
   }
   // In the repeated hour, a time that does not come after that of the row above is the second one, unless
@@ -602,14 +612,16 @@ void apply_zone(const io::CsvTable& table, TableTime& time, const ForecastDataCo
 }
 
 /// Unix time of fractions of a second, which a time axis does not keep.
-void require_whole_seconds(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config) {
+void require_whole_seconds(const io::CsvTable& table, const TableTime& time,
+                           const ForecastDataConfig& config) {
   if (time.style.numbers != io::DateStyle::unix_time || time.style.fraction_digits == 0) return;
   if (!config.resample.empty() || config.dates == "rows") return;
   for (size_t row = 1; row < time.dates.size(); ++row)
     if (time.dates[row] == time.dates[row - 1] && time.dates[row] != io::kMissingDate) {
       const io::CsvColumn& column = table.columns[time.columns[0]];
       fail(ErrorKind::data,
-           "{}: column '{}' holds {} in steps of less than a second ({}), but times are kept in whole seconds: "
+           "{}: column '{}' holds {} in steps of less than a second ({}), but times are kept in whole "
+           "seconds: "
            "data.resample = \"1 s\" averages them, data.drop = {} reads the rows without dates",
            table.source, column.name, time.style.text(), cell_with_line(table, column, row), column.name);
     }
@@ -675,7 +687,7 @@ std::function<bool(std::string_view)> time_texts(const ForecastDataConfig& confi
 TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config) {
   check_format(config);
   const std::vector<std::string> names = time_names(config);
-  TableTime time = !names.empty()               ? named_time(table, names, config)
+  TableTime time = !names.empty()                ? named_time(table, names, config)
                    : !config.time_format.empty() ? formatted_time(table, config)
                                                  : found_time(table, config);
   leave_out_others(table, time, config);
@@ -740,8 +752,9 @@ std::vector<std::string> date_warnings(const TableTime& time) {
     warnings.push_back(
         fmt::format("dates are read as {}; day and month are ambiguous in every row", style.text()));
   if (style.short_year && !style.has_day)
-    warnings.push_back("dates such as Jan-05 are read as month and year of two digits; data.time_format "
-                       "decides");
+    warnings.push_back(
+        "dates such as Jan-05 are read as month and year of two digits; data.time_format "
+        "decides");
   if (const io::ZoneName* zone = io::find_zone_name(style.guessed_zone); zone != nullptr)
     warnings.push_back(fmt::format(
         "the time zone {} has several meanings and is read as UTC{:+03}:{:02}; offsets such as +01:00 are "

@@ -53,8 +53,8 @@ std::function<bool(std::string_view)> time_texts(const ForecastDataConfig& confi
 /// Finds the time: the columns of config.time in the form of config.time_format, else the first column of
 /// dates (with a column of clock times, hours or periods if the dates have none), else columns year, month,
 /// day, hour, minute, second (the first ones suffice), else numbers (date_numbers.h) in a column whose name
-/// says time or a first column with a constant positive step. Errors name the line and the options: parts that
-/// are not a date, a column whose name says time but whose cells are not understood.
+/// says time or a first column with a constant positive step. Errors name the line and the options: parts
+/// that are not a date, a column whose name says time but whose cells are not understood.
 TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config);
 
 /// The time axis of a table's rows, by `config`: constant steps with gaps, equally spaced rows, or resampled.

@@ -33,7 +33,8 @@ bool same_form(const DateStyle& a, const DateStyle& b) {
          a.separator == b.separator && a.has_offset == b.has_offset && a.quarter == b.quarter &&
          a.pattern == b.pattern && a.interval_mark.empty() == b.interval_mark.empty() &&
          (a.weekday == DateStyle::no_weekday) == (b.weekday == DateStyle::no_weekday) &&
-         (!named(a) || (a.languages & b.languages) != 0) && (a.month == DateStyle::number) == (b.month == DateStyle::number) &&
+         (!named(a) || (a.languages & b.languages) != 0) &&
+         (a.month == DateStyle::number) == (b.month == DateStyle::number) &&
          (a.month == DateStyle::number || a.order == b.order);
 }
 
@@ -64,7 +65,7 @@ void widen(DateStyle& style, const DateStyle& row) {
   style.twelve_hours = style.twelve_hours || row.twelve_hours;
   style.midnight_24 = style.midnight_24 || row.midnight_24;
   style.short_year = style.short_year && row.short_year;
-  style.month = std::max(style.month, row.month);  // May is both short and full
+  style.month = std::max(style.month, row.month);      // May is both short and full
   style.month_dot = style.month_dot || row.month_dot;  // May has none
   style.languages = style.languages & row.languages;
   if (style.letters != row.letters) style.letters = Letters::title;

@@ -52,8 +52,9 @@ std::optional<NumberDates> read_unix_time(std::span<const double> numbers, std::
     int64_t per_second;
     int digits;
   };
-  for (const auto& [name, units, digits] : {Unit{"epoch_s", 1, 0}, Unit{"epoch_ms", 1000, 3},
-                                            Unit{"epoch_us", 1000'000, 6}, Unit{"epoch_ns", 1000'000'000, 9}}) {
+  for (const auto& [name, units, digits] :
+       {Unit{"epoch_s", 1, 0}, Unit{"epoch_ms", 1000, 3}, Unit{"epoch_us", 1000'000, 6},
+        Unit{"epoch_ns", 1000'000'000, 9}}) {
     if (!form.empty() && form != name) continue;
     const auto scale = static_cast<double>(units);
     bool fractions = false;
@@ -133,7 +134,8 @@ std::optional<NumberDates> read_decimal_years(std::span<const double> numbers) {
         auto year = static_cast<int64_t>(std::floor(x + rounding));
         const int64_t begin = to_seconds({year, 1, 1});
         const int64_t seconds = to_seconds({year + 1, 1, 1}) - begin;
-        const double of_year = parts == 12 ? 12 : static_cast<double>(seconds) / (parts == 365 ? 86400 : 3600);
+        const double of_year =
+            parts == 12 ? 12 : static_cast<double>(seconds) / (parts == 365 ? 86400 : 3600);
         const double tolerance = rounding * of_year;
         if (tolerance > 0.25) return std::nullopt;  // too few digits to tell
         const double position = (x - static_cast<double>(year)) * of_year - (middle ? 0.5 : 0);

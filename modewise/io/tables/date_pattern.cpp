@@ -155,7 +155,8 @@ class PatternReader {
     if (fields_.week > 0) {
       // Week 1 holds January 4.
       const int64_t fourth = to_seconds({time.year, 1, 4});
-      const int64_t monday = fourth - int64_t{weekday_of(fourth) - 1} * 86400 + int64_t{fields_.week - 1} * 7 * 86400;
+      const int64_t monday =
+          fourth - int64_t{weekday_of(fourth) - 1} * 86400 + int64_t{fields_.week - 1} * 7 * 86400;
       const CivilTime thursday = to_civil(monday + int64_t{3} * 86400);
       if (thursday.year != time.year) return false;
       const CivilTime day = to_civil(monday + int64_t{fields_.weekday - 1} * 86400);
@@ -270,7 +271,8 @@ std::string format_pattern(const CivilTime& time, const DateStyle& style) {
             break;
           case 'b':
           case 'B':
-            text += month_name(time.month, style.month == DateStyle::full_name, style.languages, style.letters);
+            text +=
+                month_name(time.month, style.month == DateStyle::full_name, style.languages, style.letters);
             if (style.month_dot) text += '.';
             break;
           case 'a':

@@ -275,8 +275,8 @@ bool scan_compact(DateScanner& scanner, WrittenDate& date) {
   return valid_day(date.time);
 }
 
-/// hh, hh:mm, hh:mm:ss, hh:mm:ss.fff, also with dots or, with `compact_too`, without marks; with AM or PM. The
-/// hour may be 24 at midnight.
+/// hh, hh:mm, hh:mm:ss, hh:mm:ss.fff, also with dots or, with `compact_too`, without marks; with AM or PM.
+/// The hour may be 24 at midnight.
 bool scan_clock(DateScanner& scanner, WrittenDate& date, bool compact_too) {
   DateStyle& style = date.style;
   CivilTime& time = date.time;
@@ -310,7 +310,8 @@ bool scan_clock(DateScanner& scanner, WrittenDate& date, bool compact_too) {
     }
   }
   const char fraction = scanner.peek();
-  if (style.clock == DateStyle::seconds && (fraction == '.' || fraction == ',') && is_digit(scanner.peek(1))) {
+  if (style.clock == DateStyle::seconds && (fraction == '.' || fraction == ',') &&
+      is_digit(scanner.peek(1))) {
     scanner.skip(1);
     digits = scanner.digits_ahead();
     style.fraction_digits = static_cast<int>(std::min<size_t>(digits, 9));
@@ -388,16 +389,16 @@ constexpr DateForm kForms[] = {
     {"Q%q %Y"},          // Q1 2005
     {"Q%q-%Y"},
     {"Q%q/%Y"},
-    {"%qQ%Y"},           // 1Q2005
+    {"%qQ%Y"},  // 1Q2005
     {"%qQ %Y"},
-    {"%Yq%q"},           // 2005q1
-    {"%YT%q"},           // 2005T1, Spanish and French quarters
-    {"%G-W%V-%u"},       // 2005-W01-1
+    {"%Yq%q"},      // 2005q1
+    {"%YT%q"},      // 2005T1, Spanish and French quarters
+    {"%G-W%V-%u"},  // 2005-W01-1
     {"%G-W%V"},
     {"%G W%V"},
     {"%GW%V%u"},
     {"%GW%V"},
-    {"%Y-%j", true},     // 2005-001T00:00
+    {"%Y-%j", true},           // 2005-001T00:00
     {"%b %d %H:%M:%S %Y"},     // Jan 1 00:00:00 2005
     {"%b %d %H:%M:%S %z %Y"},  // Jan 1 00:00:00 UTC 2005
 };

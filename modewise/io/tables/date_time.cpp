@@ -125,7 +125,8 @@ std::string time_text(int64_t seconds, const DateStyle& style) {
   std::string text = weekday + date_text(time, style);
   if (!style.pattern.empty() && pattern_has_clock(style.pattern)) return text;
   if (style.clock != DateStyle::no_clock)
-    text += style.clock_separator + std::string(style.clock_separator == ',' ? " " : "") + clock_text(time, style);
+    text += style.clock_separator + std::string(style.clock_separator == ',' ? " " : "") +
+            clock_text(time, style);
   return text + zone_text(style);
 }
 
@@ -234,7 +235,8 @@ std::string DateStyle::text() const {
   if (weekday != no_weekday) result = "weekday" + std::string(weekday_mark) + result;
   if (clock != no_clock) result += clock_separator + std::string(kClocks[static_cast<size_t>(clock)]);
   if (twelve_hours) result += " AM/PM";
-  if (has_offset) result += zone.empty() ? "±offset" : std::string(zone_marks == "" ? "" : " ") + std::string(zone);
+  if (has_offset)
+    result += zone.empty() ? "±offset" : std::string(zone_marks == "" ? "" : " ") + std::string(zone);
   return interval_mark.empty() ? result : result + std::string(interval_mark) + "end";
 }
 

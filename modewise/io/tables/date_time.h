@@ -27,41 +27,41 @@ struct DateStyle {
   char separator = '-';        // between year, month and day; 0: none, 20160701
   char clock_separator = ' ';  // between date and time: ' ', 'T', '_', ':' or ',' (comma and space)
   Clock clock = seconds;
-  int fraction_digits = 0;     // digits after the seconds; always written as zeros
-  char fraction_mark = '.';    // before them
-  bool has_day = true;         // false: 2016-07
-  bool quarter = false;        // 2016Q3, without a day
-  Month month = number;        // 01-Jul-2016, 1 July 2016
-  bool month_dot = false;      // Jul. after an abbreviated month
-  Weekday weekday = no_weekday;     // in front: Fri, 01 Jul 2016
-  std::string_view weekday_mark;    // between weekday and date: ", ", " "
+  int fraction_digits = 0;           // digits after the seconds; always written as zeros
+  char fraction_mark = '.';          // before them
+  bool has_day = true;               // false: 2016-07
+  bool quarter = false;              // 2016Q3, without a day
+  Month month = number;              // 01-Jul-2016, 1 July 2016
+  bool month_dot = false;            // Jul. after an abbreviated month
+  Weekday weekday = no_weekday;      // in front: Fri, 01 Jul 2016
+  std::string_view weekday_mark;     // between weekday and date: ", ", " "
   Letters letters = Letters::title;  // of month and weekday names
   uint16_t languages = 1;            // of month and weekday names (month_names.h)
-  bool padded = true;          // 07/01/2016 or 7/1/2016
-  bool padded_hour = true;     // 09:00 or 9:00
-  char clock_mark = ':';       // between hour, minute and second; 0: none, 0930
-  bool short_year = false;     // 7/1/16
-  bool twelve_hours = false;   // 1:00 PM
-  int half_days = 0;           // as written: position in kHalfDays
-  bool half_day_space = true;  // 1:00 PM or 1:00PM
-  bool midnight_24 = false;    // midnight is 24:00 of the day before
-  bool has_offset = false;     // ends in Z, +01:00 or CET
+  bool padded = true;                // 07/01/2016 or 7/1/2016
+  bool padded_hour = true;           // 09:00 or 9:00
+  char clock_mark = ':';             // between hour, minute and second; 0: none, 0930
+  bool short_year = false;           // 7/1/16
+  bool twelve_hours = false;         // 1:00 PM
+  int half_days = 0;                 // as written: position in kHalfDays
+  bool half_day_space = true;        // 1:00 PM or 1:00PM
+  bool midnight_24 = false;          // midnight is 24:00 of the day before
+  bool has_offset = false;           // ends in Z, +01:00 or CET
   OffsetForm offset_form = colon;
-  std::string_view zone;       // as written: "Z", "UTC", "CET"; "": an offset
-  std::string_view zone_marks;  // around offset or zone: "" none, " ", "()"
-  std::string_view guessed_zone;  // an abbreviation that has other meanings, such as CST; "": none
-  int offset_minutes = 0;      // UTC offset, the same in every row
+  std::string_view zone;             // as written: "Z", "UTC", "CET"; "": an offset
+  std::string_view zone_marks;       // around offset or zone: "" none, " ", "()"
+  std::string_view guessed_zone;     // an abbreviation that has other meanings, such as CST; "": none
+  int offset_minutes = 0;            // UTC offset, the same in every row
   std::string_view interval_mark;    // cells are intervals, 01:00 - 02:00; "": times
   int64_t interval = 0;              // their seconds; -1: they differ, and only starts are written
   bool interval_clock_only = false;  // the end has no date
   bool interval_zone_once = false;   // the start has no zone
-  Numbers numbers = calendar;  // dates written as numbers
-  int64_t epoch = 0;           // unix_time: units per second, 1, 1000, 1e6, 1e9
-  int year_digits = 0;         // decimal_year: digits after the point
-  int year_parts = 12;         // decimal_year: 12 months, 365 days or 8760 hours a year
-  bool year_middle = false;    // decimal_year: a month or day is dated at its middle
-  std::string pattern;         // other forms, as in date_pattern.h; with a clock it is the whole form
-  bool order_guessed = false;  // both month_first and day_first fit every row; the usual one was chosen
+  Numbers numbers = calendar;        // dates written as numbers
+  int64_t epoch = 0;                 // unix_time: units per second, 1, 1000, 1e6, 1e9
+  int year_digits = 0;               // decimal_year: digits after the point
+  int year_parts = 12;               // decimal_year: 12 months, 365 days or 8760 hours a year
+  bool year_middle = false;          // decimal_year: a month or day is dated at its middle
+  std::string pattern;               // other forms, as in date_pattern.h; with a clock it is the whole form
+  bool order_guessed = false;        // both month_first and day_first fit every row; the usual one was chosen
   std::shared_ptr<const TimeZone> local;  // seconds are UTC, written as local time of this zone
 
   bool operator==(const DateStyle&) const = default;
@@ -98,8 +98,8 @@ int64_t add_months(int64_t seconds, int64_t months);
 
 /// Parses ISO 8601 (2016-07-01, 2016-07-01 00:00[:00[.000]], …T…, 2016-07, 20160701T0000[00], 2016-W26[-5]),
 /// 2016/07/01 …, 01.07.2016 … (day first unless only month first fits), 07/01/2016 …, 07-01-2016 … and 7/1/16
-/// … (month first unless only day first fits), 20160701; months (2016M07, 7/2016, 2016/07, Jul-16, July, 2016)
-/// and quarters (2016Q3, 2016-Q3, 2016 Q3, Q3 2016), which begin with their first day; names of months
+/// … (month first unless only day first fits), 20160701; months (2016M07, 7/2016, 2016/07, Jul-16, July,
+/// 2016) and quarters (2016Q3, 2016-Q3, 2016 Q3, Q3 2016), which begin with their first day; names of months
 /// (01-Jul-2016, 1. Juli 2016, Jul 1, 2016, 2016-Jul-01) and weekdays (Fri, 01 Jul 2016) in the languages of
 /// month_names.h; 24:00, 12-hour times (AM, p.m.); a UTC offset or zone (Z, +01:00, UTC, CET); intervals
 /// (01:00 - 02:00), dated by their start. Fractions of a second are dropped; a UTC offset is subtracted.

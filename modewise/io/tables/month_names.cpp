@@ -70,9 +70,9 @@ struct Spelling {
   uint16_t languages;
 };
 constexpr Spelling kSpellings[] = {
-    {"sept", 9, 1 << 0}, {"mrz", 3, 1 << 1},      {"maerz", 3, 1 << 1},   {"jänner", 1, 1 << 1},
-    {"janv", 1, 1 << 2}, {"fevrier", 2, 1 << 2},  {"fevr", 2, 1 << 2},    {"fév", 2, 1 << 2},
-    {"aout", 8, 1 << 2}, {"decembre", 12, 1 << 2}, {"jui", 6, 1 << 2},    {"sept", 9, 1 << 2},
+    {"sept", 9, 1 << 0},  {"mrz", 3, 1 << 1},       {"maerz", 3, 1 << 1}, {"jänner", 1, 1 << 1},
+    {"janv", 1, 1 << 2},  {"fevrier", 2, 1 << 2},   {"fevr", 2, 1 << 2},  {"fév", 2, 1 << 2},
+    {"aout", 8, 1 << 2},  {"decembre", 12, 1 << 2}, {"jui", 6, 1 << 2},   {"sept", 9, 1 << 2},
     {"marco", 3, 1 << 5}, {"setiembre", 9, 1 << 3},
 };
 

@@ -145,7 +145,8 @@ bool TimeZone::read_file(const std::string& path) {
   for (const size_t width : {4, 8}) {
     if (bytes.size() < at + kHeader || bytes.compare(at, 4, "TZif") != 0 || bytes[at + 4] < '2') return false;
     for (size_t i = 0; i < counts.size(); ++i)
-      counts[i] = static_cast<size_t>(big_endian(std::string_view(bytes).substr(at + 20 + 4 * i, 4))) & 0xFFFFFF;
+      counts[i] =
+          static_cast<size_t>(big_endian(std::string_view(bytes).substr(at + 20 + 4 * i, 4))) & 0xFFFFFF;
     at += kHeader;
     const size_t size =
         counts[3] * (width + 1) + counts[4] * 6 + counts[5] + counts[2] * (width + 4) + counts[1] + counts[0];

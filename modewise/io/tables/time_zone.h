@@ -21,8 +21,8 @@ class TimeZone {
   int64_t offset_at(int64_t utc_seconds) const;
   int64_t to_local(int64_t utc_seconds) const { return utc_seconds + offset_at(utc_seconds); }
 
-  /// The UTC times of a local time: two, in order, in the hour that is repeated at the end of daylight saving;
-  /// none (nullopt) in the hour that is left out at its beginning.
+  /// The UTC times of a local time: two, in order, in the hour that is repeated at the end of daylight
+  /// saving; none (nullopt) in the hour that is left out at its beginning.
   std::optional<std::pair<int64_t, int64_t>> to_utc(int64_t local_seconds) const;
 
   /// A rule of yearly transitions in POSIX form: CET-1CEST,M3.5.0,M10.5.0/3.

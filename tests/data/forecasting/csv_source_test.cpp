@@ -138,7 +138,8 @@ TEST_F(CsvSource, ColumnsAskedForMustBeNumbers) {
   config = {};
   config.time_column = "a";
   EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-01,1\n2020-01-02,2\n", config),
-            "f.csv: the time column 'a' must hold dates, it holds numbers, such as '1' in line 2; data.time_format describes their form");
+            "f.csv: the time column 'a' must hold dates, it holds numbers, such as '1' in line 2; "
+            "data.time_format describes their form");
 }
 
 TEST_F(CsvSource, NoNumbersIsAnError) {

@@ -47,10 +47,13 @@ std::string rows(std::initializer_list<const char*> times, const char* header = 
 TEST_F(TableTimes, NumbersAreDatesWhereTheNameSaysTime) {
   const std::tuple<const char*, std::initializer_list<const char*>, const char*> cases[] = {
       {"MESS_DATUM", {"2024010100", "2024010101", "2024010102"}, "2024010100 .. 2024010103 (1 h)"},
-      {"timestamp", {"202401010000", "202401010015", "202401010030"}, "202401010000 .. 202401010045 (15 min)"},
+      {"timestamp",
+       {"202401010000", "202401010015", "202401010030"},
+       "202401010000 .. 202401010045 (15 min)"},
       {"date", {"200011", "200012", "200101"}, "200011 .. 200102 (1 month)"},
       {"ObservationDate", {"20230131", "20230201", "20230202"}, "20230131 .. 20230203 (1 d)"},
-      {"time", {"1704067200000000000", "1704070800000000000", "1704074400000000000"},
+      {"time",
+       {"1704067200000000000", "1704070800000000000", "1704074400000000000"},
        "1704067200000000000 .. 1704078000000000000 (1 h)"},
       {"Date", {"45292", "45293", "45294"}, "45292 .. 45295 (1 d)"},
       {"Date", {"45292", "45292.5", "45293"}, "45292 .. 45293.5 (12 h)"},
@@ -64,13 +67,16 @@ TEST_F(TableTimes, NumbersAreDatesWhereTheNameSaysTime) {
     EXPECT_THAT(s.modes[0].labels, ElementsAre("y")) << name;
     EXPECT_THAT(s.warnings, IsEmpty()) << name;
   }
-  EXPECT_EQ(span(load("id,ds,y\na,202001,1\na,202002,2\nb,202001,3\nb,202002,4\n")), "202001 .. 202003 (1 month)");
+  EXPECT_EQ(span(load("id,ds,y\na,202001,1\na,202002,2\nb,202001,3\nb,202002,4\n")),
+            "202001 .. 202003 (1 month)");
 }
 
 TEST_F(TableTimes, AColumnNamedTimeThatIsNotUnderstoodStopsWithTheOptions) {
   EXPECT_EQ(load_error(ErrorKind::data, "Time,y\n0,1\n3,2\n4,3\n"),
-            "f.csv: the name of column 'Time' says time, but its numbers are not understood as dates ('0' in line 2): "
-            "data.time_format describes their form (such as %d.%m.%Y %H:%M, epoch_s, excel), data.time names another "
+            "f.csv: the name of column 'Time' says time, but its numbers are not understood as dates ('0' in "
+            "line 2): "
+            "data.time_format describes their form (such as %d.%m.%Y %H:%M, epoch_s, excel), data.time names "
+            "another "
             "column, data.drop = Time reads the rows without dates");
   EXPECT_THAT(load_error(ErrorKind::data, "date,y\n,0\nmorning,1\nevening,2\n"),
               HasSubstr("its texts are not understood as dates ('morning' in line 3)"));
@@ -87,11 +93,13 @@ TEST_F(TableTimes, AColumnNamedTimeThatIsNotUnderstoodStopsWithTheOptions) {
 TEST_F(TableTimes, NumbersThatOnlyLookLikeTimeAreNamed) {
   Series s = load("y,run\n5,2024010100\n6,2024010101\n7,2024010102\n");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("y", "run"));
-  EXPECT_THAT(s.warnings, ElementsAre("the numbers of column 'run' rise and look like dates ('2024010100' in line 2), "
-                                      "but are taken as a variable: data.time = run reads them as the time"));
+  EXPECT_THAT(s.warnings,
+              ElementsAre("the numbers of column 'run' rise and look like dates ('2024010100' in line 2), "
+                          "but are taken as a variable: data.time = run reads them as the time"));
   ForecastDataConfig config;
   config.time = {"run"};
-  EXPECT_EQ(span(load("y,run\n5,2024010100\n6,2024010101\n7,2024010102\n", config)), "2024010100 .. 2024010103 (1 h)");
+  EXPECT_EQ(span(load("y,run\n5,2024010100\n6,2024010101\n7,2024010102\n", config)),
+            "2024010100 .. 2024010103 (1 h)");
   s = load("time,y\n0,1\n0.1,2\n0.2,3\n");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("y"));
   EXPECT_THAT(s.warnings, ElementsAre(HasSubstr("column 'time' rise evenly and are no dates")));
@@ -106,12 +114,14 @@ TEST_F(TableTimes, AFrameIndexIsNoVariable) {
     EXPECT_THAT(s.modes[0].labels, ElementsAre("y")) << index;
     EXPECT_THAT(s.notes, ElementsAre("column 'column 1' is a row index and is dropped"));
   }
-  EXPECT_THAT(load(",date,y\n5.5,2024-01-01,5\n6,2024-01-02,5\n").modes[0].labels, ElementsAre("column 1", "y"));
+  EXPECT_THAT(load(",date,y\n5.5,2024-01-01,5\n6,2024-01-02,5\n").modes[0].labels,
+              ElementsAre("column 1", "y"));
 }
 
 TEST_F(TableTimes, DateAndTimeInTwoColumnsAreOneTime) {
   const std::string clock =
-      "Date;Time;y\n16/12/2006;23:58:00;1\n16/12/2006;23:59:00;2\n17/12/2006;00:00:00;3\n17/12/2006;00:01:00;4\n";
+      "Date;Time;y\n16/12/2006;23:58:00;1\n16/12/2006;23:59:00;2\n17/12/2006;00:00:00;3\n17/12/"
+      "2006;00:01:00;4\n";
   Series s = load(clock);
   EXPECT_EQ(span(s), "16/12/2006 23:58:00 .. 17/12/2006 00:02:00 (1 min)");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("y"));
@@ -145,11 +155,13 @@ TEST_F(TableTimes, HoursAndPeriodsOfTheDayAreClocks) {
     EXPECT_THAT(time_cells(s.time_columns, s.time.at(s.rows())), ElementsAre("2024-01-03", cell)) << header;
   }
   const Series ending = load("Date,HourEnding,y\n2024-01-01,01,1\n2024-01-01,02,2\n2024-01-01,03,3\n");
-  EXPECT_THAT(ending.notes, ElementsAre("columns 'Date' and 'HourEnding' together are the time of a row ('HourEnding': "
-                                        "hours 1 to 24, which end at their number: 1 is 00:00 to 01:00)"));
+  EXPECT_THAT(ending.notes,
+              ElementsAre("columns 'Date' and 'HourEnding' together are the time of a row ('HourEnding': "
+                          "hours 1 to 24, which end at their number: 1 is 00:00 to 01:00)"));
   EXPECT_THAT(time_cells(ending.time_columns, ending.time.at(3)), ElementsAre("2024-01-01", "04"));
-  EXPECT_THAT(load_error(ErrorKind::data, "Date,Hr_End,y\n2024-11-03,01,1\n2024-11-03,02,2\n2024-11-03,02X,3\n"),
-              HasSubstr("f.csv:4: dates must increase, but 2024-11-03 01:00 equals the date of line 3"))
+  EXPECT_THAT(
+      load_error(ErrorKind::data, "Date,Hr_End,y\n2024-11-03,01,1\n2024-11-03,02,2\n2024-11-03,02X,3\n"),
+      HasSubstr("f.csv:4: dates must increase, but 2024-11-03 01:00 equals the date of line 3"))
       << "the repeated hour";
   const Series midnight = load("day,clock,y\n2024-01-01,12:00,1\n2024-01-01,24:00,2\n2024-01-02,12:00,3\n");
   EXPECT_EQ(span(midnight), "2024-01-01 12:00 .. 2024-01-03 00:00 (12 h)");
@@ -168,9 +180,10 @@ TEST_F(TableTimes, ColumnsBesidesDatesThatAreNoClocksStayWhatTheyAre) {
   EXPECT_EQ(span(load(hours)), "2024-01-01 .. 2024-01-10 (1 d)");
   EXPECT_EQ(span(load(sunrise)), "2024-01-01 .. 2024-01-10 (1 d)");
   EXPECT_THAT(load_error(ErrorKind::data, "date,Time,y\n2024-01-01,early,1\n2024-01-01,late,2\n"),
-              testing::AllOf(HasSubstr("the dates of column 'date' repeat, and column 'Time' is not understood as their "
-                                       "clock times ('early' in line 2)"),
-                             HasSubstr("data.time = [\"date\", \"Time\"]"), HasSubstr("data.id = Time")));
+              testing::AllOf(
+                  HasSubstr("the dates of column 'date' repeat, and column 'Time' is not understood as their "
+                            "clock times ('early' in line 2)"),
+                  HasSubstr("data.time = [\"date\", \"Time\"]"), HasSubstr("data.id = Time")));
 }
 
 TEST_F(TableTimes, TheClockDecidesDayAndMonth) {
@@ -200,7 +213,8 @@ TEST_F(TableTimes, TheFormatMayBeGiven) {
   EXPECT_EQ(load_error(ErrorKind::data, "a,y\n0,1\n60,2\n120,3\n", config),
             "f.csv: data.time_format = excel does not fit the numbers of column 'a', such as '0' in line 2");
   config.time_format = "%Y-%Q";
-  EXPECT_THAT(load_error(ErrorKind::config, text, config), HasSubstr("data.time_format = %Y-%Q: the code %Q is not one"));
+  EXPECT_THAT(load_error(ErrorKind::config, text, config),
+              HasSubstr("data.time_format = %Y-%Q: the code %Q is not one"));
   config.time_format = "iso";
   EXPECT_THAT(load_error(ErrorKind::config, text, config),
               HasSubstr("data.time_format: expected codes such as %Y-%m-%d %H:%M or one of epoch_s"));
@@ -225,28 +239,32 @@ TEST_F(TableTimes, LocalTimesOfAZoneKeepTheirClock) {
   EXPECT_EQ(autumn.time.at(0), io::to_seconds({2024, 10, 26, 23}));
   EXPECT_EQ(autumn.time.text_at(1), autumn.time.text_at(2));
   EXPECT_THAT(autumn.notes, ElementsAre("the times are local times of Europe/Berlin"));
-  const Series quarters = load(rows({"2024-10-27 02:00", "2024-10-27 02:30", "2024-10-27 02:00", "2024-10-27 02:30",
-                                     "2024-10-27 03:00"}),
+  const Series quarters = load(rows({"2024-10-27 02:00", "2024-10-27 02:30", "2024-10-27 02:00",
+                                     "2024-10-27 02:30", "2024-10-27 03:00"}),
                                config);
   EXPECT_EQ(quarters.rows(), 5);
   const Series spring = load(rows({"2024-03-31 00:00", "2024-03-31 01:00", "2024-03-31 03:00"}), config);
   EXPECT_EQ(span(spring), "2024-03-31 00:00 .. 2024-03-31 04:00 (1 h)");
   EXPECT_EQ(load_error(ErrorKind::data, rows({"2024-03-31 01:00", "2024-03-31 02:00"}), config),
-            "f.csv:3: 2024-03-31 02:00 does not exist in Europe/Berlin (data.time_zone), where clocks go forward then");
+            "f.csv:3: 2024-03-31 02:00 does not exist in Europe/Berlin (data.time_zone), where clocks go "
+            "forward then");
   const Series offset = load(rows({"2024-03-31 00:00 UTC", "2024-03-31 01:00 UTC"}), config);
   EXPECT_THAT(offset.notes,
               ElementsAre("data.time_zone is not used: the times of column 'date' have a UTC offset"));
   config.time_zone = "Europe/Berlim";
   EXPECT_EQ(load_error(ErrorKind::config, rows({"2024-03-31", "2024-04-01"}), config),
-            "data.time_zone: expected a name such as Europe/Berlin or an offset such as +01:00, got 'Europe/Berlim' "
+            "data.time_zone: expected a name such as Europe/Berlin or an offset such as +01:00, got "
+            "'Europe/Berlim' "
             "(not found in /usr/share/zoneinfo)");
 }
 
 TEST_F(TableTimes, FractionsOfASecondStop) {
   const std::string text = rows({"1704067200000", "1704067200500", "1704067201000", "1704067201500"});
   EXPECT_EQ(load_error(ErrorKind::data, text),
-            "f.csv: column 'date' holds milliseconds since 1970 in steps of less than a second ('1704067200500' in line "
-            "3), but times are kept in whole seconds: data.resample = \"1 s\" averages them, data.drop = date reads the "
+            "f.csv: column 'date' holds milliseconds since 1970 in steps of less than a second "
+            "('1704067200500' in line "
+            "3), but times are kept in whole seconds: data.resample = \"1 s\" averages them, data.drop = "
+            "date reads the "
             "rows without dates");
   ForecastDataConfig config;
   config.resample = "1 s";
@@ -257,19 +275,24 @@ TEST_F(TableTimes, FractionsOfASecondStop) {
 }
 
 TEST_F(TableTimes, FurtherTimesAreNoVariables) {
-  const Series s = load("open_time,y,close_time\n1704067200000,1,1704070799999\n1704070800000,2,1704074399999\n");
+  const Series s =
+      load("open_time,y,close_time\n1704067200000,1,1704070799999\n1704070800000,2,1704074399999\n");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("y"));
-  EXPECT_THAT(s.warnings,
-              ElementsAre("columns 'open_time' and 'close_time' both hold times, 'open_time' is the time column: "
-                          "data.time = close_time selects the other, data.columns takes it as a variable"));
+  EXPECT_THAT(
+      s.warnings,
+      ElementsAre("columns 'open_time' and 'close_time' both hold times, 'open_time' is the time column: "
+                  "data.time = close_time selects the other, data.columns takes it as a variable"));
 }
 
 TEST_F(TableTimes, GuessesAreNamed) {
-  EXPECT_THAT(load(rows({"Jan-05", "Feb-05", "Mar-05"})).warnings,
-              ElementsAre("dates such as Jan-05 are read as month and year of two digits; data.time_format decides"));
-  EXPECT_THAT(load(rows({"2024-07-01 12:00 CST", "2024-07-01 14:00 CDT"})).warnings,
-              ElementsAre("the time zone CST has several meanings and is read as UTC-06:00; offsets such as +01:00 are "
-                          "clear"));
+  EXPECT_THAT(
+      load(rows({"Jan-05", "Feb-05", "Mar-05"})).warnings,
+      ElementsAre("dates such as Jan-05 are read as month and year of two digits; data.time_format decides"));
+  EXPECT_THAT(
+      load(rows({"2024-07-01 12:00 CST", "2024-07-01 14:00 CDT"})).warnings,
+      ElementsAre(
+          "the time zone CST has several meanings and is read as UTC-06:00; offsets such as +01:00 are "
+          "clear"));
   EXPECT_THAT(load(rows({"2024-07-01 12:00 IST", "2024-07-01 13:00 IST"})).warnings, IsEmpty())
       << "one zone is kept as it is";
 }

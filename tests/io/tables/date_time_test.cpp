@@ -547,16 +547,18 @@ TEST(DateColumn, ReadsOneLanguage) {
 }
 
 TEST(DateColumn, ExchangesDayAndMonthAround24Hours) {
-  DateColumn column = column_of({"11/01/2016 24:00", "12/01/2016 12:00", "12/01/2016 24:00", "13/01/2016 24:00"});
+  DateColumn column =
+      column_of({"11/01/2016 24:00", "12/01/2016 12:00", "12/01/2016 24:00", "13/01/2016 24:00"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(format_date_time(at(2016, 1, 15), column.style()), "14/01/2016 24:00");
-  EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 1, 12), at(2016, 1, 12, 12), at(2016, 1, 13),
-                                                       at(2016, 1, 14)}));
+  EXPECT_EQ(column.take_dates(),
+            (std::vector<int64_t>{at(2016, 1, 12), at(2016, 1, 12, 12), at(2016, 1, 13), at(2016, 1, 14)}));
 }
 
 TEST(DateColumn, DecidesTheOrderOfIntervals) {
   // The second of January, since the twelfth month would take a month.
-  DateColumn column = column_of({"01/02/2016 23:00 - 02/02/2016 00:00", "02/02/2016 00:00 - 02/02/2016 01:00"});
+  DateColumn column =
+      column_of({"01/02/2016 23:00 - 02/02/2016 00:00", "02/02/2016 00:00 - 02/02/2016 01:00"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(column.style().order, DateStyle::day_first);
   EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 2, 1, 23), at(2016, 2, 2)}));
@@ -598,8 +600,9 @@ TEST(DatePattern, ReadsAndWrites) {
     EXPECT_EQ(format_date_time(expected, date->style), text);
   }
   EXPECT_EQ(pattern_error("%Y-%m-%d %H:%M:%S.%f %z"), "");
-  EXPECT_EQ(pattern_error("%Y-%K"), "the code %K is not one of %Y %y %m %d %H %I %M %S %f %p %b %B %a %A %j %q "
-                                    "%G %V %u %h %z %%");
+  EXPECT_EQ(pattern_error("%Y-%K"),
+            "the code %K is not one of %Y %y %m %d %H %I %M %S %f %p %b %B %a %A %j %q "
+            "%G %V %u %h %z %%");
   EXPECT_EQ(pattern_error("%d.%m."), "it has no year (%Y)");
   DateColumn column("%d.%m.%y");
   EXPECT_TRUE(column.add(" 01.07.16 "));
@@ -608,9 +611,14 @@ TEST(DatePattern, ReadsAndWrites) {
 }
 
 TEST(ReadClock, ReadsTimesOfDay) {
-  for (const auto& [text, seconds] : std::initializer_list<std::pair<const char*, int64_t>>{
-           {"17:24:00", 62640}, {"17:24", 62640}, {"5:24 p.m.", 62640}, {"18.00.00", 64800}, {"24:00", 86400},
-           {"12:00 AM", 0}, {"0:05", 300}})
+  for (const auto& [text, seconds] :
+       std::initializer_list<std::pair<const char*, int64_t>>{{"17:24:00", 62640},
+                                                              {"17:24", 62640},
+                                                              {"5:24 p.m.", 62640},
+                                                              {"18.00.00", 64800},
+                                                              {"24:00", 86400},
+                                                              {"12:00 AM", 0},
+                                                              {"0:05", 300}})
     EXPECT_EQ(read_clock(text)->seconds, seconds) << text;
   for (const char* text : {"", "5", "17", "17:60", "24:01", "x", "17:24 UTC", "2016-07-01"})
     EXPECT_FALSE(read_clock(text)) << text;
@@ -674,9 +682,9 @@ TEST(DateNumbers, ReadsDecimalYears) {
 }
 
 TEST(TimeName, KnowsWordsOfTime) {
-  for (const char* name : {"time", "Date", "datetime", "TIMESTAMP", "ds", "MESS_DATUM", "ObservationDate", "obs_date",
-                           "utc", "epoch", "Zeitstempel", "fecha", "unix_time", "start time", "DateTime (UTC)",
-                           "observationdate", "decimal_date", "MTU (CET/CEST)"})
+  for (const char* name : {"time", "Date", "datetime", "TIMESTAMP", "ds", "MESS_DATUM", "ObservationDate",
+                           "obs_date", "utc", "epoch", "Zeitstempel", "fecha", "unix_time", "start time",
+                           "DateTime (UTC)", "observationdate", "decimal_date", "MTU (CET/CEST)"})
     EXPECT_EQ(time_name(name), TimeName::whole) << name;
   for (const char* name : {"response_time", "year", "month", "Jahr", "lead_time", "date_id"})
     EXPECT_EQ(time_name(name), TimeName::part) << name;
@@ -703,7 +711,8 @@ TEST(TimeZone, ReadsTheSystemsZones) {
   EXPECT_EQ(berlin->offset_at(at(2024, 3, 31, 1)), 7200);
   EXPECT_EQ(berlin->offset_at(at(2090, 7, 1)), 7200) << "by rule";
   EXPECT_EQ(berlin->offset_at(at(2090, 12, 1)), 3600);
-  EXPECT_EQ(berlin->to_utc(at(2024, 10, 27, 2, 30)), (std::pair{at(2024, 10, 27, 0, 30), at(2024, 10, 27, 1, 30)}));
+  EXPECT_EQ(berlin->to_utc(at(2024, 10, 27, 2, 30)),
+            (std::pair{at(2024, 10, 27, 0, 30), at(2024, 10, 27, 1, 30)}));
   EXPECT_EQ(berlin->to_utc(at(2024, 3, 31, 2, 30)), std::nullopt);
   EXPECT_EQ(berlin->to_utc(at(2024, 5, 1)), (std::pair{at(2024, 4, 30, 22), at(2024, 4, 30, 22)}));
   const auto sydney = TimeZone::find("Australia/Sydney");
