@@ -412,7 +412,7 @@ void find_clock(const io::CsvTable& table, TableTime& time, const ForecastDataCo
     if (clock) {
       const std::vector<int64_t> times = sums(time.dates, *clock);
       const bool text = column.kind == io::CsvColumn::text;
-      // A column with one time for each date, such as of sunrise, is no clock.
+      // A column with one time for each date, such as of sunrise, is not a clock.
       const size_t distinct = count_distinct(times);
       const bool fits = text && named
                             ? distinct > days
@@ -497,10 +497,11 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
     if (numbers ? std::isnan(column.numbers[row]) : column.texts[row].empty()) continue;  // all missing
     if (numbers && counts_evenly(column.numbers)) {
       time.others.push_back(i);
-      time.warnings.push_back(fmt::format(
-          "the numbers of column '{}' rise evenly and are no dates: it is taken as a row number and dropped; "
-          "data.time_format reads it as dates, data.columns as a variable",
-          column.name));
+      time.warnings.push_back(
+          fmt::format("the numbers of column '{}' rise evenly and are not dates: it is taken as a row number "
+                      "and dropped; "
+                      "data.time_format reads it as dates, data.columns as a variable",
+                      column.name));
       continue;
     }
     if (auto read = numbers ? std::nullopt : read_column(table, i)) {
@@ -549,7 +550,7 @@ TableTime found_time(const io::CsvTable& table, const ForecastDataConfig& config
   return time;
 }
 
-/// Columns besides the time that are no variables.
+/// Columns besides the time that are not variables.
 void leave_out_others(const io::CsvTable& table, TableTime& time, const ForecastDataConfig& config) {
   for (size_t i = 0; i < table.columns.size() && table.columns.size() > 1; ++i) {
     const io::CsvColumn& column = table.columns[i];

@@ -34,10 +34,10 @@ struct TableTime {
   io::DateStyle style;
   bool parts = false;           // the columns are year, month, day …
   std::vector<TimeCell> cells;  // of two columns, date and clock
-  std::vector<size_t> others;   // columns that are no variables: further times, row indices
+  std::vector<size_t> others;   // columns that are not variables: further times, row indices
   std::vector<std::string> notes, warnings;
 
-  /// Columns that are no variables.
+  /// Columns that are not variables.
   std::vector<size_t> taken() const;
 };
 

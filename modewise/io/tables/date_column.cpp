@@ -109,7 +109,7 @@ bool DateColumn::add(std::string_view text) {
     offsets_.resize(dates_.size(), style_.offset_minutes);
     offsets_.push_back(row.offset_minutes);
   }
-  // Rows whose day may be a month are kept in the usual order; intervals may have told theirs.
+  // Rows whose day may be a month are kept in the usual order; intervals may have decided theirs.
   const bool exchange = row.order != DateStyle::year_first && row.month == DateStyle::number &&
                         row.order != usual_order(row.separator);
   const int64_t seconds = to_seconds(date->time);

@@ -34,7 +34,7 @@ bool has_code(std::string_view pattern, std::string_view codes) {
       [&](char code, bool) { return codes.find(code) == std::string_view::npos; });
 }
 
-/// Numbers of a pattern that are no fields of a civil time.
+/// Numbers of a pattern that are not fields of a civil time.
 struct Fields {
   int quarter = 0, day_of_year = 0, week = 0, weekday = 1;
   bool hour_ends = false;
@@ -60,10 +60,10 @@ class PatternReader {
  private:
   bool literal(char c) { return c == ' ' ? scanner_.take_spaces() : scanner_.take(c); }
 
-  bool take_number(int& value, size_t fewest, size_t most, int low, int high, bool pads) {
-    const size_t digits = std::min(scanner_.digits_ahead(), most);
-    if (digits < fewest) return false;
-    if (pads && digits < most) date_.style.padded = false;
+  bool take_number(int& value, size_t min_digits, size_t max_digits, int low, int high, bool pads) {
+    const size_t digits = std::min(scanner_.digits_ahead(), max_digits);
+    if (digits < min_digits) return false;
+    if (pads && digits < max_digits) date_.style.padded = false;
     value = scanner_.number(digits);
     return value >= low && value <= high;
   }

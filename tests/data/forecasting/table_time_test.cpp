@@ -102,7 +102,7 @@ TEST_F(TableTimes, NumbersThatOnlyLookLikeTimeAreNamed) {
             "2024010100 .. 2024010103 (1 h)");
   s = load("time,y\n0,1\n0.1,2\n0.2,3\n");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("y"));
-  EXPECT_THAT(s.warnings, ElementsAre(HasSubstr("column 'time' rise evenly and are no dates")));
+  EXPECT_THAT(s.warnings, ElementsAre(HasSubstr("column 'time' rise evenly and are not dates")));
 }
 
 TEST_F(TableTimes, AFrameIndexIsNoVariable) {
