@@ -58,7 +58,16 @@ void ForecastDataConfig::fields(Fields& f) {
         {.one_of = {"cyclic", "scaled"}});
   f.add("categories", categories,
         "categorical columns to one-hot encode as variables; other text columns are dropped");
-  f.add("time_column", time_column, "column of dates; empty: detected");
+  f.add("time", time,
+        "column of dates, or column of dates and column of clock times, hours or periods of the day; empty: "
+        "detected");
+  f.add("time_column", time_column, "earlier name of time, for one column");
+  f.add(
+      "time_format", time_format,
+      "form of the dates: %d.%m.%Y %H:%M (codes of strptime), epoch_s, epoch_ms, epoch_us, epoch_ns, excel, "
+      "decimal_year; empty: detected");
+  f.add("time_zone", time_zone,
+        "zone of dates without a UTC offset: Europe/Berlin, +01:00; empty: local times are not converted");
   f.add("id", id, "series id columns of a long table; empty: detected; none: a wide table");
   f.add("dates", dates,
         "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",

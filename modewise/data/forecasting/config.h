@@ -70,8 +70,11 @@ struct ForecastDataConfig {
   Categories words;                      // not an option: the categories of a run's training data
   std::string usual_decimal;             // not an option: the decimal mark of a run's training data, or ""
   bool follows = false;                  // not an option: rows continue other data, one row is enough
-  std::string time_column;               // "": the first column of dates
-  std::vector<std::string> id;           // series id columns of a long table; empty: detected
+  std::vector<std::string> time;         // one or two columns of the time; empty: detected
+  std::string time_column;               // earlier name of `time` with one column
+  std::string time_format;       // form of the dates (date_pattern.h), epoch_s …, excel, decimal_year
+  std::string time_zone;         // of dates without a UTC offset; "": not known
+  std::vector<std::string> id;   // series id columns of a long table; empty: detected
   std::string dates = "strict";  // strict: constant steps, gaps are missing rows; rows: equally spaced rows
   std::string resample;          // resampling step, "1 h"; "": no resampling
   std::string resample_by = "mean";  // mean, sum, last

@@ -67,6 +67,7 @@ io::CsvOptions csv_options(const ForecastDataConfig& config) {
   if (config.header != "auto")
     options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   options.missing.insert(options.missing.end(), config.missing_texts.begin(), config.missing_texts.end());
+  options.is_text = time_texts(config);
   return options;
 }
 
@@ -130,13 +131,13 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
               column.kind == io::CsvColumn::date ? std::string("dates")
                                                  : "text (" + first_text(table, column) + ")");
     } else if (column.kind == io::CsvColumn::date) {
-      if (!config.time_column.empty())
+      if (names_time(config))
         frame.notes.push_back(
             fmt::format("column '{}' holds dates besides the time column and is dropped", column.name));
       else
         frame.warnings.push_back(
             fmt::format("columns '{}' and '{}' both hold dates, the first is the time column: "
-                        "data.time_column = {} selects the other",
+                        "data.time = {} selects the other",
                         table.columns[taken[0]].name, column.name, column.name));
       continue;
     } else if (column.kind == io::CsvColumn::text && !empty) {
@@ -206,6 +207,7 @@ Frame described(const io::CsvTable& table, const TableTime& time) {
   if (!table.suspect_row.empty())
     frame.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
+  frame.notes = time.notes;
   for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
   return frame;
 }
@@ -277,7 +279,7 @@ void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std:
 Series long_series(io::CsvTable table, const TableTime& time, const TableIds& ids,
                    const ForecastDataConfig& config) {
   Frame frame = described(table, time);
-  std::vector<size_t> taken = time.columns;
+  std::vector<size_t> taken = time.taken();
   taken.insert(taken.end(), ids.columns.begin(), ids.columns.end());
   const std::vector<size_t> variables = variable_columns(table, taken, config, frame);
   Series series = lay_side_by_side(std::move(table), time, ids, variables, config);
@@ -348,7 +350,7 @@ Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const
   encode_categories(table, config.words, config);
   const TableTime time = find_time(table, config);
   Frame frame = described(table, time);
-  std::vector<size_t> variables = variable_columns(table, time.columns, config, frame);
+  std::vector<size_t> variables = variable_columns(table, time.taken(), config, frame);
   if (like != nullptr) variables = same_variables(table, config, *like, like_path);
   lay_out(frame, std::move(table), time, variables, config);
   return frame;
@@ -363,7 +365,7 @@ Series read_csv_series(const ForecastDataConfig& asked) {
   if (const std::optional<TableIds> ids = find_ids(table, time, config))
     return long_series(std::move(table), time, *ids, config);
   Frame frame = described(table, time);
-  const std::vector<size_t> variables = variable_columns(table, time.columns, config, frame);
+  const std::vector<size_t> variables = variable_columns(table, time.taken(), config, frame);
   lay_out(frame, std::move(table), time, variables, config);
   Series series;
   series.values = std::move(frame.values);

@@ -1,13 +1,12 @@
 #include "modewise/io/tables/csv_column_reader.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/io/number_text.h"
+#include "modewise/io/tables/time_names.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
@@ -16,15 +15,6 @@ namespace {
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 static_assert(DateColumn::missing == kMissingDate);
-
-// 20160701 parses as a number; only a column with a date-like name has dates of this form.
-bool names_dates(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  static constexpr std::string_view kNames[] = {"date", "day", "datetime", "timestamp", "time", "ds"};
-  return std::find(std::begin(kNames), std::end(kNames), lower) != std::end(kNames);
-}
 
 }  // namespace
 
@@ -39,7 +29,7 @@ void CsvColumnReader::start(CsvColumn::Kind kind) {
   column_.kind = kind;
   column_.numbers = {};
   column_.texts = {};
-  date_column_ = {};
+  date_column_ = DateColumn();
   numbers_ = dates_ = texts_ = marks_ = 0;
   mark_counts_.clear();
   misfit_line_ = misfit_count_ = 0;
@@ -233,7 +223,11 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
     return Result::good;
   }
   if (column_.kind == CsvColumn::text) return Result::good;
-  if (misfit_line_ != 0) return Result::misfit;
+  if (misfit_line_ != 0) {
+    if (column_.kind != CsvColumn::number || !names_hours(column_.name)) return Result::misfit;
+    start(CsvColumn::text);  // 02X, the repeated hour
+    return Result::read_again;
+  }
   if (column_.kind == CsvColumn::date) {
     require(date_column_.decide(), ErrorKind::data,
             "{}: column {} mixes dates that can only be month/day with dates that can only be day/month",
@@ -255,8 +249,9 @@ void CsvColumnReader::fail_misfit(const std::string& source, const std::string& 
        numbers ? "not a finite number" : "not one", remedy);
 }
 
+// 20160701 parses as a number; only a column whose name says time has dates of this form.
 void CsvColumnReader::become_compact_dates() {
-  if (numbers_ == 0 || format_ || !names_dates(column_.name)) return;
+  if (numbers_ == 0 || format_ || time_name(column_.name) == TimeName::none) return;
   DateColumn dates;
   dates.reserve(column_.numbers.size());
   for (const double number : column_.numbers) {

@@ -10,6 +10,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/future_covariates.h"
+#include "modewise/data/forecasting/table_time.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/train/checkpoint/tensor_file.h"
@@ -62,6 +63,11 @@ std::string time_names(const Forecast& forecast, CsvReader reader) {
 
 /// Date of a step, in one cell per time column.
 std::string time_cells(const Forecast& forecast, size_t step) {
+  if (!forecast.time_columns.cells.empty()) {
+    std::vector<std::string> cells = data::time_cells(forecast.time_columns, forecast.seconds[step]);
+    for (std::string& cell : cells) cell = csv_cell(cell);
+    return fmt::format("{}", fmt::join(cells, ","));
+  }
   if (!forecast.time_columns.parts) return csv_cell(forecast.times[step]);
   const io::CivilTime civil = io::to_civil(forecast.seconds[step]);
   const std::array<int64_t, 6> parts = {civil.year, civil.month,  civil.day,

@@ -122,7 +122,7 @@ TEST_F(CsvSource, TextDatesAndRowNumbersAreLeftOutWithNotes) {
                           "column 'wd' holds text and is dropped; data.categories = wd one-hot encodes "
                           "it"));
   EXPECT_THAT(s.warnings, ElementsAre("columns 'when' and 'checked' both hold dates, the first is "
-                                      "the time column: data.time_column = checked selects the other"));
+                                      "the time column: data.time = checked selects the other"));
 }
 
 TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {
@@ -180,7 +180,8 @@ TEST_F(CsvSource, ColumnsAskedForMustBeNumbers) {
   config = {};
   config.time_column = "a";
   EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-01,1\n2020-01-02,2\n", config),
-            "f.csv: the time column 'a' must hold dates, it holds numbers");
+            "f.csv: the time column 'a' must hold dates, it holds numbers, such as '1' in line 2; "
+            "data.time_format describes their form");
 }
 
 TEST_F(CsvSource, NoNumbersIsAnError) {

@@ -208,15 +208,17 @@ TEST_F(LongTable, SecondsSince1970AreDates) {
   config.time_column = "when";
   EXPECT_EQ(load("y,when\n1,1577836800\n2,1577840400\n", config).time.at(1), 1577840400);
   for (const char* text :
-       {"a,y\n1577836800,1\n1577840400,2\n1577844001,3\n",  // no constant step
-        "y,a\n1,1577836800\n2,1577840400\n3,1577844000\n",  // neither the first column nor named as time
-        "time,y\n1577836800.5,1\n1577840400.5,2\n",         // not whole seconds
-        "time,y\n1577836800001,1\n1577840400001,2\n",       // nor milliseconds
-        "time,y\n99999999,1\n100000000,2\n100000001,3\n"})  // the range begins in 1973
+       {"a,y\n1577836800,1\n1577840400,2\n1577844001,3\n",   // no constant step
+        "y,a\n1,1577836800\n2,1577840400\n3,1577844000\n"})  // neither the first column nor named as time
     EXPECT_EQ(load(text).modes[0].labels.size(), 2U) << text;
+  for (const char* text : {"time,y\n1577836800.5,1\n1577840400.5,2\n",     // parts of seconds are dropped
+                           "time,y\n1577836800001,1\n1577840400001,2\n"})  // milliseconds, too
+    EXPECT_EQ(load(text).time.at(1), 1577840400) << text;
+  EXPECT_FALSE(load("time,y\n99999999,1\n100000000,2\n100000001,3\n").time.dated)
+      << "the range begins in 1973";
   EXPECT_EQ(load("time,y\n100000000,1\n100000001,2\n").time.at(1), 100000001);
   EXPECT_EQ(load("time,y\n3999999998,1\n3999999999,2\n").time.at(1), 3999999999);
-  EXPECT_EQ(load("time,y\n3999999999,1\n4000000000,2\n").modes[0].labels.size(), 2U);
+  EXPECT_FALSE(load("time,y\n3999999999,1\n4000000000,2\n").time.dated);
 }
 
 }  // namespace
