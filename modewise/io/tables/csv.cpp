@@ -42,6 +42,7 @@ class TableReader {
   TableReader(std::string_view text, const std::string& source, const CsvOptions& options)
       : text_(text),
         source_(source),
+        options_(options),
         dialect_(guess_dialect(text, source, options)),
         missing_(options.missing, dialect_.decimal) {}
 
@@ -54,7 +55,8 @@ class TableReader {
     const size_t max_rows = std::min(count_filled_lines(rest), rest.size() / names.size() + 1);
     columns_.reserve(names.size());
     for (size_t c = 0; c < names.size(); ++c) {
-      columns_.emplace_back(names[c], dialect_.kinds[c], dialect_.decimal, missing_, max_rows);
+      columns_.emplace_back(names[c], dialect_.kinds[c], dialect_.decimal, missing_, max_rows,
+                            options_.is_text && options_.is_text(names[c]));
     }
     read_rows(at_rows);
     require(rows_ > 0, ErrorKind::data, "{}: a header without rows", source_);
@@ -113,6 +115,7 @@ class TableReader {
 
   std::string_view text_;
   const std::string& source_;
+  const CsvOptions& options_;
   CsvDialect dialect_;
   MissingValues missing_;
   std::vector<CsvColumnReader> columns_;

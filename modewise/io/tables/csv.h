@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "modewise/io/tables/date_time.h"
@@ -25,6 +27,9 @@ struct CsvOptions {
   /// Texts of missing cells, compared after stripping spaces.
   std::vector<std::string> missing = {"",     "NA",   "N/A",  "NaN",  "nan", "NAN",  "null", "NULL",
                                       "Null", "None", "none", "#N/A", "#NA", "-nan", "-NaN", "<NA>"};
+  /// Whether the column of a name is text whatever it holds, such as series ids: leading zeros, long digits and
+  /// forms of dates come back as written. Not set: no such column.
+  std::function<bool(std::string_view name)> is_text;
 };
 
 /// The missing value of a date column.

@@ -29,10 +29,10 @@ bool names_dates(std::string_view name) {
 }  // namespace
 
 CsvColumnReader::CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal,
-                                 const MissingValues& missing, size_t rows)
-    : decimal_(decimal), missing_(&missing), reserve_(rows) {
+                                 const MissingValues& missing, size_t rows, bool only_text)
+    : decimal_(decimal), missing_(&missing), reserve_(rows), only_text_(only_text) {
   column_.name = std::move(name);
-  start(expected);
+  start(only_text ? CsvColumn::text : expected);
 }
 
 void CsvColumnReader::start(CsvColumn::Kind kind) {
@@ -123,6 +123,7 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
     fail(ErrorKind::data, "{}: column {} holds more than 4 GiB of text", source,
          quote_for_message(column_.name));
   }
+  if (only_text_) return Result::good;
   if (CsvColumn::Kind kind = majority(); kind != column_.kind) {
     // Date counts of a column that was read as another kind can be wrong; on the second read text is final.
     if (read_as_[kind]) kind = CsvColumn::text;

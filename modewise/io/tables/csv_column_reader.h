@@ -15,9 +15,10 @@ class CsvColumnReader {
  public:
   enum class Result { good, read_again };
 
-  /// `missing` must outlive the reader. Reserves memory for `rows`.
+  /// `missing` must outlive the reader. Reserves memory for `rows`. With `only_text` the column is text
+  /// whatever it holds.
   CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal, const MissingValues& missing,
-                  size_t rows);
+                  size_t rows, bool only_text = false);
 
   void add(std::string_view cell, int64_t line);
 
@@ -41,6 +42,7 @@ class CsvColumnReader {
   char decimal_;
   const MissingValues* missing_;
   size_t reserve_;
+  bool only_text_;
   int64_t numbers_ = 0, dates_ = 0, texts_ = 0;  // cells of each kind
   int64_t misfit_line_ = 0;                      // the first cell that does not fit; 0: none
   std::string misfit_;
