@@ -42,17 +42,6 @@ TimeColumns time_columns(const io::CsvTable& table, const TableTime& time);
 /// for parts that are not a date.
 TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config);
 
-/// The time axis of a table's rows, by `config`: constant steps with gaps, equally spaced rows, or resampled.
-/// `line_of` as in lay_out_dates.
-DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
-                   const std::string& source, const ForecastDataConfig& config);
-
-/// Writes a column into cells out[c · stride], which are NaN before: row i goes to cell `cells[i]`, or to i
-/// if `cells` is empty. With resampling, the values of a cell that are not missing are aggregated by
-/// `config.resample_by`.
-void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
-                   const ForecastDataConfig& config, double* out, int64_t stride);
-
 /// A warning if day and month of the dates are ambiguous.
 std::vector<std::string> date_warnings(const TableTime& time);
 

@@ -27,8 +27,8 @@ struct CsvOptions {
   /// Texts of missing cells, compared after stripping spaces.
   std::vector<std::string> missing = {"",     "NA",   "N/A",  "NaN",  "nan", "NAN",  "null", "NULL",
                                       "Null", "None", "none", "#N/A", "#NA", "-nan", "-NaN", "<NA>"};
-  /// Whether the column of a name is text whatever it holds, such as series ids: leading zeros, long digits and
-  /// forms of dates come back as written. Not set: no such column.
+  /// Whether the column of a name is text whatever it holds, such as series ids: leading zeros, long digits
+  /// and forms of dates come back as written. Not set: no such column.
   std::function<bool(std::string_view name)> is_text;
 };
 
