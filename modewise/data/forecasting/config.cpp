@@ -72,6 +72,14 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("dates", dates,
         "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",
         {.one_of = {"strict", "rows"}});
+  f.add(
+      "calendar_days", calendar_days,
+      "rows of the calendar: all steps, business days, the observed times of the week, or auto: as the dates "
+      "show",
+      {.one_of = {"auto", "all", "business", "observed"}});
+  f.add("orient", orient,
+        "whether each column of a table is a series, or each row; auto: rows if the header holds dates",
+        {.one_of = {"auto", "columns", "rows"}});
   f.add("resample", resample, "resampling step: 1 h, 1 day, 1 month; empty: no resampling");
   f.add("resample_by", resample_by, "aggregation of the rows of a resampling step: mean, sum or last",
         {.one_of = {"mean", "sum", "last"}});

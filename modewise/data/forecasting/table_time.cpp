@@ -647,6 +647,11 @@ std::vector<size_t> TableTime::taken() const {
   return all;
 }
 
+bool TableTime::takes(size_t column) const {
+  const std::vector<size_t> all = taken();
+  return std::find(all.begin(), all.end(), column) != all.end();
+}
+
 TimeColumns time_columns(const io::CsvTable& table, const TableTime& time) {
   TimeColumns columns{{}, time.parts, time.cells};
   for (const size_t column : time.columns) columns.names.push_back(table.columns[column].name);
@@ -696,55 +701,6 @@ TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config)
   require_whole_seconds(table, time, config);
   apply_zone(table, time, config);
   return time;
-}
-
-DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
-                   const std::string& source, const ForecastDataConfig& config) {
-  const bool as_they_stand = config.dates == "rows";
-  if (config.follows && dates.size() == 1 && dates[0] != io::kMissingDate) {
-    DatedRows one;
-    one.axis.dated = true;
-    one.axis.start = dates[0];
-    one.axis.length = 1;
-    one.axis.style = style;
-    return one;
-  }
-  if (config.resample.empty())
-    return as_they_stand ? space_rows_equally(dates, line_of, style, source)
-                         : lay_out_dates(dates, line_of, style, source);
-  require(!as_they_stand, ErrorKind::config,
-          "data.resample needs dates, which data.dates = rows ignores: set only one of them");
-  return pool_dates(dates, parse_step(config.resample, "data.resample"), line_of, style, source);
-}
-
-void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
-                   const ForecastDataConfig& config, double* out, int64_t stride) {
-  if (config.resample.empty()) {
-    for (size_t row = 0; row < numbers.size(); ++row)
-      out[(cells.empty() ? static_cast<int64_t>(row) : cells[row]) * stride] = numbers[row];
-    return;
-  }
-  // Per cell: number of values, or date of the last one.
-  const int64_t maximum = *std::max_element(cells.begin(), cells.end()) + 1;
-  std::vector<int64_t> had(static_cast<size_t>(maximum), io::kMissingDate);
-  for (size_t row = 0; row < numbers.size(); ++row) {
-    if (std::isnan(numbers[row])) continue;
-    const int64_t cell = cells[row];
-    int64_t& seen = had[static_cast<size_t>(cell)];
-    double& value = out[cell * stride];
-    const bool first = seen == io::kMissingDate;
-    if (config.resample_by == "last") {
-      if (time.dates[row] >= seen) value = numbers[row];
-      seen = std::max(seen, time.dates[row]);
-    } else {
-      value = first ? numbers[row] : value + numbers[row];
-      seen = first ? 1 : seen + 1;
-    }
-  }
-  if (config.resample_by != "mean") return;
-  for (int64_t cell = 0; cell < maximum; ++cell)
-    if (const int64_t count = had[static_cast<size_t>(cell)]; count > 1)
-      out[cell * stride] /= static_cast<double>(count);
 }
 
 std::vector<std::string> date_warnings(const TableTime& time) {

@@ -43,6 +43,7 @@ struct TableTime {
 
   /// Columns that are not variables.
   std::vector<size_t> taken() const;
+  bool takes(size_t column) const;
 };
 
 TimeColumns time_columns(const io::CsvTable& table, const TableTime& time);
@@ -60,17 +61,6 @@ std::function<bool(std::string_view)> time_texts(const ForecastDataConfig& confi
 /// says time or a first column with a constant positive step. Errors name the line and the options: parts
 /// that are not a date, a column whose name says time but whose cells are not understood.
 TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config);
-
-/// The time axis of a table's rows, by `config`: constant steps with gaps, equally spaced rows, or resampled.
-/// `line_of` as in lay_out_dates.
-DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
-                   const std::string& source, const ForecastDataConfig& config);
-
-/// Writes a column into cells out[c · stride], which are NaN before: row i goes to cell `cells[i]`, or to i
-/// if `cells` is empty. With resampling, the values of a cell that are not missing are aggregated by
-/// `config.resample_by`.
-void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
-                   const ForecastDataConfig& config, double* out, int64_t stride);
 
 /// Warnings of `time`, and if day and month, year or zone of the dates are ambiguous.
 std::vector<std::string> date_warnings(const TableTime& time);

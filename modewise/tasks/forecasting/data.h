@@ -66,6 +66,7 @@ struct DataSummary {
   data::Categories categories;
   std::optional<FutureCovariateSummary> known;
   data::FutureCovariateShape ahead;  // sizes of the future covariates of windows
+  std::string calendar_days;         // "all" for runs of every step that know no calendars, else empty
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);

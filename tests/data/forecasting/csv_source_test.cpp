@@ -135,11 +135,40 @@ TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {
   EXPECT_THAT(labels("2020-01-01,1,5\n2020-01-02,3,6\n"), ElementsAre("id", "a"));
 }
 
-TEST_F(CsvSource, AnEmptyColumnStaysAsAMissingVariable) {
-  const Series s = load("date,a,b\n2020-01-01,1,\n2020-01-02,2,\n");
-  EXPECT_THAT(s.modes[0].labels, ElementsAre("a", "b"));
-  EXPECT_EQ(s.missing_cells(), 2);
-  EXPECT_THAT(s.notes, ElementsAre("column 'b' has no value in any row"));
+TEST_F(CsvSource, AnEmptyColumnIsAVariableOnlyIfItIsNamed) {
+  const std::string text = "date,a,b\n2020-01-01,1,\n2020-01-02,2,\n";
+  const Series left = load(text);
+  EXPECT_THAT(left.modes[0].labels, ElementsAre("a"));
+  EXPECT_THAT(left.notes, ElementsAre("column 'b' has no value in any row and is dropped"));
+  ForecastDataConfig named, of_run;
+  named.columns = {"a", "b"};
+  of_run.variables = {"a", "b"};
+  for (const ForecastDataConfig& config : {named, of_run}) {
+    const Series s = load(text, config);
+    EXPECT_THAT(s.modes[0].labels, ElementsAre("a", "b"));
+    EXPECT_EQ(s.missing_cells(), 2);
+    EXPECT_THAT(s.notes, ElementsAre("column 'b' has no value in any row"));
+  }
+}
+
+TEST_F(CsvSource, RowsAreSortedByDate) {
+  const Series descending = load("date,a\n2020-01-03,3\n2020-01-02,2\n2020-01-01,1\n");
+  EXPECT_EQ(value_at(descending, 0), 1);
+  EXPECT_EQ(descending.time.text_at(0), "2020-01-01");
+  EXPECT_THAT(descending.notes, ElementsAre("the rows are in descending order of dates and are read from the "
+                                            "last to the first"));
+  EXPECT_EQ(descending.where(0, 0), folder_.path("f.csv") + ":4: column 'a'");
+  const Series mixed = load("date,a\n2020-01-02,2\n2020-01-04,4\n2020-01-01,1\n");
+  EXPECT_EQ(value_at(mixed, 3), 4);
+  EXPECT_EQ(mixed.where(3, 0), folder_.path("f.csv") + ":3: column 'a'");
+  EXPECT_THAT(
+      mixed.notes,
+      ElementsAre("the rows are sorted by date; 2020-01-01 in line 4 comes before the date of the line "
+                  "above",
+                  "a gap of 1 row after 2020-01-02 is filled as missing"));
+  EXPECT_THAT(load_error(ErrorKind::data, "date,a\n2020-01-03,3\n2020-01-02,2\n2020-01-02,1\n"),
+              HasSubstr("f.csv:3: dates must increase, but 2020-01-02 equals the date of line 4, 2020-01-02; "
+                        "data.id"));
 }
 
 TEST_F(CsvSource, ColumnsSelectAndOrder) {
@@ -246,9 +275,7 @@ TEST_F(CsvSource, PoolingThatCannotBeIsRefused) {
                        load_series(simulated);
                      }),
             "data.resample is for CSV files with dates, seasonal (simulated) is not one");
-  EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-02,1\n2020-01-01,2\n", config),
-            "f.csv:3: dates must increase, but 2020-01-01 comes before the date of line 2, 2020-01-02; "
-            "data.dates = \"rows\" reads the rows as equally spaced");
+  EXPECT_EQ(load("date,a\n2020-01-02,1\n2020-01-01,2\n", config).rows(), 2) << "in any order";
   EXPECT_EQ(
       load_error(ErrorKind::data,
                  "date,a\n2020-01-01 00:00,1\n2020-01-01 01:00,2\n2020-01-01 02:00,3\n2021-01-01 00:00,4\n",
