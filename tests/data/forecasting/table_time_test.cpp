@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <tuple>
+#include <vector>
 
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/io/tables/time_zone.h"
@@ -37,7 +38,7 @@ class TableTimes : public testing::Test {
   ScratchFolder folder_;
 };
 
-std::string rows(std::initializer_list<const char*> times, const char* header = "date,y") {
+std::string rows(const std::vector<const char*>& times, const char* header = "date,y") {
   std::string text = std::string(header) + "\n";
   int value = 0;
   for (const char* time : times) text += std::string(time) + "," + std::to_string(++value) + "\n";
@@ -45,7 +46,7 @@ std::string rows(std::initializer_list<const char*> times, const char* header = 
 }
 
 TEST_F(TableTimes, NumbersAreDatesWhereTheNameSaysTime) {
-  const std::tuple<const char*, std::initializer_list<const char*>, const char*> cases[] = {
+  const std::tuple<const char*, std::vector<const char*>, const char*> cases[] = {
       {"MESS_DATUM", {"2024010100", "2024010101", "2024010102"}, "2024010100 .. 2024010103 (1 h)"},
       {"timestamp",
        {"202401010000", "202401010015", "202401010030"},
