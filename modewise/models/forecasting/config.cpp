@@ -49,24 +49,24 @@ void FutureCovariateConfig::fields(Fields& f) {
 }
 
 void TideConfig::fields(Fields& f) {
-  f.add("step_width", step_width, "tide: decoder outputs per step of the horizon", {.min = 1, .max = 65536});
-  f.add("norm", norm, "tide: LayerNorm after the residual blocks");
+  f.add("step_width", step_width, "decoder outputs per step of the horizon", {.min = 1, .max = 65536});
+  f.add("norm", norm, "LayerNorm after the residual blocks");
 }
 
 void DLinearConfig::fields(Fields& f) {
-  f.add("kernel", kernel, "dlinear: rows of the moving average, odd", {.min = 1, .max = 100001});
+  f.add("kernel", kernel, "rows of the moving average, odd", {.min = 1, .max = 100001});
 }
 
 void RidgeConfig::fields(Fields& f) {
   f.add("penalty", penalty,
-        "ridge: penalty, in units of the mean square of a lag times the number of windows; 0: lowest "
+        "penalty, in units of the mean square of a lag times the number of windows; 0: lowest "
         "validation error",
         {.min = 0, .max = 1e9});
 }
 
 void EtsConfig::fields(Fields& f) {
   f.add("form", form,
-        "ets: error, trend and season, such as ANN, AAN, AAdN, ANA, AAA, AAdA, MAM; auto: smallest AICc");
+        "error, trend and season, such as ANN, AAN, AAdN, ANA, AAA, AAdA, MAM; auto: smallest AICc");
 }
 
 void ForecasterConfig::fields(Fields& f) {

@@ -23,9 +23,9 @@ void SeriesConvolutionConfig::fields(Fields& f) {
 }
 
 void SeriesTcnConfig::fields(Fields& f) {
-  f.add("kernel", kernel, "tcn: kernel size in steps", {.min = 2, .max = 1024});
+  f.add("kernel", kernel, "kernel size in steps", {.min = 2, .max = 1024});
   f.add("levels", levels,
-        "tcn: number of blocks, with dilation doubling; 0: receptive field covers the whole series",
+        "number of blocks, with dilation doubling; 0: receptive field covers the whole series",
         {.min = 0, .max = 30});
 }
 
