@@ -48,6 +48,9 @@ constexpr Alias kGroups[] = {
     {"captions.", "caption."},
     {"vary.", "augment."},
     {"model.known.", "model.future_covariates."},
+    {"model.forest.", "model.shapelet-forest."},
+    {"model.linear.", "model.dlinear."},
+    {"model.rocket.", "model.minirocket."},
 };
 
 // Keys within their current group. A task that has a key under its old name keeps it.
@@ -75,7 +78,15 @@ constexpr Alias kKeys[] = {
     {"model.attention.form", "model.attention.type"},
     {"model.attention.latent_deviation", "model.attention.latent_std"},
     {"model.attention.slots", "model.attention.summary_tokens"},
+    {"model.baseline.form", "model.ets.form"},
+    {"model.baseline.individual", "model.individual"},
+    {"model.baseline.kernel", "model.dlinear.kernel"},
+    {"model.baseline.period", "model.period"},
+    {"model.baseline.ridge", "model.ridge.penalty"},
+    {"model.baseline.start", "model.weight_init"},
     {"model.blocks", "model.layers"},
+    {"model.convolution.kernel", "model.tcn.kernel"},
+    {"model.convolution.levels", "model.tcn.levels"},
     {"model.deviation", "model.init_std"},
     {"model.first_positions", "model.position_init"},
     {"model.position.code", "model.position.encoding"},
@@ -186,7 +197,9 @@ std::string current_key(const std::string& key, const std::function<bool(const s
 
 bool is_renamed_group(const std::string& group) {
   const std::string prefix = group + ".";
-  const auto within = [&](const Alias& one) { return one.old_name.starts_with(prefix); };
+  const auto within = [&](const Alias& one) {
+    return one.old_name.starts_with(prefix) || one.old_name.starts_with("model." + prefix);
+  };
   return std::any_of(std::begin(kGroups), std::end(kGroups), within) ||
          std::any_of(std::begin(kKeys), std::end(kKeys), within);
 }

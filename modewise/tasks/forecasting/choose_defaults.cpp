@@ -76,13 +76,13 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
     forecast.horizon = usual_horizon(series.time, splits.validation.rows());
     chosen.push_back(fmt::format("forecast.horizon = {}", forecast.horizon));
   }
-  int64_t& period = config.model.baseline.period;
+  int64_t& period = config.model.period;
   const models::ForecasterRow* row = find_row(models::forecasters(), config.model.name);
-  const bool seasonal = row != nullptr && row->options.has("baseline.period"),
-             patched = row != nullptr && row->options.has("patch.length");
+  const bool seasonal = row != nullptr && row->has_option("period"),
+             patched = row != nullptr && row->has_option("patch.length");
   int64_t season = period;
   if (seasonal && period == 0) season = season_of(series, splits);
-  if (season == 1 && period == 0 && !series.time.dated) season = models::BaselineConfig::kUsualPeriod;
+  if (season == 1 && period == 0 && !series.time.dated) season = models::ForecasterConfig::kUsualPeriod;
   if (forecast.lookback == 0) {
     forecast.lookback = seasonal ? seasonal_lookback(season, forecast.longest(), splits.train.rows())
                                  : usual_lookback(series.time, forecast.longest(), splits.train.rows());
@@ -96,7 +96,7 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
   }
   if (seasonal && period == 0) {
     period = season <= forecast.lookback ? season : 1;
-    chosen.push_back(fmt::format("model.baseline.period = {}", period));
+    chosen.push_back(fmt::format("model.period = {}", period));
   }
   if (config.train.epochs < 0) {
     const int64_t windows = data::WindowSet("train", splits.train, config.window(), false,

@@ -26,7 +26,7 @@ int64_t usual_lookback(const data::TimeAxis& time, int64_t horizon, int64_t trai
 /// seasons.
 int64_t seasonal_lookback(int64_t season, int64_t horizon, int64_t training_rows);
 
-/// Sets open values (0, epochs −1): forecast.lookback, forecast.horizon, model.baseline.period and
+/// Sets open values (0, epochs −1): forecast.lookback, forecast.horizon, model.period and
 /// train.epochs; also the patch length if it exceeds a default lookback, and the default train.patience of 3
 /// with default epochs. Returns a sentence about the choices, "" if nothing was open. `splits` of all rows.
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits);
