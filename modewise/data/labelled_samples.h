@@ -46,7 +46,7 @@ struct LabelledSamples {
   std::vector<int64_t> labels;       // −1: unknown
   std::vector<std::string> names;    // sample names: file, index within the split; empty: `numbered`
   NumberedNames numbered;
-  std::vector<std::string> groups;   // samples of equal groups stay in one split; empty: each alone
+  std::vector<std::string> groups;  // samples of equal groups stay in one split; empty: each alone
   std::vector<std::string> classes;
   std::vector<int64_t> train, validation, test;  // samples of each split
   std::string source;

@@ -377,8 +377,7 @@ std::optional<TableIds> ids_as_written(TimedTable& read, const ForecastDataConfi
   const io::CsvTable& table = read.table;
   std::vector<std::string> names;
   const auto add_number = [&](size_t column) {
-    if (table.columns[column].kind == io::CsvColumn::number &&
-        !time.takes(column))
+    if (table.columns[column].kind == io::CsvColumn::number && !time.takes(column))
       names.push_back(table.columns[column].name);
   };
   if (asked.id.empty() && may_hold_several_series(read.time))

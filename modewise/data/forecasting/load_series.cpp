@@ -27,7 +27,8 @@ bool holds_table(const ForecastDataConfig& config) {
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   const size_t begin = text.find_first_not_of("\r\n");
   if (begin == std::string_view::npos) return true;
-  const std::string_view line = text.substr(begin, std::min(text.find_first_of("\r\n", begin), text.size()) - begin);
+  const std::string_view line =
+      text.substr(begin, std::min(text.find_first_of("\r\n", begin), text.size()) - begin);
   if (line.find_first_not_of("0123456789+-.eE,; \t\r") != std::string_view::npos) return true;
   if (config.header != "auto") return config.header == "yes";
   // Numbers separated by spaces are numeric text, not CSV.

@@ -222,8 +222,7 @@ std::vector<size_t> columns_of_numbers(const io::CsvTable& table, const TableTim
   std::vector<size_t> columns;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const io::CsvColumn& column = table.columns[i];
-    if (column.kind == io::CsvColumn::number &&
-        !time.takes(i) &&
+    if (column.kind == io::CsvColumn::number && !time.takes(i) &&
         std::all_of(column.numbers.begin(), column.numbers.end(),
                     [](double x) { return x == std::floor(x); }))
       columns.push_back(i);

@@ -197,8 +197,7 @@ int64_t align_ends(std::vector<double>& numbers) {
 
 bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options) {
   if (config.orient != "auto") return config.orient == "rows";
-  return !names_time(config) && config.categories.empty() &&
-         dated_header(config.path, options).has_value();
+  return !names_time(config) && config.categories.empty() && dated_header(config.path, options).has_value();
 }
 
 Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& asked) {
