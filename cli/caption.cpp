@@ -7,11 +7,12 @@
 #include <set>
 
 #include "cli/commands.h"
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/data/broken_files.h"
 #include "modewise/io/images/image.h"
 #include "modewise/tasks/captioning/run.h"
 #include "modewise/tasks/captioning/spec.h"
@@ -28,6 +29,7 @@ struct CaptionCommandOptions {
   std::string run, out;
   std::vector<std::string> images;
   int64_t beams = 0;
+  double skip_broken = 0;
   bool force = false, allow_size = false;
 };
 
@@ -40,11 +42,10 @@ std::vector<fs::path> listed_images(const std::vector<std::string>& named) {
       continue;
     }
     std::vector<fs::path> inside;
-    for (const fs::path& entry : entries_of(name))
+    for (const fs::path& entry : data_entries(name))
       if (io::named_as_image(entry)) inside.push_back(entry);
     require(!inside.empty(), ErrorKind::no_input, "{}: there is no image (.png, .jpg, .jpeg) in this folder",
             name);
-    std::sort(inside.begin(), inside.end());
     files.insert(files.end(), inside.begin(), inside.end());
   }
   return files;
@@ -79,14 +80,20 @@ void caption(const Program& program, const CaptionCommandOptions& options) {
   const int64_t size = run->config.data.size;
   Json results = Json::array();
   std::string text;
+  data::BrokenFiles broken(options.skip_broken, std::ssize(files));
   for (size_t i = 0; i < files.size(); ++i) {
     throw_if_stopped();
-    const io::Image image = io::read_image(files[i], {size, size, options.allow_size});
+    io::Image image;
+    std::string remark;
+    const io::ImageReadOptions reading{size, size, options.allow_size, &remark};
+    if (!broken.read([&] { image = io::read_image(files[i], reading); })) continue;
+    if (!remark.empty()) broken.note_damaged(files[i].string(), remark);
     std::string words = run->caption_of(image);
     text += fmt::format("{}: {}\n", files[i].string(), words);
     results.push_back(
         {{"image_id", ids[i]}, {"caption", std::move(words)}, {"file_name", files[i].filename().string()}});
   }
+  for (const std::string& warning : broken.warnings()) spdlog::warn("{}", warning);
   if (!options.out.empty()) write_file_atomically(options.out, tasks::json_text(results) + "\n");
   program.print(tasks::Result(std::move(results), options.out.empty() ? std::move(text) : std::string()));
 }
@@ -102,6 +109,9 @@ void add_caption(Program& program) {
   add_positive(*command, "--beam-size", options.beams, "beam width (default: that of the run)");
   command->add_option("--out", options.out, "write captions to a .json file in COCO results format");
   command->add_flag("--overwrite", options.force, "overwrite the file of --out");
+  command->add_option(
+      "--skip-broken", options.skip_broken,
+      "most broken images that are left out, or below 1 the largest fraction of them (default 0)");
   command->add_flag("--allow-size", options.allow_size, "decode images of any size");
 }
 

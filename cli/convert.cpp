@@ -36,7 +36,9 @@ void convert(const Program& program, const ConvertOptions& options) {
     models::save_language_model(options.out, *loaded.model,
                                 {.dtype = options.dtype == "bf16" ? "bfloat16" : options.dtype,
                                  .shard_bytes = static_cast<uint64_t>(options.shard_gigabytes * 1e9),
-                                 .tokenizer = loaded.tokenizer});
+                                 .tokenizer = loaded.tokenizer,
+                                 .special = loaded.special,
+                                 .keep_from = loaded.folder});
   const models::LanguageModelConfig& config = loaded.model->config();
   const bool tokenizer = loaded.tokenizer && !checkpoint;
   program.print(tasks::Result({{"out", options.out},

@@ -9,7 +9,7 @@
 
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::cli {
 namespace {
@@ -31,10 +31,8 @@ const std::vector<CostMechanism>& mechanisms() {
         {"divided", "divided", "softmax", "product", "divided", Projection::pooled, 0.71},
         {"pooling-attention", "pooling", "softmax", "product", "pooling (keys and values on a coarser grid)"},
     };
-    for (const nn::AttentionEntry& type : nn::attention_entries()) {
-      const std::string name(type.name);
+    for (const std::string& name : ops::attention_names(ops::TokenLayout::grid))
       rows.push_back({name, "transformer", "softmax", "product", name, Projection::pooled, {}, name});
-    }
     return rows;
   }();
   return all;

@@ -33,7 +33,7 @@ const std::vector<DemoModel> kDemoModels = {
       "train.optimizer.learning_rate=0.002", "train.patience=12"}},
     {"dlinear",
      {"model.name=dlinear", "train.epochs=30", "train.optimizer.learning_rate=0.005", "train.patience=30"}},
-    {"seasonal", {"model.name=seasonal", "model.baseline.period=24"}},
+    {"seasonal", {"model.name=seasonal", "model.period=24"}},
     {"repeat", {"model.name=repeat"}},
 };
 

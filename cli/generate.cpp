@@ -60,12 +60,14 @@ void generate(const Program& program, const GenerateOptions& options) {
   if (stream && options.echo) write_text(prompt);
   models::GenerationConfig generation = options.generation;
   generation.stop_at_eos = !options.ignore_eos;
+  generation.end_ids = loaded.special.end;
   const models::Generation result =
       models::generate_text(*loaded.model, loaded.tokenizer, prompt, generation, [&](std::string_view text) {
         if (stream) write_text(text);
         return stop_signal() == 0;
       });
   const models::LanguageModelConfig& config = loaded.model->config();
+  for (const std::string& note : result.notes) spdlog::warn("{}", note);
   if (stream)
     write_stdout("\n");
   else
@@ -89,6 +91,11 @@ void add_generate(Program& program) {
       program.app(), "generate", "Generates the continuation of a text with a language model, on stdout.",
       "modewise generate stories260K.bin --prompt \"One day\" --tokens 200 --temperature 0", generate);
   options.model.add_to(*command);
+  command
+      ->add_option(
+          "--bos", options.model.bos,
+          "begin token before the prompt: as the tokenizer's files say (auto), yes, no (default auto)")
+      ->check(CLI::IsMember({"auto", "yes", "no"}));
   models::SamplingConfig& sampling = options.generation.sampling;
   command->add_option("--prompt", options.prompt, "text to continue; any bytes")->type_name(kAnyBytes);
   command->add_option("--prompt-file", options.prompt_file, "file with the prompt, or - for standard input");
@@ -106,7 +113,7 @@ void add_generate(Program& program) {
   command->add_option("--seed", sampling.seed, "seed of the sampling")->capture_default_str();
   command->add_option("--stop", options.generation.stop, "stop before this text; repeatable")
       ->type_name(kAnyBytes);
-  command->add_flag("--ignore-eos", options.ignore_eos, "continue after EOS and BOS tokens");
+  command->add_flag("--ignore-eos", options.ignore_eos, "continue after end tokens");
   command->add_flag("--echo", options.echo, "print the prompt first");
 }
 

@@ -91,7 +91,8 @@ models::LoadedLanguageModel ModelOptions::load() const {
       model, [this](models::LanguageModelConfig& config) { adjust(config); },
       models::KeptWeights::as_activated);
   for (const std::string& note : out.notes) spdlog::info("{}", note);
-  if (!tokenizer.empty()) out.tokenizer = text::load_tokenizer(tokenizer);
+  if (!tokenizer.empty()) out.set_tokenizer(text::load_tokenizer(tokenizer));
+  if (out.tokenizer) text::override_begin(*out.tokenizer, bos);
   const models::LanguageModelConfig& config = out.model->config();
   if (out.tokenizer)
     require(out.tokenizer->size() <= config.vocabulary, ErrorKind::data,

@@ -31,7 +31,7 @@ struct ConfigOptions {
 };
 
 struct ModelOptions {
-  std::string model, tokenizer, attention, fold, window, summary_tokens, precision;
+  std::string model, tokenizer, bos = "auto", attention, fold, window, summary_tokens, precision;
   std::vector<std::string> assignments;
 
   void add_to(CLI::App& command);

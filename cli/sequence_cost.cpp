@@ -6,6 +6,7 @@
 
 #include "cli/cost.h"
 #include "modewise/models/sequence_attention_config.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::cli {
 namespace {
@@ -13,11 +14,12 @@ namespace {
 /// All attention types with their defaults; `axial` in the three orders of Tensorized Attention.
 std::vector<models::SequenceAttentionConfig> all_forms() {
   std::vector<models::SequenceAttentionConfig> out;
-  for (const nn::SequenceAttentionEntry& type : nn::sequence_attention_entries()) {
+  for (const nn::SequenceConstructor& one : nn::sequence_constructors()) {
     models::SequenceAttentionConfig config;
-    config.type = type.name;
-    if (!type.modes) out.push_back(config);
-    for (int64_t order = 1; type.modes && order <= 3; ++order) {
+    config.type = one.name;
+    const bool orders = ops::find_attention_type(one.name)->order;
+    if (!orders) out.push_back(config);
+    for (int64_t order = 1; orders && order <= 3; ++order) {
       config.order = order;
       out.push_back(config);
     }

@@ -82,6 +82,7 @@ Json json_of(const TokenizeOptions& options, const Tokenizer& tokenizer, size_t 
   const auto mark = [](std::optional<Tokenizer::Id> id) { return id ? Json(*id) : Json(nullptr); };
   json["begin"] = mark(tokenizer.begin_id());
   json["end"] = mark(tokenizer.end_id());
+  json["begin_before_text"] = mark(tokenizer.begin_before_text());
   json["bytes"] = bytes;
   json["count"] = ids.size();
   if (!options.count) json["ids"] = ids;
@@ -170,7 +171,10 @@ void add_tokenize(Program& program) {
   command->add_flag("--pieces", options.pieces, "print one line per token: id and text");
   command->add_flag("--count", options.count, "print the number of tokens");
   command->add_flag("--decode", options.decode, "decode token ids to text");
-  command->add_option("--field", options.text.field, "text field of the objects of a .jsonl file");
+  command->add_option("--text-field,--field", options.text.field,
+                      "text field of the objects of a .jsonl file");
+  command->add_flag("--allow-binary", options.text.allow_binary,
+                    "with --out: accept files other than texts and use their bytes");
   command
       ->add_option("--separator", options.text.separator,
                    "separator between documents: auto, endoftext, blank, none (default auto)")

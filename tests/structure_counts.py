@@ -12,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUN_CLASS = re.compile(r"^class (\w*(?:Run|Job|Training|RunOf))\b([^;{]*)\{(.*?)^\};", re.M | re.S)
 OPENED = re.compile(r"^struct ((?:Opened\w+|\w+Run)\b[^;{]*)\{", re.M)
-REGISTRY = re.compile(r"std::span<const \w*(?:Attention)\w*> \w+\(\);")
+LIST = re.compile(r"^std::span<const (\w+)> \w+\([^)]*\);", re.M)
 
 
 def sources(revision: str | None) -> dict[str, str]:
@@ -25,6 +25,13 @@ def sources(revision: str | None) -> dict[str, str]:
     return {name: subprocess.check_output(["git", "show", f"{revision}:{name}"], cwd=ROOT, text=True) for name in wanted}
 
 
+def registries(text: str) -> int:
+    """Lists whose rows have properties; rows of a name and functions make a list of constructors."""
+    rows = [re.search(rf"^struct {name} \{{(.*?)^\}};", text, re.M | re.S) for name in LIST.findall(text)]
+    members = [re.sub(r"//.*", "", row[1]).split(";") for row in rows if row]
+    return sum(any("(" not in one and one.split()[-1:] not in ([], ["name"]) for one in row) for row in members)
+
+
 def counts(revision: str | None) -> dict[str, int]:
     files = sources(revision)
     tasks = {name: text for name, text in files.items() if name.startswith("modewise/tasks/")}
@@ -35,7 +42,7 @@ def counts(revision: str | None) -> dict[str, int]:
         "classes of runs": len(classes) + sum(len(OPENED.findall(text)) for text in tasks.values()),
         "functions that a run must write": sum(m[3].count("= 0;") for m in roots),
         "virtual functions of runs": sum(len(re.findall(r"^  virtual (?!~)", m[3], re.M)) for m in classes),
-        "attention registries": sum(len(REGISTRY.findall(text)) for text in files.values()),
+        "attention registries": sum(registries(text) for name, text in files.items() if "attention" in name),
         "lines of cli and tasks": sum(text.count("\n") for name, text in files.items() if name in tasks or name.startswith("cli/")),
     }
 

@@ -50,7 +50,7 @@ def score(program, table, model, horizon, season, run, arguments):
         begin = time.monotonic()
         command = [program, "train", "forecast", table, "--model", model, "--horizon", horizon, "--out", run, "--set", "output.report=false"]
         if model in SEASONAL:
-            command += ["--set", f"model.baseline.period={season}"]
+            command += ["--set", f"model.period={season}"]
         command += arguments
         subprocess.run([str(word) for word in command], check=True)
         seconds = time.monotonic() - begin

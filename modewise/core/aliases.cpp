@@ -48,6 +48,9 @@ constexpr Alias kGroups[] = {
     {"captions.", "caption."},
     {"vary.", "augment."},
     {"model.known.", "model.future_covariates."},
+    {"model.forest.", "model.shapelet-forest."},
+    {"model.linear.", "model.dlinear."},
+    {"model.rocket.", "model.minirocket."},
 };
 
 // Keys within their current group. A task that has a key under its old name keeps it.
@@ -64,6 +67,7 @@ constexpr Alias kKeys[] = {
     {"data.calendar_code", "data.calendar_encoding"},
     {"data.knock_out", "data.missing_fraction"},
     {"data.knock_out_seed", "data.missing_seed"},
+    {"data.field", "data.text_field"},
     {"data.known", "data.future_covariates"},
     {"data.motifs.cases", "data.motifs.samples"},
     {"data.pictures", "data.images"},
@@ -74,7 +78,15 @@ constexpr Alias kKeys[] = {
     {"model.attention.form", "model.attention.type"},
     {"model.attention.latent_deviation", "model.attention.latent_std"},
     {"model.attention.slots", "model.attention.summary_tokens"},
+    {"model.baseline.form", "model.ets.form"},
+    {"model.baseline.individual", "model.individual"},
+    {"model.baseline.kernel", "model.dlinear.kernel"},
+    {"model.baseline.period", "model.period"},
+    {"model.baseline.ridge", "model.ridge.penalty"},
+    {"model.baseline.start", "model.weight_init"},
     {"model.blocks", "model.layers"},
+    {"model.convolution.kernel", "model.tcn.kernel"},
+    {"model.convolution.levels", "model.tcn.levels"},
     {"model.deviation", "model.init_std"},
     {"model.first_positions", "model.position_init"},
     {"model.position.code", "model.position.encoding"},
@@ -185,7 +197,9 @@ std::string current_key(const std::string& key, const std::function<bool(const s
 
 bool is_renamed_group(const std::string& group) {
   const std::string prefix = group + ".";
-  const auto within = [&](const Alias& one) { return one.old_name.starts_with(prefix); };
+  const auto within = [&](const Alias& one) {
+    return one.old_name.starts_with(prefix) || one.old_name.starts_with("model." + prefix);
+  };
   return std::any_of(std::begin(kGroups), std::end(kGroups), within) ||
          std::any_of(std::begin(kKeys), std::end(kKeys), within);
 }

@@ -106,6 +106,17 @@ bool read_node(const toml::node& node, T& out) {
   }
 }
 
+/// true and false as "yes" and "no", for a field that was boolean in earlier versions.
+bool read_yes_no(const toml::node& node, std::string& out) {
+  const auto value = node.value_exact<bool>();
+  if (value) out = *value ? "yes" : "no";
+  return value.has_value();
+}
+
+bool takes_yes_no(const Rule& rule) {
+  return std::find(rule.one_of.begin(), rule.one_of.end(), "yes") != rule.one_of.end();
+}
+
 /// Parses the text of one TOML value into `out`; false when it has another type or there are several values.
 /// The inline table makes text after the value a parse error instead of ignoring it.
 template <class T>
@@ -177,8 +188,10 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
       std::visit(
           [&, &node = node](auto* value) {  // named, since clang 14 captures no structured binding
             using T = std::remove_pointer_t<decltype(value)>;
-            require(read_node(node, *value), ErrorKind::config, "{}: {} must be {}", place, path,
-                    type_name<T>());
+            bool read = read_node(node, *value);
+            if constexpr (std::is_same_v<T, std::string>)
+              read = read || (takes_yes_no(field.rule) && read_yes_no(node, *value));
+            require(read, ErrorKind::config, "{}: {} must be {}", place, path, type_name<T>());
             if constexpr (std::is_same_v<T, std::string>)
               *value = current_value(field.path, *value, field.rule.one_of);
             const std::string wanted = broken_rule(*value, field.rule);
@@ -206,6 +219,8 @@ void Fields::set(std::string_view assignment) {
         using T = std::remove_pointer_t<decltype(value)>;
         if constexpr (std::is_same_v<T, std::string>) {
           *value = current_value(field.path, raw, field.rule.one_of);
+          if (takes_yes_no(field.rule) && (raw == "true" || raw == "false"))
+            *value = raw == "true" ? "yes" : "no";
         } else {
           // The value is read as TOML; a bare list may omit brackets, and bare words in it may omit quotes.
           std::string text = raw;  // NOLINT(performance-unnecessary-copy-initialization): lists change it

@@ -10,12 +10,17 @@ namespace modewise::data {
 void DocumentConfig::fields(Fields& f) {
   f.add("validation", validation, "validation text; empty: a split of path", {.is_path = always});
   f.add("test", test, "test text; empty: a split of path", {.is_path = always});
-  f.add("field", field, "field of the objects of a .jsonl file that holds the text");
+  f.add("text_field", field, "field of the objects of a .jsonl file that holds the text");
+  f.add("allow_binary", allow_binary,
+        "accept files other than texts (images, archives, NUL bytes) and use their bytes; otherwise they are "
+        "an error");
   f.add("separator", separator,
         "separator between the documents of a file: <|endoftext|> lines if there are any (auto), always such "
         "lines (endoftext), blank lines (blank), no separator (none)",
         {.one_of = {"auto", "endoftext", "blank", "none"}});
-  f.add("begin_token", begin_token, "the tokenizer's begin token, if it has one, before each document");
+  f.add("begin_token", begin_token,
+        "the tokenizer's begin token before each document: as its files say (auto), yes if it has one, no",
+        {.one_of = {"auto", "yes", "no"}});
   f.add("end_token", end_token, "its end token, if it has one, after each document");
   f.add("split", split,
         "documents: whole documents go to one split; cut: each document is cut into the three splits; auto: "

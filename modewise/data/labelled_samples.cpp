@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
+#include "modewise/io/number_text.h"
 
 namespace modewise::data {
 
@@ -31,17 +33,57 @@ std::vector<int64_t> LabelledSamples::class_counts(std::span<const int64_t> samp
   return counts;
 }
 
+void LabelledSamples::warn(std::string text) {
+  notes.insert(notes.begin() + static_cast<std::ptrdiff_t>(warnings++), std::move(text));
+}
+
+std::string LabelledSamples::sample_name(int64_t sample) const {
+  return names.empty() ? numbered[static_cast<size_t>(sample)] : names[static_cast<size_t>(sample)];
+}
+
 std::string LabelledSamples::called(int64_t sample) const {
-  const std::string& name = names[static_cast<size_t>(sample)];
-  const bool number = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); });
-  return number ? one + " " + name : name;
+  const std::string own = sample_name(sample);
+  const bool number = std::all_of(own.begin(), own.end(), [](unsigned char c) { return std::isdigit(c); });
+  return number ? one + " " + own : own;
+}
+
+void NumberedNames::add(const std::string& part, size_t samples) {
+  const size_t first = parts_.empty() ? 0 : parts_.back().end;
+  parts_.push_back({part, first, first + samples});
+}
+
+std::string NumberedNames::operator[](size_t sample) const {
+  const auto part = std::upper_bound(parts_.begin(), parts_.end(), sample,
+                                     [](size_t wanted, const Part& one) { return wanted < one.end; });
+  return fmt::format("{} {}", part->name, kept_.empty() ? sample - part->first + 1 : kept_[sample]);
+}
+
+void NumberedNames::keep(std::span<const int64_t> samples) {
+  std::vector<uint32_t> kept;
+  kept.reserve(samples.size());
+  size_t part = 0;
+  for (const int64_t sample : samples) {
+    const auto i = static_cast<size_t>(sample);
+    while (i >= parts_[part].end) ++part;
+    kept.push_back(static_cast<uint32_t>(kept_.empty() ? i - parts_[part].first + 1 : kept_[i]));
+  }
+  for (Part& one : parts_)
+    one.end = static_cast<size_t>(
+        std::lower_bound(samples.begin(), samples.end(), static_cast<int64_t>(one.end)) - samples.begin());
+  kept_ = std::move(kept);
 }
 
 void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name) {
   const bool column = array.shape.size() == 1 || (array.shape.size() == 2 && array.shape[1] == 1);
+  const bool table = array.shape.size() == 2 && array.shape[0] == samples && !column;
   require(column && array.size() == samples, ErrorKind::data,
-          "{}: expected {} labels, one for each {}, got shape [{}]", name, samples, set.one,
-          fmt::join(array.shape, ", "));
+          "{}: expected {} labels, one for each {}, got shape [{}]{}", name, samples, set.one,
+          fmt::join(array.shape, ", "),
+          table ? fmt::format(
+                      ": {} labels for each {}; of one-hot labels numpy.argmax(labels, 1) gives the classes, "
+                      "several classes for one {} are not supported",
+                      array.shape[1], set.one, set.one)
+                : "");
   const std::vector<double> values = io::to_doubles(array);
   for (size_t i = 0; i < values.size(); ++i) {
     require(values[i] >= 0 && values[i] <= 1e6 && values[i] == std::floor(values[i]), ErrorKind::data,
@@ -67,23 +109,96 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names) {
   for (size_t i = 0; i < set.labels.size(); ++i)
     require(set.labels[i] < std::ssize(set.classes), ErrorKind::data,
             "{}: label {} of sample {} is out of range: there are {} classes, 0 to {}", set.source,
-            set.labels[i], set.names[i], set.classes.size(), set.classes.size() - 1);
+            set.labels[i], set.sample_name(static_cast<int64_t>(i)), set.classes.size(),
+            set.classes.size() - 1);
+  warn_of_similar_classes(set);
+}
+
+void add_warning(LabelledSamples& set, std::string text) {
+  set.notes.insert(set.notes.begin() + static_cast<std::ptrdiff_t>(set.warnings++), std::move(text));
+}
+
+void warn_of_similar_classes(LabelledSamples& set) {
+  std::map<std::string, std::string> first;  // class by its form without case, spaces and form of numbers
+  for (const std::string& name : set.classes) {
+    const std::string_view text = io::strip_spaces(name);
+    std::string form;
+    double number = 0;
+    if (io::parse_number(text, '.', number))
+      form = fmt::format("{}", number);
+    else
+      for (const char c : text) form += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    const auto [other, is_new] = first.emplace(form, name);
+    if (!is_new)
+      add_warning(set, fmt::format("{}: classes '{}' and '{}' differ only in case, spaces or the form of a "
+                                   "number; rename one of them if they are the same class",
+                                   set.source, other->second, name));
+  }
 }
 
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
                                                    std::span<const int64_t> samples) {
-  std::vector<std::vector<int64_t>> out(set.classes.size() + 1);
+  std::vector<size_t> counts(set.classes.size() + 1, 0);
+  for (const int64_t i : samples) ++counts.at(static_cast<size_t>(set.labels[static_cast<size_t>(i)] + 1));
+  std::vector<std::vector<int64_t>> out(counts.size());
+  for (size_t k = 0; k < counts.size(); ++k) out[k].reserve(counts[k]);
   for (const int64_t i : samples)
     out.at(static_cast<size_t>(set.labels[static_cast<size_t>(i)] + 1)).push_back(i);
   return out;
 }
 
+namespace {
+
+constexpr std::array kSplitLists = {&LabelledSamples::train, &LabelledSamples::validation,
+                                    &LabelledSamples::test};
+
+/// Applies `split` to a set whose samples are the groups of `set`, with the class of most of their samples.
+template <class Split>
+void split_groups(LabelledSamples& set, const Split& split) {
+  std::map<std::string, size_t> numbers;
+  std::vector<std::vector<int64_t>> members;
+  std::vector<size_t> group_of;
+  for (size_t i = 0; i < set.groups.size(); ++i) {
+    const std::string name = set.groups[i].empty() ? fmt::format("\n{}", i) : set.groups[i];
+    const size_t group = numbers.emplace(name, members.size()).first->second;
+    if (group == members.size()) members.emplace_back();
+    members[group].push_back(static_cast<int64_t>(i));
+    group_of.push_back(group);
+  }
+  LabelledSamples whole("group", "groups");
+  whole.classes = set.classes;
+  for (const std::vector<int64_t>& samples : members) {
+    const std::vector<int64_t> counts = set.class_counts(samples);
+    const auto largest = std::max_element(counts.begin(), counts.end());
+    whole.labels.push_back(largest == counts.end() || *largest == 0 ? -1 : largest - counts.begin());
+  }
+  for (const auto list : kSplitLists) {
+    for (const int64_t i : set.*list)
+      if (const size_t group = group_of[static_cast<size_t>(i)]; members[group].front() == i)
+        (whole.*list).push_back(static_cast<int64_t>(group));
+    (set.*list).clear();
+  }
+  split(whole);
+  for (const auto list : kSplitLists) {
+    for (const int64_t group : whole.*list)
+      (set.*list).insert((set.*list).end(), members[static_cast<size_t>(group)].begin(),
+                         members[static_cast<size_t>(group)].end());
+    std::sort((set.*list).begin(), (set.*list).end());
+  }
+  set.notes.push_back(fmt::format("{} groups; {} {} training, {} validation, {} test", whole.notes.back(),
+                                  set.many, set.train.size(), set.validation.size(), set.test.size()));
+}
+
+}  // namespace
+
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed) {
-  require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
-          ErrorKind::config,
-          "data.split_ratios: expected three fractions (training, validation, test) that sum to at most 1, "
-          "got [{}]",
-          fmt::join(ratios, ", "));
+  if (!set.groups.empty())
+    return split_groups(set, [&](LabelledSamples& groups) { split_by_class(groups, ratios, seed); });
+  require(
+      ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9, ErrorKind::config,
+      "data.split_ratios: expected three fractions (training, validation, test) that sum to at largest 1, "
+      "got [{}]",
+      fmt::join(ratios, ", "));
   const std::vector<std::vector<int64_t>> by_class = samples_by_class(set, set.split("all"));
   for (size_t label = 0; label < by_class.size(); ++label) {
     const std::vector<int64_t>& members = by_class[label];
@@ -130,6 +245,8 @@ size_t part_training(LabelledSamples& set, int64_t seed, const Wanted& wanted) {
 }  // namespace
 
 void take_validation(LabelledSamples& set, double share, int64_t seed) {
+  if (!set.groups.empty())
+    return split_groups(set, [&](LabelledSamples& groups) { take_validation(groups, share, seed); });
   const size_t all = part_training(set, seed, [&](int64_t /*label*/, int64_t members) {
     return std::llround(share * static_cast<double>(members));
   });
@@ -138,6 +255,8 @@ void take_validation(LabelledSamples& set, double share, int64_t seed) {
 }
 
 void deal_validation(LabelledSamples& set, int64_t seed) {
+  if (!set.groups.empty())
+    return split_groups(set, [&](LabelledSamples& groups) { deal_validation(groups, seed); });
   std::map<int64_t, int64_t> validated;  // by label
   for (const int64_t i : set.validation) ++validated[set.labels[static_cast<size_t>(i)]];
   set.train.insert(set.train.end(), set.validation.begin(), set.validation.end());
@@ -149,23 +268,34 @@ void deal_validation(LabelledSamples& set, int64_t seed) {
                   set.validation.size(), all, set.many, seed));
 }
 
-std::vector<int64_t> leave_test_out(LabelledSamples& set) {
-  std::vector<int64_t> place(set.labels.size(), 0), kept;
-  for (const int64_t i : set.test) place[static_cast<size_t>(i)] = -1;
+std::vector<int64_t> leave_out(LabelledSamples& set, const std::vector<bool>& out) {
+  std::vector<int64_t> place(set.labels.size(), -1), kept;
   for (size_t i = 0; i < place.size(); ++i) {
-    if (place[i] < 0) continue;
+    if (out[i]) continue;
     const auto to = static_cast<size_t>(place[i] = std::ssize(kept));
     kept.push_back(static_cast<int64_t>(i));
     if (to == i) continue;
     set.labels[to] = set.labels[i];
-    set.names[to] = std::move(set.names[i]);
+    if (!set.names.empty()) set.names[to] = std::move(set.names[i]);
+    if (!set.groups.empty()) set.groups[to] = std::move(set.groups[i]);
   }
   set.labels.resize(kept.size());
-  set.names.resize(kept.size());
-  set.test.clear();
-  for (auto* list : {&set.train, &set.validation})
+  if (set.names.empty())
+    set.numbered.keep(kept);
+  else
+    set.names.resize(kept.size());
+  if (!set.groups.empty()) set.groups.resize(kept.size());
+  for (auto* list : {&set.train, &set.validation, &set.test}) {
+    std::erase_if(*list, [&](int64_t i) { return place[static_cast<size_t>(i)] < 0; });
     for (int64_t& i : *list) i = place[static_cast<size_t>(i)];
+  }
   return kept;
+}
+
+std::vector<int64_t> leave_test_out(LabelledSamples& set) {
+  std::vector<bool> out(set.labels.size(), false);
+  for (const int64_t i : set.test) out[static_cast<size_t>(i)] = true;
+  return leave_out(set, out);
 }
 
 void leave_test_out(LabelledSamples& set, std::vector<at::Tensor>& samples) {

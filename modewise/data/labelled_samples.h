@@ -13,6 +13,25 @@
 
 namespace modewise::data {
 
+/// Sample names that are numbers within a file or split, such as "train 17"; they take no memory, or
+/// 4 bytes per sample once some samples are removed.
+class NumberedNames {
+ public:
+  /// Appends "part 1", "part 2", …
+  void add(const std::string& part, size_t samples);
+  std::string operator[](size_t sample) const;
+  /// Keeps only these samples, in ascending order.
+  void keep(std::span<const int64_t> samples);
+
+ private:
+  struct Part {
+    std::string name;
+    size_t first, end;  // samples before this part when it was added; samples up to its end
+  };
+  std::vector<Part> parts_;
+  std::vector<uint32_t> kept_;  // numbers; empty: all, in order
+};
+
 struct LabelledSamples {
   LabelledSamples(const std::string& sample, const std::string& samples)
       : LabelledSamples(sample, samples, sample, samples) {}
@@ -25,10 +44,13 @@ struct LabelledSamples {
   std::string one, many;             // noun for a sample: "volume", "volumes"
   std::string csv_column, json_key;  // the same in result files, where it never changes
   std::vector<int64_t> labels;       // −1: unknown
-  std::vector<std::string> names;    // sample names: file, index within the split, "train 1"
+  std::vector<std::string> names;    // sample names: file, index within the split; empty: `numbered`
+  NumberedNames numbered;
+  std::vector<std::string> groups;  // samples of equal groups stay in one split; empty: each alone
   std::vector<std::string> classes;
   std::vector<int64_t> train, validation, test;  // samples of each split
   std::string source;
+  std::string unlabelled;  // place of the first sample without a class, such as "x.csv:9"; "": no place
   std::vector<std::string> notes;  // messages; the first `warnings` of them are warnings
   size_t warnings = 0;
 
@@ -36,6 +58,9 @@ struct LabelledSamples {
   std::vector<int64_t> split(const std::string& name) const;
   /// Number of `samples` with each label.
   std::vector<int64_t> class_counts(std::span<const int64_t> samples) const;
+  /// Adds a warning after those that are there.
+  void warn(std::string text);
+  std::string sample_name(int64_t sample) const;
   /// A sample's name for messages; a number is prefixed with the noun: "volume 3".
   std::string called(int64_t sample) const;
 };
@@ -54,9 +79,17 @@ void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples
 /// all samples if none is training), at least two. A data error names a label out of range.
 void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
 
+/// Appends a note that is a warning.
+void add_warning(LabelledSamples& set, std::string text);
+/// Warns of classes that differ only in upper and lower case, in spaces, or in the form of a number (1, 1.0).
+void warn_of_similar_classes(LabelledSamples& set);
+
 /// Samples grouped by label, from −1 (index 0) to the last class, each group in the order of `samples`.
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
                                                    std::span<const int64_t> samples);
+
+// If the set has groups, the next functions split whole groups: each counts once, for the class of most of
+// its samples.
 
 /// Stratified split into training, validation and test by `ratios` (data.split_ratios, named in the config
 /// error), in an order that depends only on the seed.
@@ -68,6 +101,8 @@ void take_validation(LabelledSamples& set, double share, int64_t seed);
 /// each class, in an order that depends only on the seed.
 void deal_validation(LabelledSamples& set, int64_t seed);
 
+/// Removes the samples for which `out` is true from the set; returns the previous indices of the others.
+std::vector<int64_t> leave_out(LabelledSamples& set, const std::vector<bool>& out);
 /// Removes the test samples from the set; returns the previous indices of the remaining samples.
 std::vector<int64_t> leave_test_out(LabelledSamples& set);
 /// The same, also from `samples`, which has one entry for each label.

@@ -1,12 +1,17 @@
 #include "modewise/data/text_documents.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/data/document_text.h"
 #include "modewise/io/json_lines.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/io/utf8.h"
 
 namespace modewise::data {
 namespace {
@@ -15,8 +20,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEndOfText = "<|endoftext|>";
 
+/// The text after a byte order mark.
 std::string_view text_of(const io::MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
 }
 
 std::string_view without_trailing_space(std::string_view line) {
@@ -36,27 +44,37 @@ bool has_end_of_text_line(std::string_view text) {
   return false;
 }
 
-bool ends_with_any(const fs::path& path, std::initializer_list<const char*> endings) {
-  const std::string name = path.filename().string();
-  return std::any_of(endings.begin(), endings.end(), [&](const char* one) { return name.ends_with(one); });
+/// Why a JSON line has no text: what its field is instead, and what it has.
+std::string missing_text(const nlohmann::json& object, const std::string& field) {
+  if (const auto found = object.find(field); found != object.end())
+    return fmt::format("the field '{}' is {}, not a text; {}", field,
+                       found->is_null() ? "null" : fmt::format("of type {}", found->type_name()),
+                       found->is_null() ? "remove the line" : "set the field of the text with --text-field");
+  if (object.contains("messages") || object.contains("conversations"))
+    return fmt::format(
+        "the object is a chat ('{}'), which is not read; write each chat as one text, in Python with "
+        "tokenizer.apply_chat_template(messages, tokenize=False)",
+        object.contains("messages") ? "messages" : "conversations");
+  std::vector<std::string> names;
+  for (const auto& member : object.items())
+    if (names.size() < 8 && member.value().is_string()) names.push_back(io::quote_for_message(member.key()));
+  return fmt::format("the object has no text field '{}' (set data.text_field, --text-field); {}", field,
+                     names.empty() ? "none of its fields is a text"
+                                   : fmt::format("its texts are {}", fmt::join(names, ", ")));
 }
 
 class DocumentReader {
  public:
-  DocumentReader(const DocumentConfig& config, const std::function<void(std::string_view)>& each)
-      : config_(config), each_(each) {}
+  DocumentReader(const DocumentConfig& config, const std::function<void(std::string_view)>& each,
+                 std::vector<std::string>& notes)
+      : config_(config), each_(each), notes_(notes) {}
 
   void read(const fs::path& path) {
     if (!fs::is_directory(path)) {
       read_file(path, config_.separator);
       return;
     }
-    std::vector<fs::path> files;
-    for (auto it = fs::recursive_directory_iterator(path); it != fs::recursive_directory_iterator(); ++it) {
-      const bool hidden = it->path().filename().string().starts_with('.');
-      if (hidden && it->is_directory()) it.disable_recursion_pending();
-      if (!hidden && it->is_regular_file()) files.push_back(it->path());
-    }
+    std::vector<fs::path> files = data_files_below(path);
     std::sort(files.begin(), files.end());
     require(!files.empty(), ErrorKind::no_input, "there is no file in {}", path.string());
     // Each file of a folder is one document unless a separator is set.
@@ -78,8 +96,9 @@ class DocumentReader {
 
   void read_file(const fs::path& path, const std::string& separator) {
     const io::MappedFile file(path);
-    const std::string_view text = text_of(file);
-    if (ends_with_any(path, {".jsonl", ".ndjson"})) {
+    const DocumentText content(file.bytes(), path.string(), config_.allow_binary, notes_);
+    const std::string_view text = content.text();
+    if (content.is_json_lines()) {
       read_lines(path, text);
       return;
     }
@@ -93,15 +112,15 @@ class DocumentReader {
   void read_lines(const fs::path& path, std::string_view text) {
     io::for_each_json_line(text, path.string(), [&](const nlohmann::json& object, int64_t line) {
       const auto found = object.find(config_.field);
-      require(found != object.end() && found->is_string(), ErrorKind::data,
-              "{}:{}: the object has no text field '{}' (set data.field)", path.string(), line,
-              config_.field);
+      require(found != object.end() && found->is_string(), ErrorKind::data, "{}:{}: {}", path.string(), line,
+              missing_text(object, config_.field));
       give(found->get_ref<const std::string&>());
     });
   }
 
   const DocumentConfig& config_;
   const std::function<void(std::string_view)>& each_;
+  std::vector<std::string>& notes_;
 };
 
 }  // namespace
@@ -132,14 +151,14 @@ void for_each_document(const DocumentConfig& config, const std::string& path,
                        const std::function<void(std::string_view text)>& each,
                        std::vector<std::string>& notes) {
   require(fs::exists(path), ErrorKind::no_input, "there is no file or folder {}", path);
-  DocumentReader reader(config, each);
+  DocumentReader reader(config, each, notes);
   reader.read(path);
   require(reader.documents > 0, ErrorKind::data, "{} contains no text", path);
   if (reader.empty > 0) notes.push_back(fmt::format("{}: {} empty documents skipped", path, reader.empty));
 }
 
 bool holds_prose(const fs::path& path) {
-  if (path.extension() != ".txt" || !fs::is_regular_file(path)) return false;
+  if (lower_extension(path) != ".txt" || !fs::is_regular_file(path)) return false;
   const io::MappedFile file(path);
   const auto is_letter = [](char c) {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || static_cast<unsigned char>(c) >= 0x80;

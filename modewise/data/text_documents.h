@@ -1,5 +1,6 @@
 #pragma once
-// Text documents: files of a folder, lines of a .jsonl file, or parts of a file between separators.
+// Text documents: files of a folder, lines of a .jsonl file, or parts of a file between separators. Other
+// files than texts are refused (document_text.h).
 
 #include <filesystem>
 #include <functional>
@@ -12,11 +13,11 @@
 namespace modewise::data {
 
 /// Calls `each` for every document of `path` in order (files of a folder and its subfolders sorted by name;
-/// hidden files are skipped). config.separator applies unless the file is a .jsonl. `text` is valid during
+/// hidden files are skipped). config.separator applies unless the file has JSON lines. `text` is valid during
 /// the call. Empty documents are skipped, with a sentence in `notes`.
 ///
-/// Errors: no_input if `path` does not exist; data with file and line for a .jsonl line that is not an object
-/// or lacks the field; data if there is no document.
+/// Errors: no_input if `path` does not exist; data with file and line for a JSON line that is not an object
+/// or has no text in its field; data for a file that is not a text, or if there is no document.
 void for_each_document(const DocumentConfig& config, const std::string& path,
                        const std::function<void(std::string_view text)>& each,
                        std::vector<std::string>& notes);

@@ -37,7 +37,13 @@ std::string_view strip_spaces(std::string_view text) {
 }
 
 bool parse_number(std::string_view text, char decimal, double& value) {
+  bool marked;
+  return parse_number(text, decimal, value, marked);
+}
+
+bool parse_number(std::string_view text, char decimal, double& value, bool& marked) {
   text = strip_spaces(text);
+  marked = false;
   if (!text.empty() && text.front() == '+') {
     text.remove_prefix(1);
     if (!text.empty() && text.front() == '-') return false;
@@ -52,7 +58,8 @@ bool parse_number(std::string_view text, char decimal, double& value) {
   const char* const digits = at;
   while (at != end && is_digit(*at)) mantissa = mantissa * 10 + static_cast<uint64_t>(*at++ - '0');
   int64_t count = at - digits, fraction = 0;
-  if (at != end && *at == decimal) {
+  marked = at != end && *at == decimal;
+  if (marked) {
     const char* const begin = ++at;
     while (at != end && is_digit(*at)) mantissa = mantissa * 10 + static_cast<uint64_t>(*at++ - '0');
     fraction = at - begin;

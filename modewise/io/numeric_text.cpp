@@ -7,6 +7,7 @@
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv_scanner.h"
+#include "modewise/io/tables/written_number.h"
 #include "modewise/io/text_input.h"
 #include "modewise/io/utf8.h"
 
@@ -22,7 +23,7 @@ bool is_missing(std::string_view cell) {
 char separator_of(std::string_view text) {
   const size_t begin = text.find_first_not_of("\r\n");
   const std::string_view line = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
-  for (const char separator : {',', ';'}) {
+  for (const char separator : {';', ','}) {
     if (line.find(separator) != std::string_view::npos) return separator;
   }
   // Adjacent tabs mean missing cells; spaces only align columns.
@@ -73,7 +74,10 @@ class MatrixReader {
       if (!is_missing(cell)) {
         fail(ErrorKind::data, "{}:{}: cell {} is {}, which is not a finite number{}", source_,
              scanner_.line(), cells_, quote_for_message(cell),
-             matrix_.rows == 0 ? "; name a table with a header .csv" : "");
+             matrix_.rows == 0 ? "; name a table with a header .csv"
+             : is_missing_mark(cell) || read_written_number(cell).formats != 0
+                 ? "; a file named .csv may hold such cells"
+                 : "");
       }
       value = std::numeric_limits<double>::quiet_NaN();
     }

@@ -42,8 +42,33 @@ void refuse_other_kinds(std::string_view text, const std::string& source) {
 
 constexpr size_t kMaxUtf16 = size_t{32} << 20;  // bytes; the converted text fits into 64 MiB
 
-/// Converts UTF-16 with a byte order mark.
+void check_characters(std::string_view text, const std::string& source) {
+  const auto has_nul = [&](size_t at) { return at < text.size() && text[at] == '\0'; };
+  require(!(has_nul(0) && has_nul(2)) && !(has_nul(1) && has_nul(3)), ErrorKind::data,
+          "{}: the file is UTF-16 without a byte order mark; save it as UTF-8", source);
+  const size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) {
+    fail(ErrorKind::data, "{}:{}: NUL at byte {}: not a text file", source, line_of(text, nul), nul);
+  }
+  const size_t invalid = find_invalid_utf8(text);
+  if (invalid != std::string_view::npos) {
+    fail(ErrorKind::data, "{}:{}: byte {} (0x{:02x}) is not UTF-8; save the file as UTF-8", source,
+         line_of(text, invalid), invalid, static_cast<unsigned char>(text[invalid]));
+  }
+  const size_t content = text.find_first_not_of("\r\n \t");
+  require(content != std::string_view::npos, ErrorKind::data, "{}: the file has only empty lines", source);
+}
+
+}  // namespace
+
+bool is_utf16(std::string_view bytes) {
+  return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
+}
+
 std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
+  require(bytes.size() <= kMaxUtf16, ErrorKind::data,
+          "{}: the file has {} bytes of UTF-16, the limit is {}; save it as UTF-8", source, bytes.size(),
+          kMaxUtf16);
   const bool little = bytes[0] == '\xFF';
   const auto unit = [&](size_t at) {
     const auto first = static_cast<unsigned char>(bytes[at]),
@@ -70,32 +95,11 @@ std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
   return out;
 }
 
-void check_characters(std::string_view text, const std::string& source) {
-  const size_t nul = text.find('\0');
-  if (nul != std::string_view::npos) {
-    fail(ErrorKind::data, "{}:{}: NUL at byte {}: not a text file", source, line_of(text, nul), nul);
-  }
-  const size_t invalid = find_invalid_utf8(text);
-  if (invalid != std::string_view::npos) {
-    fail(ErrorKind::data, "{}:{}: byte {} (0x{:02x}) is not UTF-8; save the file as UTF-8", source,
-         line_of(text, invalid), invalid, static_cast<unsigned char>(text[invalid]));
-  }
-  const size_t content = text.find_first_not_of("\r\n \t");
-  require(content != std::string_view::npos, ErrorKind::data, "{}: the file has only empty lines", source);
-}
-
-}  // namespace
-
 TextInput::TextInput(std::span<const std::byte> bytes, const std::string& source)
     : text_(reinterpret_cast<const char*>(bytes.data()), bytes.size()) {
   require(!text_.empty(), ErrorKind::data, "{}: the file is empty", source);
   refuse_other_kinds(text_, source);
-  if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF")) {
-    require(text_.size() <= kMaxUtf16, ErrorKind::data,
-            "{}: the file has {} bytes of UTF-16, the limit is {}; save it as UTF-8", source, text_.size(),
-            kMaxUtf16);
-    converted_ = utf8_of_utf16(text_, source);
-  }
+  if (is_utf16(text_)) converted_ = utf8_of_utf16(text_, source);
   if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
   check_characters(text(), source);
 }

@@ -25,6 +25,12 @@ class TextInput {
   std::optional<std::string> converted_;
 };
 
+/// Whether the bytes begin with a byte order mark of UTF-16.
+bool is_utf16(std::string_view bytes);
+/// Converts UTF-16 with a byte order mark. Throws data errors that name `source` for invalid UTF-16 and more
+/// than 32 MiB.
+std::string utf8_of_utf16(std::string_view bytes, const std::string& source);
+
 /// Number of non-empty lines, the maximum number of rows of a table.
 size_t count_filled_lines(std::string_view text);
 

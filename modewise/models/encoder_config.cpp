@@ -3,7 +3,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 
@@ -20,19 +20,11 @@ void PositionConfig::fields(Fields& f) {
   f.add("rotary_base", rotary_base, "base of the rotary embedding's frequencies", {.min = 1});
 }
 
-namespace {
-
-std::vector<std::string> attention_type_names() {
-  std::vector<std::string> names = {"model"};
-  for (const nn::AttentionEntry& type : nn::attention_entries()) names.emplace_back(type.name);
-  return names;
-}
-
-}  // namespace
-
 void AttentionConfig::fields(Fields& f) {
+  std::vector<std::string> types = ops::attention_names(ops::TokenLayout::grid);
+  types.insert(types.begin(), "model");
   f.add("type", type, "attention type: model (the model's own) or a replacement (docs/synthesizers.md)",
-        {.one_of = attention_type_names()});
+        {.one_of = types});
   f.add("combine", combine,
         "combination of the Kronecker factors: product, sum (as released) or mean (the paper's sum, Eq. 4)",
         {.one_of = {"product", "sum", "mean"}});

@@ -20,7 +20,7 @@ struct PositionConfig {
 };
 
 struct AttentionConfig {
-  std::string type = "model";           // the model's own, or a type of nn/attention/attention_registry.h
+  std::string type = "model";           // the model's own, or a type of nn/attention/grid_attention.h
   std::string combine = "product";      // product | sum | mean
   bool normalize_sum = false;           // sum divided by the number of factors, as combine = mean
   std::string pooling = "sum";          // sum | mean

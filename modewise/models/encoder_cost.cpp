@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "modewise/nn/attention/attention_cost.h"
+#include "modewise/ops/attention/attention_types.h"
 #include "modewise/ops/attention/kronecker_attention.h"
 
 namespace modewise::models {
@@ -147,7 +148,7 @@ void add_blocks(nn::CostAccount& account, const EncoderConfig& config, const std
       const std::string& type = config.attention.from_registry() ? config.attention.type : mechanism;
       if (type == "hot")
         attention.kronecker(projection);
-      else if (nn::find_attention_entry(type) != nullptr)
+      else if (ops::find_attention_type(type, ops::TokenLayout::grid) != nullptr)
         add_attention(account, type, {tokens.sizes, 0, config.width, config.heads});
       else if (type == "divided")
         attention.divided();

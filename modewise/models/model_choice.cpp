@@ -1,8 +1,8 @@
 #include "modewise/models/model_choice.h"
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <mutex>
 #include <set>
 
@@ -27,31 +27,31 @@ void warn_of_old_name(const std::string& old_name, const std::string& name) {
     spdlog::warn("model.name = \"{}\" is deprecated: use \"{}\"", old_name, name);
 }
 
-bool OwnedOptions::has(std::string_view path) const {
-  const auto in = [&](const std::vector<std::string_view>& list) {
-    return std::any_of(list.begin(), list.end(), [&](std::string_view one) {
-      return one.ends_with('*') ? path.starts_with(one.substr(0, one.size() - 1)) : path == one;
-    });
-  };
-  return path == "name" || (in(only) && !in(without));
+SharedOptions joined(const std::vector<SharedOptions>& lists) {
+  SharedOptions all;
+  for (const SharedOptions& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
 }
 
-void check_options_are_used(const Fields& fields, const Fields& defaults, const std::string& model,
-                            const std::vector<std::pair<std::string, OwnedOptions>>& models,
-                            const std::string& source) {
-  const auto chosen =
-      std::find_if(models.begin(), models.end(), [&](const auto& one) { return one.first == model; });
-  for (size_t i = 0; i < fields.list().size(); ++i) {
-    const Field& field = fields.list()[i];
-    if (chosen->second.has(field.path)) continue;
-    const std::string value = Fields::value_text(field);
-    if (value == Fields::value_text(defaults.list()[i])) continue;
-    std::string owners;
-    for (const auto& [name, options] : models)
-      if (options.has(field.path)) owners += (owners.empty() ? " (it is an option of " : ", ") + name;
-    fail(ErrorKind::config, "{}: {} = {} has no effect: model '{}' has no such option{}", source, field.path,
-         value, model, owners.empty() ? "" : owners + ")");
-  }
+SharedOptions token_options() {
+  return {"preset",       "precision", "width",       "hidden", "layers", "heads",
+          "feed_forward", "dropout",   "layer_scale", "patch",  "head",   "attention.dropout"};
+}
+
+SharedOptions random_feature_options() {
+  return {"attention.features", "attention.feature_map", "attention.feature_draw",
+          "attention.features_redraw_every"};
+}
+
+bool lies_in(std::string_view path, std::string_view name) {
+  return path.starts_with(name) && (path.size() == name.size() || path[name.size()] == '.');
+}
+
+void fail_without_option(const Field& option, const std::string& model,
+                         const std::vector<std::string>& owners, const std::string& source) {
+  fail(ErrorKind::config, "{}: {} = {} has no effect: model '{}' has no such option{}", source, option.path,
+       Fields::value_text(option), model,
+       owners.empty() ? "" : fmt::format(" (it is an option of {})", fmt::join(owners, ", ")));
 }
 
 }  // namespace modewise::models

@@ -3,6 +3,7 @@
 // values, and precision; and the model registry. Explicit options override name and preset, in any file
 // order.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,18 +58,25 @@ bool use_published(Config& config, std::string preset) {
 /// A title for tables, with options that differ from the defaults: "hot", "hot release sum".
 std::string title_of(const ModelChoice& choice, const AttentionConfig& attention);
 
-/// Option paths that a model uses; a trailing '*' matches any ending.
-struct OwnedOptions {
-  std::vector<std::string_view> only = {"*"}, without = {};
-  bool has(std::string_view path) const;
-};
+/// Options that a model shares with others, by name or by group: "width", "window" (all of `window.*`).
+using SharedOptions = std::vector<std::string_view>;
+
+SharedOptions joined(const std::vector<SharedOptions>& lists);
+/// The options that all models with a token encoder share.
+SharedOptions token_options();
+/// The options of random features, attention.kernel = linear.
+SharedOptions random_feature_options();
+
+/// Whether the option `path` is `name` or lies in the group `name`.
+bool lies_in(std::string_view path, std::string_view name);
 
 /// Registry entry of a model. Each model family has one registry. CostOptions: further arguments of its cost.
+/// A model's own options are nested under its name (`dlinear.kernel`); no other model uses them.
 template <class Config, class Shape, class Model, class... CostOptions>
 struct ModelRow {
   std::string name;
   std::string mechanism;  // TokenEncoder's attention; "" for models without a token encoder
-  OwnedOptions options;   // options that it uses besides its name
+  SharedOptions shared;   // shared options that it uses
   std::shared_ptr<Model> (*make)(const Config& config, const Shape& shape, nn::Initializer& init) = nullptr;
   /// Cost of one sample, by formula, of a valid config; null for models without trained parameters.
   nn::ModelCost (*cost)(const Config& config, const Shape& shape, CostOptions... options) = nullptr;
@@ -79,6 +87,11 @@ struct ModelRow {
   std::string old_name = {};  // deprecated name, still accepted; "": none
 
   bool is_called(std::string_view said) const { return said == name || (said == old_name && !said.empty()); }
+  /// Whether the model has the option `path`: "name", one of its own, or a shared one that it lists.
+  bool has_option(std::string_view path) const {
+    return path == "name" || lies_in(path, name) ||
+           std::ranges::any_of(shared, [&](std::string_view one) { return lies_in(path, one); });
+  }
 };
 
 /// Factory for ModelRow::make.
@@ -139,21 +152,26 @@ void use_model_of(const std::vector<Row>& rows, Config& config, std::string name
   config.name = std::move(name);
 }
 
-/// Throws a config error for the first of `fields` that model `model` does not use and whose value differs
-/// from `defaults`, naming the models that use it. `source` starts the message.
-void check_options_are_used(const Fields& fields, const Fields& defaults, const std::string& model,
-                            const std::vector<std::pair<std::string, OwnedOptions>>& models,
-                            const std::string& source);
+/// Config error, starting with `source`: `option` was changed, which `model` does not have, but `owners` do.
+[[noreturn]] void fail_without_option(const Field& option, const std::string& model,
+                                      const std::vector<std::string>& owners, const std::string& source);
 
-/// Throws a config error for an invalid value, and for a changed option that the chosen model does not use.
+/// Throws a config error for an invalid value, and for a changed option that the chosen model does not have.
 /// `plain`: the unchanged config.
 template <class Config, class Row>
 void check_options(const std::vector<Row>& rows, Config config, Config plain, const std::string& source) {
-  const Fields fields = fields_of(config);
+  const Fields fields = fields_of(config), unchanged = fields_of(plain);
   fields.validate(source);
-  std::vector<std::pair<std::string, OwnedOptions>> models;
-  for (const Row& row : rows) models.emplace_back(row.name, row.options);
-  check_options_are_used(fields, fields_of(plain), config.name, models, source);
+  const Row& chosen = row_of(rows, config.name);
+  for (size_t i = 0; i < fields.list().size(); ++i) {
+    const Field& field = fields.list()[i];
+    if (chosen.has_option(field.path) || Fields::value_text(field) == Fields::value_text(unchanged.list()[i]))
+      continue;
+    std::vector<std::string> owners;
+    for (const Row& row : rows)
+      if (row.has_option(field.path)) owners.push_back(row.name);
+    fail_without_option(field, config.name, owners, source);
+  }
 }
 
 /// The same for families with presets (models with a token encoder).

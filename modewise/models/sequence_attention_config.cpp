@@ -85,9 +85,10 @@ void FoldConfig::validate(const std::string& source) const {
 void SequenceAttentionConfig::fields(Fields& f) {
   std::vector<std::string> forms;
   std::string help;
-  for (const nn::SequenceAttentionEntry& one : nn::sequence_attention_entries()) {
+  for (const nn::SequenceConstructor& one : nn::sequence_constructors()) {
     forms.emplace_back(one.name);
-    help += fmt::format("{}{} ({})", help.empty() ? "" : ", ", one.name, one.summary);
+    help += fmt::format("{}{} ({})", help.empty() ? "" : ", ", one.name,
+                        ops::find_attention_type(one.name)->summary);
   }
   FoldConfig::fields(f, help, std::move(forms), "axial");
   f.add("order", order,
@@ -108,13 +109,14 @@ void SequenceAttentionConfig::fields(Fields& f) {
 }
 
 void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens) const {
-  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(type);
-  require(known != nullptr, ErrorKind::config, "{}: there is no attention.type \"{}\"", source, type);
+  const ops::AttentionType* known = ops::find_attention_type(type);
+  require(known != nullptr && known->has_module, ErrorKind::config, "{}: there is no attention.type \"{}\"",
+          source, type);
   const SequenceAttentionConfig plain;
   refuse(!known->fold && !fold.empty(), "fold", source);
-  refuse(!known->modes && order != 0, "order", source);
+  refuse(!known->order && order != 0, "order", source);
   refuse(!known->window && window != 0, "window", source);
-  refuse(!known->summary_tokens && summary_tokens != 1, "summary_tokens", source);
+  refuse(!known->latents && summary_tokens != 1, "summary_tokens", source);
   refuse(!known->density && density != plain.density, "density", source);
   refuse(!known->projected && projected != 0, "projected", source);
   refuse(!known->landmarks && landmarks != plain.landmarks, "landmarks", source);
@@ -123,7 +125,7 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
   refuse(!known->hashes && chunk != plain.chunk, "chunk", source);
   refuse(!known->hashes && rounds != plain.rounds, "rounds", source);
   check_sizes(source);
-  if (known->summary_tokens) check_window(source);
+  if (known->latents) check_window(source);
   require(density > 0, ErrorKind::config,
           "{}: attention.density must be above 0: with 0 a token would attend to nothing, not even itself",
           source);
@@ -151,7 +153,7 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
       "{}: attention.fold [{}] has {} cells, but the sequence has {} tokens; a first size of 0 grows with it",
       source, fmt::join(fold, ", "), cells, tokens);
   require(
-      known->summary_tokens || modes < 2 || order > 0 || behind < static_cast<double>(tokens) || tokens <= 1,
+      known->latents || modes < 2 || order > 0 || behind < static_cast<double>(tokens) || tokens <= 1,
       ErrorKind::config,
       "{}: {} tokens do not fill attention.fold [{}]: the sizes after the first already hold {}, so no token "
       "would attend along the first mode",
@@ -165,7 +167,7 @@ nn::SequenceAttentionOptions SequenceAttentionConfig::options(int64_t width, int
   out.density = density, out.projected = projected;
   out.landmarks = landmarks, out.kernel = kernel;
   out.features = features, out.chunk = chunk, out.rounds = rounds;
-  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(type);
+  const ops::AttentionType* known = ops::find_attention_type(type);
   if (known == nullptr || !known->fold) return out;
   out.modes = order;
   if (fold.empty())
@@ -183,9 +185,9 @@ std::string SequenceAttentionConfig::title() const {
   if (!fold.empty()) out += fmt::format(" {}", fmt::join(fold, "·"));
   if (order > 0) out += fmt::format(" of order {}", order);
   if (summary_tokens > 1) out += fmt::format(", {} summary tokens", summary_tokens);
-  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(type);
+  const ops::AttentionType* known = ops::find_attention_type(type);
   if (known == nullptr) return out;
-  if (window > 0 && !known->summary_tokens) out += fmt::format(" {}", window);
+  if (window > 0 && !known->latents) out += fmt::format(" {}", window);
   if (known->density && window == 0) out += fmt::format(" {:g} %", density * 100);
   if (projected > 0) out += fmt::format(" {}", projected);
   if (known->landmarks) out += fmt::format(" {}", landmarks);

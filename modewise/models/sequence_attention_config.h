@@ -30,7 +30,7 @@ struct FoldConfig {
   void refuse(bool given, const char* name, const std::string& source) const;
 };
 
-/// Attention of an encoder: any of nn::sequence_attention_entries().
+/// Attention of an encoder: any of nn::sequence_constructors().
 struct SequenceAttentionConfig : FoldConfig {
   int64_t order = 0;       // axial: number of last modes attended along; 0: all of the fold
   double density = 0.1;    // random, topk, window: fraction of tokens attended

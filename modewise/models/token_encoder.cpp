@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/nn/attention/attention_registry.h"
 #include "modewise/nn/attention/divided_attention.h"
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/attention/pooling_attention.h"
 
 namespace modewise::models {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "modewise/core/aliases.h"
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/captioning/spec.h"
 #include "modewise/tasks/forecasting/spec.h"
@@ -86,10 +87,10 @@ void require_shares(const TaskSpec& kind, const char* verb) {
 
 const TaskSpec& task_of_data(const fs::path& path) {
   if (const TaskSpec* kind = owner_of(path)) return *kind;
+  const TaskSpec* kind = nullptr;
   if (fs::is_directory(path))
-    for (const auto& entry : fs::recursive_directory_iterator(path))
-      if (const TaskSpec* kind = owner_of(entry.path())) return *kind;
-  return *task_specs().front();
+    visit_data_entries(path, [&](const fs::path& entry) { return (kind = owner_of(entry)) != nullptr; });
+  return kind != nullptr ? *kind : *task_specs().front();
 }
 
 }  // namespace modewise::tasks

@@ -23,6 +23,7 @@ class BytePairTokenizer final : public Tokenizer {
   int64_t size() const override { return size_; }
   /// Invalid UTF-8 bytes are words of their own, so that decoding restores any bytes.
   std::vector<Id> encode(std::string_view text) const override;
+  bool has_token(Id id) const override { return vocabulary_.has(id) || added_.of_id(id) != nullptr; }
   std::optional<Id> begin_id() const override { return begin_; }
   std::optional<Id> end_id() const override { return end_; }
   std::optional<TextFrame> frame() const override;

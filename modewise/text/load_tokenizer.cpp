@@ -1,15 +1,22 @@
 #include "modewise/text/load_tokenizer.h"
 
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
 #include <array>
+#include <mutex>
+#include <set>
 #include <span>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/io/tokenizers/tokenizer_settings.h"
 #include "modewise/io/tokenizers/word_piece_vocabulary.h"
 #include "modewise/text/byte_pair_tokenizer.h"
 #include "modewise/text/byte_tokenizer.h"
+#include "modewise/text/metaspace_tokenizer.h"
 #include "modewise/text/piece_tokenizer.h"
 #include "modewise/text/word_piece_tokenizer.h"
 
@@ -23,7 +30,19 @@ constexpr std::string_view kBytes = "bytes";
 // In search order.
 constexpr std::array<const char*, 5> kNames = {"tokenizer.json", "tokenizer.model", "tokenizer.bin",
                                                "vocab.txt", kBytesFile};
-constexpr const char* kConfigFile = "tokenizer_config.json";  // in the folder of vocab.txt
+constexpr const char* kConfigFile = "tokenizer_config.json";
+constexpr const char* kTemplateFolder = "additional_chat_templates";
+// Files beside a tokenizer that belong to it.
+constexpr std::array<const char*, 4> kCompanions = {kConfigFile, "special_tokens_map.json",
+                                                    "chat_template.jinja", "chat_template.json"};
+
+/// Logs a sentence once, because commands load a tokenizer several times.
+void note(const std::string& sentence) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(sentence).second) spdlog::info("{}", sentence);
+}
 
 std::string trimmed(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
@@ -56,10 +75,60 @@ std::shared_ptr<Tokenizer> load_vocabulary(const io::MappedFile& file, const fs:
       io::parse_word_piece_vocabulary(file.bytes(), path.string(), rules), std::move(hash), path);
 }
 
+/// The settings of the files beside a tokenizer.
+io::TokenizerSettings settings_beside(const fs::path& path) {
+  io::TokenizerSettings settings;
+  for (const char* name : {"special_tokens_map.json", kConfigFile}) {  // the last wins
+    const fs::path beside = path.parent_path() / name;
+    if (!fs::exists(beside)) continue;
+    const io::MappedFile file(beside);
+    io::read_tokenizer_settings(content_of(file), beside.string(), settings);
+  }
+  return settings;
+}
+
+/// The id of an added token or, with byte fallback, of any token.
+std::optional<int32_t> id_of(const io::TokenizerJson& json, const std::optional<std::string>& name) {
+  if (!name) return std::nullopt;
+  for (const io::TokenizerJson::AddedToken& token : json.added)
+    if (token.content == *name) return token.id;
+  return json.metaspace ? json.vocabulary.find(*name) : std::nullopt;
+}
+
+/// As in transformers 5, the post-processor alone decides about the begin token, whatever add_bos_token says.
 std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path& path, std::string hash) {
   io::TokenizerJson json = io::parse_tokenizer_json(file.bytes(), path.string());
-  if (json.word_piece) return std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
-  return std::make_shared<BytePairTokenizer>(std::move(json), path.string(), std::move(hash), path);
+  const bool puts = json.begin.has_value();
+  std::shared_ptr<Tokenizer> tokenizer;
+  if (json.word_piece) {
+    tokenizer = std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
+    tokenizer->set_puts_begin(puts);
+    return tokenizer;
+  }
+  const io::TokenizerSettings settings = settings_beside(path);
+  if (!json.begin) json.begin = id_of(json, settings.begin);
+  if (!json.end) json.end = id_of(json, settings.end);
+  if (json.metaspace)
+    tokenizer = std::make_shared<MetaspaceTokenizer>(std::move(json), std::move(hash), path);
+  else
+    tokenizer = std::make_shared<BytePairTokenizer>(std::move(json), path.string(), std::move(hash), path);
+  tokenizer->set_puts_begin(puts);
+  if (tokenizer->begin_id() && settings.add_begin.value_or(puts) != puts)
+    note(
+        fmt::format("{}: add_bos_token is {}, but the post-processor of {} puts {} begin token before a "
+                    "text, which is followed (as by transformers 5); bos = {} changes it",
+                    (path.parent_path() / kConfigFile).string(), *settings.add_begin,
+                    path.filename().string(), puts ? "a" : "no", puts ? "no" : "yes"));
+  return tokenizer;
+}
+
+/// add_bos_token decides about the begin token; by default, that of Llama's tokenizers, it is put.
+std::shared_ptr<Tokenizer> load_sentencepiece(const io::MappedFile& file, const fs::path& path,
+                                              std::string hash) {
+  auto tokenizer = std::make_shared<PieceTokenizer>(
+      io::parse_sentencepiece_model(file.bytes(), path.string()), std::move(hash), path);
+  tokenizer->set_puts_begin(settings_beside(path).add_begin.value_or(true));
+  return tokenizer;
 }
 
 std::shared_ptr<Tokenizer> load_file(const fs::path& path) {
@@ -69,9 +138,7 @@ std::shared_ptr<Tokenizer> load_file(const fs::path& path) {
   if (ending == ".bin")
     return std::make_shared<PieceTokenizer>(io::parse_llama2c_tokenizer(file.bytes(), source),
                                             std::move(hash), path);
-  if (ending == ".model")
-    return std::make_shared<PieceTokenizer>(io::parse_sentencepiece_model(file.bytes(), source),
-                                            std::move(hash), path);
+  if (ending == ".model") return load_sentencepiece(file, path, std::move(hash));
   if (ending == ".json") return load_json(file, path, std::move(hash));
   if (path.filename() == kBytesFile) {
     require(file.bytes().size() < 64 && trimmed(content_of(file)) == kBytes, ErrorKind::data,
@@ -85,16 +152,41 @@ std::shared_ptr<Tokenizer> load_file(const fs::path& path) {
        source);
 }
 
+/// The first tokenizer file of a folder that can be read.
+std::shared_ptr<Tokenizer> load_folder(const fs::path& folder) {
+  std::vector<std::string> refused;
+  for (const char* name : kNames) {
+    if (!fs::exists(folder / name)) continue;
+    try {
+      auto tokenizer = load_file(folder / name);
+      if (!refused.empty())
+        note(fmt::format("the tokenizer is {}; {}", (folder / name).string(), fmt::join(refused, "; ")));
+      return tokenizer;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::data) throw;
+      refused.emplace_back(error.what());
+    }
+  }
+  require(!refused.empty(), ErrorKind::no_input,
+          "{} has no tokenizer file: tokenizer.json, tokenizer.model, tokenizer.bin or vocab.txt",
+          folder.string());
+  require(refused.size() > 1, ErrorKind::data, "{}", refused.front());
+  fail(ErrorKind::data, "{}: none of its {} tokenizer files can be read: {}", folder.string(), refused.size(),
+       fmt::join(refused, "; "));
+}
+
 }  // namespace
 
 std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source) {
   if (source == kBytes && !fs::exists(source)) return std::make_shared<ByteTokenizer>();
-  if (!fs::is_directory(source)) return load_file(source);
-  for (const char* name : kNames) {
-    if (fs::exists(fs::path(source) / name)) return load_file(fs::path(source) / name);
-  }
-  fail(ErrorKind::no_input,
-       "{} has no tokenizer file: tokenizer.model, tokenizer.json, tokenizer.bin or vocab.txt", source);
+  return fs::is_directory(source) ? load_folder(source) : load_file(source);
+}
+
+void override_begin(Tokenizer& tokenizer, const std::string& bos) {
+  if (bos == "auto") return;
+  require(bos == "no" || tokenizer.begin_id(), ErrorKind::usage,
+          "bos = yes, but the tokenizer ({}) has no begin token", tokenizer.name());
+  tokenizer.set_puts_begin(bos == "yes");
 }
 
 void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
@@ -110,8 +202,14 @@ void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
     write_file_atomically(target, io::MappedFile(from).bytes());
   };
   keep(file, folder / tokenizer.file_name());
-  const fs::path config = file.parent_path() / kConfigFile;
-  if (file.extension() == ".txt" && fs::exists(config)) keep(config, folder / kConfigFile);
+  for (const char* name : kCompanions)
+    if (const fs::path beside = file.parent_path() / name; fs::exists(beside)) keep(beside, folder / name);
+  const fs::path templates = file.parent_path() / kTemplateFolder;
+  if (!fs::is_directory(templates)) return;
+  fs::create_directories(folder / kTemplateFolder);
+  for (const fs::directory_entry& entry : fs::directory_iterator(templates))
+    if (entry.path().extension() == ".jinja")
+      keep(entry.path(), folder / kTemplateFolder / entry.path().filename());
 }
 
 }  // namespace modewise::text

@@ -10,12 +10,21 @@ namespace modewise::text {
 
 /// `source`: "bytes"; a file, by extension: tokenizer.bin (llama2.c), .model (sentencepiece), tokenizer.json,
 /// or BERT's vocab.txt with an optional tokenizer_config.json in the same folder; or a folder with
-/// tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt or the files of keep_tokenizer. Throws no_input
-/// if it is missing and data errors if a file is invalid.
+/// tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt or the files of keep_tokenizer, of which the
+/// first that can be read is taken: the log says why others were not. Throws no_input if it is missing and
+/// data errors if a file is invalid, for a folder with the reason for each file.
+///
+/// Its files decide whether the begin token is put before a text: the post-processor of a tokenizer.json; for
+/// a sentencepiece model add_bos_token of tokenizer_config.json, which is true by default.
 std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source);
 
-/// Copies the tokenizer's file to `folder`, so that load_tokenizer(folder) loads it. Throws a data error if
-/// the file has changed since it was loaded.
+/// `bos`: "yes" or "no" instead of what the tokenizer's files say, "auto": as they say. Usage error for "yes"
+/// without a begin token.
+void override_begin(Tokenizer& tokenizer, const std::string& bos);
+
+/// Copies the tokenizer's file, its tokenizer_config.json, special_tokens_map.json and chat templates to
+/// `folder`, so that load_tokenizer(folder) loads it. Throws a data error if the file has changed since it
+/// was loaded.
 void keep_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder);
 
 }  // namespace modewise::text

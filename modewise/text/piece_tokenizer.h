@@ -31,6 +31,7 @@ class PieceTokenizer final : public Tokenizer {
   std::vector<Id> encode(std::string_view text) const override;
   std::optional<Id> begin_id() const override { return mark(model_.begin); }
   std::optional<Id> end_id() const override { return mark(model_.end); }
+  std::string token_text(Id id) const override { return std::string(piece(id)); }
   std::string name() const override;
   /// The text of a piece as in its file.
   std::string_view piece(Id id) const { return model_.pieces[id]; }

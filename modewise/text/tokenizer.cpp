@@ -37,6 +37,13 @@ void Tokenizer::append(Id id, bool& start, std::string& text) const {
   append_valid(id, start, text);
 }
 
+std::string Tokenizer::token_text(Id id) const {
+  std::string text;
+  bool start = false;
+  append(id, start, text);
+  return text;
+}
+
 std::string Tokenizer::file_name() const {
   return file_.extension() == ".txt" ? "vocab.txt" : "tokenizer" + file_.extension().string();
 }

@@ -51,9 +51,18 @@ class Tokenizer {
   /// prepended is dropped; set to false once there is text.
   void append(Id id, bool& start, std::string& text) const;
 
+  /// Whether an id below size() is a token: vocabularies may have gaps.
+  virtual bool has_token(Id id) const { return id >= 0 && id < size(); }
+  /// The text of a token in its file, such as "<s>", also where decode skips it.
+  virtual std::string token_text(Id id) const;
+
   /// Begin (BOS) and end (EOS) tokens, if the tokenizer has them.
   virtual std::optional<Id> begin_id() const = 0;
   virtual std::optional<Id> end_id() const = 0;
+  /// The begin token if the tokenizer's files put it before a text (load_tokenizer.h), or override_begin
+  /// does.
+  std::optional<Id> begin_before_text() const { return puts_begin_ ? begin_id() : std::nullopt; }
+  void set_puts_begin(bool puts) { puts_begin_ = puts; }
   /// The template of its file, if any; padding and mask tokens if it has them.
   virtual std::optional<TextFrame> frame() const { return std::nullopt; }
   /// Description, such as "byte-level BPE, 50257 tokens".
@@ -73,6 +82,7 @@ class Tokenizer {
  private:
   std::string hash_;
   std::filesystem::path file_;
+  bool puts_begin_ = true;
 };
 
 }  // namespace modewise::text

@@ -169,14 +169,20 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const json& request) {
 Result encode(const json& request) {
   const auto tokenizer = tokenizer_of(request);
   nlohmann::ordered_json reply = {{"ids", tokenizer->encode(string_of(request, "text"))}};
-  reply["begin"] = tokenizer->begin_id() ? nlohmann::ordered_json(*tokenizer->begin_id()) : nullptr;
+  const auto id = [](const auto& one) { return one ? nlohmann::ordered_json(*one) : nullptr; };
+  reply["begin"] = id(tokenizer->begin_id());
+  reply["begin_before_text"] = id(tokenizer->begin_before_text());
   return Result(std::move(reply));
 }
 
 Result decode(const json& request) {
   std::vector<text::Tokenizer::Id> ids;
   take(request, "ids", ids);
-  nlohmann::ordered_json reply = {{"text", tokenizer_of(request)->decode(ids)}};
+  const auto tokenizer = tokenizer_of(request);
+  bool skip_missing = false;
+  take(request, "skip_missing", skip_missing);
+  if (skip_missing) std::erase_if(ids, [&](const auto id) { return id >= tokenizer->size(); });
+  nlohmann::ordered_json reply = {{"text", tokenizer->decode(ids)}};
   return Result(std::move(reply));
 }
 

@@ -6,6 +6,7 @@ row per series and time: `unique_id`, `ds` and one or more columns of values (`y
 
 import dataclasses
 import importlib
+import math
 import pathlib
 import warnings
 from collections.abc import Sequence
@@ -271,6 +272,6 @@ def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataF
 
 
 def series_columns(name: str, series: dict[str, Any]) -> dict[str, list[float]]:
-    """Columns of a forecast and its quantiles: "OT", "OT_q0.025", …"""
+    """Columns of a forecast and its quantiles: "OT", "OT_q0.025", …; NaN for a series that is not forecast."""
     quantiles = {f"{name}_q{level}": values for level, values in series["quantiles"].items()}
-    return {name: series["forecast"], **quantiles}
+    return {column: [math.nan if x is None else x for x in values] for column, values in {name: series["forecast"], **quantiles}.items()}

@@ -54,7 +54,7 @@ class Grid:
         dims = (self.time, *(name for name in self.given.dims if name != self.time))
 
         def shaped(rows: list[list[float]]) -> tuple[tuple[Any, ...], Array]:
-            return dims, np.moveaxis(np.array(rows).reshape(*self.values.shape[1:], steps), -1, 0)
+            return dims, np.moveaxis(np.array(rows, dtype=np.float64).reshape(*self.values.shape[1:], steps), -1, 0)
 
         coordinates = {name: coordinate for name, coordinate in self.given.coords.items() if self.time not in coordinate.dims}
         coordinates[self.time] = np.array(times, dtype=self.times.dtype)

@@ -198,18 +198,26 @@ class LoadedLanguageModel:
         """Id of the BOS token."""
         return tasks.encode(self.path, "")[1]
 
+    @property
+    def begin_before_text(self) -> int | None:
+        """Id of the token before a text, as before the documents of the run; None for none."""
+        setting = self.config["data"]["begin_token"]  # true or false in runs of earlier versions
+        if setting == "auto":
+            return tasks.begin_before_text(self.path)
+        return self.begin_id if setting in (True, "yes") else None
+
     def decode(self, tokens: Tensor) -> str:
         """The text of token ids [n]; invalid UTF-8 becomes U+FFFD."""
         return tasks.decode(self.path, tokens.tolist())
 
     def generate(self, prompt: str, count: int) -> str:
-        """Continues a prompt by `count` tokens, greedily, as `generate --temperature 0` does."""
-        begin = self.begin_id
+        """Continues a prompt by `count` tokens, greedily, as `generate --temperature 0` does. Ids without a token have no text."""
+        begin = self.begin_before_text
         opening = [] if begin is None else [begin]
         tokens = torch.tensor([[*opening, *self.encode(prompt).tolist()]])
         if tokens.numel() == 0:
             raise UsageError("generate: the prompt is empty, and the tokenizer has no BOS token")
-        return self.decode(self.module.greedy(tokens, count)[0])
+        return tasks.decode(self.path, self.module.greedy(tokens, count)[0].tolist(), skip_missing=True)
 
 
 def load_forecaster(path: str | os.PathLike[str]) -> LoadedForecaster:

@@ -256,9 +256,16 @@ def encode(run: PathLike, text: str) -> tuple[list[int], int | None]:
     return list(result["ids"]), result["begin"]
 
 
-def decode(run: PathLike, ids: Sequence[int]) -> str:
-    """The text of token ids by the tokenizer of a run; invalid UTF-8 becomes U+FFFD."""
-    return str(call("decode", run=os.fspath(run), ids=list(ids))["result"]["text"])
+def begin_before_text(run: PathLike) -> int | None:
+    """Id of the token that the files of a run's tokenizer put before a text, or None."""
+    begin = call("encode", run=os.fspath(run), text="")["result"]["begin_before_text"]
+    return None if begin is None else int(begin)
+
+
+def decode(run: PathLike, ids: Sequence[int], *, skip_missing: bool = False) -> str:
+    """The text of token ids by the tokenizer of a run; invalid UTF-8 becomes U+FFFD. DataError for ids beyond its vocabulary, which
+    skip_missing leaves out."""
+    return str(call("decode", run=os.fspath(run), ids=list(ids), skip_missing=skip_missing)["result"]["text"])
 
 
 @old_keywords({"kind": "task"})

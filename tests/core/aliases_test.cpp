@@ -23,11 +23,14 @@ TEST(Aliases, FindKeysByTheirGroupAndThenTheirName) {
   EXPECT_EQ(key_among({"caption.beam_size"}, "captions.beams"), "caption.beam_size");
   EXPECT_EQ(key_among({"model.future_covariates.width"}, "model.known.width"),
             "model.future_covariates.width");
+  EXPECT_EQ(key_among({"model.shapelet-forest.trees"}, "model.forest.trees"), "model.shapelet-forest.trees");
+  EXPECT_EQ(key_among({"model.ridge.penalty"}, "model.baseline.ridge"), "model.ridge.penalty");
 }
 
 TEST(Aliases, OfModelsByThemselvesHaveTheKeysWithoutTheRoot) {
   EXPECT_EQ(key_among({"attention.type"}, "attention.form"), "attention.type");
   EXPECT_EQ(key_among({"layers"}, "blocks"), "layers");
+  EXPECT_EQ(key_among({"period"}, "baseline.period"), "period");
 }
 
 TEST(Aliases, LeaveKeysThatThereAre) {
@@ -70,6 +73,13 @@ TEST(Aliases, OfJsonAreReadUnderBothNames) {
                 aliased_member(nlohmann::json{{"mean", 2}}, "std");
               }),
               testing::HasSubstr("key 'std' not found"));
+}
+
+TEST(Aliases, OfGroupsAreKnownWithAndWithoutTheRoot) {
+  for (const char* group : {"pictures", "model.known", "model.baseline", "baseline", "forest"})
+    EXPECT_TRUE(is_renamed_group(group)) << group;
+  for (const char* group : {"model.base", "window", "model.window"})
+    EXPECT_FALSE(is_renamed_group(group)) << group;
 }
 
 struct Inner {

@@ -192,8 +192,9 @@ TEST(TextDocuments, AreFoundAndCounted) {
   const auto refused = [&](const char* text) {
     return error_of(ErrorKind::data, [&] { read(folder.write("g.jsonl", text)); });
   };
-  EXPECT_EQ(refused("\n{\"text\": \"x\"}\n"),
-            folder.path("g.jsonl") + ":2: the object has no text field 'body' (set data.field)");
+  EXPECT_EQ(refused("\n{\"text\": \"x\"}\n"), folder.path("g.jsonl") +
+                                                  ":2: the object has no text field 'body' (set "
+                                                  "data.text_field, --text-field); its texts are 'text'");
   EXPECT_EQ(refused("[1]"), folder.path("g.jsonl") + ":1: a line must be a JSON object");
   EXPECT_EQ(refused("\n"), folder.path("g.jsonl") + " contains no text");
   // In a folder each file is one document unless a separator is set; hidden folders are skipped.

@@ -16,7 +16,7 @@ inline void expect_whole(const SeriesFile& file) {
   expect(file.values.size() == static_cast<size_t>(steps * file.dimensions));
   expect(file.labels.size() == (file.classes.empty() ? 0 : file.lengths.size()));
   for (const int32_t label : file.labels)
-    expect(label >= 0 && label < static_cast<int32_t>(file.classes.size()));
+    expect(label >= -1 && label < static_cast<int32_t>(file.classes.size()));
 }
 
 }  // namespace modewise::io

@@ -44,7 +44,7 @@ const SeriesShape kSeries = {2, 17, 3, true, 5};
 
 std::shared_ptr<SeriesClassifier> series_ensemble() {
   return make_series_classifier(
-      ensemble_of<SeriesModelConfig>({member<SeriesModelConfig>({"name=dlinear", "linear.kernel=3"}),
+      ensemble_of<SeriesModelConfig>({member<SeriesModelConfig>({"name=dlinear", "dlinear.kernel=3"}),
                                       member<SeriesModelConfig>({"name=nearest"}, 7),
                                       member<SeriesModelConfig>({"name=resnet", "convolution.width=4"})}),
       kSeries, 3);

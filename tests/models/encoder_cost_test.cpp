@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "modewise/models/token_encoder.h"
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 namespace {
@@ -36,8 +36,8 @@ TEST_P(EncoderParameters, EqualTheBuiltEncoder) {
 
 std::vector<std::vector<std::string>> attention_settings() {
   std::vector<std::vector<std::string>> all;
-  for (const nn::AttentionEntry& type : nn::attention_entries())
-    all.push_back({"attention.type=" + std::string(type.name), "position.rotary=none"});
+  for (const std::string& type : ops::attention_names(ops::TokenLayout::grid))
+    all.push_back({"attention.type=" + type, "position.rotary=none"});
   return all;
 }
 

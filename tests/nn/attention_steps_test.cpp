@@ -18,7 +18,8 @@
 #include <functional>
 #include <string>
 
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::nn {
 namespace {
@@ -30,11 +31,11 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-std::shared_ptr<Attention> make(const AttentionEntry& type, int64_t keys, bool causal) {
+std::shared_ptr<Attention> make(std::string_view type, int64_t keys, bool causal) {
   Initializer init(5);
   AttentionTypeOptions options;
   options.causal = causal;
-  auto out = type.make(init, {{kTokens}, keys, kWidth, kHeads}, options);
+  auto out = make_attention(init, type, {{kTokens}, keys, kWidth, kHeads}, options);
   out->to(at::kDouble);
   // Move θ and biases away from 0, where many errors would be invisible.
   for (const auto& p : out->named_parameters())
@@ -54,10 +55,10 @@ std::string said(const std::function<void()>& action) {
 
 TEST(AttentionSteps, AreTheRowsOfCausalAttention) {
   size_t forms = 0;
-  for (const AttentionEntry& type : attention_entries()) {
+  for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid)) {
     if (!type.causal) continue;
     ++forms;
-    const auto attention = make(type, 0, true);
+    const auto attention = make(type.name, 0, true);
     const at::Tensor x = at::randn({3, kTokens, kWidth}, at::kDouble), whole = attention->forward(x, {});
     TokenCache cache;
     for (int64_t place = 0; place < kTokens; ++place)
@@ -72,10 +73,10 @@ TEST(AttentionSteps, AreTheRowsOfCausalAttention) {
 
 TEST(AttentionSteps, ToAMemoryAreTheRowsOfTheirPlace) {
   size_t forms = 0;
-  for (const AttentionEntry& type : attention_entries()) {
-    if (!type.rectangular) continue;
+  for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid)) {
+    if (!type.cross_attention) continue;
     ++forms;
-    const auto attention = make(type, kKeys, false);
+    const auto attention = make(type.name, kKeys, false);
     const at::Tensor cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
     const TokenCache memory = attention->remembered(cells);
     // Nine sequences per memory: more than the tokens that a synthesizer was built for.
@@ -94,9 +95,9 @@ TEST(AttentionSteps, ToAMemoryAreTheRowsOfTheirPlace) {
 }
 
 TEST(AttentionSteps, WeighTheKeysOfAMemory) {
-  for (const AttentionEntry& type : attention_entries()) {
-    if (!type.rectangular) continue;
-    const auto attention = make(type, kKeys, false);
+  for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid)) {
+    if (!type.cross_attention) continue;
+    const auto attention = make(type.name, kKeys, false);
     const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble),
                      cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
     const at::Tensor weights = attention->attend_matrix(x, {cells, {}});
@@ -128,7 +129,7 @@ TEST(AttentionSteps, WeighTheKeysOfAMemory) {
 }
 
 TEST(CausalDotProduct, IsItsFormula) {
-  const auto attention = make(*find_attention_entry("dot-product"), 0, true);
+  const auto attention = make("dot-product", 0, true);
   const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble);
   const auto parameters = attention->named_parameters();
   const auto linear = [&](const std::string& name, const at::Tensor& t) {
@@ -161,18 +162,18 @@ TEST(AttentionSteps, RefuseInWholeSentences) {
   const at::Tensor x = at::randn({1, 1, kWidth}, at::kDouble);
   TokenCache cache;
   for (const char* name : {"dot-product", "dense", "linformer", "kronecker"}) {
-    const auto attention = make(*find_attention_entry(name), 0, false);
+    const auto attention = make(name, 0, false);
     EXPECT_EQ(said([&] { attention->step(x, cache); }),
               "this attention type is not causal: it has no incremental decoding")
         << name;
   }
-  const auto kronecker = make(*find_attention_entry("kronecker"), 0, false);
+  const auto kronecker = make("kronecker", 0, false);
   const std::string elsewhere =
       "this attention type mixes the tokens of one tensor: it has no cross-attention";
   EXPECT_EQ(said([&] { kronecker->remembered(x); }), elsewhere);
   EXPECT_EQ(said([&] { kronecker->attend_step(x, cache, 0); }), elsewhere);
   EXPECT_FALSE(kronecker->attend_matrix(x, {x, {}}).defined());
-  const auto random = make(*find_attention_entry("random"), kKeys, false);
+  const auto random = make("random", kKeys, false);
   const TokenCache memory = random->remembered(at::randn({1, kKeys, kWidth}, at::kDouble));
   EXPECT_EQ(said([&] { random->attend_step(x, memory, kTokens); }),
             "a synthesizer built for 7 tokens has no position 7");

@@ -11,10 +11,11 @@
 #include <string>
 
 #include "modewise/core/error.h"
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/attention/synthesizer_attention.h"
 #include "modewise/nn/embedding/rotary_scaling.h"
 #include "modewise/nn/embedding/time_head.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::nn {
 namespace {
@@ -34,16 +35,15 @@ std::string said(const std::function<void()>& action) {
 
 TEST(AttentionRegistry, IsThisTable) {
   std::vector<std::string> rows;
-  for (const AttentionEntry& type : attention_entries())
+  for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid))
     rows.push_back(std::string(type.name) + " " + std::string(type.code) + (type.causal ? " causal" : "") +
-                   (type.rectangular ? " rectangular" : "") + (type.reads_tokens ? "" : " blind"));
-  EXPECT_THAT(rows, ElementsAre("dot-product CT causal rectangular", "linformer CL rectangular",
-                                "dense SD causal rectangular", "stt STT", "tensor-height STTH",
-                                "tensor-width STTW", "additive ", "random SR causal rectangular blind",
-                                "random-fixed  causal rectangular blind", "factorized-dense FSD",
-                                "factorized-random FSR causal rectangular blind", "product-random  blind",
-                                "mixture MS", "mixture-dense  causal rectangular", "mixture-printed ",
-                                "kronecker ", "kronecker-sum "));
+                   (type.cross_attention ? " cross" : "") + (type.reads_tokens ? "" : " blind"));
+  EXPECT_THAT(rows, ElementsAre("dot-product CT causal cross", "linformer CL cross", "dense SD causal cross",
+                                "stt STT", "tensor-height STTH", "tensor-width STTW", "additive ",
+                                "random SR causal cross blind", "random-fixed  causal cross blind",
+                                "factorized-dense FSD", "factorized-random FSR causal cross blind",
+                                "product-random  blind", "mixture MS", "mixture-dense  causal cross",
+                                "mixture-printed ", "kronecker ", "kronecker-sum "));
 }
 
 std::set<std::string> parameters_of(const std::string& name, const AttentionTypeOptions& options = {}) {

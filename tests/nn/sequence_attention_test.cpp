@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "modewise/nn/layers/dropout.h"
+#include "modewise/ops/attention/attention_types.h"
 #include "modewise/ops/attention/kronecker_attention.h"
 #include "modewise/ops/attention/random_features.h"
 
@@ -29,9 +30,9 @@ namespace {
 
 SequenceAttentionOptions options_of(std::string_view type) {
   SequenceAttentionOptions out = {.width = 12, .heads = 2, .tokens = 17, .type = std::string(type)};
-  const SequenceAttentionEntry& known = *find_sequence_attention(type);
+  const ops::AttentionType& known = *ops::find_attention_type(type);
   if (known.fold) out.fold = {type == "pooled" ? 3 : 0, 3, 2};
-  if (known.summary_tokens) out.summary_tokens = 3;
+  if (known.latents) out.summary_tokens = 3;
   out.density = 0.3;
   out.landmarks = 4, out.kernel = 3;
   out.chunk = 3, out.rounds = 3;
@@ -110,14 +111,14 @@ TEST_P(EverySequenceAttention, IsItsMatrixTimesTheValues) {
   const at::Tensor out = out_of(*attention, at::matmul(matrix, mapped(*attention, "value_proj", x)));
   EXPECT_LT(largest((out - attention->forward(x, mask))[0]), 1e-10);
   EXPECT_LT(largest((out - attention->forward(x, mask))[1].narrow(0, 0, 11)), 1e-10);
-  if (find_sequence_attention(GetParam())->projected || find_sequence_attention(GetParam())->landmarks)
+  if (ops::find_attention_type(GetParam())->projected || ops::find_attention_type(GetParam())->landmarks)
     return;
   EXPECT_LT(largest(matrix[0].sum(-1) - 1), 1e-10);
 }
 
 TEST_P(EverySequenceAttention, HasAGradientForEveryParameter) {
   SequenceAttentionOptions options = options_of(GetParam());
-  options.dropout = find_sequence_attention(GetParam())->dropout ? 0.3 : 0;
+  options.dropout = ops::find_attention_type(GetParam())->dropout ? 0.3 : 0;
   Initializer init(3);
   const auto attention = make_sequence_attention(init, options);
   set_dropout_step(*attention, 1, 2);
@@ -139,7 +140,7 @@ TEST_P(EverySequenceAttention, DropsWeightsInTrainingAlone) {
   attention->train();
   const at::Tensor dropped = attention->forward(x, {});
   EXPECT_TRUE(attention->forward(x, {}).equal(dropped));
-  EXPECT_EQ(dropped.equal(whole), !find_sequence_attention(GetParam())->dropout);
+  EXPECT_EQ(dropped.equal(whole), !ops::find_attention_type(GetParam())->dropout);
 }
 
 TEST_P(EverySequenceAttention, HasNoBiasesWhereNoneAreAskedFor) {
@@ -151,7 +152,7 @@ TEST_P(EverySequenceAttention, HasNoBiasesWhereNoneAreAskedFor) {
 
 std::vector<std::string_view> names() {
   std::vector<std::string_view> out;
-  for (const SequenceAttentionEntry& type : sequence_attention_entries()) out.push_back(type.name);
+  for (const SequenceConstructor& one : sequence_constructors()) out.push_back(one.name);
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(Forms, EverySequenceAttention, testing::ValuesIn(names()),

@@ -19,8 +19,9 @@
 #include <functional>
 #include <string>
 
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/attention/synthesizer_attention.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::nn {
 namespace {
@@ -220,13 +221,15 @@ INSTANTIATE_TEST_SUITE_P(Table1, AttentionEntries, testing::ValuesIn(forms()), [
   return name;
 });
 
+constexpr ops::TokenLayout kGrid = ops::TokenLayout::grid;
+
 TEST(AttentionRegistry, HasEveryRowOfTheTableByItsCode) {
   for (const char* code : {"CT", "CL", "SD", "STT", "SR", "STTH", "STTW", "FSD", "FSR", "MS"})
-    EXPECT_NE(find_attention_entry(code), nullptr) << code;
-  EXPECT_EQ(find_attention_entry("stth")->name, "tensor-height");
-  EXPECT_EQ(find_attention_entry("mixture"), find_attention_entry("ms"));
-  EXPECT_EQ(find_attention_entry(""), nullptr);  // types without a code are not found by it
-  EXPECT_EQ(find_attention_entry("tensor "), nullptr);
+    EXPECT_NE(ops::find_attention_type(code, kGrid), nullptr) << code;
+  EXPECT_EQ(ops::find_attention_type("stth", kGrid)->name, "tensor-height");
+  EXPECT_EQ(ops::find_attention_type("mixture", kGrid), ops::find_attention_type("ms", kGrid));
+  EXPECT_EQ(ops::find_attention_type("", kGrid), nullptr);  // types without a code are not found by it
+  EXPECT_EQ(ops::find_attention_type("tensor ", kGrid), nullptr);
 }
 
 // Published parameter counts: at 8 × 8 × 64 and one head, without value and output projections.
@@ -273,7 +276,7 @@ TEST(AttentionRegistry, LinformerProjectsKeysAndValuesOfTheKeptTokens) {
 
 // Causality: a later token does not affect an earlier output; incremental decoding equals the full pass.
 TEST(AttentionRegistry, CausalFormsSeeNoLaterToken) {
-  for (const AttentionEntry& type : attention_entries()) {
+  for (const ops::AttentionType& type : ops::attention_types(kGrid)) {
     if (!type.causal) continue;
     const auto attention = make(std::string(type.name), {{kTokens}, 0, kChannels, kHeads}, {.causal = true});
     const at::Tensor x = at::randn({2, kTokens, kChannels}, at::kDouble), whole = attention->forward(x, {});
@@ -289,8 +292,8 @@ TEST(AttentionRegistry, CausalFormsSeeNoLaterToken) {
 }
 
 TEST(AttentionRegistry, RectangularFormsTakeAMemory) {
-  for (const AttentionEntry& type : attention_entries()) {
-    if (!type.rectangular) continue;
+  for (const ops::AttentionType& type : ops::attention_types(kGrid)) {
+    if (!type.cross_attention) continue;
     const auto attention = make(std::string(type.name), {{7}, 15, kChannels, kHeads});
     const at::Tensor x = at::randn({2, 7, kChannels}, at::kDouble),
                      cells = at::randn({2, 3, 5, kChannels}, at::kDouble);
@@ -312,12 +315,12 @@ TEST(AttentionRegistry, SaysWhatAFormCannotDo) {
                            const AttentionTypeOptions& options) {
     return [&init, name, shape, options] { make_attention(init, name, shape, options); };
   };
-  for (const AttentionEntry& type : attention_entries()) {
+  for (const ops::AttentionType& type : ops::attention_types(kGrid)) {
     if (!type.causal) {
       EXPECT_THAT(refusal(std::string(type.name), grid(), {.causal = true}),
                   ThrowsMessage<c10::Error>(HasSubstr("cannot be causal")));
     }
-    if (!type.rectangular) {
+    if (!type.cross_attention) {
       EXPECT_THAT(refusal(std::string(type.name), {{3, 5}, 7, kChannels, kHeads}, {}),
                   ThrowsMessage<c10::Error>(HasSubstr("as many keys as tokens")));
     }

@@ -2,12 +2,17 @@
 
 #include "modewise/ops/attention/attention_types.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
+
+#include <set>
 
 namespace modewise::ops {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TensorAttentionOptions options_of(const std::string& type) {
@@ -21,12 +26,23 @@ TensorAttentionOptions options_of(const std::string& type) {
 
 TEST(AttentionTypes, AllRunAndAreKeptAsTheTableSays) {
   const at::Tensor x = at::randn({2, 7, 2, 4});
-  std::vector<std::string> without_memory;
+  const at::Tensor valid = at::arange(7).lt(5).expand({2, 7});
+  const at::Tensor changed = x.masked_fill(valid.logical_not().unsqueeze(-1).unsqueeze(-1), 9);
+  std::vector<std::string> without_memory, without_operator;
   for (const AttentionType& type : attention_types()) {
+    EXPECT_EQ(type.causal, type.memory != nullptr) << type.name;
+    if (type.run == nullptr) {
+      without_operator.emplace_back(type.name);
+      continue;
+    }
     const TensorAttentionOptions options = options_of(std::string(type.name));
     const int64_t levels = latent_levels(options);
     const at::Tensor latents = levels > 0 ? at::randn({levels, 2, 1, 4}) : at::Tensor();
     EXPECT_EQ(tensor_attention(x, x, x, options, latents).sizes(), x.sizes()) << type.name;
+    const auto masked = [&](const at::Tensor& t) {
+      return tensor_attention(t, t, t, options, latents, {}, valid).narrow(1, 0, 5);
+    };
+    EXPECT_TRUE(masked(changed).equal(masked(x))) << type.name;
     EXPECT_EQ(type.memory == nullptr, type.cache == nullptr) << type.name;
     if (type.memory == nullptr)
       without_memory.emplace_back(type.name);
@@ -34,6 +50,28 @@ TEST(AttentionTypes, AllRunAndAreKeptAsTheTableSays) {
       EXPECT_EQ(AttentionCache(options, latents).step(x, x, x).sizes(), x.sizes()) << type.name;
   }
   EXPECT_EQ(without_memory, std::vector<std::string>{"pooled"});
+  EXPECT_THAT(without_operator, ElementsAre("linformer", "performer", "nystroemformer", "reformer"));
+}
+
+TEST(AttentionTypes, HaveOneRowForEachNameAndLayout) {
+  for (const TokenLayout layout : {TokenLayout::sequence, TokenLayout::grid}) {
+    std::set<std::string_view> names, codes;
+    for (const AttentionType& type : attention_types(layout)) {
+      EXPECT_TRUE(names.insert(type.name).second) << type.name;
+      EXPECT_TRUE(type.code.empty() || codes.insert(type.code).second) << type.code;
+      EXPECT_EQ(type.layout, layout) << type.name;
+      EXPECT_FALSE(type.summary.empty()) << type.name;
+      EXPECT_EQ(type.pairs != nullptr, layout == TokenLayout::sequence) << type.name;
+      EXPECT_EQ(find_attention_type(type.name, layout), &type);
+    }
+    EXPECT_TRUE(names.contains("random"));
+  }
+  EXPECT_EQ(find_attention_type("random")->summary, "a random subset of the tokens");
+  EXPECT_EQ(find_attention_type("random", TokenLayout::grid), find_attention_type("sr", TokenLayout::grid));
+  EXPECT_EQ(find_attention_type("causal")->name, "summary");
+  EXPECT_EQ(find_attention_type("tensor"), nullptr);
+  EXPECT_EQ(find_attention_type("tensor", TokenLayout::grid)->name, "stt");
+  EXPECT_EQ(find_attention_type(""), nullptr);
 }
 
 TEST(AttentionTypes, LackAndNameAreSaid) {
@@ -49,6 +87,9 @@ TEST(AttentionTypes, LackAndNameAreSaid) {
   EXPECT_THAT(
       message([] { attention_type("tensor"); }),
       HasSubstr("form must be full, window, lambda, axial, pooled, summary, random or topk, got tensor"));
+  EXPECT_THAT(message([] { attention_type("linformer"); }), HasSubstr("random or topk, got linformer"));
+  EXPECT_THAT(message([] { compared_pairs({{.type = "tensor"}}, 3); }),
+              HasSubstr("unknown attention type 'tensor'"));
   EXPECT_THAT(message([] {
                 cache_bytes(options_of("pooled"), {2, 2, 4, 1, at::kFloat}, {});
               }),

@@ -16,7 +16,7 @@ TEST(ComparedPairs, AreThoseThatEachFormSees) {
     options.fold = std::move(fold);
     options.window = window;
     options.sinks = 2;
-    return compared_pairs(options, 1, n);
+    return compared_pairs({options, 1}, n);
   };
   EXPECT_EQ(pairs("full", {}, 0, 5), 15);
   EXPECT_EQ(pairs("window", {}, 2, 5), 1 + 4 * 2);
@@ -27,6 +27,21 @@ TEST(ComparedPairs, AreThoseThatEachFormSees) {
   // Blocks of 2 tokens, grouped by 2: tokens attend to 0 0 1 1 0 0 1 1 0 inner and 0 0 0 0 1 1 1 1 2 outer
   // blocks; 4 blocks of 2 tokens and 2 of 2 blocks are summarized.
   EXPECT_EQ(pairs("summary", {0, 2, 2}, 3, 9), (1 + 2 + 7 * 3) + 4 + 6 + 4 * 2 + 2 * 2);
+}
+
+TEST(ComparedPairs, OfLowRankAndHashedTypesFollowTheirSizes) {
+  PairOptions options;
+  options.head_width = 8, options.projected = 3, options.landmarks = 2, options.chunk = 4, options.rounds = 5;
+  const auto pairs = [&](const char* type) {
+    options.type = type;
+    return compared_pairs(options, 10);
+  };
+  EXPECT_EQ(pairs("linformer"), 10 * 3);
+  EXPECT_EQ(pairs("nystroemformer"), 10 * 2 + 2 * 2 + 2 * 10);
+  EXPECT_EQ(pairs("reformer"), 5 * 12 * 8);  // three chunks
+  EXPECT_EQ(pairs("performer"), 10 * 24);    // 8⌈ln 8⌉
+  options.features = 7;
+  EXPECT_EQ(pairs("performer"), 10 * 7);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 import shutil
+import tomllib
 import warnings
 
 import numpy as np
@@ -113,6 +114,9 @@ GROUPS = {
     "captions.": ("captioning", "captions.length_penalty", "0.5"),
     "vary.": ("series_classification", "vary.noise", "0.1"),
     "model.known.": ("forecasting", "model.known.width", "3"),
+    "model.forest.": ("series_classification", "model.forest.trees", "7"),
+    "model.linear.": ("series_classification", "model.linear.kernel", "5"),
+    "model.rocket.": ("series_classification", "model.rocket.features", "168"),
 }
 KEYS = {
     "augment.flips": ("volume_classification", "1"),
@@ -125,6 +129,7 @@ KEYS = {
     "data.augment.flips": ("segmentation", "false"),
     "data.augment.turns": ("segmentation", "false"),
     "data.calendar_code": ("forecasting", "scaled"),
+    "data.field": ("language_modeling", "body"),
     "data.knock_out": ("forecasting", "0.25"),
     "data.knock_out_seed": ("forecasting", "9"),
     "data.known": ("forecasting", "promo,price"),
@@ -137,7 +142,15 @@ KEYS = {
     "model.attention.form": ("language_modeling", "full"),
     "model.attention.latent_deviation": ("language_modeling", "0.3"),
     "model.attention.slots": ("language_modeling", "3"),
+    "model.baseline.form": ("forecasting", "AAdA"),
+    "model.baseline.individual": ("forecasting", "true"),
+    "model.baseline.kernel": ("forecasting", "5"),
+    "model.baseline.period": ("forecasting", "12"),
+    "model.baseline.ridge": ("forecasting", "0.5"),
+    "model.baseline.start": ("forecasting", "average"),
     "model.blocks": ("forecasting", "5"),
+    "model.convolution.kernel": ("series_classification", "3"),
+    "model.convolution.levels": ("series_classification", "2"),
     "model.deviation": ("language_modeling", "0.3"),
     "model.first_positions": ("text", "sinusoid"),
     "model.position.code": ("forecasting", "learned"),
@@ -288,6 +301,10 @@ scale = "deviation"
 width = 5
 [model.position]
 code = "sincos"
+[model.baseline]
+kernel = 5
+ridge = 0.5
+start = "average"
 """
 NEW_CONFIG = """\
 [data]
@@ -296,12 +313,17 @@ future_covariates = ["promo"]
 [model]
 name = "tide"
 layers = 3
+weight_init = "average"
 [model.window]
 scale = "std"
 [model.future_covariates]
 width = 5
 [model.position]
 encoding = "sincos"
+[model.dlinear]
+kernel = 5
+[model.ridge]
+penalty = 0.5
 """
 
 
@@ -340,6 +362,65 @@ def test_a_training_in_old_words_is_the_same_training(tmp_path):
         for _ in range(2):
             ok("predict", tmp_path / name, "--out", tmp_path / f"{name}.csv", option)
     assert (tmp_path / "old.csv").read_bytes() == (tmp_path / "new.csv").read_bytes()
+
+
+def in_earlier_keys(toml, groups):
+    """A config.toml with the keys of these groups that its options had before they were nested under a model's name."""
+    earlier = [row for table in ("kGroups", "kKeys") for row in TABLES[table] if set(groups) & set(row[0].split("."))]
+
+    def renamed(key):
+        return next((old + key.removeprefix(new) for old, new in earlier if key == new or (new.endswith(".") and key.startswith(new))), key)
+
+    def lines(table, prefix=""):
+        for key, value in table.items():
+            if isinstance(value, dict):
+                yield from lines(value, f"{prefix}{key}.")
+            else:
+                value = [in_earlier_keys(member, groups) for member in value] if prefix + key == "model.ensemble.members" else value
+                yield f"{renamed(prefix + key)} = {json.dumps(value)}\n"
+
+    return "".join(lines(tomllib.loads(toml)))
+
+
+FORECAST = ["forecast", "forecast.lookback=24", "forecast.horizon=8", "train.max_steps=3"]
+SERIES = ["classify-series", "data.path=motifs", "data.motifs.samples=24", "data.motifs.steps=64", "train.epochs=2"]
+NESTED = {
+    "dlinear": [*FORECAST, "model.dlinear.kernel=5", "model.individual=true", "model.weight_init=average"],
+    "ets": [*FORECAST, "model.ets.form=ANN", "model.period=4"],
+    "ridge": [*FORECAST, "model.ridge.penalty=0.5"],
+    "tcn": [*SERIES, "model.tcn.kernel=3", "model.tcn.levels=2"],
+    "shapelet-forest": [*SERIES, "model.shapelet-forest.trees=5", "model.shapelet-forest.shapelets=3"],
+    "minirocket": [*SERIES, "model.minirocket.features=168"],
+}
+
+
+def trained(folder, model, command, *settings):
+    data = ["--data", write_csv(folder / "d.csv", rows=200)] if command == "forecast" else []
+    ok("train", command, *data, "--model", model, "--out", folder / model, *[word for one in [*settings, "output.report=false"] for word in ("--set", one)])
+    return folder / model
+
+
+def same_with_earlier_keys(run, *groups):
+    old = shutil.copytree(run, run.with_name("old"))
+    text = in_earlier_keys((run / "config.toml").read_text(), groups)
+    (old / "config.toml").write_text(text)
+    assert all(f"model.{group}." in text for group in groups), text
+    assert same(["evaluate", old, "--json"], ["evaluate", run, "--json"]).returncode == 0
+    return old
+
+
+@pytest.mark.parametrize("model", NESTED)
+def test_a_run_with_the_earlier_keys_of_its_model(model, tmp_path):
+    groups = ["baseline"] if NESTED[model][0] == "forecast" else ["convolution", "forest", "linear", "rocket"]
+    run = trained(tmp_path, model, *NESTED[model])
+    old = same_with_earlier_keys(run, *groups)
+    same(["config", "show", "--run", old], ["config", "show", "--run", run])
+
+
+def test_an_ensemble_with_the_earlier_keys_of_its_members(tmp_path):
+    members = ",".join(str(trained(tmp_path, model, *NESTED[model])) for model in ("dlinear", "ets"))
+    run = trained(tmp_path, "ensemble", "forecast", "forecast.lookback=24", "forecast.horizon=8", f"model.ensemble.runs={members}")
+    same_with_earlier_keys(run, "baseline")
 
 
 # Python.

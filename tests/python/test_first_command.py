@@ -138,8 +138,8 @@ def test_of_two_columns_of_dates_the_first_is_taken_and_the_other_named(tmp_path
     path.write_text(table(["ordered", "shipped", "a"], lambda i: [day(i), day(i + 2), wave(i)], 60))
     said = ok("data", "show", path).stderr
     assert said.endswith("orders.csv: columns 'ordered' and 'shipped' both hold dates, the first is the time column: "
-                         "data.time_column = shipped selects the other\n")
-    assert "2020-01-03" in ok("data", "show", path, "--set", "data.time_column=shipped").stdout
+                         "data.time = shipped selects the other\n")
+    assert "2020-01-03" in ok("data", "show", path, "--set", "data.time=shipped").stdout
 
 
 # 30 samples of two classes, which rise or fall in time, or are bright on one side or the other.

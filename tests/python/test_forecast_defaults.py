@@ -31,7 +31,7 @@ def test_144_months_are_forecast_a_year_ahead(tmp_path):
     assert [next(iter(row.values())) for row in rows] == [f"1961-{m:02d}-01" for m in range(1, 13)]
     # Half the error of the same months a year earlier, whose trend it cannot have.
     mse = lambda run: json.loads((tmp_path / run / "metrics.json").read_text())["test"]["scaled"]["mse"]
-    ok("train", "forecast", "--data", data, "--out", tmp_path / "seasonal", "--model", "seasonal", "--set", "model.baseline.period=12",
+    ok("train", "forecast", "--data", data, "--out", tmp_path / "seasonal", "--model", "seasonal", "--set", "model.period=12",
        "--set", "output.report=false")
     assert mse("run") < mse("seasonal") / 2
 

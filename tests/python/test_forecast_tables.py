@@ -76,6 +76,6 @@ def test_files_that_are_no_tables_are_named(tmp_path):
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04\x14\x00\x06\x00")
     assert fails(65, arguments=[*train, tmp_path / "a.xlsx"]).endswith(
         "a.xlsx: expected text, got a ZIP archive, such as an Excel .xlsx file; save the sheet as CSV, or unpack the archive")
-    (tmp_path / "ids.csv").write_text("id,ds,y\n" + "".join(f"{i},2020-01-{30 - i:02d},1\n" for i in range(20)))
+    (tmp_path / "ids.csv").write_text("unique_id,ds,y\n" + "".join(f"{i},2020-01-{30 - i * 7 % 20:02d},1\n" for i in range(20)))
     assert fails(65, arguments=[*train, tmp_path / "ids.csv"]).endswith(
-        "ids.csv: each of the 20 rows is its own series with id as series id; data.id = none reads one series")
+        "ids.csv: each of the 20 rows is its own series with unique_id as series id; data.id = none reads one series")

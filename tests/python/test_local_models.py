@@ -39,7 +39,7 @@ def table(path):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_whole_way_of_a_run(name, months, tmp_path):
     said = train(months, tmp_path / "run", name).stderr
-    period = "" if name == "ridge" else "model.baseline.period = 12, "
+    period = "" if name == "ridge" else "model.period = 12, "
     assert f"forecast.horizon = 12, forecast.lookback = 36, {period}train.epochs" in said
     assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
@@ -89,7 +89,7 @@ def test_seasonal_drift_is_its_formula(months, tmp_path):
 
 def test_prediction_fits_to_all_rows(months, tmp_path):
     """Simple smoothing: α of the largest likelihood over all rows, then the window from the level that fits it best."""
-    train(months, tmp_path / "run", "ets", "--set", "model.baseline.form=ANN", "--set", "output.report=false")
+    train(months, tmp_path / "run", "ets", "--set", "model.ets.form=ANN", "--set", "output.report=false")
     ok("predict", tmp_path / "run", "--out", tmp_path / "out.csv")
 
     def level(y, alpha, first):
@@ -122,12 +122,12 @@ def test_threads_change_no_bit(months, tmp_path):
 
 def test_what_does_not_fit_is_said(months, tmp_path):
     arguments = ["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "ets"]
-    fails(78, 'baseline.form = "XYZ" is not a form of exponential smoothing', arguments=[*arguments, "--set", "model.baseline.form=XYZ"])
+    fails(78, 'ets.form = "XYZ" is not a form of exponential smoothing', arguments=[*arguments, "--set", "model.ets.form=XYZ"])
     fails(78, "needs a period of at least 2 and a lookback of at least 24 rows, got 20",
-          arguments=[*arguments, "--set", "model.baseline.form=ANA", "--set", "forecast.lookback=20"])
-    fails(65, "is multiplicative and needs positive values, but series 2 has -", arguments=[*arguments, "--set", "model.baseline.form=MAM"])
-    fails(78, "baseline.form = 'MAM' has no effect: model 'theta' has no such option (it is an option of ets)",
-          arguments=["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "theta", "--set", "model.baseline.form=MAM"])
+          arguments=[*arguments, "--set", "model.ets.form=ANA", "--set", "forecast.lookback=20"])
+    fails(65, "is multiplicative and needs positive values, but series 2 has -", arguments=[*arguments, "--set", "model.ets.form=MAM"])
+    fails(78, "ets.form = 'MAM' has no effect: model 'theta' has no such option (it is an option of ets)",
+          arguments=["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "theta", "--set", "model.ets.form=MAM"])
     assert not (tmp_path / "run" / "metrics.json").exists()
 
 

@@ -36,7 +36,7 @@ CASES |= {
     "no_feed_forward": {"model.feed_forward": "none"},
     "no_attention": {"model.attention.kernel": "none"},
     "plain tide": {"model.name": "tide", "model.tide.norm": False, "model.layers": 1, "forecast.loss": "quantile"},
-    "individual": {"model.name": "nlinear", "model.baseline.individual": True},
+    "individual": {"model.name": "nlinear", "model.individual": True},
     **{f"registry {name}": {"model.attention.type": name} for name in ENTRIES},
     "cut_patches": {"model.patch.length": 7, "model.patch.stride": 5, "model.patch.embedding": "relu"},
 }

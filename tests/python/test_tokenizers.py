@@ -3,7 +3,9 @@
 Needs the test program `text_dump`: MODEWISE_BUILD names the build folder (build/ by default), MODEWISE_DATA the data.
 """
 
+import copy
 import io
+import json
 import os
 import pathlib
 import random
@@ -188,3 +190,64 @@ def test_byte_level_gives_any_bytes_back(byte_level, name, tmp_path):
     texts += [bytes(mix), b"\xff" * 100_000, b"\xe2\x82" * 1000, b" \xf0\x9f\x98 a"]
     ids, decoded, _ = ours(path, texts, tmp_path)
     assert decoded == texts
+
+
+def metaspace(prepend_scheme, split=False):
+    return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": prepend_scheme, "split": split}
+
+
+REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+CONVERTED = {  # normalizer, pre_tokenizer; whether the decoder drops a space at the start
+    "legacy": ({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, REPLACE]}, None, True),
+    "first": (None, metaspace("first"), True),
+    "always": (None, metaspace("always"), True),
+    "split": (None, metaspace("first", split=True), True),
+    "no prefix": (REPLACE, None, False),
+}
+
+
+@pytest.fixture(scope="module")
+def converted():
+    """BPE with byte fallback, trained by tokenizers on text in which spaces are U+2581, as sentencepiece does."""
+    tokenizers = pytest.importorskip("tokenizers")
+    text = (DATA / "tinyshakespeare.txt").read_text()[:200_000]
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(byte_fallback=True, fuse_unk=True, unk_token="<unk>"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    special = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    made.train_from_iterator([text], tokenizers.trainers.BpeTrainer(vocab_size=2000, special_tokens=special, show_progress=False))
+    state = json.loads(made.to_str())
+    state["added_tokens"] = [one for one in state["added_tokens"] if not one["content"].startswith("<0x")]
+    return state
+
+
+@pytest.mark.parametrize("across", [False, True], ids=["", "tokens across spaces"])
+@pytest.mark.parametrize("name", CONVERTED)
+def test_converted_sentencepiece_agrees(converted, name, across, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    normalizer, pre_tokenizer, strips = CONVERTED[name]
+    state = copy.deepcopy(converted)
+    vocabulary, size = state["model"]["vocab"], len(state["model"]["vocab"])
+    if across:
+        vocabulary["e▁"] = size
+        state["model"]["merges"].insert(3, ["e", "▁"])
+        size += 1
+    plain = {"single_word": False, "lstrip": False, "rstrip": False}
+    state["added_tokens"] += [{"id": size, "content": "<user>", "special": True, "normalized": False, **plain},
+                              {"id": size + 1, "content": "<raw>", "special": False, "normalized": False, **plain, "rstrip": True},
+                              {"id": size + 2, "content": "of the", "special": False, "normalized": True, **plain},
+                              {"id": size + 3, "content": "<old>", "special": True, "normalized": True, **plain}]  # fmt: skip
+    strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] if strips else []
+    replace = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    state |= {"normalizer": normalizer, "pre_tokenizer": pre_tokenizer,
+              "decoder": {"type": "Sequence", "decoders": [replace, {"type": "ByteFallback"}, {"type": "Fuse"}, *strip]}}  # fmt: skip
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(state))
+    oracle = tokenizers.Tokenizer.from_str(json.dumps(state))
+    texts = [text for text in mixed_texts() if len(text) < 100_000][::3]
+    texts += ["<s>a b", "a<user>b <user> c", " <user>", "x <raw>  y", "of the", "one of the two", "a <old> b<old>", " of the of the ", "<s><s>", "  a", "▁a ▁ b", "</s> a</s>"]
+    ids, decoded, _ = ours(path, texts, tmp_path)
+    expect_equal_ids(ids, [one.ids for one in oracle.encode_batch(texts, add_special_tokens=False)], texts)
+    for text, one, back in zip(texts, ids, decoded, strict=True):
+        assert back.decode(errors="replace") == oracle.decode(one, skip_special_tokens=False), text[:80]
+    any_bytes = [b"\xff\xfe a", bytes(range(128, 256)), b"a \xe2\x82"]
+    assert [back.removeprefix(b" ") for back in ours(path, any_bytes, tmp_path)[1]] == any_bytes

@@ -159,7 +159,7 @@ TEST(AnyDevice, EveryForecaster) {
           shape.known = 4, shape.known_modes = 1;
         make_small(start,
                    {"heads=2", "width=8", "hidden=8", "layers=2", "patch.stride=2", "patch.length=4",
-                    "baseline.period=5", "baseline.kernel=3", "window.cycle=3"},
+                    "period=5", "dlinear.kernel=3", "window.cycle=3"},
                    [&](const auto& config) { models::validate(config, shape); });
         const auto losses = [&](models::Forecaster& model) {
           const auto observed = [&](int64_t steps) {

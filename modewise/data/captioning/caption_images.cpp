@@ -11,6 +11,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/memory.h"
 #include "modewise/data/array_tensor.h"
+#include "modewise/data/broken_files.h"
 #include "modewise/data/captioning/caption_sources.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/images/image_resize.h"
@@ -48,14 +49,24 @@ at::Tensor stored_image(const io::Image& image, const CaptionConfig& config) {
   return pixels;
 }
 
-at::Tensor read_pixels(const ImagePaths& files, const CaptionConfig& config) {
+at::Tensor read_pixels(CaptionSet& set, const ImagePaths& files, const CaptionConfig& config) {
   require_room(std::ssize(files), config);
   const at::Tensor pixels = at::empty({std::ssize(files), config.size, config.size, kColors}, at::kByte);
+  BrokenFiles broken(config.skip_broken, std::ssize(files));
+  std::vector<bool> out(files.size(), false);
+  int64_t read = 0;
   for (size_t i = 0; i < files.size(); ++i) {
-    const io::ImageReadOptions options{config.size, config.size, config.allow_size};
-    pixels.select(0, static_cast<int64_t>(i)).copy_(stored_image(io::read_image(files[i], options), config));
+    std::string remark;
+    const io::ImageReadOptions options{config.size, config.size, config.allow_size, &remark};
+    io::Image image;
+    out[i] = !broken.read([&] { image = io::read_image(files[i], options); });
+    if (out[i]) continue;
+    if (!remark.empty()) broken.note_damaged(files[i].string(), remark);
+    pixels.select(0, read++).copy_(stored_image(image, config));
   }
-  return pixels;
+  leave_out(set, out);
+  for (std::string& warning : broken.warnings()) set.warn(std::move(warning));
+  return pixels.narrow(0, 0, read);
 }
 
 at::Tensor read_features(const std::string& path, const CaptionSet& set) {

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
@@ -21,6 +23,10 @@
 namespace modewise::data {
 namespace {
 
+std::string without_image_ending(const std::string& file) {
+  return file.substr(0, file.size() - ending_of(file, {".png", ".jpg", ".jpeg", ".jpe", ".jfif"}).size());
+}
+
 /// Items skipped for one reason, reported in one warning.
 struct LeftOutCaptions {
   int64_t count = 0;
@@ -31,8 +37,7 @@ struct LeftOutCaptions {
   }
   void warn(CaptionSet& set, const std::string& path, const char* what) const {
     if (count == 0) return;
-    set.notes.push_back(fmt::format("{}: {} {}, skipped; the first is {}", path, count, what, first));
-    ++set.warnings;
+    set.warn(fmt::format("{}: {} {}, skipped; the first is {}", path, count, what, first));
   }
 };
 
@@ -101,22 +106,60 @@ std::vector<double> shares_of(const CaptionConfig& config) {
 
 }  // namespace
 
-std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, const std::string& folder,
+CaptionFolder::CaptionFolder(std::string folder) : folder_(std::move(folder)) {
+  require(folder_.empty() || std::filesystem::is_directory(folder_), ErrorKind::no_input,
+          "there is no folder {}", folder_);
+}
+
+void CaptionFolder::list() {
+  if (std::exchange(listed_, true)) return;
+  for (const std::filesystem::path& file : data_files_below(folder_))
+    if (io::named_as_image(file)) files_.push_back(file.lexically_relative(folder_).generic_string());
+  matcher_.emplace(files_, without_image_ending);
+}
+
+std::optional<std::string> CaptionFolder::find(const std::string& name, const std::string& source) {
+  std::string found = name;
+  if (!std::filesystem::is_regular_file(std::filesystem::path(folder_) / name)) {
+    list();
+    const std::vector<size_t> files = matcher_->find(name);
+    if (files.empty()) return std::nullopt;
+    require(files.size() == 1, ErrorKind::data,
+            "{}: '{}' means {} images of {}, such as {} and {}; name them by their path relative to it",
+            source, name, files.size(), folder_, files_[files[0]], files_[files[1 % files.size()]]);
+    found = files_[files[0]];
+  }
+  named_.insert(std::filesystem::path(found).lexically_normal().generic_string());
+  return found;
+}
+
+std::vector<std::string> CaptionFolder::unnamed() {
+  list();
+  std::vector<std::string> out;
+  for (const std::string& file : files_)
+    if (!named_.contains(file)) out.push_back(file);
+  return out;
+}
+
+std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, CaptionFolder& folder,
                                    const CaptionConfig& config) {
   const io::CocoCaptions read = io::read_coco_captions(path);
-  require(folder.empty() || std::filesystem::is_directory(folder), ErrorKind::no_input,
-          "there is no folder {}", folder);
-  LeftOutCaptions missing, wordless, without;
+  std::vector<std::string> missing;
+  LeftOutCaptions wordless, without;
   std::vector<int64_t> added;
   for (size_t number = 0; number < read.images.size(); ++number) {
     CaptionedImage image = captioned(read, number, wordless);
-    require(folder.empty() || config.allow_outside || stays_inside(image.file), ErrorKind::data,
+    require(folder.path().empty() || config.allow_outside || stays_inside(image.file), ErrorKind::data,
             "{}: image {} has the file_name {}, which leads out of the folder {}; data.allow_outside = true "
             "(--allow-outside) allows it",
-            path, image.id, quote_for_message(image.file, 200), folder);
-    if (!folder.empty() && !std::filesystem::is_regular_file(std::filesystem::path(folder) / image.file)) {
-      missing.add(fmt::format("{} (image {})", image.file, image.id));
-      continue;
+            path, image.id, quote_for_message(image.file, 200), folder.path());
+    if (!folder.path().empty()) {
+      std::optional<std::string> file = folder.find(image.file, path);
+      if (!file) {
+        missing.push_back(fmt::format("{} (image {})", image.file, image.id));
+        continue;
+      }
+      image.file = std::move(*file);
     }
     if (image.captions.empty()) {
       without.add(fmt::format("image {}", image.id));
@@ -125,11 +168,13 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, con
     added.push_back(std::ssize(set.images));
     set.images.push_back(std::move(image));
   }
-  require(config.allow_missing || missing.count == 0, ErrorKind::data,
-          "{}: {} of {} images are not in {}, the first is {}; data.allow_missing = true skips them", path,
-          missing.count, read.images.size(), folder, missing.first);
+  const std::string lost =
+      path + ": " +
+      with_examples(fmt::format("of {} images are not in {}", read.images.size(), folder.path()), missing);
+  require(missing.empty() || (!config.strict && missing.size() < read.images.size()), ErrorKind::data, "{}{}",
+          lost, config.strict ? " (data.strict)" : "");
   require(!added.empty(), ErrorKind::data, "{}: there is no image with a caption", path);
-  missing.warn(set, path, "images have no file");
+  if (!missing.empty()) set.warn(lost + "; they are left out");
   wordless.warn(set, path, "captions have no words");
   without.warn(set, path, "images have no caption");
   return added;
@@ -167,19 +212,25 @@ void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, con
     std::sort(part->begin(), part->end());
 }
 
-void leave_test_out(CaptionSet& set) {
-  std::vector<int64_t> place(set.images.size(), 0);
-  for (const int64_t i : set.test) place[static_cast<size_t>(i)] = -1;
+void leave_out(CaptionSet& set, const std::vector<bool>& out) {
+  std::vector<int64_t> place(set.images.size(), -1);
   std::vector<CaptionedImage> kept;
   for (size_t i = 0; i < place.size(); ++i) {
-    if (place[i] < 0) continue;
+    if (out[i]) continue;
     place[i] = std::ssize(kept);
     kept.push_back(std::move(set.images[i]));
   }
   set.images = std::move(kept);
-  set.test.clear();
-  for (std::vector<int64_t>* part : {&set.train, &set.validation})
+  for (std::vector<int64_t>* part : {&set.train, &set.validation, &set.test}) {
+    std::erase_if(*part, [&](int64_t i) { return place[static_cast<size_t>(i)] < 0; });
     for (int64_t& i : *part) i = place[static_cast<size_t>(i)];
+  }
+}
+
+void leave_test_out(CaptionSet& set) {
+  std::vector<bool> out(set.images.size(), false);
+  for (const int64_t i : set.test) out[static_cast<size_t>(i)] = true;
+  leave_out(set, out);
 }
 
 }  // namespace modewise::data

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "modewise/core/error.h"
@@ -35,28 +36,43 @@ void require_sources(const CaptionConfig& config) {
           "data.test_path and data.test_ids both select the test images: give one");
 }
 
+/// Reports the images of a folder that no captions file names.
+void note_unnamed(CaptionSet& set, CaptionFolder& folder, const std::string& captions, bool strict) {
+  if (folder.path().empty()) return;
+  const std::vector<std::string> unnamed = folder.unnamed();
+  if (unnamed.empty()) return;
+  const std::string text =
+      with_examples(fmt::format("images of {} are not in {}", folder.path(), captions), unnamed);
+  require(!strict, ErrorKind::data, "{} (data.strict)", text);
+  set.notes.push_back(text);
+}
+
 /// Lists all images with their splits; returns their paths.
 ImagePaths list_all(CaptionSet& set, const CaptionConfig& config, bool with_test) {
   const bool pixels = config.features.empty();
-  const std::string train_folder = pixels ? config.images : "";
-  std::string test_folder = train_folder;
+  CaptionFolder train_folder(pixels ? config.images : "");
+  std::optional<CaptionFolder> other_folder;
   split_captions(set, list_captions(set, config.path, train_folder, config), config);
   if (!with_test) leave_test_out(set);
   const size_t first_apart = set.images.size();
   if (with_test && !config.test_path.empty()) {
-    if (pixels && !config.test_images.empty()) test_folder = config.test_images;
+    if (pixels && !config.test_images.empty() && config.test_images != config.images)
+      other_folder.emplace(config.test_images);
     std::set<int64_t> known;
     for (const CaptionedImage& image : set.images) known.insert(image.id);
-    set.test = list_captions(set, config.test_path, test_folder, config);
+    set.test = list_captions(set, config.test_path, other_folder ? *other_folder : train_folder, config);
     for (const int64_t i : set.test)
       require(!known.contains(set.images[static_cast<size_t>(i)].id), ErrorKind::data,
               "{}: image {} is also an image of {}", config.test_path, set.images[static_cast<size_t>(i)].id,
               config.path);
   }
+  if (with_test || config.test_path.empty()) note_unnamed(set, train_folder, config.path, config.strict);
+  if (other_folder) note_unnamed(set, *other_folder, config.test_path, config.strict);
   require(!set.train.empty(), ErrorKind::data, "{}: there are no training images", config.path);
+  const std::string& test_folder = other_folder ? other_folder->path() : train_folder.path();
   ImagePaths files;
   for (size_t i = 0; i < set.images.size(); ++i)
-    files.push_back(fs::path(i < first_apart ? train_folder : test_folder) / set.images[i].file);
+    files.push_back(fs::path(i < first_apart ? train_folder.path() : test_folder) / set.images[i].file);
   return files;
 }
 
@@ -97,6 +113,10 @@ void learn_words(CaptionSet& set, int64_t min_count) {
 
 }  // namespace
 
+void CaptionSet::warn(std::string text) {
+  notes.insert(notes.begin() + static_cast<std::ptrdiff_t>(warnings++), std::move(text));
+}
+
 const std::vector<int64_t>& CaptionSet::part(const std::string& name) const {
   if (name == "train") return train;
   if (name == "validation") return validation;
@@ -123,7 +143,7 @@ CaptionSet load_captions(const CaptionConfig& config, bool with_test, const Capt
   set.source = config.path;
   const ImagePaths files = list_all(set, config, with_test);
   if (config.features.empty())
-    set.pixels = read_pixels(files, config);
+    set.pixels = read_pixels(set, files, config);
   else
     set.features = read_features(config.features, set);
   if (trained != nullptr) {

@@ -34,6 +34,8 @@ struct CaptionSet {
   std::vector<std::string> notes;  // messages; the first `warnings` of them are warnings
   size_t warnings = 0;
 
+  /// Adds a warning after those that are there.
+  void warn(std::string text);
   /// Image indices of a split ("train", "validation", "test").
   const std::vector<int64_t>& part(const std::string& name) const;
   /// The reference captions of these images.
@@ -41,10 +43,10 @@ struct CaptionSet {
 };
 
 /// Loads the set of `config`; each file is read once. Data errors: files of another format; images that are
-/// missing, broken or in two splits; no training image with a caption; features of another shape. Captions
-/// without words, and images without captions, are skipped with a warning. Without `with_test` no test image
-/// is read and the set has none. Vocabulary, mean and standard deviation come from the training images, or
-/// from `trained` if given.
+/// broken (more than data.skip_broken) or in two splits; no training image with a caption; features of
+/// another shape. Captions without words, and images without captions, are skipped with a warning. Without
+/// `with_test` no test image is read and the set has none. Vocabulary, mean and standard deviation come from
+/// the training images, or from `trained` if given.
 CaptionSet load_captions(const CaptionConfig& config, bool with_test = true,
                          const CaptionSet* trained = nullptr);
 

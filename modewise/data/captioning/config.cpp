@@ -27,7 +27,14 @@ void CaptionConfig::fields(Fields& f) {
         {.one_of = {"crop", "stretch"}});
   f.add("min_count", min_count,
         "minimum frequency of a word in the training captions to be in the vocabulary", {.min = 1});
-  f.add("allow_missing", allow_missing, "skip images whose file is not in the folder");
+  f.add("strict", strict,
+        "refuse captions of images that are not in the folder, and images of the folder without captions in "
+        "the "
+        "list; otherwise these are left out with a count");
+  f.add("allow_missing", allow_missing, "of earlier versions, without effect: data.strict is its contrary");
+  f.add("skip_broken", skip_broken,
+        "most broken images that are left out with a warning, or below 1 the largest fraction of them",
+        {.min = 0});
   f.add("allow_outside", allow_outside, "allow absolute image paths and paths with .., outside the folder");
   f.add("allow_size", allow_size, "decode images that need more memory than twice their file and 64 MiB");
 }

@@ -20,7 +20,9 @@ struct CaptionConfig {
   int64_t size = 96;            // image height and width in pixels
   std::string fit = "stretch";  // crop
   int64_t min_count = 1;        // minimum frequency of a vocabulary word
-  bool allow_missing = false;   // skips images whose file is missing
+  bool allow_missing = false;   // of earlier versions; without effect
+  bool strict = false;          // refuses listed images without a file, and files that are not listed
+  double skip_broken = 0;       // most broken images that are left out, or below 1 their largest fraction
   bool allow_outside = false;   // allows image paths outside the folder
   bool allow_size = false;      // decodes images of any size
 

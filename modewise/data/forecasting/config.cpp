@@ -58,7 +58,16 @@ void ForecastDataConfig::fields(Fields& f) {
         {.one_of = {"cyclic", "scaled"}});
   f.add("categories", categories,
         "categorical columns to one-hot encode as variables; other text columns are dropped");
-  f.add("time_column", time_column, "column of dates; empty: detected");
+  f.add("time", time,
+        "column of dates, or column of dates and column of clock times, hours or periods of the day; empty: "
+        "detected");
+  f.add("time_column", time_column, "earlier name of time, for one column");
+  f.add(
+      "time_format", time_format,
+      "form of the dates: %d.%m.%Y %H:%M (codes of strptime), epoch_s, epoch_ms, epoch_us, epoch_ns, excel, "
+      "decimal_year; empty: detected");
+  f.add("time_zone", time_zone,
+        "zone of dates without a UTC offset: Europe/Berlin, +01:00; empty: local times are not converted");
   f.add("id", id, "series id columns of a long table; empty: detected; none: a wide table");
   f.add(
       "panel", panel,
@@ -71,6 +80,14 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("dates", dates,
         "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",
         {.one_of = {"strict", "rows"}});
+  f.add(
+      "calendar_days", calendar_days,
+      "rows of the calendar: all steps, business days, the observed times of the week, or auto: as the dates "
+      "show",
+      {.one_of = {"auto", "all", "business", "observed"}});
+  f.add("orient", orient,
+        "whether each column of a table is a series, or each row; auto: rows if the header holds dates",
+        {.one_of = {"auto", "columns", "rows"}});
   f.add("resample", resample, "resampling step: 1 h, 1 day, 1 month; empty: no resampling");
   f.add("resample_by", resample_by, "aggregation of the rows of a resampling step: mean, sum or last",
         {.one_of = {"mean", "sum", "last"}});
@@ -78,6 +95,13 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("header", header,
         "whether the first row of a CSV file is a header; auto: decided from the rows below",
         {.one_of = {"auto", "yes", "no"}});
+  f.add("decimal", decimal, "decimal mark of a CSV file; auto: decided from its numbers",
+        {.one_of = {"auto", ".", ","}});
+  f.add("thousands", thousands,
+        "mark between groups of three digits in a CSV file; auto: decided from its numbers",
+        {.one_of = {"auto", "none", ",", ".", "'", "space"}});
+  f.add("skip_lines", skip_lines,
+        "lines of a CSV file to leave out, counted from 1, such as a row of units: 2 or 1-4");
   f.add("missing_texts", missing_texts, "further texts for missing values, besides NA, NaN, empty …");
   f.add("missing_values", missing_values, "numbers for missing values, such as -9999");
   f.add("start", start, "date of the first row, for sources without dates");

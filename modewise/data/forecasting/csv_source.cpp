@@ -1,9 +1,13 @@
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,8 +16,11 @@
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/categories.h"
+#include "modewise/data/forecasting/local_clock.h"
 #include "modewise/data/forecasting/long_table.h"
+#include "modewise/data/forecasting/series_in_rows.h"
 #include "modewise/data/forecasting/sources.h"
+#include "modewise/data/forecasting/table_rows.h"
 #include "modewise/data/forecasting/table_time.h"
 #include "modewise/io/tables/csv.h"
 
@@ -28,7 +35,22 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-io::CsvOptions csv_options(const ForecastDataConfig& config) {
+/// "2", or "1-4".
+io::LeftOutLines::Range line_range(const std::string& text) {
+  io::LeftOutLines::Range range;
+  const char* const end = text.data() + text.size();
+  auto read = std::from_chars(text.data(), end, range.first);
+  range.last = range.first;
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-')
+    read = std::from_chars(read.ptr + 1, end, range.last);
+  require(read.ec == std::errc() && read.ptr == end && range.first >= 1 && range.last >= range.first,
+          ErrorKind::config, "data.skip_lines: expected line numbers from 1 such as 2 or 1-4, got '{}'",
+          text);
+  return range;
+}
+
+/// `texts`: columns that are texts besides those of `config.id`.
+io::CsvOptions csv_options(const ForecastDataConfig& config, const std::vector<std::string>& texts = {}) {
   io::CsvOptions options;
   if (config.delimiter == "tab")
     options.delimiter = '\t';
@@ -37,9 +59,24 @@ io::CsvOptions csv_options(const ForecastDataConfig& config) {
             "data.delimiter: expected one character or the word tab, got '{}'", config.delimiter);
     options.delimiter = config.delimiter[0];
   }
+  if (config.decimal != "auto") options.decimal = config.decimal[0];
+  if (!config.usual_decimal.empty()) options.usual_decimal = config.usual_decimal[0];
+  if (config.thousands != "auto")
+    options.thousands = config.thousands == "none"    ? '\0'
+                        : config.thousands == "space" ? ' '
+                                                      : config.thousands[0];
+  require(!options.thousands || *options.thousands != config.decimal[0], ErrorKind::config,
+          "data.thousands and data.decimal are both '{}'", config.decimal);
+  for (const std::string& lines : config.skip_lines) options.skip_lines.push_back(line_range(lines));
   if (config.header != "auto")
     options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   options.missing.insert(options.missing.end(), config.missing_texts.begin(), config.missing_texts.end());
+  std::vector<std::string> names = config.id;
+  names.insert(names.end(), texts.begin(), texts.end());
+  options.is_text = [names = std::move(names), of_time = time_texts(config)](std::string_view name) {
+    return always_names_series(name) || (of_time && of_time(name)) ||
+           std::find(names.begin(), names.end(), name) != names.end();
+  };
   return options;
 }
 
@@ -47,7 +84,7 @@ io::CsvOptions csv_options(const ForecastDataConfig& config) {
 Place place_of(const io::CsvTable& table, std::vector<int64_t> rows, std::vector<std::string> names) {
   return [lines = TableLines(table), rows = std::move(rows), names = std::move(names)](int64_t row,
                                                                                        int64_t variable) {
-    if (!rows.empty()) row = std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
+    if (!rows.empty()) row = std::find(rows.begin(), rows.end(), row) - rows.begin();
     return fmt::format("{}:{}: column '{}'", lines.path(), lines(row), names[static_cast<size_t>(variable)]);
   };
 }
@@ -66,17 +103,31 @@ bool is_empty(const io::CsvColumn& column) {
 }
 
 /// Whether a column is a row index, such as Beijing's "No" or a data frame's unnamed index: by its name, and
-/// counting by 1 from 0 or 1.
-bool counts_rows(const io::CsvColumn& column) {
-  static const std::array<std::string_view, 11> names = {
-      "", "no", "nr", "id", "index", "idx", "row", "rowid", "row_id", "unnamed: 0", "#"};
+/// counting by 1 from 0 or 1. A column without a name may begin anywhere, leave out numbers, decrease, or
+/// have the numbers from 0 or 1 in any order.
+bool counts_rows(const io::CsvColumn& column, size_t place) {
+  static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
+                                                        "row", "rowid", "row_id", "#"};
   if (column.kind != io::CsvColumn::number || column.numbers.size() < 2) return false;
-  if (std::find(names.begin(), names.end(), lower(column.name)) == names.end()) return false;
-  const double first = column.numbers[0];
-  if (first != 0 && first != 1) return false;
-  for (size_t row = 0; row < column.numbers.size(); ++row)
-    if (column.numbers[row] != first + static_cast<double>(row)) return false;
-  return true;
+  const std::vector<double>& numbers = column.numbers;
+  const bool nameless =
+      lower(column.name).starts_with("unnamed: ") || column.name == fmt::format("column {}", place + 1);
+  if (!nameless && std::find(names.begin(), names.end(), lower(column.name)) == names.end()) return false;
+  const auto steps = [&](auto&& fits) {
+    for (size_t row = 1; row < numbers.size(); ++row)
+      if (!fits(numbers[row] - numbers[row - 1])) return false;
+    return true;
+  };
+  if ((numbers[0] == 0 || numbers[0] == 1) && steps([](double step) { return step == 1; })) return true;
+  if (!nameless) return false;
+  if (std::any_of(numbers.begin(), numbers.end(), [](double x) { return x != std::floor(x) || x < 0; }))
+    return false;
+  if (steps([](double step) { return step > 0; }) || steps([](double step) { return step < 0; })) return true;
+  std::vector<double> sorted = numbers;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t row = 0; row < sorted.size(); ++row)
+    if (sorted[row] != sorted[0] + static_cast<double>(row)) return false;
+  return sorted[0] <= 1;
 }
 
 /// First text of a column with its line, for messages.
@@ -92,7 +143,7 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
                                      const ForecastDataConfig& config, Frame& frame) {
   std::vector<std::string> names;
   for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
-  std::vector<size_t> variables;
+  std::vector<size_t> variables, without_values;
   for (const size_t i : chosen_columns(names, config, table.source)) {
     if (std::find(taken.begin(), taken.end(), i) != taken.end()) continue;
     const io::CsvColumn& column = table.columns[i];
@@ -103,13 +154,13 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
               column.kind == io::CsvColumn::date ? std::string("dates")
                                                  : "text (" + first_text(table, column) + ")");
     } else if (column.kind == io::CsvColumn::date) {
-      if (!config.time_column.empty())
+      if (names_time(config))
         frame.notes.push_back(
             fmt::format("column '{}' holds dates besides the time column and is dropped", column.name));
       else
         frame.warnings.push_back(
             fmt::format("columns '{}' and '{}' both hold dates, the first is the time column: "
-                        "data.time_column = {} selects the other",
+                        "data.time = {} selects the other",
                         table.columns[taken[0]].name, column.name, column.name));
       continue;
     } else if (column.kind == io::CsvColumn::text && !empty) {
@@ -120,13 +171,22 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
           fmt::format("column '{}' holds text and is dropped{}", column.name,
                       constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));
       continue;
-    } else if (counts_rows(column)) {
+    } else if (table.had_header && table.columns.size() > taken.size() + 1 && counts_rows(column, i)) {
       frame.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
+      continue;
+    }
+    if (empty && config.columns.empty() && !config.keeps_empty &&
+        std::find(config.variables.begin(), config.variables.end(), column.name) == config.variables.end()) {
+      without_values.push_back(i);
       continue;
     }
     if (empty) frame.notes.push_back(fmt::format("column '{}' has no value in any row", column.name));
     variables.push_back(i);
   }
+  if (variables.empty()) variables.swap(without_values);
+  for (const size_t i : without_values)
+    frame.notes.push_back(
+        fmt::format("column '{}' has no value in any row and is dropped", table.columns[i].name));
   require(!variables.empty(), ErrorKind::data, "{}: expected at least one column of numbers, got {}",
           table.source, fmt::join(names, ", "));
   return variables;
@@ -174,52 +234,166 @@ Frame described(const io::CsvTable& table, const TableTime& time) {
   Frame frame;
   frame.had_header = table.had_header;
   frame.time_columns = time_columns(table, time);
+  frame.notes = table.notes;
+  if (table.decimal_proven) frame.decimal = std::string(1, table.decimal);
   if (!table.suspect_row.empty())
     frame.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
+  frame.notes = time.notes;
   for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
   return frame;
 }
 
-DatedRows rows_of(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config) {
+DatedRows rows_of(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config,
+                  const std::vector<ClockChange>& clock_changes) {
   DatedRows laid;
   laid.axis.length = table.rows;
   require(config.resample.empty() || !time.columns.empty(), ErrorKind::data,
           "{}: data.resample needs dates, but no column holds dates", table.source);
   if (time.columns.empty()) return laid;
-  return lay_rows(time.dates, TableLines(table), time.style, table.source, config);
+  return lay_rows(time.dates, TableLines(table), time.style, table.source, config, clock_changes);
+}
+
+/// Dates without the changes of a local clock, or on it if they are pooled to days.
+struct ClockOfRows {
+  std::vector<ClockChange> changes;
+  std::vector<size_t> columns;  // that distinguish daylight saving time, at most one
+  std::vector<std::string> notes;
+};
+
+/// Sets time.dates. `series_of_row` as in find_local_clock.
+ClockOfRows follow_clock(const io::CsvTable& table, TableTime& time, const ForecastDataConfig& config,
+                         std::span<const int32_t> series_of_row = {}) {
+  ClockOfRows clock;
+  if (config.dates == "rows") return clock;
+  if (pools_days(config)) {
+    if (std::optional<std::vector<int64_t>> dates = local_dates(table, time, csv_options(config))) {
+      time.dates = std::move(*dates);
+      time.style.has_offset = false;
+      clock.notes.push_back("the UTC offset of the dates changes: they are pooled by days of local time");
+    }
+    return clock;
+  }
+  std::optional<LocalClock> found = find_local_clock(table, time, series_of_row);
+  if (!found) return clock;
+  time.dates = std::move(found->dates);
+  clock.changes = std::move(found->changes);
+  if (found->column) clock.columns.push_back(*found->column);
+  clock.notes.push_back(std::move(found->note));
+  return clock;
+}
+
+/// Shrinks a vector and returns the pages beyond its new end to the system; the rest stays in place.
+void shrink_in_place(std::vector<double>& numbers, size_t size) {
+  numbers.resize(size);
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = [&](size_t index) { return reinterpret_cast<uintptr_t>(numbers.data() + index); };
+  const uintptr_t begin = (address(size) + page - 1) / page * page,
+                  end = address(numbers.capacity()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+/// Moves columns into the rows of `out`. Works from the end and gives the memory of moved rows back, so that
+/// the numbers of a large file are in memory once.
+void move_rows(std::vector<std::vector<double>*> columns, double* out) {
+  constexpr size_t kBlock = size_t{1} << 19;  // cells
+  const size_t width = columns.size(), step = std::max(kBlock / width, size_t{1});
+  for (size_t end = columns[0]->size(); end > 0;) {
+    const size_t begin = end - std::min(end, step);
+    for (size_t c = 0; c < width; ++c) {
+      for (size_t row = begin; row < end; ++row) out[row * width + c] = (*columns[c])[row];
+      shrink_in_place(*columns[c], begin);
+    }
+    end = begin;
+  }
+  for (std::vector<double>* column : columns) std::vector<double>().swap(*column);
 }
 
 /// Adds values and time axis.
 void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std::vector<size_t>& variables,
-             const ForecastDataConfig& config) {
-  DatedRows laid = rows_of(table, time, config);
+             const ForecastDataConfig& config, const ClockOfRows& clock) {
+  DatedRows laid = rows_of(table, time, config, clock.changes);
   frame.time = laid.axis;
+  frame.notes.insert(frame.notes.end(), clock.notes.begin(), clock.notes.end());
   frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
   const auto width = std::ssize(variables);
-  frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
-  double* values = frame.values.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < width; ++i) {
-    io::CsvColumn& column = table.columns[variables[static_cast<size_t>(i)]];
+  std::vector<std::vector<double>*> numbers;
+  for (const size_t variable : variables) {
+    io::CsvColumn& column = table.columns[variable];
     frame.names.push_back(column.name);
-    place_numbers(column.numbers, time, laid.rows, config, values + i, width);
-    std::vector<double>().swap(column.numbers);  // freed early: files may be large
+    numbers.push_back(&column.numbers);
+    column.numbers.resize(static_cast<size_t>(table.rows), kMissing);  // a column of texts without any text
+  }
+  if (laid.rows.empty() && config.resample.empty() && frame.time.length == table.rows) {
+    frame.values = at::empty({frame.time.length, width}, at::kDouble);
+    move_rows(std::move(numbers), frame.values.mutable_data_ptr<double>());
+  } else {
+    frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
+    double* values = frame.values.mutable_data_ptr<double>();
+    for (int64_t i = 0; i < width; ++i) {
+      std::vector<double>& column = *numbers[static_cast<size_t>(i)];
+      place_numbers(column, time, laid.rows, config, values + i, width);
+      std::vector<double>().swap(column);  // freed early: files may be large
+    }
   }
   frame.place = place_of(table, std::move(laid.rows), frame.names);
 }
 
-Series long_series(io::CsvTable table, const TableTime& time, const TableIds& ids,
+Series long_series(io::CsvTable table, const TableTime& time, const TableIds& ids, const ClockOfRows& clock,
                    const ForecastDataConfig& config) {
   Frame frame = described(table, time);
-  std::vector<size_t> taken = time.columns;
+  std::vector<size_t> taken = time.taken();
   taken.insert(taken.end(), ids.columns.begin(), ids.columns.end());
+  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
   const std::vector<size_t> variables = variable_columns(table, taken, config, frame);
-  Series series = lay_side_by_side(std::move(table), time, ids, variables, config);
+  Series series = lay_side_by_side(std::move(table), time, ids, variables, config, clock.changes);
+  series.notes.insert(series.notes.end(), clock.notes.begin(), clock.notes.end());
   series.notes.insert(series.notes.end(), frame.notes.begin(), frame.notes.end());
   series.warnings = std::move(frame.warnings);
   series.header = frame.had_header;
+  series.decimal = frame.decimal;
   series.categories = config.words;
   return series;
+}
+
+/// A table with its time; categories are encoded.
+struct TimedTable {
+  io::CsvTable table;
+  ForecastDataConfig config;  // names of categories replaced
+  TableTime time;
+};
+
+TimedTable read_timed_table(const ForecastDataConfig& asked, const std::vector<std::string>& texts = {}) {
+  TimedTable read{io::read_csv(asked.path, csv_options(asked, texts)), asked, {}};
+  if (read.config.words.empty()) add_words(read.config.words, read.table, read.config);
+  encode_categories(read.table, read.config.words, read.config);
+  read.time = find_time(read.table, read.config);
+  return read;
+}
+
+/// The series ids as texts: a table whose ids are numbers is read again. `time`: before changes of the clock.
+std::optional<TableIds> ids_as_written(TimedTable& read, const ForecastDataConfig& asked,
+                                       const TableTime& time) {
+  const io::CsvTable& table = read.table;
+  std::vector<std::string> names;
+  const auto add_number = [&](size_t column) {
+    if (table.columns[column].kind == io::CsvColumn::number && !time.takes(column))
+      names.push_back(table.columns[column].name);
+  };
+  if (asked.id.empty() && may_hold_several_series(read.time))
+    for (size_t column = 0; column < table.columns.size(); ++column)
+      if (usually_names_series(table.columns[column].name)) add_number(column);
+  std::optional<TableIds> ids;
+  if (names.empty()) {
+    ids = find_ids(table, read.time, read.config);
+    if (ids)
+      for (const size_t column : ids->columns) add_number(column);
+    if (names.empty()) return ids;
+  }
+  TimedTable texts = read_timed_table(asked, names);
+  ids = find_ids(texts.table, texts.time, texts.config);
+  if (ids) read = std::move(texts);
+  return ids;
 }
 
 }  // namespace
@@ -274,33 +448,66 @@ void add_words(Categories& words, const std::string& path, const ForecastDataCon
 Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const Frame* like,
                  const std::string& like_path) {
   ForecastDataConfig config = asked;
+  if (like != nullptr && !like->decimal.empty()) config.usual_decimal = like->decimal;
+  config.keeps_empty = true;  // another file may have values
   io::CsvOptions options = csv_options(config);
   if (like != nullptr) options.header = like->had_header ? io::CsvOptions::yes : io::CsvOptions::no;
   io::CsvTable table = io::read_csv(path, options);
   encode_categories(table, config.words, config);
-  const TableTime time = find_time(table, config);
+  TableTime time = find_time(table, config);
   Frame frame = described(table, time);
-  std::vector<size_t> variables = variable_columns(table, time.columns, config, frame);
+  const ClockOfRows clock = follow_clock(table, time, config);
+  std::vector<size_t> taken = time.taken();
+  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
+  std::vector<size_t> variables = variable_columns(table, taken, config, frame);
   if (like != nullptr) variables = same_variables(table, config, *like, like_path);
-  lay_out(frame, std::move(table), time, variables, config);
+  lay_out(frame, std::move(table), time, variables, config, clock);
   return frame;
 }
 
-io::CsvTable read_table(const ForecastDataConfig& config) {
-  return io::read_csv(config.path, csv_options(config));
+std::optional<LongTable> read_long_table(const ForecastDataConfig& asked) {
+  if (has_series_in_rows(asked, csv_options(asked))) return std::nullopt;
+  TimedTable read = read_timed_table(asked);
+  const TableTime as_read = read.time;
+  ClockOfRows clock = follow_clock(read.table, read.time, read.config);
+  std::optional<TableIds> ids = ids_as_written(read, asked, as_read);
+  if (!ids) return std::nullopt;
+  read.time = as_read;
+  clock = follow_clock(read.table, read.time, read.config, ids->of_row);
+  Frame frame = described(read.table, read.time);
+  std::vector<size_t> taken = read.time.taken();
+  taken.insert(taken.end(), ids->columns.begin(), ids->columns.end());
+  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
+  LongTable out;
+  out.values = variable_columns(read.table, taken, read.config, frame);
+  out.notes = std::move(clock.notes);
+  out.notes.insert(out.notes.end(), frame.notes.begin(), frame.notes.end());
+  out.warnings = std::move(frame.warnings);
+  out.clock_changes = std::move(clock.changes);
+  out.table = std::move(read.table);
+  out.time = std::move(read.time);
+  out.ids = std::move(*ids);
+  return out;
 }
 
 Series read_csv_series(const ForecastDataConfig& asked) {
-  ForecastDataConfig config = asked;
-  io::CsvTable table = read_table(config);
-  if (config.words.empty()) add_words(config.words, table, config);
-  encode_categories(table, config.words, config);
-  const TableTime time = find_time(table, config);
-  if (const std::optional<TableIds> ids = find_ids(table, time, config))
-    return long_series(std::move(table), time, *ids, config);
+  if (has_series_in_rows(asked, csv_options(asked))) return read_series_in_rows(asked, csv_options(asked));
+  TimedTable read = read_timed_table(asked);
+  if (read.time.columns.empty()) require_known_orient(read.table, asked);
+  // First as one series: a column of zones is not an id.
+  const TableTime as_read = read.time;
+  ClockOfRows clock = follow_clock(read.table, read.time, read.config);
+  if (std::optional<TableIds> ids = ids_as_written(read, asked, as_read)) {
+    read.time = as_read;
+    clock = follow_clock(read.table, read.time, read.config, ids->of_row);
+    return long_series(std::move(read.table), read.time, *ids, clock, read.config);
+  }
+  auto& [table, config, time] = read;
   Frame frame = described(table, time);
-  const std::vector<size_t> variables = variable_columns(table, time.columns, config, frame);
-  lay_out(frame, std::move(table), time, variables, config);
+  std::vector<size_t> taken = time.taken();
+  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
+  const std::vector<size_t> variables = variable_columns(table, taken, config, frame);
+  lay_out(frame, std::move(table), time, variables, config, clock);
   Series series;
   series.values = std::move(frame.values);
   series.modes = {{"variable", std::move(frame.names), false}};
@@ -309,6 +516,7 @@ Series read_csv_series(const ForecastDataConfig& asked) {
   series.notes = std::move(frame.notes);
   series.warnings = std::move(frame.warnings);
   series.header = frame.had_header;
+  series.decimal = std::move(frame.decimal);
   series.categories = std::move(config.words);
   series.place = std::move(frame.place);
   return series;

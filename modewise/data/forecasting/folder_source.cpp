@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/name_index.h"
@@ -22,7 +23,7 @@ std::vector<std::string> csv_files(const std::string& folder) {
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::string extension = entry->path().extension().string();
     for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (extension == ".csv" && !entry->path().filename().string().starts_with("."))
+    if (extension == ".csv" && !is_system_file(entry->path()))
       files.push_back(require_utf8(entry->path()).string());
   }
   require(!error, ErrorKind::no_input, "cannot list the folder {}: {}", folder, error.message());
@@ -161,6 +162,7 @@ Series read_folder_series(const ForecastDataConfig& asked) {
   series.notes = notes.of(count);
   series.warnings = warnings.of(count);
   series.header = first.had_header;
+  series.decimal = first.decimal;
   series.categories = config.words;
   series.time_columns = first.time_columns;
   series.place = [places = std::move(places), width = std::ssize(first.names)](int64_t row, int64_t index) {

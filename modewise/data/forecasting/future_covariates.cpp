@@ -101,6 +101,7 @@ Series read_known(ForecastDataConfig config, const Series& known, const std::str
   config.path = path;
   config.format = "auto";
   config.follows = true;
+  config.keeps_empty = true;
   config.simulate.clear();
   config.drop.clear();
   config.start.clear();

@@ -10,6 +10,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/fill_values.h"
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/simulate.h"
 #include "modewise/data/forecasting/sources.h"
@@ -26,7 +27,8 @@ bool holds_table(const ForecastDataConfig& config) {
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   const size_t begin = text.find_first_not_of("\r\n");
   if (begin == std::string_view::npos) return true;
-  const std::string_view line = text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
+  const std::string_view line =
+      text.substr(begin, std::min(text.find_first_of("\r\n", begin), text.size()) - begin);
   if (line.find_first_not_of("0123456789+-.eE,; \t\r") != std::string_view::npos) return true;
   if (config.header != "auto") return config.header == "yes";
   // Numbers separated by spaces are numeric text, not CSV.
@@ -119,41 +121,18 @@ bool is_special_token(double x, double mark) {
   return x == mark || (x == static_cast<float>(x) && x == static_cast<float>(mark));
 }
 
-/// Usual fill values: ±1e20 of climate data, 9.96921e36 of NetCDF.
-bool is_usual_fill(double x) {
-  const auto near = [&](double fill) { return std::abs(std::abs(x) - fill) < 1e-6 * fill; };
-  return near(1e20) || near(9.969209968386869e36);
+/// Warns of fill values that missing_values does not list.
+void warn_of_fills(Series& series, const FillValues& fills) {
+  const int64_t width = series.series_count();
+  for (const FillValues::Found& fill : fills.found()) {
+    const std::string value = fill_text(fill.value);
+    series.warnings.push_back(
+        fmt::format("{} cell{} hold{} {}, which usually stands for a missing value, the first at {}: "
+                    "data.missing_values={} treats them as missing",
+                    fill.count, fill.count == 1 ? "" : "s", fill.count == 1 ? "s" : "", value,
+                    series.where(fill.first / width, fill.first % width), value));
+  }
 }
-
-/// Counts usual fill values that missing_values does not list.
-class UnnamedFills {
- public:
-  void see(double x, int64_t cell) {
-    const auto found =
-        std::find_if(fills_.begin(), fills_.end(), [&](const Fill& f) { return f.value == x; });
-    if (found != fills_.end())
-      ++found->cells;
-    else if (fills_.size() < kMaxNamed)
-      fills_.push_back({x, cell, 1});
-  }
-  void warning(Series& series) const {
-    const int64_t width = series.series_count();
-    for (const Fill& fill : fills_)
-      series.warnings.push_back(
-          fmt::format("{} cell{} hold{} {}, which usually stands for a missing value, the first at {}: "
-                      "data.missing_values={} treats them as missing",
-                      fill.cells, fill.cells == 1 ? "" : "s", fill.cells == 1 ? "s" : "", fill.value,
-                      series.where(fill.first / width, fill.first % width), fill.value));
-  }
-
- private:
-  static constexpr size_t kMaxNamed = 4;  // both signs of both values
-  struct Fill {
-    double value;
-    int64_t first, cells;
-  };
-  std::vector<Fill> fills_;
-};
 
 /// Makes the mask: NaN, infinities and `missing_values` are missing and set to 0.
 void mark_missing(Series& series, const ForecastDataConfig& config) {
@@ -162,13 +141,13 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
   const int64_t cells = series.values.numel();
   const std::vector<double>& sentinels = config.missing_values;
   int64_t infinite = 0, marked = 0, missing = 0;
-  UnnamedFills fills;
+  FillValues fills;
   for (int64_t i = 0; i < cells; ++i) {
     const double x = values[i];
     const bool sentinel = std::any_of(sentinels.begin(), sentinels.end(),
                                       [&](double mark) { return is_special_token(x, mark); });
     if (std::isfinite(x) && !sentinel) {
-      if (is_usual_fill(x)) fills.see(x, i);
+      fills.see(x, i);
       continue;
     }
     infinite += std::isinf(x);
@@ -176,7 +155,7 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
     ++missing;
     values[i] = std::numeric_limits<double>::quiet_NaN();
   }
-  fills.warning(series);
+  warn_of_fills(series, fills);
   const auto plural = [](int64_t count) { return count == 1 ? "" : "s"; };
   if (infinite > 0)
     series.notes.push_back(fmt::format("{} infinite cell{} treated as missing", infinite, plural(infinite)));

@@ -13,17 +13,58 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/forecasting/table_rows.h"
 
 namespace modewise::data {
 namespace {
 
-bool names_ids(const std::string& name) {
-  static const std::array<std::string_view, 15> names = {
-      "unique_id",  "item_id", "series_id", "ts_id", "id",      "series", "item",  "station",
-      "station_id", "sensor",  "sensor_id", "site",  "site_id", "store",  "symbol"};
-  std::string small = name;
-  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::find(names.begin(), names.end(), small) != names.end();
+std::string small_letters(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool names_ids(std::string_view name) {
+  static const std::array<std::string_view, 25> names = {
+      "unique_id",   "item_id",    "series_id", "ts_id",      "id",        "series",   "item",
+      "station",     "station_id", "sensor",    "sensor_id",  "site",      "site_id",  "store",
+      "symbol",      "ticker",     "store_id",  "store_nbr",  "device_id", "meter_id", "product_id",
+      "series_name", "seriesid",   "uid",       "location_id"};
+  return std::find(names.begin(), names.end(), small_letters(name)) != names.end();
+}
+
+/// Words that distinguish seasons of the clock or other states, not series: CET and CEST, Y and N, +01:00.
+bool is_flag(std::string_view text) {
+  static const std::array<std::string_view, 44> words = {
+      "y",   "n",    "yes", "no",     "true",   "false", "t",    "f",    "0",    "1",    "on",
+      "off", "dst",  "std", "summer", "winter", "utc",   "gmt",  "bst",  "ist",  "est",  "edt",
+      "cst", "cdt",  "mst", "mdt",    "pst",    "pdt",   "akst", "akdt", "hst",  "cet",  "cest",
+      "eet", "eest", "wet", "msk",    "jst",    "aest",  "aedt", "acst", "acdt", "nzst", "nzdt"};
+  const std::string word = small_letters(text);
+  if (std::find(words.begin(), words.end(), word) != words.end()) return true;
+  return word.size() >= 3 && (word[0] == '+' || word[0] == '-') &&
+         word.find_first_not_of("0123456789:", 1) == std::string::npos;
+}
+
+/// Numbers with a unit, percents, clock times, weekdays and months: values of a row, not names of series.
+bool is_value(std::string_view text) {
+  static const std::array<std::string_view, 19> words = {"mon", "tue", "wed", "thu", "fri", "sat", "sun",
+                                                         "jan", "feb", "mar", "apr", "may", "jun", "jul",
+                                                         "aug", "sep", "oct", "nov", "dec"};
+  static const std::array<std::string_view, 19> full = {
+      "monday",  "tuesday",   "wednesday", "thursday", "friday",  "saturday", "sunday",
+      "january", "february",  "march",     "april",    "may",     "june",     "july",
+      "august",  "september", "october",   "november", "december"};
+  const std::string word = small_letters(text);
+  if (std::find(words.begin(), words.end(), word) != words.end() ||
+      std::find(full.begin(), full.end(), word) != full.end())
+    return true;
+  size_t at = word.find_first_not_of("+-$( ");
+  if (at == std::string::npos || std::isdigit(static_cast<unsigned char>(word[at])) == 0) return false;
+  at = word.find_first_not_of("0123456789.,: ", at);  // also 18.00.00 and 09:30
+  if (at == std::string::npos) return word.find_first_of(".,:%") != std::string::npos;
+  const std::string unit = word.substr(at);
+  return unit == "%" || unit == "k" || unit == "m" || unit == "b" || unit == "am" || unit == "pm";
 }
 
 /// Text of an id cell; "": missing.
@@ -33,12 +74,17 @@ std::string label_text(const io::CsvColumn& column, size_t row) {
   return std::isnan(x) ? "" : fmt::format("{}", x);
 }
 
+/// A column without empty cells that has an id's name, or whose texts may name series.
 bool could_be_ids(const io::CsvColumn& column) {
-  if (column.kind == io::CsvColumn::text)
-    return std::none_of(column.texts.begin(), column.texts.end(), [](const auto& t) { return t.empty(); });
-  return column.kind == io::CsvColumn::number && names_ids(column.name) &&
-         std::all_of(column.numbers.begin(), column.numbers.end(),
-                     [](double x) { return x == std::floor(x); });
+  const bool named = names_ids(column.name);
+  if (column.kind == io::CsvColumn::number)
+    return named && std::all_of(column.numbers.begin(), column.numbers.end(),
+                                [](double x) { return x == std::floor(x); });
+  if (column.kind != io::CsvColumn::text ||
+      std::any_of(column.texts.begin(), column.texts.end(), [](const auto& t) { return t.empty(); }))
+    return false;
+  return named || (!std::all_of(column.texts.begin(), column.texts.end(), is_flag) &&
+                   !std::all_of(column.texts.begin(), column.texts.end(), is_value));
 }
 
 TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
@@ -63,19 +109,54 @@ TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
   return ids;
 }
 
-bool tell_rows_apart(const TableIds& ids, const TableTime& time) {
+/// Whether no series has a date twice.
+bool part_rows(const TableIds& ids, const TableTime& time) {
   std::vector<std::pair<int64_t, int32_t>> pairs;
   for (size_t row = 0; row < ids.of_row.size(); ++row) pairs.emplace_back(time.dates[row], ids.of_row[row]);
   std::sort(pairs.begin(), pairs.end());
   return std::adjacent_find(pairs.begin(), pairs.end()) == pairs.end();
 }
 
-/// Whether the dates look like a long table: they decrease, or most occur more than once.
-bool repeats_dates(std::vector<int64_t> dates) {
-  if (!std::is_sorted(dates.begin(), dates.end())) return true;
-  const size_t rows = dates.size();
+/// Whether every label has several rows.
+bool have_several_rows(const TableIds& ids) {
+  std::vector<int64_t> rows(ids.labels.size());
+  for (const int32_t label : ids.of_row) ++rows[static_cast<size_t>(label)];
+  return std::all_of(rows.begin(), rows.end(), [](int64_t count) { return count > 1; });
+}
+
+/// Whether labels have several rows on average, and are few.
+bool make_series(const TableIds& ids) {
+  return ids.labels.size() >= 2 && 2 * ids.labels.size() <= ids.of_row.size();
+}
+
+bool is_number_of_rows(const TableIds& ids) {
+  return ids.labels.size() == ids.of_row.size();
+}
+
+/// Whether the rows of each label follow each other.
+bool are_blocks(const TableIds& ids) {
+  size_t blocks = 1;
+  for (size_t row = 1; row < ids.of_row.size(); ++row) blocks += ids.of_row[row] != ids.of_row[row - 1];
+  return blocks == ids.labels.size();
+}
+
+/// Rows for each distinct date, on average.
+double rows_for_each_date(std::vector<int64_t> dates) {
+  const auto rows = static_cast<double>(dates.size());
+  std::sort(dates.begin(), dates.end());
   dates.erase(std::unique(dates.begin(), dates.end()), dates.end());
-  return 2 * rows >= 3 * dates.size();
+  return rows / static_cast<double>(dates.size());
+}
+
+/// Whether the dates neither increase nor decrease all along.
+bool are_unordered(const std::vector<int64_t>& dates) {
+  return !std::is_sorted(dates.begin(), dates.end()) && !std::is_sorted(dates.rbegin(), dates.rend());
+}
+
+std::string quoted_names(const io::CsvTable& table, const std::vector<size_t>& columns) {
+  std::vector<std::string> names;
+  for (const size_t column : columns) names.push_back("'" + table.columns[column].name + "'");
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::vector<size_t> asked_for(const io::CsvTable& table, const ForecastDataConfig& config) {
@@ -93,62 +174,132 @@ std::vector<size_t> asked_for(const io::CsvTable& table, const ForecastDataConfi
   return columns;
 }
 
-std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& time,
-                                  const ForecastDataConfig& config) {
-  if (time.columns.empty() || table.rows < 2 || !repeats_dates(time.dates)) return std::nullopt;
-  std::vector<TableIds> found;
-  std::vector<size_t> named;
-  std::optional<TableIds> of_each_row;
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    if (std::find(time.columns.begin(), time.columns.end(), i) != time.columns.end()) continue;
-    if (!could_be_ids(table.columns[i])) continue;
-    TableIds ids = ids_of(table, {i});
-    if (ids.labels.size() < 2) continue;
-    if (std::ssize(ids.labels) == table.rows) {
-      if (!of_each_row) of_each_row = std::move(ids);
-      continue;
-    }
-    const bool is_named = names_ids(table.columns[i].name);
-    if (is_named) named.push_back(i);
-    if (!tell_rows_apart(ids, time)) continue;
-    if (is_named) return ids;
-    found.push_back(std::move(ids));
+/// The columns with names of ids that make the series, or none: the first of those that part the rows into
+/// the same series, else all together.
+std::optional<TableIds> named_ids(const io::CsvTable& table, const TableTime& time,
+                                  const std::vector<size_t>& named, const ForecastDataConfig& config) {
+  std::vector<TableIds> parting;
+  std::vector<size_t> several;
+  for (const size_t column : named) {
+    TableIds ids = ids_of(table, {column});
+    if (is_number_of_rows(ids) && !config.follows) continue;
+    if (ids.labels.size() > 1) several.push_back(column);
+    if (ids.labels.size() > 1 && part_rows(ids, time)) parting.push_back(std::move(ids));
   }
+  for (size_t i = 1; i < parting.size(); ++i)
+    if (parting[i].of_row != parting[0].of_row)
+      fail(ErrorKind::data,
+           "{}: the rows belong to several series, and the columns '{}', '{}' could be the series id: set "
+           "data.id "
+           "to one",
+           table.source, table.columns[parting[0].columns[0]].name,
+           table.columns[parting[i].columns[0]].name);
+  if (!parting.empty()) return std::move(parting[0]);
   // All columns together are the id; duplicate dates of a series are then reported.
-  if (found.empty() && !named.empty() && config.dates != "rows") return ids_of(table, named);
-  if (found.empty()) return of_each_row;
-  std::vector<std::string> names;
-  for (const TableIds& ids : found) names.push_back("'" + table.columns[ids.columns[0]].name + "'");
-  require(
-      found.size() == 1, ErrorKind::data,
-      "{}: the rows belong to several series, and the columns {} could be the series id: set data.id to one",
-      table.source, fmt::join(names, ", "));
-  return std::move(found[0]);
+  if (!several.empty() && config.dates != "rows") return ids_of(table, several);
+  return std::nullopt;
 }
 
-/// Distinct dates of all series, and their rows on the time axis.
-struct Clock {
-  std::vector<int64_t> dates;
-  DatedRows laid;
-
-  int64_t row_of(int64_t date) const {
-    const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();
-    return laid.rows.empty() ? at : laid.rows[static_cast<size_t>(at)];
+/// Columns that together give no series a date twice, without those that it does not take; empty: none.
+std::vector<size_t> columns_that_part_rows(const io::CsvTable& table, const TableTime& time,
+                                           std::vector<size_t> columns) {
+  const auto parts = [&](const std::vector<size_t>& some) {
+    if (some.empty()) return false;
+    const TableIds ids = ids_of(table, some);
+    return make_series(ids) && part_rows(ids, time);
+  };
+  if (!parts(columns)) return {};
+  for (size_t i = columns.size(); i-- > 0;) {
+    std::vector<size_t> fewer = columns;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (parts(fewer)) columns = std::move(fewer);
   }
-};
+  return columns;
+}
 
-Clock shared_clock(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config) {
-  const auto row_with = [&](int64_t date) {
-    return std::find(time.dates.begin(), time.dates.end(), date) - time.dates.begin();
-  };
-  Clock clock{time.dates, {}};
-  std::sort(clock.dates.begin(), clock.dates.end());
-  clock.dates.erase(std::unique(clock.dates.begin(), clock.dates.end()), clock.dates.end());
-  const LineOf line_of = [&](int64_t at) {
-    return TableLines(table)(row_with(clock.dates[static_cast<size_t>(at)]));
-  };
-  clock.laid = lay_rows(clock.dates, line_of, time.style, table.source, config);
-  return clock;
+/// Columns of whole numbers with few values.
+std::vector<size_t> columns_of_numbers(const io::CsvTable& table, const TableTime& time) {
+  std::vector<size_t> columns;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const io::CsvColumn& column = table.columns[i];
+    if (column.kind == io::CsvColumn::number && !time.takes(i) &&
+        std::all_of(column.numbers.begin(), column.numbers.end(),
+                    [](double x) { return x == std::floor(x); }))
+      columns.push_back(i);
+  }
+  return columns;
+}
+
+/// The series of a table whose dates increase all along: of columns of texts with names of ids, or of numbers
+/// if each series ends before the next; every series has several rows.
+std::optional<TableIds> ids_one_after_the_other(const io::CsvTable& table, const std::vector<size_t>& named) {
+  std::vector<size_t> columns;
+  for (const size_t column : named)
+    if (const TableIds ids = ids_of(table, {column});
+        ids.labels.size() > 1 && have_several_rows(ids) &&
+        (table.columns[column].kind == io::CsvColumn::text || are_blocks(ids)))
+      columns.push_back(column);
+  if (columns.empty()) return std::nullopt;
+  TableIds ids = ids_of(table, columns);
+  if (!have_several_rows(ids)) return std::nullopt;
+  return ids;
+}
+
+std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& time,
+                                  const ForecastDataConfig& config) {
+  if (time.columns.empty() || (table.rows < 2 && !config.follows)) return std::nullopt;
+  std::vector<size_t> always, named, others;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (time.takes(i)) continue;
+    const io::CsvColumn& column = table.columns[i];
+    if (always_names_series(column.name))
+      always.push_back(i);
+    else if (could_be_ids(column))
+      (names_ids(column.name) ? named : others).push_back(i);
+  }
+  const double repeats = rows_for_each_date(time.dates);
+  const bool equal = repeats > 1, unordered = are_unordered(time.dates);
+  for (const size_t column : always) {
+    TableIds ids = ids_of(table, {column});
+    if (is_number_of_rows(ids) && !config.follows && !unordered && !equal) continue;
+    if (part_rows(ids, time) || named.empty()) return ids;
+    named.insert(std::upper_bound(named.begin(), named.end(), column), column);
+  }
+  if (!equal && !unordered) return ids_one_after_the_other(table, named);
+  if (std::optional<TableIds> ids = named_ids(table, time, named, config)) return ids;
+  if (!equal) return std::nullopt;
+  std::vector<TableIds> found;
+  std::vector<size_t> columns;
+  for (const size_t column : others)
+    if (TableIds ids = ids_of(table, {column});
+        make_series(ids) && part_rows(ids, time) && (repeats >= 1.5 || are_blocks(ids))) {
+      columns.push_back(column);
+      found.push_back(std::move(ids));
+    }
+  if (!found.empty()) {
+    require(std::all_of(found.begin(), found.end(),
+                        [&](const TableIds& ids) { return ids.of_row == found[0].of_row; }),
+            ErrorKind::data,
+            "{}: the rows belong to several series, and the columns {} could be the series id: set data.id "
+            "to one",
+            table.source, quoted_names(table, columns));
+    return std::move(found[0]);
+  }
+  if (config.dates == "rows" || !config.resample.empty() || repeats < 1.1) return std::nullopt;
+  for (const std::vector<size_t>& some : {others, columns_of_numbers(table, time)}) {
+    columns = columns_that_part_rows(table, time, some);
+    if (columns.empty()) continue;
+    std::vector<std::string> names;
+    for (const size_t column : columns) names.push_back(table.columns[column].name);
+    const bool one = columns.size() == 1;
+    fail(ErrorKind::data,
+         "{}: dates repeat, and the column{} {} could name the series: data.id = {} reads a long table, "
+         "data.id = "
+         "none one series",
+         table.source, one ? "" : "s", quoted_names(table, columns),
+         one ? names[0] : fmt::format("[\"{}\"]", fmt::join(names, "\", \"")));
+  }
+  return std::nullopt;
 }
 
 void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cells) {
@@ -160,6 +311,39 @@ void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cell
 }
 
 }  // namespace
+
+int64_t Clock::row_of(int64_t date) const {
+  const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();
+  return laid.rows.empty() ? at : laid.rows[static_cast<size_t>(at)];
+}
+
+Clock shared_clock(const io::CsvTable& table, const TableTime& time,
+                   const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config) {
+  const auto row_with = [&](int64_t date) {
+    return std::find(time.dates.begin(), time.dates.end(), date) - time.dates.begin();
+  };
+  Clock clock{time.dates, {}};
+  std::sort(clock.dates.begin(), clock.dates.end());
+  clock.dates.erase(std::unique(clock.dates.begin(), clock.dates.end()), clock.dates.end());
+  const LineOf line_of = [&](int64_t at) {
+    return TableLines(table)(row_with(clock.dates[static_cast<size_t>(at)]));
+  };
+  clock.laid = lay_rows(clock.dates, line_of, time.style, table.source, config, clock_changes);
+  return clock;
+}
+
+bool always_names_series(std::string_view column) {
+  const std::string name = small_letters(column);
+  return name == "unique_id" || name == "item_id" || name == "series_id" || name == "ts_id";
+}
+
+bool usually_names_series(std::string_view column) {
+  return names_ids(column);
+}
+
+bool may_hold_several_series(const TableTime& time) {
+  return !time.columns.empty() && (rows_for_each_date(time.dates) > 1 || are_unordered(time.dates));
+}
 
 std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& time,
                                  const ForecastDataConfig& config) {
@@ -176,8 +360,9 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
 }
 
 Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableIds& ids,
-                        const std::vector<size_t>& values, const ForecastDataConfig& config) {
-  const Clock clock = shared_clock(table, time, config);
+                        const std::vector<size_t>& values, const ForecastDataConfig& config,
+                        const std::vector<ClockChange>& clock_changes) {
+  const Clock clock = shared_clock(table, time, clock_changes, config);
   const auto count = std::ssize(ids.labels), width = std::ssize(values), length = clock.laid.axis.length;
   require_shared(table, ids, length * count * width);
   std::vector<int64_t> cell(ids.of_row.size());  // of each row: (date, series)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
@@ -21,18 +22,38 @@ struct TableIds {
   std::vector<int32_t> of_row;                  // label index of each row
 };
 
-/// Finds the series id columns: those of `config`; else, if dates repeat or decrease, the column (of texts,
-/// or of whole numbers with a name such as id) that together with the date is unique, or all columns with
-/// such names. None for wide tables.
-/// Data errors if several columns qualify, or if every row is its own series.
+/// Whether a column of this name (unique_id, item_id, series_id, ts_id) names series in any table.
+bool always_names_series(std::string_view column);
+/// Whether a column of this name (id, station, symbol …) names series if dates repeat.
+bool usually_names_series(std::string_view column);
+/// Whether dates repeat, or neither increase nor decrease all along.
+bool may_hold_several_series(const TableTime& time);
+
+/// Finds the series id columns: those of `config`; else a column that always names series; else one of a
+/// usual name such as id or station if dates repeat, or decrease in places, or if it holds texts on several
+/// rows each, or all such columns together; else, if dates repeat, the column of texts that parts the rows
+/// into series without equal dates. None for wide tables. Data errors if several columns qualify, if columns
+/// that are not named like ids or hold numbers could part the rows, or if every row is its own series.
 std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& time,
                                  const ForecastDataConfig& config);
+
+/// Distinct dates of all series, and their rows on the time axis.
+struct Clock {
+  std::vector<int64_t> dates;
+  DatedRows laid;
+
+  int64_t row_of(int64_t date) const;
+};
+/// The clock of a table with dates, by `config`.
+Clock shared_clock(const io::CsvTable& table, const TableTime& time,
+                   const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config);
 
 /// Pivots the columns `values` to [T, series], or [T, series, variable] if there are several, NaN where a
 /// series has no row. Data errors with lines: a duplicate date of a series, an empty date, dates without a
 /// common step (lay_out_dates), series that share so few dates that the result would need more than twice the
 /// file and 64 MiB.
 Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableIds& ids,
-                        const std::vector<size_t>& values, const ForecastDataConfig& config);
+                        const std::vector<size_t>& values, const ForecastDataConfig& config,
+                        const std::vector<ClockChange>& clock_changes = {});
 
 }  // namespace modewise::data

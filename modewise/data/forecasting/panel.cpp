@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
-#include <unordered_map>
 
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
@@ -24,24 +22,6 @@ namespace {
 
 constexpr int64_t kMaxTensorSeries = 500;
 constexpr double kSharedDates = 0.9;
-constexpr int64_t kShortestMonth = 28 * int64_t{86400};
-
-/// A long table with its time and ids.
-struct LongTable {
-  io::CsvTable table;
-  TableTime time;
-  TableIds ids;
-};
-
-std::optional<LongTable> read_long_table(const ForecastDataConfig& config) {
-  LongTable out{read_table(config), {}, {}};
-  out.time = find_time(out.table, config);
-  if (out.time.columns.empty() && config.id.empty()) return std::nullopt;
-  std::optional<TableIds> ids = find_ids(out.table, out.time, config);
-  if (!ids) return std::nullopt;
-  out.ids = std::move(*ids);
-  return out;
-}
 
 /// Rows of the table by series and date: rows [begins[s], begins[s + 1]) of `rows` are those of series s.
 struct Grouped {
@@ -76,65 +56,13 @@ Grouped group(const LongTable& table) {
   return grouped;
 }
 
-/// Steps of a clock: a position is a number of seconds or of months since 1970.
-struct Positions {
-  bool months = false;
-  int64_t step = 1;
-
-  int64_t of(int64_t date) const {
-    if (!months) return date;
-    const io::CivilTime civil = io::to_civil(date);
-    return civil.year * 12 + civil.month - 1;
-  }
-};
-
-/// Whether all dates of each series are one day of the month, or its last.
-bool are_monthly(const Grouped& grouped, const std::vector<int64_t>& dates) {
-  for (size_t s = 0; s + 1 < grouped.begins.size(); ++s) {
-    bool ends = true;
-    int64_t day = 0, last = INT64_MIN;
-    for (const int64_t row : grouped.of(s)) {
-      const int64_t date = dates[static_cast<size_t>(row)];
-      if (last != INT64_MIN && date - last < kShortestMonth) return false;
-      last = date;
-      const io::CivilTime civil = io::to_civil(date);
-      ends = ends && civil.day == io::days_in_month(civil.year, civil.month);
-      if (day == 0) day = civil.day;
-      if (civil.day != day) day = -1;
-    }
-    if (day < 0 && !ends) return false;
-  }
-  return true;
-}
-
-/// The most common difference of consecutive dates of a series.
-Positions common_step(const Grouped& grouped, const std::vector<int64_t>& dates, const std::string& source) {
-  Positions positions{are_monthly(grouped, dates), 0};
-  std::unordered_map<int64_t, int64_t> counts;
-  for (size_t s = 0; s + 1 < grouped.begins.size(); ++s) {
-    const std::span<const int64_t> rows = grouped.of(s);
-    for (size_t i = 1; i < rows.size(); ++i)
-      ++counts[positions.of(dates[static_cast<size_t>(rows[i])]) -
-               positions.of(dates[static_cast<size_t>(rows[i - 1])])];
-  }
-  int64_t most = 0;
-  for (const auto& [step, count] : counts) {
-    if (step <= 0 || count < most || (count == most && step > positions.step)) continue;
-    most = count;
-    positions.step = step;
-  }
-  require(most > 0, ErrorKind::data, "{}: expected a series with at least two dates, every series has one",
-          source);
-  return positions;
-}
-
-/// Puts the rows of each series on its steps: offsets, starts, clock; returns the panel's row of each row of
+/// Puts the rows of each series on the clock: offsets, starts; returns the panel's row of each row of
 /// `grouped`.
-std::vector<int64_t> lay_out(Panel& panel, const LongTable& table, const Grouped& grouped) {
+std::vector<int64_t> lay_out(Panel& panel, const LongTable& table, const Grouped& grouped,
+                             const ForecastDataConfig& config) {
   const std::vector<int64_t>& dates = table.time.dates;
   const size_t series = table.ids.labels.size();
   std::vector<int64_t> places(grouped.rows.size());
-  panel.offsets.assign(1, 0);
   panel.starts.assign(series, 0);
   if (dates.empty()) {
     panel.offsets = grouped.begins;
@@ -143,95 +71,38 @@ std::vector<int64_t> lay_out(Panel& panel, const LongTable& table, const Grouped
       panel.clock.length = std::max(panel.clock.length, grouped.begins[s + 1] - grouped.begins[s]);
     return places;
   }
-  const auto line = [&](int64_t row) { return TableLines(table.table)(row); };
-  for (size_t row = 0; row < dates.size(); ++row)
-    if (dates[row] == io::kMissingDate)
-      fail(ErrorKind::data, "{}:{}: expected a date, the cell is empty", panel.source,
-           line(static_cast<int64_t>(row)));
-  const Positions positions = common_step(grouped, dates, panel.source);
-  int64_t earliest = INT64_MAX, earliest_date = INT64_MAX, latest = INT64_MIN, month_day = 0, filled = 0;
-  const auto position = [&](int64_t row) { return positions.of(dates[static_cast<size_t>(row)]); };
-  std::vector<int64_t> firsts(series);
+  ForecastDataConfig sparse = config;
+  sparse.panel = "yes";
+  const Clock clock = shared_clock(table.table, table.time, table.clock_changes, sparse);
+  panel.clock = clock.laid.axis;
+  panel.offsets.assign(1, 0);
+  int64_t filled = 0;
   for (size_t s = 0; s < series; ++s) {
     const std::span<const int64_t> rows = grouped.of(s);
-    const int64_t first = position(rows.front());
-    firsts[s] = first;
+    const auto position = [&](size_t i) { return clock.row_of(dates[static_cast<size_t>(rows[i])]); };
+    panel.starts[s] = position(0);
+    int64_t last = -1;
     for (size_t i = 0; i < rows.size(); ++i) {
-      const int64_t at = position(rows[i]) - first;
-      if (i > 0 && dates[static_cast<size_t>(rows[i])] == dates[static_cast<size_t>(rows[i - 1])])
+      const int64_t at = position(i) - panel.starts[s];
+      if (at == last && config.resample.empty())
         fail(ErrorKind::data,
              "{}:{}: series '{}' has a second row for {}: set data.id to all series id columns", panel.source,
-             line(rows[i]), table.ids.labels[s],
+             TableLines(table.table)(rows[i]), table.ids.labels[s],
              io::format_date_time(dates[static_cast<size_t>(rows[i])], table.time.style));
-      if (at % positions.step != 0) {
-        TimeAxis axis;
-        axis.dated = true;
-        (positions.months ? axis.months : axis.step) = positions.step;
-        fail(ErrorKind::data,
-             "{}:{}: the series of most rows are {} apart, but '{}' has {} after {}: a panel has one time "
-             "step; "
-             "part the table by time step, or set data.resample",
-             panel.source, line(rows[i]), axis.frequency_text(), table.ids.labels[s],
-             io::format_date_time(dates[static_cast<size_t>(rows[i])], table.time.style),
-             io::format_date_time(dates[static_cast<size_t>(rows[i - 1])], table.time.style));
-      }
-      places[static_cast<size_t>(grouped.begins[s]) + i] = panel.offsets.back() + at / positions.step;
-      month_day = std::max<int64_t>(month_day, io::to_civil(dates[static_cast<size_t>(rows[i])]).day);
+      places[static_cast<size_t>(grouped.begins[s]) + i] = panel.offsets.back() + at;
+      last = at;
     }
-    const int64_t length = (position(rows.back()) - first) / positions.step + 1;
-    const int64_t missing = length - std::ssize(rows);
+    const int64_t missing = last + 1 - std::ssize(rows);
     require(missing <= std::max<int64_t>(std::ssize(rows), 10), ErrorKind::data,
-            "{}: series '{}' has {} rows over {} steps of the table: more than half would be missing",
-            panel.source, table.ids.labels[s], rows.size(), length);
-    filled += missing;
-    panel.offsets.push_back(panel.offsets.back() + length);
-    if (first < earliest) {
-      earliest = first;
-      earliest_date = dates[static_cast<size_t>(rows.front())];
-    }
-    latest = std::max(latest, position(rows.back()));
+            "{}: series '{}' has {} rows over {} steps of {}: more than half would be missing; part the table by "
+            "time step, or set data.resample",
+            panel.source, table.ids.labels[s], rows.size(), last + 1, panel.clock.frequency_text());
+    filled += std::max<int64_t>(missing, 0);
+    panel.offsets.push_back(panel.offsets.back() + last + 1);
   }
-  for (size_t s = 0; s < series; ++s) {
-    // Series of another phase, such as weeks that begin on other days, begin in the step before.
-    panel.starts[s] = (firsts[s] - earliest) / positions.step;
-  }
-  panel.clock.dated = true;
-  panel.clock.style = table.time.style;
-  panel.clock.start = earliest_date;
-  (positions.months ? panel.clock.months : panel.clock.step) = positions.step;
-  if (positions.months) panel.clock.month_day = month_day;
-  panel.clock.length = (latest - earliest) / positions.step + 1;
   if (filled > 0)
-    panel.notes.push_back(fmt::format("{} missing rows of the series are filled as missing", filled));
+    panel.notes.push_back(fmt::format("{} missing rows within the series are filled as missing", filled));
   return places;
-}
-
-/// Value columns: numbers that are neither time nor id.
-std::vector<size_t> value_columns(const LongTable& table, const ForecastDataConfig& config, Panel& panel) {
-  std::vector<std::string> names;
-  for (const io::CsvColumn& column : table.table.columns) names.push_back(column.name);
-  const auto taken = [&](size_t i) {
-    const auto among = [i](const std::vector<size_t>& columns) {
-      return std::find(columns.begin(), columns.end(), i) != columns.end();
-    };
-    return among(table.time.columns) || among(table.ids.columns);
-  };
-  std::vector<size_t> chosen;
-  for (const size_t i : chosen_columns(names, config, table.table.source)) {
-    if (taken(i)) continue;
-    const io::CsvColumn& column = table.table.columns[i];
-    if (column.kind == io::CsvColumn::number) {
-      chosen.push_back(i);
-      continue;
-    }
-    require(config.columns.empty(), ErrorKind::data, "{}: column '{}' must hold numbers", table.table.source,
-            column.name);
-    panel.notes.push_back(fmt::format("column '{}' holds {} and is dropped", column.name,
-                                      column.kind == io::CsvColumn::date ? "dates" : "text"));
-  }
-  require(!chosen.empty(), ErrorKind::data, "{}: expected at least one column of numbers, got {}",
-          table.table.source, fmt::join(names, ", "));
-  return chosen;
 }
 
 double count_distinct(std::vector<int64_t> dates) {
@@ -269,35 +140,36 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
 }
 
 Panel load_panel(const ForecastDataConfig& config) {
+  require(config.resample.empty(), ErrorKind::config, "data.resample: the series of a panel are not resampled");
   std::optional<LongTable> table = read_long_table(config);
   require(table.has_value(), ErrorKind::data,
-          "{}: expected a long table with a column of series ids, such as unique_id: data.id names it",
-          config.path);
+          "{}: expected a long table with a column of series ids, such as unique_id: data.id names it", config.path);
   Panel panel;
   panel.source = table->table.source;
   panel.header = table->table.had_header;
-  panel.warnings = date_warnings(table->time);
+  panel.notes = std::move(table->notes);
+  panel.warnings = std::move(table->warnings);
   panel.time_columns = time_columns(table->table, table->time);
-  const std::vector<size_t> columns = value_columns(*table, config, panel);
   const Grouped grouped = group(*table);
-  const std::vector<int64_t> places = lay_out(panel, *table, grouped);
+  const std::vector<int64_t> places = lay_out(panel, *table, grouped, config);
   for (const size_t column : table->ids.columns) panel.layout.id.push_back(table->table.columns[column].name);
   panel.layout.series = std::move(table->ids.cells);
-  const auto width = std::ssize(columns);
+  const auto width = std::ssize(table->values);
   panel.values = at::zeros({panel.offsets.back(), width}, at::kDouble);
-  at::Tensor observed = at::zeros({panel.offsets.back(), width}, at::kBool);
+  const at::Tensor observed = at::zeros({panel.offsets.back(), width}, at::kBool);
   double* values = panel.values.mutable_data_ptr<double>();
   bool* seen = observed.mutable_data_ptr<bool>();
   int64_t cells = 0;
+  const auto is_missing = [&](double value) {
+    return std::isnan(value) || std::find(config.missing_values.begin(), config.missing_values.end(), value) !=
+                                    config.missing_values.end();
+  };
   for (int64_t v = 0; v < width; ++v) {
-    io::CsvColumn& column = table->table.columns[columns[static_cast<size_t>(v)]];
+    io::CsvColumn& column = table->table.columns[table->values[static_cast<size_t>(v)]];
     panel.layout.values.push_back(column.name);
-    for (size_t i = 0; i < places.size(); ++i) {
+    for (size_t i = 0; i < places.size() && !column.numbers.empty(); ++i) {
       const double value = column.numbers[static_cast<size_t>(grouped.rows[i])];
-      const bool missing =
-          std::isnan(value) || std::find(config.missing_values.begin(), config.missing_values.end(), value) !=
-                                   config.missing_values.end();
-      if (missing) continue;
+      if (is_missing(value)) continue;
       values[places[i] * width + v] = value;
       seen[places[i] * width + v] = true;
       ++cells;

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
@@ -81,6 +82,11 @@ Scaler Scaler::fit(const Series& series, SplitRange range) {
   for (size_t i = 0; i < count; ++i) {
     const std::string name = series.series_name(static_cast<int64_t>(i));
     if (number[i] == 0) {
+      for (auto row = static_cast<size_t>(range.end); row < static_cast<size_t>(series.rows()); ++row)
+        if (seen(row * count + i)) {
+          scaler.left_out.push_back(static_cast<int64_t>(i));
+          break;
+        }
       scaler.notes.push_back(
           fmt::format("'{}' is never observed in the training rows: mean 0 and scale 1 are used", name));
       continue;
@@ -99,7 +105,7 @@ Scaler Scaler::fit(const Series& series, SplitRange range) {
 }
 
 Scaler Scaler::identity(const Series& series) {
-  return {at::zeros(series.shape(), at::kDouble), at::ones(series.shape(), at::kDouble), {}};
+  return {at::zeros(series.shape(), at::kDouble), at::ones(series.shape(), at::kDouble), {}, {}};
 }
 
 at::Tensor Scaler::transform(const Series& series) const {
@@ -141,8 +147,10 @@ at::Tensor Scaler::inverse(const at::Tensor& x, int64_t mode_axis) const {
 }
 
 nlohmann::json Scaler::to_json() const {
-  return {
+  nlohmann::json json = {
       {"shape", mean.sizes().vec()}, {"mean", values_of(mean)}, {"std", values_of(stddev)}, {"notes", notes}};
+  if (!left_out.empty()) json["left_out"] = left_out;
+  return json;
 }
 
 Scaler Scaler::from_json(const nlohmann::json& json, const std::string& source) {
@@ -154,6 +162,7 @@ Scaler Scaler::from_json(const nlohmann::json& json, const std::string& source) 
     mean = json.at("mean").get<std::vector<double>>();
     stddev = aliased_member(json, "std").get<std::vector<double>>();
     scaler.notes = json.value("notes", std::vector<std::string>{});
+    scaler.left_out = json.value("left_out", std::vector<int64_t>{});
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}: expected a scaler with shape, mean and std: {}", source, error.what());
   }
@@ -168,9 +177,28 @@ Scaler Scaler::from_json(const nlohmann::json& json, const std::string& source) 
     require(std::isfinite(mean[i]) && std::isfinite(stddev[i]) && stddev[i] > 0, ErrorKind::data,
             "{}: expected a finite mean and a standard deviation above 0 for series {}, got {} and {}",
             source, i, mean[i], stddev[i]);
+  for (const int64_t index : scaler.left_out)
+    require(index >= 0 && index < std::ssize(mean), ErrorKind::data,
+            "{}: left_out names series {}, but the scaler has {}", source, index, mean.size());
   scaler.mean = tensor_of(mean, shape);
   scaler.stddev = tensor_of(stddev, shape);
   return scaler;
+}
+
+std::vector<std::string> leave_out(Series& series, const std::vector<int64_t>& left_out) {
+  std::vector<std::string> sentences;
+  const int64_t count = series.series_count();
+  if (!left_out.empty() && !series.observed.defined())
+    series.observed = at::full(series.values.sizes(), true, at::kBool);
+  for (const int64_t index : left_out) {
+    sentences.push_back(
+        fmt::format("'{}' begins after the training rows and is not forecast", series.series_name(index)));
+    for (int64_t row = 0; row < series.rows(); ++row) {
+      series.values.mutable_data_ptr<double>()[row * count + index] = 0;
+      series.observed.mutable_data_ptr<bool>()[row * count + index] = false;
+    }
+  }
+  return sentences;
 }
 
 }  // namespace modewise::data

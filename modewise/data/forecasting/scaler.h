@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace modewise::data {
 struct Scaler {
   at::Tensor mean, stddev;         // [N_1…N_j] float64; std with ddof 0, 1 for constant series
   std::vector<std::string> notes;  // constant or never observed series
+  std::vector<int64_t> left_out;   // series observed only after the training rows, which have no scale
 
   /// Fits mean and std to the observed cells of `range`.
   static Scaler fit(const Series& series, SplitRange range);
@@ -31,5 +33,8 @@ struct Scaler {
   /// Data error naming `source` if the JSON is not a scaler.
   static Scaler from_json(const nlohmann::json& json, const std::string& source);
 };
+
+/// Masks all cells of the series `left_out`. Returns a sentence for each.
+std::vector<std::string> leave_out(Series& series, const std::vector<int64_t>& left_out);
 
 }  // namespace modewise::data

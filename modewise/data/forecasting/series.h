@@ -27,10 +27,19 @@ struct SeriesMode {
 /// text files are read again to find the line.
 using Place = std::function<std::string(int64_t row, int64_t series)>;
 
-/// Time columns of a table: one column of dates, or columns year, month, day, hour ….
+/// How a cell of one of two time columns is written.
+struct TimeCell {
+  io::DateStyle style;  // of a date, or of a clock time (a pattern)
+  int64_t unit = 0;     // > 0: the number of a unit of so many seconds of the day, such as an hour
+  int64_t first = 0;    // number of the first unit
+};
+
+/// Time columns of a table: one column of dates, columns year, month, day, hour …, or a column of dates and
+/// one of clock times.
 struct TimeColumns {
   std::vector<std::string> names;  // empty: the source has no dates
   bool parts = false;
+  std::vector<TimeCell> cells;  // of two columns
 };
 
 /// Id and value columns of a long table (one row per series and date).
@@ -49,6 +58,7 @@ struct Series {
   std::vector<std::string> notes;     // changes made while reading: gaps filled, columns dropped …
   std::vector<std::string> warnings;  // ambiguities, and the option that decides each
   std::optional<bool> header;         // whether the first row of a CSV source is a header
+  std::string decimal;                // decimal mark that the numbers of a CSV source prove, or ""
   TimeColumns time_columns;
   Categories categories;                  // categories of the one-hot encoded columns
   std::optional<LongLayout> long_layout;  // set for long tables

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
+#include "modewise/data/forecasting/long_table.h"
 #include "modewise/data/forecasting/series.h"
+#include "modewise/data/forecasting/table_time.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
@@ -24,15 +26,25 @@ struct Frame {
   std::map<std::string, std::string> constant_texts;  // constant text columns: column → value
   std::vector<std::string> notes, warnings;           // as in Series
   bool had_header = false;
-  Place place;  // location of a cell (row of `values`, variable)
+  std::string decimal;  // as in Series
+  Place place;          // location of a cell (row of `values`, variable)
 };
 
 /// With `like`, the file must have the same columns, and its variables are read in the order of `like`.
 Frame read_frame(const std::string& path, const ForecastDataConfig& config, const Frame* like = nullptr,
                  const std::string& like_path = {});
 
-/// The CSV table of `config`, as its options say.
-io::CsvTable read_table(const ForecastDataConfig& config);
+/// A long table before its series are laid side by side.
+struct LongTable {
+  io::CsvTable table;
+  TableTime time;
+  TableIds ids;
+  std::vector<size_t> values;  // columns of values
+  std::vector<ClockChange> clock_changes;
+  std::vector<std::string> notes, warnings;
+};
+/// The table of `config`; nullopt if it is not a long table.
+std::optional<LongTable> read_long_table(const ForecastDataConfig& config);
 /// Whether `config` names a CSV table: not an array, numeric text, a folder or a simulation.
 bool reads_table(const ForecastDataConfig& config);
 

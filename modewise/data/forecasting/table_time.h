@@ -1,7 +1,8 @@
 #pragma once
-// Time columns of a CSV table: dates, columns year, month, day …, or Unix time.
+// Time columns of a CSV table: dates, dates and clock times, columns year, month, day …, or numbers.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,13 +18,17 @@ namespace modewise::data {
 class TableLines {
  public:
   explicit TableLines(const io::CsvTable& table)
-      : path_(table.source), delimiter_(table.delimiter), had_header_(table.had_header) {}
+      : path_(table.source),
+        delimiter_(table.delimiter),
+        left_out_(table.left_out),
+        had_header_(table.had_header) {}
   const std::string& path() const { return path_; }
   int64_t operator()(int64_t row) const;
 
  private:
   std::string path_;
   char delimiter_;
+  io::LeftOutLines left_out_;
   bool had_header_;
 };
 
@@ -31,29 +36,33 @@ struct TableTime {
   std::vector<size_t> columns;  // time columns; empty: no dates
   std::vector<int64_t> dates;   // of each row; kMissingDate: empty cell
   io::DateStyle style;
-  bool parts = false;  // the columns are year, month, day …
+  bool parts = false;           // the columns are year, month, day …
+  std::vector<TimeCell> cells;  // of two columns, date and clock
+  std::vector<size_t> others;   // columns that are not variables: further times, row indices
+  std::vector<std::string> notes, warnings;
+
+  /// Columns that are not variables.
+  std::vector<size_t> taken() const;
+  bool takes(size_t column) const;
 };
 
 TimeColumns time_columns(const io::CsvTable& table, const TableTime& time);
+/// The cells of two time columns.
+std::vector<std::string> time_cells(const TimeColumns& columns, int64_t seconds);
 
-/// Finds the time: the column of config.time_column, else the first column of dates, else columns year,
-/// month, day, hour, minute, second (the first ones suffice), else Unix time in seconds or milliseconds, in a
-/// column with such a name or a first column with a constant positive step. Data errors with line and columns
-/// for parts that are not a date.
+/// Whether the config names the time columns.
+bool names_time(const ForecastDataConfig& config);
+/// CsvOptions::is_text for config.time_format: the columns that are read by a pattern.
+std::function<bool(std::string_view)> time_texts(const ForecastDataConfig& config);
+
+/// Finds the time: the columns of config.time in the form of config.time_format, else the first column of
+/// dates (with a column of clock times, hours or periods if the dates have none), else columns year, month,
+/// day, hour, minute, second (the first ones suffice), else numbers (date_numbers.h) in a column whose name
+/// says time or a first column with a constant positive step. Errors name the line and the options: parts
+/// that are not a date, a column whose name says time but whose cells are not understood.
 TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config);
 
-/// The time axis of a table's rows, by `config`: constant steps with gaps, equally spaced rows, or resampled.
-/// `line_of` as in lay_out_dates.
-DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
-                   const std::string& source, const ForecastDataConfig& config);
-
-/// Writes a column into cells out[c · stride], which are NaN before: row i goes to cell `cells[i]`, or to i
-/// if `cells` is empty. With resampling, the values of a cell that are not missing are aggregated by
-/// `config.resample_by`.
-void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
-                   const ForecastDataConfig& config, double* out, int64_t stride);
-
-/// A warning if day and month of the dates are ambiguous.
+/// Warnings of `time`, and if day and month, year or zone of the dates are ambiguous.
 std::vector<std::string> date_warnings(const TableTime& time);
 
 }  // namespace modewise::data

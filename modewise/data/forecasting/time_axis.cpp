@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <unordered_map>
 
 #include "modewise/core/error.h"
@@ -13,11 +15,33 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kDay = 86400;
+constexpr int64_t kDay = 86400, kWeek = 7 * kDay;
+constexpr int64_t kFirstMonday = 4 * kDay;  // 1970-01-05
 constexpr const char* kRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
 
 int64_t month_index(const io::CivilTime& time) {
   return time.year * 12 + time.month - 1;
+}
+
+int64_t floor_divide(int64_t a, int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+/// Monday 00:00 of the week of a time.
+int64_t monday_of(int64_t seconds) {
+  return floor_divide(seconds - kFirstMonday, kWeek) * kWeek + kFirstMonday;
+}
+
+bool on_weekend(int64_t seconds) {
+  return seconds - monday_of(seconds) >= 5 * kDay;
+}
+
+/// A date of a weekend moves to the Monday after the first day of a month (month_day 1), or to the Friday
+/// before its last.
+int64_t to_business_day(int64_t seconds, int64_t month_day) {
+  if (!on_weekend(seconds)) return seconds;
+  const int64_t day = (seconds - monday_of(seconds)) / kDay;  // 5 or 6
+  return seconds + (month_day == 1 ? 7 - day : 4 - day) * kDay;
 }
 
 /// Seconds of day `month_day` (clamped to the month's length) of a month, `clock` seconds into the day.
@@ -96,10 +120,6 @@ std::string gap_note(std::span<const int64_t> dates, std::span<const int64_t> po
                      gaps, missing_rows, longest, longest == 1 ? "" : "s", where);
 }
 
-int64_t floor_divide(int64_t a, int64_t b) {
-  return a / b - (a % b < 0 ? 1 : 0);
-}
-
 /// Start of step 0; whole weeks begin on the first Monday of 1970.
 int64_t first_step(Step step) {
   return step.seconds % (7 * kDay) == 0 ? 4 * kDay : 0;
@@ -116,6 +136,21 @@ int64_t median_difference(std::span<const int64_t> dates) {
   return *middle;
 }
 
+/// Options for dates that repeat. Rows of equal dates are never taken as equally spaced if there are many:
+/// they belong to several series.
+std::string remedy_of_repeats(std::span<const int64_t> dates, const io::DateStyle& style) {
+  std::string text =
+      "; data.id names the columns of the series ids of a long table, data.resample = \"1 day\" or another "
+      "step pools equal dates";
+  if (style.clock != io::DateStyle::no_clock)
+    text +=
+        ", a column of zones or UTC offsets tells the hour apart that repeats at the end of daylight saving "
+        "time";
+  size_t repeats = 0;
+  for (size_t i = 1; i < dates.size(); ++i) repeats += dates[i] == dates[i - 1];
+  return 100 * repeats <= dates.size() ? text + kRemedy : text;
+}
+
 /// Requires dates that are not empty and increase (or do not decrease, with `equal_too`).
 void require_rising(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                     const std::string& source, bool equal_too) {
@@ -129,26 +164,194 @@ void require_rising(std::span<const int64_t> dates, const LineOf& line_of, const
     fail(ErrorKind::data, "{}:{}: dates must increase, but {} {} the date of line {}, {}{}{}", source,
          line_of(row), io::format_date_time(dates[i], style), equal ? "equals" : "comes before",
          line_of(row - 1), io::format_date_time(dates[i - 1], style),
-         equal && style.fraction_digits > 0 ? " (fractions of a second are not kept)" : "", kRemedy);
+         equal && style.fraction_digits > 0 ? " (fractions of a second are not kept)" : "",
+         equal ? remedy_of_repeats(dates, style) : kRemedy);
   }
+}
+
+/// Sets monthly steps on the first or last business days of months: all dates are from Monday to Friday, most
+/// on that day and the others at most three days within the month, where that day is a holiday.
+bool set_business_months(std::span<const int64_t> dates, TimeAxis& axis) {
+  if (dates.size() < 3) return false;
+  for (const int64_t month_day : {1, 31}) {
+    size_t exact = 0, near = 0;
+    int64_t before = INT64_MIN;
+    for (const int64_t date : dates) {
+      const io::CivilTime time = io::to_civil(date);
+      const int64_t index = month_index(time), clock = clock_of(time);
+      const int64_t wanted = to_business_day(in_month(index, month_day, clock), month_day);
+      const int64_t inside = month_day == 1 ? date - wanted : wanted - date;
+      exact += inside == 0;
+      near += !on_weekend(date) && inside >= 0 && inside <= 3 * kDay && index > before &&
+              clock == clock_of(io::to_civil(dates[0]));
+      before = index;
+    }
+    if (near < dates.size() || 3 * exact < 2 * dates.size()) continue;
+    axis.month_day = month_day;
+    axis.business = true;
+    return true;
+  }
+  return false;
 }
 
 /// Dates as numbers: seconds, or months if the dates are monthly (axis.month_day is set).
 std::vector<int64_t> positions_of(std::span<const int64_t> dates, TimeAxis& axis) {
   axis.month_day = shared_month_day(dates);
+  if (axis.month_day == 0) set_business_months(dates, axis);
   std::vector<int64_t> positions(dates.begin(), dates.end());
   if (axis.month_day != 0)
     for (int64_t& position : positions) position = month_index(io::to_civil(position));
   return positions;
 }
 
+/// Times of the week of the dates, ascending.
+std::vector<int64_t> times_of_week(std::span<const int64_t> dates) {
+  std::vector<int64_t> times;
+  for (const int64_t date : dates) {
+    const int64_t time = date - monday_of(date);
+    if (const auto at = std::lower_bound(times.begin(), times.end(), time); at == times.end() || *at != time)
+      times.insert(at, time);
+    if (times.size() > 7 * 24 * 60) return {};
+  }
+  return times;
+}
+
+/// The same times on each day from Monday to Friday.
+bool is_business_week(const std::vector<int64_t>& week) {
+  if (week.empty() || week.back() >= 5 * kDay || week.size() % 5 != 0) return false;
+  const size_t day = week.size() / 5;
+  for (size_t i = 0; i < week.size(); ++i)
+    if (week[i] / kDay != static_cast<int64_t>(i / day) || week[i] % kDay != week[i % day]) return false;
+  return true;
+}
+
+/// The weekly calendar of the dates that `calendar` allows; empty: none. `step` is their most common
+/// difference.
+std::vector<int64_t> week_of(std::span<const int64_t> dates, int64_t step, const Calendar& calendar) {
+  if (!calendar.week.empty()) return calendar.week;
+  if (calendar.days == "all" || step >= kWeek) return {};
+  std::vector<int64_t> week = times_of_week(dates);
+  if (week.empty() || calendar.days == "observed") return week;
+  if (calendar.days == "business") {
+    std::vector<int64_t> clocks;
+    for (const int64_t time : week)
+      if (std::find(clocks.begin(), clocks.end(), time % kDay) == clocks.end()) clocks.push_back(time % kDay);
+    std::sort(clocks.begin(), clocks.end());
+    week.clear();
+    for (int64_t day = 0; day < 5; ++day)
+      for (const int64_t clock : clocks) week.push_back(day * kDay + clock);
+    return week;
+  }
+  const int64_t weeks = (dates.back() - dates.front()) / kWeek, steps = kWeek / step;
+  if (weeks < 2 || std::ssize(week) >= steps) return {};
+  TimeAxis axis;
+  axis.dated = true;
+  axis.start = dates.front();
+  axis.week = week;
+  const double filled =
+      static_cast<double>(dates.size()) / static_cast<double>(axis.row_of(dates.back()) + 1);
+  if (is_business_week(week)) return filled >= 0.5 ? week : std::vector<int64_t>();
+  // The expected number of times of the week that chance leaves out in all weeks.
+  const double by_chance = static_cast<double>(steps) * std::pow(1 - filled, static_cast<double>(weeks));
+  return weeks >= 4 && by_chance < 0.01 ? week : std::vector<int64_t>();
+}
+
+std::string clock_text(int64_t seconds) {
+  return fmt::format("{:02}:{:02}", seconds / 3600, seconds / 60 % 60);
+}
+
+/// "Monday to Friday", "Monday to Friday from 09:30 to 15:30", "35 times of the week".
+std::string week_text(const std::vector<int64_t>& week, bool clocks) {
+  static constexpr std::array<const char*, 7> names = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                                       "Friday", "Saturday", "Sunday"};
+  std::vector<int64_t> days;
+  for (const int64_t time : week)
+    if (days.empty() || days.back() != time / kDay) days.push_back(time / kDay);
+  const size_t each = week.size() / days.size();
+  for (size_t i = 0; i < week.size(); ++i)
+    if (week.size() % days.size() != 0 || week[i] % kDay != week[i % each] % kDay ||
+        week[i] / kDay != days[i / each])
+      return fmt::format("{} times of the week", week.size());
+  std::string text;
+  if (days.size() > 2 && days.back() - days.front() + 1 == std::ssize(days)) {
+    text = fmt::format("{} to {}", names[static_cast<size_t>(days.front())],
+                       names[static_cast<size_t>(days.back())]);
+  } else {
+    for (const int64_t day : days)
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", names[static_cast<size_t>(day)]);
+  }
+  if (clocks)
+    text += fmt::format(" from {} to {}", clock_text(week.front() % kDay), clock_text(week.back() % kDay));
+  return text;
+}
+
+/// Rows of the dates on a weekly calendar; sets week, length and a note. Data error for a date outside it.
+void lay_on_week(std::span<const int64_t> dates, std::vector<int64_t> week, const LineOf& line_of,
+                 const std::string& source, const Calendar& calendar, DatedRows& result) {
+  TimeAxis& axis = result.axis;
+  axis.week = std::move(week);
+  const std::string days = week_text(axis.week, axis.step < kDay);
+  result.rows.clear();
+  for (size_t i = 0; i < dates.size(); ++i) {
+    const int64_t time = dates[i] - monday_of(dates[i]);
+    require(
+        std::binary_search(axis.week.begin(), axis.week.end(), time), ErrorKind::data,
+        "{}:{}: {} is outside the calendar of the rows, {}; data.calendar_days = all makes every step a row",
+        source, line_of(static_cast<int64_t>(i)), io::format_date_time(dates[i], axis.style), days);
+    result.rows.push_back(axis.row_of(dates[i]));
+  }
+  axis.length = result.rows.back() + 1;
+  int64_t filled = 0;
+  for (size_t i = 0; i < result.rows.size(); ++i) filled += i == 0 || result.rows[i] != result.rows[i - 1];
+  result.missing_rows = axis.length - filled;
+  require(
+      result.missing_rows <= filled, ErrorKind::data,
+      "{}: on the calendar {} the dates from {} to {} span {} rows, but the file has only {}: more than half "
+      "would be missing",
+      source, days, io::format_date_time(dates.front(), axis.style),
+      io::format_date_time(dates.back(), axis.style), axis.length, filled);
+  result.notes.push_back(fmt::format(
+      "the calendar of the rows is {}{}{}", days,
+      result.missing_rows == 0 ? ""
+                               : fmt::format("; {} of its rows {} filled as missing", result.missing_rows,
+                                             result.missing_rows == 1 ? "is" : "are"),
+      calendar.days == "auto" ? "; data.calendar_days = all makes every step a row" : ""));
+}
+
 }  // namespace
 
 int64_t TimeAxis::at(int64_t row) const {
   if (!dated) return row;
-  if (months == 0) return start + row * step;
-  const io::CivilTime first = io::to_civil(start);
-  return in_month(month_index(first) + row * months, month_day != 0 ? month_day : first.day, clock_of(first));
+  if (months != 0) {
+    const io::CivilTime first = io::to_civil(start);
+    const int64_t date =
+        in_month(month_index(first) + row * months, month_day != 0 ? month_day : first.day, clock_of(first));
+    return business ? to_business_day(date, month_day) : date;
+  }
+  int64_t seconds = start + row * step;
+  if (!week.empty()) {
+    const int64_t monday = monday_of(start), count = std::ssize(week);
+    const int64_t at = std::lower_bound(week.begin(), week.end(), start - monday) - week.begin() + row;
+    const int64_t weeks = floor_divide(at, count);
+    seconds = monday + weeks * kWeek + week[static_cast<size_t>(at - weeks * count)];
+  }
+  int64_t shift = 0;
+  for (const ClockChange& change : clock_changes)
+    if (seconds >= change.from) shift = change.shift;
+  return seconds + shift;
+}
+
+int64_t TimeAxis::row_of(int64_t seconds) const {
+  require(dated, ErrorKind::data, "a row by date was requested, but the series has no dates");
+  if (months != 0)
+    return -floor_divide(month_index(io::to_civil(start)) - month_index(io::to_civil(seconds)), months);
+  if (week.empty()) return step == 0 ? 0 : -floor_divide(start - seconds, step);
+  const auto place = [&](int64_t time) {
+    const int64_t monday = monday_of(time);
+    return (monday - kFirstMonday) / kWeek * std::ssize(week) +
+           (std::lower_bound(week.begin(), week.end(), time - monday) - week.begin());
+  };
+  return place(seconds) - place(start);
 }
 
 std::string TimeAxis::text_at(int64_t row) const {
@@ -157,23 +360,36 @@ std::string TimeAxis::text_at(int64_t row) const {
 
 int64_t TimeAxis::first_row_at(int64_t seconds) const {
   require(dated, ErrorKind::data, "a row by date was requested, but the series has no dates");
-  int64_t low = 0, high = length;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (at(middle) < seconds)
-      low = middle + 1;
-    else
-      high = middle;
+  // Between two changes the clock increases.
+  int64_t low = 0;
+  for (size_t change = 0; change <= clock_changes.size(); ++change) {
+    const int64_t end = change == clock_changes.size()
+                            ? length
+                            : std::clamp<int64_t>(row_of(clock_changes[change].from), low, length);
+    int64_t high = end;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (at(middle) < seconds)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low < end) break;
   }
   return low;
 }
 
 std::string TimeAxis::frequency_text() const {
-  return dated ? step_text(step, months) : "rows";
+  if (!dated) return "rows";
+  const std::string text = step_text(step, months);
+  if (business) return fmt::format("{} ({} business day)", text, month_day == 1 ? "first" : "last");
+  if (week.empty()) return text;
+  if (step == kDay && is_business_week(week)) return "1 business day";
+  return fmt::format("{}, {}", text, week_text(week, step < kDay));
 }
 
 DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
-                        const std::string& source) {
+                        const std::string& source, const Calendar& calendar) {
   require(dates.size() >= 2, ErrorKind::data, "{}: expected at least 2 dated rows, got {}", source,
           dates.size());
   require_rising(dates, line_of, style, source, false);
@@ -186,6 +402,14 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
   std::vector<int64_t> positions = positions_of(dates, axis);
   const Commonest common = commonest_difference(positions);
   (axis.month_day != 0 ? axis.months : axis.step) = common.step;
+  // A file whose steps are all equal is on every step, whatever the weekdays.
+  const bool gaps = common.count + 1 < std::ssize(dates);
+  if (axis.month_day == 0 && (gaps || calendar.days == "business" || !calendar.week.empty())) {
+    if (std::vector<int64_t> week = week_of(dates, common.step, calendar); !week.empty()) {
+      lay_on_week(dates, std::move(week), line_of, source, calendar, result);
+      return result;
+    }
+  }
   for (size_t i = 1; i < positions.size(); ++i) {
     if ((positions[i] - positions[i - 1]) % common.step == 0) continue;
     const auto row = static_cast<int64_t>(i);
@@ -201,7 +425,7 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
   result.missing_rows = axis.length - rows;
   if (result.missing_rows == 0) return result;
 
-  require(result.missing_rows <= rows, ErrorKind::data,
+  require(calendar.sparse || result.missing_rows <= rows, ErrorKind::data,
           "{}: at the most common step of {} the dates from {} to {} span {} rows, but the file has only {}: "
           "more than half would be missing{}",
           source, axis.frequency_text(), io::format_date_time(dates.front(), style),
@@ -246,7 +470,7 @@ DatedRows space_rows_equally(std::span<const int64_t> dates, const LineOf& line_
 }
 
 DatedRows pool_dates(std::span<const int64_t> dates, Step step, const LineOf& line_of,
-                     const io::DateStyle& style, const std::string& source) {
+                     const io::DateStyle& style, const std::string& source, const Calendar& calendar) {
   require_rising(dates, line_of, style, source, true);
   const std::string wanted = step_text(step.seconds, step.months);
   const int64_t usual = median_difference(dates);
@@ -277,6 +501,14 @@ DatedRows pool_dates(std::span<const int64_t> dates, Step step, const LineOf& li
     result.rows.push_back(row);
   }
   result.missing_rows = axis.length - filled;
+  if (result.missing_rows > 0 && step.months == 0) {
+    std::vector<int64_t> starts;
+    for (const int64_t row : result.rows) starts.push_back(axis.start + row * axis.step);
+    std::vector<int64_t> distinct = starts;
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    if (std::vector<int64_t> week = week_of(distinct, step.seconds, calendar); !week.empty())
+      lay_on_week(starts, std::move(week), line_of, source, calendar, result);
+  }
   require(result.missing_rows <= filled, ErrorKind::data,
           "{}: the dates from {} to {} make {} steps of data.resample = {}, but no row falls in {} of them: "
           "a longer step has fewer empty ones",

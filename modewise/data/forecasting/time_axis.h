@@ -11,6 +11,13 @@
 
 namespace modewise::data {
 
+/// Change of a local clock, such as the end of daylight saving time.
+struct ClockChange {
+  int64_t from = 0;   // time without changes, in seconds as TimeAxis::start
+  int64_t shift = 0;  // seconds that the clock differs from then on
+  bool operator==(const ClockChange&) const = default;
+};
+
 struct TimeAxis {
   bool dated = false;  // false: the time of a row is its index
   int64_t start = 0;   // seconds since 1970-01-01T00:00:00, of row 0
@@ -18,8 +25,13 @@ struct TimeAxis {
   int64_t months = 0;  // calendar months (12: years)
   int64_t month_day =
       0;  // day of the month of monthly steps, cut to the month's length (31: the last day; 0: as start)
-  int64_t length = 0;   // rows
-  io::DateStyle style;  // date format of the file
+  int64_t length = 0;     // rows
+  io::DateStyle style;    // date format of the file
+  bool business = false;  // monthly steps: the first (month_day 1) or last (31) day from Monday to Friday
+  /// Weekly calendar: the times of the week that have a row, in seconds since Monday 00:00, ascending. Empty:
+  /// every step has a row.
+  std::vector<int64_t> week = {};
+  std::vector<ClockChange> clock_changes = {};  // ascending; at() shows the clock
 
   /// Time of `row` in seconds, or the row index if not dated; also before and beyond the data.
   int64_t at(int64_t row) const;
@@ -27,7 +39,10 @@ struct TimeAxis {
   std::string text_at(int64_t row) const;
   /// The first row at or after `seconds`, clamped to [0, length]. Needs dates.
   int64_t first_row_at(int64_t seconds) const;
-  /// "1 h", "15 min", "1 month", "1 year"; "rows" when not dated.
+  /// The row of a time without clock changes, or of the next one that has a row; also before and beyond the
+  /// data. Needs dates.
+  int64_t row_of(int64_t seconds) const;
+  /// "1 h", "15 min", "1 month", "1 year", "1 business day"; "rows" when not dated.
   std::string frequency_text() const;
 };
 
@@ -43,11 +58,22 @@ struct DatedRows {
   std::vector<std::string> notes;  // a sentence about gaps, if any
 };
 
-/// Detects the step (the most common difference; calendar months if all dates are on one day of the month)
-/// and fills gaps. Data errors, with file, line and both dates: equal or decreasing dates, a difference that
-/// is not a multiple of the step, gaps of more rows than the file has. `line_of` is called only for errors.
+/// Calendar of the rows.
+struct Calendar {
+  /// auto: a weekly calendar if dates of two weeks or more are all from Monday to Friday, or if dates of four
+  /// weeks or more leave out times of the week that chance would not; all: every step; business: Monday to
+  /// Friday; observed: the times of the week that the dates have.
+  std::string days = "auto";
+  std::vector<int64_t> week;  // as in TimeAxis; if not empty, the calendar
+  bool sparse = false;        // any number of steps may be without a date
+};
+
+/// Detects the step (the most common difference; calendar months if all dates are on one day of the month, or
+/// on its first or last business day), the calendar, and fills gaps. Data errors, with file, line and both
+/// dates: equal or decreasing dates, a difference that is not a multiple of the step, a date outside the
+/// calendar, gaps of more rows than the file has. `line_of` is called only for errors.
 DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
-                        const std::string& source);
+                        const std::string& source, const Calendar& calendar = {});
 
 /// For files without a constant step whose rows are used unchanged (the published Weather file has a
 /// duplicate hour): rows are equally spaced by the most common step up to the last date. Nothing is filled; a
@@ -64,8 +90,8 @@ Step parse_step(const std::string& text, const std::string& option);
 /// Resampling of irregular or frequent dates: all dates within a step map to one row of the axis, so `rows`
 /// has duplicates. Steps count from 1970-01-01 00:00, whole weeks from a Monday, months from January 1. Data
 /// errors: an empty date, decreasing dates, a step shorter than half of the date differences, more steps
-/// without a date than with one.
+/// of the calendar without a date than with one.
 DatedRows pool_dates(std::span<const int64_t> dates, Step step, const LineOf& line_of,
-                     const io::DateStyle& style, const std::string& source);
+                     const io::DateStyle& style, const std::string& source, const Calendar& calendar = {});
 
 }  // namespace modewise::data

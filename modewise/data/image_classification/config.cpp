@@ -28,6 +28,9 @@ void ImageConfig::fields(Fields& f) {
   f.add("normalize", normalize,
         "train (mean 0 and standard deviation 1 of each channel over the training images) or unit (0 to 1)",
         {.one_of = {"train", "unit"}});
+  f.add("skip_broken", skip_broken,
+        "most broken files that are left out with a warning, or below 1 the largest fraction of them",
+        {.min = 0});
   f.add("allow_size", allow_size, "decode images that need more memory than twice their file and 64 MiB");
 }
 

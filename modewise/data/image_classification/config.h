@@ -20,6 +20,7 @@ struct ImageConfig {
   double validation_share = 0.1;  // of each class's training images, without a validation split
   int64_t split_seed = 1;
   std::string normalize = "train";  // train, unit
+  double skip_broken = 0;           // most broken files that are left out, or below 1 their largest fraction
   bool allow_size = false;          // decodes images of any size
 
   void fields(Fields& f);

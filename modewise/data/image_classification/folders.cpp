@@ -1,15 +1,19 @@
 // Image folders: one folder of PNG and JPEG files per class.
 
-#include <fmt/format.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/tensor.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/name_index.h"
+#include "modewise/data/broken_files.h"
 #include "modewise/data/image_classification/sources.h"
 
 namespace modewise::data {
@@ -22,12 +26,11 @@ struct ClassFolder {
   std::vector<ImagePath> files;
 };
 
-/// Entries of a folder in byte order, without hidden ones.
+/// Entries of a folder in byte order, without system files.
 std::vector<std::string> names_within(const ImagePath& folder) {
   std::vector<std::string> names;
-  for (const ImagePath& entry : entries_of(folder))
-    if (!entry.filename().native().starts_with('.')) names.push_back(require_utf8(entry).filename().string());
-  std::sort(names.begin(), names.end());
+  for (const ImagePath& entry : data_entries(folder))
+    names.push_back(require_utf8(entry).filename().string());
   return names;
 }
 
@@ -40,6 +43,12 @@ struct LeftOut {
     if (count++ == 0) first = path.string();
   }
 };
+
+bool holds_folder(const ImagePath& folder) {
+  const std::vector<ImagePath> entries = data_entries(folder);
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const ImagePath& one) { return std::filesystem::is_directory(one); });
+}
 
 std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out) {
   std::vector<ClassFolder> classes;
@@ -57,8 +66,9 @@ std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out)
         left_out.add(path);
     }
     require(!added.files.empty(), ErrorKind::data,
-            "{}: expected images (.png, .jpg, .jpeg) of class '{}' in this folder, found none",
-            (root / name).string(), name);
+            "{}: expected images (.png, .jpg, .jpeg) of class '{}' in this folder, found none{}",
+            (root / name).string(), name,
+            holds_folder(root / name) ? "; images of its subfolders are not read" : "");
   }
   return classes;
 }
@@ -66,7 +76,9 @@ std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out)
 /// Folders of the splits train, validation, test; empty: no such folder.
 std::array<ImagePath, 3> part_folders(const ImagePath& root) {
   const std::array<std::vector<std::string>, 3> names = {
-      {{"train", "training"}, {"val", "valid", "validation"}, {"test", "testing"}}};
+      {{"train", "training", "train_set", "training_set"},
+       {"val", "valid", "validation", "val_set", "validation_set"},
+       {"test", "testing", "test_set", "testing_set"}}};
   std::array<ImagePath, 3> parts;
   for (size_t i = 0; i < 3; ++i)
     for (const std::string& name : names[i])
@@ -161,20 +173,33 @@ ImageSet read_image_folders(const ImageConfig& config, bool with_test) {
   LeftOut left_out;
   const std::vector<ImagePath> files = list_files(set, config, with_test, left_out);
   if (left_out.count > 0) {
-    set.notes.insert(
-        set.notes.begin(),
+    set.warn(
         fmt::format("skipped {} of the entries of {}: not an image (.png, .jpg, .jpeg) of a class; "
                     "the first: {}",
                     left_out.count, config.path, left_out.first));
-    ++set.warnings;
   }
   io::ImageReadOptions options;
   if (!config.size.empty()) options = {config.size[0], config.size[1]};
   options.allow_size = config.allow_size;
   ImageStore store(config, std::ssize(files));
-  for (size_t i = 0; i < files.size(); ++i)
-    store.put(static_cast<int64_t>(i), io::read_image(files[i], options), files[i].string());
+  BrokenFiles broken(config.skip_broken, std::ssize(files));
+  std::vector<bool> out(files.size(), false);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string file = files[i].string();
+    std::string remark;
+    options.remark = &remark;
+    io::Image image;
+    out[i] = !broken.read([&] { image = io::read_image(files[i], options); });
+    if (out[i]) continue;
+    if (!remark.empty()) broken.note_damaged(file, remark);
+    store.put(static_cast<int64_t>(i), std::move(image), file);
+  }
+  const std::vector<int64_t> kept = leave_out(set, out);
+  require(!kept.empty() || files.empty(), ErrorKind::data, "{}: no image can be read: {}", config.path,
+          fmt::join(broken.warnings(), "; "));
   set.pixels = store.take();
+  if (kept.size() < files.size()) set.pixels = at::index_select(set.pixels, 0, at::tensor(kept, at::kLong));
+  for (std::string& warning : broken.warnings()) set.warn(std::move(warning));
   return set;
 }
 

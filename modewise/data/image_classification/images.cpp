@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
 #include "modewise/data/image_classification/sources.h"
@@ -27,7 +28,7 @@ std::string image_format(const ImageConfig& config) {
   if (config.format != "auto") return config.format;
   if (std::filesystem::is_directory(config.path)) return holds_cifar(config.path) ? "cifar" : "folders";
   if (!config.classes.empty() && io::named_as_image(config.path)) return "folders";
-  require(std::filesystem::path(config.path).extension() == ".npz", ErrorKind::data,
+  require(lower_extension(config.path) == ".npz", ErrorKind::data,
           "{}: expected images: a folder of CIFAR-10 batches, a folder with one folder per class, or an "
           ".npz file",
           config.path);

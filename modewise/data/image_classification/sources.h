@@ -14,8 +14,8 @@ bool holds_cifar(const std::string& folder);
 ImageSet read_cifar_images(const ImageConfig& config, bool with_test);
 /// Reads one folder per class, in the folder itself or in its folders train, val (valid, validation) and
 /// test. With data.classes also a folder of images only, or one image, without classes. Classes and files are
-/// in byte order. Images are .png, .jpg and .jpeg files; other entries are skipped with a warning, hidden
-/// ones without.
+/// in byte order. Images are .png, .jpg and .jpeg files; other entries are skipped with a warning, system
+/// files (core/data_files.h) without. Broken files are left out up to data.skip_broken, after the split.
 ImageSet read_image_folders(const ImageConfig& config, bool with_test);
 /// Reads MedMNIST's arrays train_images, train_labels, val_… and test_…, or images and labels; images are
 /// [n, h, w] or [n, h, w, 3] uint8.

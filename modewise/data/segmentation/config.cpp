@@ -34,7 +34,9 @@ void SegmentationDataConfig::fields(Fields& f) {
   f.add("class_names", class_names, "names of the class_ids, in the same order");
   f.add("class_colors", class_colors,
         "colours of the class_ids in maps, such as \"#0072b2\", in the same order");
-  f.add("ignore", ignore, "ignored mask values; empty: -1, 255 and the masks' nodata value if they occur");
+  f.add("ignore", ignore,
+        "ignored mask values; empty: -1, the masks' nodata value, and 255 unless the masks have grey levels "
+        "such as 0 and 255");
   f.add("ignore_unlisted", ignore_unlisted,
         "ignore mask values that are in no list; otherwise they are an error");
   f.add("scale", scale,

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/random.h"
@@ -21,10 +22,8 @@ const std::string ssl4eo_image = "all_bands.tif";
 /// sorted(glob)).
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> result;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink))
-    if (entry.is_regular_file())
-      result.push_back(require_utf8(entry.path()).lexically_relative(folder).generic_string());
+  for (const fs::path& file : data_files_below(folder))
+    result.push_back(require_utf8(file).lexically_relative(folder).generic_string());
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -35,10 +34,10 @@ void require_folder(const std::string& path, const char* what) {
 }
 
 bool is_ssl4eo(const std::string& folder) {
-  for (const auto& outer : fs::directory_iterator(folder)) {
-    if (!outer.is_directory()) continue;
-    for (const auto& inner : fs::directory_iterator(outer.path()))
-      if (fs::exists(inner.path() / ssl4eo_image)) return true;
+  for (const fs::path& outer : data_entries(folder)) {
+    if (!fs::is_directory(outer)) continue;
+    for (const fs::path& inner : data_entries(outer))
+      if (fs::exists(inner / ssl4eo_image)) return true;
     return false;
   }
   return false;
@@ -46,15 +45,12 @@ bool is_ssl4eo(const std::string& folder) {
 
 /// The mask file nlcd_YYYY.tif or cdl_YYYY.tif of a folder.
 std::string ssl4eo_mask(const fs::path& folder) {
-  if (!fs::is_directory(folder)) return "";
-  std::string found;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if ((name.starts_with("nlcd_") || name.starts_with("cdl_")) && name.ends_with(".tif") &&
-        (found.empty() || name < found))
-      found = name;
+  for (const fs::path& entry : data_entries(folder)) {
+    const std::string name = entry.filename().string();
+    if ((name.starts_with("nlcd_") || name.starts_with("cdl_")) && name.ends_with(".tif"))
+      return entry.string();
   }
-  return found.empty() ? "" : (folder / found).string();
+  return "";
 }
 
 SceneFiles find_ssl4eo(const SegmentationDataConfig& config, bool with_masks) {

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
+#include "modewise/data/fill_values.h"
 #include "modewise/data/segmentation/segmentation_set.h"
 #include "modewise/io/mapped_file.h"
 
@@ -27,22 +29,70 @@ std::vector<SceneArea> sampled(const std::vector<SceneArea>& areas, int64_t maxi
   return result;
 }
 
+/// Whether ids are evenly spaced grey levels from 0 to 255, as image programs write the classes of a mask:
+/// 0 and 255; 0, 128 and 255; 0, 85, 170 and 255.
+bool are_grey_levels(const std::map<int64_t, int64_t>& ids) {
+  if (ids.size() < 2 || ids.size() > 6 || ids.rbegin()->first != 255) return false;
+  const double step = 255 / static_cast<double>(ids.size() - 1);
+  double level = 0;
+  for (const auto& [id, pixels] : ids) {
+    if (std::abs(static_cast<double>(id) - level) > 1) return false;
+    level += step;
+  }
+  return true;
+}
+
+std::vector<int64_t> ids_of(const std::map<int64_t, int64_t>& pixels) {
+  std::vector<int64_t> ids;
+  for (const auto& [id, count] : pixels) ids.push_back(id);
+  return ids;
+}
+
+std::string joined(const std::vector<int64_t>& ids) {
+  return fmt::format("{}", fmt::join(ids, ", "));
+}
+
 }  // namespace
+
+std::map<int64_t, int64_t> SegmentationSet::mask_pixels() const {
+  std::map<int64_t, int64_t> pixels;
+  for (size_t i = 0; i < files_.files.size(); ++i) {
+    const std::shared_ptr<const Raster> raster = mask(static_cast<int64_t>(i));
+    std::vector<float> values;
+    for (const PixelRect& part : in_parts(sizes_[i], 1)) {
+      values.resize(static_cast<size_t>(part.pixels()));
+      raster->read(part, values);
+      for (const float value : values) {
+        if (std::isnan(value)) continue;
+        require(value == std::floor(value) && std::abs(value) < 1e6F, ErrorKind::data,
+                "{}: class ids of a mask must be whole numbers, got {}", raster->info().source, value);
+        ++pixels[static_cast<int64_t>(value)];
+      }
+      require(pixels.size() <= 300, ErrorKind::data,
+              "{}: more than 300 different values: is it a mask of class ids?", raster->info().source);
+    }
+  }
+  return pixels;
+}
+
+std::vector<int64_t> SegmentationSet::ignored_by_default(const std::map<int64_t, int64_t>& found) {
+  std::set<int64_t> ignored = {-1, 255};
+  for (const double nodata : mask_nodata_)
+    if (nodata == std::floor(nodata) && std::abs(nodata) < 1e6) ignored.insert(static_cast<int64_t>(nodata));
+  if (mask_nodata_.empty() && are_grey_levels(found)) {
+    ignored.erase(255);
+    notes_.push_back(fmt::format(
+        "the masks have the grey levels {}: 255 is taken as a class; data.ignore = [255] ignores it",
+        joined(ids_of(found))));
+  }
+  return {ignored.begin(), ignored.end()};
+}
 
 void SegmentationSet::find_classes() {
   std::vector<int64_t> ignored = config_.ignore;
-  if (ignored.empty()) {
-    ignored = {-1, 255};
-    if (mask_nodata_ && *mask_nodata_ == std::floor(*mask_nodata_) && std::abs(*mask_nodata_) < 1e6)
-      ignored.push_back(static_cast<int64_t>(*mask_nodata_));
-  }
+  if (ignored.empty() && config_.classes != "auto") ignored = ignored_by_default({});
   std::sort(ignored.begin(), ignored.end());
   ignored.erase(std::unique(ignored.begin(), ignored.end()), ignored.end());
-  const auto without = [&](std::vector<SceneClass> all, const std::vector<int64_t>& ids) {
-    std::erase_if(
-        all, [&](const SceneClass& one) { return std::find(ids.begin(), ids.end(), one.id) != ids.end(); });
-    return all;
-  };
   if (config_.classes == "nlcd" || config_.classes == "cdl") {
     classes_ = config_.classes == "nlcd" ? nlcd_classes() : cdl_classes();
     require(config_.ignore.empty() || config_.ignore == classes_.ignored_ids(), ErrorKind::config,
@@ -54,36 +104,55 @@ void SegmentationSet::find_classes() {
       return config_.ignore.empty() &&
              std::find(config_.class_ids.begin(), config_.class_ids.end(), id) != config_.class_ids.end();
     });
+    require(config_.class_ids.size() > 1, ErrorKind::config,
+            "data.class_ids: expected at least two classes, got [{}]", joined(config_.class_ids));
     classes_ = ClassMap("list", plain_classes(config_.class_ids, config_.class_names, config_.class_colors),
                         ignored);
     return;
   }
-  std::set<int64_t> found;
-  for (size_t i = 0; i < files_.files.size(); ++i) {
-    const std::shared_ptr<const Raster> raster = mask(static_cast<int64_t>(i));
-    std::vector<float> values;
-    for (const PixelRect& part : in_parts(sizes_[i], 1)) {
-      values.resize(static_cast<size_t>(part.pixels()));
-      raster->read(part, values);
-      for (const float value : values) {
-        if (std::isnan(value)) continue;
-        require(value == std::floor(value) && std::abs(value) < 1e6F, ErrorKind::data,
-                "{}: class ids of a mask must be whole numbers, got {}", raster->info().source, value);
-        found.insert(static_cast<int64_t>(value));
-      }
-      require(found.size() <= 300, ErrorKind::data,
-              "{}: more than 300 different values: is it a mask of class ids?", raster->info().source);
-    }
-  }
+  const std::map<int64_t, int64_t> found = mask_pixels();
+  if (ignored.empty()) ignored = ignored_by_default(found);
   std::erase_if(ignored, [&](int64_t id) { return !found.contains(id); });
-  const std::vector<SceneClass> classes = without(plain_classes({found.begin(), found.end()}, {}), ignored);
-  require(!classes.empty(), ErrorKind::data, "{}: the masks have no class id that is not ignored ({})",
-          config_.masks, fmt::join(ignored, ", "));
-  std::vector<int64_t> ids;
-  for (const SceneClass& one : classes) ids.push_back(one.id);
+  std::vector<int64_t> ids = ids_of(found);
+  std::erase_if(ids, [&](int64_t id) { return std::binary_search(ignored.begin(), ignored.end(), id); });
+  require(!ids.empty(), ErrorKind::data,
+          "{}: the masks have no class id that is not ignored ({}); data.classes = \"list\" with "
+          "data.class_ids = [{}] "
+          "makes them classes",
+          config_.masks, joined(ignored), joined(ids_of(found)));
+  require(ids.size() > 1 || !ignored.empty(), ErrorKind::data,
+          "{}: expected masks of at least two classes, but all their pixels have the id {}", config_.masks,
+          ids.front());
+  const std::string advice = fmt::format(
+      "data.classes = \"list\" with data.class_ids = [{}] makes {} a class too, data.ignore = […] ignores "
+      "other "
+      "ids instead",
+      joined(ids_of(found)), joined(ignored));
+  require(
+      ids.size() > 1, ErrorKind::data,
+      "{}: expected masks of at least two classes, but only the id {} is left, since {} {} ignored ({}); {}",
+      config_.masks, ids.front(), joined(ignored), ignored.size() == 1 ? "is" : "are",
+      config_.ignore.empty() ? "-1, 255 and the masks' nodata value usually mark pixels without a label"
+                             : "by data.ignore",
+      advice);
   classes_ = ClassMap("auto", plain_classes(ids, {}), ignored);
-  notes_.push_back(fmt::format("classes found in the masks: {}; ignored: {}", fmt::join(ids, ", "),
-                               ignored.empty() ? "nothing" : fmt::format("{}", fmt::join(ignored, ", "))));
+  notes_.push_back(fmt::format("classes found in the masks: {}; ignored: {}", joined(ids),
+                               ignored.empty() ? "nothing" : joined(ignored)));
+  FillValues fills;
+  for (const int64_t id : ids) fills.see(static_cast<double>(id), id);
+  for (const FillValues::Found& fill : fills.found())
+    warnings_.push_back(
+        fmt::format("{} pixels of the masks have the id {}, which usually marks pixels without a "
+                    "label: data.ignore = [{}] ignores them",
+                    found.at(fill.first), fill.first, fill.first));
+  if (ignored.empty() || !config_.ignore.empty()) return;
+  int64_t left_out = 0, all = 0;
+  for (const auto& [id, pixels] : found) {
+    all += pixels;
+    if (std::binary_search(ignored.begin(), ignored.end(), id)) left_out += pixels;
+  }
+  notes_.push_back(fmt::format("{:.1f} % of the mask pixels are ignored; {}",
+                               100 * static_cast<double>(left_out) / static_cast<double>(all), advice));
 }
 
 void SegmentationSet::count_classes() {
@@ -97,6 +166,12 @@ void SegmentationSet::count_classes() {
         for (const int16_t label : labels(area.file, part))
           if (label >= 0) ++pixels_[split][static_cast<size_t>(label)];
   }
+  const std::vector<int64_t>& trained = pixels_[0];
+  const int64_t known = std::count_if(trained.begin(), trained.end(), [](int64_t n) { return n > 0; });
+  require(areas_[0].empty() || known > 1 || !all, ErrorKind::data,
+          "{}: the training split has labelled pixels of {} class{}, but a model needs two; data.split_seed, "
+          "data.blocks or data.validation and data.test give another split",
+          config_.masks, known, known == 1 ? "" : "es");
   if (!all)
     notes_.push_back(fmt::format("class counts and scale are measured on {} tiles per split", kMaxSampled));
 }
@@ -105,6 +180,7 @@ void SegmentationSet::measure() {
   const size_t bands = rule_.bands.size();
   std::vector<double> sum(bands, 0), square(bands, 0);
   double count = 0;
+  std::vector<FillValues> fills(bands);  // of each band
   PixelRule plain = rule_;
   plain.scale.mean.assign(bands, 0);
   plain.scale.stddev.assign(bands, 1);
@@ -120,6 +196,7 @@ void SegmentationSet::measure() {
         count += 1;
         for (size_t band = 0; band < bands; ++band) {
           const double value = window.image[pixel * bands + band];
+          fills[band].see(value, area.file);
           sum[band] += value;
           square[band] += value * value;
         }
@@ -127,6 +204,7 @@ void SegmentationSet::measure() {
     }
   }
   require(count > 0, ErrorKind::data, "{}: no pixel of the training split has data", config_.path);
+  warn_of_fills(fills);
   if (config_.scale != "standard") return;
   for (size_t band = 0; band < bands; ++band) {
     const double mean = sum[band] / count, variance = square[band] / count - mean * mean;
@@ -136,6 +214,17 @@ void SegmentationSet::measure() {
     if (constant)
       notes_.push_back(fmt::format("band {} is constant in the training split", rule_.bands[band]));
   }
+}
+
+void SegmentationSet::warn_of_fills(const std::vector<FillValues>& fills) {
+  for (size_t band = 0; band < fills.size(); ++band)
+    for (const FillValues::Found& fill : fills[band].found()) {
+      const std::string value = fill_text(fill.value);
+      warnings_.push_back(fmt::format(
+          "{} training pixels have {} in band {}, which usually stands for a missing value, the first in {}: "
+          "data.nodata = {} treats them as missing",
+          fill.count, value, rule_.bands[band], files_.files[static_cast<size_t>(fill.first)].image, value));
+    }
 }
 
 void SegmentationSet::make_hash() {

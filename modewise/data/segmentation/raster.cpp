@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/npy.h"
 
@@ -13,12 +13,6 @@ namespace modewise::data {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string extension(const std::string& path) {
-  std::string text = fs::path(path).extension().string();
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 class TiffRaster final : public Raster {
  public:
@@ -143,13 +137,13 @@ class MemoryRaster final : public Raster {
 }  // namespace
 
 bool is_raster_name(const std::string& path) {
-  const std::string end = extension(path);
+  const std::string end = lower_extension(path);
   return end == ".tif" || end == ".tiff" || end == ".npy";
 }
 
 std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& axes) {
   std::unique_ptr<Raster> raster;
-  if (extension(path) == ".npy")
+  if (lower_extension(path) == ".npy")
     raster = std::make_unique<ArrayRaster>(path, axes);
   else
     raster = std::make_unique<TiffRaster>(path);

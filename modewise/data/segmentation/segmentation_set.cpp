@@ -87,10 +87,8 @@ void SegmentationSet::check_pairs() {
   RasterInfo first;
   for (int64_t i = 0; i < n; ++i) {
     const RasterInfo info = image(i)->info(), mask_info = mask(i)->info();
-    if (i == 0) {
-      first = info;
-      mask_nodata_ = mask_info.nodata;
-    }
+    if (i == 0) first = info;
+    if (mask_info.nodata) mask_nodata_.insert(*mask_info.nodata);
     require(mask_info.times == 1 && mask_info.bands == 1, ErrorKind::data,
             "{}: a mask must have one band of class ids, got {} bands", mask_info.source,
             mask_info.times * mask_info.bands);

@@ -4,13 +4,16 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "modewise/data/fill_values.h"
 #include "modewise/data/segmentation/class_map.h"
 #include "modewise/data/segmentation/config.h"
 #include "modewise/data/segmentation/files.h"
@@ -45,8 +48,9 @@ class SegmentationSet {
  public:
   /// Lists, checks and splits the images of `config`, counts classes, and fits the scale to the training
   /// split. `window_multiple`: windows are multiples of it. Errors: no_input, data and config errors that
-  /// name the file. Without `with_test` there is no test area: test images are not opened; for one scene only
-  /// the masks of test blocks are read, because the split balances the classes.
+  /// name the file; masks, or a training split, of fewer than two classes. Without `with_test` there is no
+  /// test area: test images are not opened; for one scene only the masks of test blocks are read, because the
+  /// split balances the classes.
   SegmentationSet(const SegmentationDataConfig& config, int64_t window_multiple, bool with_test = true);
   /// Images read with the classes, scale and window of a run. With `whole` there is no split: every image is
   /// one area of the test split. `with_test` as above.
@@ -74,6 +78,7 @@ class SegmentationSet {
   }
   const std::string& split_rule() const { return files_.rule; }
   const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
   const std::string& hash() const { return hash_; }
   std::string source() const { return config_.path; }
   std::optional<io::GeoReference> geo(int64_t file) const { return image(file)->info().geo; }
@@ -91,6 +96,9 @@ class SegmentationSet {
   std::shared_ptr<const Raster> opened(int64_t file, bool mask) const;
   void leave_test_files_out();
   void check_pairs();
+  /// Number of pixels of each id in the masks.
+  std::map<int64_t, int64_t> mask_pixels() const;
+  std::vector<int64_t> ignored_by_default(const std::map<int64_t, int64_t>& found);
   void find_classes();
   void split_scene();
   void split_tiles();
@@ -98,6 +106,7 @@ class SegmentationSet {
   void cut_tiles();
   void count_classes();
   void measure();
+  void warn_of_fills(const std::vector<FillValues>& fills);
   void make_hash();
   SegmentationDataConfig config_;
   SceneFiles files_;
@@ -108,9 +117,9 @@ class SegmentationSet {
   std::vector<SceneArea> tiles_;
   std::array<std::vector<SceneArea>, 3> areas_;
   std::array<std::vector<int64_t>, 3> pixels_;
-  std::vector<PixelRect> sizes_;       // of each file
-  std::optional<double> mask_nodata_;  // of the first mask
-  std::vector<std::string> notes_;
+  std::vector<PixelRect> sizes_;  // of each file
+  std::set<double> mask_nodata_;  // of all masks
+  std::vector<std::string> notes_, warnings_;
   std::string hash_;
   mutable std::mutex mutex_;
   mutable std::vector<std::shared_ptr<const Raster>>

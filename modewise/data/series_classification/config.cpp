@@ -25,6 +25,14 @@ void CollectionConfig::fields(Fields& f) {
         {.is_path = [](const std::string& text) { return text != "motifs"; }});
   f.add("train", train, "training file (.ts, .tsv, .csv, .txt, .arff), instead of path", {.is_path = always});
   f.add("test", test, "test file, instead of path", {.is_path = always});
+  f.add("label", columns.label,
+        "class column of a table; auto: label, class, target or y, or the first one without a header");
+  f.add("index", columns.index,
+        "columns of a table that number or name the samples, left out of their values; auto: nameless "
+        "columns, columns "
+        "named id, index, sample …, and running numbers; none");
+  f.add("header", columns.header, "whether the first row of a table has names: auto, yes or no",
+        {.one_of = {"auto", "yes", "no"}});
   f.add(
       "protocol", protocol,
       "split protocol: official (validation from the training samples), paper (random 80/10/10 split of all "

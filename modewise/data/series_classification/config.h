@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "modewise/core/fields.h"
 
@@ -21,10 +22,22 @@ struct MotifsConfig {
   void fields(Fields& f);
 };
 
+/// Columns of tables besides the values of the series.
+struct SampleColumns {
+  /// auto: the column label, class, target or y, the first one without a header | NAME.
+  std::string label = "auto";
+  /// auto: a nameless column, one named id, index or sample …, or a running number | none | NAMES.
+  std::vector<std::string> index = {"auto"};
+  std::string header = "auto";  // auto | yes | no: whether the first row has names
+
+  bool finds_index() const { return index == std::vector<std::string>{"auto"}; }
+};
+
 struct CollectionConfig {
   /// Folder with X_TRAIN.ts and X_TEST.ts, one of the two files, a file of all samples, or "motifs".
   std::string path;
   std::string train, test;  // the two files, instead of `path`
+  SampleColumns columns;
   /// official: the files' own split, validation samples taken from training; for one file a fifth is the test
   /// split, independent of the seed. paper (Tensorized Attention, D.2): random 80/10/10 split of all samples.
   /// tslib (Time-Series-Library): the test samples are also the validation samples.

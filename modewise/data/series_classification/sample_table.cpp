@@ -1,21 +1,23 @@
 // Samples as rows of a table: a class and the values of one variable (the UCR archive's .tsv and .txt, CSV).
 
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <set>
+#include <span>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/name_index.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/data/series_classification/sources.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/numeric_text.h"
 #include "modewise/io/tables/arff.h"
+#include "modewise/io/tables/column_names.h"
 #include "modewise/io/tables/csv.h"
 #include "modewise/io/tables/ts_file.h"
 
@@ -26,7 +28,9 @@ namespace {
 struct SampleTable {
   int64_t rows = 0, width = 0;
   std::vector<float> values;
-  std::vector<std::string> labels;
+  std::vector<int32_t> labels;  // −1: unknown; empty: no classes
+  std::vector<std::string> classes;
+  std::vector<std::string> index, warnings;
 };
 
 /// Class of a number: 1.0000000e+00 is class 1.
@@ -41,75 +45,9 @@ float as_float(double value, const std::string& path, int64_t number) {
   return static_cast<float>(value);
 }
 
-SampleTable numbers_of(const std::string& path) {
-  const io::NumericText text = io::read_numeric_text(path);
-  require(text.columns >= 2, ErrorKind::data, "{}: expected a class and values in each row, found one number",
-          path);
-  SampleTable table{text.rows, text.columns - 1, {}, {}};
-  for (int64_t row = 0; row < text.rows; ++row) {
-    const double* cells = text.values.data() + row * text.columns;
-    require(!std::isnan(cells[0]), ErrorKind::data, "{}: sample {} has no class", path, row + 1);
-    table.labels.push_back(class_text(cells[0]));
-    for (int64_t i = 1; i < text.columns; ++i) table.values.push_back(as_float(cells[i], path, row + 1));
-  }
-  return table;
-}
-
-bool names_a_class(std::string name) {
-  static constexpr std::array<std::string_view, 4> names = {"label", "class", "target", "y"};
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// The class column: the one with such a name if there is a header, else the first.
-const io::CsvColumn* class_column(const io::CsvTable& table) {
-  if (!table.had_header) return &table.columns[0];
-  for (const io::CsvColumn& column : table.columns)
-    if (names_a_class(column.name)) return &column;
-  return nullptr;
-}
-
-std::vector<std::string> classes_in(const io::CsvColumn& column, const std::string& path) {
-  require(column.kind != io::CsvColumn::date, ErrorKind::data,
-          "{}: column '{}' must hold classes, it holds dates", path, column.name);
-  std::vector<std::string> out;
-  if (column.kind == io::CsvColumn::text)
-    for (const auto text : column.texts) out.emplace_back(io::strip_spaces(text));
-  else
-    for (const double x : column.numbers) out.push_back(std::isnan(x) ? "" : class_text(x));
-  for (size_t row = 0; row < out.size(); ++row)
-    require(!out[row].empty(), ErrorKind::data, "{}: sample {} has no class", path, row + 1);
-  return out;
-}
-
-SampleTable columns_of(const std::string& path) {
-  const io::CsvTable csv = io::read_csv(path);
-  const io::CsvColumn* classes = class_column(csv);
-  SampleTable table;
-  table.rows = csv.rows;
-  if (classes != nullptr) table.labels = classes_in(*classes, path);
-  std::vector<const std::vector<double>*> columns;
-  for (const io::CsvColumn& column : csv.columns) {
-    if (&column == classes) continue;
-    require(column.kind == io::CsvColumn::number, ErrorKind::data,
-            "{}: column '{}' must hold numbers, it holds {}; in a table with a header the class column is "
-            "'label', 'class', 'target' or 'y'",
-            path, column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
-    columns.push_back(&column.numbers);
-  }
-  require(!columns.empty(), ErrorKind::data, "{}: expected a class and values in each row, found one cell",
-          path);
-  table.width = std::ssize(columns);
-  for (int64_t row = 0; row < csv.rows; ++row)
-    for (const auto* column : columns)
-      table.values.push_back(as_float((*column)[static_cast<size_t>(row)], path, row + 1));
-  return table;
-}
-
 /// Class names, sorted as numbers if all are numbers, else as text.
 std::vector<std::string> ordered_classes(std::vector<std::string> classes) {
   std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   const auto number = [](const std::string& text) {
     double value = 0;
     return std::pair(io::parse_number(text, '.', value), value);
@@ -120,38 +58,319 @@ std::vector<std::string> ordered_classes(std::vector<std::string> classes) {
   return classes;
 }
 
+/// Sets labels and classes from each row's class, `of(row)`; "": unknown.
+template <class Of>
+void set_labels(SampleTable& table, const Of& of) {
+  NameIndex found;
+  std::vector<std::string> classes;
+  table.labels.reserve(static_cast<size_t>(table.rows));
+  for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
+    const auto name = of(row);
+    if (name.empty()) {
+      table.labels.push_back(-1);
+      continue;
+    }
+    const auto [place, is_new] = found.add(name);
+    if (is_new) classes.emplace_back(name);
+    table.labels.push_back(static_cast<int32_t>(place));
+  }
+  table.classes = ordered_classes(classes);
+  const NameIndex places(table.classes);
+  std::vector<int32_t> sorted;
+  for (const std::string& name : classes) sorted.push_back(static_cast<int32_t>(*places.find(name)));
+  for (int32_t& label : table.labels)
+    if (label >= 0) label = sorted[static_cast<size_t>(label)];
+}
+
+/// Numbers that are classes: integers, or few different ones.
+void require_class_numbers(std::span<const double> numbers, const std::string& path,
+                           const std::string& column) {
+  constexpr size_t kFew = 10;
+  std::set<double> different;
+  bool integers = true;
+  for (const double x : numbers) {
+    if (std::isnan(x)) continue;
+    integers = integers && x == std::floor(x);
+    if (different.size() <= numbers.size() / 2) different.insert(x);
+  }
+  require(
+      integers || different.size() <= kFew || different.size() <= numbers.size() / 2, ErrorKind::data,
+      "{}: column '{}' must hold classes, but most of its {} numbers are different, such as {}: targets of "
+      "regression; data.label names the class column",
+      path, column, numbers.size(), *different.begin());
+}
+
+SampleTable numbers_of(const std::string& path) {
+  const io::NumericText text = io::read_numeric_text(path);
+  require(text.columns >= 2, ErrorKind::data, "{}: expected a class and values in each row, found one number",
+          path);
+  SampleTable table{text.rows, text.columns - 1, {}, {}, {}, {}, {}};
+  std::vector<double> classes;
+  table.values.reserve(static_cast<size_t>(table.rows * table.width));
+  for (int64_t row = 0; row < text.rows; ++row) {
+    const double* cells = text.values.data() + row * text.columns;
+    classes.push_back(cells[0]);
+    for (int64_t i = 1; i < text.columns; ++i) table.values.push_back(as_float(cells[i], path, row + 1));
+  }
+  require_class_numbers(classes, path, "1");
+  set_labels(table, [&](size_t row) { return std::isnan(classes[row]) ? "" : class_text(classes[row]); });
+  return table;
+}
+
+/// Chooses the class column and the index columns of a table.
+class ColumnChoice {
+ public:
+  ColumnChoice(const io::CsvTable& table, const std::string& path, const SampleColumns& wanted, bool training)
+      : table_(table), path_(path), wanted_(wanted), training_(training) {
+    for (const io::CsvColumn& column : table.columns) names_.push_back(column.name);
+    classes = class_column();
+    if (wanted.finds_index()) {
+      find_index();
+    } else if (wanted.index != std::vector<std::string>{"none"}) {
+      for (const std::string& name : wanted.index)
+        if (const io::CsvColumn* column = named(name, "data.index")) index.push_back(column);
+    }
+  }
+
+  const io::CsvColumn* classes = nullptr;  // null: none
+  std::vector<const io::CsvColumn*> index;
+  bool found_index = false;  // the index columns are a guess
+
+  std::string called(const io::CsvColumn& column) const {
+    return is_nameless(column) ? "the column without a name" : fmt::format("column '{}'", column.name);
+  }
+
+ private:
+  bool is_nameless(const io::CsvColumn& column) const {
+    return table_.had_header && column.name == fmt::format("column {}", &column - table_.columns.data() + 1);
+  }
+
+  const io::CsvColumn* named(const std::string& name, const char* option) const {
+    const io::CsvColumn* column = table_.find(name);
+    if (column == nullptr && training_)
+      fail(ErrorKind::data, "{}: there is no column '{}' ({}){}; the columns are: {}", path_, name, option,
+           nearest_name_hint(name, names_), listed_names(names_));
+    return column;
+  }
+
+  /// The first column without a header, else the one with such a name.
+  const io::CsvColumn* class_column() const {
+    if (wanted_.label != "auto") return named(wanted_.label, "data.label");
+    if (!table_.had_header) return &table_.columns[0];
+    const io::CsvColumn* found = nullptr;
+    for (const io::CsvColumn& column : table_.columns) {
+      if (!io::names_a_class(column.name)) continue;
+      require(found == nullptr, ErrorKind::data,
+              "{}: columns '{}' and '{}' may both be the class; set data.label to one of them, and leave the "
+              "other out of the file if it is not a value of the series",
+              path_, found == nullptr ? "" : found->name, column.name);
+      found = &column;
+    }
+    return found;
+  }
+
+  /// Whether the cells are all different, none missing, and names or integers.
+  static bool identifies_rows(const io::CsvColumn& column) {
+    if (column.kind == io::CsvColumn::text) {
+      NameIndex seen;
+      for (const auto text : column.texts)
+        if (text.empty() || !seen.add(text).second) return false;
+      return true;
+    }
+    return column.kind == io::CsvColumn::number && all_integers(column) && all_different(column);
+  }
+  static bool all_integers(const io::CsvColumn& column) {
+    return column.kind == io::CsvColumn::number &&
+           std::all_of(column.numbers.begin(), column.numbers.end(),
+                       [](double x) { return x == std::floor(x); });  // false for NaN
+  }
+  static bool all_different(const io::CsvColumn& column) {
+    std::vector<double> sorted = column.numbers;
+    std::sort(sorted.begin(), sorted.end());
+    return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  }
+  static bool counts(const io::CsvColumn& column) {
+    for (size_t row = 1; row < column.numbers.size(); ++row)
+      if (column.numbers[row] != column.numbers[row - 1] + 1) return false;
+    return all_integers(column);
+  }
+
+  void find_index() {
+    found_index = true;
+    std::vector<const io::CsvColumn*> values;
+    for (const io::CsvColumn& column : table_.columns) {
+      if (&column == classes) continue;
+      if (!is_nameless(column) && !(table_.had_header && io::names_an_index(column.name))) {
+        values.push_back(&column);
+        continue;
+      }
+      require(
+          identifies_rows(column), ErrorKind::data,
+          "{}: {} looks like an index of the samples by its name, but its cells are not different integers "
+          "or "
+          "names; set data.index={} to leave it out, or data.index=none to keep it as a value of the series",
+          path_, called(column), column.name);
+      index.push_back(&column);
+    }
+    if (training_) find_nameless_index(values);  // by the training table alone, so that others are read alike
+  }
+
+  /// A running number among columns that do not count is an index; different integers among numbers may be
+  /// one.
+  void find_nameless_index(const std::vector<const io::CsvColumn*>& values) {
+    constexpr int64_t kFewRows = 4;  // with fewer, chance looks like an index
+    if (!index.empty() || values.size() < 2 || table_.rows < kFewRows) return;
+    const io::CsvColumn* whole = nullptr;  // the only column of integers
+    for (const io::CsvColumn* column : values) {
+      if (column->kind != io::CsvColumn::number || !all_integers(*column)) continue;
+      if (whole != nullptr) return;
+      whole = column;
+    }
+    if (whole == nullptr || !all_different(*whole)) return;
+    require(counts(*whole), ErrorKind::data,
+            "{}: column '{}' has a different integer in each row ({}, {}, …) and may be an index; set "
+            "data.index={} to leave it out of the samples, or data.index=none to keep it as a value of the "
+            "series",
+            path_, whole->name, whole->numbers[0], whole->numbers[1], whole->name);
+    index.push_back(whole);
+  }
+
+  const io::CsvTable& table_;
+  const std::string& path_;
+  const SampleColumns& wanted_;
+  bool training_;
+  std::vector<std::string> names_;
+};
+
+void set_classes(SampleTable& table, const io::CsvColumn& column, const std::string& path) {
+  require(column.kind != io::CsvColumn::date, ErrorKind::data,
+          "{}: column '{}' must hold classes, it holds dates", path, column.name);
+  if (column.kind == io::CsvColumn::text)
+    return set_labels(table, [&](size_t row) { return io::strip_spaces(column.texts[row]); });
+  require_class_numbers(column.numbers, path, column.name);
+  set_labels(table, [&](size_t row) {
+    return std::isnan(column.numbers[row]) ? std::string() : class_text(column.numbers[row]);
+  });
+}
+
+bool is_whole(double x) {
+  return x == std::floor(x);
+}
+
+/// Whether the first row of a table with text classes has names: one that names a class, or 0, 1, 2, … above
+/// fractional numbers.
+bool begins_with_names(const io::CsvTable& csv) {
+  size_t numbers = 0, texts = 0;
+  bool count = csv.rows > 1, integers = true;
+  double before = 0;
+  for (const io::CsvColumn& column : csv.columns) {
+    if (column.kind == io::CsvColumn::text) {
+      ++texts;
+      if (io::names_a_class(column.texts[0])) return true;
+    } else if (column.kind == io::CsvColumn::number) {
+      const double first = column.numbers[0];
+      count = count && is_whole(first) && (numbers == 0 || first == before + 1);
+      integers = integers && std::all_of(column.numbers.begin(), column.numbers.end(), is_whole);
+      before = first;
+      ++numbers;
+    }
+  }
+  return texts > 0 && numbers > 1 && count && !integers;
+}
+
+io::CsvTable read_columns(const std::string& path, const std::string& header, SampleTable& table) {
+  io::CsvOptions options;
+  options.plain_numbers = true;
+  if (header != "auto") options.header = header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
+  io::CsvTable csv = io::read_csv(path, options);
+  if (header != "auto") return csv;
+  if (!csv.had_header && begins_with_names(csv)) {
+    options.header = io::CsvOptions::yes;
+    csv = {};
+    return io::read_csv(path, options);
+  }
+  if (!csv.suspect_row.empty())
+    table.warnings.push_back(fmt::format("{}: the first row ({}) is taken as {}; data.header sets what it is",
+                                         path, csv.suspect_row, csv.had_header ? "names" : "a sample"));
+  return csv;
+}
+
+SampleTable columns_of(const std::string& path, const SampleColumns& wanted, bool training) {
+  SampleTable table;
+  const io::CsvTable csv = read_columns(path, wanted.header, table);
+  const ColumnChoice choice(csv, path, wanted, training);
+  table.rows = csv.rows;
+  if (choice.classes != nullptr) set_classes(table, *choice.classes, path);
+  for (const io::CsvColumn* column : choice.index) {
+    table.index.push_back(column->name);
+    if (choice.found_index)
+      table.warnings.push_back(
+          fmt::format("{}: {} numbers or names the samples and is left out of them "
+                      "(data.index=none keeps it as a value)",
+                      path, choice.called(*column)));
+  }
+  std::vector<const std::vector<double>*> columns;
+  for (const io::CsvColumn& column : csv.columns) {
+    if (&column == choice.classes ||
+        std::find(choice.index.begin(), choice.index.end(), &column) != choice.index.end())
+      continue;
+    require(column.kind == io::CsvColumn::number, ErrorKind::data,
+            "{}: column '{}' must hold numbers, it holds {}; in a table with a header the class column is "
+            "'label', 'class', 'target' or 'y' (or data.label), and data.index leaves columns out",
+            path, column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
+    columns.push_back(&column.numbers);
+  }
+  require(!columns.empty(), ErrorKind::data, "{}: expected a class and values in each row, found one cell",
+          path);
+  table.width = std::ssize(columns);
+  table.values.reserve(static_cast<size_t>(table.rows * table.width));
+  for (int64_t row = 0; row < csv.rows; ++row)
+    for (const auto* column : columns)
+      table.values.push_back(as_float((*column)[static_cast<size_t>(row)], path, row + 1));
+  return table;
+}
+
 }  // namespace
 
-RawSamples read_sample_table(const std::string& path) {
+RawSamples read_sample_table(const std::string& path, const SampleColumns& columns, bool training) {
   const std::filesystem::path file(path);
-  const SampleTable table = file.extension() == ".txt" ? numbers_of(path) : columns_of(path);
+  SampleTable table =
+      lower_extension(file) == ".txt" ? numbers_of(path) : columns_of(path, columns, training);
   RawSamples out;
   out.variables = 1;
   out.source = path;
   out.name = file.stem().string();
-  out.classes = ordered_classes(table.labels);
-  const NameIndex place(out.classes);
+  out.classes = std::move(table.classes);
+  out.index = std::move(table.index);
+  out.warnings = std::move(table.warnings);
+  out.labels = std::move(table.labels);
+  const auto unknown = std::find(out.labels.begin(), out.labels.end(), -1);
+  if (unknown != out.labels.end() && !out.classes.empty())
+    out.unlabelled = fmt::format("{}: sample {}", path, unknown - out.labels.begin() + 1);
+  out.labels.resize(static_cast<size_t>(table.rows), -1);
+  // Missing values at its end end a series: the values move to the front.
+  std::vector<int32_t> lengths;
+  lengths.reserve(static_cast<size_t>(table.rows));
+  float* end = table.values.data();
   for (int64_t row = 0; row < table.rows; ++row) {
     const float* values = table.values.data() + row * table.width;
     int64_t steps = table.width;
     while (steps > 0 && std::isnan(values[steps - 1])) --steps;
     require(steps > 0, ErrorKind::data, "{}: sample {} has no values", path, row + 1);
     out.missing += std::count_if(values, values + steps, [](float x) { return std::isnan(x); });
-    at::Tensor series = at::empty({1, steps}, at::kFloat);
-    std::copy_n(values, steps, series.mutable_data_ptr<float>());
-    out.samples.push_back(std::move(series));
-    out.labels.push_back(table.labels.empty()
-                             ? -1
-                             : static_cast<int64_t>(*place.find(table.labels[static_cast<size_t>(row)])));
+    end = std::copy(values, values + steps, end);
+    lengths.push_back(static_cast<int32_t>(steps));
   }
+  table.values.resize(static_cast<size_t>(end - table.values.data()));
+  out.samples = SeriesSamples(1, std::move(table.values), lengths);
   return out;
 }
 
-RawSamples read_samples(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension();
+RawSamples read_samples(const std::string& path, const SampleColumns& columns, bool training) {
+  const std::string ending = lower_extension(path);
   if (ending == ".ts") return samples_of(io::read_ts(path), path);
   if (ending == ".arff") return samples_of(io::read_arff(path), path);
-  return read_sample_table(path);
+  return read_sample_table(path, columns, training);
 }
 
 }  // namespace modewise::data

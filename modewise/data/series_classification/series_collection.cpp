@@ -9,10 +9,13 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
@@ -39,12 +42,12 @@ constexpr uint64_t kTestSeed = 0;
 std::string file_of_part(const fs::path& folder, const std::string& part) {
   for (const std::string_view ending : kEndings) {
     std::string found;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename().string();
-      if (!name.ends_with(part + std::string(ending))) continue;
+    for (const fs::path& entry : data_entries(folder)) {
+      const std::string name = entry.filename().string();
+      if (lower_extension(name) != ending || !entry.stem().string().ends_with(part)) continue;
       require(found.empty(), ErrorKind::data, "{}: several files end in {}{}; name one of them",
               folder.string(), part, ending);
-      found = entry.path().string();
+      found = entry.string();
     }
     if (!found.empty()) return found;
   }
@@ -78,21 +81,23 @@ CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
 /// Appends the samples of a file, with classes matched by name.
 void append(SeriesCollection& set, RawSamples raw, const std::string& part) {
   const NameIndex known(set.classes);
-  for (size_t i = 0; i < raw.samples.size(); ++i) {
-    int64_t label = -1;
-    if (raw.labels[i] >= 0) {
-      const std::string& name = raw.classes[static_cast<size_t>(raw.labels[i])];
-      const auto found = known.find(name);
-      if (!found)
-        fail(ErrorKind::data, "{}: sample {} has class '{}', which no training sample has (there are {})",
-             raw.source, i + 1, name, listed_names(set.classes));
-      label = static_cast<int64_t>(*found);
-    }
-    fill_gaps(raw.samples[i]);
-    set.samples.push_back(std::move(raw.samples[i]));
-    set.labels.push_back(label);
-    set.names.push_back(fmt::format("{} {}", part, i + 1));
+  std::vector<std::optional<size_t>> places;  // of the file's classes in the set's
+  for (const std::string& name : raw.classes) places.push_back(known.find(name));
+  const size_t count = raw.samples.size();
+  set.labels.reserve(set.labels.size() + count);
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t label = raw.labels[i];
+    if (label >= 0 && !places[static_cast<size_t>(label)])
+      fail(ErrorKind::data, "{}: sample {} has class '{}', which no training sample has (there are {})",
+           raw.source, i + 1, raw.classes[static_cast<size_t>(label)], listed_names(set.classes));
+    set.labels.push_back(label < 0 ? -1 : static_cast<int64_t>(*places[static_cast<size_t>(label)]));
+    if (raw.missing > 0) fill_gaps(raw.samples.values(i), set.variables);
   }
+  raw.labels = {};
+  set.samples.append(std::move(raw.samples));
+  set.numbered.add(part, count);
+  if (set.unlabelled.empty()) set.unlabelled = raw.unlabelled;
+  for (std::string& warning : raw.warnings) add_warning(set, std::move(warning));
   if (raw.missing > 0)
     set.notes.push_back(
         fmt::format("{}: {} missing values filled by linear interpolation", raw.source, raw.missing));
@@ -119,26 +124,26 @@ void require_fitting(const RawSamples& train, const RawSamples& test) {
   require(!test.classes.empty(), ErrorKind::data, "{}: the test samples have no classes", test.source);
 }
 
-/// Samples by class, each shuffled by the seed.
-std::vector<std::vector<int64_t>> shuffled_classes(const SeriesCollection& set,
-                                                   const std::vector<int64_t>& samples, uint64_t seed) {
-  std::vector<std::vector<int64_t>> out;
-  const std::vector<std::vector<int64_t>> by_class = samples_by_class(set, samples);
+/// Calls `each` with the samples of each class, shuffled by the seed.
+void for_each_shuffled_class(const SeriesCollection& set, std::vector<int64_t> samples, uint64_t seed,
+                             const std::function<void(std::span<const int64_t> members)>& each) {
+  std::vector<std::vector<int64_t>> by_class = samples_by_class(set, samples);
+  samples = {};
   for (size_t label = 1; label < by_class.size(); ++label) {
-    const std::vector<int64_t>& members = by_class[label];
-    const auto order =
+    std::vector<int64_t> members = std::exchange(by_class[label], {});
+    std::vector<int64_t> shuffled =
         random_permutation(std::ssize(members), {seed, RandomSite::splits, static_cast<uint64_t>(label)});
-    std::vector<int64_t> shuffled;
-    for (const int64_t at : order) shuffled.push_back(members[static_cast<size_t>(at)]);
-    out.push_back(std::move(shuffled));
+    for (int64_t& at : shuffled) at = members[static_cast<size_t>(at)];
+    members = {};
+    each(shuffled);
   }
-  return out;
 }
 
 /// Stratified split into training, validation and test; each class keeps at least one training sample.
-void split_again(SeriesCollection& set, const std::vector<int64_t>& samples, double validation, double test,
+void split_again(SeriesCollection& set, std::vector<int64_t> samples, double validation, double test,
                  uint64_t seed) {
-  for (const std::vector<int64_t>& members : shuffled_classes(set, samples, seed)) {
+  set.train.reserve(samples.size());
+  for_each_shuffled_class(set, std::move(samples), seed, [&](std::span<const int64_t> members) {
     const auto n = static_cast<double>(members.size());
     int64_t for_test = std::llround(test * n),
             for_validation = std::llround((validation + test) * n) - for_test;
@@ -152,20 +157,21 @@ void split_again(SeriesCollection& set, const std::vector<int64_t>& samples, dou
                                            : set.train)
           .push_back(members[i]);
     }
-  }
+  });
   for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
 }
 
 /// Puts a fraction of each class into the test split, independent of the config's seed; returns the others.
-std::vector<int64_t> keep_test_samples(SeriesCollection& set, const std::vector<int64_t>& samples) {
+std::vector<int64_t> keep_test_samples(SeriesCollection& set, std::vector<int64_t> samples) {
   std::vector<int64_t> others;
-  for (const std::vector<int64_t>& members : shuffled_classes(set, samples, kTestSeed)) {
+  others.reserve(samples.size());
+  for_each_shuffled_class(set, std::move(samples), kTestSeed, [&](std::span<const int64_t> members) {
     const auto n = static_cast<double>(members.size());
     const int64_t share = std::llround(kTestShare * n);
     const auto kept = members.begin() + (n >= 3 ? std::max<int64_t>(share, 1) : 0);
     set.test.insert(set.test.end(), members.begin(), kept);
     others.insert(others.end(), kept, members.end());
-  }
+  });
   std::sort(others.begin(), others.end());
   return others;
 }
@@ -173,39 +179,41 @@ std::vector<int64_t> keep_test_samples(SeriesCollection& set, const std::vector<
 /// `all`: the training samples are all samples.
 void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t training_samples, bool all) {
   std::vector<int64_t> own;
+  own.reserve(static_cast<size_t>(training_samples));
   for (int64_t i = 0; i < set.count(); ++i) (i < training_samples ? own : set.test).push_back(i);
   const auto seed = static_cast<uint64_t>(config.split_seed);
   if (config.protocol == "tslib") {
     set.train = own;
     set.validation = set.test;
-    set.notes.insert(
-        set.notes.begin(),
+    add_warning(
+        set,
         "protocol tslib: the weights are selected ON THE TEST SAMPLES and each split is scaled on its "
         "own, like Time-Series-Library; the accuracy is an upper bound, not an estimate");
-    set.warnings = 1;
   } else if (config.protocol == "paper") {
     own.insert(own.end(), set.test.begin(), set.test.end());
     set.test.clear();
-    split_again(set, own, 0.1, 0.1, seed);
+    split_again(set, std::move(own), 0.1, 0.1, seed);
     set.notes.push_back(fmt::format("protocol paper: random split of all {} samples by class with seed {}",
-                                    own.size(), config.split_seed));
+                                    set.count(), config.split_seed));
   } else if (all) {
-    split_again(set, keep_test_samples(set, own), config.validation_share, 0, seed);
+    split_again(set, keep_test_samples(set, std::move(own)), config.validation_share, 0, seed);
     set.notes.push_back(
         fmt::format("no test file: {} of the {} samples are the test split, independent of data.split_seed",
-                    set.test.size(), own.size()));
+                    set.test.size(), set.count()));
   } else {
-    split_again(set, own, config.validation_share, 0, seed);
+    split_again(set, std::move(own), config.validation_share, 0, seed);
   }
 }
 
 /// Reads the test samples if they are requested, or if the protocol splits all samples.
 std::optional<RawSamples> read_test_samples(const CollectionConfig& config, const std::string& file,
-                                            bool with_test) {
+                                            bool with_test, const std::vector<std::string>& index) {
   if (!with_test && config.protocol != "paper") return std::nullopt;
   if (config.is_simulated())
     return simulate_motifs(config.motifs, static_cast<uint64_t>(config.split_seed), true);
-  return file.empty() ? std::nullopt : std::optional(read_samples(file));
+  SampleColumns columns = config.columns;
+  if (!index.empty()) columns.index = index;
+  return file.empty() ? std::nullopt : std::optional(read_samples(file, columns, false));
 }
 
 /// Mean and standard deviation of each variable over `samples`; `sample`: with ddof 1.
@@ -215,9 +223,9 @@ VariableScale fit_scale(const SeriesCollection& set, const std::vector<int64_t>&
   for (size_t v = 0; v < variables; ++v) {
     const auto each = [&](const auto& add) {
       for (const int64_t i : samples) {
-        const at::Tensor& series = set.samples[static_cast<size_t>(i)];
-        const float* x = series.const_data_ptr<float>() + static_cast<int64_t>(v) * series.size(1);
-        for (int64_t t = 0; t < series.size(1); ++t)
+        const int64_t steps = set.samples.steps(static_cast<size_t>(i));
+        const float* x = set.samples.values(static_cast<size_t>(i)).data() + static_cast<int64_t>(v) * steps;
+        for (int64_t t = 0; t < steps; ++t)
           if (!std::isnan(x[t])) add(static_cast<double>(x[t]));
       }
     };
@@ -237,21 +245,21 @@ VariableScale fit_scale(const SeriesCollection& set, const std::vector<int64_t>&
 }
 
 /// Scales in place; a variable without values becomes 0, the mean.
-void apply_scale(at::Tensor& series, const VariableScale& scale) {
-  for (int64_t v = 0; v < series.size(0); ++v) {
-    float* x = series.mutable_data_ptr<float>() + v * series.size(1);
+void apply_scale(const SeriesSamples& samples, int64_t sample, const VariableScale& scale) {
+  const int64_t steps = samples.steps(static_cast<size_t>(sample));
+  for (int64_t v = 0; v < samples.variables(); ++v) {
+    float* x = samples.values(static_cast<size_t>(sample)).data() + v * steps;
     const bool scaled = !scale.mean.empty();
     const double mean = scaled ? scale.mean[static_cast<size_t>(v)] : 0,
                  stddev = scaled ? scale.stddev[static_cast<size_t>(v)] : 1;
-    for (int64_t t = 0; t < series.size(1); ++t)
+    for (int64_t t = 0; t < steps; ++t)
       x[t] = std::isnan(x[t]) ? 0.0f : static_cast<float>((static_cast<double>(x[t]) - mean) / stddev);
   }
 }
 
 void scale_samples(SeriesCollection& set, const std::string& normalize) {
   for (int64_t i = 0; i < set.count(); ++i)
-    apply_scale(set.samples[static_cast<size_t>(i)],
-                normalize == "sample" ? fit_scale(set, {i}, false) : set.scale);
+    apply_scale(set.samples, i, normalize == "sample" ? fit_scale(set, {i}, false) : set.scale);
 }
 
 void scale_by_protocol(SeriesCollection& set, const CollectionConfig& config) {
@@ -260,21 +268,21 @@ void scale_by_protocol(SeriesCollection& set, const CollectionConfig& config) {
   set.scale = fit_scale(set, set.train, tslib);
   if (!tslib) return scale_samples(set, config.normalize);
   const VariableScale own = fit_scale(set, set.test, true);
-  for (const int64_t i : set.train) apply_scale(set.samples[static_cast<size_t>(i)], set.scale);
-  for (const int64_t i : set.test) apply_scale(set.samples[static_cast<size_t>(i)], own);
+  for (const int64_t i : set.train) apply_scale(set.samples, i, set.scale);
+  for (const int64_t i : set.test) apply_scale(set.samples, i, own);
 }
 
-int64_t longest(const SeriesCollection& set) {
-  int64_t length = 0;
-  for (const at::Tensor& series : set.samples) length = std::max(length, series.size(1));
-  return length;
+/// Training and test samples need a class.
+void require_classes(const RawSamples& raw) {
+  require(raw.unlabelled.empty(), ErrorKind::data,
+          "{}: the sample has no class; training and test samples need one: add it, or remove the sample",
+          raw.unlabelled);
 }
 
 }  // namespace
 
 bool SeriesCollection::padded() const {
-  return std::any_of(samples.begin(), samples.end(),
-                     [&](const at::Tensor& series) { return series.size(1) != length; });
+  return !samples.all_have(length);
 }
 
 SeriesCollection load_collection(const CollectionConfig& config, bool with_test) {
@@ -288,14 +296,16 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   require(!with_test || !files.test.empty() || all || config.protocol == "paper", ErrorKind::config,
           "{}: protocol {} needs a test file too: give data.test, or a folder with X_TRAIN.ts and X_TEST.ts",
           files.train, config.protocol);
-  RawSamples train =
-      config.is_simulated() ? simulate_motifs(config.motifs, seed, false) : read_samples(files.train);
-  std::optional<RawSamples> test = read_test_samples(config, files.test, with_test);
+  RawSamples train = config.is_simulated() ? simulate_motifs(config.motifs, seed, false)
+                                           : read_samples(files.train, config.columns);
+  std::optional<RawSamples> test = read_test_samples(config, files.test, with_test, train.index);
   require(!train.classes.empty(), ErrorKind::data, "{}: the training samples have no classes", train.source);
+  require_classes(train);
   if (test) require_fitting(train, *test);
 
   SeriesCollection set;
   set.variables = train.variables;
+  set.index = train.index;
   set.name = train.name;
   set.source = config.path.empty() ? config.train : config.path;
   std::vector<const RawSamples*> known = {&train};
@@ -304,14 +314,21 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   require(set.classes.size() >= 2, ErrorKind::data,
           "{}: all samples have class '{}'; a classifier needs two classes", train.source,
           fmt::join(set.classes, ""));
-  const int64_t training_samples = std::ssize(train.samples);
+  warn_of_similar_classes(set);
+  const auto training_samples = static_cast<int64_t>(train.samples.size());
+  if (training_samples > 2 && training_samples == std::ssize(set.classes))
+    add_warning(set,
+                fmt::format("{}: each of the {} samples has a class of its own ({}); is the class column an "
+                            "index? data.label names the class column",
+                            train.source, training_samples, listed_names(set.classes)));
   append(set, std::move(train), "train");
   if (test) append(set, std::move(*test), "test");
   make_splits(set, config, training_samples, all);
-  if (!with_test) leave_test_out(set, set.samples);
-  set.length = config.length > 0 ? config.length : longest(set);
-  require(longest(set) <= set.length, ErrorKind::data,
-          "{}: the longest sample has {} steps, data.length = {}", set.source, longest(set), config.length);
+  if (!with_test) set.samples.keep(leave_test_out(set));
+  const int64_t longest = set.samples.longest();
+  set.length = config.length > 0 ? config.length : longest;
+  require(longest <= set.length, ErrorKind::data, "{}: the longest sample has {} steps, data.length = {}",
+          set.source, longest, config.length);
   if (!with_test && config.length == 0 && set.padded())
     set.notes.push_back(fmt::format(
         "test samples stay unread: any of more than {} steps will need a larger data.length", set.length));
@@ -320,9 +337,9 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
 }
 
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,
-                              const TrainedSeries& trained) {
+                              const TrainedSeries& trained, const SampleColumns& columns) {
   require(fs::exists(file), ErrorKind::no_input, "there is no file {}", file);
-  RawSamples raw = read_samples(file);
+  RawSamples raw = read_samples(file, columns, false);
   require(raw.variables == trained.variables, ErrorKind::data,
           "{}: series of {} dimensions, but the run was trained on {}", file, raw.variables,
           trained.variables);
@@ -335,9 +352,9 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
   append(set, std::move(raw), "sample");
   set.length = trained.length;
   require(
-      longest(set) <= set.length, ErrorKind::data,
+      set.samples.longest() <= set.length, ErrorKind::data,
       "{}: the longest sample has {} steps, but the model's maximum is {}; train with a larger data.length",
-      file, longest(set), set.length);
+      file, set.samples.longest(), set.length);
   require(trained.padded || !set.padded(), ErrorKind::data,
           "{}: samples of other lengths than {} steps, but the run was trained on samples of equal length, "
           "so its model takes no padding masks",
@@ -354,7 +371,7 @@ LabelledBatch gather_samples(const SeriesCollection& set, std::span<const int64_
   if (padded) out.valid = at::zeros({batch, length}, at::kBool);
   for (int64_t i = 0; i < batch; ++i) {
     const auto sample = static_cast<size_t>(samples[static_cast<size_t>(i)]);
-    const at::Tensor& series = set.samples[sample];
+    const at::Tensor series = set.samples[sample];
     out.values.select(0, i).narrow(1, 0, series.size(1)).copy_(series);
     if (padded) out.valid.select(0, i).narrow(0, 0, series.size(1)).fill_(true);
     out.labels.mutable_data_ptr<int64_t>()[i] = set.labels[sample];
@@ -363,13 +380,12 @@ LabelledBatch gather_samples(const SeriesCollection& set, std::span<const int64_
 }
 
 std::string hash_of(const SeriesCollection& set) {
-  std::string all;
-  const auto add = [&](std::span<const std::byte> bytes) { all += content_hash(bytes); };
-  for (const at::Tensor& series : set.samples)
-    add(std::as_bytes(std::span(series.const_data_ptr<float>(), static_cast<size_t>(series.numel()))));
+  ContentHash all;  // of the hashes of the parts
+  const auto add = [&](std::span<const std::byte> bytes) { all.add(as_bytes(content_hash(bytes))); };
+  for (size_t i = 0; i < set.samples.size(); ++i) add(std::as_bytes(set.samples.values(i)));
   for (const auto* list : {&set.labels, &set.train, &set.validation, &set.test})
     add(std::as_bytes(std::span(*list)));
-  return content_hash(std::as_bytes(std::span(all)));
+  return all.text();
 }
 
 }  // namespace modewise::data

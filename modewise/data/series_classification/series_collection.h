@@ -1,8 +1,6 @@
 #pragma once
 // Series classification data: N samples of V variables, of equal or different lengths, with splits.
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include "modewise/data/labelled_samples.h"
 #include "modewise/data/series_classification/config.h"
+#include "modewise/data/series_classification/series_samples.h"
 
 namespace modewise::data {
 
@@ -21,11 +20,12 @@ struct VariableScale {
 struct SeriesCollection : LabelledSamples {
   SeriesCollection() : LabelledSamples("sample", "samples", "case", "cases") {}
 
-  std::vector<at::Tensor> samples;  // each [V, T_i] float32, scaled, gaps filled
+  SeriesSamples samples;  // each [V, T_i] float32, scaled, gaps filled
   int64_t variables = 0;
   int64_t length = 0;   // T: length after padding
   VariableScale scale;  // fitted to the training samples
   std::string name;
+  std::vector<std::string> index;  // columns of the training table that are left out as its index
 
   int64_t count() const { return static_cast<int64_t>(samples.size()); }
   /// Whether batches have padding masks.
@@ -33,9 +33,10 @@ struct SeriesCollection : LabelledSamples {
 };
 
 /// Loads the samples of `config`. Data errors: a test class without training samples, files that differ in
-/// dimensions or in having classes, a sample longer than config.length. Without `with_test` the set has no
-/// test samples and the test file is not read (it need not exist). Protocol paper still reads all samples to
-/// split them; tslib, whose validation samples are the test samples, is then a config error.
+/// dimensions or in having classes, samples without a class, a sample longer than config.length. Without
+/// `with_test` the set has no test samples and the test file is not read (it need not exist). Protocol paper
+/// still reads all samples to split them; tslib, whose validation samples are the test samples, is then a
+/// config error.
 SeriesCollection load_collection(const CollectionConfig& config, bool with_test = true);
 
 /// Requirements of a trained model for new samples.
@@ -47,7 +48,7 @@ struct TrainedSeries {
 };
 /// Loads a file for a trained model, all samples as test samples; data errors name what does not fit.
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,
-                              const TrainedSeries& trained);
+                              const TrainedSeries& trained, const SampleColumns& columns = {});
 
 /// Batch of values [B, V, T], zero-padded, with padding masks [B, T].
 LabelledBatch gather_samples(const SeriesCollection& collection, std::span<const int64_t> samples,

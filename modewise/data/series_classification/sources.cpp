@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "modewise/core/error.h"
 #include "modewise/core/random.h"
 
 namespace modewise::data {
@@ -26,29 +27,26 @@ double tone(bool fast, double step, double phase) {
 
 }  // namespace
 
-RawSamples samples_of(const io::SeriesFile& file, const std::string& path) {
+RawSamples samples_of(io::SeriesFile file, const std::string& path) {
   RawSamples out;
-  out.classes = file.classes;
+  out.classes = std::move(file.classes);
   out.variables = file.dimensions;
   out.missing = file.missing;
   out.name = file.name;
   out.source = path;
   for (const std::string& note : file.notes) out.notes.push_back(path + ": " + note);
-  const float* values = file.values.data();
-  for (size_t i = 0; i < file.lengths.size(); ++i) {
-    at::Tensor series = at::empty({file.dimensions, file.lengths[i]}, at::kFloat);
-    std::copy_n(values, series.numel(), series.mutable_data_ptr<float>());
-    values += series.numel();
-    out.samples.push_back(std::move(series));
-    out.labels.push_back(file.labels.empty() ? -1 : file.labels[i]);
-  }
+  if (file.unlabelled_line > 0 && !file.labels.empty())
+    out.unlabelled = fmt::format("{}:{}", path, file.unlabelled_line);
+  out.labels = std::move(file.labels);
+  out.labels.resize(file.lengths.size(), -1);
+  out.samples = SeriesSamples(file.dimensions, std::move(file.values), file.lengths);
   return out;
 }
 
-void fill_gaps(at::Tensor& series) {
-  const int64_t steps = series.size(1);
-  for (int64_t v = 0; v < series.size(0); ++v) {
-    float* x = series.mutable_data_ptr<float>() + v * steps;
+void fill_gaps(std::span<float> values, int64_t variables) {
+  const int64_t steps = std::ssize(values) / variables;
+  for (int64_t v = 0; v < variables; ++v) {
+    float* x = values.data() + v * steps;
     int64_t seen = -1;
     for (int64_t t = 0; t < steps; ++t) {
       if (std::isnan(x[t])) continue;
@@ -97,8 +95,8 @@ RawSamples simulate_motifs(const MotifsConfig& config, uint64_t seed, bool test)
           x[v * config.steps + begin + t] += static_cast<float>(wave * std::sin(std::numbers::pi * at));
         }
     }
-    out.samples.push_back(std::move(series));
-    out.labels.push_back(label);
+    out.samples.push_back(series);
+    out.labels.push_back(static_cast<int32_t>(label));
   }
   return out;
 }

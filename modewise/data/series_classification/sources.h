@@ -8,25 +8,31 @@ namespace modewise::data {
 
 /// Samples of a file, with its own classes; NaN: missing.
 struct RawSamples {
-  std::vector<at::Tensor> samples;  // [V, T_i] float32
-  std::vector<int64_t> labels;      // indices of `classes`; −1: none
+  SeriesSamples samples;        // [V, T_i] float32
+  std::vector<int32_t> labels;  // indices of `classes`; −1: unknown
   std::vector<std::string> classes;
+  std::string unlabelled;          // place of the first sample without a class in a file that has classes
+  std::vector<std::string> index;  // columns left out as the index of a table
   int64_t variables = 0, missing = 0;
   std::string name, source;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, warnings;
 };
 
 /// The samples of a .ts or .arff file.
-RawSamples samples_of(const io::SeriesFile& file, const std::string& path);
+RawSamples samples_of(io::SeriesFile file, const std::string& path);
 /// Reads a table of univariate samples, one per row: .txt has plain numbers, the class first; other files are
 /// CSV, with the class first, or with a header in the column label, class, target or y (without such a column
-/// there are no classes). Missing cells at the end of a row end its series (the UCR archive). Data errors
-/// with file and sample.
-RawSamples read_sample_table(const std::string& path);
+/// there are no classes). Index columns are left out with a warning (columns.index). Missing cells at the end
+/// of a row end its series (the UCR archive). `training`: the columns that the config names must exist, and
+/// an index is also found by its values, not only by its name. Data errors with file and sample, and for
+/// columns that may be an index or values.
+RawSamples read_sample_table(const std::string& path, const SampleColumns& columns = {},
+                             bool training = true);
 /// Reads a .ts, .arff or table file, by its extension.
-RawSamples read_samples(const std::string& path);
-/// Fills gaps by linear interpolation, ends with the nearest value; a variable without values stays NaN.
-void fill_gaps(at::Tensor& series);
+RawSamples read_samples(const std::string& path, const SampleColumns& columns = {}, bool training = true);
+/// Fills gaps of [V, T] values by linear interpolation, ends with the nearest value; a variable without
+/// values stays NaN.
+void fill_gaps(std::span<float> values, int64_t variables);
 
 /// Training (`test` false) or test samples of the simulation.
 RawSamples simulate_motifs(const MotifsConfig& config, uint64_t seed, bool test);

@@ -32,6 +32,8 @@ void TextDataConfig::fields(Fields& f) {
   f.add("classes", classes, "classes in order, as in the labels; empty: those of the training texts");
   f.add("allow_broken", allow_broken,
         "skip rows with too few or too many cells and pairs with an empty text; otherwise they are an error");
+  f.add("allow_binary", allow_binary,
+        "masked_lm: accept files other than texts and use their bytes; otherwise they are an error");
   f.add("validation_share", validation_share,
         "fraction of each class's training texts used for validation if there is no validation file",
         {.min = 0.01, .max = 0.9});
@@ -58,6 +60,7 @@ DocumentConfig TextDataConfig::documents() const {
   out.test = test;
   out.field = text;
   out.separator = separator;
+  out.allow_binary = allow_binary;
   out.split_ratios = split_ratios;
   out.split_seed = split_seed;
   return out;

@@ -20,6 +20,7 @@ struct TextDataConfig {
   std::string delimiter = "auto";                      // auto: by the file extension
   std::vector<std::string> classes;                    // names as in the label column; empty: detected
   bool allow_broken = false;                           // skip malformed rows
+  bool allow_binary = false;                           // masked_lm: files may have any bytes
   double validation_share = 0.1;                       // of training, without a validation file
   std::vector<double> split_ratios = {0.8, 0.1, 0.1};  // for a single file
   int64_t split_seed = 1;

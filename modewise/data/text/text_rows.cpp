@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/text/text_files.h"
 #include "modewise/io/json_lines.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/tables/text_table.h"
@@ -29,11 +31,29 @@ size_t column_of(const std::vector<std::string>& names, const std::string& wante
   return static_cast<size_t>(found - names.begin());
 }
 
+constexpr const char* kColumnRule = "set data.text, data.pair and data.label";
+
+/// "; set data.text, data.pair and data.label, here perhaps data.text=review and data.label=sentiment; the
+/// columns are: review, sentiment", with the usual names among `names`.
+std::string column_advice(const std::vector<std::string>& names, const TextDataConfig& config) {
+  const UsualColumns usual = usual_columns(names);
+  std::vector<std::string> options;
+  const auto propose = [&](const char* option, const std::string& wanted, const std::string& found) {
+    if (!found.empty() && std::find(names.begin(), names.end(), wanted) == names.end())
+      options.push_back(fmt::format("{}={}", option, found));
+  };
+  propose("data.text", config.text, usual.text);
+  propose("data.label", config.label, usual.label);
+  return fmt::format("{}{}; the columns are", kColumnRule,
+                     options.empty() ? "" : fmt::format(", here perhaps {}", fmt::join(options, " and ")));
+}
+
 /// Rows from a table with the columns first, second and label, in this order.
 TextRows rows_of(io::TextTable table, const std::string& source, bool pairs, bool labelled) {
   TextRows rows;
   rows.source = source;
   rows.lines = std::move(table.lines);
+  rows.columns = std::move(table.names);
   rows.left_out = table.left_out;
   rows.first = std::move(table.columns[0]);
   if (pairs) rows.second = std::move(table.columns[1]);
@@ -53,6 +73,7 @@ TextRows without_empty(TextRows rows, bool allow_broken) {
   };
   TextRows kept;
   kept.source = rows.source;
+  kept.columns = rows.columns;
   kept.left_out = rows.left_out;
   for (size_t i = 0; i < rows.size(); ++i) {
     const char* what = fault(i);
@@ -90,7 +111,7 @@ TextRows read_own_table(const std::string& path, const TextDataConfig& config, b
   options.quotes = options.delimiter != '\t';
   bool pairs = false, labelled = false;
   io::TextTable table = io::read_text_table(path, options, [&](const std::vector<std::string>& names) {
-    const std::string rule = "set data.text, data.pair and data.label; the columns are";
+    const std::string rule = column_advice(names, config);
     std::vector<size_t> chosen = {column_of(names, config.text, path, rule)};
     const auto has = [&](const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -133,6 +154,8 @@ class JsonRows {
   void add(const Json& object, int64_t line) {
     const std::string place = fmt::format("{}:{}", path_, line);
     if (rows_.lines.empty()) choose(object);
+    if (rows_.lines.empty())
+      for (const auto& [name, unused] : object.items()) rows_.columns.push_back(name);
     const auto label = object.find(config_.label);
     const std::string name = label == object.end() ? "" : label_text(*label, place, config_.label);
     if (!push(rows_.first, text_of(object, config_.text, place)) ||
@@ -156,10 +179,16 @@ class JsonRows {
     pairs_ = config_.pair == "auto" ? object.contains(pair_) : config_.pair != "none";
   }
   static bool push(io::TextCells& cells, const std::string& text) { return cells.push_back(text); }
-  static const std::string& text_of(const Json& object, const std::string& name, const std::string& place) {
+  const std::string& text_of(const Json& object, const std::string& name, const std::string& place) const {
     const auto found = object.find(name);
-    require(found != object.end() && found->is_string(), ErrorKind::data,
-            "{}: the object has no text field '{}' (set data.text and data.pair)", place, name);
+    if (found == object.end() || !found->is_string()) {
+      std::vector<std::string> names;
+      for (const auto& [other, unused] : object.items()) names.push_back(other);
+      require(found == object.end(), ErrorKind::data, "{}: field '{}' must be a text, got {}", place, name,
+              object.value(name, Json()).dump().substr(0, 40));
+      fail(ErrorKind::data, "{}: the object has no text field '{}'{}; {}: {}", place, name,
+           nearest_name_hint(name, names), column_advice(names, config_), listed_names(names));
+    }
     const auto& text = found->get_ref<const std::string&>();
     require(text.size() <= kLongestText, ErrorKind::data, "{}: a text of {} bytes; the maximum is {}", place,
             text.size(), kLongestText);
@@ -178,6 +207,11 @@ class JsonRows {
 
 std::string TextRows::place(size_t row) const {
   return fmt::format("{}:{}", source, lines[row]);
+}
+
+void TextRows::refuse_without_labels(const TextDataConfig& config) const {
+  fail(ErrorKind::data, "{}:1: there is no column '{}'{}; {}: {}", source, config.label,
+       nearest_name_hint(config.label, columns), column_advice(columns, config), listed_names(columns));
 }
 
 TextRows read_glue_rows(const std::string& path, const GlueLayout& layout, bool test, bool allow_broken) {
@@ -207,7 +241,7 @@ const std::vector<std::string>& own_endings() {
 }
 
 TextRows read_own_rows(const std::string& path, const TextDataConfig& config) {
-  const std::string ending = std::filesystem::path(path).extension().string();
+  const std::string ending = lower_extension(path);
   require(std::find(own_endings().begin(), own_endings().end(), ending) != own_endings().end(),
           ErrorKind::data, "{}: expected a text file: {}", path, fmt::join(own_endings(), ", "));
   if (ending == ".txt") return read_lines(path, config.allow_broken);

@@ -14,9 +14,10 @@ namespace modewise::data {
 
 struct TextRows {
   std::string source;
-  io::TextCells first, second;  // second: empty for single texts
-  io::TextCells labels;         // "": row without label; empty: file without labels
-  std::vector<uint32_t> lines;  // line of each row, from 1
+  io::TextCells first, second;       // second: empty for single texts
+  io::TextCells labels;              // "": row without label; empty: file without labels
+  std::vector<uint32_t> lines;       // line of each row, from 1
+  std::vector<std::string> columns;  // names of all columns, or fields of the first object; empty: text lines
   io::LeftOutRows left_out;
 
   size_t size() const { return lines.size(); }
@@ -24,6 +25,8 @@ struct TextRows {
   bool pairs() const { return !second.empty(); }
   /// "dev.tsv:17" for an error message.
   std::string place(size_t row) const;
+  /// Throws a data error: there is no label column; it names those that there are, and the options.
+  [[noreturn]] void refuse_without_labels(const TextDataConfig& config) const;
 };
 
 /// Reads a GLUE file; `test`: with a header and perhaps without labels. Data errors name file, line and rule.

@@ -14,6 +14,7 @@
 #include "modewise/core/hash.h"
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/io/number_text.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::data {
@@ -108,25 +109,31 @@ class TextSetBuilder {
     set_.source = config.path;
   }
 
-  /// Adds a file and returns the indices of its texts; `learnt`: its labels define the classes if none are
-  /// set.
-  std::vector<int64_t> add(const std::string& path, bool learnt) {
+  /// Use of a file: its labels define the classes if none are set (train); every text has a label
+  /// (validation too); or labels may be unknown (test).
+  enum class Part { train, validation, test };
+
+  /// Adds a file and returns the indices of its texts.
+  std::vector<int64_t> add(const std::string& path, Part part) {
     const fs::path file(path);
     const bool glue = layout_ != nullptr && file.extension() == ".tsv";
     const bool test = file.filename().string().starts_with("test");
     const TextRows rows =
         glue ? read_glue_rows(path, *layout_, test, config_.allow_broken) : read_own_rows(path, config_);
     if (const auto& left = rows.left_out; left.count > 0) {
-      set_.notes.insert(
-          set_.notes.begin() + static_cast<std::ptrdiff_t>(set_.warnings++),
-          fmt::format("{}: {} malformed row{} skipped, {}in line {}", path, left.count,
-                      left.count == 1 ? "" : "s", left.count == 1 ? "" : "the first ", left.first_line));
+      add_warning(set_, fmt::format("{}: {} malformed row{} skipped, {}in line {}", path, left.count,
+                                    left.count == 1 ? "" : "s", left.count == 1 ? "" : "the first ",
+                                    left.first_line));
     }
     require(set_.labels.empty() || rows.pairs() == set_.pairs(), ErrorKind::data, "{}: {}, but {} has {}",
             path, rows.pairs() ? "pairs of texts" : "single texts", config_.path,
             rows.pairs() ? "single texts" : "pairs");
-    if (learnt && !numbers_ && set_.classes.empty()) find_classes(rows);
+    check_labels(rows, part);
+    if (part == Part::train && !numbers_ && set_.classes.empty()) find_classes(rows);
     classes_ = NameIndex(set_.classes);
+    std::vector<std::string> stripped;
+    for (const std::string& name : set_.classes) stripped.emplace_back(io::strip_spaces(name));
+    stripped_classes_ = NameIndex(stripped);
     std::vector<int64_t> samples;
     for (size_t i = 0; i < rows.size(); ++i) {
       samples.push_back(set_.count());
@@ -142,24 +149,60 @@ class TextSetBuilder {
   TextSet& set() { return set_; }
 
  private:
+  /// Requires labels of training and validation texts; remembers the first text without one of others.
+  void check_labels(const TextRows& rows, Part part) {
+    if (!rows.labelled()) {
+      if (part == Part::train && std::ranges::find(rows.columns, config_.label) == rows.columns.end() &&
+          layout_ == nullptr && !rows.columns.empty())
+        rows.refuse_without_labels(config_);
+      if (set_.unlabelled.empty()) set_.unlabelled = rows.place(0);
+      return;
+    }
+    size_t spaced = 0, row = 0, first = 0, without = rows.size();
+    for (const std::string_view label : rows.labels) {
+      const std::string_view own = io::strip_spaces(label);
+      if (own.empty()) without = std::min(without, row);
+      if (own.size() != label.size() && spaced++ == 0) first = row;
+      ++row;
+    }
+    if (spaced > 0)
+      add_warning(set_,
+                  fmt::format("{}: spaces around {} label{} are ignored, as in {}", rows.place(first), spaced,
+                              spaced == 1 ? "" : "s", io::quote_for_message(rows.labels[first])));
+    if (without == rows.size()) return;
+    if (set_.unlabelled.empty()) set_.unlabelled = rows.place(without);
+    const bool any =
+        std::ranges::any_of(rows.labels, [](auto label) { return !io::strip_spaces(label).empty(); });
+    require(
+        part == Part::test || !any, ErrorKind::data,
+        "{}: the text has no {}: '{}' is empty; add it, or remove the row (data.label names another column; "
+        "the columns are: {})",
+        rows.place(without), numbers_ ? "target" : "class",
+        layout_ == nullptr ? config_.label : layout_->label, listed_names(rows.columns));
+  }
+
   void find_classes(const TextRows& rows) {
     std::set<std::string> names;
-    for (const std::string_view label : rows.labels) {
+    for (const std::string_view text : rows.labels) {
+      const std::string_view label = io::strip_spaces(text);
       if (!label.empty()) names.emplace(label);
       require(names.size() <= kMaxClasses, ErrorKind::data,
               "{}: more than {} classes in '{}': for numbers set text.objective = \"regression\"",
               rows.source, kMaxClasses, config_.label);
     }
-    require(!names.empty(), ErrorKind::data, "{}: no text has a class in '{}'; set data.label", rows.source,
-            config_.label);
+    require(!names.empty(), ErrorKind::data,
+            "{}: no text has a class in '{}'; set data.label (the columns are: {})", rows.source,
+            config_.label, listed_names(rows.columns));
     set_.classes = sorted_classes(names);
     require(set_.classes.size() >= 2, ErrorKind::data, "{}: all texts have the class '{}'", rows.source,
             set_.classes.front());
+    warn_of_similar_classes(set_);
   }
 
   int64_t label_of(const TextRows& rows, size_t i) const {
-    if (!rows.labelled() || rows.labels[i].empty()) return -1;
-    const auto found = classes_.find(rows.labels[i]);
+    if (!rows.labelled() || io::strip_spaces(rows.labels[i]).empty()) return -1;
+    auto found = classes_.find(rows.labels[i]);
+    if (!found) found = stripped_classes_.find(io::strip_spaces(rows.labels[i]));
     if (!found)
       fail(ErrorKind::data, "{}: the label {} is not one of {}", rows.place(i),
            io::quote_for_message(rows.labels[i]), listed_names(set_.classes));
@@ -167,7 +210,7 @@ class TextSetBuilder {
   }
 
   double target_of(const TextRows& rows, size_t i) const {
-    if (!rows.labelled() || rows.labels[i].empty()) return std::nan("");
+    if (!rows.labelled() || io::strip_spaces(rows.labels[i]).empty()) return std::nan("");
     const std::optional<double> value = number_in(rows.labels[i]);
     require(value.has_value(), ErrorKind::data, "{}: the target {} is not a number", rows.place(i),
             io::quote_for_message(rows.labels[i]));
@@ -178,7 +221,7 @@ class TextSetBuilder {
   bool numbers_;
   const GlueLayout* layout_;
   TextSet set_;
-  NameIndex classes_;  // of set_.classes
+  NameIndex classes_, stripped_classes_;  // of set_.classes, as they are and without spaces around them
 };
 
 }  // namespace
@@ -191,7 +234,8 @@ TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
           numbers ? "\"classification\"" : "\"regression\"");
   TextSetBuilder builder(config, numbers, files);
   TextSet& set = builder.set();
-  set.train = builder.add(files.train, true);
+  using Part = TextSetBuilder::Part;
+  set.train = builder.add(files.train, Part::train);
   if (files.single) {
     std::vector<double> ratios = config.split_ratios;
     if (!files.validation.empty()) {
@@ -203,12 +247,12 @@ TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
     if (!with_test) set.test.clear();
   }
   if (!files.validation.empty())
-    set.validation = builder.add(files.validation, false);
+    set.validation = builder.add(files.validation, Part::validation);
   else if (!files.single)
     take_validation(set, config.validation_share, config.split_seed);
   if (with_test && !files.test.empty())
-    set.test = files.test == files.validation ? set.validation : builder.add(files.test, false);
-  if (with_test && !files.further.empty()) set.further = builder.add(files.further, false);
+    set.test = files.test == files.validation ? set.validation : builder.add(files.test, Part::test);
+  if (with_test && !files.further.empty()) set.further = builder.add(files.further, Part::test);
   return std::move(set);
 }
 
@@ -221,7 +265,7 @@ TextSet load_texts_for(const std::string& file, const TextDataConfig& config, co
   files.layout = layout_of(wanted);
   TextSetBuilder builder(wanted, numbers, files);
   TextSet& set = builder.set();
-  set.test = builder.add(file, false);
+  set.test = builder.add(file, TextSetBuilder::Part::test);
   require(set.pairs() == trained.pairs, ErrorKind::data, "{}: {}, but the run was trained on {}", file,
           set.pairs() ? "pairs of texts" : "single texts", trained.pairs ? "pairs" : "single texts");
   return std::move(set);

@@ -8,7 +8,9 @@
 #include <map>
 #include <span>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/data/array_tensor.h"
 #include "modewise/data/volume_classification/medmnist.h"
 #include "modewise/data/volume_classification/sources.h"
@@ -78,12 +80,21 @@ VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeC
 
 /// Labels of a CSV without file names: one row per sample, in order.
 void append_csv_labels(VolumeSet& set, const std::string& path, const VolumeConfig& config, int64_t samples) {
-  const io::CsvTable table = io::read_csv(path);
-  const io::CsvColumn* column =
-      config.label_column.empty() ? &table.columns.back() : table.find(config.label_column);
+  const io::CsvTable table = io::read_csv(path, {.plain_numbers = true});
+  const io::CsvColumn* column = table.find(config.label_column);
+  if (config.label_column.empty()) {
+    column = &table.columns.back();
+    for (const io::CsvColumn& one : table.columns)
+      if (one.name == "label") column = &one;
+    if (table.columns.size() > 1)
+      set.notes.push_back(
+          fmt::format("{}: the labels are those of column '{}' (data.label_column)", path, column->name));
+  }
+  std::vector<std::string> names;
+  for (const io::CsvColumn& one : table.columns) names.push_back(one.name);
   require(column != nullptr && column->kind == io::CsvColumn::number, ErrorKind::data,
-          "{}: expected a column of labels (whole numbers){}", path,
-          config.label_column.empty() ? "" : " named '" + config.label_column + "'");
+          "{}: expected a column of labels (whole numbers){}; the columns are: {}", path,
+          config.label_column.empty() ? "" : " named '" + config.label_column + "'", listed_names(names));
   append_labels(set, io::make_array({table.rows}, column->numbers), samples, path);
 }
 
@@ -140,7 +151,7 @@ VolumeSet read_npy_volumes(const VolumeConfig& config) {
   }
   require(fs::exists(labels), ErrorKind::no_input, "{}: there is no label file {}; set --labels FILE",
           config.path, labels.string());
-  if (labels.extension() == ".csv")
+  if (lower_extension(labels) == ".csv")
     append_csv_labels(set, labels.string(), config, samples);
   else
     append_labels(set, io::read_npy(labels.string()), samples, labels.string());

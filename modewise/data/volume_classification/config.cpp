@@ -21,6 +21,10 @@ void VolumeConfig::fields(Fields& f) {
   f.add("file_column", file_column, "file column of the CSV; empty: detected");
   f.add("label_column", label_column, "label column of the CSV; empty: detected");
   f.add("split_column", split_column, "split column of the CSV (train, validation or test); empty: detected");
+  f.add("group_column", group_column,
+        "column of the CSV whose groups, such as patients, stay in one split; empty: detected (patient, "
+        "subject, "
+        "group); none: not used");
   f.add("classes", classes, "names of the classes, in the order of their labels");
   f.add("counts", counts,
         "check of the sample counts of MedMNIST's sets against the published ones: strict or any",
@@ -32,6 +36,11 @@ void VolumeConfig::fields(Fields& f) {
         "seed that redraws the validation split from training and validation volumes, with equal class "
         "counts; 0: unchanged",
         {.min = 0, .max = kAnyInteger});
+  f.add("skip_broken", skip_broken,
+        "most broken NIfTI files that are left out with a warning, or below 1 the largest fraction of them",
+        {.min = 0});
+  f.add("strict", strict,
+        "refuse a CSV with rows without a file, and files without a row; otherwise skipped");
   f.add("orientation", orientation, "orientation of NIfTI volumes: RAS or stored",
         {.one_of = {"RAS", "stored"}});
   f.add("size", size,

@@ -16,12 +16,16 @@ struct VolumeConfig {
   std::string labels;                                   // label array, NPY or CSV
   std::string channels = "auto";                        // channel axis of the images: auto, none, last
   std::string file_column, label_column, split_column;  // columns of the CSV; "": detected by name
+  std::string group_column;                             // groups that stay in one split; "none": none
   std::vector<std::string> classes;                     // names, in the order of the labels
   std::string counts = "strict";                        // sample counts of MedMNIST's sets: strict, any
 
   std::vector<double> split_ratios = {0.7, 0.1, 0.2};  // stratified by class, for volumes without a split
   int64_t split_seed = 1;
   int64_t validation_seed = 0;  // redraws the validation split; 0: unchanged
+
+  double skip_broken = 0;  // most broken files that are left out, or below 1 their largest fraction
+  bool strict = false;     // refuses rows without a file and files without a row
 
   std::string orientation = "RAS";  // of NIfTI volumes: RAS, stored
   std::vector<int64_t> size;        // voxels after resampling; empty: as stored, padded to the largest

@@ -9,17 +9,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/broken_files.h"
+#include "modewise/data/file_matcher.h"
 #include "modewise/data/volume_classification/sources.h"
 #include "modewise/io/images/nifti.h"
 #include "modewise/io/tables/csv.h"
@@ -30,15 +34,17 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_nifti(const std::string& name) {
-  return name.ends_with(".nii") || name.ends_with(".nii.gz");
+  return !ending_of(name, {".nii.gz", ".nii"}).empty();
 }
 
-/// File name without folder and extensions: "scan" for "scan.nii.gz" and "folder/scan".
-std::string stem_of(const std::string& file) {
-  std::string name = fs::path(file).filename().string();
-  for (const char* ending : {".gz", ".nii"})
-    if (name.ends_with(ending)) name = name.substr(0, name.size() - std::strlen(ending));
-  return name;
+/// "folder/scan" for "folder/scan.nii.gz".
+std::string without_nifti_ending(const std::string& path) {
+  return path.substr(0, path.size() - ending_of(path, {".nii.gz", ".nii", ".gz"}).size());
+}
+
+/// "scan" for "folder/scan.nii.gz".
+std::string stem_of(const std::string& path) {
+  return without_nifti_ending(fs::path(path).filename().string());
 }
 
 std::string cell_text(const io::CsvColumn& column, size_t row) {
@@ -48,44 +54,117 @@ std::string cell_text(const io::CsvColumn& column, size_t row) {
   return "";
 }
 
+std::vector<std::string> names_of(const io::CsvTable& table) {
+  std::vector<std::string> names;
+  for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
+/// A column name in lower case, with _ for spaces and hyphens.
+std::string plain_name(std::string name) {
+  for (char& c : name)
+    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+/// The column `asked`, else the first of `names`; null: none.
 const io::CsvColumn* find_column(const io::CsvTable& table, const std::string& asked,
                                  std::initializer_list<const char*> names, const std::string& path) {
   if (!asked.empty()) {
     const io::CsvColumn* column = table.find(asked);
-    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'", path, asked);
+    const std::vector<std::string> there = names_of(table);
+    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'{}; the columns are: {}", path,
+            asked, nearest_name_hint(asked, there), listed_names(there));
     return column;
   }
-  for (const io::CsvColumn& column : table.columns)
-    for (const char* name : names)
-      if (column.name == name) return &column;
+  for (const char* name : names)
+    for (const io::CsvColumn& column : table.columns)
+      if (plain_name(column.name) == name) return &column;
   return nullptr;
 }
 
 struct Labelled {
-  std::string label, split;
+  std::string label, split, group;
+};
+/// The label of each file; nothing: none.
+using FileLabels = std::vector<std::optional<Labelled>>;
+
+struct LabelTable {
+  std::vector<std::string> files;  // as written
+  std::vector<Labelled> rows;
+  std::string group_column;  // "": none
 };
 
-/// Labels of the CSV by file stem.
-std::map<std::string, Labelled> read_labels(const std::string& path, const VolumeConfig& config) {
-  const io::CsvTable table = io::read_csv(path);
-  const auto* files =
-      find_column(table, config.file_column, {"file", "filename", "path", "image", "name", "id"}, path);
+LabelTable read_labels(const std::string& path, const VolumeConfig& config) {
+  const io::CsvTable table = io::read_csv(path, {.plain_numbers = true});
+  const auto* files = find_column(table, config.file_column,
+                                  {"file", "filename", "file_name", "path", "file_path", "filepath", "image",
+                                   "image_path", "name", "id", "image_id"},
+                                  path);
   const auto* labels =
       find_column(table, config.label_column, {"label", "class", "target", "diagnosis"}, path);
   const auto* split = find_column(table, config.split_column, {"split", "set", "subset"}, path);
+  const auto* group =
+      config.group_column == "none"
+          ? nullptr
+          : find_column(table, config.group_column,
+                        {"patient", "patient_id", "patientid", "subject", "subject_id", "group", "group_id"},
+                        path);
   require(files != nullptr && labels != nullptr, ErrorKind::data,
           "{}: expected a column of files (file) and one of classes (label); data.file_column and "
-          "data.label_column select others",
-          path);
-  std::map<std::string, Labelled> out;
+          "data.label_column select others; the columns are: {}",
+          path, listed_names(names_of(table)));
+  LabelTable out;
+  if (group == files || group == labels) group = nullptr;
+  if (group != nullptr) out.group_column = group->name;
+  std::set<std::string> known;
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
-    const std::string name = stem_of(cell_text(*files, row));
-    const Labelled entry = {cell_text(*labels, row), split != nullptr ? cell_text(*split, row) : ""};
-    require(!name.empty() && !entry.label.empty(), ErrorKind::data, "{}: row {} has no {}", path, row + 1,
-            name.empty() ? "file" : "class");
-    require(out.emplace(name, entry).second, ErrorKind::data, "{}: duplicate file '{}'", path, name);
+    const auto cell = [&](const io::CsvColumn* column) {
+      return column != nullptr ? cell_text(*column, row) : std::string();
+    };
+    const std::string name = cell(files);
+    out.rows.push_back({cell(labels), cell(split), cell(group)});
+    out.files.push_back(name);
+    require(!name.empty() && !out.rows.back().label.empty(), ErrorKind::data, "{}: row {} has no {}", path,
+            row + 1, name.empty() ? "file" : "class");
+    require(known.insert(without_nifti_ending(name)).second, ErrorKind::data, "{}: duplicate file '{}'", path,
+            without_nifti_ending(name));
   }
   return out;
+}
+
+/// Labels of `files`, paths relative to `root`; warns of rows without a file and files without a row.
+FileLabels match_labels(VolumeSet& set, const LabelTable& table, const std::vector<std::string>& files,
+                        const fs::path& root, const std::string& csv, const VolumeConfig& config) {
+  const FileMatcher matcher(files, without_nifti_ending);
+  FileLabels labels(files.size());
+  std::vector<std::string> no_file, no_row;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const std::string& name = table.files[row];
+    const std::vector<size_t> found = matcher.find(name);
+    if (found.empty()) {
+      no_file.push_back(name);
+      continue;
+    }
+    require(found.size() == 1, ErrorKind::data,
+            "{}: row {}: '{}' means {} files, such as {} and {}; name files by their path relative to {}",
+            csv, row + 1, name, found.size(), files[found[0]], files[found[1 % found.size()]], root.string());
+    require(!labels[found[0]], ErrorKind::data, "{}: duplicate file '{}': row {} means {} again", csv,
+            without_nifti_ending(name), row + 1, files[found[0]]);
+    labels[found[0]] = table.rows[row];
+  }
+  for (size_t i = 0; i < files.size(); ++i)
+    if (!labels[i]) no_row.push_back(files[i]);
+  require(no_row.size() < files.size(), ErrorKind::data, "{}: {} lists none of its files: {}; {}",
+          root.string(), csv, with_examples("files", files), with_examples("rows", no_file));
+  for (const auto& [names, what] :
+       {std::pair(&no_file, fmt::format("rows of {} have no file in {}", csv, root.string())),
+        std::pair(&no_row, fmt::format("files of {} have no row in {}", root.string(), csv))}) {
+    if (names->empty()) continue;
+    require(!config.strict, ErrorKind::data, "{} (data.strict)", with_examples(what, *names));
+    set.warn(with_examples(what + ", skipped", *names));
+  }
+  return labels;
 }
 
 std::vector<int64_t> target_size(const io::NiftiVolume& volume, const VolumeConfig& config) {
@@ -102,22 +181,22 @@ std::vector<int64_t> target_size(const io::NiftiVolume& volume, const VolumeConf
 }
 
 /// Reads a volume, [x, y, z, channels] float32; axes beyond the third are channels.
-at::Tensor read_one(const std::string& path, const VolumeConfig& config) {
+at::Tensor read_one(const std::string& path, const VolumeConfig& config, VolumeFills& fills) {
   io::NiftiVolume volume = io::read_nifti(path);
   if (config.orientation == "RAS") volume = io::to_ras(std::move(volume));
   std::vector<int64_t> shape(volume.shape.begin(), volume.shape.begin() + 3);
   const at::Tensor out = at::empty({static_cast<int64_t>(volume.values.size())}, at::kFloat);
   std::copy(volume.values.begin(), volume.values.end(), out.mutable_data_ptr<float>());
   shape.push_back(-1);
+  const at::Tensor stored = out.view(shape);
+  fills.see(stored, path);
   const std::vector<int64_t> size = target_size(volume, config);
-  return size.empty() ? out.view(shape) : resampled(out.view(shape), size);
+  return size.empty() ? stored : resampled(stored, size, config.missing_values);
 }
 
 /// Class names: those of the config, else sorted as numbers, else as text.
-std::vector<std::string> class_names(const std::map<std::string, Labelled>& labels,
-                                     const VolumeConfig& config, const std::string& path) {
-  std::set<std::string> found;
-  for (const auto& [name, entry] : labels) found.insert(entry.label);
+std::vector<std::string> class_names(const std::set<std::string>& found, const VolumeConfig& config,
+                                     const std::string& path) {
   if (!config.classes.empty()) {
     const NameIndex known(config.classes);
     for (const std::string& label : found)
@@ -138,86 +217,126 @@ std::vector<std::string> class_names(const std::map<std::string, Labelled>& labe
   return names;
 }
 
+/// The list of a split's name; null: not a split.
+std::vector<int64_t> VolumeSet::*list_of_split(const std::string& name) {
+  const std::string stem = name.ends_with("_set") ? name.substr(0, name.size() - 4) : name;
+  if (stem == "train" || stem == "training") return &VolumeSet::train;
+  if (stem == "val" || stem == "valid" || stem == "validation") return &VolumeSet::validation;
+  if (stem == "test" || stem == "testing") return &VolumeSet::test;
+  return nullptr;
+}
+
 void put_into_split(VolumeSet& set, const std::string& split, int64_t sample, const std::string& path) {
-  if (split == "train" || split == "training")
-    set.train.push_back(sample);
-  else if (split == "val" || split == "valid" || split == "validation")
-    set.validation.push_back(sample);
-  else if (split == "test")
-    set.test.push_back(sample);
-  else
-    fail(ErrorKind::data, "{}: '{}' is not train, validation or test", path, split);
+  std::vector<int64_t> VolumeSet::*list = list_of_split(split);
+  require(list != nullptr, ErrorKind::data, "{}: '{}' is not train, validation or test", path, split);
+  (set.*list).push_back(sample);
 }
 
 std::vector<fs::path> nifti_files(const fs::path& path) {
   if (fs::is_regular_file(path)) return {path};
   std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file() && is_nifti(entry.path().filename().string()))
-      files.push_back(require_utf8(entry.path()));
+  for (const fs::path& file : data_files_below(path))
+    if (is_nifti(file.filename().string())) files.push_back(require_utf8(file));
   std::sort(files.begin(), files.end());
   require(!files.empty(), ErrorKind::data, "{}: expected files .nii or .nii.gz in this folder, found none",
           path.string());
   return files;
 }
 
-bool names_split(const std::string& name) {
-  static const std::set<std::string> names = {"train", "training", "val", "valid", "validation", "test"};
-  return names.contains(name);
-}
-
 /// Labels from paths: ROOT/CLASS/…, or ROOT/SPLIT/CLASS/… if all files match. Empty if a file is in ROOT
 /// itself, all are in one folder, or a folder is not among the configured classes.
-std::map<std::string, Labelled> folder_labels(const fs::path& root, const std::vector<fs::path>& files,
-                                              const VolumeConfig& config) {
+FileLabels folder_labels(const std::vector<std::string>& files, const VolumeConfig& config) {
   std::vector<std::vector<std::string>> parts;
-  for (const fs::path& file : files) {
-    const fs::path inside = file.lexically_relative(root);
-    parts.emplace_back(inside.begin(), inside.end());
+  for (const std::string& file : files) {
+    const fs::path path(file);
+    parts.emplace_back(path.begin(), path.end());
   }
-  const bool split = std::all_of(parts.begin(), parts.end(),
-                                 [](const auto& one) { return one.size() >= 3 && names_split(one.front()); });
+  const bool split = std::all_of(parts.begin(), parts.end(), [](const auto& one) {
+    return one.size() >= 3 && list_of_split(one.front()) != nullptr;
+  });
   const size_t at = split ? 1 : 0;
-  std::map<std::string, Labelled> out;
+  FileLabels out;
   std::set<std::string> classes;
   const NameIndex asked(config.classes);
-  for (size_t i = 0; i < files.size(); ++i) {
-    if (parts[i].size() < at + 2) return {};
-    const std::string& name = parts[i][at];
+  for (const std::vector<std::string>& path : parts) {
+    if (path.size() < at + 2) return {};
+    const std::string& name = path[at];
     if (!config.classes.empty() && !asked.contains(name)) return {};
     classes.insert(name);
-    out[files[i].string()] = {name, split ? parts[i].front() : ""};
+    out.push_back(Labelled{name, split ? path.front() : "", ""});
   }
-  return classes.size() > 1 ? out : std::map<std::string, Labelled>();
+  return classes.size() > 1 ? out : FileLabels();
 }
 
-/// Reads `files`, one per sample, except those of the samples `left_out`.
+/// Reads `files`, one per sample, except those of the samples `left_out`; leaves broken ones out of the set.
 void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<const int64_t> left_out,
                 const VolumeConfig& config) {
-  const std::set<int64_t> out(left_out.begin(), left_out.end());
+  const std::set<int64_t> unread(left_out.begin(), left_out.end());
+  BrokenFiles broken(config.skip_broken, std::ssize(files));
+  VolumeFills fills(config.missing_values);
+  std::vector<at::Tensor> volumes;
+  std::vector<bool> out(files.size(), false);
   int64_t channels = -1;
   for (int64_t i = 0; i < std::ssize(files); ++i) {
-    set.volumes.emplace_back();
-    if (out.contains(i)) continue;
     const std::string file = files[static_cast<size_t>(i)].string();
-    set.volumes.back() = read_one(file, config);
-    const int64_t found = set.volumes.back().size(-1);
-    require(channels < 0 || found == channels, ErrorKind::data,
-            "{}: {} channels, but the previous volumes have {}", file, found, channels);
-    channels = found;
+    at::Tensor volume;
+    if (!unread.contains(i)) {
+      out[static_cast<size_t>(i)] = !broken.read([&] { volume = read_one(file, config, fills); });
+      if (out[static_cast<size_t>(i)]) continue;
+      const int64_t found = volume.size(-1);
+      require(channels < 0 || found == channels, ErrorKind::data,
+              "{}: {} channels, but the previous volumes have {}", file, found, channels);
+      channels = found;
+    }
+    volumes.push_back(std::move(volume));
   }
+  leave_out(set, out);
+  set.volumes = std::move(volumes);
+  for (std::string& warning : broken.warnings()) set.warn(std::move(warning));
+  fills.warn(set);
+}
+
+/// Warns of groups in several splits of the table, which then are not kept together.
+void check_groups(VolumeSet& set, const std::string& column) {
+  std::map<std::string, std::set<char>> splits;
+  for (const auto& [list, split] :
+       {std::pair(&set.train, 'r'), std::pair(&set.validation, 'v'), std::pair(&set.test, 't')})
+    for (const int64_t i : *list)
+      if (const std::string& group = set.groups[static_cast<size_t>(i)]; !group.empty())
+        splits[group].insert(split);
+  std::vector<std::string> several;
+  for (const auto& [group, found] : splits)
+    if (found.size() > 1) several.push_back(group);
+  if (several.empty()) return;
+  set.groups.clear();
+  set.warn(with_examples(fmt::format("groups of the column '{}' have volumes in more than one split", column),
+                         several));
+}
+
+/// Names by which results tell samples apart: file names, with their folders if these are not unique.
+std::vector<std::string> sample_names(const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for (const std::string& file : files) names.push_back(stem_of(file));
+  if (std::set<std::string>(names.begin(), names.end()).size() == names.size()) return names;
+  std::transform(files.begin(), files.end(), names.begin(), without_nifti_ending);
+  return names;
 }
 
 }  // namespace
 
-at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size) {
+at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size,
+                     const std::vector<double>& missing) {
   require(size.size() == 3 && volume.dim() == 4, ErrorKind::config,
           "data.size: expected 3 sizes for volumes of 3 axes, got {} for {}", size.size(), volume.dim() - 1);
   const auto value_type = at::kFloat;
   at::Tensor x = volume.to(value_type).movedim(-1, 0).unsqueeze(0);  // [1, C, x, y, z]
   // Missing voxels become 0 and results are divided by the valid weight, so that they do not affect
   // neighbours.
-  const at::Tensor seen = at::isfinite(x).to(value_type);
+  at::Tensor seen = at::isfinite(x).to(value_type);
+  if (!missing.empty()) {
+    seen = seen * valid_voxels(volume, missing).to(value_type);
+    x = x.masked_fill(seen == 0, 0.0);
+  }
   x = at::nan_to_num(x, 0.0, 0.0, 0.0);
   const auto sample = [&](at::Tensor values) {
     std::vector<int64_t> coarse;
@@ -228,49 +347,58 @@ at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size)
     return at::upsample_trilinear3d(at::adaptive_avg_pool3d(values, coarse), size, false);
   };
   const at::Tensor weight = sample(seen), out = sample(x) / weight;
-  return out.masked_fill(weight < 0.5, std::nanf("")).squeeze(0).movedim(0, -1).contiguous();
+  const double none = missing.empty() ? std::nan("") : missing.front();
+  return out.masked_fill(weight < 0.5, none).squeeze(0).movedim(0, -1).contiguous();
 }
 
 VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
   const fs::path root = config.path;
   const std::vector<fs::path> files = nifti_files(root);
+  std::vector<std::string> inside;
+  for (const fs::path& file : files)
+    inside.push_back(file == root ? file.filename().string()
+                                  : file.lexically_relative(root).generic_string());
   const fs::path csv = config.labels.empty() ? root / "labels.csv" : fs::path(config.labels);
   VolumeSet set;
-  std::map<std::string, Labelled> labels;
-  const bool by_table = fs::exists(csv);
-  if (by_table) {
-    labels = read_labels(csv.string(), config);
+  FileLabels labels;
+  std::set<std::string> found;
+  std::string group_column;
+  if (fs::exists(csv)) {
+    const LabelTable table = read_labels(csv.string(), config);
+    for (const Labelled& row : table.rows) found.insert(row.label);
+    group_column = table.group_column;
+    labels = match_labels(set, table, inside, root, csv.string(), config);
+    set.classes = class_names(found, config, csv.string());
   } else {
     require(config.labels.empty(), ErrorKind::no_input, "there is no file {} with the labels", csv.string());
-    labels = folder_labels(root, files, config);
+    labels = folder_labels(inside, config);
+    for (const auto& label : labels) found.insert(label->label);
+    if (!labels.empty()) {
+      set.classes = class_names(found, config, root.string());
+      set.notes.push_back(
+          fmt::format("{}: classes from folder names: {}", root.string(), listed_names(set.classes)));
+    }
   }
-  if (!labels.empty()) set.classes = class_names(labels, config, csv.string());
-  if (!labels.empty() && !by_table)
-    set.notes.push_back(
-        fmt::format("{}: classes from folder names: {}", root.string(), listed_names(set.classes)));
   const NameIndex classes(set.classes);
   bool split = false;
   std::vector<fs::path> taken;
-  for (const fs::path& file : files) {
-    const std::string name = stem_of(file.string());
-    const auto entry = labels.find(by_table ? name : file.string());
-    if (entry == labels.end() && !labels.empty()) {
-      set.notes.push_back(fmt::format("{}: no class in {}, skipped", file.string(), csv.string()));
-      continue;
-    }
-    taken.push_back(file);
-    set.names.push_back(name);
-    set.labels.push_back(-1);
-    if (entry == labels.end()) continue;
-    set.labels.back() = static_cast<int64_t>(*classes.find(entry->second.label));
-    if (entry->second.split.empty()) continue;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!labels.empty() && !labels[i]) continue;
+    const auto sample = std::ssize(taken);
+    taken.push_back(files[i]);
+    set.names.push_back(inside[i]);
+    set.labels.push_back(labels.empty() ? -1 : static_cast<int64_t>(*classes.find(labels[i]->label)));
+    if (!group_column.empty()) set.groups.push_back(labels[i]->group);
+    if (labels.empty() || labels[i]->split.empty()) continue;
     split = true;
-    put_into_split(set, entry->second.split, std::ssize(set.labels) - 1, csv.string());
+    put_into_split(set, labels[i]->split, sample, csv.string());
   }
-  require(!taken.empty(), ErrorKind::data, "{}: {} lists none of its files", root.string(), csv.string());
+  set.names = sample_names(set.names);
   require(!split || set.train.size() + set.validation.size() + set.test.size() == taken.size(),
           ErrorKind::data, "{}: some rows have a split and others do not", csv.string());
-  if (!with_test && !split && !labels.empty()) split_by_class(set, config.split_ratios, config.split_seed);
+  if (split && !set.groups.empty()) check_groups(set, group_column);
+  // Before reading: the split is the same with and without the test volumes, and without broken ones.
+  if (!split && !labels.empty()) split_by_class(set, config.split_ratios, config.split_seed);
   read_files(set, taken, with_test ? std::span<const int64_t>() : set.test, config);
   return set;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Readers of load_volumes().
 
+#include "modewise/data/fill_values.h"
 #include "modewise/data/volume_classification/volumes.h"
 #include "modewise/io/arrays/npy.h"
 
@@ -17,7 +18,26 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test);
 /// float32. Returns their number.
 int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& channels, const std::string& name);
 
-/// Resamples to `size` by linear interpolation (area averages for downsampling by 2 or more).
-at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size);
+/// Resamples to `size` by linear interpolation (area averages for downsampling by 2 or more). Voxels that are
+/// not finite or have one of `missing` in all channels do not affect others; where they prevail the result is
+/// the first of `missing`, or NaN.
+at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size,
+                     const std::vector<double>& missing = {});
+/// Whether a voxel is finite and has a value outside `missing` in some channel, [N_1 … N_k] bool.
+at::Tensor valid_voxels(const at::Tensor& volume, const std::vector<double>& missing);
+
+/// Warns of fill values in volumes that data.missing_values does not list.
+class VolumeFills {
+ public:
+  explicit VolumeFills(const std::vector<double>& missing) : missing_(missing) {}
+  /// Counts the fill values of a volume as stored; bytes have none.
+  void see(const at::Tensor& volume, const std::string& name);
+  void warn(VolumeSet& set) const;
+
+ private:
+  const std::vector<double>& missing_;
+  FillValues fills_;
+  std::vector<std::string> names_;
+};
 
 }  // namespace modewise::data

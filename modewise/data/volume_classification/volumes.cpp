@@ -11,7 +11,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <span>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
 #include "modewise/data/volume_classification/sources.h"
@@ -27,7 +29,7 @@ std::string format_of(const VolumeConfig& config) {
   require(fs::exists(config.path), ErrorKind::no_input, "there is no file or folder {}", config.path);
   if (config.format != "auto") return config.format;
   if (fs::is_directory(config.path)) return "nifti";
-  const std::string extension = fs::path(config.path).extension().string();
+  const std::string extension = lower_extension(config.path);
   if (extension == ".npz") return "npz";
   if (extension == ".npy") return "npy";
   require(extension == ".nii" || extension == ".gz", ErrorKind::data,
@@ -42,9 +44,7 @@ void mark_missing(VolumeSet& set, const std::vector<double>& values) {
   for (size_t i = 0; i < set.volumes.size(); ++i) {
     const at::Tensor& stored = set.volumes[i];
     if (values.empty() && !stored.is_floating_point()) continue;
-    const at::Tensor volume = stored.is_floating_point() ? stored : stored.to(at::kDouble);
-    at::Tensor valid = at::isfinite(volume).all(-1);
-    for (const double value : values) valid = valid.logical_and(volume.ne(value).any(-1));
+    const at::Tensor valid = valid_voxels(stored, values);
     const int64_t count = valid.numel() - valid.sum().item<int64_t>();
     require(count < valid.numel(), ErrorKind::data, "{}: every voxel of volume {} is missing", set.source,
             set.names[i]);
@@ -114,7 +114,7 @@ void resample(VolumeSet& set, const VolumeConfig& config) {
     const std::vector<int64_t> spatial(volume.sizes().begin(), volume.sizes().end() - 1);
     if (spatial == config.size) continue;
     const at::ScalarType type = volume.scalar_type();
-    volume = resampled(volume, config.size);
+    volume = resampled(volume, config.size, config.missing_values);
     if (!at::isFloatingType(type)) volume = volume.round().to(type);
   }
 }
@@ -137,6 +137,39 @@ bool VolumeSet::masked() const {
   return false;
 }
 
+at::Tensor valid_voxels(const at::Tensor& stored, const std::vector<double>& missing) {
+  const at::Tensor volume = stored.is_floating_point() ? stored : stored.to(at::kDouble);
+  at::Tensor valid = at::isfinite(volume).all(-1);
+  for (const double value : missing) valid = valid.logical_and(volume.ne(value).any(-1));
+  return valid;
+}
+
+void VolumeFills::see(const at::Tensor& volume, const std::string& name) {
+  if (volume.scalar_type() == at::kByte || volume.scalar_type() == at::kChar) return;
+  const auto place = std::ssize(names_);
+  names_.push_back(name);
+  const auto see_all = [&](const auto* values) {
+    for (const double x : std::span(values, static_cast<size_t>(volume.numel())))
+      if (std::none_of(missing_.begin(), missing_.end(),
+                       [&](double mark) { return x == mark || x == static_cast<float>(mark); }))
+        fills_.see(x, place);
+  };
+  if (volume.scalar_type() == at::kFloat)
+    see_all(volume.contiguous().const_data_ptr<float>());
+  else
+    see_all(volume.to(at::kDouble).contiguous().const_data_ptr<double>());
+}
+
+void VolumeFills::warn(VolumeSet& set) const {
+  for (const FillValues::Found& fill : fills_.found()) {
+    const std::string value = fill_text(fill.value);
+    set.warn(
+        fmt::format("{} voxels have {}, which usually stands for a missing value, the first in {}: "
+                    "data.missing_values = [{}] treats them as missing",
+                    fill.count, value, names_[static_cast<size_t>(fill.first)], value));
+  }
+}
+
 VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
   const std::string format = format_of(config);
   VolumeSet set = format == "nifti" ? read_nifti_volumes(config, with_test)
@@ -151,6 +184,12 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
     if (!with_test) leave_test_out(set, set.volumes);
   }
   if (config.validation_seed > 0) deal_validation(set, config.validation_seed);
+  if (format != "nifti") {
+    VolumeFills fills(config.missing_values);
+    for (size_t i = 0; i < set.volumes.size(); ++i)
+      fills.see(set.volumes[i], set.called(static_cast<int64_t>(i)));
+    fills.warn(set);
+  }
   resample(set, config);
   mark_missing(set, config.missing_values);
   scale_intensity(set, config);

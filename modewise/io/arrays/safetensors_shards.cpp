@@ -1,5 +1,7 @@
 #include "modewise/io/arrays/safetensors_shards.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -124,6 +126,26 @@ ShardMap parse_shard_index(std::string_view json, const std::string& source) {
   return std::move(reader.map);
 }
 
+/// The remedy for weights in another format, the empty text if there are none.
+static std::string other_weights(const fs::path& folder) {
+  std::string found;
+  if (!fs::is_directory(folder)) return "";
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string ending = entry.path().extension().string(), name = entry.path().filename().string();
+    const bool torch = (ending == ".bin" && name != "tokenizer.bin" && name != "training_args.bin") ||
+                       ending == ".pt" || ending == ".pth";
+    if ((torch || ending == ".gguf" || ending == ".h5" || ending == ".msgpack" || ending == ".ckpt") &&
+        (found.empty() || name < found))
+      found = name;
+  }
+  if (found.empty()) return "";
+  return fmt::format(
+      "; {} is not read: weights must be safetensors. Convert them in Python: "
+      "transformers.AutoModelForCausalLM (or the model's own class).from_pretrained({})"
+      ".save_pretrained(\"NEW_FOLDER\")",
+      found, nlohmann::json(folder.string()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 bool SafetensorsFolder::is_one(const fs::path& folder) {
   return fs::exists(folder / kSingleFile) || fs::exists(folder / kIndexFile);
 }
@@ -133,8 +155,8 @@ SafetensorsFolder::SafetensorsFolder(const fs::path& folder) {
     files_.emplace_back(folder / kSingleFile);
     return;
   }
-  require(fs::exists(folder / kIndexFile), ErrorKind::no_input, "{} holds neither {} nor {}", folder.string(),
-          kSingleFile, kIndexFile);
+  require(fs::exists(folder / kIndexFile), ErrorKind::no_input, "{} holds neither {} nor {}{}",
+          folder.string(), kSingleFile, kIndexFile, other_weights(folder));
   open_shards(folder);
 }
 

@@ -50,7 +50,8 @@ namespace {
 constexpr size_t kMinEntry = 20;  // bytes; {"id":1,"file_name":""} has more
 
 std::string_view utf8_text(std::span<const std::byte> bytes, const std::string& source) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
   const size_t invalid = find_invalid_utf8(text);
   require(invalid == std::string_view::npos, ErrorKind::data, "{}: not UTF-8 at byte {}", source, invalid);
   return text;

@@ -1,8 +1,8 @@
 #include "modewise/io/images/image.h"
 
-#include <cctype>
-
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/io/file_kind.h"
 #include "modewise/io/images/jpeg.h"
 #include "modewise/io/images/png.h"
 #include "modewise/io/mapped_file.h"
@@ -18,17 +18,19 @@ void require_pixels(const Image& image, const char* name) {
 }
 
 bool named_as_image(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+  const std::string ending = lower_extension(path);
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".jpe" || ending == ".jfif";
 }
 
 Image parse_image(std::span<const std::byte> bytes, const std::string& source,
                   const ImageReadOptions& options) {
   if (is_png(bytes)) return parse_png(bytes, source, options);
-  require(is_jpeg(bytes), ErrorKind::data,
-          "{}: expected a PNG or JPEG image; the {} bytes begin with neither signature", source,
-          bytes.size());
+  if (!is_jpeg(bytes)) {
+    const std::string_view kind = file_kind(bytes);
+    require(kind.empty(), ErrorKind::data, "{}: expected a PNG or JPEG image; this is {}", source, kind);
+    fail(ErrorKind::data, "{}: expected a PNG or JPEG image; the {} bytes begin with neither signature",
+         source, bytes.size());
+  }
   return parse_jpeg(bytes, source, options);
 }
 

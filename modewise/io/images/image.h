@@ -30,9 +30,11 @@ struct ImageReadOptions {
   int64_t height = 0, width = 0;
   /// Reads too large images at full size.
   bool allow_size = false;
+  /// Receives a remark on a damaged file that has all its pixels; nullptr: none wanted.
+  std::string* remark = nullptr;
 };
 
-/// Whether the file has an image extension (.png, .jpg, .jpeg; case-insensitive).
+/// Whether the file has an image extension (.png, .jpg, .jpeg, .jpe, .jfif; case-insensitive).
 bool named_as_image(const std::filesystem::path& path);
 /// Decodes a PNG or JPEG. Throws data errors that name `source`, row and rule, as all image readers do;
 /// read_image throws no_input if the file cannot be read.

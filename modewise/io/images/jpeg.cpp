@@ -59,6 +59,7 @@ class JpegDecoder {
   JpegDecoder(std::span<const std::byte> bytes, const std::string& source)
       : source_(source), bytes_(bytes), handle_(bytes, kMaxJpegScans), orientation_(orientation_of(bytes)) {
     run([&] { jpeg_read_header(handle_.get(), TRUE); });
+    handle_.accept_end();
     const int components = handle_.get()->num_components;
     require(components == 1 || components == 3 || components == 4, ErrorKind::data,
             "{}: a JPEG image of {} components is not grey, RGB or CMYK", source_, components);
@@ -79,7 +80,10 @@ class JpegDecoder {
       if (inks) inks_to_colors(row, stored_.width);
       rows.add(std::span(row).first(static_cast<size_t>(stored_.width * stored_.channels)));
     }
+    require(!handle_.ended_early() || handle_.has_all_scans(), ErrorKind::data,
+            "{}: cannot decode the JPEG image: the file ends before its last scan", source_);
     run([&] { jpeg_finish_decompress(jpeg); });
+    if (handle_.ended_early() && options.remark != nullptr) *options.remark = "no end marker, but all pixels";
     return rows.take();
   }
 

@@ -2,7 +2,8 @@
 // JPEG images (ITU-T T.81) by libjpeg-turbo: grey, YCbCr or RGB, and CMYK or YCCK, which are converted to RGB
 // (stored inverted, as Adobe's programs write them; colour profiles are ignored); sequential and progressive.
 // Exif orientation is applied. Warnings of libjpeg, such as truncated data, are errors, except those about
-// bytes between segments and version numbers. Bytes after the end are not read.
+// bytes between segments and version numbers. A file without an end marker is read if it has all pixels
+// (ImageReadOptions::remark). Bytes after the end are not read.
 
 #include <cstddef>
 #include <filesystem>

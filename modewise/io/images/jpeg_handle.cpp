@@ -10,6 +10,7 @@ namespace modewise::io {
 namespace {
 
 constexpr const char* kEnds = "the file ends in the middle";
+constexpr std::array<JOCTET, 2> kEndMarker = {0xFF, JPEG_EOI};
 
 }  // namespace
 
@@ -27,6 +28,7 @@ void JpegErrors::leave(const char* reason) {
 
 void JpegErrors::on_error(j_common_ptr handle) {
   JpegErrors& self = of(handle);
+  if (self.cause_ != nullptr) self.leave(self.cause_);
   handle->err->format_message(handle, self.reason_.data());
   std::longjmp(self.jump_, 1);
 }
@@ -59,8 +61,24 @@ JpegReader::~JpegReader() {
   jpeg_destroy_decompress(&handle_);
 }
 
+// Arithmetic coding may end early, so that missing bytes go unnoticed there.
 boolean JpegReader::fill(j_decompress_ptr handle) {
-  of(reinterpret_cast<j_common_ptr>(handle)).leave(kEnds);
+  auto& self = static_cast<JpegReader&>(of(reinterpret_cast<j_common_ptr>(handle)));
+  if (self.ended_early() || !self.may_end_ || handle->arith_code) self.leave(kEnds);
+  self.cause_ = kEnds;
+  self.source_.next_input_byte = kEndMarker.data();
+  self.source_.bytes_in_buffer = kEndMarker.size();
+  return TRUE;
+}
+
+bool JpegReader::has_all_scans() const {
+  for (int i = 0; i < handle_.num_components; ++i) {
+    if (handle_.comp_info[i].quant_table == nullptr) return false;
+    if (handle_.coef_bits != nullptr)
+      for (const int missing_bits : std::span(handle_.coef_bits[i]))
+        if (missing_bits != 0) return false;
+  }
+  return true;
 }
 
 void JpegReader::skip(j_decompress_ptr handle, long count) {

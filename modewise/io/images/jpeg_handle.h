@@ -38,6 +38,7 @@ class JpegErrors {
  protected:
   ~JpegErrors() = default;
   jpeg_error_mgr manager_{};
+  const char* cause_ = nullptr;  // the reason of all further failures; nullptr: that of libjpeg
 
  private:
   static void on_error(j_common_ptr handle);
@@ -50,11 +51,19 @@ class JpegErrors {
 
 class JpegReader : public JpegErrors {
  public:
-  /// Reads from `bytes`, which must outlive the handle. Refuses files of more than `max_scans` scans.
+  /// Reads from `bytes`, which must outlive the handle. Refuses files of more than `max_scans` scans. After
+  /// accept_end() a file that ends is read as if an end marker followed; decoding fails if pixels are
+  /// missing.
   JpegReader(std::span<const std::byte> bytes, int max_scans);
   ~JpegReader();
 
   jpeg_decompress_struct* get() { return &handle_; }
+  void accept_end() { may_end_ = true; }
+  /// Whether the file ended without an end marker.
+  bool ended_early() const { return cause_ != nullptr; }
+  /// Whether all scans have been read: every component, and every bit of progressive coefficients. Only
+  /// before jpeg_finish_decompress.
+  bool has_all_scans() const;
 
  private:
   static void begin(j_decompress_ptr) {}
@@ -67,6 +76,7 @@ class JpegReader : public JpegErrors {
   jpeg_source_mgr source_{};
   jpeg_progress_mgr progress_{};
   int max_scans_;
+  bool may_end_ = false;
 };
 
 /// Writes to its own memory.

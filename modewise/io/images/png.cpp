@@ -25,13 +25,18 @@ uint32_t big_endian(std::span<const std::byte> bytes) {
   return value;
 }
 
+bool has_right_checksum(std::span<const std::byte> chunk, size_t length) {
+  const uLong sum = crc32(0, reinterpret_cast<const Bytef*>(chunk.data()) + 4, static_cast<uInt>(length + 4));
+  return sum == big_endian(chunk.subspan(8 + length));
+}
+
 /// Orientation in the eXIf chunk, also after the pixels, where libpng would read it too late.
 int orientation_of(std::span<const std::byte> bytes) {
   bytes = bytes.subspan(kSignature.size());
   while (bytes.size() >= 12) {
     const size_t length = big_endian(bytes);
     if (length > bytes.size() - 12) return 1;
-    if (std::ranges::equal(bytes.subspan(4, 4), as_bytes("eXIf")))
+    if (std::ranges::equal(bytes.subspan(4, 4), as_bytes("eXIf")) && has_right_checksum(bytes, length))
       return exif_orientation(bytes.subspan(8, length));
     bytes = bytes.subspan(12 + length);
   }
@@ -74,7 +79,7 @@ class PngDecoder {
     png_infop info = handle_.info();
     run([&] {
       png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-      png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+      png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
       // Only header, palette and pixels: metadata chunks may be long, and compressed.
       png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
       png_read_info(png, info);

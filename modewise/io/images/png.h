@@ -2,9 +2,9 @@
 // PNG images (W3C PNG 3rd edition) by libpng. Read are grey of 1, 2, 4, 8 and 16 bits, palettes, RGB of 8 and
 // 16 bits, with and without alpha, interlaced or not. 16 bits are rounded to 8. Alpha is dropped: a pixel
 // keeps its colour, as in Pillow's `convert("RGB")`. Palettes give three channels. Gamma and colour profiles
-// are ignored; Exif orientation is applied. All checksums are verified, also those of skipped chunks; bytes
-// after the end are not read. Written are 8 bits per sample, not interlaced, without filters; equal images
-// give equal bytes.
+// are ignored; Exif orientation is applied. The checksums of header, palette and pixels are verified;
+// other chunks with a wrong one are skipped. Bytes after the end are not read. Written are 8 bits per sample,
+// not interlaced, without filters; equal images give equal bytes.
 
 #include <cstddef>
 #include <cstdint>

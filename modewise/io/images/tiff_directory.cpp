@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/io/file_kind.h"
 
 namespace modewise::io {
 namespace {
@@ -58,14 +59,16 @@ bool is_whole(uint16_t type) {
 TiffDirectory::TiffDirectory(const ByteSource& bytes, std::string source)
     : bytes_(bytes), source_(std::move(source)) {
   require(bytes.size() > 0, ErrorKind::data, "{}: the file is empty, a TIFF image was expected", source_);
-  std::array<std::byte, 4> magic{};
+  std::array<std::byte, 16> magic{};
   const size_t there = bytes.read(0, magic);
   big_endian_ = magic[0] == std::byte{'M'};
   const uint64_t version = whole_number(&magic[2], 2, big_endian_);
+  const std::string_view kind = file_kind(std::span(magic).first(there));
   big_ = version == 43;
-  require(there == 4 && magic[0] == magic[1] && (magic[0] == std::byte{'I'} || big_endian_) &&
+  require(there >= 4 && magic[0] == magic[1] && (magic[0] == std::byte{'I'} || big_endian_) &&
               (version == 42 || version == 43),
-          ErrorKind::data, "{}: not a TIFF image: it begins with none of TIFF's signatures", source_);
+          ErrorKind::data, "{}: not a TIFF image: it begins with none of TIFF's signatures{}", source_,
+          kind.empty() ? "" : fmt::format("; it is {}", kind));
   if (big_) {
     require(field(4, 2, "the header") == 8 && field(6, 2, "the header") == 0, ErrorKind::data,
             "{}: the header of BigTIFF must declare offsets of 8 bytes", source_);

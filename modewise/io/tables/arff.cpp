@@ -11,6 +11,7 @@
 #include "modewise/core/error.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
+#include "modewise/io/tables/column_names.h"
 #include "modewise/io/text_input.h"
 #include "modewise/io/utf8.h"
 
@@ -51,7 +52,13 @@ class ArffReader {
     reserve();
     while (const auto line = next_line()) add_case(*line);
     require(file_.samples() > 0, ErrorKind::data, "{}: no samples after @data", source_);
-    if (file_.labels.empty()) file_.classes.clear();
+    if (std::all_of(file_.labels.begin(), file_.labels.end(), [](int32_t label) { return label < 0; })) {
+      file_.labels = {};
+      file_.classes = {};
+    }
+    if (trailing_comma_ > 0)
+      file_.notes.push_back(
+          fmt::format("line {}: the comma after the last cell is ignored", trailing_comma_));
     return std::move(file_);
   }
 
@@ -141,6 +148,11 @@ class ArffReader {
         source_, line_, quote_for_message(name), quote_for_message(type));
     ++header_.steps;
     if (relation_open_) return;
+    last_numeric_ = name;
+    require(!names_an_index(name), ErrorKind::data,
+            "{}:{}: attribute {} is named like an index of the samples, but it is numeric, as the steps are; "
+            "leave it out of the file, or give it another name",
+            source_, line_, quote_for_message(name));
     ++header_.cells;
     plain_ = true;
   }
@@ -179,6 +191,10 @@ class ArffReader {
     require(header_.steps > 0, ErrorKind::data, "{}:{}: no numeric attribute is declared before @data",
             source_, line_);
     require(
+        header_.of_class || !names_a_class(last_numeric_), ErrorKind::data,
+        "{}:{}: attribute {} is numeric, a target of regression; declare its classes, {{a, b}}, to classify",
+        source_, line_, quote_for_message(last_numeric_));
+    require(
         !plain_ || !header_.of_dimensions, ErrorKind::data,
         "{}:{}: numeric attributes besides a relational one; the steps of a sample must be in one of the two",
         source_, line_);
@@ -205,9 +221,10 @@ class ArffReader {
     const size_t begin = file_.values.size();
     int64_t cell = 0, dimensions = 1;
     std::optional<std::string> label;
+    const char* separator = row.find(',') == std::string_view::npos && header_.cells > 1 ? "\t" : ",";
     for (bool more = true; more; ++cell) {
       if (cell < header_.cells) {
-        const std::string word = cut_word(row, ",");
+        const std::string word = cut_word(row, separator);
         if (cell == header_.of_class)
           label = word;
         else if (cell == header_.of_dimensions)
@@ -215,12 +232,16 @@ class ArffReader {
         else
           add_value(word, cell + 1);
       } else {
-        cut_word(row, ",");
+        cut_word(row, separator);
       }
       more = !row.empty();
-      require(!more || row.front() == ',', ErrorKind::data, "{}:{}: expected ',' after cell {}, got {}",
-              source_, line_, cell + 1, quote_for_message(row));
+      require(!more || row.front() == *separator, ErrorKind::data,
+              "{}:{}: expected ',' after cell {}, got {}", source_, line_, cell + 1, quote_for_message(row));
       if (more) row.remove_prefix(1);
+      if (more && row.empty() && cell + 1 == header_.cells) {
+        if (trailing_comma_ == 0) trailing_comma_ = line_;
+        more = false;
+      }
     }
     require(cell == header_.cells, ErrorKind::data,
             "{}:{}: the row has {} cells, but {} attributes are declared", source_, line_, cell,
@@ -283,11 +304,11 @@ class ArffReader {
   }
 
   void add_label(const std::string& word) {
-    const bool missing = word == "?", first = file_.samples() == 1;
-    require(first || missing == file_.labels.empty(), ErrorKind::data,
-            "{}:{}: the sample has {} class, but the samples before it have {}", source_, line_,
-            missing ? "no" : "a", missing ? "one" : "none");
-    if (missing) return;
+    if (word == "?") {
+      if (file_.unlabelled_line == 0) file_.unlabelled_line = line_;
+      file_.labels.push_back(-1);
+      return;
+    }
     const auto found = classes_.find(word);
     require(found != classes_.end(), ErrorKind::data,
             "{}:{}: class {} is not one of the {} that attribute {} declares", source_, line_,
@@ -298,6 +319,8 @@ class ArffReader {
   std::string_view rest_;
   const std::string& source_;
   int64_t line_ = 0;
+  int64_t trailing_comma_ = 0;  // line of the first one; 0: none
+  std::string last_numeric_;    // name of the last numeric attribute outside of a relation
   bool at_data_ = false, relation_open_ = false, plain_ = false;
   ArffHeader header_;
   std::unordered_map<std::string, int32_t> classes_;

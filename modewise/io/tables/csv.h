@@ -1,16 +1,25 @@
 #pragma once
-// CSV reader: RFC 4180 quoting, LF or CRLF line ends, byte order mark, optional header.
+// CSV reader: RFC 4180 quoting, LF, CRLF or CR line ends, byte order mark, a first line sep=;, comments,
+// optional header.
 //
 // The kind of a column follows from all its non-missing cells: number if at least half are numbers; else date
 // if at least half are dates; else text. A cell of another kind than its column is an error that names file,
 // line and column, never silently missing.
+//
+// Numbers are plain (1.5e3) or written (1,234.5, 5%, $5, 68.18K, (5), −5). The decimal and the thousands mark
+// are decided over the whole column, and over the whole file where a column leaves them open ("1.737"); if
+// the file leaves them open too, it is an error. CsvTable::notes names each reading of this kind.
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/date_time.h"
 #include "modewise/io/tables/text_cells.h"
 
@@ -19,12 +28,20 @@ namespace modewise::io {
 struct CsvOptions {
   enum Header { guess, yes, no };
 
-  char delimiter = 0;  // 0: guess among , ; tab |
-  char decimal = 0;    // 0: guess; ',' only if it is not the delimiter
+  char delimiter = 0;      // 0: guess among , ; tab |
+  char decimal = 0;        // 0: decided from the numbers
+  char usual_decimal = 0;  // where the numbers leave the decimal mark open; 0: an error
+  /// Unset: decided from the numbers; 0: none; ' ': any kind of space.
+  std::optional<char> thousands = std::nullopt;
+  bool plain_numbers = false;                        // written numbers are text, with no notes
+  std::vector<LeftOutLines::Range> skip_lines = {};  // lines that are no rows
   Header header = guess;
   /// Texts of missing cells, compared after stripping spaces.
   std::vector<std::string> missing = {"",     "NA",   "N/A",  "NaN",  "nan", "NAN",  "null", "NULL",
                                       "Null", "None", "none", "#N/A", "#NA", "-nan", "-NaN", "<NA>"};
+  /// Whether the column of a name is text whatever it holds, such as series ids: leading zeros, long digits
+  /// and forms of dates come back as written. Not set: no such column.
+  std::function<bool(std::string_view name)> is_text = {};
 };
 
 /// The missing value of a date column.
@@ -33,7 +50,7 @@ inline constexpr int64_t kMissingDate = INT64_MIN;
 struct CsvColumn {
   enum Kind { number, date, text };
 
-  std::string name;  // from the header, else "1", "2", …
+  std::string name;  // from the header ("column 2" if it has none), else "1", "2", …
   Kind kind = number;
   std::vector<double> numbers;  // NaN: missing
   std::vector<int64_t> dates;   // seconds (date_time.h); kMissingDate: missing
@@ -50,14 +67,18 @@ struct CsvTable {
   std::string suspect_row;
   char delimiter = ',';
   char decimal = '.';
+  bool decimal_proven = false;     // a number can only be read with this mark
+  LeftOutLines left_out;           // lines that are no rows
+  std::vector<std::string> notes;  // how the file was read, where that is not plain
   std::string source;
 
   const CsvColumn* find(std::string_view name) const;
 };
 
 /// Throws data errors for empty input, a header without rows, ragged rows, an unclosed quote, invalid UTF-8,
-/// NUL bytes, duplicate column names, and cells that do not fit their column. Memory: 8 bytes per number or
-/// date, 4 plus its characters per text.
+/// NUL bytes, duplicate column names, cells that do not fit their column, and numbers whose marks can be read
+/// in two ways; the last two name the option that helps. Leaves out rows of delimiters alone at the end and
+/// empty columns without a name. Memory: 8 bytes per number or date, 4 plus its characters per text.
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source,
                    const CsvOptions& options = {});
 CsvTable read_csv(const std::string& path, const CsvOptions& options = {});

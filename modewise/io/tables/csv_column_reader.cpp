@@ -1,13 +1,12 @@
 #include "modewise/io/tables/csv_column_reader.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/io/number_text.h"
+#include "modewise/io/tables/time_names.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
@@ -17,65 +16,96 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 static_assert(DateColumn::missing == kMissingDate);
 
-// 20160701 parses as a number; only a column with a date-like name has dates of this form.
-bool names_dates(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  static constexpr std::string_view kNames[] = {"date", "day", "datetime", "timestamp", "time", "ds"};
-  return std::find(std::begin(kNames), std::end(kNames), lower) != std::end(kNames);
-}
-
 }  // namespace
 
-CsvColumnReader::CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal,
-                                 const MissingValues& missing, size_t rows)
-    : decimal_(decimal), missing_(&missing), reserve_(rows) {
+CsvColumnReader::CsvColumnReader(std::string name, CsvColumn::Kind expected, const CsvCells& cells,
+                                 size_t rows, bool only_text)
+    : cells_(&cells), reserve_(rows), only_text_(only_text) {
   column_.name = std::move(name);
-  start(expected);
+  start(only_text ? CsvColumn::text : expected);
 }
 
 void CsvColumnReader::start(CsvColumn::Kind kind) {
   column_.kind = kind;
   column_.numbers = {};
   column_.texts = {};
-  date_column_ = {};
-  numbers_ = dates_ = texts_ = 0;
-  misfit_line_ = 0;
+  date_column_ = DateColumn();
+  numbers_ = dates_ = texts_ = marks_ = 0;
+  mark_counts_.clear();
+  misfit_line_ = misfit_count_ = 0;
   read_as_[kind] = true;
+  settled_ = format_ || cells_->plain;
+  if (!format_) {
+    evidence_ = {};
+    evidence_.formats = cells_->allowed;
+  }
   if (kind == CsvColumn::number) column_.numbers.reserve(reserve_);
   if (kind == CsvColumn::date) date_column_.reserve(reserve_);
   if (kind == CsvColumn::text) column_.texts.reserve(reserve_);
 }
 
+void CsvColumnReader::start_again(NumberFormat format) {
+  format_ = format;
+  start(CsvColumn::number);
+}
+
 void CsvColumnReader::add(std::string_view cell, int64_t line) {
-  double value;
   switch (column_.kind) {
     case CsvColumn::number:
-      if (parse_number(cell, decimal_, value)) {
-        const bool absent = missing_->contains(value);
-        numbers_ += !absent;
-        column_.numbers.push_back(absent ? kMissing : value);
-        return;
-      }
-      column_.numbers.push_back(kMissing);
-      break;
+      add_number(cell, line);
+      return;
     case CsvColumn::date:
       if (date_column_.add(cell)) {
         ++dates_;
         return;
       }
       date_column_.add_missing();
-      break;
+      if (!cells_->missing.contains(cell)) note_misfit(cell, line);
+      return;
     case CsvColumn::text:
       add_text(cell);
       return;
   }
-  if (!missing_->contains(cell)) note_misfit(cell, line);
+}
+
+void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
+  double value;
+  bool marked;
+  const bool plain = parse_number(cell, format_ ? format_->decimal : cells_->decimal, value, marked);
+  if (plain || (format_ && parse_written_number(cell, *format_, value))) {
+    const bool absent = cells_->missing.contains(value);
+    numbers_ += !absent;
+    column_.numbers.push_back(absent ? kMissing : value);
+    if (marked && !settled_)
+      see_plain(cell, line);
+    else if (evidence_.percent > 0 && format_ && value != 0 && !absent &&
+             cell.find('%') == std::string_view::npos)
+      note_misfit(cell, line, "holds percentages, but {} has no percent sign");
+    return;
+  }
+  column_.numbers.push_back(kMissing);
+  switch (kind_of(cell, cells_->decimal, cells_->missing, cells_->plain)) {
+    case CellKind::missing:
+      return;
+    case CellKind::mark:
+      count_mark(cell, line);
+      return;
+    case CellKind::number:
+      ++numbers_;
+      if (!format_) return see_written(cell, line);
+      break;
+    case CellKind::date:
+      ++dates_;
+      break;
+    case CellKind::text:
+      ++texts_;
+      break;
+  }
+  note_misfit(cell, line);
 }
 
 void CsvColumnReader::add_text(std::string_view cell) {
-  switch (kind_of(cell, decimal_, *missing_)) {
+  switch (kind_of(cell, cells_->decimal, cells_->missing, cells_->plain)) {
     case CellKind::missing:
       column_.texts.push_back("");
       return;
@@ -88,34 +118,92 @@ void CsvColumnReader::add_text(std::string_view cell) {
     case CellKind::text:
       ++texts_;
       break;
+    case CellKind::mark:
+      ++marks_;
+      break;
   }
   if (!column_.texts.push_back(strip_spaces(cell))) too_long_ = true;
 }
 
-void CsvColumnReader::note_misfit(std::string_view cell, int64_t line) {
-  switch (kind_of(cell, decimal_, *missing_)) {
-    case CellKind::missing:
-      return;
-    case CellKind::number:
-      ++numbers_;
-      break;
-    case CellKind::date:
-      // In a date column: a date of another form than those in the rows above.
-      ++(column_.kind == CsvColumn::date ? texts_ : dates_);
-      break;
-    case CellKind::text:
-      ++texts_;
-      break;
+void CsvColumnReader::count_mark(std::string_view cell, int64_t line) {
+  ++marks_;
+  cell = strip_spaces(cell);
+  // In accounts a dash is a zero.
+  if ((evidence_.accounting > 0 || !evidence_.currency.empty()) && cell == "-")
+    return note_misfit(cell, line, "holds amounts of money, where {} can be 0 or a missing value");
+  const auto known = std::find_if(mark_counts_.begin(), mark_counts_.end(),
+                                  [&](const auto& mark) { return mark.first == cell; });
+  if (known == mark_counts_.end())
+    mark_counts_.emplace_back(cell, 1);
+  else
+    ++known->second;
+}
+
+void CsvColumnReader::see_plain(std::string_view cell, int64_t line) {
+  const char decimal = cells_->decimal;
+  const FormatSet fitting = formats_with_decimal(decimal);
+  evidence_.marked = true;
+  if (!could_group(cell, cell.find(decimal))) return narrow(fitting, cell, line);
+  if (evidence_.open_line == 0) {
+    evidence_.open = cell;
+    evidence_.open_line = line;
   }
+  narrow(fitting | formats_with_thousands(decimal), cell, line);
+}
+
+void CsvColumnReader::see_written(std::string_view cell, int64_t line) {
+  const WrittenNumber number = read_written_number(cell);
+  ++evidence_.written;
+  evidence_.marked = evidence_.marked || number.marked;
+  evidence_.percent += number.percent;
+  evidence_.magnitude += number.magnitude != 0;
+  evidence_.accounting += number.accounting;
+  evidence_.trailing_minus += number.trailing_minus;
+  evidence_.unicode_minus += number.unicode_minus;
+  if (!number.currency.empty()) {
+    if (!evidence_.currency.empty() && evidence_.currency != number.currency)
+      return note_misfit(cell, line, "holds more than one currency: {} is in another one than above");
+    evidence_.currency = number.currency;
+  }
+  const bool open = number.marked && (number.formats & formats_with_decimal('.')) != 0 &&
+                    (number.formats & formats_with_decimal(',')) != 0;
+  if (open && evidence_.open_line == 0) {
+    evidence_.open = cell;
+    evidence_.open_line = line;
+  }
+  narrow(number.formats, cell, line);
+}
+
+void CsvColumnReader::narrow(FormatSet formats, std::string_view cell, int64_t line) {
+  const FormatSet rest = evidence_.formats & formats;
+  if (rest == 0)
+    return note_misfit(cell, line,
+                       evidence_.example.empty()
+                           ? "holds {}, which data.decimal and data.thousands do not allow"
+                           : "holds numbers like " + quote_for_message(evidence_.example) +
+                                 ", but {} has other marks: data.decimal and data.thousands set them");
+  if (rest != evidence_.formats) evidence_.example = cell;
+  evidence_.formats = rest;
+  settled_ = evidence_.marked && (rest & ~formats_with_decimal(cells_->decimal)) == 0;
+}
+
+void CsvColumnReader::note_misfit(std::string_view cell, int64_t line, std::string why) {
+  if (column_.kind == CsvColumn::date) {
+    // A date of another form than those in the rows above counts as text.
+    ++(kind_of(cell, cells_->decimal, cells_->missing, cells_->plain) == CellKind::number ? numbers_
+                                                                                          : texts_);
+  }
+  misfit_count_ += misfit_line_ != 0 && cell.substr(0, 100) == misfit_;
   if (misfit_line_ != 0) return;
   misfit_line_ = line;
+  misfit_count_ = 1;
   misfit_ = cell.substr(0, 100);
+  misfit_why_ = std::move(why);
 }
 
 CsvColumn::Kind CsvColumnReader::majority() const {
-  const int64_t filled = numbers_ + dates_ + texts_;
-  if (2 * numbers_ >= filled) return CsvColumn::number;
-  return 2 * dates_ >= filled ? CsvColumn::date : CsvColumn::text;
+  const auto count = [](int64_t cells) { return static_cast<size_t>(cells); };
+  return majority_of(count(numbers_), count(dates_), count(texts_), count(marks_));
 }
 
 CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
@@ -123,10 +211,12 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
     fail(ErrorKind::data, "{}: column {} holds more than 4 GiB of text", source,
          quote_for_message(column_.name));
   }
+  if (only_text_) return Result::good;
   if (CsvColumn::Kind kind = majority(); kind != column_.kind) {
     // Date counts of a column that was read as another kind can be wrong; on the second read text is final.
     if (read_as_[kind]) kind = CsvColumn::text;
     if (kind != column_.kind) {
+      format_.reset();
       start(kind);
       return Result::read_again;
     }
@@ -134,10 +224,9 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
   }
   if (column_.kind == CsvColumn::text) return Result::good;
   if (misfit_line_ != 0) {
-    const bool numbers = column_.kind == CsvColumn::number;
-    fail(ErrorKind::data, "{}:{}: column {} holds {}, but {} is {}", source, misfit_line_,
-         quote_for_message(column_.name), numbers ? "numbers" : "dates like " + date_column_.style().text(),
-         quote_for_message(misfit_), numbers ? "not a finite number" : "not one");
+    if (column_.kind != CsvColumn::number || !names_hours(column_.name)) return Result::misfit;
+    start(CsvColumn::text);  // 02X, the repeated hour
+    return Result::read_again;
   }
   if (column_.kind == CsvColumn::date) {
     require(date_column_.decide(), ErrorKind::data,
@@ -147,8 +236,22 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
   return Result::good;
 }
 
+void CsvColumnReader::fail_misfit(const std::string& source, const std::string& remedy) const {
+  const std::string place =
+      fmt::format("{}:{}: column {}", source, misfit_line_, quote_for_message(column_.name));
+  if (!misfit_why_.empty()) {
+    std::string why = misfit_why_;
+    fail(ErrorKind::data, "{} {}", place, why.replace(why.find("{}"), 2, quote_for_message(misfit_)));
+  }
+  const bool numbers = column_.kind == CsvColumn::number;
+  fail(ErrorKind::data, "{} holds {}, but {} is {}{}", place,
+       numbers ? "numbers" : "dates like " + date_column_.style().text(), quote_for_message(misfit_),
+       numbers ? "not a finite number" : "not one", remedy);
+}
+
+// 20160701 parses as a number; only a column whose name says time has dates of this form.
 void CsvColumnReader::become_compact_dates() {
-  if (numbers_ == 0 || !names_dates(column_.name)) return;
+  if (numbers_ == 0 || format_ || time_name(column_.name) == TimeName::none) return;
   DateColumn dates;
   dates.reserve(column_.numbers.size());
   for (const double number : column_.numbers) {

@@ -2,48 +2,97 @@
 // Reader of one column, cell by cell: stores the expected kind, counts the actual kinds.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "modewise/io/tables/csv.h"
 #include "modewise/io/tables/csv_dialect.h"
 #include "modewise/io/tables/date_column.h"
+#include "modewise/io/tables/written_number.h"
 
 namespace modewise::io {
 
+/// How all columns of a table read their cells.
+struct CsvCells {
+  char decimal = '.';
+  bool plain = false;               // as CsvOptions::plain_numbers
+  FormatSet allowed = kAllFormats;  // by the options
+  MissingValues missing;
+};
+
+/// What the numbers of a column say about their format.
+struct NumberEvidence {
+  FormatSet formats = kAllFormats;  // that fit all numbers
+  bool marked = false;              // a number has a point or comma
+  std::string open;                 // the first number whose mark can be read in two ways
+  int64_t open_line = 0;
+  int64_t written = 0;  // numbers that are not plain; the counts below are part of them
+  int64_t percent = 0, magnitude = 0, accounting = 0, trailing_minus = 0, unicode_minus = 0;
+  std::string_view currency;
+  std::string example;  // the first number that decides the format, for messages
+};
+
 class CsvColumnReader {
  public:
-  enum class Result { good, read_again };
+  enum class Result { good, read_again, misfit };
 
-  /// `missing` must outlive the reader. Reserves memory for `rows`.
-  CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal, const MissingValues& missing,
-                  size_t rows);
+  /// `cells` must outlive the reader. Reserves memory for `rows`. With `only_text` the column is text
+  /// whatever it holds.
+  CsvColumnReader(std::string name, CsvColumn::Kind expected, const CsvCells& cells, size_t rows,
+                  bool only_text = false);
 
   void add(std::string_view cell, int64_t line);
 
-  /// Call after the last row. `read_again` if most cells are of another kind than expected; a cell that does
-  /// not fit its column is a data error.
+  /// Call after the last row. `read_again` if most cells are of another kind than expected; `misfit` if a
+  /// cell does not fit its column.
   Result finish(const std::string& source);
+  /// The error about the cell that does not fit; `remedy` ends the sentence.
+  [[noreturn]] void fail_misfit(const std::string& source, const std::string& remedy) const;
 
   const std::string& name() const { return column_.name; }
-  bool all_missing() const { return numbers_ + dates_ + texts_ == 0; }
+  CsvColumn::Kind kind() const { return column_.kind; }
+  bool all_missing() const { return numbers_ + dates_ + texts_ + marks_ == 0; }
+  int64_t misfit_line() const { return misfit_line_; }
+  const std::string& misfit() const { return misfit_; }
+  int64_t misfit_count() const { return misfit_count_; }  // cells that are equal to the first misfit
+
+  const NumberEvidence& evidence() const { return evidence_; }
+  const std::optional<NumberFormat>& format() const { return format_; }
+  /// Cells that are missing in a column of numbers only (is_missing_mark), by text.
+  const std::vector<std::pair<std::string, int64_t>>& marks() const { return mark_counts_; }
+  /// Reads the column again, as numbers of this format.
+  void start_again(NumberFormat format);
+
   CsvColumn take();
 
  private:
   void start(CsvColumn::Kind kind);
+  void add_number(std::string_view cell, int64_t line);
   void add_text(std::string_view cell);
-  void note_misfit(std::string_view cell, int64_t line);
+  void count_mark(std::string_view cell, int64_t line);
+  void see_plain(std::string_view cell, int64_t line);
+  void see_written(std::string_view cell, int64_t line);
+  void narrow(FormatSet formats, std::string_view cell, int64_t line);
+  void note_misfit(std::string_view cell, int64_t line, std::string why = {});
   CsvColumn::Kind majority() const;
   void become_compact_dates();
 
   CsvColumn column_;
   DateColumn date_column_;
-  char decimal_;
-  const MissingValues* missing_;
+  const CsvCells* cells_;
   size_t reserve_;
-  int64_t numbers_ = 0, dates_ = 0, texts_ = 0;  // cells of each kind
-  int64_t misfit_line_ = 0;                      // the first cell that does not fit; 0: none
-  std::string misfit_;
+  bool only_text_;
+  NumberEvidence evidence_;
+  std::optional<NumberFormat> format_;
+  bool settled_ = false;                                     // plain numbers say nothing new about the format
+  int64_t numbers_ = 0, dates_ = 0, texts_ = 0, marks_ = 0;  // cells of each kind
+  std::vector<std::pair<std::string, int64_t>> mark_counts_;
+  int64_t misfit_line_ = 0;  // the first cell that does not fit; 0: none
+  int64_t misfit_count_ = 0;
+  std::string misfit_, misfit_why_;
   bool too_long_ = false;
   bool read_as_[3] = {false, false, false};
 };

@@ -9,12 +9,15 @@
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/date_time.h"
+#include "modewise/io/tables/written_number.h"
+#include "modewise/io/utf8.h"
 
 namespace modewise::io {
 namespace {
 
 constexpr size_t kSampleRows = 100;
 constexpr size_t kSampleCells = 100'000;
+constexpr size_t kMaxComments = 10'000;
 constexpr size_t kSampleText = 1000;  // bytes per cell; numbers and dates are shorter
 
 using Row = std::vector<std::string>;
@@ -25,9 +28,11 @@ struct Sample {
   bool broken = false;
 };
 
-Sample read_sample(std::string_view text, char delimiter, const std::string& source) {
+Sample read_sample(std::string_view text, char delimiter, const std::string& source,
+                   const LeftOutLines& left_out) {
   Sample sample;
   CsvScanner scanner(text, delimiter, source);
+  scanner.leave_out(left_out);
   size_t cells = 0;
   try {
     Row row;
@@ -64,8 +69,8 @@ Score score_of(const Sample& sample, char delimiter, const CsvOptions& options) 
     if (&row == &sample.rows[0]) continue;
     for (const std::string& cell : row) {
       ++cells;
-      understood += kind_of(cell, '.', missing) != CellKind::text ||
-                    (comma_possible && kind_of(cell, ',', missing) != CellKind::text);
+      understood += kind_of(cell, '.', missing, true) != CellKind::text ||
+                    (comma_possible && kind_of(cell, ',', missing, true) != CellKind::text);
     }
   }
   score.equal_rows = static_cast<double>(equal) / static_cast<double>(sample.rows.size() + sample.broken);
@@ -80,11 +85,12 @@ bool better(const Score& a, const Score& b) {
   return a.columns > b.columns;
 }
 
-char guess_delimiter(std::string_view text, const std::string& source, const CsvOptions& options) {
+char guess_delimiter(std::string_view text, const std::string& source, const CsvOptions& options,
+                     const LeftOutLines& left_out) {
   char best = ',';
   Score best_score;
   for (const char delimiter : {',', ';', '\t', '|'}) {
-    const Score score = score_of(read_sample(text, delimiter, source), delimiter, options);
+    const Score score = score_of(read_sample(text, delimiter, source, left_out), delimiter, options);
     if (better(score, best_score)) {
       best = delimiter;
       best_score = score;
@@ -109,20 +115,16 @@ char guess_decimal(const Sample& sample, char delimiter, const CsvOptions& optio
 }
 
 std::vector<CsvColumn::Kind> guess_kinds(const std::vector<Row>& rows, size_t first, size_t columns,
-                                         char decimal, const MissingValues& missing) {
-  std::vector<std::array<size_t, 4>> counts(columns, std::array<size_t, 4>{});
+                                         char decimal, const MissingValues& missing, bool plain) {
+  std::vector<std::array<size_t, 5>> counts(columns, std::array<size_t, 5>{});
   for (size_t i = first; i < rows.size(); ++i) {
     for (size_t c = 0; c < std::min(columns, rows[i].size()); ++c) {
-      ++counts[c][static_cast<size_t>(kind_of(rows[i][c], decimal, missing))];
+      ++counts[c][static_cast<size_t>(kind_of(rows[i][c], decimal, missing, plain))];
     }
   }
   std::vector<CsvColumn::Kind> kinds;
-  for (const auto& [empty, numbers, dates, texts] : counts) {
-    const size_t filled = numbers + dates + texts;
-    kinds.push_back(2 * numbers >= filled ? CsvColumn::number
-                    : 2 * dates >= filled ? CsvColumn::date
-                                          : CsvColumn::text);
-  }
+  for (const auto& [empty, numbers, dates, texts, marks] : counts)
+    kinds.push_back(majority_of(numbers, dates, texts, marks));
   return kinds;
 }
 
@@ -197,14 +199,25 @@ HeaderGuess guess_numeric_header(const std::vector<Row>& rows, const std::vector
   return {differ_in_form(rows, columns, decimal) || differ_in_size(rows, columns, decimal), true};
 }
 
+// Whether a first cell that is no plain number is a value such as 5% or 1,234: one like the cell below it.
+bool is_written_value(const std::vector<Row>& rows, size_t column, char decimal) {
+  double value;
+  const auto written = [&](const std::string& cell) {
+    return !parse_number(cell, decimal, value) && read_written_number(cell).formats != 0;
+  };
+  return rows.size() > 1 && column < rows[1].size() && written(rows[0][column]) && written(rows[1][column]);
+}
+
 // A header has text above columns of numbers or dates, or consists of text only.
-HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const MissingValues& missing) {
+HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const MissingValues& missing,
+                         bool plain) {
   const Row& first = rows[0];
-  const auto kinds = guess_kinds(rows, 1, first.size(), decimal, missing);
+  const auto kinds = guess_kinds(rows, 1, first.size(), decimal, missing, plain);
   bool text = false, differs = false, number = false, value = false;
   for (size_t c = 0; c < first.size(); ++c) {
-    const CellKind kind = kind_of(first[c], decimal, missing);
+    const CellKind kind = kind_of(first[c], decimal, missing, true);
     double parsed = 0;
+    if (!plain && kind == CellKind::text && is_written_value(rows, c, decimal)) return {false, false};
     text = text || kind == CellKind::text;
     differs = differs || (kind == CellKind::text && rows.size() > 1 && kinds[c] != CsvColumn::text);
     number = number || kind == CellKind::number;
@@ -217,6 +230,74 @@ HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const Missi
   if (differs) return {true, false};
   if (text) return {!number, false};
   return guess_numeric_header(rows, kinds, decimal, missing);
+}
+
+// A physical line.
+struct Line {
+  std::string_view text;  // without its end
+  int64_t number = 1;
+};
+
+// The lines of a text, one after the other.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : rest_(text) {}
+  bool next(Line& line) {
+    if (rest_.empty()) return false;
+    const size_t end = std::min(rest_.find_first_of("\r\n"), rest_.size());
+    line = {rest_.substr(0, end), ++number_};
+    rest_.remove_prefix(end);
+    rest_.remove_prefix(rest_.starts_with("\r\n") ? 2 : rest_.empty() ? 0 : 1);
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+  int64_t number_ = 0;
+};
+
+std::string_view comment_mark(std::string_view text) {
+  for (const std::string_view mark : {"#", "%", "//", "!"})
+    if (text.starts_with(mark)) return text.substr(0, mark.size());
+  return {};
+}
+
+bool is_listed(const LeftOutLines& lines, int64_t number) {
+  return std::any_of(lines.ranges.begin(), lines.ranges.end(),
+                     [&](const auto& range) { return range.first <= number && number <= range.last; });
+}
+
+// The delimiter of a first line sep=; that Excel writes, which is then left out; 0: there is none.
+char take_separator_line(std::string_view text, CsvDialect& dialect) {
+  Line first;
+  if (!Lines(text).next(first) || is_listed(dialect.left_out, 1)) return 0;
+  std::string_view line = first.text;
+  if (line.starts_with('"')) line.remove_prefix(1);
+  for (const char c : {'s', 'e', 'p', '='}) {
+    if (line.empty() || (line[0] != c && line[0] != c - 'a' + 'A')) return 0;
+    line.remove_prefix(1);
+  }
+  if (line.empty()) return 0;
+  const char delimiter = line[0];
+  line.remove_prefix(1);
+  // Excel pads the line with delimiters when it saves the file again.
+  if (line.find_first_not_of(std::string("\" ") + delimiter) != std::string_view::npos) return 0;
+  dialect.left_out.add({1, 1});
+  dialect.notes.push_back(fmt::format("line 1, {}, gives the delimiter", quote_for_message(first.text)));
+  return delimiter;
+}
+
+// The comments above the first row; none if all lines are comments.
+std::vector<Line> comments_above(std::string_view text, const LeftOutLines& left_out) {
+  std::vector<Line> comments;
+  Lines lines(text);
+  Line line;
+  while (comments.size() < kMaxComments && lines.next(line)) {
+    if (line.text.empty() || is_listed(left_out, line.number)) continue;
+    if (comment_mark(line.text).empty()) return comments;
+    comments.push_back(line);
+  }
+  return {};
 }
 
 // The first cells of a row, for messages.
@@ -250,33 +331,80 @@ bool MissingValues::contains(double value) const {
   return std::find(numbers_.begin(), numbers_.end(), value) != numbers_.end();
 }
 
-CellKind kind_of(std::string_view text, char decimal, const MissingValues& missing) {
+CellKind kind_of(std::string_view text, char decimal, const MissingValues& missing, bool plain) {
   double value;
   if (parse_number(text, decimal, value))
     return missing.contains(value) ? CellKind::missing : CellKind::number;
   if (missing.contains(text)) return CellKind::missing;
-  return read_date_time(text) ? CellKind::date : CellKind::text;
+  if (read_date_time(text)) return CellKind::date;
+  if (plain) return CellKind::text;
+  if (is_missing_mark(text)) return CellKind::mark;
+  if (text.find_first_of("0123456789") == std::string_view::npos) return CellKind::text;
+  return read_written_number(text).formats != 0 ? CellKind::number : CellKind::text;
+}
+
+CsvColumn::Kind majority_of(size_t numbers, size_t dates, size_t texts, size_t marks) {
+  const size_t filled = numbers + dates + texts;
+  if (filled == 0 && marks > 0) return CsvColumn::text;
+  if (2 * numbers >= filled) return CsvColumn::number;
+  return 2 * dates >= filled ? CsvColumn::date : CsvColumn::text;
+}
+
+std::string_view strip_comment_mark(std::string_view text) {
+  const std::string_view rest = text.substr(comment_mark(text).size());
+  return strip_spaces(rest).empty() ? text : strip_spaces(rest);
 }
 
 CsvDialect guess_dialect(std::string_view text, const std::string& source, const CsvOptions& options) {
   CsvDialect dialect;
-  dialect.delimiter = options.delimiter != 0 ? options.delimiter : guess_delimiter(text, source, options);
-  const Sample sample = read_sample(text, dialect.delimiter, source);
+  for (const LeftOutLines::Range& range : options.skip_lines) dialect.left_out.add(range);
+  const char given = take_separator_line(text, dialect);
+  const LeftOutLines uncommented = dialect.left_out;
+  std::vector<Line> comments = comments_above(text, dialect.left_out);
+  if (!comments.empty()) dialect.left_out.add({comments.front().number, comments.back().number});
+  dialect.delimiter = options.delimiter != 0 ? options.delimiter
+                      : given != 0           ? given
+                                             : guess_delimiter(text, source, options, dialect.left_out);
+  Sample sample = read_sample(text, dialect.delimiter, source, dialect.left_out);
   if (sample.rows.empty()) {
     // Not even the first row can be split; reading it throws the reason.
-    CsvScanner(text, dialect.delimiter, source).row([](size_t, std::string_view) {});
+    CsvScanner scanner(text, dialect.delimiter, source);
+    scanner.leave_out(dialect.left_out);
+    scanner.row([](size_t, std::string_view) {});
     fail(ErrorKind::data, "{}: there are no rows", source);
   }
   dialect.decimal = guess_decimal(sample, dialect.delimiter, options);
+  const bool plain = options.plain_numbers;
   const MissingValues missing(options.missing, dialect.decimal);
-  dialect.header = options.header == CsvOptions::yes;
-  if (options.header == CsvOptions::guess) {
-    const HeaderGuess guess = guess_header(sample.rows, dialect.decimal, missing);
-    dialect.header = guess.header;
-    if (guess.warning) dialect.suspect_row = first_cells(sample.rows[0]);
+  HeaderGuess guess;
+  if (options.header != CsvOptions::no) guess = guess_header(sample.rows, dialect.decimal, missing, plain);
+  if (!comments.empty()) {
+    // The last comment may be the header: "# time, x".
+    const Line& last = comments.back();
+    const bool could_be = options.header != CsvOptions::no && (!guess.header || guess.warning) &&
+                          count_cells(last.text, dialect.delimiter) == sample.rows[0].size();
+    LeftOutLines others = uncommented;
+    if (comments.size() > 1) others.add({comments[0].number, last.number - 1});
+    Sample with_last;
+    if (could_be) with_last = read_sample(text, dialect.delimiter, source, others);
+    if (!with_last.rows.empty()) {
+      sample = std::move(with_last);
+      dialect.left_out = std::move(others);
+      const std::string marked = sample.rows[0][0];
+      sample.rows[0][0] = strip_comment_mark(marked);
+      guess = guess_header(sample.rows, dialect.decimal, missing, plain);
+      dialect.header_after_comment = guess.header && sample.rows[0][0] != marked;
+      if (dialect.header_after_comment)
+        dialect.notes.push_back(fmt::format("line {}, {}, is read as the header", last.number,
+                                            quote_for_message(last.text.substr(0, 100))));
+      comments.pop_back();
+    }
+    dialect.comments = std::ssize(comments);
   }
-  dialect.kinds =
-      guess_kinds(sample.rows, dialect.header ? 1 : 0, sample.rows[0].size(), dialect.decimal, missing);
+  dialect.header = options.header == CsvOptions::yes || guess.header;
+  if (options.header == CsvOptions::guess && guess.warning) dialect.suspect_row = first_cells(sample.rows[0]);
+  dialect.kinds = guess_kinds(sample.rows, dialect.header ? 1 : 0, sample.rows[0].size(), dialect.decimal,
+                              missing, plain);
   return dialect;
 }
 

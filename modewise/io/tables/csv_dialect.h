@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "modewise/io/tables/csv.h"
+#include "modewise/io/tables/csv_scanner.h"
 
 namespace modewise::io {
 
@@ -13,7 +14,13 @@ namespace modewise::io {
 inline constexpr size_t kCsvColumnLimit = 100'000;
 
 /// Kind of a single cell.
-enum class CellKind { missing, number, date, text };
+enum class CellKind {
+  missing,
+  number,
+  date,
+  text,
+  mark,  // missing in a column of numbers, else text (is_missing_mark)
+};
 
 /// Recognises missing cells.
 class MissingValues {
@@ -28,7 +35,11 @@ class MissingValues {
   std::vector<double> numbers_;
 };
 
-CellKind kind_of(std::string_view text, char decimal, const MissingValues& missing);
+/// With `plain` only plain numbers are numbers, and there are no marks.
+CellKind kind_of(std::string_view text, char decimal, const MissingValues& missing, bool plain = false);
+
+/// The kind of a column by the numbers of cells of each kind.
+CsvColumn::Kind majority_of(size_t numbers, size_t dates, size_t texts, size_t marks);
 
 struct CsvDialect {
   char delimiter = ',';
@@ -36,7 +47,14 @@ struct CsvDialect {
   bool header = true;
   std::string suspect_row;             // as in CsvTable
   std::vector<CsvColumn::Kind> kinds;  // column kinds by the first rows
+  LeftOutLines left_out;               // without comments between rows
+  int64_t comments = 0;                // above the first row
+  bool header_after_comment = false;   // the header begins with a comment mark
+  std::vector<std::string> notes;      // a line sep=;, comments, a header behind a comment mark
 };
+
+/// Removes the mark of a comment, as in a header "# time": #, %, // or !.
+std::string_view strip_comment_mark(std::string_view text);
 
 /// `text` must have at least one row.
 CsvDialect guess_dialect(std::string_view text, const std::string& source, const CsvOptions& options);

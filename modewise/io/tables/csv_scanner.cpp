@@ -7,6 +7,22 @@
 
 namespace modewise::io {
 
+void LeftOutLines::add(Range range) {
+  ranges.insert(std::upper_bound(ranges.begin(), ranges.end(), range,
+                                 [](const Range& a, const Range& b) { return a.first < b.first; }),
+                range);
+}
+
+size_t count_cells(std::string_view line, char delimiter) {
+  size_t cells = 1;
+  bool quoted = false;
+  for (const char c : line) {
+    quoted = quoted != (c == '"');
+    cells += c == delimiter && !quoted;
+  }
+  return cells;
+}
+
 CsvScanner::CsvScanner(std::string_view text, char delimiter, const std::string& source, bool quotes)
     : at_(text.data()),
       end_(text.data() + text.size()),
@@ -14,6 +30,35 @@ CsvScanner::CsvScanner(std::string_view text, char delimiter, const std::string&
       quotes_(quotes),
       source_(source) {
   for (const char stop : {delimiter, '\n', '\r'}) stops_[static_cast<unsigned char>(stop)] = true;
+}
+
+namespace {
+
+/// LF, CRLF and CR.
+int64_t count_line_ends(std::string_view text) {
+  int64_t count = 0;
+  for (size_t i = 0; i < text.size(); ++i)
+    count += text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n'));
+  return count;
+}
+
+}  // namespace
+
+bool CsvScanner::skip_left_out_line() {
+  const bool listed = std::any_of(
+      left_out_->ranges.begin(), left_out_->ranges.end(),
+      [&](const LeftOutLines::Range& range) { return range.first <= line_ && line_ <= range.last; });
+  if (!listed && *at_ != '#') return false;
+  const char* const end = std::find_if(at_, end_, [](char c) { return c == '\n' || c == '\r'; });
+  if (!listed) {
+    const bool comment = left_out_->width != 0 &&
+                         count_cells({at_, static_cast<size_t>(end - at_)}, delimiter_) != left_out_->width;
+    if (!comment) return false;
+    ++comments_;
+  }
+  at_ = end;
+  if (at_ != end_) take_line_end();
+  return true;
 }
 
 std::string_view CsvScanner::quoted_cell() {
@@ -27,7 +72,7 @@ std::string_view CsvScanner::quoted_cell() {
                     : static_cast<const char*>(std::memchr(at_, '"', static_cast<size_t>(end_ - at_)));
     require(quote != nullptr, ErrorKind::data, "{}:{}: unclosed quote in cell {}", source_, first_line,
             cells_ + 1);
-    line_ += std::count(at_, quote, '\n');
+    line_ += count_line_ends({at_, static_cast<size_t>(quote - at_)});
     at_ = quote + 1;
     if (at_ == end_ || *at_ != '"') break;
     doubled = true;

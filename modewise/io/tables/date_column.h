@@ -3,6 +3,7 @@
 // 03/04/2016 in March or April?) are resolved over the whole column.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,8 +12,14 @@
 
 namespace modewise::io {
 
+/// Exchanges day and month if the day is at most 12; with `midnight_24` midnight belongs to the day before.
+int64_t exchange_day_and_month(int64_t seconds, bool midnight_24);
+
 class DateColumn {
  public:
+  /// With a `pattern` (date_pattern.h) every row must have this form.
+  explicit DateColumn(std::string pattern = {}) : pattern_(std::move(pattern)) {}
+
   /// False, and adds nothing, if `text` is not a date.
   bool add(std::string_view text);
   void add_missing();
@@ -30,11 +37,15 @@ class DateColumn {
   static constexpr int64_t missing = INT64_MIN;
 
  private:
+  std::optional<WrittenDate> read(std::string_view text) const;
   bool increasing(bool exchanged) const;
+  bool steady(bool exchanged) const;
 
+  std::string pattern_;
   std::vector<int64_t> dates_;
   DateStyle style_;
   bool any_ = false;
+  bool plain_ = false;  // style_ is the default, 2016-07-01 00:00:00
   bool month_first_fits_ = true, day_first_fits_ = true;
   std::vector<int> offsets_;  // per row, once two rows differ
 };

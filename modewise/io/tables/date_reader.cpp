@@ -4,21 +4,136 @@
 #include <array>
 #include <utility>
 
+#include "modewise/io/tables/date_pattern.h"
+#include "modewise/io/tables/date_scanner.h"
 #include "modewise/io/tables/date_time.h"
 #include "modewise/io/tables/month_names.h"
+#include "modewise/io/tables/zone_names.h"
 
 namespace modewise::io {
+
+bool scan_month(DateScanner& scanner, int& month, DateStyle& style) {
+  const std::string_view word = scanner.word();
+  const auto name = find_month(word);
+  if (!name) return false;
+  month = name->number;
+  style.month = name->full ? DateStyle::full_name : DateStyle::short_name;
+  style.languages = name->languages;
+  style.letters = name->letters;
+  scanner.skip(word.size());
+  const char after = scanner.peek(1);
+  // In 1.Jul.2016 the dot is the separator.
+  if (style.month == DateStyle::short_name && scanner.peek() == '.' && !is_digit(after)) {
+    style.month_dot = true;
+    scanner.skip(1);
+  }
+  return true;
+}
+
+bool scan_weekday(DateScanner& scanner, DateStyle& style) {
+  const std::string_view word = scanner.word();
+  const auto name = find_weekday(word);
+  if (!name) return false;
+  style.weekday = name->full ? DateStyle::full_weekday : DateStyle::short_weekday;
+  style.languages = name->languages;
+  style.letters = name->letters;
+  scanner.skip(word.size());
+  return true;
+}
+
+bool scan_half_day(DateScanner& scanner, WrittenDate& date) {
+  DateStyle& style = date.style;
+  bool found = false, afternoon = false;
+  for (int i = 0; i < static_cast<int>(std::size(kHalfDays)) && !found; ++i) {
+    const HalfDays& names = kHalfDays[i];
+    afternoon = scanner.take(names.pm);
+    found = afternoon || scanner.take(names.am);
+    if (found) style.half_days = i;
+  }
+  if (!found && to_lower(scanner.peek(1)) == 'm' &&
+      (to_lower(scanner.peek()) == 'a' || to_lower(scanner.peek()) == 'p')) {
+    afternoon = to_lower(scanner.peek()) == 'p';
+    found = true;
+    scanner.skip(2);
+  }
+  if (!found) return true;
+  if (date.time.hour < 1 || date.time.hour > 12) return false;
+  style.twelve_hours = true;
+  date.time.hour = date.time.hour % 12 + (afternoon ? 12 : 0);
+  return true;
+}
+
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
+/// +01:00, +0100, +01; with `short_too` also +1.
+bool scan_offset(DateScanner& scanner, DateStyle& style, bool short_too) {
+  const bool negative = scanner.peek() == '-';
+  scanner.skip(1);
+  const size_t digits = scanner.digits_ahead();
+  if (digits != 2 && digits != 4 && !(short_too && digits == 1)) return false;
+  const int hours = scanner.number(std::min<size_t>(digits, 2));
+  int minutes = 0;
+  style.offset_form = DateStyle::hours_only;
+  if (digits == 4) {
+    minutes = scanner.number(2);
+    style.offset_form = DateStyle::digits;
+  } else if (scanner.take(':')) {
+    if (scanner.digits_ahead() != 2) return false;
+    minutes = scanner.number(2);
+    style.offset_form = DateStyle::colon;
+  }
+  if (hours > 23 || minutes > 59) return false;
+  if (minutes != 0 && style.offset_form == DateStyle::hours_only) return false;
+  style.has_offset = true;
+  style.offset_minutes = (negative ? -1 : 1) * (hours * 60 + minutes);
+  return true;
 }
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+
+}  // namespace
+
+bool scan_zone(DateScanner& scanner, DateStyle& style) {
+  const bool spaced = scanner.take_spaces();
+  style.zone_marks = "";
+  if (scanner.done()) return true;
+  const bool brackets = scanner.take('(');
+  if (scanner.peek() == '+' || scanner.peek() == '-') {
+    if (!scan_offset(scanner, style, false)) return false;
+  } else {
+    const std::string_view word = scanner.word();
+    const ZoneName* zone = find_zone_name(word == "z" ? "Z" : word);
+    if (zone == nullptr) return word.empty() && !brackets;
+    scanner.skip(word.size());
+    style.has_offset = true;
+    style.offset_minutes = zone->offset_minutes;
+    style.zone = zone->name;
+    if (zone->guessed) style.guessed_zone = zone->name;
+    if (zone->offset_minutes == 0 && word.size() == 3 && (scanner.peek() == '+' || scanner.peek() == '-')) {
+      style.zone = "";  // UTC+1
+      if (!scan_offset(scanner, style, true)) return false;
+    }
+  }
+  if (brackets && !scanner.take(')')) return false;
+  if (scanner.peek() == '[') {  // the name of the zone besides its offset
+    const size_t end = scanner.rest().find(']');
+    if (end == std::string_view::npos) return false;
+    scanner.skip(end + 1);
+  }
+  style.zone_marks = brackets ? " ()" : spaced ? " " : "";
+  return true;
 }
-bool is_letter(char c) {
-  return lower(c) >= 'a' && lower(c) <= 'z';
+
+bool scan_iso_seconds(std::string_view text, CivilTime& time) {
+  static constexpr std::string_view kPattern = "0000-00-00 00:00:00";
+  if (text.size() != kPattern.size()) return false;
+  for (size_t i = 0; i < kPattern.size(); ++i) {
+    if (kPattern[i] == '0' ? !is_digit(text[i]) : text[i] != kPattern[i]) return false;
+  }
+  const auto two = [&](size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); };
+  time = {two(0) * 100 + two(2), two(5), two(8), two(11), two(14), two(17)};
+  return valid_day(time) && time.hour <= 23 && time.minute <= 59 && time.second <= 59;
 }
+
+namespace {
 
 std::string_view strip(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -26,59 +141,8 @@ std::string_view strip(std::string_view text) {
   return text;
 }
 
-// Scanner that consumes a text from the front.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : rest_(text) {}
-
-  bool done() const { return rest_.empty(); }
-  char peek(size_t ahead = 0) const { return ahead < rest_.size() ? rest_[ahead] : '\0'; }
-  bool take(char c) {
-    if (peek() != c || rest_.empty()) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-  bool take_spaces() {
-    const size_t before = rest_.size();
-    while (peek() == ' ') rest_.remove_prefix(1);
-    return rest_.size() < before;
-  }
-  size_t digits_ahead() const {
-    size_t n = 0;
-    while (is_digit(peek(n))) ++n;
-    return n;
-  }
-  int number(size_t digits) {
-    int value = 0;
-    for (size_t i = 0; i < digits; ++i) value = value * 10 + (rest_[i] - '0');
-    rest_.remove_prefix(digits);
-    return value;
-  }
-  void skip(size_t n) { rest_.remove_prefix(n); }
-  /// Month name, in full or with three letters (September also with four).
-  bool take_month(int& month, DateStyle& style) {
-    size_t letters = 0;
-    while (is_letter(peek(letters))) ++letters;
-    const auto name = find_month(rest_.substr(0, letters));
-    if (!name) return false;
-    month = name->month;
-    style.month = name->full ? DateStyle::full_name : DateStyle::short_name;
-    style.capitals = rest_[1] >= 'A' && rest_[1] <= 'Z';
-    rest_.remove_prefix(letters);
-    return true;
-  }
-
- private:
-  std::string_view rest_;
-};
-
-bool valid_day(const CivilTime& time) {
-  return time.month >= 1 && time.month <= 12 && time.day >= 1 &&
-         time.day <= days_in_month(time.year, time.month);
-}
-
 /// 2016Q3, 2016-Q3, 2016 Q3, from the Q on.
-bool scan_quarter(Scanner& scanner, WrittenDate& date) {
+bool scan_quarter(DateScanner& scanner, WrittenDate& date) {
   scanner.skip(1);
   if (scanner.digits_ahead() != 1) return false;
   const int quarter = scanner.number(1);
@@ -89,9 +153,9 @@ bool scan_quarter(Scanner& scanner, WrittenDate& date) {
 }
 
 /// 2016-Jul-01, 2016 Jul, from the month on.
-bool scan_named_month_and_day(Scanner& scanner, WrittenDate& date) {
+bool scan_named_month_and_day(DateScanner& scanner, WrittenDate& date) {
   DateStyle& style = date.style;
-  if (!scanner.take_month(date.time.month, style)) return false;
+  if (!scan_month(scanner, date.time.month, style)) return false;
   style.has_day = !scanner.done();
   if (!style.has_day) return true;
   if (!scanner.take(style.separator)) return false;
@@ -102,7 +166,7 @@ bool scan_named_month_and_day(Scanner& scanner, WrittenDate& date) {
   return valid_day(date.time);
 }
 
-bool scan_year_first(Scanner& scanner, WrittenDate& date) {
+bool scan_year_first(DateScanner& scanner, WrittenDate& date) {
   DateStyle& style = date.style;
   style.order = DateStyle::year_first;
   date.time.year = scanner.number(4);
@@ -132,28 +196,28 @@ bool scan_year_first(Scanner& scanner, WrittenDate& date) {
 }
 
 /// The year at the end of a date, with four or two digits.
-bool scan_last_year(Scanner& scanner, WrittenDate& date) {
+bool scan_last_year(DateScanner& scanner, WrittenDate& date) {
   const size_t digits = scanner.digits_ahead();
   if (digits != 4 && digits != 2) return false;
   date.style.short_year = digits == 2;
   date.time.year = scanner.number(digits);
-  if (date.style.short_year) date.time.year += date.time.year >= 69 ? 1900 : 2000;
+  if (date.style.short_year) date.time.year = year_of_two_digits(static_cast<int>(date.time.year));
   return true;
 }
 
 /// 01-Jul-2016, 1 July 16, from the month on.
-bool scan_named_month_and_year(Scanner& scanner, WrittenDate& date) {
+bool scan_named_month_and_year(DateScanner& scanner, WrittenDate& date) {
   DateStyle& style = date.style;
   style.order = DateStyle::day_first;
-  return scanner.take_month(date.time.month, style) && scanner.take(style.separator) &&
+  return scan_month(scanner, date.time.month, style) && scanner.take(style.separator) &&
          scan_last_year(scanner, date) && valid_day(date.time);
 }
 
 /// Jul 2016, July-2016 and Jul 1, 2016.
-bool scan_month_first(Scanner& scanner, WrittenDate& date) {
+bool scan_month_first(DateScanner& scanner, WrittenDate& date) {
   DateStyle& style = date.style;
   style.order = DateStyle::month_first;
-  if (!scanner.take_month(date.time.month, style)) return false;
+  if (!scan_month(scanner, date.time.month, style)) return false;
   style.separator = scanner.peek();
   if (style.separator != ' ' && style.separator != '-' && style.separator != '/') return false;
   scanner.skip(1);
@@ -169,7 +233,7 @@ bool scan_month_first(Scanner& scanner, WrittenDate& date) {
   return valid_day(date.time) && (style.has_day || scanner.done());
 }
 
-bool scan_year_last(Scanner& scanner, WrittenDate& date) {
+bool scan_year_last(DateScanner& scanner, WrittenDate& date) {
   DateStyle& style = date.style;
   const size_t first_digits = scanner.digits_ahead();
   const int first = scanner.number(first_digits);
@@ -203,7 +267,7 @@ bool scan_year_last(Scanner& scanner, WrittenDate& date) {
   return true;
 }
 
-bool scan_compact(Scanner& scanner, WrittenDate& date) {
+bool scan_compact(DateScanner& scanner, WrittenDate& date) {
   date.style.separator = 0;
   date.time.year = scanner.number(4);
   date.time.month = scanner.number(2);
@@ -211,120 +275,308 @@ bool scan_compact(Scanner& scanner, WrittenDate& date) {
   return valid_day(date.time);
 }
 
-bool scan_offset(Scanner& scanner, DateStyle& style) {
-  if (scanner.take('Z')) {
-    style.has_offset = style.zulu = true;
-    return true;
-  }
-  const bool negative = scanner.peek() == '-';
-  if (!negative && scanner.peek() != '+') return true;
-  scanner.skip(1);
-  const size_t digits = scanner.digits_ahead();
-  if (digits != 2 && digits != 4) return false;
-  const int hours = scanner.number(2);
-  int minutes = 0;
-  if (digits == 4) {
-    minutes = scanner.number(2);
-  } else if (scanner.take(':')) {
-    if (scanner.digits_ahead() != 2) return false;
-    minutes = scanner.number(2);
-  }
-  if (hours > 23 || minutes > 59) return false;
-  style.has_offset = true;
-  style.offset_minutes = (negative ? -1 : 1) * (hours * 60 + minutes);
-  return true;
-}
-
-bool scan_half_day(Scanner& scanner, WrittenDate& date) {
-  const char half = lower(scanner.peek());
-  if ((half != 'a' && half != 'p') || lower(scanner.peek(1)) != 'm') return true;
-  scanner.skip(2);
-  if (date.time.hour < 1 || date.time.hour > 12) return false;
-  date.style.twelve_hours = true;
-  date.time.hour = date.time.hour % 12 + (half == 'p' ? 12 : 0);
-  return true;
-}
-
-// Parses hh, hh:mm, hh:mm:ss, hh:mm:ss.fff, with AM or PM, with an offset from UTC.
-bool scan_clock(Scanner& scanner, WrittenDate& date) {
+/// hh, hh:mm, hh:mm:ss, hh:mm:ss.fff, also with dots or, with `compact_too`, without marks; with AM or PM.
+/// The hour may be 24 at midnight.
+bool scan_clock(DateScanner& scanner, WrittenDate& date, bool compact_too) {
   DateStyle& style = date.style;
-  const size_t hour_digits = scanner.digits_ahead();
-  if (hour_digits < 1 || hour_digits > 2) return false;
-  style.padded_hour = hour_digits == 2;
-  date.time.hour = scanner.number(hour_digits);
-  style.clock = DateStyle::hours;
+  CivilTime& time = date.time;
+  size_t digits = scanner.digits_ahead();
   const auto two_digits = [&](int& value) {
-    if (scanner.digits_ahead() != 2) return false;
+    if (scanner.digits_ahead() < 2) return false;
     value = scanner.number(2);
     return value <= 59;
   };
-  if (scanner.take(':')) {
-    style.clock = DateStyle::minutes;
-    if (!two_digits(date.time.minute)) return false;
-    if (scanner.take(':')) {
-      style.clock = DateStyle::seconds;
-      if (!two_digits(date.time.second)) return false;
-      if (is_digit(scanner.peek(1)) && (scanner.take('.') || scanner.take(','))) {
-        const size_t digits = scanner.digits_ahead();
-        style.fraction_digits = static_cast<int>(std::min<size_t>(digits, 9));
-        scanner.skip(digits);
+  style.clock = DateStyle::hours;
+  style.padded_hour = digits != 1;
+  if (compact_too && (digits == 4 || digits == 6)) {
+    style.clock_mark = 0;
+    style.clock = digits == 4 ? DateStyle::minutes : DateStyle::seconds;
+    time.hour = scanner.number(2);
+    if (!two_digits(time.minute) || (digits == 6 && !two_digits(time.second))) return false;
+  } else {
+    if (digits != 1 && digits != 2) return false;
+    time.hour = scanner.number(digits);
+    const char mark = scanner.peek();
+    if ((mark == ':' || mark == '.') && is_digit(scanner.peek(1))) {
+      style.clock_mark = mark;
+      style.clock = DateStyle::minutes;
+      scanner.skip(1);
+      if (scanner.digits_ahead() != 2 || !two_digits(time.minute)) return false;
+      if (scanner.peek() == mark) {
+        scanner.skip(1);
+        style.clock = DateStyle::seconds;
+        if (scanner.digits_ahead() != 2 || !two_digits(time.second)) return false;
       }
     }
-  } else if (hour_digits != 2) {
-    return false;  // "2016-07-01 5" is not a time
   }
-  scanner.take_spaces();
-  return date.time.hour <= 23 && scan_half_day(scanner, date) && scan_offset(scanner, style) &&
-         scanner.done();
+  const char fraction = scanner.peek();
+  if (style.clock == DateStyle::seconds && (fraction == '.' || fraction == ',') &&
+      is_digit(scanner.peek(1))) {
+    scanner.skip(1);
+    digits = scanner.digits_ahead();
+    style.fraction_digits = static_cast<int>(std::min<size_t>(digits, 9));
+    style.fraction_mark = fraction;
+    scanner.skip(digits);
+  }
+  DateScanner ahead = scanner;
+  style.half_day_space = ahead.take_spaces();
+  if (!scan_half_day(ahead, date)) return false;
+  if (style.twelve_hours)
+    scanner = ahead;
+  else if (style.clock == DateStyle::hours && !style.padded_hour)
+    return false;  // "2016-07-01 5" is not a time
+  style.half_day_space = style.half_day_space || !style.twelve_hours;
+  return time.hour <= 23 || (time.hour == 24 && time.minute == 0 && time.second == 0);
 }
 
-// Fast path for the most frequent form, "2016-07-01 00:00:00".
-bool scan_iso_seconds(std::string_view text, CivilTime& time) {
-  static constexpr std::string_view kPattern = "0000-00-00 00:00:00";
-  for (size_t i = 0; i < kPattern.size(); ++i) {
-    if (kPattern[i] == '0' ? !is_digit(text[i]) : text[i] != kPattern[i]) return false;
+/// Moves 24:00 to the next day.
+void carry_midnight(WrittenDate& date) {
+  if (date.time.hour != 24) return;
+  date.style.midnight_24 = true;
+  date.time = to_civil(to_seconds(date.time));
+}
+
+/// The mark between date and time.
+bool scan_clock_separator(DateScanner& scanner, DateStyle& style) {
+  const char mark = to_lower(scanner.peek()) == 't' ? 'T' : scanner.peek();
+  style.clock_separator = mark;
+  if (mark == ' ') return scanner.take_spaces();
+  if (mark != 'T' && mark != '_' && mark != ',' && !(mark == ':' && style.month != DateStyle::number))
+    return false;
+  scanner.skip(1);
+  return mark != ',' || scanner.take_spaces();
+}
+
+/// Clock and zone after a date, or nothing.
+bool scan_rest(DateScanner& scanner, WrittenDate& date) {
+  if (scanner.done()) {
+    date.style.clock = DateStyle::no_clock;
+    return true;
   }
-  const auto two = [&](size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); };
-  time = {two(0) * 100 + two(2), two(5), two(8), two(11), two(14), two(17)};
-  return valid_day(time) && time.hour <= 23 && time.minute <= 59 && time.second <= 59;
+  if (!scan_clock_separator(scanner, date.style)) return false;
+  if (date.style.clock_separator == ' ' && !is_digit(scanner.peek())) {  // 2016-07-01 UTC
+    date.style.clock = DateStyle::no_clock;
+    if (!scan_zone(scanner, date.style) || !scanner.done() || !date.style.has_offset) return false;
+    date.style.zone_marks = date.style.zone_marks.empty() ? " " : date.style.zone_marks;
+    return true;
+  }
+  const bool compact_too = date.style.separator == 0 || date.style.clock_separator != ' ';
+  if (!scan_clock(scanner, date, compact_too) || !scan_zone(scanner, date.style) || !scanner.done())
+    return false;
+  carry_midnight(date);
+  return true;
+}
+
+/// Forms of dates besides those of scan_date, tried in this order.
+struct DateForm {
+  std::string_view pattern;
+  bool needs_clock = false;
+};
+constexpr DateForm kForms[] = {
+    {"%YM%m"},           // 2005M01
+    {"%m/%Y"},           // 1/2005
+    {"%m-%Y"},           // 01-2005
+    {"%Y/%m"},           // 2005/01
+    {"%b-%y"},           // Jan-05
+    {"%b/%y"},           // Jan/05
+    {"%b, %Y"},          // January, 2005
+    {"%b de %Y"},        // enero de 2005
+    {"%b%Y"},            // JAN2005
+    {"%b %d %Y"},        // Jan 1 2005
+    {"%d%b%Y"},          // 01JAN2005
+    {"%d. %b %Y"},       // 1. Januar 2005
+    {"%d de %b de %Y"},  // 1 de enero de 2005
+    {"Q%q %Y"},          // Q1 2005
+    {"Q%q-%Y"},
+    {"Q%q/%Y"},
+    {"%qQ%Y"},  // 1Q2005
+    {"%qQ %Y"},
+    {"%Yq%q"},      // 2005q1
+    {"%YT%q"},      // 2005T1, Spanish and French quarters
+    {"%G-W%V-%u"},  // 2005-W01-1
+    {"%G-W%V"},
+    {"%G W%V"},
+    {"%GW%V%u"},
+    {"%GW%V"},
+    {"%Y-%j", true},           // 2005-001T00:00
+    {"%b %d %H:%M:%S %Y"},     // Jan 1 00:00:00 2005
+    {"%b %d %H:%M:%S %z %Y"},  // Jan 1 00:00:00 UTC 2005
+};
+
+std::optional<WrittenDate> read_form(std::string_view text) {
+  for (const DateForm& form : kForms) {
+    std::string_view rest = text;
+    auto date = read_pattern(rest, form.pattern);
+    if (!date) continue;
+    DateScanner scanner(rest);
+    if (pattern_has_clock(form.pattern)) {
+      if (scanner.done()) return date;
+      continue;
+    }
+    if (scanner.done() ? form.needs_clock : !date->style.has_day) continue;
+    if (scan_rest(scanner, *date)) return date;
+  }
+  return std::nullopt;
+}
+
+bool scan_date(DateScanner& scanner, WrittenDate& date) {
+  const size_t digits = scanner.digits_ahead();
+  const char separator = scanner.peek(digits);
+  const bool separated = separator == '-' || separator == '/' || separator == '.' || separator == ' ';
+  if (digits == 0) return scan_month_first(scanner, date);
+  if (digits == 8 && (!separated || separator == ' ')) return scan_compact(scanner, date);
+  if (digits == 4 && (separated || separator == 'Q')) return scan_year_first(scanner, date);
+  return (digits == 1 || digits == 2) && separated && scan_year_last(scanner, date);
+}
+
+std::optional<WrittenDate> read_without_weekday(std::string_view text) {
+  WrittenDate date;
+  DateScanner scanner(text);
+  if (scan_date(scanner, date) && scan_rest(scanner, date)) return date;
+  return read_form(text);
+}
+
+/// Fri, 01 Jul 2016.
+std::optional<WrittenDate> read_with_weekday(std::string_view text) {
+  DateScanner scanner(text);
+  DateStyle weekday;
+  if (!scan_weekday(scanner, weekday)) return std::nullopt;
+  for (const std::string_view mark : {"., ", ". ", ", ", " "}) {
+    if (!scanner.take(mark)) continue;
+    scanner.take_spaces();
+    auto date = read_without_weekday(scanner.rest());
+    if (!date || date->style.weekday != DateStyle::no_weekday) return std::nullopt;
+    DateStyle& style = date->style;
+    if (style.month == DateStyle::number) {
+      style.languages = weekday.languages;
+      style.letters = weekday.letters;
+    }
+    style.languages = style.languages & weekday.languages;
+    if (style.languages == 0) return std::nullopt;
+    style.weekday = weekday.weekday;
+    style.weekday_mark = mark;
+    return date;
+  }
+  return std::nullopt;
+}
+
+bool is_possible(std::string_view text) {
+  // Shortest: 1/1/16; longest: 2016-07-01T00:00:00.000000000+01:00 with room for spaces.
+  return text.size() >= 6 && text.size() <= 48 && (is_digit(text.front()) || is_letter(text.front())) &&
+         std::any_of(text.begin(), text.end(), is_digit);
+}
+
+std::optional<WrittenDate> read_time(std::string_view text) {
+  if (!is_possible(text)) return std::nullopt;
+  auto date = read_without_weekday(text);
+  if (!date && is_letter(text.front())) date = read_with_weekday(text);
+  return date;
+}
+
+bool numbered_year_last(const DateStyle& style) {
+  return style.order != DateStyle::year_first && style.month == DateStyle::number && style.pattern.empty();
+}
+
+WrittenDate exchanged(WrittenDate date) {
+  if (date.style.midnight_24) date.time = to_civil(to_seconds(date.time) - 86400);
+  std::swap(date.time.month, date.time.day);
+  if (date.style.midnight_24) date.time = to_civil(to_seconds(date.time) + 86400);
+  date.style.order =
+      date.style.order == DateStyle::month_first ? DateStyle::day_first : DateStyle::month_first;
+  return date;
+}
+
+/// Resolves day and month of the ends of an interval; false if they contradict each other.
+bool agree(WrittenDate& start, WrittenDate& end) {
+  if (numbered_year_last(start.style) != numbered_year_last(end.style)) return false;
+  if (!numbered_year_last(start.style)) return true;
+  if (start.style.order != end.style.order) {
+    if (!start.style.order_guessed && !end.style.order_guessed) return false;
+    WrittenDate& guessed = start.style.order_guessed ? start : end;
+    guessed = exchanged(guessed);
+    start.style.order_guessed = end.style.order_guessed = false;
+  }
+  if (start.style.order_guessed && end.style.order_guessed) {
+    const WrittenDate other_start = exchanged(start), other_end = exchanged(end);
+    const int64_t length = to_seconds(end.time) - to_seconds(start.time);
+    const int64_t other_length = to_seconds(other_end.time) - to_seconds(other_start.time);
+    if (length == other_length) return true;
+    if (other_length >= 0 && (length < 0 || other_length < length)) {
+      start = other_start;
+      end = other_end;
+    }
+  }
+  start.style.order_guessed = end.style.order_guessed = false;
+  return true;
+}
+
+/// 01.01.2024 00:00 - 01.01.2024 01:00.
+std::optional<WrittenDate> read_interval(std::string_view text) {
+  constexpr int64_t kLongest = 400 * 86400;
+  for (const std::string_view mark : {" - ", " – ", " — ", " / ", "/", " to ", " bis "}) {
+    const size_t at = text.find(mark);
+    if (at == std::string_view::npos) continue;
+    auto start = read_time(strip(text.substr(0, at)));
+    if (!start) continue;
+    const std::string_view rest = strip(text.substr(at + mark.size()));
+    DateStyle& style = start->style;
+    auto end = read_time(rest);
+    int64_t seconds = 0;
+    bool ends_with_offset = false;
+    if (end) {
+      if (end->style.clock != style.clock && style.clock == DateStyle::no_clock) continue;
+      if (!agree(*start, *end)) continue;
+      seconds = to_seconds(end->time) - to_seconds(start->time);
+      ends_with_offset = end->style.has_offset;
+      if (ends_with_offset && !style.has_offset) {
+        style.interval_zone_once = true;
+        style.has_offset = true;
+        style.offset_form = end->style.offset_form;
+        style.zone = end->style.zone;
+        style.zone_marks = end->style.zone_marks;
+        style.guessed_zone = end->style.guessed_zone;
+        style.offset_minutes = end->style.offset_minutes;
+      }
+      // Ends with the offsets of summer and winter.
+      seconds -= int64_t{end->style.has_offset ? end->style.offset_minutes - style.offset_minutes : 0} * 60;
+    } else if (const auto clock = read_clock(rest); clock && style.clock != DateStyle::no_clock) {
+      style.interval_clock_only = true;
+      style.clock = std::max(style.clock, clock->style.clock);
+      if (style.clock_mark == 0) style.clock_mark = clock->style.clock_mark;
+      const int64_t time = to_seconds(start->time);
+      seconds = clock->seconds - ((time % 86400 + 86400) % 86400);
+      if (seconds < 0) seconds += 86400;
+    } else {
+      continue;
+    }
+    if (seconds < 0 || seconds > kLongest) continue;
+    style.interval_mark = mark;
+    style.interval = seconds;
+    return start;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<WrittenDate> read_date_time(std::string_view text) {
   text = strip(text);
-  // Shortest: 1/1/16; longest: 2016-07-01T00:00:00.000000000+01:00 with room for spaces.
-  if (text.size() < 6 || text.size() > 48 || !(is_digit(text.front()) || is_letter(text.front())))
-    return std::nullopt;
   WrittenDate date;
-  if (text.size() == 19 && scan_iso_seconds(text, date.time)) return date;
+  if (scan_iso_seconds(text, date.time)) return date;
+  if (auto time = read_time(text)) return time;
+  if (text.size() < 13 || text.size() > 100 || !is_digit(text.front())) return std::nullopt;
+  return read_interval(text);
+}
 
-  Scanner scanner(text);
-  const size_t digits = scanner.digits_ahead();
-  const char separator = scanner.peek(digits);
-  const bool separated = separator == '-' || separator == '/' || separator == '.' || separator == ' ';
-  bool read = false;
-  if (digits == 0) {
-    read = scan_month_first(scanner, date);
-  } else if (digits == 8 && (!separated || separator == ' ')) {
-    read = scan_compact(scanner, date);
-  } else if (digits == 4 && (separated || separator == 'Q')) {
-    read = scan_year_first(scanner, date);
-  } else if ((digits == 1 || digits == 2) && separated) {
-    read = scan_year_last(scanner, date);
-  }
-  if (!read) return std::nullopt;
-  if (scanner.done()) {
-    date.style.clock = DateStyle::no_clock;
-    return date;
-  }
-  if (scanner.take('T') || scanner.take('t')) {
-    date.style.clock_separator = 'T';
-  } else if (!scanner.take_spaces()) {
+std::optional<WrittenClock> read_clock(std::string_view text) {
+  DateScanner scanner(strip(text));
+  WrittenDate date;
+  if (!is_digit(scanner.peek()) || !scan_clock(scanner, date, false)) return std::nullopt;
+  if (!scanner.done() || (date.style.clock == DateStyle::hours && !date.style.twelve_hours))
     return std::nullopt;
-  }
-  if (!scan_clock(scanner, date)) return std::nullopt;
-  return date;
+  const CivilTime& time = date.time;
+  date.style.midnight_24 = time.hour == 24;
+  return WrittenClock{time.hour * 3600 + time.minute * 60 + time.second, date.style};
 }
 
 std::optional<int64_t> parse_date_time(std::string_view text) {

@@ -6,7 +6,9 @@
 #include <array>
 #include <cctype>
 
+#include "modewise/io/tables/date_pattern.h"
 #include "modewise/io/tables/month_names.h"
+#include "modewise/io/tables/time_zone.h"
 
 namespace modewise::io {
 namespace {
@@ -41,11 +43,91 @@ std::string month_text(int month, const DateStyle& style) {
   if (style.quarter) return fmt::format("Q{}", (month + 2) / 3);
   if (style.month == DateStyle::number)
     return fmt::format("{:0{}}", month, style.padded || !style.has_day ? 2 : 1);
-  std::string name(
-      kMonthNames[static_cast<size_t>(month - 1)].substr(0, style.month == DateStyle::short_name ? 3 : 9));
-  if (style.capitals)
-    for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
+  std::string name = month_name(month, style.month == DateStyle::full_name, style.languages, style.letters);
+  return style.month_dot ? name + "." : name;
+}
+
+std::string date_text(const CivilTime& time, const DateStyle& style) {
+  if (!style.pattern.empty()) return format_pattern(time, style);
+  const std::string separator(style.separator == 0 ? 0 : 1, style.separator);
+  const std::string year = style.short_year ? fmt::format("{:02}", ((time.year % 100) + 100) % 100)
+                                            : fmt::format("{:04}", time.year);
+  const std::string month = month_text(time.month, style);
+  if (!style.has_day)
+    return style.order == DateStyle::month_first ? month + separator + year : year + separator + month;
+  const std::string day = fmt::format("{:0{}}", time.day, style.padded ? 2 : 1);
+  if (style.order == DateStyle::year_first) return year + separator + month + separator + day;
+  const bool month_first = style.order == DateStyle::month_first;
+  if (style.month != DateStyle::number && month_first) return month + " " + day + ", " + year;
+  return (month_first ? month : day) + separator + (month_first ? day : month) + separator + year;
+}
+
+std::string clock_text(const CivilTime& time, const DateStyle& style) {
+  const int hour = style.twelve_hours ? (time.hour + 11) % 12 + 1 : time.hour;
+  const std::string mark(style.clock_mark == 0 ? 0 : 1, style.clock_mark);
+  std::string text = fmt::format("{:0{}}", hour, style.padded_hour ? 2 : 1);
+  if (style.clock >= DateStyle::minutes) text += fmt::format("{}{:02}", mark, time.minute);
+  if (style.clock >= DateStyle::seconds) text += fmt::format("{}{:02}", mark, time.second);
+  if (style.fraction_digits > 0)
+    text += style.fraction_mark + std::string(static_cast<size_t>(style.fraction_digits), '0');
+  if (style.twelve_hours) {
+    const HalfDays& names = kHalfDays[style.half_days];
+    text += (style.half_day_space ? " " : "") + std::string(time.hour < 12 ? names.am : names.pm);
+  }
+  return text;
+}
+
+std::string offset_text(const DateStyle& style) {
+  if (!style.zone.empty()) return std::string(style.zone);
+  const int offset = std::abs(style.offset_minutes);
+  const char sign = style.offset_minutes < 0 ? '-' : '+';
+  if (style.offset_form == DateStyle::hours_only && offset % 60 == 0)
+    return fmt::format("{}{:02}", sign, offset / 60);
+  return fmt::format("{}{:02}{}{:02}", sign, offset / 60, style.offset_form == DateStyle::digits ? "" : ":",
+                     offset % 60);
+}
+
+/// The seconds since the start of the year over those of the year.
+std::string decimal_year_text(int64_t seconds, const DateStyle& style) {
+  const CivilTime time = to_civil(seconds);
+  const int64_t start = to_seconds({time.year, 1, 1}), end = to_seconds({time.year + 1, 1, 1});
+  const double middle = style.year_middle ? 0.5 : 0;
+  double fraction = 0;
+  if (style.year_parts == 12) {
+    fraction = (time.month - 1 + middle) / 12;
+  } else {
+    const auto part = static_cast<double>(style.year_parts == 365 ? kDay : 3600);
+    fraction = (static_cast<double>(seconds - start) + middle * part) / static_cast<double>(end - start);
+  }
+  return fmt::format("{:.{}f}", static_cast<double>(time.year) + fraction, style.year_digits);
+}
+
+/// Days since 1899-12-30, of which 1900-03-01 is 61.
+std::string excel_text(int64_t seconds) {
+  const int64_t since = seconds - to_seconds({1899, 12, 30});
+  if (since % kDay == 0) return fmt::format("{}", since / kDay);
+  return fmt::format("{:.11g}", static_cast<double>(since) / static_cast<double>(kDay));
+}
+
+std::string time_text(int64_t seconds, const DateStyle& style) {
+  CivilTime time = to_civil(seconds);
+  std::string weekday;
+  const bool before_midnight = style.midnight_24 && style.clock != DateStyle::no_clock && time.hour == 0 &&
+                               time.minute == 0 && time.second == 0;
+  if (before_midnight) {
+    time = to_civil(seconds - kDay);
+    time.hour = 24;
+  }
+  if (style.weekday != DateStyle::no_weekday)
+    weekday = weekday_name(weekday_of(before_midnight ? seconds - kDay : seconds),
+                           style.weekday == DateStyle::full_weekday, style.languages, style.letters) +
+              std::string(style.weekday_mark);
+  std::string text = weekday + date_text(time, style);
+  if (!style.pattern.empty() && pattern_has_clock(style.pattern)) return text;
+  if (style.clock != DateStyle::no_clock)
+    text += style.clock_separator + std::string(style.clock_separator == ',' ? " " : "") +
+            clock_text(time, style);
+  return text + zone_text(style);
 }
 
 }  // namespace
@@ -85,50 +167,59 @@ int64_t add_months(int64_t seconds, int64_t months) {
   return to_seconds(time);
 }
 
-std::string format_date_time(int64_t seconds, const DateStyle& style) {
-  if (style.epoch != 0) return fmt::format("{}", seconds * style.epoch);
-  const CivilTime time = to_civil(seconds);
-  const int width = style.padded ? 2 : 1;
-  const std::string separator(style.separator == 0 ? 0 : 1, style.separator);
-  const std::string year = style.short_year ? fmt::format("{:02}", ((time.year % 100) + 100) % 100)
-                                            : fmt::format("{:04}", time.year);
-  const std::string month = month_text(time.month, style);
-  const std::string day = fmt::format("{:0{}}", time.day, width);
-  std::string text;
-  if (!style.has_day) {
-    text = style.order == DateStyle::month_first ? month + separator + year : year + separator + month;
-  } else if (style.order == DateStyle::year_first) {
-    text = year + separator + month + separator + day;
-  } else if (style.month != DateStyle::number && style.order == DateStyle::month_first) {
-    text = month + " " + day + ", " + year;
-  } else {
-    const bool month_first = style.order == DateStyle::month_first;
-    text = (month_first ? month : day) + separator + (month_first ? day : month) + separator + year;
-  }
-  if (style.clock == DateStyle::no_clock) return text;
+int weekday_of(int64_t seconds) {
+  const int64_t days = seconds / kDay - (seconds % kDay < 0);
+  return static_cast<int>(((days + 3) % 7 + 7) % 7) + 1;  // 1970-01-01 was a Thursday
+}
 
-  const int hour = style.twelve_hours ? (time.hour + 11) % 12 + 1 : time.hour;
-  text += style.clock_separator;
-  text += fmt::format("{:0{}}", hour, style.padded_hour ? 2 : 1);
-  if (style.clock >= DateStyle::minutes) text += fmt::format(":{:02}", time.minute);
-  if (style.clock >= DateStyle::seconds) text += fmt::format(":{:02}", time.second);
-  if (style.fraction_digits > 0) text += "." + std::string(static_cast<size_t>(style.fraction_digits), '0');
-  if (style.twelve_hours) text += time.hour < 12 ? " AM" : " PM";
-  if (style.zulu) {
-    text += 'Z';
-  } else if (style.has_offset) {
-    const int offset = std::abs(style.offset_minutes);
-    text += fmt::format("{}{:02}:{:02}", style.offset_minutes < 0 ? '-' : '+', offset / 60, offset % 60);
+std::string format_date_time(int64_t seconds, const DateStyle& style) {
+  switch (style.numbers) {
+    case DateStyle::unix_time:
+      return fmt::format("{}", seconds * style.epoch);
+    case DateStyle::excel_days:
+      return excel_text(seconds);
+    case DateStyle::decimal_year:
+      return decimal_year_text(seconds, style);
+    case DateStyle::calendar:
+      break;
   }
-  return text;
+  const auto local = [&](int64_t at) { return style.local ? style.local->to_local(at) : at; };
+  if (style.interval_mark.empty() || style.interval < 0) return time_text(local(seconds), style);
+  DateStyle start = style;
+  if (style.interval_zone_once) start.has_offset = false;
+  const int64_t end = local(seconds + style.interval);
+  return time_text(local(seconds), start) + std::string(style.interval_mark) +
+         (style.interval_clock_only ? format_clock(end, style) : time_text(end, style));
+}
+
+std::string zone_text(const DateStyle& style) {
+  if (!style.has_offset) return "";
+  const std::string text = offset_text(style);
+  if (style.zone_marks == " ()") return " (" + text + ")";
+  return std::string(style.zone_marks) + text;
+}
+
+std::string format_clock(int64_t seconds, const DateStyle& style) {
+  CivilTime time = to_civil(seconds);
+  if (style.midnight_24 && time.hour == 0 && time.minute == 0 && time.second == 0) time.hour = 24;
+  return clock_text(time, style);
 }
 
 std::string DateStyle::text() const {
-  if (epoch != 0) return epoch == 1 ? "seconds since 1970" : "milliseconds since 1970";
+  if (numbers == unix_time)
+    return fmt::format("{}seconds since 1970", epoch == 1          ? ""
+                                               : epoch == 1000     ? "milli"
+                                               : epoch == 1000'000 ? "micro"
+                                                                   : "nano");
+  if (numbers == excel_days) return "days since 1899-12-30";
+  if (numbers == decimal_year) return "year and its fraction";
+  if (!pattern.empty() && pattern_has_clock(pattern)) return pattern;
   const std::string year = short_year ? "yy" : "year";
   const std::string mark(separator == 0 ? 0 : 1, separator);
   std::string result;
-  if (quarter) {
+  if (!pattern.empty()) {
+    result = pattern;
+  } else if (quarter) {
     result = year + mark + "quarter";
   } else if (!has_day) {
     result = order == month_first ? "month" + mark + year : year + mark + "month";
@@ -141,10 +232,12 @@ std::string DateStyle::text() const {
   }
   static constexpr std::array<std::string_view, 4> kClocks = {"", "hour", "hour:minute",
                                                               "hour:minute:second"};
+  if (weekday != no_weekday) result = "weekday" + std::string(weekday_mark) + result;
   if (clock != no_clock) result += clock_separator + std::string(kClocks[static_cast<size_t>(clock)]);
   if (twelve_hours) result += " AM/PM";
-  if (has_offset) result += zulu ? "Z" : "±offset";
-  return result;
+  if (has_offset)
+    result += zone.empty() ? "±offset" : std::string(zone_marks == "" ? "" : " ") + std::string(zone);
+  return interval_mark.empty() ? result : result + std::string(interval_mark) + "end";
 }
 
 }  // namespace modewise::io

@@ -14,9 +14,10 @@ struct SeriesFile {
   std::vector<std::string> classes;  // as declared; empty: no labels
   std::vector<float> values;         // the samples, concatenated, each [V, T_i]; NaN: missing
   std::vector<int32_t> lengths;      // T_i
-  std::vector<int32_t> labels;       // per sample, index into `classes`; empty without classes
+  std::vector<int32_t> labels;       // per sample, index into `classes`, −1: unknown; empty without classes
+  int64_t unlabelled_line = 0;       // of the first sample of unknown class ('?'); 0: none
   int64_t missing = 0;               // values that are '?'
-  std::vector<std::string> notes;    // ignored header lines
+  std::vector<std::string> notes;    // ignored header lines, contradictions, and what is repaired
 
   int64_t samples() const { return static_cast<int64_t>(lengths.size()); }
 };

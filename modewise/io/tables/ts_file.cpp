@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/text_input.h"
@@ -55,6 +56,7 @@ class TsReader {
     reserve();
     while (const auto line = next_line()) add_case(*line);
     require(file_.samples() > 0, ErrorKind::data, "{}: no samples after @data", source_);
+    finish();
     return std::move(file_);
   }
 
@@ -66,7 +68,7 @@ class TsReader {
       std::string_view line = cut(rest_, '\n');
       if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
       line = strip_spaces(line);
-      if (!line.empty() && line.front() != '#') return line;
+      if (!line.empty() && line.front() != '#' && line.front() != '%') return line;
     }
     return std::nullopt;
   }
@@ -74,11 +76,7 @@ class TsReader {
   /// Parses a header line; true if it is @data.
   bool header_line(std::string_view line) {
     std::vector<std::string_view> words;
-    while (!(line = strip_spaces(line)).empty()) {
-      const size_t end = std::min(line.find_first_of(" \t"), line.size());
-      words.push_back(line.substr(0, end));
-      line.remove_prefix(end);
-    }
+    while (!(line = strip_spaces(line)).empty()) words.push_back(cut_word(line));
     require(!words.empty(), ErrorKind::data, "{}:{}: '@' without a name", source_, line_);
     std::string key = lower_case(words.front());
     if (key == "dimension") key = "dimensions";
@@ -91,6 +89,16 @@ class TsReader {
     }
     declare(key, words);
     return false;
+  }
+
+  /// Cuts off the first word of `line`, or its first name in quotes.
+  static std::string_view cut_word(std::string_view& line) {
+    const bool mark = line.front() == '"' || line.front() == '\'';
+    const bool quoted = mark && line.find(line.front(), 1) != std::string_view::npos;
+    const size_t end = quoted ? line.find(line.front(), 1) : std::min(line.find_first_of(" \t"), line.size());
+    const std::string_view word = line.substr(quoted ? 1 : 0, quoted ? end - 1 : end);
+    line.remove_prefix(quoted ? end + 1 : end);
+    return word;
   }
 
   void declare(const std::string& key, const std::vector<std::string_view>& words) {
@@ -111,13 +119,16 @@ class TsReader {
     } else if (key == "dimensions") {
       header_.dimensions = count(key, words);
     } else if (key == "serieslength") {
-      header_.length = count(key, words);
+      if (words != std::vector<std::string_view>{"0"} && words != std::vector<std::string_view>{"-1"})
+        header_.length = count(key, words);
     } else if (key == "classlabel") {
       declare_classes(words);
-    } else {
-      require(key != "targetlabel", ErrorKind::data,
+    } else if (key == "targetlabel") {
+      require(!truth(key, words), ErrorKind::data,
               "{}:{}: @targetLabel is for regression; a classifier needs @classLabel true with its classes",
               source_, line_);
+      if (!header_.labelled) header_.labelled = false;
+    } else {
       file_.notes.push_back(fmt::format("line {}: @{} is ignored", line_, quote_for_message(key)));
     }
   }
@@ -150,19 +161,26 @@ class TsReader {
             line_);
     for (const std::string_view word : std::span(words).subspan(1)) {
       require(classes_.emplace(std::string(word), static_cast<int32_t>(classes_.size())).second,
-              ErrorKind::data, "{}:{}: class {} is declared twice", source_, line_, quote_for_message(word));
+              ErrorKind::data,
+              "{}:{}: class {} is declared twice; spaces separate the classes, so write a class name of "
+              "several words in quotes, here and in the samples",
+              source_, line_, quote_for_message(word));
       file_.classes.emplace_back(word);
     }
   }
 
   void check_header() {
     require(header_.labelled.has_value(), ErrorKind::data,
-            "{}: the header has no @classLabel, so that the last part of a sample may be values or a class",
+            "{}: the header has no @classLabel, so that the last part of a sample may be values or a class; "
+            "add @classLabel true CLASSES, or @classLabel false",
             source_);
     require(!header_.univariate.value_or(false) || header_.dimensions.value_or(1) == 1, ErrorKind::data,
             "{}: @univariate is true, but @dimensions is {}", source_, header_.dimensions.value_or(1));
-    require(!header_.length || header_.equal_length.value_or(true), ErrorKind::data,
-            "{}: @equalLength is false, but @seriesLength is {}", source_, header_.length.value_or(0));
+    if (header_.length && !header_.equal_length.value_or(true)) {
+      file_.notes.push_back(
+          fmt::format("@seriesLength {} is ignored, because @equalLength is false", *header_.length));
+      header_.length.reset();
+    }
     file_.dimensions = header_.univariate.value_or(false) ? 1 : header_.dimensions.value_or(0);
   }
 
@@ -180,7 +198,8 @@ class TsReader {
 
   void add_case(std::string_view line) {
     int64_t dimensions = 0, length = 0;
-    const size_t last = *header_.labelled ? line.rfind(':') : line.size();
+    if (!*header_.labelled && line.back() == ':') line.remove_suffix(1);
+    const size_t last = *header_.labelled ? class_mark(line) : line.size();
     require(last != std::string_view::npos, ErrorKind::data,
             "{}:{}: expected values, ':' and a class, got no ':'", source_, line_);
     for (std::string_view series = line.substr(0, last);; ++dimensions) {
@@ -199,19 +218,32 @@ class TsReader {
     if (*header_.labelled) file_.labels.push_back(label_of(strip_spaces(line.substr(last + 1))));
   }
 
+  /// The last ':' of a sample, outside of a class in quotes.
+  static size_t class_mark(std::string_view line) {
+    const char quote = line.back();
+    const bool quoted = line.size() > 1 && (quote == '"' || quote == '\'');
+    const size_t open = quoted ? line.rfind(quote, line.size() - 2) : std::string_view::npos;
+    return line.rfind(':', open);
+  }
+
   int64_t add_series(std::string_view text, int64_t dimension) {
     int64_t steps = 0;
-    require(!strip_spaces(text).empty(), ErrorKind::data, "{}:{}: dimension {} has no values", source_, line_,
-            dimension);
+    text = strip_spaces(text);
+    require(!text.empty(), ErrorKind::data, "{}:{}: dimension {} has no values", source_, line_, dimension);
+    if (text.size() > 1 && text.back() == ',' &&
+        strip_spaces(text.substr(0, text.size() - 1)).back() != ',') {
+      text.remove_suffix(1);
+      if (trailing_comma_ == 0) trailing_comma_ = line_;
+    }
     for (bool more = true; more; ++steps) {
       more = text.find(',') != std::string_view::npos;
       const std::string_view cell = strip_spaces(cut(text, ','));
       double value = std::numeric_limits<double>::quiet_NaN();
       if (is_missing_mark(cell)) {
-        require(header_.missing.value_or(true), ErrorKind::data,
-                "{}:{}: value {} of dimension {} is missing, but @missing is false", source_, line_,
-                steps + 1, dimension);
-        ++file_.missing;
+        if (++file_.missing == 1 && !header_.missing.value_or(true))
+          file_.notes.push_back(
+              fmt::format("line {}: value {} of dimension {} is missing, but @missing is false", line_,
+                          steps + 1, dimension));
       } else if (!parse_number(cell, '.', value) || !fits_float(value)) {
         refuse_value(cell, steps + 1, dimension);
       }
@@ -255,17 +287,44 @@ class TsReader {
   }
 
   int32_t label_of(std::string_view word) {
+    if (word == "?") {
+      if (file_.unlabelled_line == 0) file_.unlabelled_line = line_;
+      return -1;
+    }
+    const bool quoted = word.size() > 1 && (word.front() == '"' || word.front() == '\'');
+    if (quoted && word.back() == word.front()) word = word.substr(1, word.size() - 2);
     word_ = word;
-    const auto found = classes_.find(word_);
-    require(found != classes_.end(), ErrorKind::data,
-            "{}:{}: class {} is not one of the {} that @classLabel declares", source_, line_,
-            quote_for_message(word), classes_.size());
-    return found->second;
+    if (const auto found = classes_.find(word_); found != classes_.end()) return found->second;
+    // aeon and sktime ignore upper and lower case in classes.
+    std::optional<int32_t> alike;
+    for (const auto& [name, number] : classes_)
+      if (lower_case(name) == lower_case(word)) alike = alike ? -1 : number;
+    require(alike.value_or(-1) >= 0, ErrorKind::data,
+            "{}:{}: class {} is not one of the {} that @classLabel declares ({}); '?' is an unknown class",
+            source_, line_, quote_for_message(word), classes_.size(), listed_names(file_.classes));
+    file_.notes.push_back(fmt::format("line {}: class {} is taken as the declared class {}", line_,
+                                      quote_for_message(word),
+                                      quote_for_message(file_.classes[static_cast<size_t>(*alike)])));
+    classes_.emplace(word_, *alike);
+    return *alike;
+  }
+
+  void finish() {
+    if (trailing_comma_ > 0)
+      file_.notes.push_back(
+          fmt::format("line {}: the comma after the last value is ignored; a missing value is '?' or NaN",
+                      trailing_comma_));
+    if (file_.unlabelled_line == 0 ||
+        std::any_of(file_.labels.begin(), file_.labels.end(), [](int32_t label) { return label >= 0; }))
+      return;
+    file_.labels = {};
+    file_.classes = {};
   }
 
   std::string_view rest_;
   const std::string& source_;
   int64_t line_ = 0;
+  int64_t trailing_comma_ = 0;  // line of the first one; 0: none
   std::set<std::string> seen_;
   TsHeader header_;
   std::unordered_map<std::string, int32_t> classes_;

@@ -9,6 +9,7 @@
 #include "modewise/io/json_scanner.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/tokenizers/byte_alphabet.h"
+#include "modewise/io/tokenizers/llama2c_tokenizer.h"
 #include "modewise/io/tokenizers/tokenizer_json_parts.h"
 #include "modewise/io/utf8.h"
 
@@ -47,6 +48,19 @@ class TokenizerJsonParser {
       if (!go_to(file, "pre_tokenizer")) json_.wrong("WordPiece needs the pre_tokenizer 'BertPreTokenizer'");
       parse_bert_pre_tokenizer(json_);
       if (tokenizer_.around.single.empty()) add_bert_special_tokens();
+      return std::move(tokenizer_);
+    }
+    if (tokenizer_.metaspace) {
+      MetaspaceParts parts;
+      if (go_to(file, "normalizer")) parse_metaspace_normalizer(json_, parts);
+      if (go_to(file, "pre_tokenizer")) parse_metaspace_pre_tokenizer(json_, parts);
+      if (!parts.replaces)
+        json_.wrong(
+            "neither the normalizer nor the pre_tokenizer replaces spaces by '\u2581', as BPE with "
+            "byte_fallback needs");
+      if (go_to(file, "decoder")) parse_metaspace_decoder(json_, parts);
+      if (go_to(file, "post_processor")) parse_post_processor(json_, tokenizer_);
+      tokenizer_.metaspace = parts.rules;
       return std::move(tokenizer_);
     }
     if (go_to(file, "normalizer")) parse_normalizer(json_);
@@ -188,9 +202,7 @@ class TokenizerJsonParser {
         return;
       }
     }
-    if (go_to(model, "byte_fallback") && json_.boolean())
-      json_.wrong(
-          "byte_fallback is on: the file was converted from a sentencepiece model; use its tokenizer.model");
+    if (go_to(model, "byte_fallback") && json_.boolean()) tokenizer_.metaspace.emplace();
     if (go_to(model, "dropout") && json_.number() != 0)
       json_.wrong("the model has dropout, which is not supported");
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
@@ -229,7 +241,7 @@ class TokenizerJsonParser {
 
   /// The text of a token of the file; nullopt if byte-level BPE cannot represent it.
   std::optional<std::string> bytes_of(const std::string& text) const {
-    return tokenizer_.word_piece ? std::optional(text) : bytes_of_alphabet(text);
+    return tokenizer_.word_piece || tokenizer_.metaspace ? std::optional(text) : bytes_of_alphabet(text);
   }
 
   void parse_vocabulary() {
@@ -259,6 +271,12 @@ class TokenizerJsonParser {
     } while (json_.take(','));
     json_.expect('}', "or ',' after a token");
     if (tokenizer_.word_piece) return;
+    if (tokenizer_.metaspace) {
+      for (int byte = 0; byte < 256; ++byte)
+        if (const std::string name = byte_piece(byte); !tokenizer_.vocabulary.find(name))
+          json_.wrong(fmt::format("byte_fallback is on, but the vocabulary has no token {}", name));
+      return;
+    }
     for (int byte = 0; byte < 256; ++byte) {
       const char text = static_cast<char>(byte);
       if (!tokenizer_.vocabulary.find({&text, 1}))
@@ -294,7 +312,7 @@ class TokenizerJsonParser {
   }
 
   int32_t part(const std::string& text, size_t at) {
-    const std::optional<std::string> bytes = bytes_of_alphabet(text);
+    const std::optional<std::string> bytes = bytes_of(text);
     const std::optional<int32_t> id = bytes ? tokenizer_.vocabulary.find(*bytes) : std::nullopt;
     if (!id) {
       json_.wrong_at(at, fmt::format("merge {} needs the token {}, which is not in the vocabulary",

@@ -1,6 +1,6 @@
 #pragma once
-// Hugging Face tokenizer.json for byte-level BPE and BERT's WordPiece: vocabulary, merges, added tokens,
-// pre-tokenization. Unsupported components are refused by name.
+// Hugging Face tokenizer.json for byte-level BPE, BPE converted from sentencepiece (Llama), and BERT's
+// WordPiece: vocabulary, merges, added tokens, pre-tokenization. Unsupported components are refused by name.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +30,21 @@ struct WordPieceRules {
   std::optional<BertNormalizing> normalizing = {};
 };
 
+/// Spaces of a BPE over characters with byte fallback, as converted from sentencepiece: they become U+2581,
+/// and one is prepended.
+struct MetaspaceRules {
+  enum class Prepend : uint8_t {
+    none,
+    always,   // the normalizer Prepend: also before a text that begins with a space
+    missing,  // Metaspace "always": unless the text begins with a space
+    first,    // Metaspace "first": the same, only at the start of the whole text
+  };
+  Prepend prepend = Prepend::none;
+  bool normalizes = false;   // the normalizer replaces spaces, before normalized added tokens are matched
+  bool split = false;        // words do not merge with each other, each begins with a space
+  bool strip_space = false;  // decoding drops a space at the start
+};
+
 struct TokenizerJson {
   /// A token that is matched in the text before pre-tokenization.
   struct AddedToken {
@@ -55,16 +70,18 @@ struct TokenizerJson {
     bool gpt2_pattern = true;                // byte_level: also splits by GPT-2's pattern
   };
 
-  /// Texts as bytes (byte-level BPE: decoded from its alphabet), without tokens that are only added.
+  /// Texts as bytes (byte-level BPE: decoded from its alphabet), without tokens that are only added. Byte
+  /// fallback: "<0x00>" to "<0xFF>" are tokens.
   TokenTable vocabulary;
   std::vector<Merge> merges;  // in order of priority
   std::vector<AddedToken> added;
   std::vector<Step> steps;                   // the last is byte_level; WordPiece has none
   bool ignore_merges = false;                // a word that is a token is not split
-  std::optional<int32_t> begin, end;         // added around a text by the post-processor
+  std::optional<int32_t> begin, end;         // put around a text by the post-processor
   TextTemplate around;                       // the complete template of the post-processor
   int32_t size = 0;                          // largest id plus one
   std::optional<WordPieceRules> word_piece;  // for WordPiece models, which have no merges
+  std::optional<MetaspaceRules> metaspace;   // for BPE over characters, which has no steps
 };
 
 /// Throws data errors that name `source`, offset and rule.

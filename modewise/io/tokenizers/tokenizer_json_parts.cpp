@@ -20,33 +20,13 @@ constexpr size_t kMaxNames = 1024;
 constexpr size_t kLongestPattern = 1 << 16;
 constexpr int kDeepestSequence = 16;
 
-[[noreturn]] void refuse(JsonScanner& json, std::string_view part, const std::string& type) {
-  json.wrong(fmt::format("unsupported {} {}", part, quote_for_message(type)));
-}
-
 // Skips members without effect here (offsets, training).
 void skip_members(JsonScanner& json, std::string_view what) {
   json.object(what, [&](const std::string&) { json.skip(); });
 }
 
-// Calls `one` for each element of the array `key` of a Sequence.
-void sequence(JsonScanner& json, std::string_view key, const std::function<void()>& one) {
-  json.object("at the start of a Sequence", [&](const std::string& name) {
-    if (name != key) {
-      json.skip();
-      return;
-    }
-    json.array("at the start of a list", one);
-  });
-}
-
-void check_depth(JsonScanner& json, int depth) {
-  if (depth > kDeepestSequence)
-    json.wrong(fmt::format("Sequences are nested deeper than {}", kDeepestSequence));
-}
-
 void normalizer(JsonScanner& json, int depth) {
-  check_depth(json, depth);
+  check_sequence_depth(json, depth);
   if (json.take_null()) return;
   const std::string type = peek_type(json);
   if (type != "Sequence")
@@ -56,19 +36,19 @@ void normalizer(JsonScanner& json, int depth) {
                     type == "Prepend" || type == "Replace"
                         ? "; the file was converted from a sentencepiece model: use its tokenizer.model"
                         : ""));
-  sequence(json, "normalizers", [&] { normalizer(json, depth + 1); });
+  for_each_of_sequence(json, "normalizers", [&] { normalizer(json, depth + 1); });
 }
 
 void decoder(JsonScanner& json, int depth) {
-  check_depth(json, depth);
+  check_sequence_depth(json, depth);
   if (json.take_null()) return;
   const std::string type = peek_type(json);
   if (type == "ByteLevel")
     skip_members(json, "at the start of the decoder");
   else if (type == "Sequence")
-    sequence(json, "decoders", [&] { decoder(json, depth + 1); });
+    for_each_of_sequence(json, "decoders", [&] { decoder(json, depth + 1); });
   else
-    refuse(json, "decoder", type);
+    refuse_part(json, "decoder", type);
 }
 
 std::string pattern_text(JsonScanner& json) {
@@ -141,11 +121,11 @@ Step digits(JsonScanner& json) {
 }
 
 void pre_tokenizer(JsonScanner& json, std::vector<Step>& steps, int depth) {
-  check_depth(json, depth);
+  check_sequence_depth(json, depth);
   if (json.take_null()) return;
   const std::string type = peek_type(json);
   if (type == "Sequence") {
-    sequence(json, "pretokenizers", [&] { pre_tokenizer(json, steps, depth + 1); });
+    for_each_of_sequence(json, "pretokenizers", [&] { pre_tokenizer(json, steps, depth + 1); });
     return;
   }
   if (steps.size() == kMaxSteps)
@@ -160,7 +140,7 @@ void pre_tokenizer(JsonScanner& json, std::vector<Step>& steps, int depth) {
   else if (type == "Digits")
     steps.push_back(digits(json));
   else
-    refuse(json, "pre_tokenizer", type);
+    refuse_part(json, "pre_tokenizer", type);
 }
 
 struct NamedItem {
@@ -278,11 +258,11 @@ int32_t named_id(JsonScanner& json, int32_t size) {
 }
 
 void post_processor(JsonScanner& json, TokenizerJson& tokenizer, int depth) {
-  check_depth(json, depth);
+  check_sequence_depth(json, depth);
   if (json.take_null()) return;
   const std::string type = peek_type(json);
   if (type == "Sequence") {
-    sequence(json, "processors", [&] { post_processor(json, tokenizer, depth + 1); });
+    for_each_of_sequence(json, "processors", [&] { post_processor(json, tokenizer, depth + 1); });
   } else if (type == "ByteLevel") {
     skip_members(json, "at the start of the post_processor");
   } else if (type == "TemplateProcessing") {
@@ -301,19 +281,19 @@ void post_processor(JsonScanner& json, TokenizerJson& tokenizer, int depth) {
     tokenizer.around = type == "BertProcessing" ? bert_template(*tokenizer.begin, *tokenizer.end)
                                                 : roberta_template(*tokenizer.begin, *tokenizer.end);
   } else {
-    refuse(json, "post_processor", type);
+    refuse_part(json, "post_processor", type);
   }
 }
 
 void bert_normalizer(JsonScanner& json, WordPieceRules& rules, int depth) {
-  check_depth(json, depth);
+  check_sequence_depth(json, depth);
   if (json.take_null()) return;
   const std::string type = peek_type(json);
   if (type == "Sequence") {
-    sequence(json, "normalizers", [&] { bert_normalizer(json, rules, depth + 1); });
+    for_each_of_sequence(json, "normalizers", [&] { bert_normalizer(json, rules, depth + 1); });
     return;
   }
-  if (type != "BertNormalizer" || rules.normalizing) refuse(json, "normalizer", type);
+  if (type != "BertNormalizer" || rules.normalizing) refuse_part(json, "normalizer", type);
   BertNormalizing& how = rules.normalizing.emplace();
   std::optional<bool> strip;
   json.object("at the start of the normalizer", [&](const std::string& key) {
@@ -332,18 +312,37 @@ void bert_normalizer(JsonScanner& json, WordPieceRules& rules, int depth) {
 }
 
 void bert_pre_tokenizer(JsonScanner& json, int depth, int& count) {
-  check_depth(json, depth);
+  check_sequence_depth(json, depth);
   const std::string type = peek_type(json);
   if (type == "Sequence") {
-    sequence(json, "pretokenizers", [&] { bert_pre_tokenizer(json, depth + 1, count); });
+    for_each_of_sequence(json, "pretokenizers", [&] { bert_pre_tokenizer(json, depth + 1, count); });
     return;
   }
-  if (type != "BertPreTokenizer") refuse(json, "pre_tokenizer", type);
+  if (type != "BertPreTokenizer") refuse_part(json, "pre_tokenizer", type);
   skip_members(json, "at the start of the pre_tokenizer");
   ++count;
 }
 
 }  // namespace
+
+void refuse_part(JsonScanner& json, std::string_view part, const std::string& type) {
+  json.wrong(fmt::format("unsupported {} {}", part, quote_for_message(type)));
+}
+
+void for_each_of_sequence(JsonScanner& json, std::string_view key, const std::function<void()>& one) {
+  json.object("at the start of a Sequence", [&](const std::string& name) {
+    if (name != key) {
+      json.skip();
+      return;
+    }
+    json.array("at the start of a list", one);
+  });
+}
+
+void check_sequence_depth(JsonScanner& json, int depth) {
+  if (depth > kDeepestSequence)
+    json.wrong(fmt::format("Sequences are nested deeper than {}", kDeepestSequence));
+}
 
 std::string peek_type(JsonScanner& json) {
   const size_t begin = json.position();

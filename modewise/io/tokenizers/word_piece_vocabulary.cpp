@@ -5,25 +5,15 @@
 #include "modewise/core/error.h"
 #include "modewise/io/json_scanner.h"
 #include "modewise/io/text_input.h"
+#include "modewise/io/tokenizers/tokenizer_settings.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
 namespace {
 
-// Reads "[CLS]" or {"content": "[CLS]", …}; null keeps the default.
+// Null keeps the default.
 void mark_name(JsonScanner& json, std::string& name) {
-  if (json.take_null()) return;
-  if (!json.take('{')) {
-    name = json.decode(json.string());
-    return;
-  }
-  json.go_to(json.position() - 1);
-  json.object("at the start of a token", [&](const std::string& key) {
-    if (key == "content")
-      name = json.decode(json.string());
-    else
-      json.skip();
-  });
+  name = read_token_name(json).value_or(name);
 }
 
 TokenTable token_lines(std::string_view text, const std::string& source) {

@@ -8,15 +8,15 @@
 #include "modewise/models/captioning/cost.h"
 #include "modewise/models/captioning/lstm_captioner.h"
 #include "modewise/models/captioning/transformer_captioner.h"
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 namespace {
 
 /// The names of the attention types with the property `may`.
-std::string forms_that(bool nn::AttentionEntry::*may) {
+std::string forms_that(bool ops::AttentionType::*may) {
   std::vector<std::string_view> names;
-  for (const nn::AttentionEntry& form : nn::attention_entries())
+  for (const ops::AttentionType& form : ops::attention_types(ops::TokenLayout::grid))
     if (form.*may) names.push_back(form.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -44,15 +44,16 @@ void check_encoder(const CaptionModelConfig& config, const CaptionShape& shape, 
 void check_decoder(const CaptionModelConfig& config, const CaptionShape&, const std::string& source) {
   const CaptionDecoderConfig& decoder = config.decoder;
   check_heads(config, decoder.heads, "decoder.heads", source);
-  require(nn::find_attention_entry(decoder.attention)->causal, ErrorKind::config,
+  require(ops::find_attention_type(decoder.attention, ops::TokenLayout::grid)->causal, ErrorKind::config,
           "{}: decoder.attention = \"{}\" cannot be causal: each of its rows depends on every token, later "
           "words included; causal types are {}",
-          source, decoder.attention, forms_that(&nn::AttentionEntry::causal));
+          source, decoder.attention, forms_that(&ops::AttentionType::causal));
   require(
-      nn::find_attention_entry(decoder.cross_attention)->rectangular, ErrorKind::config,
+      ops::find_attention_type(decoder.cross_attention, ops::TokenLayout::grid)->cross_attention,
+      ErrorKind::config,
       "{}: decoder.cross_attention = \"{}\" has no cross-attention: it needs as many keys as tokens; types "
       "with cross-attention are {}",
-      source, decoder.cross_attention, forms_that(&nn::AttentionEntry::rectangular));
+      source, decoder.cross_attention, forms_that(&ops::AttentionType::cross_attention));
 }
 
 }  // namespace
@@ -61,14 +62,14 @@ const std::vector<CaptionerRow>& captioners() {
   static const std::vector<CaptionerRow> rows = {
       {"transformer",
        "",
-       {},
+       {"max_words", "encoder", "decoder"},
        make_model<TransformerCaptioner>,
        transformer_captioner_cost,
        nullptr,
        check_decoder},
       {"lstm",
        "",
-       {.without = {"decoder.heads", "decoder.attention", "decoder.cross_attention", "decoder.factors"}},
+       {"max_words", "encoder", "decoder.width", "decoder.layers", "decoder.feed_forward", "decoder.dropout"},
        make_model<LstmCaptioner>,
        lstm_captioner_cost,
        nullptr,

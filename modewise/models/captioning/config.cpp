@@ -1,20 +1,11 @@
 #include "modewise/models/captioning/config.h"
 
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
-namespace {
-
-std::vector<std::string> attention_names() {
-  std::vector<std::string> names;
-  for (const nn::AttentionEntry& form : nn::attention_entries()) names.emplace_back(form.name);
-  return names;
-}
-
-}  // namespace
 
 void CaptionEncoderConfig::fields(Fields& f) {
-  std::vector<std::string> forms = attention_names();
+  std::vector<std::string> forms = ops::attention_names(ops::TokenLayout::grid);
   forms.insert(forms.begin(), "none");
   f.add("widths", widths, "channels of the backbone's convolutions; each halves the image",
         {.min = 1, .max = 4096});
@@ -32,9 +23,10 @@ void CaptionDecoderConfig::fields(Fields& f) {
   f.add("width", width, "width D of cells and word embeddings", {.min = 1, .max = 65536});
   f.add("layers", layers, "decoder layers", {.min = 1, .max = 64});
   f.add("heads", heads, "attention heads of the decoder; must divide width", {.min = 1, .max = 4096});
-  f.add("attention", attention, "causal self-attention type of the decoder", {.one_of = attention_names()});
+  f.add("attention", attention, "causal self-attention type of the decoder",
+        {.one_of = ops::attention_names(ops::TokenLayout::grid)});
   f.add("cross_attention", cross_attention, "cross-attention type from words to cells",
-        {.one_of = attention_names()});
+        {.one_of = ops::attention_names(ops::TokenLayout::grid)});
   f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
   f.add("feed_forward", feed_forward, "hidden width of the feed-forward networks, in multiples of width",
         {.min = 1, .max = 64});

@@ -19,7 +19,7 @@ struct CaptionEncoderConfig {
   std::vector<int64_t> widths = {32, 64, 128, 256};  // channels of the backbone's convolutions, stride 2 each
   int64_t kernel = 3;
   std::string attention =
-      "dense";         // self-attention over cells: none | a type of nn/attention/attention_registry.h
+      "dense";         // self-attention over cells: none | a type of nn/attention/grid_attention.h
   int64_t layers = 1;  // attention blocks
   int64_t heads = 4;
   int64_t factors = 2;  // Kronecker factors of factorized types

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "modewise/nn/attention/attention_cost.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 namespace {
@@ -68,7 +69,8 @@ nn::ModelCost transformer_captioner_cost(const CaptionModelConfig& config, const
     causal.factors = rectangular.factors = decoder.factors;
     account.norm(decoder.width, words);
     add_attention(account, decoder.attention, {{config.max_words}, 0, decoder.width, decoder.heads}, causal);
-    if (nn::find_attention_entry(decoder.cross_attention)->reads_tokens) account.norm(decoder.width, words);
+    if (ops::find_attention_type(decoder.cross_attention, ops::TokenLayout::grid)->reads_tokens)
+      account.norm(decoder.width, words);
     add_attention(account, decoder.cross_attention, {{config.max_words}, cells, decoder.width, decoder.heads},
                   rectangular);
     add_caption_network(account, config, words);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "modewise/core/error.h"
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/layers/feed_forward.h"
 
 namespace modewise::models {

@@ -1,6 +1,6 @@
 #pragma once
 // Image encoder of all captioners: a convolutional backbone or features from a file, then self-attention over
-// cells of any type of nn/attention/attention_registry.h.
+// cells of any type of nn/attention/grid_attention.h.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>

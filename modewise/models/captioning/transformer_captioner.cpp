@@ -5,8 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/layers/feed_forward.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 
@@ -28,7 +29,7 @@ class CaptionLayer : public torch::nn::Module {
                            init, decoder.width, decoder.width * decoder.feed_forward, decoder.dropout));
     for (int i = 0; i < 3; ++i) {
       const std::string number = std::to_string(i + 1);
-      if (i != 1 || nn::find_attention_entry(decoder.cross_attention)->reads_tokens)
+      if (i != 1 || ops::find_attention_type(decoder.cross_attention, ops::TokenLayout::grid)->reads_tokens)
         norms_[i] = register_module("norm" + number, std::make_shared<nn::LayerNorm>(decoder.width));
       dropouts_[i] =
           register_module("dropout" + number, std::make_shared<nn::Dropout>(init, decoder.dropout));

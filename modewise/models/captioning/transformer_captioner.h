@@ -1,6 +1,6 @@
 #pragma once
 // Transformer captioner: causal self-attention over words and cross-attention to cells, of any suitable types
-// of nn/attention/attention_registry.h.
+// of nn/attention/grid_attention.h.
 
 #include <memory>
 

@@ -49,30 +49,35 @@ void FutureCovariateConfig::fields(Fields& f) {
 }
 
 void TideConfig::fields(Fields& f) {
-  f.add("step_width", step_width, "tide: decoder outputs per step of the horizon", {.min = 1, .max = 65536});
-  f.add("norm", norm, "tide: LayerNorm after the residual blocks");
+  f.add("step_width", step_width, "decoder outputs per step of the horizon", {.min = 1, .max = 65536});
+  f.add("norm", norm, "LayerNorm after the residual blocks");
 }
 
-void BaselineConfig::fields(Fields& f) {
-  f.add("period", period,
-        "season length in rows (24: daily in hourly data); 0: from the data's time step, else 24",
-        {.min = 0, .max = 1e6});
-  f.add("kernel", kernel, "dlinear: rows of the moving average, odd", {.min = 1, .max = 100001});
-  f.add("individual", individual, "separate weights per series");
-  f.add("start", start, "initial weights of linear models: random or average (1/lookback)",
-        {.one_of = {"random", "average"}});
-  f.add("ridge", ridge,
-        "ridge: penalty, in units of the mean square of a lag times the number of windows; 0: lowest "
-        "validation "
-        "error",
+void DLinearConfig::fields(Fields& f) {
+  f.add("kernel", kernel, "rows of the moving average, odd", {.min = 1, .max = 100001});
+}
+
+void RidgeConfig::fields(Fields& f) {
+  f.add("penalty", penalty,
+        "penalty, in units of the mean square of a lag times the number of windows; 0: lowest "
+        "validation error",
         {.min = 0, .max = 1e9});
+}
+
+void EtsConfig::fields(Fields& f) {
   f.add("form", form,
-        "ets: error, trend and season, such as ANN, AAN, AAdN, ANA, AAA, AAdA, MAM; auto: smallest AICc");
+        "error, trend and season, such as ANN, AAN, AAdN, ANA, AAA, AAdA, MAM; auto: smallest AICc");
 }
 
 void ForecasterConfig::fields(Fields& f) {
   choice_fields(f, *this, names_of(forecasters()), "its authors' values", "the hot family");
   block_fields(f);
+  f.add("period", period,
+        "season length in rows (24: daily in hourly data); 0: from the data's time step, else 24",
+        {.min = 0, .max = 1e6});
+  f.add("individual", individual, "linear models: separate weights per series");
+  f.add("weight_init", weight_init, "initial weights of dlinear and nlinear: random or average (1/lookback)",
+        {.one_of = {"random", "average"}});
   f.group("window", window);
   f.group("patch", patch);
   f.group("position", position);
@@ -80,7 +85,9 @@ void ForecasterConfig::fields(Fields& f) {
   f.group("head", head);
   f.group("future_covariates", known);
   f.group("tide", tide);
-  f.group("baseline", baseline);
+  f.group("dlinear", dlinear);
+  f.group("ridge", ridge);
+  f.group("ets", ets);
   f.group("ensemble", ensemble);
 }
 

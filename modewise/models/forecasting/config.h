@@ -56,30 +56,40 @@ struct TideConfig {
   void fields(Fields& fields);
 };
 
-struct BaselineConfig {
-  static constexpr int64_t kUsualPeriod = 24;
-
-  int64_t period = 0;            // season length in rows; 0: from the data's time step, else kUsualPeriod
-  int64_t kernel = 25;           // dlinear: rows of the moving average, odd
-  bool individual = false;       // separate weights per series: dlinear, nlinear, rlinear, ridge
-  std::string start = "random";  // dlinear, nlinear: random | average (weights 1/L)
-  double ridge = 0;              // ridge: penalty; 0: chosen on the validation split
-  std::string form = "auto";     // ets: auto | "ANN", "AAdA", "MAM" …
+struct DLinearConfig {
+  int64_t kernel = 25;  // rows of the moving average, odd
   void fields(Fields& fields);
+};
 
-  int64_t season() const { return period > 0 ? period : kUsualPeriod; }
+struct RidgeConfig {
+  double penalty = 0;  // 0: chosen on the validation split
+  void fields(Fields& fields);
+};
+
+struct EtsConfig {
+  std::string form = "auto";  // auto | "ANN", "AAdA", "MAM" …
+  void fields(Fields& fields);
 };
 
 struct ForecasterConfig : ModelChoice, EncoderConfig {
+  static constexpr int64_t kUsualPeriod = 24;
+
+  int64_t period = 0;       // season length in rows; 0: from the data's time step, else kUsualPeriod
+  bool individual = false;  // separate weights per series: dlinear, nlinear, rlinear, ridge
+  std::string weight_init = "random";  // dlinear, nlinear: random | average (weights 1/L)
   WindowConfig window;
   PatchConfig patch;
   HeadConfig head;
   FutureCovariateConfig known;
   TideConfig tide;
-  BaselineConfig baseline;
+  DLinearConfig dlinear;
+  RidgeConfig ridge;
+  EtsConfig ets;
   EnsembleConfig ensemble;
 
   void fields(Fields& fields);
+
+  int64_t season() const { return period > 0 ? period : kUsualPeriod; }
 
   /// Sets every option to the authors' values for model `new_name`, preset "default". Switching between hot,
   /// transformer, spatial and temporal, which differ only in their attention, keeps the options.

@@ -83,7 +83,7 @@ nn::ModelCost linear_branches_cost(const ForecasterConfig& config, const Forecas
                                    int64_t branches) {
   nn::CostAccount account(config.precision);
   account.layer("linear");
-  const int64_t maps = config.baseline.individual ? shape.series_count() : 1;
+  const int64_t maps = config.individual ? shape.series_count() : 1;
   const auto series = static_cast<double>(shape.series_count());
   add_window_cost(account, config.window, shape);
   account.add("linear", branches * maps * (shape.lookback + 1) * forecast_outputs(shape),

@@ -25,7 +25,7 @@ double quantile_of(std::span<const double> ascending, double level) {
 
 EtsForecaster::EtsForecaster(const ForecasterConfig& config, const ForecastShape& shape,
                              nn::Initializer& init)
-    : LocalForecaster(shape, config.baseline.season()), form_(config.baseline.form) {
+    : LocalForecaster(shape, config.season()), form_(config.ets.form) {
   const int64_t series = shape.series_count();
   const SmoothingForm level;
   forms_ = register_buffer("forms", at::tensor({int64_t{level.error}, int64_t{level.trend},
@@ -54,10 +54,10 @@ void EtsForecaster::fit_series(int64_t series, std::span<const double> history) 
     forms = {smoothing_form(form_, "model")};
     require(!forms.front().multiplies() || *std::min_element(history.begin(), history.end()) > 0,
             ErrorKind::data,
-            "baseline.form = \"{}\" is multiplicative and needs positive values, but series {} has {}", form_,
+            "ets.form = \"{}\" is multiplicative and needs positive values, but series {} has {}", form_,
             series + 1, *std::min_element(history.begin(), history.end()));
     require(std::ssize(history) >= min_rows(forms.front(), period()), ErrorKind::data,
-            "baseline.form = \"{}\" with a period of {} rows needs at least {} rows, but there are {}", form_,
+            "ets.form = \"{}\" with a period of {} rows needs at least {} rows, but there are {}", form_,
             period(), min_rows(forms.front(), period()), history.size());
   }
   const SmoothingFit fit = choose_smoothing(forms, history, period());

@@ -44,7 +44,7 @@ SmoothingForm smoothing_form(const std::string& name, const std::string& source)
               form.name() == name && (form.has_trend() || !damped))
             return form;
   fail(ErrorKind::config,
-       "{}: baseline.form = \"{}\" is not a form of exponential smoothing: auto, or error A or M, trend N, "
+       "{}: ets.form = \"{}\" is not a form of exponential smoothing: auto, or error A or M, trend N, "
        "A, Ad, M or Md and season N, A or M, such as AAdA",
        source, name);
 }

@@ -65,25 +65,24 @@ void check_patchtst(const ForecasterConfig& config, const ForecastShape& shape, 
 }
 
 void check_kernel(const ForecasterConfig& config, const ForecastShape& /*shape*/, const std::string& source) {
-  require(config.baseline.kernel % 2 == 1, ErrorKind::config, "{}: baseline.kernel must be odd, got {}",
-          source, config.baseline.kernel);
+  require(config.dlinear.kernel % 2 == 1, ErrorKind::config, "{}: dlinear.kernel must be odd, got {}", source,
+          config.dlinear.kernel);
 }
 
 void check_period(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
-  require(config.baseline.season() <= shape.lookback, ErrorKind::config,
-          "{}: baseline.period = {} is longer than the lookback of {} rows", source, config.baseline.season(),
-          shape.lookback);
+  require(config.season() <= shape.lookback, ErrorKind::config,
+          "{}: period = {} is longer than the lookback of {} rows", source, config.season(), shape.lookback);
 }
 
 void check_ets(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
-  if (config.baseline.form == "auto") return;
-  const SmoothingForm form = smoothing_form(config.baseline.form, source);
-  const int64_t period = config.baseline.season();
+  if (config.ets.form == "auto") return;
+  const SmoothingForm form = smoothing_form(config.ets.form, source);
+  const int64_t period = config.season();
   require(!form.has_season() || (period > 1 && shape.lookback >= min_rows(form, period)), ErrorKind::config,
-          "{}: baseline.form = \"{}\" with baseline.period = {} needs a period of at least 2 and a lookback "
+          "{}: ets.form = \"{}\" with period = {} needs a period of at least 2 and a lookback "
           "of at least {} rows, "
           "got {}",
-          source, config.baseline.form, period, min_rows(form, period), shape.lookback);
+          source, config.ets.form, period, min_rows(form, period), shape.lookback);
 }
 
 void check_tide(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
@@ -156,10 +155,16 @@ void use_ridge(ForecasterConfig& config) {
   config.window.scale = "none";
 }
 
+template <ThetaForm kForm>
+std::shared_ptr<Forecaster> make_theta(const ForecasterConfig& config, const ForecastShape& shape,
+                                       nn::Initializer& /*init*/) {
+  return std::make_shared<ThetaForecaster>(config, shape, kForm);
+}
+
+template <bool kDrift>
 std::shared_ptr<Forecaster> make_seasonal(const ForecasterConfig& config, const ForecastShape& shape,
                                           nn::Initializer& /*init*/) {
-  return std::make_shared<SeasonalForecaster>(shape, config.baseline.season(),
-                                              config.name == "seasonal-drift");
+  return std::make_shared<SeasonalForecaster>(shape, config.season(), kDrift);
 }
 
 std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, const ForecastShape& shape,
@@ -170,82 +175,74 @@ std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, cons
 }  // namespace
 
 const std::vector<ForecasterRow>& forecasters() {
-  const OwnedOptions factors = {.without = {"baseline.*", "ensemble.*", "tide.*"}};
-  const OwnedOptions features = {.without = {"baseline.*", "ensemble.*", "tide.*", "attention.combine",
-                                             "attention.normalize_sum", "attention.pooling",
-                                             "attention.share_modes", "attention.attend_modes"}};
-  OwnedOptions plain = features;
-  for (const char* option : {"attention.kernel", "attention.feature*", "attention.type"})
-    plain.without.emplace_back(option);
-  const OwnedOptions of_patchtst = {.only = {"precision", "width", "hidden", "layers", "heads", "dropout",
-                                             "window.*", "patch.length", "patch.stride", "attention.dropout",
-                                             "head.dropout"}};
-  const OwnedOptions of_itransformer = {
-      .only = {"precision", "width", "hidden", "layers", "heads", "dropout", "window.*"}};
-  const OwnedOptions of_tide = {.only = {"precision", "width", "hidden", "layers", "dropout", "window.*",
-                                         "future_covariates.*", "tide.*"}};
+  const SharedOptions tokens =
+      joined({token_options(), {"window", "position", "future_covariates", "attention.query_key_norm"}});
+  const SharedOptions dense =
+      joined({tokens, {"attention.type", "attention.kernel"}, random_feature_options()});
   static const std::vector<ForecasterRow> rows = {
-      {"hot", "hot", factors, make_model<TokenForecaster>, token_forecaster_cost, nullptr, check_token_model},
-      {"transformer", "transformer", features, make_model<TokenForecaster>, token_forecaster_cost, nullptr,
+      {"hot", "hot", joined({tokens, {"attention"}}), make_model<TokenForecaster>, token_forecaster_cost,
+       nullptr, check_token_model},
+      {"transformer", "transformer", dense, make_model<TokenForecaster>, token_forecaster_cost, nullptr,
        check_token_model},
-      {"spatial", "spatial", plain, make_model<TokenForecaster>, token_forecaster_cost, nullptr,
+      {"spatial", "spatial", tokens, make_model<TokenForecaster>, token_forecaster_cost, nullptr,
        check_token_model},
-      {"temporal", "temporal", plain, make_model<TokenForecaster>, token_forecaster_cost, nullptr,
+      {"temporal", "temporal", tokens, make_model<TokenForecaster>, token_forecaster_cost, nullptr,
        check_token_model},
-      {"patchtst", "", of_patchtst, make_model<PatchTST>, patchtst_cost, use_patchtst, check_patchtst},
-      {"itransformer", "", of_itransformer, make_model<ITransformer>, itransformer_cost, use_itransformer,
+      {"patchtst",
+       "",
+       {"precision", "width", "hidden", "layers", "heads", "dropout", "window", "patch.length",
+        "patch.stride", "attention.dropout", "head.dropout"},
+       make_model<PatchTST>,
+       patchtst_cost,
+       use_patchtst,
+       check_patchtst},
+      {"itransformer",
+       "",
+       {"precision", "width", "hidden", "layers", "heads", "dropout", "window"},
+       make_model<ITransformer>,
+       itransformer_cost,
+       use_itransformer,
        check_heads},
-      {"tide", "", of_tide, make_model<Tide>, tide_cost, use_tide, check_tide},
+      {"tide",
+       "",
+       {"precision", "width", "hidden", "layers", "dropout", "window", "future_covariates"},
+       make_model<Tide>,
+       tide_cost,
+       use_tide,
+       check_tide},
       {"dlinear",
        "",
-       {.only = {"baseline.kernel", "baseline.individual", "baseline.start", "window.cycle*"}},
+       {"individual", "weight_init", "window.cycle", "window.cycle_gain", "window.cycle_start"},
        make_model<DLinear>,
        dlinear_cost,
        nullptr,
        check_kernel},
       {"nlinear",
        "",
-       {.only = {"baseline.individual", "baseline.start", "window.cycle*"}},
+       {"individual", "weight_init", "window.cycle", "window.cycle_gain", "window.cycle_start"},
        make_model<LinearForecaster>,
        linear_forecaster_cost},
       {"rlinear",
        "",
-       {.only = {"baseline.individual", "dropout", "window.affine", "window.cycle*"}},
+       {"individual", "dropout", "window.affine", "window.cycle", "window.cycle_gain", "window.cycle_start"},
        make_model<LinearForecaster>,
        linear_forecaster_cost,
        use_rlinear},
-      {"ridge",
-       "",
-       {.only = {"baseline.individual", "baseline.ridge", "window.centre"}},
-       make_model<RidgeForecaster>,
-       nullptr,
-       use_ridge},
-      {"seasonal", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, nullptr, check_period},
-      {"seasonal-drift", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, nullptr, check_period},
-      {"theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
-      {"optimised-theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
-      {"dynamic-theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
-      {"ets",
-       "",
-       {.only = {"baseline.period", "baseline.form"}},
-       make_model<EtsForecaster>,
-       nullptr,
-       nullptr,
-       check_ets},
-      {"repeat", "", {.only = {}}, make_repeat},
-      {"ensemble",
-       "",
-       {.only = {"ensemble.*"}},
-       make_model<EnsembleForecaster>,
-       forecaster_members_cost,
-       nullptr,
-       check_ensemble},
+      {"ridge", "", {"individual", "window.centre"}, make_model<RidgeForecaster>, nullptr, use_ridge},
+      {"seasonal", "", {"period"}, make_seasonal<false>, nullptr, nullptr, check_period},
+      {"seasonal-drift", "", {"period"}, make_seasonal<true>, nullptr, nullptr, check_period},
+      {"theta", "", {"period"}, make_theta<ThetaForm::standard>},
+      {"optimised-theta", "", {"period"}, make_theta<ThetaForm::optimised>},
+      {"dynamic-theta", "", {"period"}, make_theta<ThetaForm::dynamic>},
+      {"ets", "", {"period"}, make_model<EtsForecaster>, nullptr, nullptr, check_ets},
+      {"repeat", "", {}, make_repeat},
+      {"ensemble", "", {}, make_model<EnsembleForecaster>, forecaster_members_cost, nullptr, check_ensemble},
   };
   return rows;
 }
 
 bool uses_future_covariates(const ForecasterRow& row) {
-  return row.options.has("future_covariates.width");
+  return row.has_option("future_covariates.width");
 }
 
 void validate(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {

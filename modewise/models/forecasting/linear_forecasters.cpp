@@ -22,9 +22,9 @@ WindowConfig window_of(const ForecasterConfig& config) {
 
 std::shared_ptr<nn::SeriesLinear> make_linear(const ForecasterConfig& config, const ForecastShape& shape,
                                               int64_t outputs, nn::Initializer& init) {
-  auto out = std::make_shared<nn::SeriesLinear>(init, config.baseline.individual ? shape.series_count() : 0,
+  auto out = std::make_shared<nn::SeriesLinear>(init, config.individual ? shape.series_count() : 0,
                                                 shape.lookback, outputs);
-  if (config.baseline.start == "average") out->set_weights(1.0 / static_cast<double>(shape.lookback));
+  if (config.weight_init == "average") out->set_weights(1.0 / static_cast<double>(shape.lookback));
   return out;
 }
 
@@ -41,7 +41,7 @@ at::Tensor moving_average(const at::Tensor& x, int64_t kernel) {
 
 DLinear::DLinear(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init)
     : LearnedForecaster(shape, window_of(config)),
-      kernel_(config.baseline.kernel),
+      kernel_(config.dlinear.kernel),
       seasonal_(register_module("Linear_Seasonal", make_linear(config, shape, outputs(), init))),
       trend_(register_module("Linear_Trend", make_linear(config, shape, outputs(), init))) {}
 

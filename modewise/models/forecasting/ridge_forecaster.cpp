@@ -98,8 +98,8 @@ RidgeForecaster::RidgeForecaster(const ForecasterConfig& config, const ForecastS
                                  nn::Initializer& /*init*/)
     : Forecaster(shape),
       centre_(config.window.centre),
-      individual_(config.baseline.individual),
-      penalty_(config.baseline.ridge),
+      individual_(config.individual),
+      penalty_(config.ridge.penalty),
       window_(register_module(
           "window", std::make_shared<nn::WindowNormalization>(shape.series, normalization(centre_)))) {
   const int64_t maps = individual_ ? shape.series_count() : 1;

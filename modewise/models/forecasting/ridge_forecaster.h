@@ -27,7 +27,7 @@ at::Tensor squared_errors(const WindowSums& sums, const RidgeMap& map);
 
 /// One map for all series or one per series, on windows minus their last value or mean (window.centre),
 /// fitted in closed form to all fully observed training windows. The penalty, in units of the windows' mean Σ
-/// x² of a lag, is baseline.ridge, or the one of 10^−6, 10^−5.5 … 10^2 with the lowest squared error on the
+/// x² of a lag, is ridge.penalty, or the one of 10^−6, 10^−5.5 … 10^2 with the lowest squared error on the
 /// validation windows. Quantiles assume normal errors with each step's standard deviation over the validation
 /// windows (training windows if there are none).
 class RidgeForecaster : public Forecaster {

@@ -8,12 +8,9 @@
 
 namespace modewise::models {
 
-ThetaForecaster::ThetaForecaster(const ForecasterConfig& config, const ForecastShape& shape,
-                                 nn::Initializer& /*init*/)
-    : LocalForecaster(shape, config.baseline.season()),
-      form_(config.name == "theta"             ? ThetaForm::standard
-            : config.name == "optimised-theta" ? ThetaForm::optimised
-                                               : ThetaForm::dynamic),
+ThetaForecaster::ThetaForecaster(const ForecasterConfig& config, const ForecastShape& shape, ThetaForm form)
+    : LocalForecaster(shape, config.season()),
+      form_(form),
       seasonal_(register_buffer("seasonal", at::ones({shape.series_count()}, at::kLong))) {}
 
 void ThetaForecaster::fit_series(int64_t series, std::span<const double> history) {

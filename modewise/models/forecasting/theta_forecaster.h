@@ -7,7 +7,6 @@
 #include "modewise/models/forecasting/config.h"
 #include "modewise/models/forecasting/local_forecaster.h"
 #include "modewise/models/forecasting/theta.h"
-#include "modewise/nn/initializer.h"
 
 namespace modewise::models {
 
@@ -17,7 +16,7 @@ namespace modewise::models {
 /// and dynamic-theta.
 class ThetaForecaster : public LocalForecaster {
  public:
-  ThetaForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
+  ThetaForecaster(const ForecasterConfig& config, const ForecastShape& shape, ThetaForm form);
 
  protected:
   void forecast(int64_t series, std::span<const double> history, std::span<double> out) const override;

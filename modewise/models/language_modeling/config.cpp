@@ -18,7 +18,7 @@ std::vector<int64_t> default_fold(int64_t context) {
 
 void check_attention(const LanguageAttentionConfig& a, const std::string& source) {
   const ops::AttentionType& type = ops::attention_type(a.type);
-  require(type.memory != nullptr, ErrorKind::config,
+  require(type.causal, ErrorKind::config,
           "{}: attention.type = \"{}\" is not causal: its weights depend on later tokens, which "
           "a language model must not read; choose another type",
           source, a.type);
@@ -28,7 +28,8 @@ void check_attention(const LanguageAttentionConfig& a, const std::string& source
             name, a.type);
   };
   unused(!type.sinks && a.sinks != 0, "sinks");
-  unused(!type.density && a.density != LanguageAttentionConfig().density, "density");
+  // A causal window counts tokens.
+  unused((!type.density || type.window) && a.density != LanguageAttentionConfig().density, "density");
   require(a.density > 0, ErrorKind::config, "{}: attention.density must be above 0", source);
 }
 
@@ -121,7 +122,8 @@ void RopeConfig::require_effect(const RopeConfig& before, const std::string& sou
 
 void LanguageAttentionConfig::fields(Fields& f) {
   std::vector<std::string> forms;
-  for (const ops::AttentionType& one : ops::attention_types()) forms.emplace_back(one.name);
+  for (const ops::AttentionType& one : ops::attention_types())
+    if (one.run != nullptr) forms.emplace_back(one.name);
   FoldConfig::fields(f,
                      "summary (causal tensor attention with summary tokens), full, window, lambda (window "
                      "and attention sinks), axial, or "

@@ -24,7 +24,8 @@ Architecture read_architecture(const JsonObject& config) {
              : type == "mistral"  ? "MistralForCausalLM"
              : type == "modewise" ? kOwnArchitecture
                                   : type};
-  if (names[0] == "LlamaForCausalLM") return Architecture::llama;
+  // LLaMAForCausalLM is the name before transformers 4.28.
+  if (names[0] == "LlamaForCausalLM" || names[0] == "LLaMAForCausalLM") return Architecture::llama;
   if (names[0] == "MistralForCausalLM") return Architecture::mistral;
   if (names[0] == kOwnArchitecture) return Architecture::own;
   fail(ErrorKind::data,
@@ -213,8 +214,26 @@ LanguageModelConfig parse_language_json(std::string_view json, const std::string
   return out.resolved();
 }
 
+SpecialIds parse_special_ids(std::string_view json, const std::string& source) {
+  const nlohmann::json document = parse_config_json(json, source);
+  const JsonObject config(document, "", source);
+  SpecialIds out;
+  if (config.has("bos_token_id") && config.value("bos_token_id").is_number())
+    out.begin = config.integer("bos_token_id");
+  if (config.has("eos_token_id")) {
+    if (config.value("eos_token_id").is_array())
+      out.end = config.list<int64_t>("eos_token_id");
+    else
+      out.end.push_back(config.integer("eos_token_id"));
+  }
+  if (!config.has("modewise")) return out;
+  const JsonObject own = config.object("modewise");
+  if (own.has("begin_token")) out.puts_begin = own.boolean("begin_token", true);
+  return out;
+}
+
 std::string format_language_json(const LanguageModelConfig& given, const std::string& dtype,
-                                 std::optional<int64_t> begin, std::optional<int64_t> end) {
+                                 const SpecialIds& special) {
   const LanguageModelConfig config = given.resolved();
   const std::string& type = config.attention.type;
   const bool window = type == "window", plain = window || type == "full";
@@ -234,8 +253,10 @@ std::string format_language_json(const LanguageModelConfig& given, const std::st
       {"tie_word_embeddings", config.tied},
       {"torch_dtype", dtype}};
   using Mark = nlohmann::ordered_json;
-  out["bos_token_id"] = begin ? Mark(*begin) : Mark(nullptr);
-  out["eos_token_id"] = end ? Mark(*end) : Mark(nullptr);
+  out["bos_token_id"] = special.begin ? Mark(*special.begin) : Mark(nullptr);
+  out["eos_token_id"] = special.end.empty()       ? Mark(nullptr)
+                        : special.end.size() == 1 ? Mark(special.end.front())
+                                                  : Mark(special.end);
   if (window) {
     out["sliding_window"] = config.attention.window;
   } else {
@@ -243,7 +264,9 @@ std::string format_language_json(const LanguageModelConfig& given, const std::st
     out["mlp_bias"] = false;
   }
   write_rope(config, out);
-  if (nlohmann::ordered_json own = own_object(config); !own.empty()) out["modewise"] = std::move(own);
+  nlohmann::ordered_json own = own_object(config);
+  if (special.puts_begin) own["begin_token"] = *special.puts_begin;
+  if (!own.empty()) out["modewise"] = std::move(own);
   return out.dump(2) + "\n";
 }
 

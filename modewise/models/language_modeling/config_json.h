@@ -5,21 +5,31 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "modewise/models/language_modeling/config.h"
 
 namespace modewise::models {
 
-/// Throws data errors that name `source` and the key: not a JSON object, an architecture other than
-/// LlamaForCausalLM, MistralForCausalLM and our own, unsupported options (biases, other activations,
-/// quantized weights), values of the wrong type, inconsistent sizes.
+/// Special tokens of a config.json or generation_config.json.
+struct SpecialIds {
+  std::optional<int64_t> begin = {};    // bos_token_id
+  std::vector<int64_t> end = {};        // eos_token_id, one or several: each ends a generated text
+  std::optional<bool> puts_begin = {};  // modewise.begin_token, if it differs from the tokenizer's files
+};
+/// Data errors as in parse_language_json.
+SpecialIds parse_special_ids(std::string_view json, const std::string& source);
+
+/// Null counts as absent. Throws data errors that name `source` and the key: not a JSON object, an
+/// architecture other than LlamaForCausalLM (or LLaMAForCausalLM), MistralForCausalLM and our own,
+/// unsupported options (biases, other activations, quantized weights), values of the wrong type, inconsistent
+/// sizes.
 LanguageModelConfig parse_language_json(std::string_view json, const std::string& source);
 
 /// Attention types `full` and `window` are written as LlamaForCausalLM and MistralForCausalLM, which
 /// transformers loads. Others get the architecture ModewiseForCausalLM, which transformers rejects instead of
 /// computing something else, and an object "modewise" with the additional options.
-/// `begin` and `end` are the tokenizer's BOS and EOS ids.
 std::string format_language_json(const LanguageModelConfig& config, const std::string& dtype,
-                                 std::optional<int64_t> begin = {}, std::optional<int64_t> end = {});
+                                 const SpecialIds& special = {});
 
 }  // namespace modewise::models

@@ -12,7 +12,7 @@ nn::ModelCost language_cost(const LanguageModelConfig& chosen) {
   const int64_t queries = c.heads * c.head_width, keys = c.kv_heads * c.head_width;
   const auto n = static_cast<double>(c.context), d = static_cast<double>(c.width),
              hidden = static_cast<double>(c.hidden);
-  const double pairs = ops::compared_pairs(options, c.attention.summary_tokens, c.context);
+  const double pairs = ops::compared_pairs({options, c.attention.summary_tokens}, c.context);
   nn::CostAccount account(c.precision);
   account.layer("embedding");
   account.add("embedding", c.vocabulary * c.width, 0);

@@ -15,7 +15,6 @@
 #include "modewise/core/memory.h"
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/models/file_tensors.h"
-#include "modewise/models/language_modeling/config_json.h"
 #include "modewise/models/language_modeling/latents.h"
 #include "modewise/models/language_modeling/llama2c_model.h"
 #include "modewise/ops/attention/attention_types.h"
@@ -25,6 +24,8 @@ namespace modewise::models {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kGenerationConfig = "generation_config.json";
 
 /// Redundant tensors in files: tables derived from the config, and a tied head.
 bool is_known_extra(const std::string& name, const LanguageModelConfig& config) {
@@ -114,17 +115,35 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const std::string& source, std::ve
   }
 }
 
+LanguageModelConfig read_config(const fs::path& folder) {
+  const fs::path json = folder / "config.json";
+  return parse_language_json(read_file(json), json.string());
+}
+
+/// The special tokens of config.json, with the end ids of generation_config.json.
+SpecialIds special_of(const fs::path& folder) {
+  const auto read = [&](const char* name) {
+    return parse_special_ids(read_file(folder / name), (folder / name).string());
+  };
+  SpecialIds out = read("config.json");
+  if (!fs::exists(folder / kGenerationConfig)) return out;
+  for (const int64_t id : read(kGenerationConfig).end)
+    if (std::find(out.end.begin(), out.end.end(), id) == out.end.end()) out.end.push_back(id);
+  return out;
+}
+
 LoadedLanguageModel load_folder(const fs::path& folder, const AdjustConfig& adjust, KeptWeights kept) {
   LoadedLanguageModel out;
-  const fs::path json = folder / "config.json";
-  const LanguageModelConfig of_file = parse_language_json(read_file(json), json.string());
+  out.folder = folder;
+  const LanguageModelConfig of_file = read_config(folder);
+  out.special = special_of(folder);
   LanguageModelConfig config = of_file;
   if (adjust) adjust(config);
   config.validate(folder.string());
   const io::SafetensorsFolder file(folder);
   const std::map<std::string, io::TensorView> tensors = checked_tensors(file, of_file, folder.string());
   out.model = build_from(tensors, config.resolved(), checked_type(config, kept, folder.string()), out.notes);
-  out.tokenizer = tokenizer_of(folder.string(), out.notes);
+  out.set_tokenizer(tokenizer_of(folder.string(), out.notes));
   out.layout = "hugging face";
   return out;
 }
@@ -182,14 +201,29 @@ std::vector<LanguageTensor> language_tensors(const LanguageModelConfig& given) {
   return out;
 }
 
+void LoadedLanguageModel::set_tokenizer(std::shared_ptr<text::Tokenizer> other) {
+  tokenizer = std::move(other);
+  if (tokenizer && special.puts_begin) tokenizer->set_puts_begin(*special.puts_begin);
+}
+
+fs::path language_model_folder(const fs::path& path) {
+  if (!fs::is_directory(path)) return {};
+  for (const fs::path& folder : {path, path / "model"})
+    if (fs::exists(folder / "config.json")) return folder;
+  fail(ErrorKind::no_input, "{} contains no model: neither config.json nor model/config.json exists",
+       path.string());
+}
+
 LoadedLanguageModel load_language_model(const fs::path& path, const AdjustConfig& adjust, KeptWeights kept) {
-  if (fs::is_directory(path)) {
-    if (fs::exists(path / "config.json")) return load_folder(path, adjust, kept);
-    if (fs::exists(path / "model" / "config.json")) return load_folder(path / "model", adjust, kept);
-    fail(ErrorKind::no_input, "{} contains no model: neither config.json nor model/config.json exists",
-         path.string());
-  }
-  return load_llama2c(path, adjust, kept);
+  const fs::path folder = language_model_folder(path);
+  return folder.empty() ? load_llama2c(path, adjust, kept) : load_folder(folder, adjust, kept);
+}
+
+LanguageModelConfig load_language_model_config(const fs::path& path) {
+  const fs::path folder = language_model_folder(path);
+  if (!folder.empty()) return read_config(folder);
+  const io::MappedFile file(path);
+  return llama2c_config(io::parse_llama2c(file.bytes(), path.string()).header, path.string());
 }
 
 void save_language_model(const fs::path& folder, const LanguageModel& model,
@@ -210,14 +244,16 @@ void save_language_model(const fs::path& folder, const LanguageModel& model,
                        }});
   }
   io::write_safetensors_folder(folder, sources, {{"format", "pt"}}, options.shard_bytes);
-  std::optional<int64_t> begin, end;
+  SpecialIds special = options.special;
   if (options.tokenizer) {
     text::keep_tokenizer(*options.tokenizer, folder);
-    begin = options.tokenizer->begin_id();
-    end = options.tokenizer->end_id();
+    if (!special.begin) special.begin = options.tokenizer->begin_id();
+    if (special.end.empty() && options.tokenizer->end_id()) special.end = {*options.tokenizer->end_id()};
   }
-  write_file_atomically(folder / "config.json",
-                        format_language_json(model.config(), options.dtype, begin, end));
+  if (const fs::path kept = options.keep_from / kGenerationConfig;
+      !options.keep_from.empty() && fs::exists(kept))
+    write_file_atomically(folder / kGenerationConfig, io::MappedFile(kept).bytes());
+  write_file_atomically(folder / "config.json", format_language_json(model.config(), options.dtype, special));
 }
 
 }  // namespace modewise::models

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "modewise/models/language_modeling/config_json.h"
 #include "modewise/models/language_modeling/language_model.h"
 #include "modewise/text/tokenizer.h"
 
@@ -18,6 +19,11 @@ struct LoadedLanguageModel {
   std::shared_ptr<text::Tokenizer> tokenizer;  // null if the model has none
   std::string layout;                          // "hugging face", "llama2.c version 0", …
   std::vector<std::string> notes;              // omissions and choices, one sentence each
+  std::filesystem::path folder;                // of config.json; empty for llama2.c
+  SpecialIds special;  // of config.json, and the end ids of generation_config.json; empty for llama2.c
+
+  /// Replaces the tokenizer; whether it puts a begin token remains what config.json says, if it does.
+  void set_tokenizer(std::shared_ptr<text::Tokenizer> other);
 };
 
 /// Adjusts the config of a file before the model is built: another attention type or precision.
@@ -36,10 +42,20 @@ enum class KeptWeights {
 LoadedLanguageModel load_language_model(const std::filesystem::path& path, const AdjustConfig& adjust = {},
                                         KeptWeights kept = KeptWeights::float32);
 
+/// The config of such a path, without reading weights and tokenizer. Errors as for load_language_model.
+LanguageModelConfig load_language_model_config(const std::filesystem::path& path);
+
+/// The folder of config.json for a folder of load_language_model: `path` or its subfolder `model`; empty for
+/// a file. no_input if neither has one.
+std::filesystem::path language_model_folder(const std::filesystem::path& path);
+
 struct SaveLanguageOptions {
   std::string dtype = "float32";         // float32 or bfloat16
   uint64_t shard_bytes = 5'000'000'000;  // maximum size of a shard, except for single larger tensors
   std::shared_ptr<const text::Tokenizer> tokenizer = {};  // saved in the folder if given
+  /// bos_token_id and eos_token_id of config.json; where they are empty, those of the tokenizer.
+  SpecialIds special = {};
+  std::filesystem::path keep_from = {};  // folder whose generation_config.json is copied, if it has one
 };
 
 /// Writes config.json, weights and tokenizer into `folder`, creating it. cannot_create if it already contains

@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -76,14 +77,53 @@ class StopTexts {
 std::vector<text::Tokenizer::Id> prompt_ids(const text::Tokenizer& tokenizer, std::string_view prompt,
                                             int64_t vocabulary) {
   std::vector<text::Tokenizer::Id> ids = tokenizer.encode(prompt);
-  if (const auto begin = tokenizer.begin_id()) ids.insert(ids.begin(), *begin);
-  require(!ids.empty(), ErrorKind::usage, "the prompt must not be empty: the tokenizer ({}) has no BOS token",
-          tokenizer.name());
+  if (const auto begin = tokenizer.begin_before_text()) ids.insert(ids.begin(), *begin);
+  require(!ids.empty(), ErrorKind::usage, "the prompt must not be empty: the tokenizer ({}) {}",
+          tokenizer.name(),
+          tokenizer.begin_id() ? "puts no BOS token before a text (--bos yes puts one)" : "has no BOS token");
   for (const text::Tokenizer::Id id : ids)
     require(id >= 0 && id < vocabulary, ErrorKind::data,
             "token {} is outside the model's vocabulary of {}: text and model have different tokenizers", id,
             vocabulary);
   return ids;
+}
+
+/// Sentences for a prompt that begins with the text of the begin token.
+std::vector<std::string> prompt_notes(const text::Tokenizer& tokenizer, std::string_view prompt,
+                                      const std::vector<text::Tokenizer::Id>& ids) {
+  const auto begin = tokenizer.begin_before_text();
+  if (!begin) return {};
+  const std::string name = tokenizer.token_text(*begin);
+  if (ids.size() > 1 && ids[1] == *begin)
+    return {
+        fmt::format("the prompt begins with the begin token {}, and another is put before it, as by "
+                    "transformers; --bos no puts none",
+                    name)};
+  if (!name.empty() && prompt.starts_with(name))
+    return {
+        fmt::format("the prompt begins with {}, which the tokenizer ({}) reads as ordinary text; the begin "
+                    "token is put before it",
+                    name, tokenizer.name())};
+  return {};
+}
+
+/// Ids below `vocabulary` without a token.
+std::vector<int64_t> ids_without_token(const text::Tokenizer& tokenizer, int64_t vocabulary) {
+  std::vector<int64_t> ids;
+  for (int64_t id = 0; id < vocabulary; ++id)
+    if (id >= tokenizer.size() || !tokenizer.has_token(static_cast<text::Tokenizer::Id>(id)))
+      ids.push_back(id);
+  return ids;
+}
+
+/// Samples the next token, never one of `excluded` unless greedily.
+text::Tokenizer::Id next_token(std::span<const float> logits, const std::vector<int64_t>& excluded,
+                               const SamplingConfig& sampling, uint64_t position) {
+  if (excluded.empty() || sampling.temperature == 0)
+    return static_cast<text::Tokenizer::Id>(sample_token(logits, sampling, position));
+  std::vector<float> kept(logits.begin(), logits.end());
+  for (const int64_t id : excluded) kept[static_cast<size_t>(id)] = -INFINITY;
+  return static_cast<text::Tokenizer::Id>(sample_token(kept, sampling, position));
 }
 
 /// Length of the cached text. The last generated token is shown but not fed back.
@@ -137,6 +177,12 @@ std::span<const float> values_of(at::Tensor& logits) {
 
 }  // namespace
 
+bool ends_text(text::Tokenizer::Id id, const text::Tokenizer& tokenizer,
+               const std::vector<int64_t>& end_ids) {
+  if (end_ids.empty()) return id == tokenizer.begin_id() || id == tokenizer.end_id();
+  return std::find(end_ids.begin(), end_ids.end(), id) != end_ids.end();
+}
+
 ops::CacheBytes cache_bytes(const LanguageModelConfig& given, const ops::CachedText& text) {
   const LanguageModelConfig c = given.resolved();
   const ops::CacheShape shape = {.heads = c.heads,
@@ -156,6 +202,7 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
   model.eval();
   Generation out;
   out.prompt = prompt_ids(*tokenizer, prompt, model.config().vocabulary);
+  out.notes = prompt_notes(*tokenizer, prompt, out.prompt);
   const ops::CachedText cached = cached_text(out.prompt.size(), config);
   check_memory(model.config(), cached, config.tokens);
   std::vector<ops::AttentionCache> caches = model.new_cache();
@@ -168,6 +215,7 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
   const Clock::time_point first = Clock::now();
   text::TextStream stream(tokenizer, prompt.empty());
   StopTexts stops(config.stop);
+  const std::vector<int64_t> excluded = ids_without_token(*tokenizer, model.config().vocabulary);
   out.stopped_by = "tokens";
   const auto pass = [&](std::string_view more) {
     const std::string shown = stops.push(more);
@@ -177,14 +225,15 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
     return out.stopped_by == "tokens";
   };
   while (static_cast<int64_t>(out.ids.size()) < config.tokens) {
-    const auto id = static_cast<text::Tokenizer::Id>(
-        sample_token(values_of(logits), config.sampling, out.prompt.size() + out.ids.size()));
+    const text::Tokenizer::Id id =
+        next_token(values_of(logits), excluded, config.sampling, out.prompt.size() + out.ids.size());
     out.ids.push_back(id);
-    if (config.stop_at_eos && (id == tokenizer->begin_id() || id == tokenizer->end_id())) {
+    if (config.stop_at_eos && ends_text(id, *tokenizer, config.end_ids)) {
       out.stopped_by = "mark";
       break;
     }
-    if (!pass(stream.push(id)) || static_cast<int64_t>(out.ids.size()) == config.tokens) break;
+    const std::string more = id < tokenizer->size() ? stream.push(id) : "";
+    if (!pass(more) || static_cast<int64_t>(out.ids.size()) == config.tokens) break;
     logits = model.step(as_tokens({&id, 1}, model), caches);
   }
   if (!stops.found()) {

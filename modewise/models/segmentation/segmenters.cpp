@@ -28,23 +28,20 @@ void use_unet(SegmenterConfig& config) {
 }  // namespace
 
 const std::vector<SegmenterRow>& segmenters() {
-  const OwnedOptions factors = {.without = {"unet.*", "position.mode_embeddings", "attention.type"}};
-  OwnedOptions plain = factors;
-  for (const char* option :
-       {"attention.combine", "attention.normalize_sum", "attention.pooling", "attention.share_modes",
-        "attention.attend_modes", "attention.kernel", "attention.feature*"})
-    plain.without.emplace_back(option);
+  const SharedOptions tokens =
+      joined({token_options(),
+              {"time", "position.encoding", "position.rotary", "position.rotary_modes",
+               "position.rotary_base", "attention.query_key_norm"}});
+  const SharedOptions factors =
+      joined({tokens,
+              {"attention.combine", "attention.normalize_sum", "attention.pooling", "attention.share_modes",
+               "attention.attend_modes", "attention.kernel"},
+              random_feature_options()});
   static const std::vector<SegmenterRow> rows = {
       {"hot", "hot", factors, make_model<TokenSegmenter>, token_segmenter_cost, nullptr, check_tokens},
-      {"transformer", "transformer", plain, make_model<TokenSegmenter>, token_segmenter_cost, nullptr,
+      {"transformer", "transformer", tokens, make_model<TokenSegmenter>, token_segmenter_cost, nullptr,
        check_tokens},
-      {"unet",
-       "",
-       {.only = {"precision", "unet.*", "time"}},
-       make_model<UNet>,
-       unet_cost,
-       use_unet,
-       check_unet},
+      {"unet", "", {"precision", "time"}, make_model<UNet>, unet_cost, use_unet, check_unet},
   };
   return rows;
 }

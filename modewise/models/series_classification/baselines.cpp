@@ -41,7 +41,7 @@ at::Tensor NearestNeighbor::forward(const ClassifierInput& input) {
 LinearClassifier::LinearClassifier(const SeriesModelConfig& config, const SeriesShape& shape,
                                    nn::Initializer& init)
     : SeriesClassifier(shape),
-      kernel_(std::min(config.linear.kernel, shape.length - 1 + shape.length % 2)),
+      kernel_(std::min(config.dlinear.kernel, shape.length - 1 + shape.length % 2)),
       seasonal_(register_module(
           "seasonal", std::make_shared<nn::Linear>(init, shape.variables * shape.length, shape.classes))),
       trend_(register_module("trend", std::make_shared<nn::Linear>(init, shape.variables * shape.length,

@@ -20,9 +20,12 @@ void SeriesHeadConfig::fields(Fields& f) {
 
 void SeriesConvolutionConfig::fields(Fields& f) {
   f.add("width", width, "channels: tcn, and the first block of resnet", {.min = 1, .max = 65536});
-  f.add("kernel", kernel, "tcn: kernel size in steps", {.min = 2, .max = 1024});
+}
+
+void SeriesTcnConfig::fields(Fields& f) {
+  f.add("kernel", kernel, "kernel size in steps", {.min = 2, .max = 1024});
   f.add("levels", levels,
-        "tcn: number of blocks, with dilation doubling; 0: receptive field covers the whole series",
+        "number of blocks, with dilation doubling; 0: receptive field covers the whole series",
         {.min = 0, .max = 30});
 }
 
@@ -59,9 +62,10 @@ void SeriesModelConfig::fields(Fields& f) {
   f.group("attention", attention);
   f.group("head", head);
   f.group("convolution", convolution);
-  f.group("linear", linear);
-  f.group("forest", forest);
-  f.group("rocket", rocket);
+  f.group("tcn", tcn);
+  f.group("dlinear", dlinear);
+  f.group("shapelet-forest", shapelet_forest);
+  f.group("minirocket", minirocket);
   f.group("ensemble", ensemble);
 }
 

@@ -35,8 +35,12 @@ struct SeriesHeadConfig {
 /// Options of tcn and resnet.
 struct SeriesConvolutionConfig {
   int64_t width = 64;  // channels (resnet: of the first block)
-  int64_t kernel = 7;  // tcn
-  int64_t levels = 0;  // tcn; 0: receptive field covers the whole series
+  void fields(Fields& f);
+};
+
+struct SeriesTcnConfig {
+  int64_t kernel = 7;
+  int64_t levels = 0;  // 0: receptive field covers the whole series
   void fields(Fields& f);
 };
 
@@ -70,9 +74,10 @@ struct SeriesModelConfig {
   SequenceAttentionConfig attention;
   SeriesHeadConfig head;
   SeriesConvolutionConfig convolution;
-  SeriesLinearConfig linear;
-  SeriesForestConfig forest;
-  SeriesRocketConfig rocket;
+  SeriesTcnConfig tcn;
+  SeriesLinearConfig dlinear;
+  SeriesForestConfig shapelet_forest;
+  SeriesRocketConfig minirocket;
   EnsembleConfig ensemble;
 
   void fields(Fields& f);

@@ -44,14 +44,14 @@ at::Tensor zero_before_begin(const at::Tensor& x, const at::Tensor& lengths, int
 
 }  // namespace
 
-int64_t temporal_levels(const SeriesConvolutionConfig& config, int64_t steps) {
+int64_t temporal_levels(const SeriesTcnConfig& config, int64_t steps) {
   if (config.levels > 0) return config.levels;
   int64_t levels = 0, seen = 1;
   while (seen < steps) seen += 2 * (config.kernel - 1) * (int64_t{1} << levels++);
   return std::max<int64_t>(levels, 1);
 }
 
-std::vector<TemporalSteps> temporal_steps(const SeriesConvolutionConfig& config, int64_t steps) {
+std::vector<TemporalSteps> temporal_steps(const SeriesTcnConfig& config, int64_t steps) {
   std::vector<TemporalSteps> out(static_cast<size_t>(temporal_levels(config, steps)));
   int64_t wanted = 1;
   for (size_t level = out.size(); level-- > 0;) {
@@ -102,13 +102,13 @@ TemporalConvolutions::TemporalConvolutions(const SeriesModelConfig& config, cons
                                            nn::Initializer& init)
     : SeriesClassifier(shape),
       bfloat16_(config.precision == "bf16"),
-      steps_(temporal_steps(config.convolution, shape.length)),
+      steps_(temporal_steps(config.tcn, shape.length)),
       levels_(register_module("levels", std::make_shared<nn::ModuleList<TemporalBlock>>())) {
-  const SeriesConvolutionConfig& c = config.convolution;
+  const int64_t width = config.convolution.width;
   for (size_t i = 0; i < steps_.size(); ++i)
-    levels_->push_back(std::make_shared<TemporalBlock>(init, i == 0 ? shape.variables : c.width, c.width,
-                                                       c.kernel, int64_t{1} << i, config.dropout));
-  linear_ = register_module("linear", std::make_shared<nn::Linear>(init, c.width, shape.classes));
+    levels_->push_back(std::make_shared<TemporalBlock>(init, i == 0 ? shape.variables : width, width,
+                                                       config.tcn.kernel, int64_t{1} << i, config.dropout));
+  linear_ = register_module("linear", std::make_shared<nn::Linear>(init, width, shape.classes));
 }
 
 at::Tensor TemporalConvolutions::forward(const ClassifierInput& input) {

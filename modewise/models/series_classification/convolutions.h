@@ -27,7 +27,7 @@ class CausalConvolution : public torch::nn::Module {
 
 /// The configured number of levels, or the fewest (two convolutions each) whose receptive field covers
 /// `steps`.
-int64_t temporal_levels(const SeriesConvolutionConfig& config, int64_t steps);
+int64_t temporal_levels(const SeriesTcnConfig& config, int64_t steps);
 
 /// Numbers of steps at which a level's two convolutions are computed.
 struct TemporalSteps {
@@ -36,7 +36,7 @@ struct TemporalSteps {
 
 /// Steps per level when only the last of `steps` steps is read out: after level l it depends only on steps
 /// 2^(l+1) apart, within the receptive field of the later levels.
-std::vector<TemporalSteps> temporal_steps(const SeriesConvolutionConfig& config, int64_t steps);
+std::vector<TemporalSteps> temporal_steps(const SeriesTcnConfig& config, int64_t steps);
 
 /// TCN residual block: two causal convolutions with ReLU and dropout, and a shortcut, over steps `spacing`
 /// apart in the series (dilation `spacing`).

@@ -57,22 +57,22 @@ nn::ModelCost linear_classifier_cost(const SeriesModelConfig& /*config*/, const 
 }
 
 nn::ModelCost temporal_convolutions_cost(const SeriesModelConfig& config, const SeriesShape& shape) {
-  const SeriesConvolutionConfig& c = config.convolution;
+  const int64_t width = config.convolution.width;
   nn::CostAccount account(config.precision);
   int64_t in = shape.variables, level = 0;
-  for (const TemporalSteps& steps : temporal_steps(c, shape.length)) {
+  for (const TemporalSteps& steps : temporal_steps(config.tcn, shape.length)) {
     account.layer("level " + std::to_string(++level));
     const auto first = static_cast<double>(steps.first), second = static_cast<double>(steps.second);
-    for (const auto& [from, places] : {std::pair(in, first), std::pair(c.width, second)}) {
-      account.linear("convolutions", c.kernel * from, c.width, places);
-      account.add("convolutions", c.width, 0);  // norms of the weights (weight normalisation)
-      account.keep(places * static_cast<double>(2 * c.width));
+    for (const auto& [from, places] : {std::pair(in, first), std::pair(width, second)}) {
+      account.linear("convolutions", config.tcn.kernel * from, width, places);
+      account.add("convolutions", width, 0);  // norms of the weights (weight normalisation)
+      account.keep(places * static_cast<double>(2 * width));
     }
-    if (in != c.width) account.linear("convolutions", in, c.width, second);
-    in = c.width;
+    if (in != width) account.linear("convolutions", in, width, second);
+    in = width;
   }
   account.layer("head");
-  account.linear("head", c.width, shape.classes, 1);
+  account.linear("head", width, shape.classes, 1);
   return std::move(account).cost({});
 }
 
@@ -103,19 +103,19 @@ nn::ModelCost shapelet_forest_cost(const SeriesModelConfig& config, const Series
   // A shapelet of mean length along one variable at each node on a path of a balanced tree: sums of products,
   // or the product of two spectra and its Fourier transform.
   const auto steps = static_cast<double>(shape.length);
-  const double length = (config.forest.shortest + config.forest.longest) / 2 * steps,
+  const double length = (config.shapelet_forest.shortest + config.shapelet_forest.longest) / 2 * steps,
                depth = std::log2(static_cast<double>(std::max<int64_t>(shape.training_samples, 2)));
   const auto transform = static_cast<double>(
       transform_steps(static_cast<size_t>(std::max(length, 1.0)), static_cast<size_t>(shape.length)));
   const double products =
       transform > 0 ? transform * (std::log2(transform) + 2) : length * std::max(steps - length, 1.0);
   nn::CostAccount account;
-  account.add("distances", 0, static_cast<double>(config.forest.trees) * depth * products);
+  account.add("distances", 0, static_cast<double>(config.shapelet_forest.trees) * depth * products);
   return std::move(account).cost({});
 }
 
 nn::ModelCost minirocket_cost(const SeriesModelConfig& config, const SeriesShape& shape) {
-  const int64_t features = config.rocket.features / kRocketKernels * kRocketKernels;
+  const int64_t features = config.minirocket.features / kRocketKernels * kRocketKernels;
   nn::CostAccount account;
   account.add("features", 0, static_cast<double>(features * shape.length));
   account.add("linear", 0, static_cast<double>(features * shape.classes));

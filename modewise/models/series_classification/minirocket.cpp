@@ -34,7 +34,7 @@ int64_t steps_of(const ClassifierInput& samples, int64_t number) {
 }  // namespace
 
 MiniRocket::MiniRocket(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init)
-    : SeriesClassifier(shape), dilations_(rocket_dilations(shape.length, config.rocket.features)) {
+    : SeriesClassifier(shape), dilations_(rocket_dilations(shape.length, config.minirocket.features)) {
   const int64_t combinations = kRocketKernels * std::ssize(dilations_.dilations), variables = shape.variables;
   // Initial weights are uniform in [−½, ½) here.
   const at::Tensor counts = (init.uniform({combinations}, 0.5) + 0.5) *

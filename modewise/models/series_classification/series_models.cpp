@@ -25,10 +25,15 @@ void check_patches(const SeriesModelConfig& config, const SeriesShape& shape, co
   config.attention.validate(source, config.tokens(shape.length));
 }
 
+void check_kernel(const SeriesModelConfig& config, const SeriesShape& /*shape*/, const std::string& source) {
+  require(config.dlinear.kernel % 2 == 1, ErrorKind::config, "{}: dlinear.kernel must be odd, got {}", source,
+          config.dlinear.kernel);
+}
+
 void check_forest(const SeriesModelConfig& config, const SeriesShape& /*shape*/, const std::string& source) {
-  require(config.forest.shortest <= config.forest.longest, ErrorKind::config,
-          "{}: forest.shortest = {} is above forest.longest = {}", source, config.forest.shortest,
-          config.forest.longest);
+  require(config.shapelet_forest.shortest <= config.shapelet_forest.longest, ErrorKind::config,
+          "{}: shapelet-forest.shortest = {} is above shapelet-forest.longest = {}", source,
+          config.shapelet_forest.shortest, config.shapelet_forest.longest);
 }
 
 void check_rocket(const SeriesModelConfig& /*config*/, const SeriesShape& shape, const std::string& source) {
@@ -48,40 +53,28 @@ const std::vector<SeriesModelRow>& series_models() {
   static const std::vector<SeriesModelRow> rows = {
       {"patchtst",
        "",
-       {.without = {"convolution.*", "linear.*", "forest.*", "rocket.*", "ensemble.*"}},
+       {"precision", "width", "hidden", "layers", "heads", "dropout", "patch", "attention", "head"},
        make_model<PatchClassifier>,
        patch_classifier_cost,
        nullptr,
        check_patches},
-      {"nearest", "", {.only = {}}, make_nearest, nearest_neighbor_cost},
-      {"dlinear", "", {.only = {"linear.*"}}, make_model<LinearClassifier>, linear_classifier_cost},
+      {"nearest", "", {}, make_nearest, nearest_neighbor_cost},
+      {"dlinear", "", {}, make_model<LinearClassifier>, linear_classifier_cost, nullptr, check_kernel},
       {"tcn",
        "",
-       {.only = {"precision", "dropout", "convolution.*"}},
+       {"precision", "dropout", "convolution"},
        make_model<TemporalConvolutions>,
        temporal_convolutions_cost},
       {"resnet",
        "",
-       {.only = {"precision", "convolution.width"}},
+       {"precision", "convolution"},
        make_model<SeriesResidualNetwork>,
        series_residual_network_cost},
-      {"shapelet-forest",
-       "",
-       {.only = {"forest.*"}},
-       make_model<ShapeletForest>,
-       shapelet_forest_cost,
-       nullptr,
-       check_forest},
-      {"minirocket",
-       "",
-       {.only = {"rocket.*"}},
-       make_model<MiniRocket>,
-       minirocket_cost,
-       nullptr,
-       check_rocket},
+      {"shapelet-forest", "", {}, make_model<ShapeletForest>, shapelet_forest_cost, nullptr, check_forest},
+      {"minirocket", "", {}, make_model<MiniRocket>, minirocket_cost, nullptr, check_rocket},
       {"ensemble",
        "",
-       {.only = {"ensemble.*"}},
+       {},
        make_model<SeriesEnsemble>,
        members_cost<series_cost>,
        nullptr,
@@ -96,8 +89,6 @@ void validate(const SeriesModelConfig& config, const SeriesShape& shape, const s
   check_options(series_models(), config, plain, source);
   require(shape.variables >= 1 && shape.length >= 1 && shape.classes >= 2, ErrorKind::config,
           "{}: a classifier needs series and at least 2 classes, got {}", source, shape.classes);
-  require(config.linear.kernel % 2 == 1, ErrorKind::config, "{}: linear.kernel must be odd, got {}", source,
-          config.linear.kernel);
   if (const auto check = row_of(series_models(), config.name).check) check(config, shape, source);
 }
 

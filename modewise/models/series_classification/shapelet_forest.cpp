@@ -47,7 +47,7 @@ int64_t pick(const RandomStream& stream, int64_t index, int64_t count) {
 
 ShapeletForest::ShapeletForest(const SeriesModelConfig& config, const SeriesShape& shape,
                                nn::Initializer& init)
-    : SeriesClassifier(shape), settings_(config.forest) {
+    : SeriesClassifier(shape), settings_(config.shapelet_forest) {
   const at::Tensor drawn = (init.uniform({2}, 1) + 1) * 0x1p23;
   seed_ = static_cast<uint64_t>(drawn[0].item<double>()) | static_cast<uint64_t>(drawn[1].item<double>())
                                                                << 24;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "modewise/ops/attention/attention_types.h"
+
 namespace modewise::models {
 namespace {
 
@@ -34,7 +36,7 @@ void add_encoder(TensorList& out, const TextModelConfig& c) {
   out.matrix("encoder.positions", file + "position_embeddings", c.position_rows(), c.width);
   out.matrix("encoder.types", file + "token_type_embeddings", c.types, c.width);
   out.norm("encoder.norm", file + "LayerNorm", c.width);
-  const bool keys = nn::find_sequence_attention(c.attention.type)->keys;
+  const bool keys = !ops::find_attention_type(c.attention.type)->shared_keys;
   for (int64_t i = 0; i < c.layers; ++i) {
     const std::string own = fmt::format("encoder.layers.{}.", i);
     const std::string layer = fmt::format("{}.encoder.layer.{}.", c.kind, i);

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "modewise/models/vision/vision_classifier.h"
-#include "modewise/nn/attention/attention_registry.h"
 #include "modewise/nn/embedding/grid_patches.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 
@@ -57,8 +57,8 @@ void ResNetConfig::fields(Fields& f) {
 }
 
 void ConvolutionConfig::fields(Fields& f) {
-  std::vector<std::string> forms = {"none"};
-  for (const nn::AttentionEntry& form : nn::attention_entries()) forms.emplace_back(form.name);
+  std::vector<std::string> forms = ops::attention_names(ops::TokenLayout::grid);
+  forms.insert(forms.begin(), "none");
   f.add("widths", widths, "channels of each convolution; each halves the image", {.min = 1, .max = 4096});
   f.add("kernel", kernel, "kernel size of the convolutions in pixels, odd", {.min = 1, .max = 31});
   f.add("attention", attention, "attention type after the convolutions, or none (docs/synthesizers.md)",

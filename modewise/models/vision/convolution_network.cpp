@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
 
 namespace modewise::models {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // CNN baseline of the synthesizers' paper (arXiv 2201.01410, section 4.1: "a two-layer CNN") with any
-// attention type of nn/attention/attention_registry.h between convolutions and classifier. The paper does not
+// attention type of nn/attention/grid_attention.h between convolutions and classifier. The paper does not
 // give widths, kernel sizes or the position of the attention; here they are options.
 
 #include <memory>

@@ -94,30 +94,25 @@ void check_convolutions(const VisionModelConfig& config, const VisionShape& shap
 }  // namespace
 
 const std::vector<VisionModelRow>& vision_models() {
-  const OwnedOptions factors = {
-      .without = {"resnet.*", "cnn.*", "vit.*", "ensemble.*", "position.mode_embeddings"}};
-  OwnedOptions features = factors;
-  for (const char* option : {"attention.combine", "attention.normalize_sum", "attention.pooling",
-                             "attention.share_modes", "attention.attend_modes"})
-    features.without.emplace_back(option);
-  OwnedOptions plain = features;
-  for (const char* option : {"attention.feature*", "attention.type"}) plain.without.emplace_back(option);
-  OwnedOptions pooled = plain;
-  for (const char* option : {"position.rotary*", "attention.query_key_norm"})
-    pooled.without.emplace_back(option);
-  const OwnedOptions stages = {.only = {"precision", "resnet.*"}};
+  const SharedOptions pooled = joined({token_options(), {"position.encoding", "attention.kernel"}});
+  const SharedOptions tokens = joined(
+      {pooled,
+       {"position.rotary", "position.rotary_modes", "position.rotary_base", "attention.query_key_norm"}});
+  const SharedOptions dense = joined({tokens, {"attention.type"}, random_feature_options()});
+  const SharedOptions stages = {"precision", "resnet"};
   static const std::vector<VisionModelRow> rows = {
-      {"hot", "hot", factors, make_model<TokenClassifier>, token_classifier_cost, nullptr, check_tokens},
-      {"transformer", "transformer", features, make_model<TokenClassifier>, token_classifier_cost, nullptr,
+      {"hot", "hot", joined({tokens, {"attention"}}), make_model<TokenClassifier>, token_classifier_cost,
+       nullptr, check_tokens},
+      {"transformer", "transformer", dense, make_model<TokenClassifier>, token_classifier_cost, nullptr,
        check_tokens},
-      {"divided", "divided", plain, make_model<TokenClassifier>, token_classifier_cost, nullptr,
+      {"divided", "divided", tokens, make_model<TokenClassifier>, token_classifier_cost, nullptr,
        check_softmax, "timesformer"},
       {"pooling-attention", "pooling", pooled, make_model<TokenClassifier>, token_classifier_cost, nullptr,
        check_softmax, "mvit"},
       {"vit",
        "",
-       {.only = {"precision", "width", "hidden", "layers", "heads", "dropout", "patch.size", "patch.dropout",
-                 "attention.dropout", "vit.*"}},
+       {"precision", "width", "hidden", "layers", "heads", "dropout", "patch.size", "patch.dropout",
+        "attention.dropout"},
        make_model<VisionTransformer>,
        vision_transformer_cost,
        use_vit_defaults,
@@ -126,14 +121,14 @@ const std::vector<VisionModelRow>& vision_models() {
       {"resnet50", "", stages, make_model<ResidualNetwork>, resnet50_cost, nullptr, check_voxels},
       {"cnn",
        "",
-       {.only = {"precision", "head.dropout", "cnn.*"}},
+       {"precision", "head.dropout"},
        make_model<ConvolutionNetwork>,
        convolution_network_cost,
        nullptr,
        check_convolutions},
       {"ensemble",
        "",
-       {.only = {"ensemble.*"}},
+       {},
        make_ensemble,
        members_cost<vision_classifier_cost>,
        nullptr,

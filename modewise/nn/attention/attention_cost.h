@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/attention/sequence_attention.h"
 #include "modewise/nn/layers/cost.h"
 
 namespace modewise::nn {
 
-/// Adds one attention layer over `shape` of the type called `name` in attention_registry.h, value and output
+/// Adds one attention layer over `shape` of the type called `name` in grid_attention.h, value and output
 /// projections included. Attention weights shared by all samples are counted as for one sample.
 void add_attention(CostAccount& account, std::string_view name, const SynthesizerShape& shape,
                    const AttentionTypeOptions& options = {});

@@ -8,6 +8,7 @@
 #include "modewise/core/aliases.h"
 #include "modewise/nn/attention/attention_matrix.h"
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::nn {
 namespace {
@@ -22,14 +23,14 @@ void check_mask(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
 
 }  // namespace
 
-SequenceAttention::SequenceAttention(Initializer& init, const SequenceAttentionOptions& options, bool keys)
+SequenceAttention::SequenceAttention(Initializer& init, const SequenceAttentionOptions& options)
     : heads_(options.heads) {
   const int64_t width = options.width;
   const auto map = [&](const char* name) {
     return register_module(name, std::make_shared<Linear>(init, width, width, options.bias));
   };
   query_ = map("query_proj");
-  if (keys) key_ = map("key_proj");
+  if (!ops::find_attention_type(options.type)->shared_keys) key_ = map("key_proj");
   value_ = map("value_proj");
   out_ = map("out_proj");
   if (options.dropout > 0)
@@ -67,29 +68,26 @@ at::Tensor SequenceAttention::full_matrix(const at::Tensor& x, const std::option
   });
 }
 
-const SequenceAttentionEntry* find_sequence_attention(std::string_view name) {
-  const auto forms = sequence_attention_entries();
-  const auto found = std::find_if(
-      forms.begin(), forms.end(),
-      [name = current_attention(std::string(name))](const auto& type) { return type.name == name; });
-  return found == forms.end() ? nullptr : &*found;
+const SequenceConstructor& sequence_constructor(std::string_view name) {
+  const auto list = sequence_constructors();
+  const auto found =
+      std::ranges::find(list, current_attention(std::string(name)), &SequenceConstructor::name);
+  TORCH_CHECK_VALUE(found != list.end(), "unknown sequence attention '", name, "'");
+  return *found;
 }
 
 std::shared_ptr<Attention> make_sequence_attention(Initializer& init,
                                                    const SequenceAttentionOptions& options) {
-  const SequenceAttentionEntry* type = find_sequence_attention(options.type);
-  TORCH_CHECK_VALUE(type != nullptr, "unknown sequence attention '", options.type, "'");
-  TORCH_CHECK_VALUE(options.heads >= 1 && options.width % options.heads == 0, "attention '", type->name,
+  const SequenceConstructor& type = sequence_constructor(options.type);
+  TORCH_CHECK_VALUE(options.heads >= 1 && options.width % options.heads == 0, "attention '", type.name,
                     "': heads = ", options.heads, " must divide the width ", options.width);
   SequenceAttentionOptions acting = options;
-  if (!type->dropout) acting.dropout = 0;
-  return type->make(init, acting);
+  if (!ops::find_attention_type(options.type)->dropout) acting.dropout = 0;
+  return type.make(init, acting);
 }
 
 double weight_share(const SequenceAttentionOptions& options, int64_t n) {
-  const SequenceAttentionEntry* type = find_sequence_attention(options.type);
-  TORCH_CHECK_VALUE(type != nullptr, "unknown sequence attention '", options.type, "'");
-  return type->pairs(options, n) / (static_cast<double>(n) * static_cast<double>(n));
+  return compared_pairs(options, n) / (static_cast<double>(n) * static_cast<double>(n));
 }
 
 }  // namespace modewise::nn

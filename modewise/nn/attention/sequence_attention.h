@@ -26,7 +26,7 @@ struct SequenceAttentionOptions {
   bool bias = true;    // of query_proj, key_proj, value_proj and out_proj
   double dropout = 0;  // of the attention weights, for types that form them
 
-  std::string type = "full";       // one of sequence_attention_entries()
+  std::string type = "full";       // one of sequence_constructors()
   std::vector<int64_t> fold = {};  // as for ops::tensor_attention
   int64_t modes = 0;               // axial: number of last modes of the fold; 0: all
   int64_t window = 0;              // window: tokens around; summary: last tokens
@@ -40,26 +40,19 @@ struct SequenceAttentionOptions {
   int64_t rounds = 4;              // reformer: hashing rounds
 };
 
-/// Registry entry of an attention type: the options it uses, and its factory.
-struct SequenceAttentionEntry {
+/// Module and cost of the type of that name in ops::attention_types().
+struct SequenceConstructor {
   std::string_view name;
-  std::string_view summary;  // for help
-  // Fields of SequenceAttentionOptions that the type uses.
-  bool fold = false, modes = false, window = false, summary_tokens = false, density = false,
-       projected = false, landmarks = false, features = false, hashes = false, dropout = true;
   std::shared_ptr<Attention> (*make)(Initializer& init, const SequenceAttentionOptions& options) = nullptr;
-  /// Attention weights (query-key pairs) that one head computes over n tokens.
-  double (*pairs)(const SequenceAttentionOptions& options, int64_t n) = nullptr;
   /// Parameters besides the four projections; null: none.
   int64_t (*learned)(const SequenceAttentionOptions& options) = nullptr;
   /// Multiply-adds besides projections, logits and mixing; null: none.
   double (*beside)(const SequenceAttentionOptions& options, int64_t n) = nullptr;
-  bool keys = true;  // has a key_proj
 };
 
-std::span<const SequenceAttentionEntry> sequence_attention_entries();
-/// nullptr for an unknown name.
-const SequenceAttentionEntry* find_sequence_attention(std::string_view name);
+std::span<const SequenceConstructor> sequence_constructors();
+/// Throws a ValueError for an unknown name.
+const SequenceConstructor& sequence_constructor(std::string_view name);
 
 /// x [B, n, D], padding mask [B, n] bool (true: valid) or none -> [B, n, D]. Values at padding do not change
 /// the result of valid tokens. A sample without valid tokens has no result: models reject it at their input,
@@ -75,8 +68,7 @@ class SequenceAttention : public Attention {
     at::Tensor q, k, v;
     std::optional<at::Tensor> mask;
   };
-  /// `keys`: with a key_proj.
-  SequenceAttention(Initializer& init, const SequenceAttentionOptions& options, bool keys = true);
+  SequenceAttention(Initializer& init, const SequenceAttentionOptions& options);
   /// Mixes the values: [B, n, H, e] -> [B, n, H, e], linear in them.
   virtual at::Tensor mixed(const Tokens& tokens) const = 0;
   /// Softmax and dropout of the attention weights as active now.
@@ -96,6 +88,8 @@ class SequenceAttention : public Attention {
 std::shared_ptr<Attention> make_sequence_attention(Initializer& init,
                                                    const SequenceAttentionOptions& options);
 
+/// Attention weights (query-key pairs) that one head computes over n tokens: ops::compared_pairs.
+double compared_pairs(const SequenceAttentionOptions& options, int64_t n);
 /// The fraction of the n² weights of full attention that the type computes.
 double weight_share(const SequenceAttentionOptions& options, int64_t n);
 

@@ -25,7 +25,7 @@ namespace {
 ops::TensorAttentionOptions tensor_options(const SequenceAttentionOptions& options) {
   ops::TensorAttentionOptions out;
   out.type = options.type;
-  const ops::AttentionType& type = ops::attention_type(options.type);
+  const ops::AttentionType& type = *ops::find_attention_type(options.type);
   out.causal = type.latents;
   out.density = options.density;
   if (type.fold) out.fold = options.fold;
@@ -35,9 +35,9 @@ ops::TensorAttentionOptions tensor_options(const SequenceAttentionOptions& optio
 }
 
 /// The types of ops::tensor_attention.
-class TensorAttentionEntry final : public SequenceAttention {
+class TensorAttention final : public SequenceAttention {
  public:
-  TensorAttentionEntry(Initializer& init, const SequenceAttentionOptions& options)
+  TensorAttention(Initializer& init, const SequenceAttentionOptions& options)
       : SequenceAttention(init, options), options_(tensor_options(options)) {
     if (const int64_t levels = ops::latent_levels(options_); levels > 0)
       latents_ = register_parameter(
@@ -137,7 +137,7 @@ class Nystroemformer final : public SequenceAttention {
 class Reformer final : public SequenceAttention {
  public:
   Reformer(Initializer& init, const SequenceAttentionOptions& options)
-      : SequenceAttention(init, options, false), chunk_(options.chunk) {
+      : SequenceAttention(init, options), chunk_(options.chunk) {
     const at::Tensor rotations = at::empty(
         {options.rounds, options.heads, options.width / options.heads, half_buckets(options)}, at::kDouble);
     const RandomStream stream{init.dropout_site(), RandomSite::features, 0};
@@ -200,107 +200,31 @@ std::shared_ptr<Attention> made(Initializer& init, const SequenceAttentionOption
   return std::make_shared<Type>(init, options);
 }
 
-double tensor_pairs(const SequenceAttentionOptions& options, int64_t n) {
-  return ops::compared_pairs(tensor_options(options), options.summary_tokens, n);
-}
-
-double linformer_pairs(const SequenceAttentionOptions& options, int64_t n) {
-  return static_cast<double>(n) * static_cast<double>(Linformer::projected_count(options));
-}
-
-double performer_pairs(const SequenceAttentionOptions& options, int64_t n) {
-  return static_cast<double>(n) *
-         static_cast<double>(ops::linear_feature_count(options.width / options.heads, options.features));
-}
-
-/// Tokens × landmarks, landmarks × landmarks, landmarks × tokens.
-double nystroem_pairs(const SequenceAttentionOptions& options, int64_t n) {
-  const auto m = static_cast<double>(std::min(options.landmarks, n));
-  return m * (2 * static_cast<double>(n) + m);
-}
-
-double reformer_pairs(const SequenceAttentionOptions& options, int64_t n) {
-  const int64_t chunks = (n + options.chunk - 1) / options.chunk;
-  return static_cast<double>(options.rounds) * static_cast<double>(chunks * options.chunk) *
-         static_cast<double>(2 * options.chunk);
-}
-
 }  // namespace
 
-std::span<const SequenceAttentionEntry> sequence_attention_entries() {
-  static const SequenceAttentionEntry forms[] = {
-      {.name = "full",
-       .summary = "every token attends to every token",
-       .make = made<TensorAttentionEntry>,
-       .pairs = tensor_pairs},
-      {.name = "axial",
-       .summary = "the paper's tensor attention: along one mode of the fold after another",
-       .fold = true,
-       .modes = true,
-       .make = made<TensorAttentionEntry>,
-       .pairs = tensor_pairs},
-      {.name = "pooled",
-       .summary = "axial, with weights shared by all fibres of a mode",
-       .fold = true,
-       .make = made<TensorAttentionEntry>,
-       .pairs = tensor_pairs},
-      {.name = "summary",
-       .summary = "causal: a sliding window and summary tokens of earlier blocks",
-       .fold = true,
-       .window = true,
-       .summary_tokens = true,
-       .dropout = false,
-       .make = made<TensorAttentionEntry>,
-       .pairs = tensor_pairs,
-       .learned = latents_of},
-      {.name = "window",
-       .summary = "a sliding window of nearby tokens",
-       .window = true,
-       .density = true,
-       .make = made<TensorAttentionEntry>,
-       .pairs = tensor_pairs},
-      {.name = "random",
-       .summary = "a random subset of the tokens",
-       .density = true,
-       .make = made<TensorAttentionEntry>,
-       .pairs = tensor_pairs},
-      {.name = "topk",
-       .summary = "the tokens with the largest logits",
-       .density = true,
-       .make = made<TensorAttentionEntry>,
-       .pairs = tensor_pairs},
-      {.name = "linformer",
-       .summary = "keys and values projected to fewer",
-       .projected = true,
-       .make = made<Linformer>,
-       .pairs = linformer_pairs,
-       .learned = linformer_maps,
-       .beside = linformer_products},
-      {.name = "performer",
-       .summary = "random features in place of the softmax",
-       .features = true,
-       .dropout = false,
-       .make = made<Performer>,
-       .pairs = performer_pairs,
-       .beside = performer_products},
-      {.name = "nystroemformer",
-       .summary = "landmarks and the pseudo-inverse of their matrix",
-       .landmarks = true,
-       .dropout = false,
-       .make = made<Nystroemformer>,
-       .pairs = nystroem_pairs,
-       .learned = nystroem_kernel,
-       .beside = nystroem_products},
-      {.name = "reformer",
-       .summary = "tokens of the same hash bucket",
-       .hashes = true,
-       .dropout = false,
-       .make = made<Reformer>,
-       .pairs = reformer_pairs,
-       .beside = reformer_products,
-       .keys = false},
+std::span<const SequenceConstructor> sequence_constructors() {
+  static constexpr SequenceConstructor list[] = {
+      {"full", made<TensorAttention>},
+      {"axial", made<TensorAttention>},
+      {"pooled", made<TensorAttention>},
+      {"summary", made<TensorAttention>, latents_of},
+      {"window", made<TensorAttention>},
+      {"random", made<TensorAttention>},
+      {"topk", made<TensorAttention>},
+      {"linformer", made<Linformer>, linformer_maps, linformer_products},
+      {"performer", made<Performer>, nullptr, performer_products},
+      {"nystroemformer", made<Nystroemformer>, nystroem_kernel, nystroem_products},
+      {"reformer", made<Reformer>, nullptr, reformer_products},
   };
-  return forms;
+  return list;
+}
+
+double compared_pairs(const SequenceAttentionOptions& options, int64_t n) {
+  sequence_constructor(options.type);  // throws for an unknown type
+  return ops::compared_pairs({tensor_options(options), options.summary_tokens, options.width / options.heads,
+                              Linformer::projected_count(options), options.landmarks, options.features,
+                              options.chunk, options.rounds},
+                             n);
 }
 
 }  // namespace modewise::nn

@@ -74,7 +74,7 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                                  const RotaryEmbedding& rotary, const std::optional<at::Tensor>& token_mask) {
   const AttentionType& type = attention_type(options.type);
   TORCH_CHECK_VALUE(
-      type.memory != nullptr || !options.causal, kTensorAttention,
+      type.causal || !options.causal, kTensorAttention,
       ": form pooled cannot be causal: its weights along a mode are made from all tokens at a "
       "position of that mode, later ones too; use form summary, or causal=False for an encoder");
   check_floating(kTensorAttention, "q", q);

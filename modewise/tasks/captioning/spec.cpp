@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/output_file.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/captioning/explain.h"
@@ -26,12 +27,13 @@ std::unique_ptr<Run> create(const Settings& settings) {
 struct CaptionEvaluation {
   std::string images, out;
   int64_t beams = 0;  // 0: from the run's config
-  bool allow_missing = false, allow_outside = false, force = false;
+  bool strict = false, allow_missing = false, allow_outside = false, force = false;
   void fields(Fields& f) {
     f.add("images", images, "folder of the images of --data");
     f.add("out", out, "write captions to a JSON file in COCO results format");
     f.add("beam_size", beams, "beam width", {.min = 0, .max = 1024});
-    f.add("allow_missing", allow_missing, "with --data: skip images whose file is missing");
+    f.add("strict", strict, "with --data: refuse captions without an image, and images without captions");
+    f.add("allow_missing", allow_missing, "of earlier versions, without effect");
     f.add("allow_outside", allow_outside, "allow image paths outside the folder");
     f.add("overwrite", force, "overwrite the file of --out");
   }
@@ -47,7 +49,7 @@ Result evaluate(const EvaluateRequest& request) {
   const bool own = request.data.empty();
   data::CaptionConfig& source = run->config.data;
   source.allow_outside = options.allow_outside || (own && source.allow_outside);
-  if (!own) source.allow_missing = options.allow_missing;
+  if (!own) source.strict = options.strict;
   if (!own && !options.images.empty()) source.images = options.images;
   if (options.beams > 0) run->config.captions.beams = options.beams;
   run->load({.with_test = !own || request.split == "test", .path = request.data, .split = request.split});
@@ -76,7 +78,7 @@ Result describe_data(const Settings& settings) {
 }
 
 bool owns(const std::filesystem::path& data) {
-  return data.extension() == ".json" && data.filename().string().starts_with("captions");
+  return lower_extension(data) == ".json" && data.filename().string().starts_with("captions");
 }
 
 }  // namespace
@@ -95,7 +97,9 @@ const TaskSpec captioning_spec = {
                 {"--attention", "model.encoder.attention",
                  "attention type of the encoder: none, or one of docs/synthesizers.md"},
                 {"--size", "data.size", "image height and width in pixels"},
-                {"--allow-missing", "data.allow_missing", "skip images whose file is missing",
+                {"--strict", "data.strict", "refuse captions without an image, and images without captions",
+                 ShortOption::Takes::nothing},
+                {"--allow-missing", "data.allow_missing", "of earlier versions, without effect",
                  ShortOption::Takes::nothing},
                 {"--allow-outside", "data.allow_outside", "allow image paths outside the folder",
                  ShortOption::Takes::nothing},
@@ -108,17 +112,20 @@ const TaskSpec captioning_spec = {
     .comparison = caption_comparison,
     .owns = owns,
     .evaluate = evaluate,
-    .evaluate_options = {.title = "Captions",
-                         .options = {{"--images", "images", "folder of the images of --data"},
-                                     {"--beam-size", "beam_size", "beam width (default: that of the run)"},
-                                     {"--out", "out", "write captions to a JSON file in COCO results format"},
-                                     {"--allow-missing", "allow_missing",
-                                      "with --data: skip images whose file is missing",
-                                      ShortOption::Takes::nothing},
-                                     {"--allow-outside", "allow_outside",
-                                      "allow image paths outside the folder", ShortOption::Takes::nothing},
-                                     {"--overwrite", "overwrite", "overwrite the file of --out",
-                                      ShortOption::Takes::nothing}}},
+    .evaluate_options =
+        {.title = "Captions",
+         .options = {{"--images", "images", "folder of the images of --data"},
+                     {"--beam-size", "beam_size", "beam width (default: that of the run)"},
+                     {"--out", "out", "write captions to a JSON file in COCO results format"},
+                     {"--strict", "strict",
+                      "with --data: refuse captions without an image, and images without captions",
+                      ShortOption::Takes::nothing},
+                     {"--allow-missing", "allow_missing", "of earlier versions, without effect",
+                      ShortOption::Takes::nothing},
+                     {"--allow-outside", "allow_outside", "allow image paths outside the folder",
+                      ShortOption::Takes::nothing},
+                     {"--overwrite", "overwrite", "overwrite the file of --out",
+                      ShortOption::Takes::nothing}}},
     .predict_with = "modewise caption",
     .explain = explain_captions,
 };

@@ -118,7 +118,7 @@ Explanation explain_classification(Run& opened, const ExplainOptions& options) {
   e.mode_names = about.modes;
   e.labels.resize(e.mode_names.size());
   for (size_t i = 0; i < std::min<size_t>(samples.size(), static_cast<size_t>(options.singles)); ++i)
-    e.sample_names.push_back(run.set().one + " " + run.set().names[static_cast<size_t>(samples[i])]);
+    e.sample_names.push_back(run.set().one + " " + run.set().sample_name(samples[i]));
   e.attention = run.model().attention(input);
   if (!e.attention.maps.empty()) e.combine = about.combine;
   e.ranks = analysis::layer_ranks(e.attention);

@@ -27,8 +27,8 @@ using Arrays = std::map<std::string, io::Array>;
 
 void require_labels(const data::LabelledSamples& set, std::span<const int64_t> samples) {
   for (const int64_t i : samples)
-    require(set.labels[static_cast<size_t>(i)] >= 0, ErrorKind::data, "{}: {} has no class", set.source,
-            set.called(i));
+    require(set.labels[static_cast<size_t>(i)] >= 0, ErrorKind::data, "{}: {} has no class",
+            set.unlabelled.empty() ? set.source : set.unlabelled, set.called(i));
 }
 
 std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::string& split) {
@@ -155,6 +155,11 @@ void require_parts(data::LabelledSamples& set, bool with_test) {
   check("training", set.train, true);
   check("validation", set.validation, true);
   check("test", set.test, with_test);
+  const std::vector<int64_t> training = set.class_counts(set.train);
+  const auto occurring = std::count_if(training.begin(), training.end(), [](int64_t n) { return n > 0; });
+  require(occurring >= 2, ErrorKind::data,
+          "{}: all training {} have class '{}'; a classifier needs two classes", set.source, set.many,
+          set.classes[static_cast<size_t>(set.labels[static_cast<size_t>(set.train.front())])]);
   for (const auto& [name, samples] : {std::pair("training", &set.train), {"validation", &set.validation}}) {
     const std::vector<int64_t> counts = set.class_counts(*samples);
     for (size_t k = 0; k < counts.size(); ++k)

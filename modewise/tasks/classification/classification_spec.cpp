@@ -37,7 +37,7 @@ Result predict_classification(Run& run, const PredictRequest& request) {
   const std::string split = request.data.empty() ? "test" : classifier.about().new_split;
   ClassPredictions given = {
       set.csv_column, set.json_key, set.source, {}, set.classes, score_split(classifier, split, false)};
-  for (const int64_t i : set.split(split)) given.names.push_back(set.names[static_cast<size_t>(i)]);
+  for (const int64_t i : set.split(split)) given.names.push_back(set.sample_name(i));
   return give_predictions(request, given);
 }
 

@@ -121,12 +121,11 @@ std::vector<Candidate> forecast_candidates(const Settings& settings) {
   const Table table = table_of(settings);
   const ForecastConfig& config = table.config;
   const int64_t season = season_of(table.series, table.splits);
-  std::vector<Candidate> all = {
-      {"repeat", model("repeat"), true},
-      {"seasonal", model("seasonal"), true},
-      {"seasonal-drift", model("seasonal-drift"), true},
-      {"ridge", model("ridge"), true},
-      {"ridge-individual", model("ridge", {"model.baseline.individual=true"}), true}};
+  std::vector<Candidate> all = {{"repeat", model("repeat"), true},
+                                {"seasonal", model("seasonal"), true},
+                                {"seasonal-drift", model("seasonal-drift"), true},
+                                {"ridge", model("ridge"), true},
+                                {"ridge-individual", model("ridge", {"model.individual=true"}), true}};
   const int64_t windows = table.validation_windows(), series = table.series.series_count();
   const int64_t stride = validation_stride(table);
   if (season <= kLongestLocalSeason && windows / stride * series <= kMaxLocalForecasts) {

@@ -18,6 +18,15 @@ constexpr int64_t kSteps = 1500;                                            // m
 constexpr int64_t kSeasons = 10, kFewSeasons = 3, kMaxSeasonalRows = 2000;  // of a lookback
 constexpr int64_t kFewEpochs = 10, kMaxEpochs = 300, kPatience = 3;
 
+/// Rows of a day of a weekly calendar, if each day has the same number, or of a week of days.
+int64_t season_of_week(const data::TimeAxis& time) {
+  const auto rows = std::ssize(time.week);
+  if (time.step >= kDay) return rows;
+  int64_t days = 1;
+  for (size_t i = 1; i < time.week.size(); ++i) days += time.week[i] / kDay != time.week[i - 1] / kDay;
+  return rows % days == 0 ? rows / days : rows;
+}
+
 /// `usual`, or `fit` rounded down to whole seasons if one fits; at least 1.
 int64_t whole_seasons(int64_t season, int64_t fit, int64_t usual) {
   if (fit >= usual) return usual;
@@ -30,6 +39,7 @@ int64_t season_of(const data::TimeAxis& time) {
   if (!time.dated) return 1;
   if (time.months > 0) return std::max<int64_t>(12 / time.months, 1);
   if (time.step <= 0) return 1;
+  if (!time.week.empty()) return season_of_week(time);
   if (time.step < kDay) return kDay % time.step == 0 ? kDay / time.step : 1;
   return time.step == kDay ? 7 : 1;
 }
@@ -42,6 +52,8 @@ int64_t usual_horizon(const data::TimeAxis& time, int64_t validation_rows) {
   int64_t rows = kUsual;
   if (time.dated && time.months > 0)
     rows = time.months >= 12 ? 5 : time.months >= 3 ? 8 : 12;
+  else if (time.dated && time.step > kHour && !time.week.empty())
+    rows = std::ssize(time.week) * (time.step < kDay ? 1 : 2);
   else if (time.dated && time.step > kHour)
     rows = time.step < kDay ? std::max<int64_t>(7 * kDay / time.step, 1) : time.step < 7 * kDay ? 14 : 13;
   return whole_seasons(season_of(time), validation_rows - 1, rows);
@@ -76,13 +88,13 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) 
     forecast.horizon = usual_horizon(sizes.time, sizes.validation_rows);
     chosen.push_back(fmt::format("forecast.horizon = {}", forecast.horizon));
   }
-  int64_t& period = config.model.baseline.period;
+  int64_t& period = config.model.period;
   const models::ForecasterRow* row = find_row(models::forecasters(), config.model.name);
-  const bool seasonal = row != nullptr && row->options.has("baseline.period"),
-             patched = row != nullptr && row->options.has("patch.length");
+  const bool seasonal = row != nullptr && row->has_option("period"),
+             patched = row != nullptr && row->has_option("patch.length");
   int64_t season = period;
   if (seasonal && period == 0) season = sizes.season();
-  if (season == 1 && period == 0 && !sizes.time.dated) season = models::BaselineConfig::kUsualPeriod;
+  if (season == 1 && period == 0 && !sizes.time.dated) season = models::ForecasterConfig::kUsualPeriod;
   if (forecast.lookback == 0) {
     forecast.lookback = seasonal ? seasonal_lookback(season, forecast.longest(), sizes.training_rows)
                                  : usual_lookback(sizes.time, forecast.longest(), sizes.training_rows);
@@ -96,7 +108,7 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) 
   }
   if (seasonal && period == 0) {
     period = season <= forecast.lookback ? season : 1;
-    chosen.push_back(fmt::format("model.baseline.period = {}", period));
+    chosen.push_back(fmt::format("model.period = {}", period));
   }
   if (config.train.epochs < 0) {
     const int64_t windows = sizes.training_windows(config);

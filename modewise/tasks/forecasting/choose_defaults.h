@@ -38,7 +38,7 @@ struct ForecastSizes {
 };
 std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes);
 
-/// Sets open values (0, epochs −1): forecast.lookback, forecast.horizon, model.baseline.period and
+/// Sets open values (0, epochs −1): forecast.lookback, forecast.horizon, model.period and
 /// train.epochs; also the patch length if it exceeds a default lookback, and the default train.patience of 3
 /// with default epochs. Returns a sentence about the choices, "" if nothing was open. `splits` of all rows.
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits);

@@ -103,7 +103,11 @@ ForecastData load_forecast_data(ForecastConfig& config) {
   result.chosen = choose_defaults(config, result.series, result.splits);
   if (!config.train.test) leave_test_out(result);
   result.windows = cut_forecast_windows(config, result.splits);
+  result.hash = hash_of(result.series);
   result.scaler = data::Scaler::fit(result.series, result.splits.train);
+  for (std::string& sentence : data::leave_out(result.series, result.scaler.left_out))
+    result.series.warnings.push_back(
+        sentence + ": data.split_dates or data.split_ratios with later training rows include it");
   if (result.series.known) {
     result.known_scaler = data::Scaler::fit(*result.series.known, result.splits.train);
     const std::vector<std::string>& notes = result.known_scaler->notes;
@@ -111,7 +115,6 @@ ForecastData load_forecast_data(ForecastConfig& config) {
   }
   result.source = scaled_source(config.data, result.series, result.scaler, result.known_scaler,
                                 data::known_has_gaps(result.series));
-  result.hash = hash_of(result.series);
   return result;
 }
 
@@ -129,9 +132,11 @@ DataSummary summarize(const ForecastData& data) {
           data.hash,
           data.series.observed.defined(),
           data.series.header,
+          data.series.decimal,
           data.series.categories,
           known,
-          ahead};
+          ahead,
+          {}};
 }
 
 nlohmann::ordered_json to_json(const DataSummary& summary) {
@@ -141,12 +146,10 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
                                  {"rows", time.length},
                                  {"missing", summary.missing}};
   if (summary.header) json["header"] = *summary.header;
+  if (!summary.decimal.empty()) json["decimal"] = summary.decimal;
   if (!summary.categories.empty()) json["categories"] = summary.categories;
-  json["time"] = {{"dated", time.dated},
-                  {"start", time.start},
-                  {"start_text", time.text_at(0)},
-                  {"step", time.step},
-                  {"months", time.months}};
+  json["time"] = {{"dated", time.dated}, {"start", time.start},   {"start_text", time.text_at(0)},
+                  {"step", time.step},   {"months", time.months}, {"week", time.week}};
   json["modes"] = data::to_json(summary.modes);
   json["scaler"] = summary.scaler.to_json();
   if (summary.ahead.features > 0)
@@ -164,6 +167,7 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   result.hash = json.at("hash");
   result.missing = json.at("missing");
   if (json.contains("header")) result.header = json["header"].get<bool>();
+  result.decimal = json.value("decimal", "");
   if (json.contains("categories")) result.categories = json["categories"].get<data::Categories>();
   const auto& time = json.at("time");
   result.time.length = json.at("rows");
@@ -171,6 +175,10 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   result.time.start = time.at("start");
   result.time.step = time.at("step");
   result.time.months = time.at("months");
+  if (time.contains("week"))
+    result.time.week = time["week"].get<std::vector<int64_t>>();
+  else
+    result.calendar_days = "all";  // runs made before calendars have every step
   result.modes = data::modes_from_json(json.at("modes"), source);
   result.scaler = data::Scaler::from_json(json.at("scaler"), source);
   if (json.contains("ahead")) result.ahead = {json["ahead"].at("features"), json["ahead"].at("modes")};
@@ -203,13 +211,15 @@ void require_fits(const DataSummary& run, const data::Series& series) {
   data::require_same_modes(run.modes, series);
   if (run.known) data::require_same_modes(run.known->modes, *series.known);
   if (run.time.dated && series.time.dated)
-    require(run.time.step == series.time.step && run.time.months == series.time.months, ErrorKind::data,
-            "{}: its rows are {} apart, but the run was trained on {} with {}", series.source,
-            step_text(series.time), run.source, step_text(run.time));
+    require(run.time.step == series.time.step && run.time.months == series.time.months &&
+                run.time.week == series.time.week,
+            ErrorKind::data, "{}: its rows are {} apart, but the run was trained on {} with {}",
+            series.source, step_text(series.time), run.source, step_text(run.time));
 }
 
 int64_t row_offset(const DataSummary& run, const data::Series& series) {
   if (!run.time.dated || !series.time.dated) return 0;
+  if (!run.time.week.empty()) return run.time.row_of(series.time.start);
   if (run.time.step > 0) return (series.time.start - run.time.start) / run.time.step;
   const auto months = [](int64_t seconds) {
     const io::CivilTime civil = io::to_civil(seconds);

@@ -62,9 +62,11 @@ struct DataSummary {
   std::string source, hash;
   bool missing = false;        // trained with masks
   std::optional<bool> header;  // as in Series
+  std::string decimal;         // as in Series
   data::Categories categories;
   std::optional<FutureCovariateSummary> known;
   data::FutureCovariateShape ahead;  // sizes of the future covariates of windows
+  std::string calendar_days;         // "all" for runs of every step that know no calendars, else empty
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);

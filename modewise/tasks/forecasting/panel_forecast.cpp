@@ -61,7 +61,7 @@ at::Tensor local_output(const PanelForecaster& by, const data::PanelWindow& wind
   shape.lookback = window.origin;
   shape.missing = observed.defined();
   models::ForecasterConfig config = by.config->model;
-  if (config.baseline.season() > window.origin) config.baseline.period = 1;
+  if (config.season() > window.origin) config.period = 1;
   const auto model = models::make_forecaster(config, shape, static_cast<uint64_t>(by.config->train.seed));
   model->eval();
   const int64_t width = by.panel->variables();
@@ -123,7 +123,7 @@ ForecastBlock block_of(const PanelForecaster& by, std::span<const data::PanelWin
 }  // namespace
 
 int64_t season_of(const ForecastConfig& config, const data::Panel& panel) {
-  return config.model.baseline.period > 0 ? config.model.baseline.period : season_of(panel.clock);
+  return config.model.period > 0 ? config.model.period : season_of(panel.clock);
 }
 
 models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variables) {

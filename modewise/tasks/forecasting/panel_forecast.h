@@ -39,7 +39,7 @@ struct PanelForecaster {
   double to_units(double scaled, int64_t series, int64_t variable) const;
 };
 
-/// Rows of a season for the clock of a panel, by model.baseline.period or the time step; at least 1.
+/// Rows of a season for the clock of a panel, by model.period or the time step; at least 1.
 int64_t season_of(const ForecastConfig& config, const data::Panel& panel);
 
 /// Shape of the model of a panel: one mode, the variables of a series, with masks.

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty_like.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/future_covariates.h"
+#include "modewise/data/forecasting/table_time.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/train/checkpoint/tensor_file.h"
@@ -21,12 +23,16 @@ using Json = nlohmann::ordered_json;
 using report::csv_cell;
 using report::CsvReader;
 
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
 std::string quantile_name(const std::string& series, double level) {
   return fmt::format("{}_q{:g}", series, level);
 }
 
-/// A number with float32 precision; in units it may exceed the range of float32.
+/// A number with float32 precision; in units it may exceed the range of float32. Empty for series without a
+/// forecast.
 std::string number_text(double value) {
+  if (std::isnan(value)) return "";
   if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
   return fmt::format("{}", static_cast<float>(value));
 }
@@ -62,6 +68,11 @@ std::string time_names(const Forecast& forecast, CsvReader reader) {
 
 /// Date of a step, in one cell per time column.
 std::string time_cells(const Forecast& forecast, size_t step) {
+  if (!forecast.time_columns.cells.empty()) {
+    std::vector<std::string> cells = data::time_cells(forecast.time_columns, forecast.seconds[step]);
+    for (std::string& cell : cells) cell = csv_cell(cell);
+    return fmt::format("{}", fmt::join(cells, ","));
+  }
   if (!forecast.time_columns.parts) return csv_cell(forecast.times[step]);
   const io::CivilTime civil = io::to_civil(forecast.seconds[step]);
   const std::array<int64_t, 6> parts = {civil.year, civil.month,  civil.day,
@@ -75,7 +86,10 @@ std::string long_csv(const Forecast& forecast, CsvReader reader) {
   std::string text = cells_text(layout.id, reader) + "," + time_names(forecast, reader);
   append_names(text, layout.values, forecast.levels, reader);
   text += "\n";
+  const size_t steps = forecast.times.size();
   for (size_t id = 0; id < layout.series.size(); ++id) {
+    const auto values = std::span(forecast.values).subspan(id * width * steps, width * steps);
+    if (std::all_of(values.begin(), values.end(), [](double x) { return std::isnan(x); })) continue;
     for (size_t step = 0; step < forecast.times.size(); ++step) {
       text += cells_text(layout.series[id], reader) + "," + time_cells(forecast, step);
       for (size_t i = 0; i < width; ++i) append_numbers(text, forecast, id * width + i, step);
@@ -176,6 +190,12 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   }
   for (size_t s = 0; s < mean.size(); ++s) {
     result.names.push_back(series.series_name(static_cast<int64_t>(s)));
+    const std::vector<int64_t>& left_out = run.summary.scaler.left_out;
+    if (std::find(left_out.begin(), left_out.end(), static_cast<int64_t>(s)) != left_out.end()) {
+      result.values.insert(result.values.end(), count, kNone);
+      result.quantiles.insert(result.quantiles.end(), count * levels, kNone);
+      continue;
+    }
     for (size_t step = 0; step < count; ++step) {
       result.values.push_back(values[s * horizon + step] * stddev[s] + mean[s]);
       for (size_t level = 0; level < levels; ++level)

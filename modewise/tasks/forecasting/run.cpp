@@ -90,6 +90,7 @@ void ForecastRun::load(const DataRequest& request) {
     data = load_run_rows(*this, request.path);
   } else if (request.moved && request.path.empty() && !request.with_test) {  // the rows of the training
     ForecastConfig copy = config;
+    copy.data = run_series_config(*this, {});
     data = load_forecast_data(copy);
   } else {
     data = load_run_data(*this, request.path);
@@ -175,7 +176,15 @@ data::ForecastDataConfig run_series_config(const ForecastRun& run, const std::st
   }
   // Decisions for the training data apply to later files.
   if (config.header == "auto" && run.summary.header) config.header = *run.summary.header ? "yes" : "no";
+  config.usual_decimal = run.summary.decimal;
   config.words = run.summary.categories;
+  if (config.calendar_days == "auto" && run.summary.calendar_days == "all") config.calendar_days = "all";
+  config.week = run.summary.time.week;
+  config.variables = run.summary.modes.back().labels;
+  if (run.summary.known) {
+    const std::vector<std::string>& known = run.summary.known->modes.back().labels;
+    config.variables.insert(config.variables.end(), known.begin(), known.end());
+  }
   return config;
 }
 
@@ -183,6 +192,8 @@ data::Series load_run_series(const ForecastRun& run, const std::string& path) {
   data::Series series = data::load_series(run_series_config(run, path));
   print_warnings(series);
   require_fits(run.summary, series);
+  for (const std::string& sentence : data::leave_out(series, run.summary.scaler.left_out))
+    spdlog::warn("{}: {}", series.source, sentence);
   return series;
 }
 

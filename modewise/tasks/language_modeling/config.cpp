@@ -109,7 +109,7 @@ LanguageModelingConfig load_language_config(const Settings& settings) {
     config.model.rope.level_lengths = false;  // default of runs from before this key existed
     config = loaded(std::move(config), settings);
   } else {
-    if (!probe.init.empty()) config.model = models::load_language_model(probe.init).model->config();
+    if (!probe.init.empty()) config.model = models::load_language_model_config(probe.init);
     const models::LanguageModelConfig had = config.model;
     if (!probe.init.empty() && !probe.model.attention.type.empty()) config.model.attention = {};
     config = loaded(std::move(config), settings);

@@ -40,7 +40,10 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const LanguageModelingConfig& conf
 std::pair<std::optional<int32_t>, std::optional<int32_t>> document_tokens(const data::TextConfig& config,
                                                                           const text::Tokenizer& tokenizer) {
   std::pair<std::optional<int32_t>, std::optional<int32_t>> marks;
-  if (config.begin_token) marks.first = tokenizer.begin_id();
+  if (config.begin_token == "auto")
+    marks.first = tokenizer.begin_before_text();
+  else if (config.begin_token == "yes")
+    marks.first = tokenizer.begin_id();
   if (config.end_token) marks.second = tokenizer.end_id();
   if (marks.first && marks.first == marks.second) marks.second.reset();
   return marks;

@@ -22,12 +22,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Token before documents: BOS, or for `rolling` EOS if there is no BOS.
-std::optional<int32_t> prefix_token(const LanguageSource& source, const std::string& convention) {
-  std::optional<int32_t> prefix = source.tokenizer->begin_id();
-  if (!prefix && convention == "rolling") prefix = source.tokenizer->end_id();
-  const bool unused = source.run && !source.run->config.data.begin_token;
-  return unused ? std::nullopt : prefix;
+/// Token before documents: the begin token if it is put before texts; for `rolling`, as in lm-eval, any BOS
+/// or else EOS. None for a run without begin tokens or with `bos` = no.
+std::optional<int32_t> prefix_token(const LanguageSource& source, const LanguageEvaluateOptions& options,
+                                    const std::string& convention) {
+  const text::Tokenizer& tokenizer = *source.tokenizer;
+  if (options.bos == "no" || (source.run && source.run->config.data.begin_token == "no")) return std::nullopt;
+  if (convention != "rolling") return tokenizer.begin_before_text();
+  return tokenizer.begin_id() ? tokenizer.begin_id() : tokenizer.end_id();
 }
 
 std::vector<int64_t> wanted_lengths(const LanguageSource& source, const LanguageEvaluateOptions& options) {
@@ -102,6 +104,7 @@ Json passkeys(const LanguageSource& source, const LanguageEvaluation& asked) {
   if (!asked.depths.empty()) wanted.depths = asked.depths;
   wanted.trials = asked.trials;
   wanted.seed = static_cast<uint64_t>(asked.seed);
+  wanted.end_ids = source.end_ids;
   Json cells = Json::array();
   for (const int64_t length : wanted.lengths) {
     const auto model = changed_model(source, measure, length);
@@ -120,7 +123,8 @@ Json questions(const LanguageSource& source, const LanguageEvaluation& asked) {
   Json out = Json::array();
   for (const std::string& file : asked.tasks)
     out.push_back(score_questions(*model, source.tokenizer,
-                                  load_questions(file, asked.task_data, asked.limit), length));
+                                  load_questions(file, asked.task_data, asked.limit), length,
+                                  source.end_ids));
   return out;
 }
 
@@ -137,6 +141,7 @@ data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEval
   data::TextConfig config;
   if (source.run) config = source.run->config.data;
   config.path = options.data;
+  if (!options.text_field.empty()) config.field = options.text_field;
   config.separator = options.separator;
   std::vector<std::string> notes;
   const auto file =
@@ -181,7 +186,7 @@ Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
     one.longest = *std::max_element(lengths.begin(), lengths.end());
     one.max_tokens = options.max_tokens;
     json["results"].push_back(
-        to_json(measure_perplexity(*model, text, prefix_token(source, convention), one)));
+        to_json(measure_perplexity(*model, text, prefix_token(source, options, convention), one)));
   };
   for (const std::string& convention : options.conventions) {
     if (convention == "stream")
@@ -218,6 +223,8 @@ void LanguageEvaluation::fields(Fields& f) {
   f.add("windows", measure.windows, "windows of each length", {.min = 1});
   f.add("tokens", measure.max_tokens, "maximum tokens of each document", {.min = 1});
   f.add("tokenizer", measure.tokenizer, "tokenizer instead of the model's own");
+  f.add("bos", measure.bos, "begin token before texts", {.one_of = {"auto", "yes", "no"}});
+  f.add("text_field", measure.text_field, "field of the objects of a .jsonl file that holds the text");
   f.add("separator", measure.separator, "separator between documents",
         {.one_of = {"auto", "endoftext", "blank", "none"}});
   f.add("rope", rope, "rotary scaling", {.one_of = {"linear", "ntk", "yarn"}});
@@ -243,6 +250,11 @@ std::vector<ShortOption> language_evaluate_options() {
       {"--windows", "windows", "spread: windows of each length (default 16)"},
       {"--tokens", "tokens", "maximum tokens of each document (default all)"},
       {"--tokenizer", "tokenizer", "tokenizer instead of the model's own"},
+      {"--bos", "bos",
+       "begin token before texts: as the run or the tokenizer's files say (auto), yes, no (default auto)"},
+      {"--text-field", "text_field",
+       "field of the objects of a .jsonl file of --data that holds the text (default: the run's own, or "
+       "text)"},
       {"--separator", "separator",
        "separator between documents of --data: auto, endoftext, blank, none (default auto)"},
       {"--attention", "model.attention.type",
@@ -270,7 +282,7 @@ std::vector<ShortOption> language_evaluate_options() {
 Result evaluate_language_model(const EvaluateRequest& request) {
   const LanguageEvaluation wanted = evaluation_of(request);
   LanguageEvaluateOptions measure = wanted.measure;
-  const LanguageSource source = open_language_source(request.run, measure.tokenizer);
+  const LanguageSource source = open_language_source(request.run, measure.tokenizer, measure.bos);
   const bool other = wanted.passkey || !wanted.tasks.empty();
   const bool asked = !measure.conventions.empty() || !measure.lengths.empty() || !measure.changes.empty();
   const bool recall = source.run && source.run->config.data.is_recall() && request.data.empty();

@@ -16,6 +16,8 @@ namespace modewise::tasks {
 
 struct LanguageEvaluateOptions {
   std::string tokenizer;                 // "": the model's own
+  std::string bos = "auto";              // auto | yes | no: the begin token before texts
+  std::string text_field;                // of a .jsonl file of `data`; "": the run's own, or text
   std::string data, separator = "auto";  // "": the run's own text
   std::string split = "test";
   std::vector<std::string> conventions;

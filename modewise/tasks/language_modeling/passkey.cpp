@@ -8,11 +8,13 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/random.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/models/language_modeling/text_generation.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/train/loop/task.h"
 
@@ -53,7 +55,7 @@ Ids dull_tokens(const text::Tokenizer& tokenizer, int64_t count) {
 }
 
 std::string greedy_text(models::LanguageModel& model, const text::Tokenizer& tokenizer, const Ids& prompt,
-                        int64_t max_bytes) {
+                        int64_t max_bytes, const std::vector<int64_t>& end_ids) {
   constexpr size_t chunk = 1024;
   auto caches = model.new_cache();
   at::Tensor logits;
@@ -69,9 +71,9 @@ std::string greedy_text(models::LanguageModel& model, const text::Tokenizer& tok
   while (std::ssize(text) < max_bytes && std::ssize(ids) < 4 * max_bytes) {
     const auto id = logits.argmax(-1).item<int64_t>();
     ids.push_back(static_cast<text::Tokenizer::Id>(id));
-    if (ids.back() == tokenizer.end_id() || ids.back() == tokenizer.begin_id()) break;
+    if (models::ends_text(ids.back(), tokenizer, end_ids)) break;
     bool start = false;
-    tokenizer.append(ids.back(), start, text);
+    if (ids.back() < tokenizer.size()) tokenizer.append(ids.back(), start, text);
     logits = model.step(at::tensor(std::vector<int64_t>{id}).unsqueeze(0), caches);
   }
   return text;
@@ -88,13 +90,14 @@ PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const Passke
              options.digits);
   const Ids first = tokenizer.encode(kOpening), last = tokenizer.encode(kQuestion);
   const Ids needle = tokenizer.encode(needle_of(prompt.number));
-  const int64_t begin = tokenizer.begin_id() ? 1 : 0;
+  const std::optional<text::Tokenizer::Id> begin_id = tokenizer.begin_before_text();
+  const int64_t begin = begin_id ? 1 : 0;
   const int64_t rest = length - begin - std::ssize(first) - std::ssize(last) - std::ssize(needle);
   require(rest >= 0, ErrorKind::data, "a passkey prompt needs at least {} tokens with this tokenizer, got {}",
           length - rest, length);
   const auto before = std::llround(depth * static_cast<double>(rest));
   const auto add = [&](const Ids& ids) { prompt.tokens.insert(prompt.tokens.end(), ids.begin(), ids.end()); };
-  if (begin > 0) prompt.tokens.push_back(*tokenizer.begin_id());
+  if (begin_id) prompt.tokens.push_back(*begin_id);
   add(first);
   add(dull_tokens(tokenizer, before));
   add(needle);
@@ -132,7 +135,7 @@ nlohmann::ordered_json measure_passkeys(models::LanguageModel& model, const text
     const Clock::time_point began = Clock::now();
     for (int64_t trial = 0; trial < options.trials; ++trial) {
       const PasskeyPrompt prompt = make_passkey_prompt(tokenizer, options, length, depth, trial);
-      std::string text = greedy_text(model, tokenizer, prompt.tokens, options.digits + 2);
+      std::string text = greedy_text(model, tokenizer, prompt.tokens, options.digits + 2, options.end_ids);
       text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
       const auto same = std::mismatch(prompt.number.begin(), prompt.number.end(), text.begin(), text.end());
       const auto right = same.first - prompt.number.begin();

@@ -17,6 +17,7 @@ struct PasskeyOptions {
   int64_t trials = 4;                                    // trials for each length and depth
   int64_t digits = 5;
   uint64_t seed = 0;
+  std::vector<int64_t> end_ids = {};  // as in GenerationConfig
 };
 
 struct PasskeyPrompt {

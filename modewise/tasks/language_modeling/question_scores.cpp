@@ -41,7 +41,7 @@ OptionTokens option_tokens(const text::Tokenizer& tokenizer, std::string context
   out.scored = std::ssize(out.ids) - std::ssize(tokenizer.encode(context));
   require(out.scored > 0, ErrorKind::data, "the option '{}' has no tokens after its context",
           option.substr(0, 60));
-  if (tokenizer.begin_id()) out.ids.insert(out.ids.begin(), *tokenizer.begin_id());
+  if (const auto begin = tokenizer.begin_before_text()) out.ids.insert(out.ids.begin(), *begin);
   out.scored = std::min(out.scored, std::ssize(out.ids) - 1);
   if (std::ssize(out.ids) > length + 1) out.ids.erase(out.ids.begin(), out.ids.end() - (length + 1));
   out.scored = std::min(out.scored, std::ssize(out.ids) - 1);
@@ -104,7 +104,7 @@ std::string truncate_middle(const text::Tokenizer& tokenizer, const std::string&
 }
 
 Json score_questions(models::LanguageModel& model, std::shared_ptr<const text::Tokenizer> tokenizer,
-                     const QuestionSet& set, int64_t length) {
+                     const QuestionSet& set, int64_t length, const std::vector<int64_t>& end_ids) {
   const nn::EvaluationMode evaluation(model);
   const QuestionTask& task = set.task;
   const bool choice = task.kind == "choice";
@@ -132,6 +132,7 @@ Json score_questions(models::LanguageModel& model, std::shared_ptr<const text::T
       models::GenerationConfig config;
       config.tokens = task.new_tokens;
       config.sampling.temperature = 0;
+      config.end_ids = end_ids;
       std::string text =
           models::generate_text(model, tokenizer,
                                 truncate_middle(*tokenizer, item.prompt, length - task.new_tokens), config)

@@ -45,6 +45,9 @@ void LanguageModelingRun::load(const DataRequest& request) {
     // A resumed run uses its own copy of the tokenizer.
     const bool kept = has_folder() && fs::is_directory(folder().file("tokenizer"));
     data = load_language_data(config, kept ? run_tokenizer(folder()) : tokenizer_of(config));
+    if (config.data.begin_token == "yes" && data.tokenizer && !data.tokenizer->begin_id())
+      spdlog::warn("data.begin_token = yes has no effect: the tokenizer ({}) has no begin token",
+                   data.tokenizer->name());
     config.model = config.model.resolved();
     return;
   }
@@ -129,7 +132,17 @@ void LanguageModelingRun::finish(Json& metrics) {
     metrics["lengths"] = scores_by_length("validation");
   if (!config.output.export_model) return;
   fs::remove_all(folder().file("model"));  // left by an interrupted evaluation
-  models::save_language_model(folder().file("model"), *model, {.tokenizer = data.tokenizer});
+  models::SaveLanguageOptions options;
+  options.tokenizer = data.tokenizer;
+  if (data.tokenizer) {
+    // The token that ends a document; the begin token of the next one if there is no other.
+    if (const auto end = data.end ? data.end : data.begin) options.special.end = {*end};
+    if (data.begin.has_value() != data.tokenizer->begin_before_text().has_value())
+      options.special.puts_begin = data.begin.has_value();
+  }
+  if (!config.init.empty() && config.tokenizer.empty())
+    options.keep_from = models::language_model_folder(config.init);
+  models::save_language_model(folder().file("model"), *model, options);
 }
 
 Json LanguageModelingRun::scores(const std::string& split) const {

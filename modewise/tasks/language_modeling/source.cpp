@@ -40,23 +40,28 @@ bool is_language_model(const fs::path& path) {
   return fs::exists(path / "config.json") && !fs::exists(path / "config.toml");
 }
 
-LanguageSource open_language_source(const fs::path& path, const std::string& tokenizer) {
+LanguageSource open_language_source(const fs::path& path, const std::string& tokenizer,
+                                    const std::string& bos) {
   LanguageSource source;
   source.name = path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
   if (is_language_model(path)) {
     models::LoadedLanguageModel loaded = models::load_language_model(path);
     for (const std::string& note : loaded.notes) spdlog::info("{}", note);
     source.model = std::move(loaded.model);
+    if (!tokenizer.empty()) loaded.set_tokenizer(text::load_tokenizer(tokenizer));
     source.tokenizer = std::move(loaded.tokenizer);
+    source.end_ids = std::move(loaded.special.end);
   } else {
     source.run = open_run_as<LanguageModelingRun>(language_modeling_spec, path);
     source.model = source.run->model;
+    if (!tokenizer.empty()) source.run->data.tokenizer = text::load_tokenizer(tokenizer);
     source.tokenizer = source.run->data.tokenizer;
+    data::TextConfig& documents = source.run->config.data;
+    if (bos != "auto") documents.begin_token = bos;
+    if (source.tokenizer)
+      source.tokenizer->set_puts_begin(document_tokens(documents, *source.tokenizer).first.has_value());
   }
-  if (!tokenizer.empty()) {
-    source.tokenizer = text::load_tokenizer(tokenizer);
-    if (source.run) source.run->data.tokenizer = source.tokenizer;
-  }
+  if (source.tokenizer) text::override_begin(*source.tokenizer, bos);
   if (source.tokenizer)
     require(source.tokenizer->size() <= source.model->config().vocabulary, ErrorKind::data,
             "the tokenizer ({}) has {} tokens, but the model {} has {}", source.tokenizer->name(),

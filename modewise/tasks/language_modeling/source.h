@@ -17,13 +17,16 @@ struct LanguageSource {
   std::shared_ptr<models::LanguageModel> model;
   std::shared_ptr<text::Tokenizer> tokenizer;  // null: unknown
   std::shared_ptr<LanguageModelingRun> run;    // with the same model and tokenizer; null: not a run
+  std::vector<int64_t> end_ids = {};           // of the model's files, as in GenerationConfig
 };
 
 /// Whether `path` is a model folder or file (config.json, or a llama2.c .bin), not a run.
 bool is_language_model(const std::filesystem::path& path);
 
-/// Opens a run with its best weights, or a model; `tokenizer` replaces its own ("": no).
-LanguageSource open_language_source(const std::filesystem::path& path, const std::string& tokenizer = "");
+/// Opens a run with its best weights, or a model; `tokenizer` replaces its own ("": no). Its tokenizer puts a
+/// begin token before a text if the run's does before documents, or by `bos` (text::override_begin).
+LanguageSource open_language_source(const std::filesystem::path& path, const std::string& tokenizer = "",
+                                    const std::string& bos = "auto");
 
 /// Applies changes such as "attention.type=lambda", "rope.scaling=yarn". Another attention type resets the
 /// other attention fields to their defaults.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
@@ -76,7 +77,7 @@ io::TiffInfo map_info(const data::RasterInfo& scene, const data::ClassMap& class
 class MapFile {
  public:
   MapFile(const fs::path& path, const io::TiffInfo& info) {
-    if (path.extension() != ".npy") {
+    if (lower_extension(path) != ".npy") {
       tiff_.emplace(path, info);
       return;
     }

@@ -76,6 +76,7 @@ void SegmentationRun::load(const DataRequest& request) {
   }
   whole_ = !request.own() || request.split == "all";
   set.emplace(source, summary, whole_, request.with_test);
+  for (const std::string& warning : set->warnings()) spdlog::warn("{}", warning);
   for (const std::string& note : set->notes()) spdlog::info("{}", note);
 }
 
@@ -88,6 +89,7 @@ void SegmentationRun::restore(const Json& /*json*/, const std::string& file) {
 }
 
 void SegmentationRun::announce() {
+  for (const std::string& warning : set->warnings()) spdlog::warn("{}", warning);
   for (const std::string& note : set->notes()) spdlog::info("{}", note);
   std::vector<std::string> names;
   for (const data::SceneClass& one : set->classes().classes()) names.push_back(one.name);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/run/load_config.h"
@@ -122,6 +123,7 @@ Result describe_data(const Settings& settings) {
                {"deviation", set.rule().scale.stddev},  // old name of std
                {"split", set.split_rule()},
                {"notes", set.notes()},
+               {"warnings", set.warnings()},
                {"classes", to_json(set.classes())["classes"]},
                {"splits", Json::object()}};
   for (const std::string& name : splits)
@@ -132,6 +134,7 @@ Result describe_data(const Settings& settings) {
       fmt::format("{}: {} image{}, {} date{} of {} bands{}\nsplit: {}\n", set.source(), set.files().size(),
                   set.files().size() == 1 ? "" : "s", set.times(), set.times() == 1 ? "" : "s", set.bands(),
                   set.missing() ? ", some pixels without data" : "", set.split_rule());
+  for (const std::string& warning : set.warnings()) text += "warning: " + warning + "\n";
   for (const std::string& note : set.notes()) text += "note: " + note + "\n";
   report::Table table({{"id"}, {"class"}, {"train"}, {"validation"}, {"test"}});
   for (size_t c = 0; c < set.classes().classes().size(); ++c) {
@@ -145,8 +148,8 @@ Result describe_data(const Settings& settings) {
 }
 
 bool owns(const fs::path& data) {
-  const std::string ending = data.extension().string();
-  return ending == ".tif" || ending == ".tiff" || ending == ".TIF" || ending == ".TIFF";
+  const std::string ending = lower_extension(data);
+  return ending == ".tif" || ending == ".tiff";
 }
 
 std::vector<Candidate> candidates(const Settings& /*settings*/) {

@@ -23,9 +23,9 @@ at::Tensor means_like(const models::ClassifierInput& input) {
 
 SampleView SeriesClassificationRun::sample_view(int64_t sample) const {
   report::LineChart chart;
-  chart.title = set_.names[static_cast<size_t>(sample)];
+  chart.title = set_.sample_name(sample);
   chart.x.label = "step";
-  const at::Tensor& series = set_.samples[static_cast<size_t>(sample)];
+  const at::Tensor series = set_.samples[static_cast<size_t>(sample)];
   for (int64_t v = 0; v < std::min(series.size(0), kShownVariables); ++v) {
     report::LineSeries line;
     line.label = fmt::format("{}", v + 1);

@@ -33,6 +33,7 @@ void SeriesClassificationRun::load_training_samples(bool with_test) {
   take_members();
   data::SeriesCollection set = data::load_collection(config.data, with_test);
   require_parts(set, with_test);
+  if (!set.index.empty()) config.data.columns.index = set.index;
   take(std::move(set));
   choose_epochs(config.train, std::ssize(this->set().train), kUsualSeriesEpochs);
   models::validate(config.model, shape_);
@@ -40,7 +41,7 @@ void SeriesClassificationRun::load_training_samples(bool with_test) {
 
 void SeriesClassificationRun::load_samples_of(const std::string& path, bool with_test) {
   if (std::filesystem::is_regular_file(path)) {
-    show(data::load_samples(path, config.data.normalize, trained_));
+    show(data::load_samples(path, config.data.normalize, trained_, config.data.columns));
     return;
   }
   data::CollectionConfig wanted = config.data;

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_spec.h"
 #include "modewise/tasks/run/load_config.h"
@@ -20,17 +20,10 @@ std::unique_ptr<Run> create(const Settings& settings) {
   return std::make_unique<SeriesClassificationRun>(load_config<SeriesClassificationConfig>(settings));
 }
 
-/// Length of the shortest sample.
-int64_t shortest(const data::SeriesCollection& set) {
-  int64_t steps = set.length;
-  for (const at::Tensor& series : set.samples) steps = std::min(steps, series.size(1));
-  return steps;
-}
-
 Result describe_data(const Settings& settings) {
   const SeriesClassificationConfig config = load_config<SeriesClassificationConfig>(settings);
   const data::SeriesCollection set = data::load_collection(config.data);
-  const int64_t minimum = shortest(set);
+  const int64_t minimum = set.samples.shortest();
   Json head = {{"source", set.source},   {"name", set.name},
                {"cases", set.count()},   {"variables", set.variables},
                {"longest", set.length},  {"shortest", minimum},
@@ -43,7 +36,7 @@ Result describe_data(const Settings& settings) {
 }
 
 bool owns(const std::filesystem::path& data) {
-  const std::string stem = data.stem().string(), ending = data.extension().string();
+  const std::string stem = data.stem().string(), ending = lower_extension(data);
   const bool part = stem.ends_with("_TRAIN") || stem.ends_with("_TEST");
   return ending == ".ts" || ending == ".arff" || data == "motifs" ||
          (part && (ending == ".tsv" || ending == ".csv" || ending == ".txt"));

@@ -242,7 +242,7 @@ Result RegressionRun::predict(const PredictRequest& request) {
   std::string csv = "text,number\n";
   Json json = {{"texts", Json::array()}};
   for (size_t i = 0; i < samples.size(); ++i) {
-    const std::string& name = set_.names[static_cast<size_t>(samples[i])];
+    const std::string name = set_.sample_name(samples[i]);
     csv += fmt::format("{},{}\n", report::csv_cell(name, request.csv_reader), numbers[i]);
     json["texts"].push_back({{"name", name}, {"number", numbers[i]}});
   }

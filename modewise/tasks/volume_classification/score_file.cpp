@@ -39,6 +39,7 @@ std::string format_scores(const metrics::ScoreTable& table) {
 metrics::ScoreTable read_scores(const std::filesystem::path& path) {
   io::CsvOptions options;
   options.header = io::CsvOptions::no;
+  options.plain_numbers = true;
   const io::CsvTable csv = io::read_csv(path.string(), options);
   require(csv.columns.size() >= 3, ErrorKind::data,
           "{}: expected one row per sample with its index and a score per class (at least 2), got {} columns",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/classification/class_tables.h"
@@ -77,8 +78,8 @@ bool holds_volumes(const fs::path& file) {
 
 bool owns(const fs::path& data) {
   const std::string name = data.string();
-  return name.ends_with(".nii") || name.ends_with(".nii.gz") ||
-         (name.ends_with(".npz") && holds_volumes(data));
+  return !ending_of(name, {".nii", ".nii.gz"}).empty() ||
+         (!ending_of(name, {".npz"}).empty() && holds_volumes(data));
 }
 
 /// Whether the file is a score file.

@@ -57,15 +57,15 @@ def tide(model: Table, shape: ForecastShape) -> Forecaster:
 
 
 def dlinear(model: Table, shape: ForecastShape) -> Forecaster:
-    window, baseline = model["window"], model["baseline"]
-    return DLinear(shape, kernel=baseline["kernel"], individual=baseline["individual"], cycle=window["cycle"],
+    window = model["window"]
+    return DLinear(shape, kernel=model["dlinear"]["kernel"], individual=model["individual"], cycle=window["cycle"],
                    cycle_gain=window["cycle_gain"])  # fmt: skip
 
 
 def linear_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
     window, revin = window_options(model["window"]), model["name"] == "rlinear"
     window |= {"centre": "mean" if revin else "last", "scale": revin, "affine": revin and window["affine"]}
-    return LinearForecaster(shape, individual=model["baseline"]["individual"], dropout=model["dropout"] if revin else 0.0, **window)
+    return LinearForecaster(shape, individual=model["individual"], dropout=model["dropout"] if revin else 0.0, **window)
 
 
 def make_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
@@ -74,7 +74,7 @@ def make_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
     if name in TOKEN_MODELS:
         return token_forecaster(model, shape)
     if name in ("repeat", "seasonal"):
-        return NaiveForecaster(shape, model["baseline"]["period"] if name == "seasonal" else 0)
+        return NaiveForecaster(shape, model["period"] if name == "seasonal" else 0)
     others = {"patchtst": patchtst, "itransformer": itransformer, "tide": tide, "dlinear": dlinear, "nlinear": linear_forecaster,
               "rlinear": linear_forecaster}  # fmt: skip
     if name not in others:

@@ -199,14 +199,84 @@ TEST_F(Captions, OfMissingImagesAreRefusedOrLeftOut) {
   CaptionConfig config = ten();
   std::filesystem::remove(scratch_ / "ten/4.png");
   std::filesystem::remove(scratch_ / "ten/9.png");
-  EXPECT_EQ(refusal(config), fmt::format("{}: 2 of 10 images are not in {}, the first is 4.png (image 4); "
-                                         "data.allow_missing = true skips them",
-                                         config.path, config.images));
-  config.allow_missing = true;
+  const std::string lost = fmt::format("{}: 2 of 10 images are not in {}: 4.png (image 4), 9.png (image 9)",
+                                       config.path, config.images);
   const CaptionSet set = load_captions(config);
   EXPECT_EQ(set.images.size(), 8U);
-  EXPECT_THAT(set.notes,
-              ElementsAre(config.path + ": 2 images have no file, skipped; the first is 4.png (image 4)"));
+  EXPECT_THAT(set.notes, ElementsAre(lost + "; they are left out"));
+  EXPECT_EQ(set.warnings, 1U);
+  config.strict = true;
+  EXPECT_EQ(refusal(config), lost + " (data.strict)");
+  config.strict = false;
+  std::filesystem::create_directories(scratch_ / "empty");
+  config.images = scratch_.path("empty");
+  EXPECT_EQ(refusal(config),
+            fmt::format("{}: 10 of 10 images are not in {}: 1.png (image 1), 2.png (image 2), "
+                        "3.png (image 3), …",
+                        config.path, config.images));
+}
+
+TEST_F(Captions, OfPartOfAFolderCountTheOtherImages) {
+  CaptionConfig config = ten();
+  for (const char* name : {"x.png", "y.JPE", "more/z.png", "._1.png", "notes.txt"})
+    scratch_.write(std::string("ten/") + name, "");
+  const std::string others =
+      fmt::format("3 images of {} are not in {}: more/z.png, x.png, y.JPE", config.images, config.path);
+  const CaptionSet set = load_captions(config);
+  EXPECT_EQ(set.images.size(), 10U);
+  EXPECT_THAT(set.notes, ElementsAre(others));
+  EXPECT_EQ(set.warnings, 0U);
+  config.strict = true;
+  EXPECT_EQ(refusal(config), others + " (data.strict)");
+}
+
+TEST_F(Captions, FindImagesByTheirPathOrTheirUniqueName) {
+  CaptionConfig config = ten();
+  std::filesystem::create_directories(scratch_ / "ten/deep");
+  std::filesystem::rename(scratch_ / "ten/2.png", scratch_ / "ten/deep/2.png");
+  const auto named = [&](const std::string& file) {
+    scratch_.write("named.json", fmt::format(R"({{"images": [{{"id": 1, "file_name": "{0}"}}],)"
+                                             R"("annotations": [{{"image_id": 1, "caption": "A word."}}]}})",
+                                             file));
+    config.path = scratch_.path("named.json");
+    config.split_ratios = {1, 0, 0};
+    return load_captions(config).images.at(0).file;
+  };
+  for (const char* file : {"2.png", "deep/2.png", "deep\\\\2.png", "2", "C:\\\\photos\\\\deep\\\\2.jpg"})
+    EXPECT_EQ(named(file), "deep/2.png") << file;
+  std::filesystem::create_directories(scratch_ / "ten/other");
+  std::filesystem::copy(scratch_ / "ten/deep/2.png", scratch_ / "ten/other/2.png");
+  EXPECT_EQ(named("other/2"), "other/2.png");
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { named("2.png"); }),
+            fmt::format(
+                "{0}: '2.png' means 2 images of {1}, such as deep/2.png and other/2.png; name them by their "
+                "path relative to it",
+                config.path, config.images));
+}
+
+TEST_F(Captions, OfBrokenImagesAreLeftOutUpToALimit) {
+  CaptionConfig config = ten();
+  config.test_ids = scratch_.write("test.txt", "3\n");
+  config.validation_ids = scratch_.write("validation.txt", "4\n5\n");
+  const CaptionSet whole = load_captions(config);
+  scratch_.write("ten/4.png", "GIF89a");
+  const std::string first = config.images + "/4.png: expected a PNG or JPEG image; this is a GIF image";
+  EXPECT_EQ(refusal(config),
+            first + "; data.skip_broken = 1 (a number of files, or a fraction below 1) leaves it out");
+  for (const double limit : {1.0, 0.1}) {
+    config.skip_broken = limit;
+    const CaptionSet set = load_captions(config);
+    EXPECT_THAT(ids_of(set, set.validation), ElementsAre(5));
+    EXPECT_EQ(ids_of(set, set.train), ids_of(whole, whole.train));
+    EXPECT_EQ(ids_of(set, set.test), ids_of(whole, whole.test));
+    EXPECT_EQ(set.pixels.select(0, set.test[0]).max().item<int>(), 30);
+    EXPECT_THAT(set.notes,
+                ElementsAre("1 of 10 files cannot be read and is left out; the first is " + first));
+    EXPECT_EQ(set.warnings, 1U);
+  }
+  scratch_.write("ten/7.png", "");
+  config.skip_broken = 1;
+  EXPECT_EQ(refusal(config), first + "; more than 1 of 10 files are broken (data.skip_broken)");
 }
 
 TEST_F(Captions, StayInTheirFolder) {

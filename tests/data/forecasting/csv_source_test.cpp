@@ -63,6 +63,48 @@ TEST_F(CsvSource, NumbersAndTextsMayStandForMissing) {
   EXPECT_THAT(s.notes, ElementsAre("1 cell of -9999 treated as missing"));
 }
 
+TEST_F(CsvSource, OptionsSetTheMarksOfNumbersAndLeaveLinesOut) {
+  const std::string open = "a;b\n2,900;1\n2,905;2\n";
+  const auto first = [&](const char* decimal, const char* thousands, const std::string& text) {
+    ForecastDataConfig config;
+    config.decimal = decimal;
+    config.thousands = thousands;
+    return value_at(load(text, config), 0);
+  };
+  EXPECT_EQ(first("auto", ",", open), 2900);
+  EXPECT_EQ(first(",", "auto", open), 2.9);
+  EXPECT_EQ(first("auto", "none", open), 2.9);
+  EXPECT_EQ(first("auto", "space", "a;b\n2 900,5;1\n1;2\n"), 2900.5);
+  ForecastDataConfig units;
+  units.skip_lines = {"2", "4-5"};
+  const Series s = load("date,a\nUTC,K\n2020-01-01,1\nx\ny\n2020-01-02,2\n", units);
+  EXPECT_EQ(s.rows(), 2);
+  EXPECT_EQ(value_at(s, 1), 2);
+  EXPECT_EQ(s.where(1, 0), folder_.path("f.csv") + ":6: column 'a'");
+  for (const char* lines : {"0", "3-2", "x", "2-", "1 2", ""}) {
+    units.skip_lines = {lines};
+    EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", units),
+                HasSubstr("data.skip_lines: expected line numbers"))
+        << lines;
+  }
+  ForecastDataConfig same;
+  same.decimal = same.thousands = ",";
+  EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", same),
+              HasSubstr("data.thousands and data.decimal are both ','"));
+}
+
+TEST_F(CsvSource, SaysHowNumbersAreRead) {
+  const Series s = load("date,a,b\n2020-01-01,\"1,234.5\",?\n2020-01-02,\"2,000.5\",3\n,,\n");
+  EXPECT_EQ(value_at(s, 0), 1234.5);
+  EXPECT_THAT(s.notes, ElementsAre("1 row of delimiters alone at the end left out",
+                                   "column 'a': the comma groups thousands",
+                                   "column 'b': 1 cell of '?' read as missing"));
+  EXPECT_EQ(s.decimal, ".");
+  ForecastDataConfig later;
+  later.usual_decimal = ",";
+  EXPECT_EQ(value_at(load("a;b\n2,900;1\n2,905;2\n", later), 0), 2.9);
+}
+
 TEST_F(CsvSource, GapsInDatesAreMissingRows) {
   const Series s = load("date,a\n2020-01-01,1\n2020-01-02,2\n2020-01-04,4\n");
   EXPECT_EQ(s.rows(), 4);
@@ -80,7 +122,7 @@ TEST_F(CsvSource, TextDatesAndRowNumbersAreLeftOutWithNotes) {
                           "column 'wd' holds text and is dropped; data.categories = wd one-hot encodes "
                           "it"));
   EXPECT_THAT(s.warnings, ElementsAre("columns 'when' and 'checked' both hold dates, the first is "
-                                      "the time column: data.time_column = checked selects the other"));
+                                      "the time column: data.time = checked selects the other"));
 }
 
 TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {
@@ -93,11 +135,40 @@ TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {
   EXPECT_THAT(labels("2020-01-01,1,5\n2020-01-02,3,6\n"), ElementsAre("id", "a"));
 }
 
-TEST_F(CsvSource, AnEmptyColumnStaysAsAMissingVariable) {
-  const Series s = load("date,a,b\n2020-01-01,1,\n2020-01-02,2,\n");
-  EXPECT_THAT(s.modes[0].labels, ElementsAre("a", "b"));
-  EXPECT_EQ(s.missing_cells(), 2);
-  EXPECT_THAT(s.notes, ElementsAre("column 'b' has no value in any row"));
+TEST_F(CsvSource, AnEmptyColumnIsAVariableOnlyIfItIsNamed) {
+  const std::string text = "date,a,b\n2020-01-01,1,\n2020-01-02,2,\n";
+  const Series left = load(text);
+  EXPECT_THAT(left.modes[0].labels, ElementsAre("a"));
+  EXPECT_THAT(left.notes, ElementsAre("column 'b' has no value in any row and is dropped"));
+  ForecastDataConfig named, of_run;
+  named.columns = {"a", "b"};
+  of_run.variables = {"a", "b"};
+  for (const ForecastDataConfig& config : {named, of_run}) {
+    const Series s = load(text, config);
+    EXPECT_THAT(s.modes[0].labels, ElementsAre("a", "b"));
+    EXPECT_EQ(s.missing_cells(), 2);
+    EXPECT_THAT(s.notes, ElementsAre("column 'b' has no value in any row"));
+  }
+}
+
+TEST_F(CsvSource, RowsAreSortedByDate) {
+  const Series descending = load("date,a\n2020-01-03,3\n2020-01-02,2\n2020-01-01,1\n");
+  EXPECT_EQ(value_at(descending, 0), 1);
+  EXPECT_EQ(descending.time.text_at(0), "2020-01-01");
+  EXPECT_THAT(descending.notes, ElementsAre("the rows are in descending order of dates and are read from the "
+                                            "last to the first"));
+  EXPECT_EQ(descending.where(0, 0), folder_.path("f.csv") + ":4: column 'a'");
+  const Series mixed = load("date,a\n2020-01-02,2\n2020-01-04,4\n2020-01-01,1\n");
+  EXPECT_EQ(value_at(mixed, 3), 4);
+  EXPECT_EQ(mixed.where(3, 0), folder_.path("f.csv") + ":3: column 'a'");
+  EXPECT_THAT(
+      mixed.notes,
+      ElementsAre("the rows are sorted by date; 2020-01-01 in line 4 comes before the date of the line "
+                  "above",
+                  "a gap of 1 row after 2020-01-02 is filled as missing"));
+  EXPECT_THAT(load_error(ErrorKind::data, "date,a\n2020-01-03,3\n2020-01-02,2\n2020-01-02,1\n"),
+              HasSubstr("f.csv:3: dates must increase, but 2020-01-02 equals the date of line 4, 2020-01-02; "
+                        "data.id"));
 }
 
 TEST_F(CsvSource, ColumnsSelectAndOrder) {
@@ -138,7 +209,8 @@ TEST_F(CsvSource, ColumnsAskedForMustBeNumbers) {
   config = {};
   config.time_column = "a";
   EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-01,1\n2020-01-02,2\n", config),
-            "f.csv: the time column 'a' must hold dates, it holds numbers");
+            "f.csv: the time column 'a' must hold dates, it holds numbers, such as '1' in line 2; "
+            "data.time_format describes their form");
 }
 
 TEST_F(CsvSource, NoNumbersIsAnError) {
@@ -203,9 +275,7 @@ TEST_F(CsvSource, PoolingThatCannotBeIsRefused) {
                        load_series(simulated);
                      }),
             "data.resample is for CSV files with dates, seasonal (simulated) is not one");
-  EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-02,1\n2020-01-01,2\n", config),
-            "f.csv:3: dates must increase, but 2020-01-01 comes before the date of line 2, 2020-01-02; "
-            "data.dates = \"rows\" reads the rows as equally spaced");
+  EXPECT_EQ(load("date,a\n2020-01-02,1\n2020-01-01,2\n", config).rows(), 2) << "in any order";
   EXPECT_EQ(
       load_error(ErrorKind::data,
                  "date,a\n2020-01-01 00:00,1\n2020-01-01 01:00,2\n2020-01-01 02:00,3\n2021-01-01 00:00,4\n",

@@ -79,13 +79,48 @@ TEST_F(LongTable, SeveralColumnsAreASecondMode) {
 TEST_F(LongTable, IdsMayBeNumbersUnderTheirName) {
   const std::string rows = "7,2020-01-01,1\n8,2020-01-01,2\n7,2020-01-02,3\n8,2020-01-02,4\n";
   EXPECT_THAT(load("Sensor_ID,date,y\n" + rows).modes[0].labels, ElementsAre("7", "8"));
-  EXPECT_EQ(
-      refused(ErrorKind::data, "depth,date,y\n" + rows),
-      "f.csv:3: dates must increase, but 2020-01-01 equals the date of line 2, 2020-01-01; data.dates = "
-      "\"rows\" reads the rows as equally spaced");
+  EXPECT_EQ(refused(ErrorKind::data, "depth,date,y\n" + rows),
+            "f.csv: dates repeat, and the column 'depth' could name the series: data.id = depth reads a long "
+            "table, data.id = none one series");
   ForecastDataConfig config;
   config.id = {"depth"};
   EXPECT_THAT(load("depth,date,y\n" + rows, config).modes[0].labels, ElementsAre("7", "8"));
+}
+
+TEST_F(LongTable, IdsStayAsTheyAreWritten) {
+  for (const char* name : {"unique_id", "Symbol"}) {
+    const std::string head = std::string(name) + ",date,y\n";
+    EXPECT_THAT(
+        load(head + "007,2020-01-01,1\n7,2020-01-01,2\n007,2020-01-02,3\n7,2020-01-02,4\n").modes[0].labels,
+        ElementsAre("007", "7"));
+    EXPECT_THAT(load(head + "1234567890123456789,2020-01-01,1\n1234567890123456788,2020-01-01,2\n"
+                            "1234567890123456789,2020-01-02,3\n")
+                    .modes[0]
+                    .labels,
+                ElementsAre("1234567890123456789", "1234567890123456788"));
+  }
+  const Series s =
+      load("store,item,date,y\n01,1,2020-01-01,1\n1,1,2020-01-01,2\n01,1,2020-01-02,3\n1,1,2020-01-02,4\n");
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("01/1", "1/1"));
+  EXPECT_THAT(cells(s), ElementsAre(1, 2, 3, 4));
+}
+
+TEST_F(LongTable, SeriesMayFollowEachOther) {
+  const std::string rows = ",2020-01-01,1\nA,2020-01-02,2\nB,2020-01-03,3\nB,2020-01-04,4\n";
+  for (const char* name : {"unique_id", "store"})
+    EXPECT_THAT(cells(load(std::string(name) + ",ds,y\nA" + rows)), ElementsAre(1, -1, 2, -1, -1, 3, -1, 4));
+  EXPECT_THAT(load("word,ds,y\nA" + rows).modes[0].labels, ElementsAre("y"));
+}
+
+TEST_F(LongTable, FlagsAndValuesAreNotIds) {
+  for (const auto& [a, b] : {std::pair("Y", "N"), std::pair("CET", "CEST"), std::pair("-0.7%", "0.9%"),
+                             std::pair("18.00.00", "19.00.00"), std::pair("Mon", "Tue")})
+    EXPECT_THAT(refused(ErrorKind::data,
+                        fmt::format("date,word,y\n2020-01-01,{0},1\n2020-01-01,{1},2\n2020-01-02,{0},3\n"
+                                    "2020-01-02,{1},4\n",
+                                    a, b)),
+                testing::HasSubstr("equals the date of line"))
+        << a;
 }
 
 TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
@@ -166,7 +201,8 @@ TEST_F(LongTable, SaysWhatIsWrong) {
   EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
             "f.csv: each of the 3 rows is its own series with unique_id as series id; data.id = none reads "
             "one series");
-  EXPECT_EQ(refused(ErrorKind::data, "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,c,2020-01-02,3\n"),
+  EXPECT_EQ(refused(ErrorKind::data,
+                    "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,d,2020-01-02,3\nb,c,2020-01-02,3\n"),
             "f.csv: the rows belong to several series, and the columns 'p', 'q' could be the series id: set "
             "data.id to one");
   ForecastDataConfig config;
@@ -208,15 +244,17 @@ TEST_F(LongTable, SecondsSince1970AreDates) {
   config.time_column = "when";
   EXPECT_EQ(load("y,when\n1,1577836800\n2,1577840400\n", config).time.at(1), 1577840400);
   for (const char* text :
-       {"a,y\n1577836800,1\n1577840400,2\n1577844001,3\n",  // no constant step
-        "y,a\n1,1577836800\n2,1577840400\n3,1577844000\n",  // neither the first column nor named as time
-        "time,y\n1577836800.5,1\n1577840400.5,2\n",         // not whole seconds
-        "time,y\n1577836800001,1\n1577840400001,2\n",       // nor milliseconds
-        "time,y\n99999999,1\n100000000,2\n100000001,3\n"})  // the range begins in 1973
+       {"a,y\n1577836800,1\n1577840400,2\n1577844001,3\n",   // no constant step
+        "y,a\n1,1577836800\n2,1577840400\n3,1577844000\n"})  // neither the first column nor named as time
     EXPECT_EQ(load(text).modes[0].labels.size(), 2U) << text;
+  for (const char* text : {"time,y\n1577836800.5,1\n1577840400.5,2\n",     // parts of seconds are dropped
+                           "time,y\n1577836800001,1\n1577840400001,2\n"})  // milliseconds, too
+    EXPECT_EQ(load(text).time.at(1), 1577840400) << text;
+  EXPECT_FALSE(load("time,y\n99999999,1\n100000000,2\n100000001,3\n").time.dated)
+      << "the range begins in 1973";
   EXPECT_EQ(load("time,y\n100000000,1\n100000001,2\n").time.at(1), 100000001);
   EXPECT_EQ(load("time,y\n3999999998,1\n3999999999,2\n").time.at(1), 3999999999);
-  EXPECT_EQ(load("time,y\n3999999999,1\n4000000000,2\n").modes[0].labels.size(), 2U);
+  EXPECT_FALSE(load("time,y\n3999999999,1\n4000000000,2\n").time.dated);
 }
 
 }  // namespace

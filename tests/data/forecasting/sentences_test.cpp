@@ -97,7 +97,9 @@ TEST_F(SeriesSentences, OfSettingsThatDoNotFit) {
   config.time_column = "t";
   config.path = folder_.write("b.csv", "t,x\nearly,1\nlate,2\n");
   EXPECT_EQ(of(ErrorKind::data, config),
-            config.path + ": the time column 't' must hold dates, it holds text");
+            config.path +
+                ": the time column 't' must hold dates, it holds text, such as 'early' in line 2; "
+                "data.time_format describes their form");
   config.time_column = "";
   config.path = folder_.write("c.csv", "x\n1\n2\n");
   config.step = "1 h";
@@ -135,11 +137,11 @@ TEST_F(SeriesSentences, OfFolders) {
     folder_.write("d/q.csv", second);
     return of(ErrorKind::data, config);
   };
-  const std::string dated = "date,a\n2020-01-01,1\n2020-02-01,2\n2020-03-01,3\n",
-                    named = "date,a\nfirst,1\nsecond,2\nthird,3\n";
+  const std::string dated = "when,a\n2020-01-01,1\n2020-02-01,2\n2020-03-01,3\n",
+                    named = "when,a\nfirst,1\nsecond,2\nthird,3\n";
   EXPECT_EQ(refused(dated, named), same + "only the first has dates");
   EXPECT_EQ(refused(named, dated), same + "only the second has dates");
-  EXPECT_EQ(refused(dated, "date,a\n2020-01-01,1\n2020-04-01,2\n2020-07-01,3\n"),
+  EXPECT_EQ(refused(dated, "when,a\n2020-01-01,1\n2020-04-01,2\n2020-07-01,3\n"),
             same + "the first has steps of 1 month and the second of 3 months");
   EXPECT_EQ(refused("a,b\n1,2\n3,4\n", "a,b\n1,2020-01-01\n3,2020-01-02\n"),
             "column 'b' holds numbers in " + p + ", but dates in " + q);

@@ -21,6 +21,11 @@ std::vector<int64_t> dates_of(std::initializer_list<const char*> texts) {
 
 const std::string kRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
 
+const std::string kRepeats =
+    "; data.id names the columns of the series ids of a long table, data.resample = \"1 day\" or another "
+    "step "
+    "pools equal dates";
+
 DatedRows lay_out(std::initializer_list<const char*> texts) {
   const io::DateStyle style = io::read_date_time(*texts.begin())->style;
   return lay_out_dates(
@@ -138,14 +143,16 @@ TEST(TimeAxis, EqualDatesAreAnError) {
                      [] {
                        lay_out({"2020-01-01", "2020-01-02", "2020-01-02"});
                      }),
-            "f.csv:4: dates must increase, but 2020-01-02 equals the date of line 3, 2020-01-02" + kRemedy);
+            "f.csv:4: dates must increase, but 2020-01-02 equals the date of line 3, 2020-01-02" + kRepeats);
   EXPECT_EQ(error_of(ErrorKind::data,
                      [] {
                        lay_out({"2020-01-01 00:00:00.10", "2020-01-01 00:00:00.20"});
                      }),
             "f.csv:3: dates must increase, but 2020-01-01 00:00:00.00 equals the date of line 2, "
             "2020-01-01 00:00:00.00 (fractions of a second are not kept)" +
-                kRemedy);
+                kRepeats +
+                ", a column of zones or UTC offsets tells the hour apart that repeats at the end of daylight "
+                "saving time");
 }
 
 TEST(TimeAxis, DatesGoingBackAreAnError) {
@@ -269,6 +276,115 @@ TEST(PoolDates, AStepAsLongAsThatOfTheDatesKeepsThem) {
                      }),
             "f.csv: data.resample = 1 month is shorter than the step of the rows: half of them or more are "
             "91 d apart or farther");
+}
+
+std::vector<int64_t> days_of(const char* first, int64_t count, auto&& exists) {
+  std::vector<int64_t> dates;
+  for (int64_t i = 0; i < count; ++i)
+    if (exists(i)) dates.push_back(io::parse_date_time(first).value() + 86400 * i);
+  return dates;
+}
+
+DatedRows laid_by(const std::vector<int64_t>& dates, const std::string& days,
+                  std::vector<int64_t> week = {}) {
+  io::DateStyle style;
+  style.clock = io::DateStyle::no_clock;
+  return lay_out_dates(dates, [](int64_t row) { return row + 2; }, style, "f.csv", {days, std::move(week)});
+}
+
+constexpr auto kWeekday = [](int64_t day) { return day % 7 < 5; };  // from a Monday
+
+TEST(BusinessDays, AreTheAxisOfTwoWeeksWithoutWeekends) {
+  std::vector<int64_t> dates =
+      days_of("2023-12-25", 20, [](int64_t day) { return kWeekday(day) && day != 7; });
+  const DatedRows laid = laid_by(dates, "auto");
+  EXPECT_EQ(laid.axis.length, 15);
+  EXPECT_EQ(laid.missing_rows, 1);
+  EXPECT_THAT(laid.rows, ElementsAre(0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14));
+  EXPECT_EQ(laid.axis.frequency_text(), "1 business day");
+  EXPECT_EQ(laid.axis.text_at(5), "2024-01-01");
+  EXPECT_EQ(laid.axis.text_at(15), "2024-01-15");
+  EXPECT_EQ(laid.axis.text_at(-1), "2023-12-22");
+  EXPECT_EQ(laid.axis.first_row_at(*io::parse_date_time("2023-12-30")), 5);
+  EXPECT_EQ(laid.axis.row_of(*io::parse_date_time("2023-12-30")), 5);
+  EXPECT_EQ(laid.axis.row_of(*io::parse_date_time("2023-12-21")), -2);
+  EXPECT_THAT(laid.notes,
+              ElementsAre("the calendar of the rows is Monday to Friday; 1 of its rows is filled as "
+                          "missing; data.calendar_days = all makes every step a row"));
+  EXPECT_EQ(laid_by(dates, "all").axis.length, 19);
+  dates.resize(9);  // less than two weeks
+  EXPECT_EQ(laid_by(dates, "auto").axis.length, 12);
+  EXPECT_EQ(laid_by(dates, "business").axis.length, 10);
+  EXPECT_EQ(laid_by(dates, "observed").axis.frequency_text(), "1 business day");
+}
+
+TEST(BusinessDays, ADateOutsideTheCalendarIsAnError) {
+  const std::vector<int64_t> dates = days_of("2024-01-01", 9, [](int64_t) { return true; });
+  const std::string sentence =
+      "f.csv:7: 2024-01-06 is outside the calendar of the rows, Monday to Friday; data.calendar_days = all "
+      "makes "
+      "every step a row";
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { laid_by(dates, "business"); }), sentence);
+  const std::vector<int64_t> week = {0, 86400, 172800, 259200, 345600};
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { laid_by(dates, "auto", week); }), sentence);
+}
+
+TEST(WeeklyCalendar, NeedsMoreThanChance) {
+  // A day that is missing in two of two weeks may be missing by chance; in five of five it is not.
+  const auto no_wednesday = [](int64_t day) { return day % 7 != 2; };
+  EXPECT_THAT(laid_by(days_of("2024-01-01", 16, no_wednesday), "auto").axis.week, IsEmpty());
+  const TimeAxis axis = laid_by(days_of("2024-01-01", 40, no_wednesday), "auto").axis;
+  EXPECT_THAT(axis.week, testing::SizeIs(6));
+  EXPECT_EQ(axis.frequency_text(), "1 d, Monday, Tuesday, Thursday, Friday, Saturday, Sunday");
+  // Days missing here and there leave no day of the week out.
+  EXPECT_THAT(laid_by(days_of("2024-01-01", 60, [](int64_t day) { return day % 5 != 3; }), "auto").axis.week,
+              IsEmpty());
+  EXPECT_EQ(laid_by(days_of("2024-01-01", 60, [](int64_t day) { return day % 7 != 6; }), "auto")
+                .axis.frequency_text(),
+            "1 d, Monday to Saturday");
+}
+
+TEST(TimeAxis, MonthsMayHaveBusinessDays) {
+  const TimeAxis ends = lay_out({"2024-01-31", "2024-02-29", "2024-03-28", "2024-04-30", "2024-05-31",
+                                 "2024-06-28"})  // Good Friday is on 29 March
+                            .axis;
+  EXPECT_EQ(ends.frequency_text(), "1 month (last business day)");
+  EXPECT_EQ(ends.text_at(7), "2024-08-30");
+  EXPECT_EQ(ends.text_at(9), "2024-10-31");
+  EXPECT_EQ(ends.first_row_at(*io::parse_date_time("2024-05-31")), 4);
+  const TimeAxis begins =
+      lay_out({"2024-04-01", "2024-07-01", "2024-10-01", "2025-01-02", "2025-04-01"}).axis;
+  EXPECT_EQ(begins.months, 3);
+  const TimeAxis first = lay_out({"2024-05-01", "2024-06-03", "2024-07-01", "2024-08-01", "2024-09-02"}).axis;
+  EXPECT_EQ(first.frequency_text(), "1 month (first business day)");
+  EXPECT_EQ(first.text_at(7), "2024-12-02");
+  EXPECT_EQ(first.text_at(-2), "2024-03-01");
+}
+
+TEST(TimeAxis, ShowsChangesOfTheClock) {
+  TimeAxis axis =
+      lay_out({"2024-10-27 00:00", "2024-10-27 01:00", "2024-10-27 02:00", "2024-10-27 03:00"}).axis;
+  axis.clock_changes = {{io::parse_date_time("2024-10-27 03:00").value(), -3600}};
+  EXPECT_EQ(axis.text_at(2), "2024-10-27 02:00");
+  EXPECT_EQ(axis.text_at(3), "2024-10-27 02:00");
+  EXPECT_EQ(axis.text_at(4), "2024-10-27 03:00");
+  axis.length = 6;
+  EXPECT_EQ(axis.first_row_at(*io::parse_date_time("2024-10-27 01:00")), 1);
+  EXPECT_EQ(axis.first_row_at(*io::parse_date_time("2024-10-27 02:00")), 2);
+  EXPECT_EQ(axis.first_row_at(*io::parse_date_time("2024-10-27 03:00")), 4);
+  EXPECT_EQ(axis.first_row_at(*io::parse_date_time("2024-10-28 03:00")), 6);
+}
+
+TEST(PoolDates, KeepsTheCalendar) {
+  std::vector<int64_t> dates;
+  for (const int64_t day : days_of("2024-01-01", 19, kWeekday))
+    for (const int64_t hour : {9, 12, 15}) dates.push_back(day + 3600 * hour);
+  const DatedRows laid =
+      pool_dates(dates, {86400, 0}, [](int64_t row) { return row + 2; }, {}, "f.csv", {"auto", {}});
+  EXPECT_EQ(laid.axis.length, 15);
+  EXPECT_EQ(laid.missing_rows, 0);
+  EXPECT_EQ(laid.rows[15], 5);
+  EXPECT_EQ(laid.axis.frequency_text(), "1 business day");
 }
 
 TEST(ParseStep, ReadsUnitsAndRefusesOthers) {

@@ -86,6 +86,47 @@ TEST_F(Images, OfFoldersLeaveOutWhatIsNoneWithAWarning) {
                 root(), scratch_.path("train/a/notes.txt")));
 }
 
+TEST_F(Images, OfBrokenFilesAreLeftOutUpToALimit) {
+  for (int i = 0; i < 10; ++i)
+    write_png(fmt::format("{}/{}.png", i % 2 == 0 ? "cat" : "dog", i), tinted(2, 2, 3, i));
+  ImageConfig config = config_of(root());
+  config.split_ratios = {0.6, 0.2, 0.2};
+  const ImageSet whole = load_images(config);
+  const std::string broken = whole.names[static_cast<size_t>(whole.train[1])];
+  scratch_.write(broken, "BM, a bitmap");
+  const std::string first = scratch_.path(broken) + ": expected a PNG or JPEG image; this is a BMP image";
+  EXPECT_EQ(refusal(config),
+            first + "; data.skip_broken = 1 (a number of files, or a fraction below 1) leaves it out");
+  config.skip_broken = 0.2;
+  for (const bool with_test : {true, false}) {
+    const ImageSet set = load_images(config, with_test);
+    EXPECT_EQ(set.count(), with_test ? 9 : 7);
+    ASSERT_EQ(set.train.size(), 5U);
+    for (size_t i = 0; i < 5; ++i) {
+      const int64_t before = whole.train[i == 0 ? 0 : i + 1], now = set.train[i];
+      EXPECT_EQ(set.names[static_cast<size_t>(now)], whole.names[static_cast<size_t>(before)]);
+      EXPECT_TRUE(set.pixels[now].equal(whole.pixels[before]));
+    }
+    EXPECT_EQ(set.warnings, 1U);
+    EXPECT_EQ(set.notes.front(), fmt::format("1 of {} files cannot be read and is left out; the first is {}",
+                                             with_test ? 10 : 8, first));
+  }
+}
+
+TEST_F(Images, WithoutAnEndMarkerAreReadWithAWarning) {
+  const std::string whole = io::format_jpeg(tinted(9, 9, 3, 1), 90);
+  scratch_.write("train/a/1.Jpg", whole);
+  scratch_.write("train/b/2.JPE", whole.substr(0, whole.size() - 2));
+  const ImageSet set = load_images(config_of(root()));
+  EXPECT_TRUE(set.pixels[0].equal(set.pixels[1]));
+  EXPECT_EQ(set.notes.front(),
+            fmt::format("1 of 2 files is damaged, but read; the first is {}: no end marker, but all "
+                        "pixels",
+                        scratch_.path("train/b/2.JPE")));
+  scratch_.write("train/b/2.JPE", whole.substr(0, whole.size() - 8));
+  EXPECT_THAT(refusal(config_of(root())), HasSubstr("2.JPE: cannot decode the JPEG image (row"));
+}
+
 TEST_F(Images, OfFoldersMustBeImagesOfTheClasses) {
   EXPECT_THAT(refusal(config_of(root())), HasSubstr("expected one folder of images"));
   write_png("train/a/1.png", tinted(3, 3, 3, 1));

@@ -66,6 +66,34 @@ TEST(TextDocuments, SaysWhatIsWrong) {
   error_of(ErrorKind::data, [&] { documents_of(folder.write("empty.txt", " \n")); });
 }
 
+TEST(TextDocuments, RefusesOtherFilesByTheirContent) {
+  const ScratchFolder folder;
+  const auto refusal = [&](const std::string& name, const std::string& content) {
+    const std::string path = folder.write(name, content);
+    return error_of(ErrorKind::data, [&] { documents_of(path); });
+  };
+  const auto expect_words = [](const std::string& message, const std::string& words) {
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  };
+  expect_words(refusal("a.txt", "\x89PNG\r\n"), "a.txt: expected text, got a PNG image; extract its text");
+  expect_words(refusal("b.jsonl", "\x1F\x8B text"), "got a gzip file");
+  expect_words(refusal("c.txt", std::string("text\0", 5)), "c.txt: NUL at byte 4: not a text file");
+  expect_words(refusal("d.txt", std::string("t\0e\0x\0t\0", 8)), "UTF-16 without a byte order mark");
+  expect_words(refusal("e.txt", "text\x01"), "more than 5 % of it are control characters");
+  expect_words(refusal("f.json", " [{\"text\": \"a\"}]\n"), "got a JSON list");
+  TextConfig config;
+  config.allow_binary = true;
+  std::vector<std::string> notes;
+  int documents = 0;
+  for_each_document(
+      config, folder.path("c.txt"), [&](std::string_view text) { documents += text.size() == 5 ? 1 : 0; },
+      notes);
+  EXPECT_EQ(documents, 1);
+  // UTF-16 with a mark, JSON lines under another name.
+  EXPECT_EQ(documents_of(folder.write("g.txt", std::string("\xFF\xFEt\0\xE9\0", 6))), Texts{"t\u00e9"});
+  EXPECT_EQ(documents_of(folder.write("h.txt", "{\"text\": \"a\"}\n{\"text\": \"b\"}\n")), (Texts{"a", "b"}));
+}
+
 // len(re.split(r"\s+", text)) of Python 3.12.
 TEST(CountWords, AsPythonSplits) {
   const std::map<std::string, int64_t> wanted = {{"", 1},

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "modewise/io/images/tiff.h"
 #include "tests/data/segmentation/scene_files.h"
 
 namespace modewise::data {
@@ -137,6 +138,134 @@ TEST(Scenes, FindTheClassesOfTheirMasks) {
   const SegmentationSet listed(list, 1);
   EXPECT_EQ(listed.classes().ignored_ids(), (std::vector<int64_t>{-1}));
   EXPECT_EQ(listed.classes().classes()[1].name, "y");
+}
+
+class MaskIds : public testing::Test {
+ protected:
+  SegmentationDataConfig config_of(const std::vector<int64_t>& ids) {
+    write_image(folder_, "image.npy", 30, 30, 1);
+    write_mask(folder_, "mask.npy", 30, 30,
+               [&](int64_t row, int64_t) { return ids[static_cast<size_t>(row) % ids.size()]; });
+    SegmentationDataConfig config = plain(folder_.path("image.npy"), folder_.path("mask.npy"));
+    config.guard = 0;
+    return config;
+  }
+  static std::vector<int64_t> classes(const SegmentationDataConfig& config) {
+    std::vector<int64_t> ids;
+    const SegmentationSet set(config, 1);
+    for (const SceneClass& one : set.classes().classes()) ids.push_back(one.id);
+    return ids;
+  }
+  static std::string refusal(const SegmentationDataConfig& config, ErrorKind kind = ErrorKind::data) {
+    return error_of(kind, [&] { SegmentationSet(config, 1); });
+  }
+  ScratchFolder folder_;
+};
+
+TEST_F(MaskIds, ThatAreGreyLevelsAreClasses) {
+  for (const std::vector<int64_t>& ids : {std::vector<int64_t>{0, 255},
+                                          {0, 127, 255},
+                                          {0, 128, 255},
+                                          {0, 85, 170, 255},
+                                          {0, 64, 128, 191, 255}})
+    EXPECT_EQ(classes(config_of(ids)), ids);
+  EXPECT_THAT(
+      SegmentationSet(config_of({0, 255}), 1).notes(),
+      testing::Contains("the masks have the grey levels 0, 255: 255 is taken as a class; data.ignore = [255] "
+                        "ignores it"));
+  EXPECT_EQ(classes(config_of({0, 1, 255})), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(classes(config_of({0, 120, 255})), (std::vector<int64_t>{0, 120}));
+  EXPECT_THAT(SegmentationSet(config_of({0, 1, 255}), 1).notes(),
+              testing::Contains(
+                  "33.3 % of the mask pixels are ignored; data.classes = \"list\" with data.class_ids = "
+                  "[0, 1, 255] makes 255 a class too, data.ignore = […] ignores other ids instead"));
+}
+
+TEST_F(MaskIds, OfOneClassAreRefusedWithTheOptionsThatHelp) {
+  const std::string masks = folder_.path("mask.npy");
+  EXPECT_EQ(
+      refusal(config_of({1, 255})),
+      masks +
+          ": expected masks of at least two classes, but only the id 1 is left, since 255 is ignored (-1, "
+          "255 and "
+          "the masks' nodata value usually mark pixels without a label); data.classes = \"list\" with "
+          "data.class_ids = [1, 255] makes 255 a class too, data.ignore = […] ignores other ids instead");
+  EXPECT_EQ(refusal(config_of({3})),
+            masks + ": expected masks of at least two classes, but all their pixels have the id 3");
+  SegmentationDataConfig config = config_of({0, 1});
+  config.ignore = {0};
+  EXPECT_THAT(refusal(config), HasSubstr("only the id 1 is left, since 0 is ignored (by data.ignore)"));
+  config = config_of({0, 255});
+  config.ignore = {255};
+  EXPECT_THAT(refusal(config), HasSubstr("only the id 0 is left"));
+  config = config_of({1, 255});
+  config.classes = "list";
+  config.class_ids = {1, 255};
+  EXPECT_EQ(classes(config), (std::vector<int64_t>{1, 255}));
+  config.class_ids = {1};
+  EXPECT_EQ(refusal(config, ErrorKind::config), "data.class_ids: expected at least two classes, got [1]");
+  config = config_of({0});
+  config.classes = "list";
+  config.class_ids = {0, 1};
+  EXPECT_THAT(refusal(config),
+              HasSubstr("the training split has labelled pixels of 1 class, but a model needs two"));
+}
+
+TEST_F(MaskIds, ThatUsuallyMeanNothingAreAWarning) {
+  const SegmentationDataConfig config = config_of({0, 1, 65535});
+  EXPECT_EQ(classes(config), (std::vector<int64_t>{0, 1, 65535}));
+  EXPECT_THAT(
+      SegmentationSet(config, 1).warnings(),
+      testing::ElementsAre("300 pixels of the masks have the id 65535, which usually marks pixels without a "
+                           "label: data.ignore = [65535] ignores them"));
+  EXPECT_TRUE(SegmentationSet(config_of({11, 41, 90}), 1).warnings().empty());
+}
+
+TEST_F(MaskIds, TaggedAsNodataAreIgnoredOrRefused) {
+  SegmentationDataConfig config = config_of({0, 1});
+  const auto write_tagged = [&](const std::vector<uint8_t>& ids, double nodata) {
+    config.masks = folder_.path("mask.tif");
+    io::TiffWriter writer(config.masks, {.width = 30, .height = 30, .nodata = nodata});
+    std::vector<uint8_t> values(900);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = ids[i / 30 % ids.size()];
+    writer.write_rows(0, std::span<const uint8_t>(values));
+    writer.close();
+  };
+  write_tagged({0, 1}, 0);
+  EXPECT_THAT(refusal(config), HasSubstr("only the id 1 is left, since 0 is ignored"));
+  write_tagged({0, 255}, 255);
+  EXPECT_THAT(refusal(config), HasSubstr("only the id 0 is left, since 255 is ignored"));
+  write_tagged({0, 1, 2}, 0);
+  EXPECT_EQ(classes(config), (std::vector<int64_t>{1, 2}));
+  config.classes = "list";
+  config.class_ids = {0, 1, 2};
+  EXPECT_EQ(classes(config), (std::vector<int64_t>{0, 1, 2}));
+}
+
+TEST(Scenes, WarnOfFillValues) {
+  const ScratchFolder folder;
+  std::vector<float> values;
+  for (int i = 0; i < 900; ++i) {
+    values.push_back(i % 30 < 5 ? -3.4e38F : static_cast<float>(i));
+    values.push_back(i % 30 < 5 ? -9999.0F : static_cast<float>(i));
+  }
+  folder.write("image.npy", io::format_npy(io::make_array({30, 30, 2}, std::span<const float>(values))));
+  write_mask(folder, "mask.npy", 30, 30, [](int64_t row, int64_t) { return row % 2; });
+  SegmentationDataConfig config = plain(folder.path("image.npy"), folder.path("mask.npy"));
+  config.guard = 0;
+  config.blocks = {1, 1};
+  config.validation = config.test = 0;
+  EXPECT_THAT(SegmentationSet(config, 1).warnings(),
+              testing::ElementsAre("150 training pixels have -3.4e+38 in band 0, which usually stands for a "
+                                   "missing value, the first in " +
+                                       config.path + ": data.nodata = -3.4e+38 treats them as missing",
+                                   "150 training pixels have -9999 in band 1, which usually stands for a "
+                                   "missing value, the first in " +
+                                       config.path + ": data.nodata = -9999 treats them as missing"));
+  config.nodata = "-3.4e+38";
+  const SegmentationSet named(config, 1);
+  EXPECT_TRUE(named.missing());
+  EXPECT_TRUE(named.warnings().empty());
 }
 
 TEST(Scenes, MeasureEachBand) {

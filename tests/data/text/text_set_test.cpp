@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "modewise/data/text/text_files.h"
 #include "tests/data/scratch.h"
 
 namespace modewise::data {
@@ -159,8 +160,8 @@ TEST_F(TextSets, ColumnsOfOnesOwnHaveNames) {
   folder_.write("own/test.csv", "kind,body,other\nx,\"j\n\"\"k\"\"\",l\n");
   config_.path = folder_.path("own");
   EXPECT_EQ(refused(), folder_.path("own/train.csv") +
-                           ":1: there is no column 'text'; set data.text, data.pair and data.label; the "
-                           "columns are: body, other, kind");
+                           ":1: there is no column 'text'; set data.text, data.pair and data.label, here "
+                           "perhaps data.text=body; the columns are: body, other, kind");
   config_.text = "body";
   config_.pair = "other";
   config_.label = "kind";
@@ -175,13 +176,23 @@ TEST_F(TextSets, ColumnsOfOnesOwnHaveNames) {
 TEST_F(TextSets, SaysWhatIsWrongInFilesOfOnesOwn) {
   const auto file = [&](const std::string& lines) { return config_.path = folder_.write("x.jsonl", lines); };
   const std::string path = file("{\"text\": \"a\", \"label\": \"x\"}\n{\"text\": 3}\n");
-  EXPECT_EQ(refused(), path + ":2: the object has no text field 'text' (set data.text and data.pair)");
+  EXPECT_EQ(refused(), path + ":2: field 'text' must be a text, got 3");
+  file("{\"review\": \"a\", \"label\": 1}\n");
+  EXPECT_EQ(refused(),
+            path +
+                ":1: the object has no text field 'text'; set data.text, data.pair and data.label, here "
+                "perhaps data.text=review; the columns are: label, review");
   file("{\"text\": \"a\", \"label\": [1]}\n");
   EXPECT_EQ(refused(), path + ":1: 'label' must be a text or a number, got [1]");
   file("{\"text\": \"a\", \"label\": 1}\n");
   EXPECT_EQ(refused(), path + ": all texts have the class '1'");
   file("{\"text\": \"a\"}\n");
-  EXPECT_EQ(refused(), path + ": no text has a class in 'label'; set data.label");
+  EXPECT_EQ(refused(), path +
+                           ":1: there is no column 'label'; set data.text, data.pair and data.label; the "
+                           "columns are: text");
+  file("{\"text\": \"a\", \"label\": null}\n");
+  EXPECT_EQ(refused(),
+            path + ": no text has a class in 'label'; set data.label (the columns are: label, text)");
   file("{\"text\": \"" + std::string((1 << 20) + 1, 'a') + "\", \"label\": 1}\n");
   EXPECT_EQ(refused(), path + ":1: a text of 1048577 bytes; the maximum is 1048576");
   file("{\"text\": \"a\", \"pair\": \"\", \"label\": 1}\n");
@@ -190,6 +201,85 @@ TEST_F(TextSets, SaysWhatIsWrongInFilesOfOnesOwn) {
   EXPECT_EQ(refused(), folder_.path("x.doc") + ": expected a text file: .jsonl, .csv, .tsv, .txt");
   config_.path = folder_.path("none");
   EXPECT_EQ(refused(ErrorKind::no_input), "there is no file or folder " + folder_.path("none"));
+}
+
+TEST_F(TextSets, NamesTheColumnsThatThereAre) {
+  const std::string path = config_.path =
+      folder_.write("x.csv", "review,sentiment\nfine,good\nbad,poor\nfine,good\nbad,poor\n");
+  EXPECT_EQ(refused(),
+            path +
+                ":1: there is no column 'text'; set data.text, data.pair and data.label, here perhaps "
+                "data.text=review and data.label=sentiment; the columns are: review, sentiment");
+  config_.text = "review";
+  EXPECT_EQ(refused(),
+            path +
+                ":1: there is no column 'label'; set data.text, data.pair and data.label, here perhaps "
+                "data.label=sentiment; the columns are: review, sentiment");
+  config_.label = "sentiment";
+  EXPECT_THAT(load().classes, ElementsAre("good", "poor"));
+  config_ = {};
+  config_.path = folder_.write("x.csv", "text, label\nfine,good\nbad,poor\n");
+  EXPECT_EQ(refused(),
+            path +
+                ":1: there is no column 'label' (did you mean ' label'?); set data.text, data.pair and "
+                "data.label, here perhaps data.label= label; the columns are: "
+                "text,  label");
+}
+
+TEST_F(TextSets, LabelsMayHaveSpacesAroundThem) {
+  const std::string path = config_.path =
+      folder_.write("x.csv", "\xEF\xBB\xBFtext,label\na,poor \nb,good\nc,poor\nd, good\ne,poor\nf,good\n");
+  const TextSet set = load();
+  EXPECT_THAT(set.classes, ElementsAre("good", "poor"));
+  EXPECT_THAT(set.labels, ElementsAre(1, 0, 1, 0, 1, 0));
+  ASSERT_EQ(set.warnings, 1U);
+  EXPECT_EQ(set.notes[0], path + ":2: spaces around 2 labels are ignored, as in 'poor '");
+  const TextSet own = load_texts_for(path, config_, {{"good", "poor "}, false});
+  EXPECT_EQ(own.labels[0], 1) << "the classes of a run of before";
+}
+
+TEST_F(TextSets, WarnsOfClassesThatDifferInCaseAlone) {
+  const std::string path = config_.path = folder_.write("x.csv", "text,label\na,Good\nb,good\nc,1\nd,1.0\n");
+  const TextSet set = load();
+  ASSERT_EQ(set.warnings, 2U);
+  const std::string rest =
+      " differ only in case, spaces or the form of a number; rename one of them if they are the same class";
+  EXPECT_EQ(set.notes[0], path + ": classes '1' and '1.0'" + rest);
+  EXPECT_EQ(set.notes[1], path + ": classes 'Good' and 'good'" + rest);
+}
+
+TEST_F(TextSets, EveryTextNeedsAClass) {
+  const std::string text = "text,label,n\na,x,1\n\"b\nc\",,2\nd,y,3\n";
+  const std::string path = config_.path = folder_.write("x.csv", text);
+  const std::string rest =
+      "; add it, or remove the row (data.label names another column; the columns are: text, "
+      "label, n)";
+  EXPECT_EQ(refused(), path + ":3: the text has no class: 'label' is empty" + rest);
+  config_.label = "n";
+  folder_.write("x.csv", "text,n\na,1\nb, \n");
+  EXPECT_EQ(
+      refused(ErrorKind::data, true),
+      path +
+          ":3: the text has no target: 'n' is empty; add it, or remove the row (data.label names another "
+          "column; the columns are: text, n)");
+  config_.label = "label";
+  folder_.write("x.csv", text);
+  const TextSet other = load_texts_for(path, config_, {{"x", "y"}, false});
+  EXPECT_THAT(other.labels, ElementsAre(0, -1, 1));
+  EXPECT_EQ(other.unlabelled, path + ":3");
+}
+
+TEST_F(TextSets, AreRecognisedByTheirColumns) {
+  const auto recognised = [&](const std::string& name, const std::string& text) {
+    return holds_labelled_texts(folder_.write(name, text));
+  };
+  EXPECT_TRUE(recognised("a.csv", "\xEF\xBB\xBFtext,label\na,b\n"));
+  EXPECT_TRUE(recognised("a.csv", "Review,Sentiment\na,b\n"));
+  EXPECT_TRUE(recognised("a.csv", ",sentence,label\n0,a,b\n"));
+  EXPECT_TRUE(recognised("a.tsv", "id\tcontent\tcategory\n0\ta\tb\n"));
+  EXPECT_TRUE(recognised("a.jsonl", "{\"text\": \"a\", \"labels\": 1}\n"));
+  EXPECT_FALSE(recognised("a.csv", "date,value,comment,category\n"));
+  EXPECT_FALSE(recognised("a.csv", "date,y\n2020-01-01,1\n"));
 }
 
 TEST_F(TextSets, OtherTextsMustFitTheModel) {

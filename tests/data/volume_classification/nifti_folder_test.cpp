@@ -71,7 +71,8 @@ TEST_F(Volumes, OfAFolderOfNiftiFollowTheirTable) {
   EXPECT_THAT(set.train, ElementsAre(0));
   EXPECT_THAT(set.test, ElementsAre(2));
   EXPECT_THAT(set.notes,
-              ElementsAre(testing::AllOf(HasSubstr(": no class in "), testing::EndsWith(", skipped"))));
+              ElementsAre(fmt::format("1 files of {0} have no row in {0}/labels.csv, skipped: d.nii",
+                                      scratch_.path("scans"))));
   EXPECT_THAT(set.size(), ElementsAre(4, 3, 2));
   EXPECT_TRUE(set.masked());  // c is smaller
   const std::vector<int64_t> all = {0, 1, 2};
@@ -96,7 +97,7 @@ TEST_F(Volumes, OfFoldersHaveTheirNamesAsClasses) {
   const VolumeSet set = load_volumes(config);
   EXPECT_THAT(set.classes, ElementsAre("ill", "well"));
   EXPECT_THAT(set.labels, ElementsAre(0, 0, 1, 1));
-  EXPECT_THAT(set.names, ElementsAre("a", "b", "a", "b"));
+  EXPECT_THAT(set.names, ElementsAre("ill/a", "ill/b", "well/a", "well/deep/b"));
   EXPECT_THAT(set.notes,
               ElementsAre(scratch_.path("scans") + ": classes from folder names: ill, well", testing::_));
   // Classes of a run that are not folder names.
@@ -106,8 +107,12 @@ TEST_F(Volumes, OfFoldersHaveTheirNamesAsClasses) {
   EXPECT_THAT(load_volumes(config).labels, ElementsAre(1, 1, 0, 0));
   // A table takes precedence; a file next to the folders disables them.
   config.classes = {};
+  scratch_.write("scans/labels.csv", "file,label\nill/a,x\nill/b,y\nwell/a,x\nwell/deep/b,x\n");
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(0, 1, 0, 0));
   scratch_.write("scans/labels.csv", "file,label\na,x\nb,y\n");
-  EXPECT_THAT(load_volumes(config).labels, ElementsAre(0, 1, 0, 1));
+  EXPECT_EQ(refusal(config), fmt::format("{0}/labels.csv: row 1: 'a' means 2 files, such as ill/a.nii and "
+                                         "well/a.nii; name files by their path relative to {0}",
+                                         scratch_.path("scans")));
   std::filesystem::remove(scratch_.path("scans/labels.csv"));
   scratch_.write("scans/c.nii", nifti_bytes(2, 2, 2));
   EXPECT_THAT(load_volumes(config).labels, ElementsAre(-1, -1, -1, -1, -1));
@@ -182,7 +187,8 @@ TEST_F(Volumes, OfAFolderTakeTheirColumnsAndSplitsByManyNames) {
   EXPECT_EQ(refusal(config), table + ": class 'u' is not among data.classes");
   config.classes = {};
   config.label_column = "none";
-  EXPECT_EQ(refusal(config), table + ": there is no column 'none'");
+  EXPECT_EQ(refusal(config),
+            table + ": there is no column 'none'; the columns are: file, other, label, split, half");
   config.label_column = config.split_column = "";
   scratch_.write("scans/labels.csv", "file,label,split\na,x,train\nb,y,\nc,x,val\nd,y,test\n");
   EXPECT_EQ(refusal(config), table + ": some rows have a split and others do not");
@@ -191,7 +197,8 @@ TEST_F(Volumes, OfAFolderTakeTheirColumnsAndSplitsByManyNames) {
   scratch_.write("scans/labels.csv", "file,label\na,x\n,y\nc,x\nd,y\n");
   EXPECT_EQ(refusal(config), table + ": row 2 has no file");
   scratch_.write("scans/labels.csv", "file,label\nq,x\nr,y\n");
-  EXPECT_EQ(refusal(config), scratch_.path("scans") + ": " + table + " lists none of its files");
+  EXPECT_EQ(refusal(config), scratch_.path("scans") + ": " + table +
+                                 " lists none of its files: 4 files: a.nii, b.nii, c.nii, …; 2 rows: q, r");
   config.labels = scratch_.path("nowhere.csv");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config); }),
             "there is no file " + config.labels + " with the labels");
@@ -228,6 +235,110 @@ TEST_F(Volumes, OfOneNiftiFileNeedNoTable) {
   EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 2);
   config.orientation = "stored";
   EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 0);
+}
+
+TEST_F(Volumes, OfPatientsWithEqualFileNamesAreDistinguished) {
+  for (const char* file : {"p1/ct.nii.gz", "p2/ct.nii.gz", "p3/._ct.nii", "__MACOSX/p1/._ct.nii"})
+    scratch_.write(std::string("scans/") + file, "junk");
+  for (const char* file : {"p1/ct.nii", "p2/ct.nii", "p3/ct.NII"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  std::filesystem::remove(scratch_.path("scans/p1/ct.nii.gz"));
+  std::filesystem::remove(scratch_.path("scans/p2/ct.nii.gz"));
+  scratch_.write("scans/labels.csv",
+                 "Patient ID,File Name,label,split\nA,p1/ct.nii,x,train\nB,p2\\ct.nii.gz,y,train\n"
+                 "C,p3/ct,x,test\nD,p4/ct.nii,y,test\n");
+  const VolumeSet set = load_volumes(config_of(scratch_.path("scans")));
+  EXPECT_THAT(set.names, ElementsAre("p1/ct", "p2/ct", "p3/ct"));
+  EXPECT_THAT(set.labels, ElementsAre(0, 1, 0));
+  EXPECT_THAT(set.groups, ElementsAre("A", "B", "C"));
+  EXPECT_THAT(set.notes,
+              ElementsAre(fmt::format("1 rows of {0}/labels.csv have no file in {0}, skipped: p4/ct.nii",
+                                      scratch_.path("scans"))));
+  EXPECT_EQ(set.warnings, 1U);
+  VolumeConfig strict = config_of(scratch_.path("scans"));
+  strict.strict = true;
+  EXPECT_EQ(refusal(strict),
+            fmt::format("1 rows of {0}/labels.csv have no file in {0}: p4/ct.nii (data.strict)",
+                        scratch_.path("scans")));
+}
+
+TEST_F(Volumes, OfAPatientStayInOneSplit) {
+  std::string rows = "file,label,patient\n";
+  for (int i = 0; i < 40; ++i) {
+    scratch_.write(fmt::format("scans/{:02}.nii", i), nifti_bytes(2, 2, 2));
+    rows += fmt::format("{:02},{},P{}\n", i, i / 4 % 2 == 0 ? "x" : "y", i / 4);
+  }
+  scratch_.write("scans/labels.csv", rows);
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  config.split_ratios = {0.6, 0.2, 0.2};
+  const auto patients = [](const VolumeSet& set, const std::vector<int64_t>& samples) {
+    std::set<std::string> out;
+    for (const int64_t i : samples) out.insert(set.groups[static_cast<size_t>(i)]);
+    return out;
+  };
+  const VolumeSet set = load_volumes(config), without = load_volumes(config, false);
+  EXPECT_EQ(patients(set, set.train).size(), 6U);
+  EXPECT_EQ(patients(set, set.test).size(), 2U);
+  EXPECT_EQ(set.train.size(), 24U);
+  EXPECT_EQ(patients(without, without.train), patients(set, set.train));
+  config.group_column = "none";
+  EXPECT_TRUE(load_volumes(config).groups.empty());
+  scratch_.write("scans/labels.csv", "file,label,patient,split\n00,x,A,train\n01,y,A,test\n02,x,B,train\n");
+  config.group_column = "";
+  EXPECT_THAT(load_volumes(config).notes,
+              testing::Contains("1 groups of the column 'patient' have volumes in more than one split: A"));
+}
+
+TEST_F(Volumes, OfBrokenFilesAreLeftOutUpToALimit) {
+  for (const char* file : {"ill/a.nii", "ill/b.nii", "ill/c.nii", "well/d.nii", "well/e.nii", "well/f.nii"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  config.split_ratios = {0.67, 0, 0.33};
+  const VolumeSet whole = load_volumes(config);
+  const auto sample = static_cast<size_t>(whole.train[0]);
+  const std::string broken = (whole.labels[sample] == 0 ? "ill/" : "well/") + whole.names[sample];
+  scratch_.write("scans/" + broken + ".nii", "broken");
+  EXPECT_THAT(refusal(config),
+              testing::EndsWith("; data.skip_broken = 1 (a number of files, or a fraction below 1) "
+                                "leaves it out"));
+  config.skip_broken = 0.2;
+  for (const bool with_test : {true, false}) {
+    const VolumeSet set = load_volumes(config, with_test);
+    EXPECT_EQ(set.train.size(), whole.train.size() - 1);
+    EXPECT_EQ(set.test.size(), with_test ? whole.test.size() : 0);
+    EXPECT_THAT(set.notes.front(),
+                testing::StartsWith("1 of 6 files cannot be read and is left out; the first is " +
+                                    scratch_.path("scans/" + broken + ".nii")));
+    EXPECT_EQ(set.names[static_cast<size_t>(set.train[0])], whole.names[static_cast<size_t>(whole.train[1])]);
+  }
+}
+
+TEST_F(Volumes, WarnOfFillValuesAndResampleWithoutThem) {
+  const auto volumes = [&](float fill) {
+    std::vector<float> values(4 * 4 * 4 * 4);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = i % 4 < 2 ? fill : 5;
+    std::map<std::string, io::Array> arrays = {
+        {"images", io::make_array({4, 4, 4, 4}, std::span<const float>(values))},
+        {"labels", labels_of({0, 1, 0, 1})}};
+    return config_of(write("fills.npz", arrays));
+  };
+  for (const float fill : {1e20F, -3.4e38F, -9999.0F, 9.96921e36F}) {
+    VolumeConfig config = volumes(fill);
+    config.intensity = "none";
+    EXPECT_EQ(
+        load_volumes(config).notes.front(),
+        fmt::format("128 voxels have {0}, which usually stands for a missing value, the first in volume 0: "
+                    "data.missing_values = [{0}] treats them as missing",
+                    fill));
+    config.missing_values = {fill};
+    EXPECT_EQ(load_volumes(config).warnings, 0U);
+    config.size = {2, 2, 2};  // along the last axis one of two voxels is missing
+    const VolumeSet set = load_volumes(config);
+    const std::vector<int64_t> first = {0};
+    const LabelledBatch batch = gather_volumes(set, first);
+    EXPECT_EQ(batch.valid.sum().item<int64_t>(), 4);
+    EXPECT_EQ(batch.values.sum().item<float>(), 20);  // 5, not mixed with the fill value
+  }
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ TEST_F(VolumeSentences, OfNiftiFolders) {
   EXPECT_EQ(
       said(ErrorKind::data, config),
       "scans/labels.csv: expected a column of files (file) and one of classes (label); data.file_column and "
-      "data.label_column select others");
+      "data.label_column select others; the columns are: file, kind");
   scratch_.write("scans/labels.csv", "file,label,split\na,1,holdout\nb,2,train\n");
   EXPECT_EQ(said(ErrorKind::data, config), "scans/labels.csv: 'holdout' is not train, validation or test");
   scratch_.write("scans/labels.csv", "file,label\na,1\na.nii,2\n");
@@ -165,8 +165,9 @@ TEST_F(VolumeSentences, OfNiftiFolders) {
   scratch_.write("scans/labels.csv", "file,label,split\na,1,test\nb,2,test\n");
   EXPECT_EQ(said(ErrorKind::data, config, false), "scans: expected volumes, found none");
   scratch_.write("scans/labels.csv", "file,label,split\na,1,train\n");
-  EXPECT_EQ(load_volumes(config).notes.front(), scratch_.path("scans/b.nii") + ": no class in " +
-                                                    scratch_.path("scans/labels.csv") + ", skipped");
+  EXPECT_EQ(
+      load_volumes(config).notes.front(),
+      fmt::format("1 files of {0} have no row in {0}/labels.csv, skipped: b.nii", scratch_.path("scans")));
   config.spacing = 2.0 / 4096;  // 4096 voxels along x, more along y
   EXPECT_EQ(said(ErrorKind::config, config),
             "data.spacing = 0.00048828125 gives 12288 voxels for an axis of 3 × 2 mm");

@@ -416,10 +416,14 @@ TEST_F(Volumes, OfNpyTakeTheColumnAskedFor) {
   config.label_column = "kind";
   EXPECT_THAT(load_volumes(config).labels, ElementsAre(1, 0));
   config.label_column = "name";
-  EXPECT_EQ(refusal(config), config.labels + ": expected a column of labels (whole numbers) named 'name'");
+  EXPECT_EQ(refusal(config),
+            config.labels +
+                ": expected a column of labels (whole numbers) named 'name'; the columns are: kind, "
+                "name, label");
   config.labels = scratch_.write("texts.csv", "label\nx\ny\n");
   config.label_column = "";
-  EXPECT_EQ(refusal(config), config.labels + ": expected a column of labels (whole numbers)");
+  EXPECT_EQ(refusal(config),
+            config.labels + ": expected a column of labels (whole numbers); the columns are: label");
 }
 
 }  // namespace

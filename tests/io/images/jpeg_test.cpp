@@ -48,10 +48,34 @@ TEST(Jpeg, ReadsEveryKindOfPixels) {
   }
 }
 
-TEST(Jpeg, RefusesEveryTruncation) {
-  for (const char* name :
-       {"grey", "colors 4:2:0", "colors 4:2:0 progressive", "inks", "restarts", "orientation 6"})
-    expect_every_truncation_fails(parse, frozen_file("jpeg", name));
+TEST(Jpeg, RefusesEveryTruncationThatLosesPixels) {
+  for (const char* name : {"grey", "colors 4:2:0", "colors 4:2:0 progressive", "grey progressive", "inks",
+                           "restarts", "orientation 6"}) {
+    const std::string good = frozen_file("jpeg", name);
+    const Image expected = parse_jpeg(to_bytes(good), "file");
+    const size_t pixels_end = good.size() - 2;  // before the end marker
+    ASSERT_EQ(good.substr(pixels_end), "\xFF\xD9") << name;
+    for (size_t length = 0; length < pixels_end; ++length)
+      EXPECT_NE(message_of(parse, good.substr(0, length)), "")
+          << name << ": the first " << length << " bytes";
+    for (const size_t length : {pixels_end, pixels_end + 1, good.size()}) {
+      std::string remark;
+      ImageReadOptions options;
+      options.remark = &remark;
+      EXPECT_EQ(parse_jpeg(to_bytes(good.substr(0, length)), "file", options), expected) << name << length;
+      EXPECT_EQ(remark, length == good.size() ? "" : "no end marker, but all pixels");
+    }
+  }
+}
+
+TEST(Jpeg, RefusesAProgressiveFileWithoutItsLastScans) {
+  const std::string good = frozen_file("jpeg", "colors 4:2:0 progressive");
+  size_t scans = 0;
+  for (size_t at = good.find("\xFF\xDA"); at != std::string::npos; at = good.find("\xFF\xDA", at + 2)) {
+    if (scans++ == 0) continue;  // no pixels at all
+    EXPECT_THAT(message_of(parse, good.substr(0, at)), HasSubstr("the file ends before its last scan"));
+  }
+  EXPECT_GT(scans, 3U);
 }
 
 TEST(Jpeg, SurvivesEveryFlippedBit) {

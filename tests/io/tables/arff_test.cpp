@@ -62,6 +62,21 @@ TEST(Arff, CasesMayHaveNoClasses) {
   EXPECT_EQ(unknown.samples(), 2);
 }
 
+TEST(Arff, SomeClassesMayBeUnknown) {
+  const SeriesFile file = file_of("@attribute a real\n@attribute c {x,y}\n@data\n1,y\n2,?\n3,x\n");
+  EXPECT_THAT(file.labels, ElementsAre(1, -1, 0));
+  EXPECT_EQ(file.unlabelled_line, 5);
+}
+
+TEST(Arff, ReadsRowsOfTabsAndATrailingComma) {
+  const std::string head =
+      "@RELATION\tr\n@ATTRIBUTE\ta\tNUMERIC\n@attribute b real\n@attribute c {x,'y z'}\n@DATA\n";
+  const SeriesFile file = file_of(head + "1\t2\t'y z'\r\n3 ,4\t, x ,\r\n");
+  EXPECT_THAT(file.values, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(file.labels, ElementsAre(1, 0));
+  EXPECT_THAT(file.notes, ElementsAre("line 7: the comma after the last cell is ignored"));
+}
+
 TEST(Arff, TheClassMayStandAnywhere) {
   const SeriesFile file = file_of("@attribute c{x,y}\n@attribute a real\r\n@DATA\r\ny,1\r\nx,2\r\n");
   EXPECT_THAT(file.labels, ElementsAre(1, 0));
@@ -113,6 +128,13 @@ TEST(Arff, RefusesWithThePlace) {
            "file:5: sparse rows, {index value, …}, are not supported; write every value"},
           {"few cells", head + "1,2\n", "file:5: the row has 2 cells, but 3 attributes are declared"},
           {"many cells", head + "1,2,a,'b',\n", "file:5: the row has 5 cells, but 3 attributes are declared"},
+          {"a number as class", "@attribute t0 numeric\n@attribute Target numeric\n@data\n1,2\n",
+           "file:3: attribute 'Target' is numeric, a target of regression; declare its classes, {a, b}, to "
+           "classify"},
+          {"an index", "@attribute ID numeric\n@attribute t0 numeric\n",
+           "file:1: attribute 'ID' is named like an index of the samples, but it is numeric, as the steps "
+           "are; "
+           "leave it out of the file, or give it another name"},
           {"behind a quote", head + "1,2,'a' b\n", "file:5: expected ',' after cell 3, got 'b'"},
           {"an open cell", head + "1,2,'a\n", "file:5: unclosed quote (')"},
           {"text", head + "1,x,a\n", "file:5: value 2 is 'x', which is not a finite number"},
@@ -121,10 +143,6 @@ TEST(Arff, RefusesWithThePlace) {
           {"nothing", head + "?,?,a\n", "file:5: the sample has no values"},
           {"another class", head + "1,2,c\n",
            "file:5: class 'c' is not one of the 2 that attribute 'c' declares"},
-          {"no class", head + "1,2,a\n1,2,?\n",
-           "file:6: the sample has no class, but the samples before it have one"},
-          {"a class after none", head + "1,2,?\n1,2,a\n",
-           "file:6: the sample has a class, but the samples before it have none"},
           {"a short dimension", rows + "'1,2\\n3',a\n",
            "file:7: dimension 2 has 1 values, but 2 attributes are declared for them"},
           {"a long dimension", rows + "'1,2,3',a\n",

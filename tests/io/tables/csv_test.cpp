@@ -296,10 +296,38 @@ TEST(Csv, RefusesWithThePlace) {
        "file:4: column 'a' holds numbers, but '5 6' is not a finite number"},
       {"infinity", rows + "inf,6\n", "file:4: column 'a' holds numbers, but 'inf' is not a finite number"},
       {"1e999", rows + "1e999,6\n", "file:4: column 'a' holds numbers, but '1e999' is not a finite number"},
-      {"decimal comma in quotes", rows + "\"1,5\",6\n",
-       "file:4: column 'a' holds numbers, but '1,5' is not a finite number"},
-      {"thousands", rows + "\"1,000\",6\n",
-       "file:4: column 'a' holds numbers, but '1,000' is not a finite number"},
+      {"decimal comma and decimal point", "x;y\n1,5;2\n2.5;3\n",
+       "file:3: column 'x' holds numbers like '1,5', but '2.5' has other marks: data.decimal and "
+       "data.thousands set them"},
+      {"thousands or decimals", rows + "\"1,000\",6\n",
+       "file:4: column 'a' holds '1,000', which can be 1000 or 1: set data.thousands = , if the comma groups "
+       "thousands, data.decimal = , if it is the decimal mark"},
+      {"thousands or decimals with points", "x;y\n900;5\n1.737;6\n",
+       "file:3: column 'x' holds '1.737', which can be 1737 or 1.737: set data.thousands = . if the point "
+       "groups thousands, data.decimal = . if it is the decimal mark"},
+      {"groups of two digits", "x;y\n1,23,456;5\n900;6\n",
+       "file:2: column 'x' holds numbers, but '1,23,456' is not a finite number"},
+      {"a percent sign left out", "x\n5%\n6%\n0.5\n",
+       "file:4: column 'x' holds percentages, but '0.5' has no percent sign"},
+      {"two currencies", "x\n$5\n\u20AC5\n",
+       "file:3: column 'x' holds more than one currency: '\u20AC5' is in another one than above"},
+      {"a dash in accounts", "x\n$5\n-\n",
+       "file:3: column 'x' holds amounts of money, where '-' can be 0 or a missing value"},
+      {"texts of missing cells", "x,y\n1,2\nBad,3\nBad,4\n2,5\n",
+       "file:3: column 'x' holds numbers, but 'Bad' is not a finite number; 2 cells hold it: "
+       "data.missing_texts = Bad reads them as missing"},
+      {"a row of units", "time,t\nUTC,K\n2024-01-01,5\n2024-01-02,6\n",
+       "file:2: column 'time' holds dates like year-month-day, but 'UTC' is not one; line 2 looks like units "
+       "or "
+       "further headers: data.skip_lines = 2 leaves it out"},
+      {"three headers", "Price,Close\nTicker,XYZ\nDate,\n2024-01-01,5\n2024-01-02,6\n",
+       "file:2: column 'Price' holds dates like year-month-day, but 'Ticker' is not one; lines 2,3 look like "
+       "units or further headers: data.skip_lines = 2,3 leaves them out"},
+      {"a comment in one column", "x\n1\n# gap\n2\n",
+       "file:3: column 'x' holds numbers, but '# gap' is not a finite number; data.skip_lines = 3 leaves the "
+       "line out"},
+      {"UTF-16 without a mark", std::string("a\0,\0b\0\n\0", 8),
+       "file: the file is UTF-16 without a byte order mark; save it as UTF-8"},
       {"date in numbers", rows + "2016-07-01,6\n",
        "file:4: column 'a' holds numbers, but '2016-07-01' is not a finite number"},
       {"text in dates", "d,x\n2016-07-01,1\n2016-07-02,1\nsoon,1\n",
@@ -364,6 +392,176 @@ TEST(Csv, RefusesWithThePlace) {
   };
   EXPECT_GE(corruptions.size(), 35u);
   expect_refused(parse, corruptions);
+}
+
+/// The numbers of one column in a file with semicolons.
+Numbers column_of(const std::vector<std::string>& cells, const CsvOptions& options = {}) {
+  std::string text = "x;name\n";
+  for (const std::string& cell : cells) text += cell + ";a\n";
+  const CsvTable table = table_of(text, options);
+  EXPECT_EQ(table.columns[0].kind, CsvColumn::number) << text;
+  return table.columns[0].numbers;
+}
+
+TEST(Csv, ReadsNumbersAsTheyAreWritten) {
+  EXPECT_EQ(column_of({"1,234.5", "900"}), (Numbers{1234.5, 900}));
+  EXPECT_EQ(column_of({"1.234,5", "900", "0,25"}), (Numbers{1234.5, 900, 0.25}));
+  EXPECT_EQ(column_of({"1,234,567", "2,900"}), (Numbers{1234567, 2900}));
+  EXPECT_EQ(column_of({"1.234.567", "2.900"}), (Numbers{1234567, 2900}));
+  EXPECT_EQ(column_of({"1 234 567", "1\u00A0234", "1\u202F234,5", "1\u2009234"}),
+            (Numbers{1234567, 1234, 1234.5, 1234}));
+  EXPECT_EQ(column_of({"12'345.5", "12\u2019345", "7"}), (Numbers{12345.5, 12345, 7}));
+  EXPECT_EQ(column_of({"-0.61%", "5 %", "0"}), (Numbers{-0.61, 5, 0}));
+  EXPECT_EQ(column_of({"$5.50", "-$1,000.25", "$ 7", "8", "9 $"}), (Numbers{5.5, -1000.25, 7, 8, 9}));
+  EXPECT_EQ(column_of({"5 \u20AC", "\u20AC6"}), (Numbers{5, 6}));
+  EXPECT_EQ(column_of({"68.18K", "1.5M", "2B", "950", "3k"}), (Numbers{68180, 1.5e6, 2e9, 950, 3000}));
+  EXPECT_EQ(column_of({"(1,234.50)", "17"}), (Numbers{-1234.5, 17}));
+  EXPECT_EQ(column_of({"5-", "+5", "1e3"}), (Numbers{-5, 5, 1000}));
+  EXPECT_EQ(column_of({"\u22126,5", "\uFE637", "\uFF0D8", "9,25"}), (Numbers{-6.5, -7, -8, 9.25}));
+}
+
+TEST(Csv, ReadsPointsAsDecimalMarksWhereTheyCanBeNothingElse) {
+  EXPECT_EQ(column_of({"1.234", "0.125"}), (Numbers{1.234, 0.125}));        // no group begins with 0
+  EXPECT_EQ(column_of({"1.234", "1.5"}), (Numbers{1.234, 1.5}));            // three digits and one
+  EXPECT_EQ(column_of({"1.234", "1234.567"}), (Numbers{1.234, 1234.567}));  // a group of four
+  const CsvTable commas = table_of("x,y\n1.234,900\n2.345,901\n");
+  EXPECT_EQ(commas.columns[0].numbers, (Numbers{1.234, 2.345}));
+  EXPECT_THAT(commas.notes, testing::IsEmpty());
+}
+
+TEST(Csv, LetsAnotherColumnDecideTheMarks) {
+  const CsvTable german = table_of("x;y\n1,5;2.900\n2;3.900\n");
+  EXPECT_EQ(german.columns[1].numbers, (Numbers{2900, 3900}));
+  EXPECT_THAT(german.notes, testing::ElementsAre("the comma is the decimal mark",
+                                                 "column 'y': the point groups thousands"));
+  EXPECT_EQ(table_of("x;y\n0.5;2,900\n2;3,900\n").columns[1].numbers, (Numbers{2900, 3900}));
+  EXPECT_EQ(table_of("x;y\n0.5;2.900\n2;3.900\n").columns[1].numbers, (Numbers{2.9, 3.9}));
+  EXPECT_EQ(table_of("x,y\n1.234,\"2,900\"\n2.345,\"3,900\"\n").columns[1].numbers, (Numbers{2900, 3900}));
+  const CsvTable both = table_of("x,y\n\"1,5\",6.5\n\"2,5\",7\n");
+  EXPECT_EQ(both.columns[0].numbers, (Numbers{1.5, 2.5}));
+  EXPECT_THAT(both.notes,
+              testing::ElementsAre("column 'x': the comma is the decimal mark, unlike in the other columns"));
+  CsvOptions usual;
+  usual.usual_decimal = ',';
+  EXPECT_EQ(column_of({"2,900", "900"}, usual), (Numbers{2.9, 900}));
+  EXPECT_EQ(column_of({"2.900", "900"}, usual), (Numbers{2900, 900}));
+  EXPECT_EQ(column_of({"2.900", "0.5"}, usual), (Numbers{2.9, 0.5}));
+}
+
+TEST(Csv, TakesTheMarksOfTheOptions) {
+  CsvOptions decimal, thousands, none;
+  decimal.decimal = ',';
+  thousands.thousands = ',';
+  none.thousands = '\0';
+  EXPECT_EQ(column_of({"2,900", "900"}, decimal), (Numbers{2.9, 900}));
+  EXPECT_EQ(column_of({"2.900", "900"}, decimal), (Numbers{2900, 900}));
+  EXPECT_EQ(column_of({"2,900", "900"}, thousands), (Numbers{2900, 900}));
+  EXPECT_EQ(column_of({"2,900", "900"}, none), (Numbers{2.9, 900}));
+  EXPECT_EQ(column_of({"2.900", "900"}, none), (Numbers{2.9, 900}));
+  const auto with_point = [](std::span<const std::byte> bytes) {
+    CsvOptions point;
+    point.decimal = '.';
+    parse_csv(bytes, "file", point);
+  };
+  EXPECT_EQ(message_of(with_point, "x;y\n1;2\n1,5;3\n"),
+            "file:3: column 'x' holds '1,5', which data.decimal and data.thousands do not allow");
+}
+
+TEST(Csv, NamesEachReadingOfWrittenNumbers) {
+  const CsvTable table = table_of(
+      "d,p,v,c,a,m\n2023-10-07,\"41,166.9\",46.9K,-0.79%,(5),\u22126\n2023-10-06,\"41,134.3\",45.8K,0.34%,$7,"
+      "5-\n");
+  EXPECT_THAT(table.notes,
+              testing::ElementsAre("column 'p': the comma groups thousands",
+                                   "column 'v': K, M and B are read as thousands, millions and billions",
+                                   "column 'c': percent signs are left out, the values are in percent",
+                                   "column 'a': $ is left out",
+                                   "column 'a': 1 number in parentheses read as negative",
+                                   "column 'm': 1 number with a minus behind read as negative",
+                                   "column 'm': the minus sign or dash (\u2212) is read as minus"));
+  EXPECT_EQ(table.columns[3].numbers, (Numbers{-0.79, 0.34}));
+  CsvOptions plain;
+  plain.plain_numbers = true;
+  const CsvTable texts = table_of("p,c\n\"41,166.9\",5%\n\"41,134.3\",6%\n", plain);
+  EXPECT_EQ(texts.columns[0].kind, CsvColumn::text);
+  EXPECT_THAT(texts.notes, testing::IsEmpty());
+}
+
+TEST(Csv, ReadsMarksOfMissingCellsInColumnsOfNumbers) {
+  const CsvTable table = table_of("x,y,z\n1,?,?\n.,2,a\n.,3,-\n#DIV/0!,4,b\n2,5,c\n");
+  EXPECT_TRUE(std::isnan(table.columns[0].numbers[1]) && std::isnan(table.columns[0].numbers[3]));
+  EXPECT_EQ(table.columns[0].numbers[4], 2);
+  EXPECT_TRUE(std::isnan(table.columns[1].numbers[0]));
+  EXPECT_EQ(table.columns[2].texts, (TextCells{"?", "a", "-", "b", "c"}));
+  EXPECT_THAT(table.notes, testing::ElementsAre("column 'x': 2 cells of '.' read as missing",
+                                                "column 'x': 1 cell of '#DIV/0!' read as missing",
+                                                "column 'y': 1 cell of '?' read as missing"));
+  EXPECT_THAT(table_of("x,y\n1,?\n?,?\n2,3\n").notes,
+              testing::ElementsAre("columns 'x', 'y': 3 cells of '?' read as missing"));
+  EXPECT_EQ(table_of("x,y\n-,1\n?,2\n").columns[0].texts, (TextCells{"-", "?"}));
+}
+
+TEST(Csv, KeepsChosenColumnsAsTexts) {
+  CsvOptions options;
+  options.is_text = [](std::string_view name) { return name == "id" || name == "day"; };
+  const CsvTable table =
+      table_of("id,day,x\n000001,2020-01-01,1\n1234567890123456789,01/02/2020,2\n1e3,NA,3\n", options);
+  EXPECT_EQ(table.columns[0].texts, (TextCells{"000001", "1234567890123456789", "1e3"}));
+  EXPECT_EQ(table.columns[1].texts, (TextCells{"2020-01-01", "01/02/2020", ""}));
+  EXPECT_EQ(table.columns[2].numbers, (Numbers{1, 2, 3}));
+}
+
+TEST(Csv, ReadsALineThatGivesTheDelimiter) {
+  for (const char* line : {"sep=;", "SEP=;", "\"sep=;\"", "sep=;;;", "\xEF\xBB\xBFsep=;"}) {
+    const CsvTable table = table_of(std::string(line) + "\nday;a\n2023-03-01;20,5\n2023-03-02;21,25\n");
+    EXPECT_EQ(names_of(table), (Names{"day", "a"})) << line;
+    EXPECT_EQ(table.delimiter, ';') << line;
+    EXPECT_EQ(table.columns[1].numbers, (Numbers{20.5, 21.25})) << line;
+    EXPECT_THAT(table.notes[0], testing::StartsWith("line 1, ")) << line;
+  }
+  EXPECT_EQ(names_of(table_of("sep=,\nday,a\n2023-03-01,5\n")), (Names{"day", "a"}));
+  EXPECT_EQ(names_of(table_of("sep=up,a\n1,2\n")), (Names{"sep=up", "a"}));
+}
+
+TEST(Csv, LeavesCommentsOut) {
+  const CsvTable head = table_of("# station 17, logger\n% height\n// x\n! y\ndate,a,b\n2023-03-01,1,2\n");
+  EXPECT_EQ(names_of(head), (Names{"date", "a", "b"}));
+  EXPECT_THAT(head.notes, testing::ElementsAre("4 comment lines left out"));
+  const CsvTable between = table_of("x,y\n1,2\n# a gap\n3,4\n#1,2,3\n");
+  EXPECT_EQ(between.columns[1].numbers, (Numbers{2, 4}));
+  EXPECT_THAT(between.notes, testing::ElementsAre("2 comment lines left out"));
+  // Of numpy.savetxt: the last comment is the header.
+  const CsvTable named = table_of("# made today\n# time, x\n1,2.5\n2,3.5\n");
+  EXPECT_EQ(names_of(named), (Names{"time", "x"}));
+  EXPECT_EQ(named.rows, 2);
+  EXPECT_THAT(named.notes,
+              testing::ElementsAre("line 2, '# time, x', is read as the header", "1 comment line left out"));
+  EXPECT_EQ(names_of(table_of("#,a\n0,5\n1,6\n")), (Names{"#", "a"}));
+  // Rows with as many cells as the others are rows.
+  EXPECT_EQ(table_of("name,y\n#1,2\n#2,4\n").columns[0].texts, (TextCells{"#1", "#2"}));
+}
+
+TEST(Csv, LeavesLinesOutThatTheOptionsName) {
+  CsvOptions options;
+  options.skip_lines = {{6, 6}, {1, 3}};
+  const CsvTable table =
+      table_of("Station;7\n\nMade by hand\ndate,a\n2023-03-01,1\nUTC,K\n2023-03-02,2\n", options);
+  EXPECT_EQ(names_of(table), (Names{"date", "a"}));
+  EXPECT_EQ(table.columns[1].numbers, (Numbers{1, 2}));
+}
+
+TEST(Csv, LeavesRowsAndColumnsOfDelimitersAloneOut) {
+  const CsvTable table = table_of("d;a;;b;;\n2023-03-01;1;;2;;\n2023-03-02;3;;4;;\n;;;;;\n ; ;;;;\n\n");
+  EXPECT_EQ(names_of(table), (Names{"d", "a", "b"}));
+  EXPECT_EQ(table.rows, 2);
+  EXPECT_THAT(table.notes, testing::ElementsAre("2 rows of delimiters alone at the end left out",
+                                                "3 empty columns without a name left out"));
+  // A row between others stays: its values are missing.
+  EXPECT_EQ(table_of("a,b\n1,2\n,\n3,4\n").rows, 3);
+  const CsvTable nameless = table_of("d,,a\n2023-03-01,,5\n2023-03-02,7,6\n");
+  EXPECT_EQ(names_of(nameless), (Names{"d", "column 2", "a"}));
+  EXPECT_THAT(nameless.notes, testing::ElementsAre("column 2 has no name, it is called 'column 2'"));
+  EXPECT_THAT(message_of(parse, "a,b\n,\n"), testing::HasSubstr("a header without rows"));
 }
 
 TEST(Csv, QuotesLongTextsShort) {

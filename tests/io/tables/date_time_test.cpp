@@ -1,8 +1,15 @@
 #include "modewise/io/tables/date_time.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "modewise/io/tables/date_column.h"
+#include "modewise/io/tables/date_numbers.h"
+#include "modewise/io/tables/date_pattern.h"
+#include "modewise/io/tables/time_names.h"
+#include "modewise/io/tables/time_zone.h"
 
 namespace modewise::io {
 namespace {
@@ -110,6 +117,90 @@ TEST(ParseDateTime, ReadsTheCommonForms) {
       {"2016 Q4", at(2016, 10, 1)},
       {"2016.Q1", at(2016, 1, 1)},
       {"7/1/69", at(1969, 7, 1)},
+      // Zones.
+      {"2016-07-01 09:30:15 UTC", exact},
+      {"2016-07-01 09:30:15UTC", exact},
+      {"2016-07-01 09:30:15.000 UTC", exact},
+      {"2016-07-01 11:30 CEST", morning},
+      {"2016-07-01 10:30 (CET)", morning},
+      {"2016-07-01 04:30:15 EST", exact},
+      {"2016-07-01 11:30 +02:00", morning},
+      {"2016-07-01T11:30:15+02:00[Europe/Berlin]", exact},
+      {"2016-07-01T09:30:15Z[UTC]", exact},
+      {"2016-07-01 11:30 UTC+2", morning},
+      {"2016-07-01 UTC", midnight},
+      // Weekdays in front, RFC 1123, logs.
+      {"Fri, 01 Jul 2016 09:30:15 GMT", exact},
+      {"Fri, 1 Jul 2016 11:30:15 +0200", exact},
+      {"Friday, July 1, 2016 9:30", morning},
+      {"Fri 2016-07-01", midnight},
+      {"Fr., 01.07.2016 09:30", morning},
+      {"Fri Jul  1 09:30:15 2016", exact},
+      {"Fri Jul 1 09:30:15 UTC 2016", exact},
+      {"01/Jul/2016:09:30:15 +0000", exact},
+      {"7/1/2016, 9:30:15 AM", exact},
+      {"2016-07-01_09:30:15", exact},
+      // Clocks.
+      {"20160701T0930", morning},
+      {"20160701T093015", exact},
+      {"20160701T093015Z", exact},
+      {"20160701 0930", morning},
+      {"2016-06-30 24:00", midnight},
+      {"30.06.2016 24:00:00", midnight},
+      {"2016-12-31T24:00", at(2017, 1, 1)},
+      {"01.07.2016 09.30.15", exact},
+      {"2016-07-01 09:30:15,250", exact},
+      {"07/01/2016 09:30 a.m.", morning},
+      {"07/01/2016 9:30 p. m.", at(2016, 7, 1, 21, 30)},
+      {"07/01/2016 12:00 A.M.", midnight},
+      {"7/1/2016 9:30PM", at(2016, 7, 1, 21, 30)},
+      {"7/1/2016 9 PM", at(2016, 7, 1, 21)},
+      // Months, quarters, weeks, days of the year.
+      {"2016M07", midnight},
+      {"7/2016", midnight},
+      {"07/2016", midnight},
+      {"07-2016", midnight},
+      {"2016/07", midnight},
+      {"Jul-16", midnight},
+      {"July, 2016", midnight},
+      {"JUL2016", midnight},
+      {"01JUL2016", midnight},
+      {"01JUL2016:09:30:15", exact},
+      {"July 1 2016", midnight},
+      {"Q3 2016", midnight},
+      {"Q3-2016", midnight},
+      {"3Q2016", midnight},
+      {"2016T3", midnight},
+      {"2016-W26", at(2016, 6, 27)},
+      {"2016-W26-5", midnight},
+      {"2016W265", midnight},
+      {"2020-W53", at(2020, 12, 28)},
+      {"2021-W01", at(2021, 1, 4)},
+      {"2016-183T09:30", morning},
+      // Other languages.
+      {"1. Juli 2016", midnight},
+      {"Juli 2016", midnight},
+      {"Mär 2016", at(2016, 3, 1)},
+      {"MÄRZ 2016", at(2016, 3, 1)},
+      {"Mrz 2016", at(2016, 3, 1)},
+      {"01-Dez-2016", at(2016, 12, 1)},
+      {"Dez. 2016", at(2016, 12, 1)},
+      {"1 juillet 2016 09:30", morning},
+      {"janv. 2016", at(2016, 1, 1)},
+      {"août 2016", at(2016, 8, 1)},
+      {"1 de julio de 2016", midnight},
+      {"enero 2016", at(2016, 1, 1)},
+      {"01-ago-2016", at(2016, 8, 1)},
+      {"lug 2016", midnight},
+      {"1 okt 2016", at(2016, 10, 1)},
+      {"maj 2016", at(2016, 5, 1)},
+      // Intervals begin their row.
+      {"01.07.2016 09:30 - 01.07.2016 10:30", morning},
+      {"01.07.2016 09:30 - 10:30", morning},
+      {"01/07/2016 23:00:00 - 02/07/2016 00:00:00", at(2016, 7, 1, 23)},
+      {"01.07.2016 11:30 - 01.07.2016 12:30 (CEST)", morning},
+      {"2016-07-01T09:30Z/2016-07-01T10:30Z", morning},
+      {"2016-07-01 – 2016-08-01", midnight},
       {"7/1/68", at(2068, 7, 1)},
   };
   for (const auto& [text, expected] : cases) {
@@ -129,7 +220,6 @@ TEST(ParseDateTime, RefusesWhatIsNoDate) {
                            "2016-01-00",
                            "2016-01-32",
                            "2016-1",
-                           "2016/07",
                            "2016.07",
                            "12.34",
                            "1.5",
@@ -138,7 +228,6 @@ TEST(ParseDateTime, RefusesWhatIsNoDate) {
                            "2016-07-01-",
                            "2016-07-01 ",
                            "2016-07-01x",
-                           "2016-07-01 24:00",
                            "2016-07-01 12:60",
                            "2016-07-01 12:00:60",
                            "2016-07-01 12:",
@@ -158,23 +247,40 @@ TEST(ParseDateTime, RefusesWhatIsNoDate) {
                            "07/01-2016",
                            "2016-07-01 12:00+24:00",
                            "2016-07-01 12:00+1",
-                           "2016-07-01 12:00 CET",
                            "20161301",
                            "201607011",
+                           "2016-07-01 24:01",
+                           "2016-07-01 25:00",
+                           "2016-07-01 12:00 XYZ",
+                           "2016-07-01 12:00 (CET",
+                           "2016-07-01T09:30:15+02:00[Europe",
+                           "2016-07-01 0930",
+                           "2016-183",
+                           "2016-W54",
+                           "2021-W53",
+                           "2016-W00",
+                           "2016-W26-8",
+                           "2016M13",
+                           "13/2016",
+                           "2016/13",
+                           "0/2016",
+                           "Jux-16",
+                           "Q5 2016",
+                           "Foo, 01 Jul 2016",
+                           "Fri,01 Jul 2016",
+                           "01.07.2016 09:30 - 01.07.2016 08:30",
+                           "01.07.2016 09:30 - tomorrow",
+                           "2016-07-01 - ",
                            "date",
                            "NA",
                            "-2016-07-01",
                            "1e5",
-                           "July 1 2016",
                            "July 1,2016",
                            "July-1, 2016",
                            "Jul 1, 16",
-                           "Jul-16",
                            "Jul 2016 09:30",
                            "Jul.2016",
                            "Ju 2016",
-                           "Juli 2016",
-                           "Jul2016",
                            "July 32, 2016",
                            "30-Feb-2016",
                            "29 Feb 2015",
@@ -241,7 +347,55 @@ TEST(DateStyle, WritesADateAsItWasRead) {
                            "2016 July",
                            "2016Q3",
                            "2016-Q1",
-                           "2016 Q4"}) {
+                           "2016 Q4",
+                           "2016-07-01 09:30:15 UTC",
+                           "2016-07-01 09:30 CEST",
+                           "2016-07-01 09:30 (CET)",
+                           "2016-07-01 09:30 +02:00",
+                           "2016-07-01 09:30+0200",
+                           "2016-07-01 09:30+02",
+                           "Fri, 01 Jul 2016 09:30:15 GMT",
+                           "Friday, July 1, 2016 9:30",
+                           "Fri Jul 1 09:30:15 2016",
+                           "01/Jul/2016:09:30:15 +0000",
+                           "7/31/2016, 9:30:15 AM",
+                           "7/31/2016 9:30PM",
+                           "20160701T0930",
+                           "20160701T093015Z",
+                           "2016-06-30 24:00",
+                           "31.12.2016 24:00:00",
+                           "Thu, 30 Jun 2016 24:00",
+                           "31.07.2016 09.30.15",
+                           "2016-07-01 09:30:15,000",
+                           "07/31/2016 09:30 a.m.",
+                           "07/31/2016 9:30 p. m.",
+                           "2016M07",
+                           "7/2016",
+                           "07/2016",
+                           "2016/07",
+                           "Jul-16",
+                           "July, 2016",
+                           "JUL2016",
+                           "01JUL2016:09:30:15",
+                           "Q3 2016",
+                           "3Q2016",
+                           "2016-W26",
+                           "2016-W26-5",
+                           "2020-W53-5",
+                           "2016-183T09:30",
+                           "1. Juli 2016",
+                           "Mär 2016",
+                           "MÄRZ 2016",
+                           "Dez. 2016",
+                           "1 juillet 2016 09:30",
+                           "janv. 2016",
+                           "août 2016",
+                           "1 de julio de 2016",
+                           "01-ago-2016",
+                           "31.07.2016 09:30 - 31.07.2016 10:30",
+                           "31.07.2016 23:30 - 01.08.2016 00:30 (CET)",
+                           "31.07.2016 23:30 - 00:30",
+                           "2016-07-01T09:30Z/2016-07-01T10:30Z"}) {
     const auto date = read_date_time(text);
     ASSERT_TRUE(date) << text;
     EXPECT_EQ(format_date_time(to_seconds(date->time), date->style), text);
@@ -379,6 +533,191 @@ TEST(DateColumn, KeepsTheLocalClockOfOneOffsetAndElseUsesUtc) {
   EXPECT_EQ(gap.take_dates(),
             (std::vector<int64_t>{at(2016, 3, 27, 0), at(2016, 3, 27, 1), DateColumn::missing,
                                   at(2016, 3, 27, 2), at(2016, 3, 27, 3)}));
+}
+
+TEST(DateColumn, ReadsOneLanguage) {
+  DateColumn german = column_of({"Apr 2016", "Mai 2016", "Jun 2016", "Okt 2016"});
+  ASSERT_TRUE(german.decide());
+  EXPECT_EQ(format_date_time(at(2016, 12, 1), german.style()), "Dez 2016");
+  DateColumn french = column_of({"janv. 2016", "mai 2016", "juin 2016"});
+  EXPECT_EQ(format_date_time(at(2016, 2, 1), french.style()), "févr. 2016");
+  EXPECT_FALSE(french.add("Okt. 2016"));
+  DateColumn english = column_of({"Apr 2016", "Sept 2016", "Oct 2016"});
+  EXPECT_EQ(format_date_time(at(2016, 12, 1), english.style()), "Dec 2016");
+}
+
+TEST(DateColumn, ExchangesDayAndMonthAround24Hours) {
+  DateColumn column =
+      column_of({"11/01/2016 24:00", "12/01/2016 12:00", "12/01/2016 24:00", "13/01/2016 24:00"});
+  ASSERT_TRUE(column.decide());
+  EXPECT_EQ(format_date_time(at(2016, 1, 15), column.style()), "14/01/2016 24:00");
+  EXPECT_EQ(column.take_dates(),
+            (std::vector<int64_t>{at(2016, 1, 12), at(2016, 1, 12, 12), at(2016, 1, 13), at(2016, 1, 14)}));
+}
+
+TEST(DateColumn, DecidesTheOrderOfIntervals) {
+  // The second of January, since the twelfth month would take a month.
+  DateColumn column =
+      column_of({"01/02/2016 23:00 - 02/02/2016 00:00", "02/02/2016 00:00 - 02/02/2016 01:00"});
+  ASSERT_TRUE(column.decide());
+  EXPECT_EQ(column.style().order, DateStyle::day_first);
+  EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 2, 1, 23), at(2016, 2, 2)}));
+  DateColumn months = column_of({"2016-01-01 - 2016-02-01", "2016-02-01 - 2016-03-01"});
+  ASSERT_TRUE(months.decide());
+  EXPECT_EQ(format_date_time(at(2016, 3, 1), months.style()), "2016-03-01") << "lengths differ";
+}
+
+TEST(DateColumn, TakesSummerAndWinterZonesToUtc) {
+  DateColumn column = column_of({"2024-10-27 02:30 CEST", "2024-10-27 02:30 CET"});
+  ASSERT_TRUE(column.decide());
+  EXPECT_EQ(format_date_time(at(2024, 10, 27, 2, 30), column.style()), "2024-10-27 02:30 UTC");
+  EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2024, 10, 27, 0, 30), at(2024, 10, 27, 1, 30)}));
+  EXPECT_EQ(column.style().guessed_zone, "");
+  DateColumn american = column_of({"2024-07-01 02:30 CDT", "2024-11-27 02:30 CST"});
+  ASSERT_TRUE(american.decide());
+  EXPECT_EQ(american.style().guessed_zone, "CST");
+  EXPECT_EQ(american.take_dates()[1], at(2024, 11, 27, 8, 30));
+}
+
+TEST(DatePattern, ReadsAndWrites) {
+  for (const auto& [text, pattern, expected] :
+       std::initializer_list<std::tuple<const char*, const char*, int64_t>>{
+           {"16-07-01 09", "%y-%m-%d %H", at(2016, 7, 1, 9)},
+           {"20160701", "%Y%m%d", at(2016, 7, 1)},
+           {"01072016 0930", "%d%m%Y %H%M", at(2016, 7, 1, 9, 30)},
+           {"2016-183", "%Y-%j", at(2016, 7, 1)},
+           {"1.7.2016, 09:30 Uhr", "%d.%m.%Y, %H:%M Uhr", at(2016, 7, 1, 9, 30)},
+           {"09:30 PM on Jul 01 16", "%I:%M %p on %b %d %y", at(2016, 7, 1, 21, 30)},
+           {"100% 2016", "100%% %Y", at(2016, 1, 1)},
+           {"2016-07-01 24", "%Y-%m-%d %H", at(2016, 7, 2)},
+           {"2016-07-01 24", "%Y-%m-%d %h", at(2016, 7, 1, 23)},
+           {"3/2016", "%q/%Y", at(2016, 7, 1)}}) {
+    std::string_view rest = text;
+    const auto date = read_pattern(rest, pattern);
+    ASSERT_TRUE(date) << text;
+    EXPECT_EQ(rest, "");
+    EXPECT_EQ(to_seconds(date->time), expected) << text;
+    EXPECT_EQ(format_date_time(expected, date->style), text);
+  }
+  EXPECT_EQ(pattern_error("%Y-%m-%d %H:%M:%S.%f %z"), "");
+  EXPECT_EQ(pattern_error("%Y-%K"),
+            "the code %K is not one of %Y %y %m %d %H %I %M %S %f %p %b %B %a %A %j %q "
+            "%G %V %u %h %z %%");
+  EXPECT_EQ(pattern_error("%d.%m."), "it has no year (%Y)");
+  DateColumn column("%d.%m.%y");
+  EXPECT_TRUE(column.add(" 01.07.16 "));
+  EXPECT_FALSE(column.add("01.07.2016"));
+  EXPECT_FALSE(column.add("31.02.16"));
+}
+
+TEST(ReadClock, ReadsTimesOfDay) {
+  for (const auto& [text, seconds] :
+       std::initializer_list<std::pair<const char*, int64_t>>{{"17:24:00", 62640},
+                                                              {"17:24", 62640},
+                                                              {"5:24 p.m.", 62640},
+                                                              {"18.00.00", 64800},
+                                                              {"24:00", 86400},
+                                                              {"12:00 AM", 0},
+                                                              {"0:05", 300}})
+    EXPECT_EQ(read_clock(text)->seconds, seconds) << text;
+  for (const char* text : {"", "5", "17", "17:60", "24:01", "x", "17:24 UTC", "2016-07-01"})
+    EXPECT_FALSE(read_clock(text)) << text;
+}
+
+using Dates = std::vector<int64_t>;
+
+TEST(DateNumbers, ReadsUnixTimeInItsUnits) {
+  const int64_t begin = at(2024, 1, 1);
+  for (const double unit : {1.0, 1e3, 1e6, 1e9}) {
+    const auto read = read_unix_time(std::vector{1704067200 * unit, 1704070800 * unit});
+    ASSERT_TRUE(read) << unit;
+    EXPECT_EQ(read->dates, (Dates{begin, begin + 3600}));
+    EXPECT_EQ(read->style.fraction_digits, 0);
+    EXPECT_EQ(format_date_time(begin, read->style), fmt::format("{:.0f}", 1704067200 * unit));
+  }
+  EXPECT_EQ(read_unix_time(std::vector{1704067200500.0})->style.fraction_digits, 3);
+  EXPECT_FALSE(read_unix_time(std::vector{1704067200.0, 5.0}));
+  EXPECT_EQ(read_unix_time(std::vector{1704067200.0, 5.0}, "epoch_s")->dates, (Dates{begin, 5}));
+}
+
+TEST(DateNumbers, ReadsDigitsOfDates) {
+  const std::pair<double, int64_t> cases[] = {{201607, at(2016, 7, 1)},
+                                              {20160701, at(2016, 7, 1)},
+                                              {2016070109, at(2016, 7, 1, 9)},
+                                              {201607010930, at(2016, 7, 1, 9, 30)},
+                                              {20160701093015, at(2016, 7, 1, 9, 30, 15)}};
+  for (const auto& [number, expected] : cases) {
+    const auto read = read_calendar_numbers(std::vector{number});
+    ASSERT_TRUE(read) << number;
+    EXPECT_EQ(read->dates, Dates{expected});
+    EXPECT_EQ(format_date_time(expected, read->style), fmt::format("{:.0f}", number));
+  }
+  for (const double number : {201613.0, 20160732.0, 2016070125.0, 201607010960.0, 2016.5, 0.0, -201607.0})
+    EXPECT_FALSE(read_calendar_numbers(std::vector{number})) << number;
+  EXPECT_FALSE(read_calendar_numbers(std::vector{201607.0, 20160701.0})) << "of one length";
+}
+
+TEST(DateNumbers, ReadsExcelDays) {
+  const auto read = read_excel_days(std::vector{45292.0, 45292.5, 45292.041666667});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->dates, (Dates{at(2024, 1, 1), at(2024, 1, 1, 12), at(2024, 1, 1, 1)}));
+  EXPECT_EQ(format_date_time(at(2024, 1, 1), read->style), "45292");
+  EXPECT_EQ(format_date_time(at(2024, 1, 1, 12), read->style), "45292.5");
+  EXPECT_FALSE(read_excel_days(std::vector{12.0}));
+}
+
+TEST(DateNumbers, ReadsDecimalYears) {
+  const auto middles = read_decimal_years(std::vector{1990.0417, 1990.1250, 1990.9583});
+  ASSERT_TRUE(middles);
+  EXPECT_EQ(middles->dates, (Dates{at(1990, 1, 1), at(1990, 2, 1), at(1990, 12, 1)}));
+  EXPECT_EQ(format_date_time(at(1990, 3, 1), middles->style), "1990.2083");
+  const auto starts = read_decimal_years(std::vector{1990.0, 1990.083, 1990.917});
+  ASSERT_TRUE(starts);
+  EXPECT_EQ(starts->dates, (Dates{at(1990, 1, 1), at(1990, 2, 1), at(1990, 12, 1)}));
+  const auto days = read_decimal_years(std::vector{2023.0, 2023.002740, 2023.997260});
+  ASSERT_TRUE(days);
+  EXPECT_EQ(days->dates, (Dates{at(2023, 1, 1), at(2023, 1, 2), at(2023, 12, 31)}));
+  EXPECT_FALSE(read_decimal_years(std::vector{2023.0, 2023.3}));
+  EXPECT_FALSE(read_decimal_years(std::vector{2023.0, 2024.0}));
+}
+
+TEST(TimeName, KnowsWordsOfTime) {
+  for (const char* name : {"time", "Date", "datetime", "TIMESTAMP", "ds", "MESS_DATUM", "ObservationDate",
+                           "obs_date", "utc", "epoch", "Zeitstempel", "fecha", "unix_time", "start time",
+                           "DateTime (UTC)", "observationdate", "decimal_date", "MTU (CET/CEST)"})
+    EXPECT_EQ(time_name(name), TimeName::whole) << name;
+  for (const char* name : {"response_time", "year", "month", "Jahr", "lead_time", "date_id"})
+    EXPECT_EQ(time_name(name), TimeName::part) << name;
+  for (const char* name : {"", "load", "update", "sometimes", "candidate", "temperature", "OT", "1", "gas"})
+    EXPECT_EQ(time_name(name), TimeName::none) << name;
+  EXPECT_EQ(name_words("ObsDate_utc2 TTime"), (std::vector<std::string>{"obs", "date", "utc", "t", "time"}));
+  EXPECT_TRUE(names_hours("Hr_End"));
+  EXPECT_TRUE(names_hours("HourEnding"));
+  EXPECT_FALSE(names_hours("sunshine"));
+}
+
+TEST(TimeZone, ReadsTheSystemsZones) {
+  const auto fixed = TimeZone::find("+01:30");
+  ASSERT_TRUE(fixed);
+  EXPECT_EQ(fixed->offset_at(0), 5400);
+  EXPECT_EQ(TimeZone::find("CET")->offset_at(at(2024, 7, 1)), 3600);
+  EXPECT_EQ(TimeZone::find("Nowhere/City"), nullptr);
+  EXPECT_EQ(TimeZone::find("../etc/passwd"), nullptr);
+  const auto berlin = TimeZone::find("Europe/Berlin");
+  if (!berlin) GTEST_SKIP() << "no time zones on this system";
+  EXPECT_EQ(berlin->offset_at(at(2024, 1, 1)), 3600);
+  EXPECT_EQ(berlin->offset_at(at(2024, 7, 1)), 7200);
+  EXPECT_EQ(berlin->offset_at(at(2024, 3, 31, 0, 59, 59)), 3600);
+  EXPECT_EQ(berlin->offset_at(at(2024, 3, 31, 1)), 7200);
+  EXPECT_EQ(berlin->offset_at(at(2090, 7, 1)), 7200) << "by rule";
+  EXPECT_EQ(berlin->offset_at(at(2090, 12, 1)), 3600);
+  EXPECT_EQ(berlin->to_utc(at(2024, 10, 27, 2, 30)),
+            (std::pair{at(2024, 10, 27, 0, 30), at(2024, 10, 27, 1, 30)}));
+  EXPECT_EQ(berlin->to_utc(at(2024, 3, 31, 2, 30)), std::nullopt);
+  EXPECT_EQ(berlin->to_utc(at(2024, 5, 1)), (std::pair{at(2024, 4, 30, 22), at(2024, 4, 30, 22)}));
+  const auto sydney = TimeZone::find("Australia/Sydney");
+  EXPECT_EQ(sydney->offset_at(at(2090, 1, 1)), 11 * 3600);
+  EXPECT_EQ(sydney->offset_at(at(2090, 7, 1)), 10 * 3600);
 }
 
 }  // namespace

@@ -48,6 +48,54 @@ TEST(TsFile, ReadsUnequalLengthsAndCasesWithoutClasses) {
   EXPECT_EQ(file_of("@classLabel true a\n@note x y\n@data\n1:2:a\n").notes.size(), 1u);
 }
 
+// Headers and rows as the writers of aeon (write_to_ts_file, save_to_ts_file) and sktime make them.
+TEST(TsFile, ReadsWhatOtherWritersWrite) {
+  const SeriesFile aeon = file_of(
+      "# A comment\n# of two lines\n@problemname data\n@timestamps false\n@missing True\n@univariate "
+      "False\n@dimension 2\n@equallength true\n@serieslength 2\n@targetlabel false\n@classlabel true 0 1\n"
+      "@data\n% between\n1.0,NaN:3.0,4.0:1\n\t5,6\t:\t7 , 8 : 0 \r\n");
+  EXPECT_THAT(aeon.labels, ElementsAre(1, 0));
+  EXPECT_EQ(aeon.dimensions, 2);
+  EXPECT_THAT(std::span(aeon.values).subspan(2), ElementsAre(3, 4, 5, 6, 7, 8));
+  const SeriesFile unlabelled = file_of("@classLabel false\n@data\n1,2:\n3,4:\n");
+  EXPECT_THAT(unlabelled.values, ElementsAre(1, 2, 3, 4)) << "without y every series ends in a colon";
+  EXPECT_EQ(unlabelled.dimensions, 1);
+  EXPECT_TRUE(unlabelled.classes.empty());
+  EXPECT_THAT(file_of("@targetlabel false\n@data\n1,2\n").values, ElementsAre(1, 2));
+  const SeriesFile cased = file_of("@classLabel true Cat Dog\n@data\n1:cat\n2:Dog\n3:cat\n");
+  EXPECT_THAT(cased.labels, ElementsAre(0, 1, 0));
+  EXPECT_THAT(cased.notes, ElementsAre("line 3: class 'cat' is taken as the declared class 'Cat'"));
+  const SeriesFile quoted = file_of(
+      "@classLabel true \"walk left\" 'at 10:30' plain\n@data\n1:'walk left'\n2:\"at 10:30\"\n3:plain\n");
+  EXPECT_THAT(quoted.classes, ElementsAre("walk left", "at 10:30", "plain"));
+  EXPECT_THAT(quoted.labels, ElementsAre(0, 1, 2));
+}
+
+TEST(TsFile, SaysWhatItRepairs) {
+  const SeriesFile comma = file_of("@classLabel true a\n@data\n1,2:a\n3,4,:a\n5,6, :a\n");
+  EXPECT_THAT(comma.values, ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(
+      comma.notes,
+      ElementsAre("line 4: the comma after the last value is ignored; a missing value is '?' or NaN"));
+  const SeriesFile missing = file_of("@missing false\n@classLabel true a\n@data\n1,?:a\nNaN,2:a\n");
+  EXPECT_EQ(missing.missing, 2);
+  EXPECT_THAT(missing.notes, ElementsAre("line 4: value 2 of dimension 1 is missing, but @missing is false"));
+  const SeriesFile lengths =
+      file_of("@equalLength false\n@seriesLength 2\n@classLabel true a\n@data\n1,2:a\n1:a\n");
+  EXPECT_THAT(lengths.lengths, ElementsAre(2, 1));
+  EXPECT_THAT(lengths.notes, ElementsAre("@seriesLength 2 is ignored, because @equalLength is false"));
+  EXPECT_THAT(file_of("@equalLength false\n@seriesLength -1\n@classLabel true a\n@data\n1:a\n").lengths,
+              ElementsAre(1));
+}
+
+TEST(TsFile, ClassesMayBeUnknown) {
+  const SeriesFile some = file_of("@classLabel true a b\n@data\n1:b\n2:?\n3:a\n");
+  EXPECT_THAT(some.labels, ElementsAre(1, -1, 0));
+  EXPECT_EQ(some.unlabelled_line, 4);
+  const SeriesFile all = file_of("@classLabel true a b\n@data\n1:?\n2:?\n");
+  EXPECT_TRUE(all.labels.empty() && all.classes.empty());
+}
+
 TEST(TsFile, RefusesWithThePlace) {
   const std::string head = "@classLabel true a b\n@data\n";
   expect_refused(
@@ -57,7 +105,8 @@ TEST(TsFile, RefusesWithThePlace) {
           {"no data line", "@classLabel false\n", "file: no line @data followed by samples"},
           {"no cases", head, "file: no samples after @data"},
           {"no class line", "@data\n1:a\n",
-           "file: the header has no @classLabel, so that the last part of a sample may be values or a class"},
+           "file: the header has no @classLabel, so that the last part of a sample may be values or a class; "
+           "add @classLabel true CLASSES, or @classLabel false"},
           {"values before data", "1,2:a\n", "file:1: expected a header line such as @data, got '1,2:a'"},
           {"bare at", "@ x\n@\n", "file:2: '@' without a name"},
           {"twice", "@missing true\n@Missing true\n", "file:2: duplicate @Missing"},
@@ -85,10 +134,19 @@ TEST(TsFile, RefusesWithThePlace) {
            "file:1: @classLabel must be true, with the classes, or false"},
           {"classes of none", "@classLabel false a\n",
            "file:1: @classLabel is false, but 1 classes follow it"},
-          {"class twice", "@classLabel true a b a\n", "file:1: class 'a' is declared twice"},
+          {"regression after classes", "@classLabel false\n@targetlabel true\n",
+           "file:2: @targetLabel is for regression; a classifier needs @classLabel true with its classes"},
+          {"class twice", "@classLabel true a b a\n",
+           "file:1: class 'a' is declared twice; spaces separate the classes, so write a class name of "
+           "several "
+           "words in quotes, here and in the samples"},
           {"class not declared", head + "1,2:c\n",
-           "file:3: class 'c' is not one of the 2 that @classLabel declares"},
-          {"no class", head + "1,2:\n", "file:3: class '' is not one of the 2 that @classLabel declares"},
+           "file:3: class 'c' is not one of the 2 that @classLabel declares (a, b); '?' is an unknown class"},
+          {"no class", head + "1,2:\n",
+           "file:3: class '' is not one of the 2 that @classLabel declares (a, b); '?' is an unknown class"},
+          {"class of two cases", "@classLabel true Ab AB\n@data\n1:ab\n",
+           "file:3: class 'ab' is not one of the 2 that @classLabel declares (Ab, AB); '?' is an unknown "
+           "class"},
           {"no colon", head + "1,2\n", "file:3: expected values, ':' and a class, got no ':'"},
           {"one and many", "@univariate true\n@dimensions 3\n" + head + "1:a\n",
            "file: @univariate is true, but @dimensions is 3"},
@@ -103,19 +161,17 @@ TEST(TsFile, RefusesWithThePlace) {
           {"unequal dimensions", head + "1,2:3:a\n",
            "file:3: dimension 2 has 1 values, the first has 2; the dimensions of a sample must be equally "
            "long"},
-          {"length and none", "@equalLength false\n@seriesLength 2\n" + head,
-           "file: @equalLength is false, but @seriesLength is 2"},
           {"other length", "@seriesLength 3\n" + head + "1,2:a\n",
            "file:4: the sample has 2 steps, but @seriesLength is 3"},
           {"unequal lengths", "@equalLength true\n" + head + "1,2:a\n1:b\n",
            "file:5: the sample has 1 steps, the first has 2, but @equalLength is true"},
-          {"missing after all", "@missing false\n" + head + "1,?:a\n",
-           "file:4: value 2 of dimension 1 is missing, but @missing is false"},
           {"empty value", head + "1,,2:a\n",
            "file:3: value 2 of dimension 1 is '', which is not a finite number"},
           {"empty dimension", head + "1,2::a\n", "file:3: dimension 2 has no values"},
-          {"comma at the end", head + "1,2,:a\n",
+          {"commas at the end", head + "1,2,,:a\n",
            "file:3: value 3 of dimension 1 is '', which is not a finite number"},
+          {"a comma alone", head + ",:a\n",
+           "file:3: value 1 of dimension 1 is '', which is not a finite number"},
           {"text", head + "1,x:a\n", "file:3: value 2 of dimension 1 is 'x', which is not a finite number"},
           {"infinite", head + "1,inf:a\n",
            "file:3: value 2 of dimension 1 is 'inf', which is not a finite number"},

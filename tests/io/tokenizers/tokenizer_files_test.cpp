@@ -246,8 +246,9 @@ TEST(TokenizerJsonFile, RefusesWhatIsWrong) {
         "file: the tokenizer.json is wrong at byte 1752: unsupported model 'Unigram'; BPE and WordPiece are "
         "supported"},
        {"byte_fallback", changed([](Json& json) { json["model"]["byte_fallback"] = true; }),
-        "file: the tokenizer.json is wrong at byte 471: byte_fallback is on: the file was converted from a "
-        "sentencepiece model; use its tokenizer.model"},
+        "file: the tokenizer.json is wrong at byte 4967: byte_fallback is on, but the vocabulary has no "
+        "token "
+        "<0x00>"},
        {"dropout", changed([](Json& json) { json["model"]["dropout"] = 0.1; }),
         "file: the tokenizer.json is wrong at byte 519: the model has dropout, which is not supported"},
        {"suffix", changed([](Json& json) { json["model"]["end_of_word_suffix"] = "</w>"; }),

@@ -105,9 +105,9 @@ TEST(Captioner, TellsImagesApart) {
 // A key bias adds a constant to all logits of a row, to which softmax is invariant.
 TEST(Captioner, HasAGradientForEveryWeight) {
   std::vector<CaptionModelConfig> configs = all_decoders();
-  for (const nn::AttentionEntry& form : nn::attention_entries()) {
+  for (const std::string& name : ops::attention_names(ops::TokenLayout::grid)) {
     configs.push_back(small_config());
-    configs.back().encoder.attention = form.name;
+    configs.back().encoder.attention = name;
   }
   for (const CaptionModelConfig& config : configs) {
     const auto captioner = small_captioner(config);

@@ -31,7 +31,7 @@ std::string refused(const Change& change, const std::string& name = "transformer
 }
 
 TEST(CaptionModelConfig, RefusesFormsThatCannotStandInADecoder) {
-  for (const nn::AttentionEntry& form : nn::attention_entries()) {
+  for (const ops::AttentionType& form : ops::attention_types(ops::TokenLayout::grid)) {
     const std::string form_name(form.name);
     if (!form.causal) {
       EXPECT_EQ(refused([&](auto& c, auto&) { c.decoder.attention = form_name; }),
@@ -40,7 +40,7 @@ TEST(CaptionModelConfig, RefusesFormsThatCannotStandInADecoder) {
                     "causal types are dot-product, dense, random, random-fixed, factorized-random, "
                     "mixture-dense");
     }
-    if (!form.rectangular) {
+    if (!form.cross_attention) {
       EXPECT_EQ(
           refused([&](auto& c, auto&) { c.decoder.cross_attention = form_name; }),
           "run.toml: decoder.cross_attention = \"" + form_name +

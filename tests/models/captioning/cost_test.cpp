@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
 
 namespace modewise::models {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "modewise/models/captioning/captioner.h"
 #include "modewise/models/captioning/config.h"
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 
@@ -42,9 +42,9 @@ inline std::shared_ptr<Captioner> small_captioner(const CaptionModelConfig& conf
 /// Every valid pair of attention types in the decoder, and the LSTM captioner.
 inline std::vector<CaptionModelConfig> all_decoders() {
   std::vector<CaptionModelConfig> out = {small_config("lstm")};
-  for (const nn::AttentionEntry& self : nn::attention_entries())
-    for (const nn::AttentionEntry& cross : nn::attention_entries()) {
-      if (!self.causal || !cross.rectangular) continue;
+  for (const ops::AttentionType& self : ops::attention_types(ops::TokenLayout::grid))
+    for (const ops::AttentionType& cross : ops::attention_types(ops::TokenLayout::grid)) {
+      if (!self.causal || !cross.cross_attention) continue;
       out.push_back(small_config());
       out.back().decoder.attention = self.name;
       out.back().decoder.cross_attention = cross.name;

@@ -85,7 +85,7 @@ TEST(ForecasterConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
     EXPECT_THAT(rejection({name, "window.cycle=24"}),
                 HasSubstr("it is an option of hot, transformer, spatial, temporal, patchtst, itransformer, "
                           "tide, dlinear, nlinear, rlinear)"));
-  EXPECT_THAT(rejection({"baseline.period=12"}), HasSubstr("option of seasonal"));
+  EXPECT_THAT(rejection({"period=12"}), HasSubstr("option of seasonal"));
   EXPECT_THAT(rejection({"attention.features=16"}), HasSubstr("no effect with attention.kernel"));
   EXPECT_THAT(rejection({"attention.feature_map=regularised"}), HasSubstr("no effect with attention.kernel"));
   EXPECT_THAT(rejection({"attention.feature_draw=fixed"}), HasSubstr("no effect with attention.kernel"));
@@ -115,8 +115,8 @@ TEST(ForecasterConfig, ValuesThatDoNotFitTogetherAreRefused) {
   EXPECT_THAT(rejection({"attention.attend_modes=[0,3]"}, shape),
               HasSubstr("contains 3, but the tokens have modes 0 to 2"));
   EXPECT_THAT(rejection({"attention.attend_modes=[1,1]"}), HasSubstr("contains 1 twice"));
-  EXPECT_THAT(rejection({"name=dlinear", "baseline.kernel=4"}), HasSubstr("must be odd"));
-  EXPECT_THAT(rejection({"name=seasonal", "baseline.period=97"}), HasSubstr("longer than the lookback"));
+  EXPECT_THAT(rejection({"name=dlinear", "dlinear.kernel=4"}), HasSubstr("must be odd"));
+  EXPECT_THAT(rejection({"name=seasonal", "period=97"}), HasSubstr("longer than the lookback"));
 }
 
 TEST(ForecasterConfig, OnlySomeModelsUseFutureCovariates) {

@@ -136,8 +136,8 @@ TEST(Ensemble, IsTheWeightedMeanOfItsMembersOnTheirOwnLookbacks) {
   at::manual_seed(5);
   for (const int64_t quantiles : {0, 3}) {
     const auto model = std::dynamic_pointer_cast<EnsembleForecaster>(
-        make_forecaster(ensemble_of({member("dlinear", 8, {"baseline.kernel=3"}),
-                                     member("seasonal", 12, {"baseline.period=4"}), member("nlinear", 6)}),
+        make_forecaster(ensemble_of({member("dlinear", 8, {"dlinear.kernel=3"}),
+                                     member("seasonal", 12, {"period=4"}), member("nlinear", 6)}),
                         shape_of(12, quantiles), 7));
     ASSERT_EQ(model->members(), 3);
     model->eval();
@@ -156,7 +156,7 @@ TEST(Ensemble, IsTheWeightedMeanOfItsMembersOnTheirOwnLookbacks) {
 
 TEST(Ensemble, FindsTheMemberThatIsRight) {
   const auto model = std::dynamic_pointer_cast<EnsembleForecaster>(make_forecaster(
-      ensemble_of({member("repeat", 4), member("seasonal", 12, {"baseline.period=6"})}), shape_of(12), 1));
+      ensemble_of({member("repeat", 4), member("seasonal", 12, {"period=6"})}), shape_of(12), 1));
   FittingRows rows;
   rows.values = at::sin(at::arange(90, at::kFloat) * (2 * std::numbers::pi / 6)).view({1, 90}).repeat({3, 1});
   rows.last = 50;
@@ -168,9 +168,8 @@ TEST(Ensemble, FindsTheMemberThatIsRight) {
   rows.observed.narrow(1, 0, 52).fill_(true);
   rows.values.narrow(1, 52, 38).fill_(1e6);
   rows.validation = {38, 39};
-  const auto masked = std::dynamic_pointer_cast<EnsembleForecaster>(
-      make_forecaster(ensemble_of({member("repeat", 4), member("seasonal", 12, {"baseline.period=6"})}),
-                      shape_of(12, 0, true), 1));
+  const auto masked = std::dynamic_pointer_cast<EnsembleForecaster>(make_forecaster(
+      ensemble_of({member("repeat", 4), member("seasonal", 12, {"period=6"})}), shape_of(12, 0, true), 1));
   masked->fit(rows);
   EXPECT_THAT(masked->weights(), ElementsAre(0, 1));
 }

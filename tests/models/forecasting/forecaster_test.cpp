@@ -45,8 +45,7 @@ ForecasterConfig small_config(const std::string& name) {
     settings = {"width=16", "hidden=12", "tide.step_width=3", "known.width=5", "window.cycle=7"};
   if (name == "itransformer") settings = {"width=16", "hidden=24", "heads=2", "window.cycle=7"};
   if (name == "dlinear" || name == "nlinear" || name == "rlinear") settings = {"window.cycle=7"};
-  if (name.starts_with("seasonal") || name.ends_with("theta") || name == "ets")
-    settings = {"baseline.period=5"};
+  if (name.starts_with("seasonal") || name.ends_with("theta") || name == "ets") settings = {"period=5"};
   ForecasterConfig config = config_of(name, settings);
   if (name == "ensemble")
     for (const auto& [member, lookback] : {std::pair("hot", 18), std::pair("dlinear", 21)})
@@ -169,7 +168,7 @@ std::vector<at::Tensor> training_step(const std::string& name, int threads, uint
 
 TEST_P(EveryForecaster, ForwardAndBackwardHaveTheSameBitsForAnyNumberOfThreads) {
   const int threads = at::get_num_threads();
-  const bool has_bf16 = row_of(forecasters(), GetParam()).options.has("precision");
+  const bool has_bf16 = row_of(forecasters(), GetParam()).has_option("precision");
   for (const char* precision : {"float32", "bf16"}) {
     if (precision == std::string("bf16") && !has_bf16) continue;
     const auto one = training_step(GetParam(), 1, 4, precision);
@@ -487,7 +486,7 @@ TEST(Seasonal, RepeatsTheNewestObservedSeason) {
   shape.lookback = 7;
   shape.horizon = 5;
   shape.missing = true;
-  auto model = make_forecaster(config_of("seasonal", {"baseline.period=3"}), shape, 1);
+  auto model = make_forecaster(config_of("seasonal", {"period=3"}), shape, 1);
   ForecastInput input;
   input.past = at::arange(7, at::kFloat).view({1, 1, 7});
   input.observed = at::full({1, 1, 7}, true, at::kBool);
@@ -506,8 +505,7 @@ at::Tensor drifted(const std::vector<float>& past, const std::vector<int64_t>& o
   shape.lookback = 7;
   shape.horizon = 5;
   shape.missing = true;
-  auto model =
-      make_forecaster(config_of("seasonal-drift", {"baseline.period=" + std::to_string(period)}), shape, 1);
+  auto model = make_forecaster(config_of("seasonal-drift", {"period=" + std::to_string(period)}), shape, 1);
   ForecastInput input;
   input.past = at::tensor(past).view({1, 1, 7});
   input.observed = at::tensor(observed).to(at::kBool).view({1, 1, 7});

@@ -87,7 +87,7 @@ TEST(ThetaForecaster, IsTheThetaOfTheWindowWithoutItsSeason) {
   for (const auto& [name, form] : {std::pair{"name=theta", ThetaForm::standard},
                                    {"name=optimised-theta", ThetaForm::optimised},
                                    {"name=dynamic-theta", ThetaForm::dynamic}}) {
-    const auto model = model_of({name, "baseline.period=4"});
+    const auto model = model_of({name, "period=4"});
     model->fit(rows);
     const at::Tensor out = model->forward(window(rows, 41));
     EXPECT_EQ(as_list(*model->named_buffers().find("seasonal")), (std::vector<double>{1, 0}));
@@ -107,7 +107,7 @@ TEST(ThetaForecaster, IsTheThetaOfTheWindowWithoutItsSeason) {
 
 TEST(EtsForecaster, FiltersTheWindowWithTheTrainingRowsParameters) {
   const FittingRows rows = rows_of(units(), 60);
-  const auto model = model_of({"name=ets", "baseline.period=4"});
+  const auto model = model_of({"name=ets", "period=4"});
   model->fit(rows);
   const at::Tensor out = model->forward(window(rows, 41));
   for (int64_t s : {0, 1}) {
@@ -125,20 +125,19 @@ TEST(EtsForecaster, FiltersTheWindowWithTheTrainingRowsParameters) {
 
 TEST(EtsForecaster, TakesAGivenForm) {
   const FittingRows rows = rows_of(units(), 60);
-  const auto model = model_of({"name=ets", "baseline.period=4", "baseline.form=AAdA"});
+  const auto model = model_of({"name=ets", "period=4", "ets.form=AAdA"});
   model->fit(rows);
   EXPECT_EQ(as_list(*model->named_buffers().find("forms")),
             (std::vector<double>{'A', 'A', 'A', 1, 'A', 'A', 'A', 1}));
-  const auto positive = model_of({"name=ets", "baseline.period=4", "baseline.form=MAM"});
+  const auto positive = model_of({"name=ets", "period=4", "ets.form=MAM"});
   try {
     positive->fit(rows);
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
-    EXPECT_TRUE(
-        std::string(error.what())
-            .starts_with(
-                "baseline.form = \"MAM\" is multiplicative and needs positive values, but series 2 has -"))
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with(
+                        "ets.form = \"MAM\" is multiplicative and needs positive values, but series 2 has -"))
         << error.what();
   }
   FittingRows few = rows_of(units(), 13);
@@ -148,25 +147,25 @@ TEST(EtsForecaster, TakesAGivenForm) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
     EXPECT_EQ(std::string(error.what()),
-              "baseline.form = \"AAdA\" with a period of 4 rows needs at least 14 rows, but there are 13");
+              "ets.form = \"AAdA\" with a period of 4 rows needs at least 14 rows, but there are 13");
   }
 }
 
 TEST(EtsForecaster, ASeasonNeedsALookbackThatHoldsIt) {
   try {
-    model_of({"name=ets", "baseline.period=17", "baseline.form=ANA"});
+    model_of({"name=ets", "period=17", "ets.form=ANA"});
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::config);
     EXPECT_EQ(std::string(error.what()),
-              "model: baseline.form = \"ANA\" with baseline.period = 17 needs a period of at least 2 and a "
+              "model: ets.form = \"ANA\" with period = 17 needs a period of at least 2 and a "
               "lookback of at least 34 rows, got 33");
   }
 }
 
 TEST(EtsForecaster, AWindowThatIsNotPositiveIsSmoothedByAddedParts) {
   FittingRows rows = rows_of(units(), 60);
-  const auto model = model_of({"name=ets", "baseline.period=4"});
+  const auto model = model_of({"name=ets", "period=4"});
   model->fit(rows);
   EXPECT_EQ(as_list(*model->named_buffers().find("forms"))[0], 'M');
   ForecastInput input = window(rows, 41);
@@ -188,7 +187,7 @@ TEST(LocalForecaster, GapsAreClosedByStraightLines) {
   rows.observed = at::ones({2, 80}, at::kBool);
   for (const int64_t gap : {41, 42, 50, 51, 52, 73}) rows.observed[0][gap] = false;  // the window is 41 … 73
   for (const char* name : {"name=theta", "name=ets"}) {
-    const auto model = model_of({name, "baseline.period=4"}, 0, true);
+    const auto model = model_of({name, "period=4"}, 0, true);
     model->fit(rows);
     ForecastInput input = window(rows, 41), closed = input;
     const at::Tensor& x = input.past[0][0];
@@ -210,7 +209,7 @@ TEST(LocalForecaster, FitsToTheLastTrainingRowsAlone) {
   changed.values = rows.values.clone();
   changed.values.narrow(1, 60, 20).fill_(7);  // rows after the training rows
   const auto variances = [](const FittingRows& from) {
-    const auto model = model_of({"name=ets", "baseline.period=4"});
+    const auto model = model_of({"name=ets", "period=4"});
     model->fit(from);
     return as_list(*model->named_buffers().find("variances"));
   };
@@ -225,8 +224,7 @@ TEST(LocalForecaster, FitsToTheLastTrainingRowsAlone) {
 
 TEST(LocalForecaster, QuantilesAreNormalOrSimulated) {
   const FittingRows rows = rows_of(units(), 60);
-  const auto model = model_of({"name=ets", "baseline.period=4"}, 3),
-             point = model_of({"name=ets", "baseline.period=4"});
+  const auto model = model_of({"name=ets", "period=4"}, 3), point = model_of({"name=ets", "period=4"});
   model->fit(rows);
   point->fit(rows);
   const ForecastInput input = window(rows, 41);

@@ -124,9 +124,9 @@ TEST(Ridge, FitsWithThePenaltyOfTheSmallestValidationError) {
   for (const auto& one : record["cases"]) {
     const std::string centre = one["centre"];
     SCOPED_TRACE(centre);
-    const auto model =
-        forecaster_of(record, {"window.centre=" + centre,
-                               std::string("baseline.individual=") + (one["individual"] ? "true" : "false")});
+    const auto model = forecaster_of(
+        record,
+        {"window.centre=" + centre, std::string("individual=") + (one["individual"] ? "true" : "false")});
     model->fit(fitting_rows_of(record));
     std::vector<double> weight, bias, penalties, stddev;
     for (const auto& map : one["maps"]) {
@@ -160,11 +160,11 @@ TEST(Ridge, FitsWithThePenaltyOfTheSmallestValidationError) {
 
 TEST(Ridge, AGivenPenaltyIsTaken) {
   const nlohmann::json record = read_vectors("ridge.json");
-  const auto model = forecaster_of(record, {"baseline.ridge=0.25"});
+  const auto model = forecaster_of(record, {"ridge.penalty=0.25"});
   model->fit(fitting_rows_of(record));
   EXPECT_EQ(list(buffer(*model, "penalties")), std::vector<double>{0.25});
   // An infinite penalty leaves the last value plus the mean step from it.
-  const auto flat = forecaster_of(record, {"baseline.ridge=1e9"});
+  const auto flat = forecaster_of(record, {"ridge.penalty=1e9"});
   flat->fit(fitting_rows_of(record));
   EXPECT_LT(buffer(*flat, "weight").abs().max().item<double>(), 1e-6);
 }
@@ -177,18 +177,18 @@ TEST(Ridge, WindowsWithMissingCellsAreLeftOut) {
   rows.values[0][12] = 1000;
   rows.observed[1][40] = false;
   rows.values[1][40] = -1000;
-  const auto model = forecaster_of(record, {"baseline.individual=true"}, true);
+  const auto model = forecaster_of(record, {"individual=true"}, true);
   model->fit(rows);
   // The same as without the windows that contain the cell: 5 … 12 of series 0 in training, 33 … 40 of series
   // 1 in validation.
   FittingRows cut = fitting_rows_of(record);
   std::erase_if(cut.training, [](int64_t start) { return start >= 5 && start <= 12; });
-  const auto first = forecaster_of(record, {"baseline.individual=true"});
+  const auto first = forecaster_of(record, {"individual=true"});
   first->fit(cut);
   EXPECT_TRUE(buffer(*model, "weight")[0].equal(buffer(*first, "weight")[0]));
   cut = fitting_rows_of(record);
   std::erase_if(cut.validation, [](int64_t start) { return start >= 33 && start <= 40; });
-  const auto second = forecaster_of(record, {"baseline.individual=true"});
+  const auto second = forecaster_of(record, {"individual=true"});
   second->fit(cut);
   EXPECT_TRUE(buffer(*model, "weight")[1].equal(buffer(*second, "weight")[1]));
   // Without a fully observed window the forecast is the centre.
@@ -200,7 +200,7 @@ TEST(Ridge, WindowsWithMissingCellsAreLeftOut) {
 
 TEST(Ridge, QuantilesAreThoseOfNormalErrors) {
   const nlohmann::json record = read_vectors("ridge.json");
-  for (const char* individual : {"baseline.individual=false", "baseline.individual=true"}) {
+  for (const char* individual : {"individual=false", "individual=true"}) {
     const auto model = forecaster_of(record, {individual}, false, 3),
                point = forecaster_of(record, {individual});
     for (const auto& one : {model, point}) one->fit(fitting_rows_of(record));

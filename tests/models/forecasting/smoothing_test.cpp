@@ -242,7 +242,7 @@ TEST(Smoothing, AnyOtherNameOfAFormIsAnError) {
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::config);
       EXPECT_EQ(std::string(error.what()),
-                "run.toml: baseline.form = \"" + std::string(name) +
+                "run.toml: ets.form = \"" + std::string(name) +
                     "\" is not a form of exponential smoothing: auto, or error A or M, trend N, A, Ad, M or "
                     "Md and season N, A or M, such as AAdA");
     }

@@ -115,6 +115,32 @@ TEST(TextGeneration, AnyBytesAreAPrompt) {
   EXPECT_EQ(generate_text(*model, tokenizer, prompt, {.tokens = 0}).text, "");
 }
 
+TEST(TextGeneration, IdsWithoutATokenHaveNoTextAndAreNotSampled) {
+  const auto tokenizer = text::load_tokenizer("bytes");
+  LanguageModelConfig config = byte_config("full");
+  config.vocabulary = 600;
+  const auto model = make_language_model(config, 1);
+  const auto longest = [](const Generation& one) {
+    return *std::max_element(one.ids.begin(), one.ids.end());
+  };
+  const Generation greedy = generate_text(
+      *model, tokenizer, "abc", {.tokens = 60, .sampling = {.temperature = 0}, .stop_at_eos = false});
+  EXPECT_EQ(greedy.ids.size(), 60u);
+  EXPECT_GE(longest(greedy), 257);
+  std::vector<text::Tokenizer::Id> tokens;
+  std::copy_if(greedy.ids.begin(), greedy.ids.end(), std::back_inserter(tokens),
+               [](auto id) { return id < 257; });
+  EXPECT_EQ(greedy.text, tokenizer->decode(tokens));
+  const Generation random = generate_text(*model, tokenizer, "abc", {.tokens = 200, .stop_at_eos = false});
+  EXPECT_EQ(random.ids.size(), 200u);
+  EXPECT_LT(longest(random), 257);
+  const Generation ended =
+      generate_text(*model, tokenizer, "abc",
+                    {.tokens = 60, .sampling = {.temperature = 0}, .end_ids = {999, greedy.ids[2]}});
+  EXPECT_EQ(ended.stopped_by, "mark");
+  EXPECT_EQ(ended.ids.back(), greedy.ids[2]);
+}
+
 TEST(TextGeneration, APromptOfAnotherVocabularyIsASentence) {
   const auto tokenizer = text::load_tokenizer("bytes");
   LanguageModelConfig config = byte_config("full");

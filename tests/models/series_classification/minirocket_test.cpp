@@ -152,7 +152,7 @@ TEST(MiniRocket, LearnsByRemembering) {
     const auto [others, truth] = hills(30, 2, padded);
     SeriesModelConfig config;
     config.name = "minirocket";
-    config.rocket.features = 500;
+    config.minirocket.features = 500;
     const SeriesShape shape = {2, 65, 2, padded, 40};
     const auto model = make_series_classifier(config, shape, 3);
     EXPECT_TRUE(model->remembers());

@@ -55,7 +55,7 @@ TEST(SeriesClassifier, NearestSampleIsTheNearest) {
 
 TEST(SeriesClassifier, LinearMapsOfSeasonAndTrendTellARampByHand) {
   const at::NoGradGuard no_grad;
-  const auto model = make_series_classifier(settings({"name=dlinear", "linear.kernel=3"}), {1, 3, 2}, 1);
+  const auto model = make_series_classifier(settings({"name=dlinear", "dlinear.kernel=3"}), {1, 3, 2}, 1);
   for (auto& item : model->named_parameters())
     item.value().fill_(item.key() == "trend.weight" ? 2 : item.key() == "seasonal.weight" ? 1 : 0);
   // 0 3 6: the trend with replicate padding is 1 3 5, the season −1 0 1.
@@ -127,9 +127,9 @@ INSTANTIATE_TEST_SUITE_P(
         with(small_patches, {"attention.type=nystroemformer", "attention.landmarks=3"}),
         with(small_patches, {"attention.type=reformer", "attention.chunk=3"}),
         std::vector<std::string>{"name=shapelet-forest"},
-        std::vector<std::string>{"name=minirocket", "rocket.features=84"},
+        std::vector<std::string>{"name=minirocket", "minirocket.features=84"},
         std::vector<std::string>{"name=nearest"}, std::vector<std::string>{"name=dlinear"},
-        std::vector<std::string>{"name=tcn", "convolution.width=5", "convolution.kernel=3"},
+        std::vector<std::string>{"name=tcn", "convolution.width=5", "tcn.kernel=3"},
         std::vector<std::string>{"name=resnet", "convolution.width=4"}));
 
 TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
@@ -168,7 +168,7 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
   EXPECT_THAT(config_error({"width=9"}, shape), HasSubstr("multiple of heads"));
   EXPECT_THAT(config_error({"patch.length=40"}, shape), HasSubstr("longer than the series"));
   EXPECT_THAT(config_error({"patch.length=4", "patch.stride=5"}, shape), HasSubstr("skips steps"));
-  EXPECT_THAT(config_error({"name=dlinear", "linear.kernel=4"}, shape), HasSubstr("must be odd"));
+  EXPECT_THAT(config_error({"name=dlinear", "dlinear.kernel=4"}, shape), HasSubstr("must be odd"));
   EXPECT_EQ(settings({"patch.length=4", "patch.stride=2"}).tokens(33), 16);
   EXPECT_EQ(title_of(settings({"attention.type=axial", "attention.fold=[0, 8]"})), "patchtst axial 0·8");
 }

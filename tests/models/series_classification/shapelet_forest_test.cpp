@@ -48,8 +48,8 @@ std::shared_ptr<SeriesClassifier> grown() {
   const nlohmann::json r = record();
   SeriesModelConfig config;
   config.name = "shapelet-forest";
-  config.forest = {r["settings"]["trees"], r["settings"]["shapelets"], r["settings"]["shortest"],
-                   r["settings"]["longest"]};
+  config.shapelet_forest = {r["settings"]["trees"], r["settings"]["shapelets"], r["settings"]["shortest"],
+                            r["settings"]["longest"]};
   auto model = make_series_classifier(config, {2, kSteps, 3, true, std::ssize(r["labels"])}, 5);
   model->remember(input_of(r["cases"], r["steps"]),
                   at::tensor(r["labels"].get<std::vector<int64_t>>(), at::kLong));
@@ -164,7 +164,7 @@ TEST(ShapeletForest, IsItsBuffers) {
   const auto first = grown();
   SeriesModelConfig config;
   config.name = "shapelet-forest";
-  config.forest.trees = r["settings"]["trees"];
+  config.shapelet_forest.trees = r["settings"]["trees"];
   const auto second = make_series_classifier(config, first->shape(), 9);
   const at::NoGradGuard no_grad;
   for (auto& item : second->named_buffers()) item.value().copy_(first->named_buffers()[item.key()]);
@@ -175,12 +175,13 @@ TEST(ShapeletForest, IsItsBuffers) {
 TEST(ShapeletForest, RefusesLengthsThatCross) {
   SeriesModelConfig config;
   config.name = "shapelet-forest";
-  config.forest.shortest = 0.5, config.forest.longest = 0.25;
+  config.shapelet_forest.shortest = 0.5, config.shapelet_forest.longest = 0.25;
   try {
     validate(config, {1, 9, 2, false, 4});
     FAIL() << "nothing was refused";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "model: forest.shortest = 0.5 is above forest.longest = 0.25");
+    EXPECT_STREQ(error.what(),
+                 "model: shapelet-forest.shortest = 0.5 is above shapelet-forest.longest = 0.25");
   }
 }
 

@@ -117,20 +117,20 @@ INSTANTIATE_TEST_SUITE_P(
     Lengths, TemporalConvolutionsOf,
     testing::Values(TemporalSample{{"convolution.width=5"}, 2, {33, 33}, 33},
                     TemporalSample{{"convolution.width=5"}, 5, {64}, 64},  // identity shortcut
-                    TemporalSample{{"convolution.width=3", "convolution.kernel=2"}, 1, {65, 65}, 65},
-                    TemporalSample{{"convolution.width=3", "convolution.kernel=3"}, 2, {17}, 17},
-                    TemporalSample{{"convolution.width=3", "convolution.kernel=9"}, 2, {5, 5}, 5},
+                    TemporalSample{{"convolution.width=3", "tcn.kernel=2"}, 1, {65, 65}, 65},
+                    TemporalSample{{"convolution.width=3", "tcn.kernel=3"}, 2, {17}, 17},
+                    TemporalSample{{"convolution.width=3", "tcn.kernel=9"}, 2, {5, 5}, 5},
                     TemporalSample{{"convolution.width=3"}, 2, {1, 1}, 1},
                     // The receptive field of the last step: 37 of the 65 steps, and more than the series has.
-                    TemporalSample{{"convolution.width=3", "convolution.levels=2"}, 2, {65, 65}, 65},
-                    TemporalSample{{"convolution.width=3", "convolution.levels=7"}, 2, {17, 17}, 17},
+                    TemporalSample{{"convolution.width=3", "tcn.levels=2"}, 2, {65, 65}, 65},
+                    TemporalSample{{"convolution.width=3", "tcn.levels=7"}, 2, {17, 17}, 17},
                     TemporalSample{{"convolution.width=5"}, 2, {33, 17, 5, 1, 32}, 33},
-                    TemporalSample{{"convolution.width=5", "convolution.kernel=2"}, 3, {63, 31, 2, 64}, 65},
-                    TemporalSample{{"convolution.width=5", "convolution.levels=1"}, 5, {31, 3, 8}, 31},
-                    TemporalSample{{"convolution.width=2", "convolution.levels=8"}, 1, {7, 17, 3}, 17}));
+                    TemporalSample{{"convolution.width=5", "tcn.kernel=2"}, 3, {63, 31, 2, 64}, 65},
+                    TemporalSample{{"convolution.width=5", "tcn.levels=1"}, 5, {31, 3, 8}, 31},
+                    TemporalSample{{"convolution.width=2", "tcn.levels=8"}, 1, {7, 17, 3}, 17}));
 
 TEST(TemporalConvolutions, AreComputedWhereTheLastStepSeesThem) {
-  SeriesConvolutionConfig config;
+  SeriesTcnConfig config;
   config.kernel = 7;
   int64_t first = 0, second = 0;
   for (const TemporalSteps& steps : temporal_steps(config, 16384))

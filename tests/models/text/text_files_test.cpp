@@ -62,7 +62,7 @@ std::string message_of(ErrorKind kind, const std::function<void()>& run) {
 
 TEST(TextFiles, EveryFormComesBackByTheBit) {
   for (const char* kind : {"bert", "roberta"})
-    for (const nn::SequenceAttentionEntry& one : nn::sequence_attention_entries()) {
+    for (const nn::SequenceConstructor& one : nn::sequence_constructors()) {
       const std::string type(one.name);
       const auto model = make_text_classifier(small_text_config(kind, type), 3, 5);
       const ScratchFolder scratch;

@@ -502,7 +502,7 @@ def main():
               ["name=" + name, *small, *patches], [2, 3], 12, 4, missing=True)
     write("dlinear", dict(model="dlinear", centre="none", scale="none", kernel=25), ["name=dlinear"], [3], 12, 4)
     write("dlinear_individual", dict(model="dlinear", centre="none", scale="none", kernel=5, individual=True),
-          ["name=dlinear", "baseline.kernel=5", "baseline.individual=true"], [3], 12, 4, quantiles=2)
+          ["name=dlinear", "dlinear.kernel=5", "individual=true"], [3], 12, 4, quantiles=2)
     write("nlinear", dict(model="nlinear", centre="last", scale="none"), ["name=nlinear"], [3], 12, 4, missing=True)
     write("rlinear", dict(model="rlinear", affine=True), ["name=rlinear"], [3], 12, 4)
     tst = ["name=patchtst", *small, "blocks=2", *["patch.length=4", "patch.stride=2"]]
@@ -515,7 +515,7 @@ def main():
     # The residual cycle of CycleNet with each baseline: subtracted from the normalized window, added to the forecast.
     cycle = ["window.cycle=5"]
     write("dlinear_cycle", dict(model="dlinear", centre="none", scale="none", kernel=5, cycle=5, cycle_gain=2.0),
-          ["name=dlinear", "baseline.kernel=5", *cycle, "window.cycle_gain=2"], [3], 12, 7, quantiles=3)
+          ["name=dlinear", "dlinear.kernel=5", *cycle, "window.cycle_gain=2"], [3], 12, 7, quantiles=3)
     write("nlinear_cycle", dict(model="nlinear", centre="last", scale="none", cycle=5), ["name=nlinear", *cycle],
           [2, 2], 12, 7, missing=True)
     write("rlinear_cycle", dict(model="rlinear", affine=True, cycle=5), ["name=rlinear", *cycle], [3], 12, 7)

@@ -20,7 +20,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/vision/config.h"
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/ops/attention/attention_types.h"
 #include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
@@ -78,13 +78,13 @@ TEST(ConvolutionNetwork, IsConvolutionsThenAttentionThenALinearMap) {
 TEST(ConvolutionNetwork, TakesEveryAttentionOfTheRegistryAndKeepsItsBits) {
   const at::Tensor images = at::randn({3, 11, 14, 3});
   const auto plain = make({"cnn.widths=[4,6]"});
-  for (const nn::AttentionEntry& form : nn::attention_entries()) {
-    const auto model = make({"cnn.widths=[4,6]", "cnn.attention=" + std::string(form.name)});
+  for (const std::string& name : ops::attention_names(ops::TokenLayout::grid)) {
+    const auto model = make({"cnn.widths=[4,6]", "cnn.attention=" + name});
     at::set_num_threads(1);
     const at::Tensor one = model->forward({images, {}});
     at::set_num_threads(3);
-    EXPECT_TRUE(at::equal(model->forward({images, {}}), one)) << form.name;
-    EXPECT_GT(model->parameters().size(), plain->parameters().size()) << form.name;
+    EXPECT_TRUE(at::equal(model->forward({images, {}}), one)) << name;
+    EXPECT_GT(model->parameters().size(), plain->parameters().size()) << name;
   }
   at::set_num_threads(2);
 }

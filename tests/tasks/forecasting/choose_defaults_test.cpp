@@ -114,7 +114,7 @@ TEST(ChooseDefaults, AModelThatCountsInSeasonsGetsThemFromTheStep) {
                          int64_t lookback) {
     ForecastConfig config;
     config.model.use_model("seasonal");
-    config.model.baseline.period = period;
+    config.model.period = period;
     config.forecast.lookback = lookback;
     config.forecast.horizon = 12;
     config.train.epochs = 1;
@@ -122,14 +122,12 @@ TEST(ChooseDefaults, AModelThatCountsInSeasonsGetsThemFromTheStep) {
   };
   const data::Series dated = series_of(144, every(0, 1)), plain = series_of(144, every(0));
   EXPECT_EQ(chosen(dated, months, 0, 0),
-            "chosen for 144 rows, one every 1 month: forecast.lookback = 36, model.baseline.period = 12");
-  EXPECT_EQ(chosen(dated, months, 0, 11),
-            "chosen for 144 rows, one every 1 month: model.baseline.period = 1");
+            "chosen for 144 rows, one every 1 month: forecast.lookback = 36, model.period = 12");
+  EXPECT_EQ(chosen(dated, months, 0, 11), "chosen for 144 rows, one every 1 month: model.period = 1");
   EXPECT_EQ(chosen(dated, months, 5, 0), "chosen for 144 rows, one every 1 month: forecast.lookback = 35");
-  EXPECT_EQ(chosen(plain, months, 0, 0),
-            "chosen for 144 rows: forecast.lookback = 24, model.baseline.period = 24");
+  EXPECT_EQ(chosen(plain, months, 0, 0), "chosen for 144 rows: forecast.lookback = 24, model.period = 24");
   EXPECT_EQ(chosen(series_of(144, every(7 * kDay)), months, 0, 0),
-            "chosen for 144 rows, one every 7 d: forecast.lookback = 38, model.baseline.period = 1");
+            "chosen for 144 rows, one every 7 d: forecast.lookback = 38, model.period = 1");
   EXPECT_EQ(chosen(dated, months, 5, 20), "");
 }
 

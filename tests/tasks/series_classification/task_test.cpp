@@ -17,9 +17,13 @@ data::SeriesCollection small_collection(bool padded) {
   config.motifs.steps = 67;
   config.motifs.variables = 3;
   data::SeriesCollection set = data::load_collection(config);
-  if (padded)
-    for (size_t i = 0; i < set.samples.size(); i += 3)
-      set.samples[i] = set.samples[i].narrow(1, 0, 31 + static_cast<int64_t>(i)).contiguous();
+  if (!padded) return set;
+  data::SeriesSamples samples;
+  for (size_t i = 0; i < set.samples.size(); ++i) {
+    const int64_t steps = i % 3 == 0 ? 31 + static_cast<int64_t>(i) : set.samples.steps(i);
+    samples.push_back(set.samples[i].narrow(1, 0, steps).contiguous());
+  }
+  set.samples = samples;
   return set;
 }
 

@@ -1,13 +1,12 @@
-#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/grid_attention.h"
 
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 
-#include "modewise/core/aliases.h"
 #include "modewise/nn/attention/synthesizer_attention.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::nn {
 namespace {
@@ -176,75 +175,57 @@ double count_kronecker(const SynthesizerShape& shape, const AttentionTypeOptions
   return sum;
 }
 
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-  });
+/// The row of the type in the table; throws for an unknown name.
+const ops::AttentionType& grid_type(std::string_view name) {
+  const ops::AttentionType* type = ops::find_attention_type(name, ops::TokenLayout::grid);
+  TORCH_CHECK_VALUE(type != nullptr, "unknown attention '", name, "'");
+  return *type;
 }
 
 }  // namespace
 
-std::span<const AttentionEntry> attention_entries() {
-  static const AttentionEntry forms[] = {
-      {"dot-product", "CT", "softmax(Q Kᵀ / √d) V", true, true, dot_product, count_dot_product},
-      {"linformer", "CL", "softmax attention with keys and values projected to fewer", false, true, linformer,
-       count_linformer},
-      {"dense", "SD", "two linear layers map each token to its row of logits (Tay et al.)", true, true, dense,
-       count_synthesizer<dense_logits>},
-      {"stt", "STT", "mode products of the feature map, channels reduced", false, false,
-       tensor<ReducedAxis::channel>, count_synthesizer<tensor_logits<ReducedAxis::channel>>},
-      {"tensor-height", "STTH", "mode products of the feature map, height reduced", false, false,
-       tensor<ReducedAxis::height>, count_synthesizer<tensor_logits<ReducedAxis::height>>},
-      {"tensor-width", "STTW", "mode products of the feature map, width reduced", false, false,
-       tensor<ReducedAxis::width>, count_synthesizer<tensor_logits<ReducedAxis::width>>},
-      {"additive", "", "sum of tensor, tensor-height and tensor-width", false, false, additive,
+std::span<const GridConstructor> grid_constructors() {
+  static constexpr GridConstructor list[] = {
+      {"dot-product", dot_product, count_dot_product},
+      {"linformer", linformer, count_linformer},
+      {"dense", dense, count_synthesizer<dense_logits>},
+      {"stt", tensor<ReducedAxis::channel>, count_synthesizer<tensor_logits<ReducedAxis::channel>>},
+      {"tensor-height", tensor<ReducedAxis::height>, count_synthesizer<tensor_logits<ReducedAxis::height>>},
+      {"tensor-width", tensor<ReducedAxis::width>, count_synthesizer<tensor_logits<ReducedAxis::width>>},
+      {"additive", additive,
        count_synthesizer<tensor_logits<ReducedAxis::height>, tensor_logits<ReducedAxis::width>,
                          tensor_logits<ReducedAxis::channel>, additive_mixing>},
-      {"random", "SR", "a learned matrix, the same for all samples", true, true, random<true>,
-       count_synthesizer<>, false},
-      {"random-fixed", "", "a fixed random matrix", true, true, random<false>, count_synthesizer<>, false},
-      {"factorized-dense", "FSD", "tensor with Kronecker-factorized matrices", false, false, factorized_dense,
-       count_synthesizer<tensor_logits<ReducedAxis::channel>>},
-      {"factorized-random", "FSR", "softmax of a Kronecker product of small learned matrices", true, true,
-       factorized_random, count_synthesizer<factorized_logits>, false},
-      {"product-random", "", "Kronecker product of small softmax matrices", false, false, product_random,
-       count_product_random, false},
-      {"mixture", "MS", "tensor and factorized-random mixed before the softmax", false, false, mixture,
+      {"random", random<true>, count_synthesizer<>},
+      {"random-fixed", random<false>, count_synthesizer<>},
+      {"factorized-dense", factorized_dense, count_synthesizer<tensor_logits<ReducedAxis::channel>>},
+      {"factorized-random", factorized_random, count_synthesizer<factorized_logits>},
+      {"product-random", product_random, count_product_random},
+      {"mixture", mixture, count_synthesizer<tensor_logits<ReducedAxis::channel>, factorized_logits>},
+      {"mixture-dense", causal_mixture, count_synthesizer<dense_logits, factorized_logits>},
+      {"mixture-printed", printed_mixture,
        count_synthesizer<tensor_logits<ReducedAxis::channel>, factorized_logits>},
-      {"mixture-dense", "", "dense and factorized-random mixed before the softmax", true, true,
-       causal_mixture, count_synthesizer<dense_logits, factorized_logits>},
-      {"mixture-printed", "", "Eq. 20 as printed: probabilities mixed with logits", false, false,
-       printed_mixture, count_synthesizer<tensor_logits<ReducedAxis::channel>, factorized_logits>},
-      {"kronecker", "", "Kronecker product of one softmax matrix per mode (HOT)", false, false,
-       kronecker<ops::Combine::product>, count_kronecker},
-      {"kronecker-sum", "", "mean Kronecker sum of one softmax matrix per mode", false, false,
-       kronecker<ops::Combine::mean>, count_kronecker},
+      {"kronecker", kronecker<ops::Combine::product>, count_kronecker},
+      {"kronecker-sum", kronecker<ops::Combine::mean>, count_kronecker},
   };
-  return forms;
+  return list;
 }
 
-const AttentionEntry* find_attention_entry(std::string_view name) {
-  const auto forms = attention_entries();
-  const std::string current = current_attention(std::string(name));
-  const auto found = std::find_if(forms.begin(), forms.end(), [&](const AttentionEntry& type) {
-    return same_word(type.name, current) || (!type.code.empty() && same_word(type.code, current));
-  });
-  return found == forms.end() ? nullptr : &*found;
+const GridConstructor& grid_constructor(std::string_view name) {
+  return *std::ranges::find(grid_constructors(), grid_type(name).name, &GridConstructor::name);
 }
 
 std::shared_ptr<Attention> make_attention(Initializer& init, std::string_view name,
                                           const SynthesizerShape& shape,
                                           const AttentionTypeOptions& options) {
-  const AttentionEntry* type = find_attention_entry(name);
-  TORCH_CHECK_VALUE(type != nullptr, "unknown attention '", name, "'");
-  TORCH_CHECK_VALUE(!options.causal || type->causal, "attention '", type->name,
+  const ops::AttentionType& type = grid_type(name);
+  TORCH_CHECK_VALUE(!options.causal || type.causal, "attention '", type.name,
                     "' cannot be causal: each of its rows depends on every token");
   TORCH_CHECK_VALUE(
-      shape.columns() == shape.rows() || type->rectangular, "attention '", type->name,
+      shape.columns() == shape.rows() || type.cross_attention, "attention '", type.name,
       "' has no cross-attention: its definition has one feature map, so as many keys as tokens");
-  TORCH_CHECK_VALUE(shape.width % shape.heads == 0, "attention '", type->name, "': heads = ", shape.heads,
+  TORCH_CHECK_VALUE(shape.width % shape.heads == 0, "attention '", type.name, "': heads = ", shape.heads,
                     " must divide the width ", shape.width);
-  return type->make(init, shape, options);
+  return grid_constructor(type.name).make(init, shape, options);
 }
 
 }  // namespace modewise::nn

@@ -1,0 +1,243 @@
+#include "modewise/data/forecasting/local_clock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace modewise::data {
+namespace {
+
+constexpr int64_t kClockHour = 3600, kClockDay = 24 * kClockHour, kClockSummer = 215 * kClockDay,
+                  kClockYear = 300 * kClockDay;
+
+struct Rows {
+  std::span<const int64_t> dates;
+  std::span<const int32_t> series;  // empty: one series
+  int64_t step = 0;                 // the most common difference
+
+  int32_t series_of(int64_t row) const { return series.empty() ? 0 : series[static_cast<size_t>(row)]; }
+  int64_t date_of(int64_t row) const { return dates[static_cast<size_t>(row)]; }
+};
+
+int64_t common_step(std::vector<int64_t> dates) {
+  std::sort(dates.begin(), dates.end());
+  std::unordered_map<int64_t, int64_t> counts;
+  for (size_t i = 1; i < dates.size(); ++i)
+    if (dates[i] > dates[i - 1]) ++counts[dates[i] - dates[i - 1]];
+  int64_t step = 0;
+  for (const auto& [difference, count] : counts)
+    if (step == 0 || count > counts[step] || (count == counts[step] && difference < step)) step = difference;
+  return step;
+}
+
+/// Whether clocks change at such a time: in the night, in spring or autumn.
+bool in_a_night_of_change(int64_t date) {
+  const io::CivilTime time = io::to_civil(date);
+  return time.hour <= 4 && ((time.month >= 3 && time.month <= 4) || (time.month >= 9 && time.month <= 11));
+}
+
+bool on_sunday(int64_t date) {
+  return ((date / kClockDay + 3) % 7 + 7) % 7 == 6;
+}
+
+/// Whether a series has two rows of a date, or leaves out one hour.
+bool repeats_or_skips_an_hour(const Rows& rows) {
+  std::vector<std::pair<int32_t, int64_t>> all;
+  for (int64_t row = 0; row < std::ssize(rows.dates); ++row)
+    all.emplace_back(rows.series_of(row), rows.date_of(row));
+  std::sort(all.begin(), all.end());
+  return std::adjacent_find(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+           return a.first == b.first &&
+                  (a.second == b.second || b.second - a.second == rows.step + kClockHour);
+         }) != all.end();
+}
+
+/// For each row whether its cell is the second of the two values of a column; empty for other columns.
+std::vector<bool> two_values(const io::CsvColumn& column, int64_t rows) {
+  std::vector<bool> second;
+  const auto fill = [&](const auto& cells, const auto& missing) {
+    auto other = cells[0];
+    for (int64_t row = 0; row < rows; ++row) {
+      const auto cell = cells[static_cast<size_t>(row)];
+      if (missing(cell)) return std::vector<bool>();
+      if (cell != cells[0] && other == cells[0]) other = cell;
+      if (cell != cells[0] && cell != other) return std::vector<bool>();
+      second.push_back(cell != cells[0]);
+    }
+    return other == cells[0] ? std::vector<bool>() : second;
+  };
+  if (column.kind == io::CsvColumn::text)
+    return fill(column.texts, [](std::string_view text) { return text.empty(); });
+  if (column.kind == io::CsvColumn::number) return fill(column.numbers, [](double x) { return x != x; });
+  return {};
+}
+
+/// The clock if the rows with `summer` are one hour ahead: each series then has a date once, and at each
+/// change of the column one step passes.
+std::optional<LocalClock> clock_of_flags(const Rows& rows, const std::vector<bool>& summer) {
+  const auto count = std::ssize(rows.dates);
+  std::vector<int64_t> standard;
+  for (int64_t row = 0; row < count; ++row)
+    standard.push_back(rows.date_of(row) - (summer[static_cast<size_t>(row)] ? kClockHour : 0));
+  std::vector<int64_t> order(standard.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  const auto at = [&](int64_t place) {
+    const auto row = static_cast<size_t>(order[static_cast<size_t>(place)]);
+    return std::pair(standard[row], static_cast<bool>(summer[row]));
+  };
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return std::pair(standard[static_cast<size_t>(a)], rows.series_of(a)) <
+           std::pair(standard[static_cast<size_t>(b)], rows.series_of(b));
+  });
+  const int64_t base = at(0).second ? kClockHour : 0;
+  LocalClock clock;
+  for (int64_t place = 1; place < count; ++place) {
+    const auto [before, was_summer] = at(place - 1);
+    const auto [date, is_summer] = at(place);
+    if (date == before &&
+        (was_summer != is_summer || rows.series_of(order[static_cast<size_t>(place)]) ==
+                                        rows.series_of(order[static_cast<size_t>(place - 1)])))
+      return std::nullopt;
+    if (was_summer == is_summer) continue;
+    if (date - before != rows.step || !in_a_night_of_change(date + (is_summer ? kClockHour : 0)))
+      return std::nullopt;
+    clock.changes.push_back({date + base, (is_summer ? kClockHour : 0) - base});
+  }
+  if (clock.changes.empty()) return std::nullopt;
+  for (const int64_t date : standard) clock.dates.push_back(date + base);
+  return clock;
+}
+
+std::optional<LocalClock> clock_of_columns(const io::CsvTable& table, const TableTime& time,
+                                           const Rows& rows) {
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (time.takes(i)) continue;
+    std::vector<bool> flags = two_values(table.columns[i], table.rows);
+    if (flags.empty()) continue;
+    for (int swap = 0; swap < 2; ++swap, flags.flip())
+      if (std::optional<LocalClock> clock = clock_of_flags(rows, flags)) {
+        clock->column = i;
+        return clock;
+      }
+  }
+  return std::nullopt;
+}
+
+/// Changes of the clock in the rows of one series, from the earliest to the latest.
+std::optional<std::vector<ClockChange>> changes_in_order(const Rows& rows, const std::vector<int64_t>& order,
+                                                         std::vector<int64_t>& dates) {
+  struct Jump {
+    size_t place;
+    int64_t seconds;
+  };
+  std::vector<Jump> jumps;
+  bool repeats = false;
+  for (size_t place = 1; place < order.size(); ++place) {
+    const int64_t before = rows.date_of(order[place - 1]), date = rows.date_of(order[place]);
+    const bool night = in_a_night_of_change(date) && on_sunday(date);
+    if (night && date - before == rows.step - kClockHour) {
+      for (const Jump& jump : jumps)
+        if (jump.seconds < 0 && date - rows.date_of(order[jump.place]) < kClockYear) return std::nullopt;
+      jumps.push_back({place, -kClockHour});
+      repeats = true;
+    } else if (night && date - before == rows.step + kClockHour) {
+      jumps.push_back({place, kClockHour});
+    } else if (date <= before) {
+      return std::nullopt;
+    }
+  }
+  const int64_t last = rows.date_of(order.back());
+  std::vector<ClockChange> changes;
+  int64_t shift = 0;
+  size_t next = 0;
+  for (size_t place = 0; place < order.size(); ++place) {
+    const int64_t date = rows.date_of(order[place]);
+    if (next < jumps.size() && jumps[next].place == place) {
+      if (const int64_t seconds = jumps[next++].seconds; repeats || last - date < kClockSummer) {
+        shift += seconds;
+        changes.push_back({date - shift, shift});
+      }
+    }
+    dates[static_cast<size_t>(order[place])] = date - shift;
+  }
+  return changes;
+}
+
+std::optional<LocalClock> clock_of_order(const Rows& rows) {
+  std::map<int32_t, std::vector<int64_t>> order;
+  for (int64_t row = 0; row < std::ssize(rows.dates); ++row) order[rows.series_of(row)].push_back(row);
+  LocalClock clock;
+  clock.dates.assign(rows.dates.begin(), rows.dates.end());
+  for (auto at = order.begin(); at != order.end(); ++at) {
+    std::vector<int64_t>& series = at->second;
+    if (rows.date_of(series.front()) > rows.date_of(series.back()))
+      std::reverse(series.begin(), series.end());
+    const auto changes = changes_in_order(rows, series, clock.dates);
+    if (!changes) return std::nullopt;
+    if (at == order.begin())
+      clock.changes = *changes;
+    else if (clock.changes != *changes)
+      return std::nullopt;  // series that begin at different seasons need a column
+  }
+  if (clock.changes.empty()) return std::nullopt;
+  return clock;
+}
+
+std::string note_of(const LocalClock& clock, const io::CsvTable& table, const io::DateStyle& style) {
+  const ClockChange& first = clock.changes[0];
+  const bool ends = first.shift < 0;
+  const std::string change = fmt::format(
+      "daylight saving time {} at {}{}", ends ? "ends" : "begins", io::format_date_time(first.from, style),
+      clock.changes.size() == 1
+          ? ""
+          : fmt::format(", the first of {} changes of the clock", clock.changes.size()));
+  return fmt::format(
+      "{}: {}, known from {}", change,
+      ends ? "the repeated hour is one hour later" : "the hour left out is not missing",
+      clock.column ? fmt::format("column '{}'", table.columns[*clock.column].name) : "the order of rows");
+}
+
+}  // namespace
+
+std::optional<LocalClock> find_local_clock(const io::CsvTable& table, const TableTime& time,
+                                           std::span<const int32_t> series_of_row) {
+  if (time.columns.empty() || time.style.epoch != 0 || time.style.has_offset || table.rows < 3)
+    return std::nullopt;
+  if (std::find(time.dates.begin(), time.dates.end(), io::kMissingDate) != time.dates.end())
+    return std::nullopt;
+  const Rows rows{time.dates, series_of_row, common_step(time.dates)};
+  if (rows.step <= 0 || rows.step > kClockHour || kClockHour % rows.step != 0) return std::nullopt;
+  if (!repeats_or_skips_an_hour(rows)) return std::nullopt;
+  std::optional<LocalClock> clock = clock_of_columns(table, time, rows);
+  if (!clock) clock = clock_of_order(rows);
+  if (clock) clock->note = note_of(*clock, table, time.style);
+  return clock;
+}
+
+std::optional<std::vector<int64_t>> local_dates(const io::CsvTable& table, const TableTime& time,
+                                                io::CsvOptions options) {
+  if (time.columns.size() != 1 || time.parts || !time.style.has_offset) return std::nullopt;
+  const std::string& name = table.columns[time.columns[0]].name;
+  options.header = table.had_header ? io::CsvOptions::yes : io::CsvOptions::no;
+  options.is_text = [&](std::string_view column) { return column == name; };
+  const io::CsvTable texts = io::read_csv(table.source, options);
+  const io::CsvColumn* column = texts.find(name);
+  if (column == nullptr || texts.rows != table.rows) return std::nullopt;
+  std::vector<int64_t> dates = time.dates;
+  bool differ = false;
+  for (size_t row = 0; row < dates.size(); ++row) {
+    const auto written = io::read_date_time(column->texts[row]);
+    if (!written || dates[row] == io::kMissingDate) continue;
+    const int64_t offset = int64_t{written->style.offset_minutes - time.style.offset_minutes} * 60;
+    dates[row] += offset;
+    differ = differ || offset != 0;
+  }
+  if (!differ) return std::nullopt;
+  return dates;
+}
+
+}  // namespace modewise::data

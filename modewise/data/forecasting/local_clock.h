@@ -1,0 +1,37 @@
+#pragma once
+// Local clocks with daylight saving time: tables whose dates repeat an hour in autumn and leave one out in
+// spring.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/time_axis.h"
+#include "modewise/io/tables/csv.h"
+
+namespace modewise::data {
+
+struct LocalClock {
+  std::vector<int64_t> dates;        // of each row, as if the clock of the first date did not change
+  std::vector<ClockChange> changes;  // ascending
+  std::optional<size_t> column;      // column that distinguishes daylight saving time from standard time
+  std::string note;
+};
+
+/// Finds the changes of the clock: by a column of two values that is another one in each season (CET and
+/// CEST, Y and N), else by the order of rows, which repeats an hour of a Sunday night once a year. An hour
+/// left out on a Sunday night of spring is a change if the table repeats one in autumn or ends before autumn.
+/// `series_of_row`: series of each row of a long table, else empty. None if the dates need no change, or none
+/// explains them.
+std::optional<LocalClock> find_local_clock(const io::CsvTable& table, const TableTime& time,
+                                           std::span<const int32_t> series_of_row);
+
+/// Dates on the local clock of each row, for columns whose UTC offset changes over the year; TableTime has
+/// them in UTC. None for other columns.
+std::optional<std::vector<int64_t>> local_dates(const io::CsvTable& table, const TableTime& time,
+                                                io::CsvOptions options);
+
+}  // namespace modewise::data

@@ -1,0 +1,326 @@
+#include "modewise/data/forecasting/series_in_rows.h"
+
+#include <ATen/ops/full.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
+#include "modewise/data/forecasting/sources.h"
+#include "modewise/data/forecasting/table_rows.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/io/number_text.h"
+#include "modewise/io/tables/csv_dialect.h"
+#include "modewise/io/tables/csv_scanner.h"
+#include "modewise/io/tables/date_column.h"
+#include "modewise/io/text_input.h"
+
+namespace modewise::data {
+namespace {
+
+constexpr size_t kMinDates = 3, kMinYears = 4, kMinNumbered = 6;
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The year of a name such as 1960 or 1960 [YR1960]; 0: none.
+int64_t year_of(std::string_view text) {
+  if (const size_t space = text.find(' '); space != std::string_view::npos) text = text.substr(0, space);
+  if (text.size() != 4 || !is_digits(text)) return 0;
+  const int64_t year = std::stoll(std::string(text));
+  return year >= 1500 && year <= 2200 ? year : 0;
+}
+
+/// Dates at the end of a header.
+struct HeaderDates {
+  size_t first = 0;  // column of the first
+  std::vector<int64_t> dates;
+  io::DateStyle style;
+  bool years = false;
+};
+
+std::optional<HeaderDates> years_of_header(const std::vector<std::string>& names) {
+  HeaderDates found;
+  found.years = true;
+  found.style.has_day = false;
+  found.style.clock = io::DateStyle::no_clock;
+  std::vector<int64_t> years;
+  found.first = names.size();
+  while (found.first > 0 && year_of(names[found.first - 1]) != 0) --found.first;
+  for (size_t i = found.first; i < names.size(); ++i) years.push_back(year_of(names[i]));
+  if (found.first == 0 || years.size() < kMinYears) return std::nullopt;
+  for (size_t i = 0; i < years.size(); ++i) {
+    if (i > 0 && (years[i] <= years[i - 1] || years[i] - years[i - 1] != years[1] - years[0]))
+      return std::nullopt;
+    found.dates.push_back(io::to_seconds({years[i], 1, 1, 0, 0, 0}));
+  }
+  return found;
+}
+
+std::optional<HeaderDates> dates_of_header(const std::vector<std::string>& names) {
+  HeaderDates found;
+  found.first = names.size();
+  while (found.first > 0 && io::read_date_time(names[found.first - 1])) --found.first;
+  if (found.first == 0 || names.size() - found.first < kMinDates) return years_of_header(names);
+  io::DateColumn column;
+  for (size_t i = found.first; i < names.size(); ++i)
+    if (!column.add(names[i])) return std::nullopt;
+  if (!column.decide()) return std::nullopt;
+  found.style = column.style();
+  found.dates = column.take_dates();
+  for (size_t i = 1; i < found.dates.size(); ++i)
+    if (found.dates[i] <= found.dates[i - 1]) return std::nullopt;
+  return found;
+}
+
+/// The first two rows of a file.
+struct Beginning {
+  std::vector<std::string> header, below;
+};
+
+Beginning beginning_of(const std::string& path, const io::CsvOptions& options) {
+  const io::MappedFile file(path);
+  const io::TextInput input(file.bytes(), path);
+  const io::CsvDialect dialect = io::guess_dialect(input.text(), path, options);
+  io::CsvScanner scanner(input.text(), dialect.delimiter, path);
+  scanner.leave_out(dialect.left_out);
+  Beginning rows;
+  scanner.row([&](size_t, std::string_view cell) { rows.header.emplace_back(io::strip_spaces(cell)); });
+  scanner.row([&](size_t, std::string_view cell) { rows.below.emplace_back(io::strip_spaces(cell)); });
+  if (!rows.header.empty() && rows.header.back().empty()) rows.header.pop_back();  // of a trailing delimiter
+  return rows;
+}
+
+std::optional<HeaderDates> dated_header(const std::string& path, const io::CsvOptions& options) {
+  if (options.header == io::CsvOptions::no) return std::nullopt;
+  const Beginning rows = beginning_of(path, options);
+  std::optional<HeaderDates> found = dates_of_header(rows.header);
+  if (!found || rows.below.size() < found->first) return std::nullopt;
+  for (size_t i = 0; i < found->first; ++i)
+    if (io::read_date_time(rows.below[i])) return std::nullopt;  // a table of dated rows
+  return found;
+}
+
+/// Column where a run of names such as V2, V3 … to the end begins.
+size_t first_numbered(const std::vector<std::string>& names) {
+  const auto parts = [](std::string_view name) {
+    size_t at = name.size();
+    while (at > 0 && std::isdigit(static_cast<unsigned char>(name[at - 1])) != 0) --at;
+    const std::string_view digits = name.substr(at);
+    return std::pair(name.substr(0, at), digits.empty() || digits.size() > 9
+                                             ? int64_t{-1}
+                                             : static_cast<int64_t>(std::stoll(std::string(digits))));
+  };
+  size_t first = names.size();
+  while (first > 0) {
+    const auto [prefix, number] = parts(names[first - 1]);
+    if (prefix.empty() || number < 0) break;
+    if (first < names.size()) {
+      const auto [next_prefix, next] = parts(names[first]);
+      if (prefix != next_prefix || number + 1 != next) break;
+    }
+    --first;
+  }
+  return first;
+}
+
+std::vector<std::string> column_names(const io::CsvTable& table) {
+  std::vector<std::string> names;
+  for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos;
+}
+
+/// Labels of the rows from some columns of texts, joined by "/" without empty cells.
+std::vector<std::string> labels_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
+  std::vector<std::string> labels;
+  for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
+    std::vector<std::string_view> cells;
+    for (const size_t column : columns)
+      if (const std::string_view cell = table.columns[column].texts[row]; !cell.empty())
+        cells.push_back(cell);
+    labels.push_back(fmt::format("{}", fmt::join(cells, "/")));
+  }
+  return labels;
+}
+
+bool all_differ(const std::vector<std::string>& labels) {
+  const std::set<std::string_view> distinct(labels.begin(), labels.end());
+  return distinct.size() == labels.size() && !distinct.contains("");
+}
+
+/// Id columns among the first `fixed` columns, which hold texts.
+std::vector<size_t> id_columns(const io::CsvTable& table, size_t fixed, const ForecastDataConfig& config) {
+  std::vector<size_t> columns, words, numbers;
+  const std::vector<std::string> names = column_names(table);
+  if (!config.id.empty() && config.id[0] != "none") {
+    for (const std::string& name : config.id) {
+      const auto at = std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(fixed), name);
+      require(at - names.begin() < static_cast<std::ptrdiff_t>(fixed), ErrorKind::config,
+              "data.id: {} has no column '{}' before its values{}", table.source, name,
+              nearest_name_hint(name, names));
+      columns.push_back(static_cast<size_t>(at - names.begin()));
+    }
+    return columns;
+  }
+  for (size_t i = 0; i < fixed; ++i) {
+    const io::TextCells& cells = table.columns[i].texts;
+    (std::all_of(cells.begin(), cells.end(), [](auto cell) { return cell.empty() || is_number(cell); })
+         ? numbers
+         : words)
+        .push_back(i);
+  }
+  for (const size_t column : words)
+    if (all_differ(labels_of(table, {column}))) return {column};
+  if (!words.empty() && all_differ(labels_of(table, words))) return words;
+  for (const size_t column : numbers)
+    if (all_differ(labels_of(table, {column}))) return {column};
+  return words;
+}
+
+/// Rows that end in missing cells end in the last row of the result.
+int64_t align_ends(std::vector<double>& numbers) {
+  const auto last = std::find_if(numbers.rbegin(), numbers.rend(), [](double x) { return !std::isnan(x); });
+  const auto shift = last == numbers.rend() ? 0 : last - numbers.rbegin();
+  std::rotate(numbers.begin(), numbers.end() - shift, numbers.end());
+  return shift;
+}
+
+}  // namespace
+
+bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options) {
+  if (config.orient != "auto") return config.orient == "rows";
+  return !names_time(config) && config.categories.empty() && dated_header(config.path, options).has_value();
+}
+
+Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& asked) {
+  const std::optional<HeaderDates> dated = dated_header(config.path, asked);
+  io::CsvOptions options = asked;
+  options.header = io::CsvOptions::yes;
+  size_t fixed = 0;
+  if (dated) {
+    fixed = dated->first;
+  } else {
+    const std::vector<std::string> header = beginning_of(config.path, options).header;
+    fixed = first_numbered(header);
+    if (fixed == 0) fixed = 1;  // V1 holds the ids
+    if (header.size() < fixed + kMinDates) {
+      const io::CsvTable table = io::read_csv(config.path, options);
+      fixed = 0;
+      while (fixed < table.columns.size() && table.columns[fixed].kind == io::CsvColumn::text) ++fixed;
+    }
+  }
+  const std::vector<std::string> header = beginning_of(config.path, options).header;
+  const std::set<std::string> texts(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(fixed));
+  options.is_text = [&](std::string_view name) {
+    return texts.contains(std::string(name)) || (name.starts_with("column ") && texts.contains(""));
+  };
+  const io::CsvTable table = io::read_csv(config.path, options);
+  const std::vector<size_t> ids = id_columns(table, fixed, config);
+  std::vector<std::string> labels = ids.empty() ? numbered_labels(table.rows, 1) : labels_of(table, ids);
+  for (std::set<std::string> seen; const std::string& label : labels)
+    require(seen.insert(label).second && !label.empty(), ErrorKind::data,
+            "{}: the series are its rows, but {}; data.id names the columns that identify a row",
+            table.source,
+            label.empty() ? "one has an empty label" : fmt::format("'{}' labels two of them", label));
+
+  const size_t steps = table.columns.size() - fixed;
+  require(steps >= 2, ErrorKind::data, "{}: expected rows of at least 2 values after {} columns of texts",
+          table.source, fixed);
+  for (size_t i = fixed; i < table.columns.size(); ++i) {
+    const io::CsvColumn& column = table.columns[i];
+    require(column.kind == io::CsvColumn::number ||
+                (column.kind == io::CsvColumn::text && std::all_of(column.texts.begin(), column.texts.end(),
+                                                                   [](auto cell) { return cell.empty(); })),
+            ErrorKind::data, "{}: the series are its rows, but column '{}' holds {}", table.source,
+            column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
+  }
+  Series series;
+  DatedRows laid;
+  laid.axis.length = static_cast<int64_t>(steps);
+  TableTime time;
+  if (dated) {
+    time.dates = dated->dates;
+    laid = lay_rows(
+        dated->dates, [](int64_t) { return 1; }, dated->style, table.source, config);
+    if (dated->years) series.time_columns = {{"year"}, true, {}};
+  }
+  const std::vector<size_t> chosen = chosen_columns(labels, config, table.source);
+  const auto count = std::ssize(chosen);
+  series.values = at::full({laid.axis.length, count}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
+  std::vector<int64_t> shifts;
+  int64_t shifted = 0;
+  SeriesMode mode{"series", {}, false};
+  for (int64_t i = 0; i < count; ++i) {
+    const size_t row = chosen[static_cast<size_t>(i)];
+    std::vector<double> numbers;
+    for (size_t column = fixed; column < table.columns.size(); ++column)
+      numbers.push_back(table.columns[column].kind == io::CsvColumn::number
+                            ? table.columns[column].numbers[row]
+                            : std::numeric_limits<double>::quiet_NaN());
+    shifts.push_back(dated ? 0 : align_ends(numbers));
+    shifted += shifts.back() > 0;
+    place_numbers(numbers, time, laid.rows, config, series.values.mutable_data_ptr<double>() + i, count);
+    mode.labels.push_back(labels[row]);
+  }
+  std::vector<std::string> names, unused;
+  for (size_t i = 0; i < fixed; ++i)
+    if (const std::string& name = table.columns[i].name; std::find(ids.begin(), ids.end(), i) != ids.end())
+      names.push_back(name);
+    else
+      unused.push_back("'" + name + "'");
+  if (!names.empty()) mode.name = fmt::format("{}", fmt::join(names, "/"));
+  series.modes = {mode};
+  series.time = laid.axis;
+  series.header = true;
+  const std::string first = table.columns[fixed].name;
+  series.notes.push_back(fmt::format(
+      "the series are the rows, {} from '{}' on; data.orient = columns reads columns as variables",
+      dated ? "at the dates of the header" : "with a value in each column", first));
+  if (shifted > 0)
+    series.notes.push_back(
+        fmt::format("{} series end{} before the last column and {} read as ending with the others", shifted,
+                    shifted == 1 ? "s" : "", shifted == 1 ? "is" : "are"));
+  if (!unused.empty())
+    series.notes.push_back(fmt::format(
+        "column{} {} {} one value for each series and {} dropped", unused.size() == 1 ? "" : "s",
+        fmt::join(unused, ", "), unused.size() == 1 ? "holds" : "hold", unused.size() == 1 ? "is" : "are"));
+  series.notes.insert(series.notes.end(), laid.notes.begin(), laid.notes.end());
+  std::vector<std::string> columns;
+  for (size_t i = fixed; i < table.columns.size(); ++i) columns.push_back(table.columns[i].name);
+  series.place = [lines = TableLines(table), chosen, shifts, rows = laid.rows, columns](int64_t row,
+                                                                                        int64_t index) {
+    if (!rows.empty()) row = std::find(rows.begin(), rows.end(), row) - rows.begin();
+    row -= shifts[static_cast<size_t>(index)];
+    return fmt::format("{}:{}: column '{}'", lines.path(),
+                       lines(static_cast<int64_t>(chosen[static_cast<size_t>(index)])),
+                       columns[static_cast<size_t>(row)]);
+  };
+  return series;
+}
+
+void require_known_orient(const io::CsvTable& table, const ForecastDataConfig& config) {
+  if (config.orient != "auto" || !table.had_header || table.rows < 2 || !config.columns.empty()) return;
+  const std::vector<std::string> names = column_names(table);
+  const size_t first = std::max<size_t>(first_numbered(names), 1);
+  if (names.size() < first + kMinNumbered) return;
+  for (size_t i = 0; i < first; ++i) {
+    if (table.columns[i].kind != io::CsvColumn::text || !all_differ(labels_of(table, {i}))) continue;
+    fail(ErrorKind::data,
+         "{}: each row has another text in column '{}' and the values of '{}' to '{}': data.orient = rows if "
+         "the "
+         "rows are the series, data.orient = columns if the columns are the variables",
+         table.source, table.columns[i].name, names[first], names.back());
+  }
+}
+
+}  // namespace modewise::data

@@ -1,0 +1,24 @@
+#pragma once
+// Hugging Face tokenizer_config.json and special_tokens_map.json: begin and end tokens of a tokenizer.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "modewise/io/json_scanner.h"
+
+namespace modewise::io {
+
+struct TokenizerSettings {
+  std::optional<bool> add_begin;          // add_bos_token: the begin token is put before a text
+  std::optional<std::string> begin, end;  // bos_token and eos_token
+};
+
+/// Reads one of the two files over `settings`; null and other members are ignored. Throws data errors that
+/// name `source`, offset and rule.
+void read_tokenizer_settings(std::string_view json, const std::string& source, TokenizerSettings& settings);
+
+/// The name of a token, "<s>" or {"content": "<s>", …}; nullopt for null.
+std::optional<std::string> read_token_name(JsonScanner& json);
+
+}  // namespace modewise::io
