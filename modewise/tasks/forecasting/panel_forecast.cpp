@@ -15,13 +15,12 @@
 #include "modewise/io/arrays/npz.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/train/distributed/distribute.h"
 #include "modewise/train/loop/task.h"
 
 namespace modewise::tasks {
 namespace {
-
-using report::csv_cell;
 
 /// Row `row` of series `s`, also beyond its end.
 int64_t seconds_of(const data::Panel& panel, int64_t s, int64_t row) {
@@ -245,35 +244,16 @@ PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedF
   return result;
 }
 
-namespace {
-
-std::string number_text(double value) {
-  if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
-  return fmt::format("{}", static_cast<float>(value));
-}
-
-std::string joined(const std::vector<std::string>& cells, report::CsvReader reader) {
-  std::string text;
-  for (const std::string& cell : cells) text += (text.empty() ? "" : ",") + csv_cell(cell, reader);
-  return text;
-}
-
-}  // namespace
-
 std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, report::CsvReader reader) {
-  const std::vector<std::string>& times = panel.time_columns.names;
-  std::string text = joined(panel.layout.id, reader) + "," + (times.empty() ? "row" : joined(times, reader));
-  for (const std::string& value : panel.layout.values) {
-    text += "," + csv_cell(value, reader);
-    for (const double level : forecast.levels)
-      text += "," + csv_cell(fmt::format("{}_q{:g}", value, level), reader);
-  }
-  text += "\n";
+  std::string text = cells_text(panel.layout.id, reader) + "," +
+                     time_names(panel.time_columns, panel.clock.dated, reader) +
+                     value_names(panel.layout.values, forecast.levels, reader) + "\n";
   const size_t levels = forecast.levels.size();
   for (int64_t s = 0; s < panel.series(); ++s) {
-    const std::string id = joined(panel.layout.series[static_cast<size_t>(s)], reader);
+    const std::string id = cells_text(panel.layout.series[static_cast<size_t>(s)], reader);
     for (int64_t step = 0; step < forecast.steps; ++step) {
-      text += id + "," + csv_cell(time_text(panel, s, panel.rows(s) + step));
+      const int64_t row = panel.rows(s) + step;
+      text += id + "," + time_cells(panel.time_columns, time_text(panel, s, row), seconds_of(panel, s, row));
       for (int64_t v = 0; v < forecast.variables; ++v) {
         const auto at = static_cast<size_t>((s * forecast.variables + v) * forecast.steps + step);
         text += "," + number_text(forecast.values[at]);
