@@ -20,6 +20,7 @@ std::string cells_text(const std::vector<std::string>& cells, report::CsvReader 
 }
 
 std::string number_text(double value) {
+  if (std::isnan(value)) return "";
   if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
   return fmt::format("{}", static_cast<float>(value));
 }

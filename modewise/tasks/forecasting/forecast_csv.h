@@ -12,7 +12,8 @@ namespace modewise::tasks {
 
 /// The cells, separated by commas.
 std::string cells_text(const std::vector<std::string>& cells, report::CsvReader reader);
-/// A number with float32 precision; in units it may exceed the range of float32.
+/// A number with float32 precision; in units it may exceed the range of float32. Empty for NaN: a series
+/// without a forecast.
 std::string number_text(double value);
 /// ",OT,OT_q0.025,…": each name with its quantiles, after a comma.
 std::string value_names(const std::vector<std::string>& names, const std::vector<double>& levels,
