@@ -38,7 +38,6 @@ enum class RandomSite : uint32_t {
   perturbation = 8,  // of test samples, to measure robustness
   masking = 9,       // of tokens, for masked language modelling
   shard = 10,        // seeds of the parts of a batch
-  windows = 11,      // origins of training windows
   spectral_norm = 14,
   decomposition = 15,
   dropout = 16  // first dropout of a model; the others follow

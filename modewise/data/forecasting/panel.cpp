@@ -209,7 +209,7 @@ int64_t draw_origin(int64_t rows, WindowShape shape, uint64_t seed, uint64_t bat
   const int64_t last = std::max<int64_t>(rows - shape.horizon, std::min<int64_t>(rows / 2, rows - 1));
   const int64_t first = std::clamp<int64_t>(shape.lookback / 2, 1, std::max<int64_t>(last, 1));
   const int64_t choices = std::max<int64_t>(last - first + 1, 1);
-  const RandomStream stream{seed, RandomSite::windows, batch};
+  const RandomStream stream{seed, RandomSite::augmentation, batch};
   return first + static_cast<int64_t>(stream.word(series) % static_cast<uint64_t>(choices));
 }
 
