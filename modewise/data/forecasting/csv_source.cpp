@@ -239,7 +239,7 @@ Frame described(const io::CsvTable& table, const TableTime& time) {
   if (!table.suspect_row.empty())
     frame.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
-  frame.notes = time.notes;
+  frame.notes.insert(frame.notes.end(), time.notes.begin(), time.notes.end());
   for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
   return frame;
 }
