@@ -93,10 +93,11 @@ std::vector<int64_t> lay_out(Panel& panel, const LongTable& table, const Grouped
       last = at;
     }
     const int64_t missing = last + 1 - std::ssize(rows);
-    require(missing <= std::max<int64_t>(std::ssize(rows), 10), ErrorKind::data,
-            "{}: series '{}' has {} rows over {} steps of {}: more than half would be missing; part the table by "
-            "time step, or set data.resample",
-            panel.source, table.ids.labels[s], rows.size(), last + 1, panel.clock.frequency_text());
+    require(
+        missing <= std::max<int64_t>(std::ssize(rows), 10), ErrorKind::data,
+        "{}: series '{}' has {} rows over {} steps of {}: more than half would be missing; part the table by "
+        "time step, or set data.resample",
+        panel.source, table.ids.labels[s], rows.size(), last + 1, panel.clock.frequency_text());
     filled += std::max<int64_t>(missing, 0);
     panel.offsets.push_back(panel.offsets.back() + last + 1);
   }
@@ -140,10 +141,12 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
 }
 
 Panel load_panel(const ForecastDataConfig& config) {
-  require(config.resample.empty(), ErrorKind::config, "data.resample: the series of a panel are not resampled");
+  require(config.resample.empty(), ErrorKind::config,
+          "data.resample: the series of a panel are not resampled");
   std::optional<LongTable> table = read_long_table(config);
   require(table.has_value(), ErrorKind::data,
-          "{}: expected a long table with a column of series ids, such as unique_id: data.id names it", config.path);
+          "{}: expected a long table with a column of series ids, such as unique_id: data.id names it",
+          config.path);
   Panel panel;
   panel.source = table->table.source;
   panel.header = table->table.had_header;
@@ -161,8 +164,8 @@ Panel load_panel(const ForecastDataConfig& config) {
   bool* seen = observed.mutable_data_ptr<bool>();
   int64_t cells = 0;
   const auto is_missing = [&](double value) {
-    return std::isnan(value) || std::find(config.missing_values.begin(), config.missing_values.end(), value) !=
-                                    config.missing_values.end();
+    return std::isnan(value) || std::find(config.missing_values.begin(), config.missing_values.end(),
+                                          value) != config.missing_values.end();
   };
   for (int64_t v = 0; v < width; ++v) {
     io::CsvColumn& column = table->table.columns[table->values[static_cast<size_t>(v)]];

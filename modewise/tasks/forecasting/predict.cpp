@@ -36,7 +36,8 @@ void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_
 std::string long_csv(const Forecast& forecast, CsvReader reader) {
   const data::LongLayout& layout = *forecast.layout;
   const size_t width = layout.values.size();
-  std::string text = cells_text(layout.id, reader) + "," + time_names(forecast.time_columns, forecast.dated, reader);
+  std::string text =
+      cells_text(layout.id, reader) + "," + time_names(forecast.time_columns, forecast.dated, reader);
   text += value_names(layout.values, forecast.levels, reader);
   text += "\n";
   const size_t steps = forecast.times.size();
@@ -44,7 +45,8 @@ std::string long_csv(const Forecast& forecast, CsvReader reader) {
     const auto values = std::span(forecast.values).subspan(id * width * steps, width * steps);
     if (std::all_of(values.begin(), values.end(), [](double x) { return std::isnan(x); })) continue;
     for (size_t step = 0; step < forecast.times.size(); ++step) {
-      text += cells_text(layout.series[id], reader) + "," + time_cells(forecast.time_columns, forecast.times[step], forecast.seconds[step]);
+      text += cells_text(layout.series[id], reader) + "," +
+              time_cells(forecast.time_columns, forecast.times[step], forecast.seconds[step]);
       for (size_t i = 0; i < width; ++i) append_numbers(text, forecast, id * width + i, step);
       text += "\n";
     }
