@@ -146,7 +146,7 @@ def test_panel_yes_and_no(tmp_path):
     shared = {name: ("2000-01-01", np.arange(60.0) + i) for i, name in enumerate("ab")}
     table = panel(tmp_path / "p.csv", shared)
     result = train(table, tmp_path / "tensor", "--model", "repeat")
-    assert "panel" not in result.stderr
+    assert "as a panel" not in result.stderr
     train(table, tmp_path / "panel", "--model", "repeat", "--set", "data.panel=yes")
     assert "mase" in metrics(tmp_path / "panel")["test"] and "mase" not in metrics(tmp_path / "tensor")["test"]
     assert predictions(tmp_path / "panel").y.tolist() == predictions(tmp_path / "tensor").y.tolist()
@@ -155,8 +155,8 @@ def test_panel_yes_and_no(tmp_path):
 @pytest.mark.parametrize("rows, words", [
     (["a,2000-01-01,1", "a,2000-01-01,2", "a,2000-02-01,2", "b,2000-01-01,1"], ["p.csv:3", "series 'a' has a second row"]),
     (["a,2000-01-01,1", "a,2000-02-01,2", "a,,2", "b,2000-01-01,1"], ["p.csv:4", "expected a date"]),
-    (["a,2000-01-01,1", "b,2000-01-01,1"], ["every series has one"]),
-    ([f"a,2000-01-{d:02d},1" for d in range(1, 25)] + ["b,2000-01-01T06:00:00,1", "b,2000-01-01T18:00:00,1"], ["one time step"]),
+    (["a,2000-01-01,1", "b,2000-01-01,1"], ["each of the 2 rows is its own series"]),
+    ([f"a,2000-01-{d:02d},1" for d in range(1, 25)] + ["b,2000-01-01T06:00:00,1", "b,2000-01-01T18:00:00,1"], ["expected dates at a constant step"]),
 ])
 def test_bad_panels(rows, words, tmp_path):
     path = tmp_path / "p.csv"

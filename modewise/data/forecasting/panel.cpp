@@ -106,7 +106,7 @@ std::vector<int64_t> lay_out(Panel& panel, const LongTable& table, const Grouped
   return places;
 }
 
-double count_distinct(std::vector<int64_t> dates) {
+double distinct_dates(std::vector<int64_t> dates) {
   std::sort(dates.begin(), dates.end());
   return static_cast<double>(std::unique(dates.begin(), dates.end()) - dates.begin());
 }
@@ -123,7 +123,7 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
     return false;
   const std::optional<LongTable> table = read_long_table(config);
   if (!table || table->time.columns.empty()) return false;
-  const double dates = count_distinct(table->time.dates);
+  const double dates = distinct_dates(table->time.dates);
   std::vector<int64_t> rows(table->ids.labels.size());
   for (const int32_t s : table->ids.of_row) ++rows[static_cast<size_t>(s)];
   const auto shortest = std::min_element(rows.begin(), rows.end());

@@ -60,7 +60,8 @@ at::Tensor local_output(const PanelForecaster& by, const data::PanelWindow& wind
   shape.lookback = window.origin;
   shape.missing = observed.defined();
   models::ForecasterConfig config = by.config->model;
-  if (config.season() > window.origin) config.period = 1;
+  if (row_of(models::forecasters(), config.name).has_option("period") && config.season() > window.origin)
+    config.period = 1;
   const auto model = models::make_forecaster(config, shape, static_cast<uint64_t>(by.config->train.seed));
   model->eval();
   const int64_t width = by.panel->variables();
