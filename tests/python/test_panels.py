@@ -91,7 +91,7 @@ def test_the_order_of_rows_does_not_matter(order, tmp_path):
     assert (runs[0][1] == runs[1][1]).all()
 
 
-def test_a_global_model_beats_the_last_value_and_keeps_levels(tmp_path):
+def test_a_global_model_is_better_than_the_last_value_and_keeps_levels(tmp_path):
     series = made(count=30)
     table = panel(tmp_path / "p.csv", series)
     for model, more in (("dlinear", ("--epochs", 30)), ("repeat", ()), ("hot", ("--epochs", 10))):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli_helpers import ROOT, fails, modewise, ok
+from cli_helpers import ROOT, fails, ok
 
 rasterio = pytest.importorskip("rasterio")
 
@@ -64,6 +64,11 @@ def make_folders(folder):
         (folder / name).write_text(content)
 
 
+def printed_by(command, folder):
+    """The output of a command in `folder`, without the folder's own path."""
+    return ok(*command.split(), cwd=folder).stdout.replace(f"{folder}/", "")
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     folder = tmp_path_factory.mktemp("folders")
@@ -73,7 +78,7 @@ def folders(tmp_path_factory):
 
 @pytest.mark.parametrize("command, printed", COMMANDS.findall(PAGE.read_text()))
 def test_a_command_prints_what_the_page_says(folders, command, printed):
-    assert ok(*command.split(), cwd=folders).stdout == printed
+    assert printed_by(command, folders) == printed
 
 
 def test_the_page_has_an_example_of_each_form():
@@ -113,7 +118,7 @@ def test_masks_of_one_class_train_nothing(folders, tmp_path):
 def write_page():
     with tempfile.TemporaryDirectory() as name:
         make_folders(pathlib.Path(name))
-        fill = lambda match: f"```sh\nmodewise {match[1]}\n```\n\n```\n{modewise(*match[1].split(), cwd=name).stdout}```"
+        fill = lambda match: f"```sh\nmodewise {match[1]}\n```\n\n```\n{printed_by(match[1], name)}```"
         PAGE.write_text(COMMANDS.sub(fill, PAGE.read_text()))
 
 
