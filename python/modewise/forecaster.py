@@ -15,7 +15,7 @@ from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, Estimator, checked_array
 from modewise.frames import Table, forecast_frame, forecast_times, future_table, table_of, write_table
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
-from modewise.loading import LoadedForecaster, load_forecaster
+from modewise.loading import LoadedForecaster, load_forecaster, refuse_panel
 from modewise.plots import Past, figure_class, forecast_figure
 from modewise.run_folder import RunFolder
 
@@ -60,7 +60,9 @@ def forecast_of(result: dict[str, Any], data: Table | Grid | None) -> Any:
 
 def require_all_series(run: str, table: Table) -> None:
     """DataError where the program read some columns of a frame as something other than series."""
-    modes = RunFolder(run).read_json("data.json")["modes"]
+    described = RunFolder(run).read_json("data.json")
+    refuse_panel(described)
+    modes = described["modes"]
     found, wanted = math.prod(len(mode["labels"]) for mode in modes), len(table.values.columns)
     if found != wanted:
         raise DataError(f"frame: {wanted} series, but the run has {found}: rename columns that are named like row numbers or "
@@ -131,7 +133,7 @@ class Forecaster(Estimator):
     def _all_settings(self, path: str) -> dict[str, Any]:
         settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
                                     "forecast.loss": self.loss, "train.epochs": self.epochs, "train.seed": self.seed,
-                                    "data.path": path}  # fmt: skip
+                                    "data.path": path, "data.panel": "no"}  # fmt: skip
         if self.future_covariates:
             settings["data.future_covariates"] = list(self.future_covariates)
         if isinstance(self.given_, Table):

@@ -169,3 +169,22 @@ def test_wide_tables_are_no_panels(tmp_path):
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows([("date", "a"), *((f"2000-01-{d:02d}", d) for d in range(1, 29))])
     fails(65, "long table", "data.id", arguments=["train", "forecast", path, "--horizon", 2, "--set", "data.panel=yes", "--out", tmp_path / "run"])
+
+
+def test_commands_without_panels_say_so(tmp_path):
+    table = panel(tmp_path / "p.csv", made(count=4))
+    train(table, tmp_path / "run", "--model", "seasonal")
+    for command in ("backtest", "explain"):
+        fails(2, "does not support runs on panels", arguments=[command, tmp_path / "run"])
+    fails(78, "'ridge' does not read panels", arguments=["train", "forecast", table, "--model", "ridge", "--horizon", H, "--out", tmp_path / "r"])
+    fails(2, "does not search models of panels", arguments=["train", "forecast", table, "--model", "auto", "--set", "data.panel=yes", "--out", tmp_path / "a"])
+    ok("report", tmp_path / "run", "--out", tmp_path / "report.html")
+    assert "best MASE" in (tmp_path / "report.html").read_text()
+    ok("compare", tmp_path / "run")
+
+
+def test_python_refuses_runs_on_panels(tmp_path):
+    modewise_ = pytest.importorskip("modewise")
+    train(panel(tmp_path / "p.csv", made(count=4)), tmp_path / "run", "--model", "seasonal")
+    with pytest.raises(modewise_.UsageError, match="panels are not supported in Python"):
+        modewise_.load(tmp_path / "run")

@@ -99,7 +99,7 @@ def test_a_broken_photo_is_left_out_where_that_is_allowed(folders, tmp_path):
     show = ["data", "show", "photos"]
     fails(65, "photos/cat/1.png: expected a PNG or JPEG image; this is a WebP image; data.skip_broken = 1", arguments=show, cwd=tmp_path)
     found = json.loads(ok(*show, "--set", "data.skip_broken=0.1", "--json", cwd=tmp_path).stdout)
-    assert found["notes"][0].startswith("1 of 12 files cannot be read and is left out; the first is photos/cat/1.png")
+    assert found["notes"][0].replace(f"{tmp_path}/", "").startswith("1 of 12 files cannot be read and is left out; the first is photos/cat/1.png")
 
 
 def test_masks_of_one_class_train_nothing(folders, tmp_path):

@@ -158,8 +158,9 @@ void PanelRun::load(const DataRequest& request) {
         config.data.known.empty() && config.data.calendar.empty(), ErrorKind::config,
         "panels have no future covariates yet: data.future_covariates and data.calendar must be empty, or "
         "data.panel = no");
-    require(config.model.name != "ensemble", ErrorKind::config,
-            "ensembles do not read panels yet: data.panel = no");
+    require(config.model.name != "ensemble" && config.model.name != "ridge", ErrorKind::config,
+            "model '{}' does not read panels yet: choose another model, or set data.panel = no",
+            config.model.name);
   }
   panel = load_panel(request.path);
   if (request.training) {

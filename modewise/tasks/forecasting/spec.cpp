@@ -115,7 +115,7 @@ const TaskSpec forecasting_spec = {
     .predict = {.predict = predict, .steps = true},
     .explain = explain_forecast,
     .search = Search{.candidates = forecast_candidates,
-                     .ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}",
+                     .ensemble = {"model.name=ensemble", "data.panel=no", "model.ensemble.runs={runs}",
                                   "model.ensemble.splits={splits}"},
                      .splits = forecast_splits,
                      .refit = forecast_refit},
