@@ -22,6 +22,7 @@
 #include "modewise/data/forecasting/sources.h"
 #include "modewise/data/forecasting/table_rows.h"
 #include "modewise/data/forecasting/table_time.h"
+#include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
@@ -106,6 +107,16 @@ bool is_empty(const io::CsvColumn& column) {
 /// counting by 1 from 0 or 1. A column without a name may begin anywhere, leave out numbers, decrease, or
 /// have the numbers from 0 or 1 in any order.
 bool counts_rows(const io::CsvColumn& column, size_t place) {
+  if (column.kind == io::CsvColumn::text) {  // an id that was read as it is written
+    io::CsvColumn numbers;
+    numbers.name = column.name;
+    for (const std::string_view text : column.texts)
+      if (double value = 0; io::parse_number(text, '.', value))
+        numbers.numbers.push_back(value);
+      else
+        return false;
+    return counts_rows(numbers, place);
+  }
   static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
                                                         "row", "rowid", "row_id", "#"};
   if (column.kind != io::CsvColumn::number || column.numbers.size() < 2) return false;
@@ -163,6 +174,9 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
                         "data.time = {} selects the other",
                         table.columns[taken[0]].name, column.name, column.name));
       continue;
+    } else if (table.had_header && table.columns.size() > taken.size() + 1 && counts_rows(column, i)) {
+      frame.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
+      continue;
     } else if (column.kind == io::CsvColumn::text && !empty) {
       const bool constant = std::all_of(column.texts.begin(), column.texts.end(),
                                         [&](const auto& t) { return t == column.texts[0]; });
@@ -170,9 +184,6 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
       frame.notes.push_back(
           fmt::format("column '{}' holds text and is dropped{}", column.name,
                       constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));
-      continue;
-    } else if (table.had_header && table.columns.size() > taken.size() + 1 && counts_rows(column, i)) {
-      frame.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
       continue;
     }
     if (empty && config.columns.empty() && !config.keeps_empty &&
