@@ -92,7 +92,8 @@ char delimiter_of(std::string_view text) {
       const char c = text[at];
       if (c == '"') quoted = !quoted;
       if (quoted) continue;
-      if (c == delimiter) ++count;
+      const bool of_a_sentence = c == ',' && at + 1 < text.size() && text[at + 1] == ' ';
+      if (c == delimiter && !of_a_sentence) ++count;
       if (c != '\n') continue;
       if (lines == 0) columns = count;
       equal = count == columns && count > 0;

@@ -10,6 +10,7 @@
 #include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/attention/sequence_attention.h"
 #include "modewise/ops/attention/attention_types.h"
+#include "tests/error_of.h"
 
 namespace modewise::nn {
 namespace {
@@ -43,9 +44,10 @@ TEST(AttentionConstructors, AreFoundByEarlierNamesAndCodes) {
   EXPECT_EQ(sequence_constructor("causal").name, "summary");
   EXPECT_EQ(grid_constructor("tensor").name, "stt");
   EXPECT_EQ(grid_constructor("fsr").name, "factorized-random");
-  EXPECT_THROW(sequence_constructor("lambda"), c10::ValueError);
-  EXPECT_THROW(sequence_constructor("dense"), c10::ValueError);
-  EXPECT_THROW(grid_constructor("full"), c10::ValueError);
+  const auto refused = [](const auto& make) { return exception_of<c10::ValueError>(make); };
+  EXPECT_THAT(refused([] { sequence_constructor("lambda"); }), testing::HasSubstr("lambda"));
+  EXPECT_THAT(refused([] { sequence_constructor("dense"); }), testing::HasSubstr("dense"));
+  EXPECT_THAT(refused([] { grid_constructor("full"); }), testing::HasSubstr("full"));
 }
 
 TEST(AttentionConstructors, OfSequencesMakeTheClaimedParameters) {

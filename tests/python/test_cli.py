@@ -81,7 +81,7 @@ def test_help_begins_with_an_example():
         assert short.startswith("Example:\n  modewise " + " ".join(command))
         assert len(short) < len(full)
         assert "--json" in full
-    assert "learning_rate" not in ok("train", "forecast", "-h").stdout
+    assert "Keys of --config" not in ok("train", "forecast", "-h").stdout
     assert "epochs = -1" in ok("train", "forecast", "--help").stdout
     assert modewise().returncode == 2
 

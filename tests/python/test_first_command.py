@@ -125,8 +125,6 @@ def test_what_is_wrong_with_a_table_is_one_sentence(tmp_path):
     repeated = "".join(f"{name},{day(i)},1\n" for i in range(30) for name in "AB")
     assert refused("unique_id,ds,y\n" + repeated + f"A,{day(3)},2\n") == (
         f"{path}:62: series 'A' has a second row for 2020-01-04: set data.id to all series id columns")
-    assert refused(table(["id", "ds", "y"], lambda i: [i, day(29 - i), 1], 30)) == (
-        f"{path}: each of the 30 rows is its own series with id as series id; data.id = none reads one series")
     assert refused(days, "--set", "data.resample=1h") == (
         f"{path}: data.resample = 1 h is shorter than the step of the rows: half of them or more are 1 d apart or farther")
     assert refused(days, "--set", "data.resample=often", code=78) == (

@@ -155,7 +155,7 @@ def test_series_one_after_the_other_and_two_candidates(tmp_path):
 def test_words_of_the_row_are_not_ids(tmp_path):
     lines = [f"2024-03-{31 - i:02d},{wave(i)},{'sunny' if i % 3 else 'rain'},{-i / 100:.2f}%" for i in range(30)]
     (tmp_path / "t.csv").write_text("date,y,sky,change\n" + "\n".join(lines) + "\n")
-    assert [mode["labels"] for mode in show(tmp_path / "t.csv")["modes"]] == [["y"]]
+    assert [mode["labels"] for mode in show(tmp_path / "t.csv")["modes"]] == [["y", "change"]]
 
 
 def test_numbered_columns_need_an_orientation(tmp_path):

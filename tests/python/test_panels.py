@@ -39,7 +39,7 @@ def made(seed=1, count=12):
 
 
 def train(table, out, *more):
-    return ok("train", "forecast", table, "--horizon", H, "--out", out, "--set", "output.report=false", "--threads", 1, *more)
+    return ok("train", "forecast", table, "--horizon", H, "--out", out, "--set", "data.panel=yes", "--set", "output.report=false", "--threads", 1, *more)
 
 
 def metrics(run):
@@ -64,7 +64,7 @@ def seasonal_naive(history, season, steps):
 def test_seasonal_naive_equals_its_formula(tmp_path):
     series = made()
     result = train(panel(tmp_path / "p.csv", series), tmp_path / "run", "--model", "seasonal")
-    assert "read as a panel" in result.stderr
+    assert "12 series of " in result.stderr
     expected = [mase(y[:-H], y[-H:], seasonal_naive(y[:-H], 12, H), 12) for _, y in series.values()]
     test = metrics(tmp_path / "run")["test"]
     assert test["mase"] == pytest.approx(np.mean(expected), rel=1e-6)
@@ -142,14 +142,19 @@ def test_a_resumed_panel_has_the_same_bits(tmp_path):
     assert predictions(tmp_path / "part").equals(predictions(tmp_path / "whole"))
 
 
-def test_panel_yes_and_no(tmp_path):
+def test_auto_reads_many_series_as_a_panel_and_names_uneven_ones(tmp_path):
     shared = {name: ("2000-01-01", np.arange(60.0) + i) for i, name in enumerate("ab")}
-    table = panel(tmp_path / "p.csv", shared)
-    result = train(table, tmp_path / "tensor", "--model", "repeat")
-    assert "as a panel" not in result.stderr
-    train(table, tmp_path / "panel", "--model", "repeat", "--set", "data.panel=yes")
-    assert "mase" in metrics(tmp_path / "panel")["test"] and "mase" not in metrics(tmp_path / "tensor")["test"]
+    short = ["--horizon", H, "--model", "repeat", "--set", "output.report=false"]
+    result = ok("train", "forecast", panel(tmp_path / "p.csv", shared), *short, "--out", tmp_path / "tensor")
+    assert "data.panel" not in result.stderr and "mase" not in metrics(tmp_path / "tensor")["test"]
+    train(tmp_path / "p.csv", tmp_path / "panel", "--model", "repeat")
     assert predictions(tmp_path / "panel").y.tolist() == predictions(tmp_path / "tensor").y.tolist()
+    uneven = panel(tmp_path / "u.csv", shared | {"b": ("2001-01-01", np.arange(48.0))})
+    result = ok("train", "forecast", uneven, *short, "--out", tmp_path / "uneven")
+    assert "series 'b' has 48 of 60 dates; data.panel = yes" in result.stderr
+    many = panel(tmp_path / "m.csv", {f"{i}": ("2000-01-01", np.arange(20.0) + i) for i in range(501)})
+    result = ok("train", "forecast", many, *short, "--out", tmp_path / "many")
+    assert "501 series are read as a panel" in result.stderr and "mase" in metrics(tmp_path / "many")["test"]
 
 
 @pytest.mark.parametrize("rows, words", [
@@ -176,7 +181,7 @@ def test_commands_without_panels_say_so(tmp_path):
     train(table, tmp_path / "run", "--model", "seasonal")
     for command in ("backtest", "explain"):
         fails(2, "does not support runs on panels", arguments=[command, tmp_path / "run"])
-    fails(78, "'ridge' does not read panels", arguments=["train", "forecast", table, "--model", "ridge", "--horizon", H, "--out", tmp_path / "r"])
+    fails(78, "'ridge' does not read panels", arguments=["train", "forecast", table, "--set", "data.panel=yes", "--model", "ridge", "--horizon", H, "--out", tmp_path / "r"])
     fails(2, "does not search models of panels", arguments=["train", "forecast", table, "--model", "auto", "--set", "data.panel=yes", "--out", tmp_path / "a"])
     ok("report", tmp_path / "run", "--out", tmp_path / "report.html")
     assert "best MASE" in (tmp_path / "report.html").read_text()
@@ -185,6 +190,7 @@ def test_commands_without_panels_say_so(tmp_path):
 
 def test_python_refuses_runs_on_panels(tmp_path):
     modewise_ = pytest.importorskip("modewise")
+    from modewise.errors import UsageError
     train(panel(tmp_path / "p.csv", made(count=4)), tmp_path / "run", "--model", "seasonal")
-    with pytest.raises(modewise_.UsageError, match="panels are not supported in Python"):
+    with pytest.raises(UsageError, match="panels are not supported in Python"):
         modewise_.load(tmp_path / "run")

@@ -72,7 +72,7 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add(
       "panel", panel,
       "whether the series of a long table are independent, each with its own start, end and scale: yes, no, "
-      "or auto: if they do not share their dates",
+      "or auto: if there are more than 500",
       {.one_of = {"auto", "yes", "no"}});
   f.add("split_windows", split_windows,
         "horizons at the end of each series of a panel for the test split, and as many before for validation",

@@ -128,16 +128,17 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
   for (const int32_t s : table->ids.of_row) ++rows[static_cast<size_t>(s)];
   const auto shortest = std::min_element(rows.begin(), rows.end());
   const auto series = std::ssize(rows);
-  if (series <= kMaxTensorSeries && static_cast<double>(*shortest) >= kSharedDates * dates) return false;
-  reason =
-      series > kMaxTensorSeries
-          ? fmt::format("{} series are read as a panel of independent series", series)
-          : fmt::format(
-                "series '{}' has {} of {:g} dates, so the {} series are read as a panel of independent "
-                "series",
-                table->ids.labels[static_cast<size_t>(shortest - rows.begin())], *shortest, dates, series);
-  reason += "; data.panel = no reads one tensor";
-  return true;
+  if (series > kMaxTensorSeries) {
+    reason = fmt::format(
+        "{} series are read as a panel of independent series; data.panel = no reads one tensor", series);
+    return true;
+  }
+  if (static_cast<double>(*shortest) < kSharedDates * dates)
+    reason = fmt::format(
+        "series '{}' has {} of {} dates; data.panel = yes reads the {} series as independent, each with its "
+        "own start, end and scale",
+        table->ids.labels[static_cast<size_t>(shortest - rows.begin())], *shortest, dates, series);
+  return false;
 }
 
 Panel load_panel(const ForecastDataConfig& config) {

@@ -179,7 +179,8 @@ void PanelRun::load(const DataRequest& request) {
       config.forecast.lookback = std::clamp<int64_t>(usual, 4, std::max<int64_t>(median(rows), 4));
     config.data.panel = "yes";
     models::PatchConfig& patch = config.model.patch;
-    if (patch.length > config.forecast.lookback) {
+    const models::ForecasterRow& row = row_of(models::forecasters(), config.model.name);
+    if (row.has_option("patch.length") && patch.length > config.forecast.lookback) {
       patch.length = std::max<int64_t>(config.forecast.lookback / 2, 1);
       patch.stride = std::max<int64_t>(patch.length / 2, 1);
     }
