@@ -230,14 +230,13 @@ std::vector<size_t> columns_of_numbers(const io::CsvTable& table, const TableTim
   return columns;
 }
 
-/// The series of a table whose dates increase all along: of columns of texts with names of ids, or of numbers
-/// if each series ends before the next; every series has several rows.
+/// The series of a table whose dates increase all along: of columns with names of ids,
+/// if each series ends before the next and has several rows.
 std::optional<TableIds> ids_one_after_the_other(const io::CsvTable& table, const std::vector<size_t>& named) {
   std::vector<size_t> columns;
   for (const size_t column : named)
     if (const TableIds ids = ids_of(table, {column});
-        ids.labels.size() > 1 && have_several_rows(ids) &&
-        (table.columns[column].kind == io::CsvColumn::text || are_blocks(ids)))
+        ids.labels.size() > 1 && have_several_rows(ids) && are_blocks(ids))
       columns.push_back(column);
   if (columns.empty()) return std::nullopt;
   TableIds ids = ids_of(table, columns);
