@@ -52,10 +52,10 @@ std::optional<NumberDates> read_unix_time(std::span<const double> numbers, std::
     int64_t per_second;
     int digits;
   };
-  for (const auto& [name, units, digits] :
-       {Unit{"epoch_s", 1, 0}, Unit{"epoch_ms", 1000, 3}, Unit{"epoch_us", 1000'000, 6},
-        Unit{"epoch_ns", 1000'000'000, 9}}) {
-    if (!form.empty() && form != name) continue;
+  for (const Unit& unit : {Unit{"epoch_s", 1, 0}, Unit{"epoch_ms", 1000, 3}, Unit{"epoch_us", 1000'000, 6},
+                           Unit{"epoch_ns", 1000'000'000, 9}}) {
+    if (!form.empty() && form != unit.form) continue;
+    const int64_t units = unit.per_second;
     const auto scale = static_cast<double>(units);
     bool fractions = false;
     auto result = read_each(numbers, [&](double x) -> std::optional<int64_t> {
@@ -74,7 +74,7 @@ std::optional<NumberDates> read_unix_time(std::span<const double> numbers, std::
     if (!result) continue;
     result->style = number_style(DateStyle::unix_time);
     result->style.epoch = units;
-    if (fractions) result->style.fraction_digits = std::max(digits, 1);
+    if (fractions) result->style.fraction_digits = std::max(unit.digits, 1);
     return result;
   }
   return std::nullopt;
@@ -85,15 +85,15 @@ std::optional<NumberDates> read_calendar_numbers(std::span<const double> numbers
     size_t digits;
     const char* pattern;
   };
-  for (const auto& [digits, pattern] : {Form{6, "%Y%m"}, Form{8, "%Y%m%d"}, Form{10, "%Y%m%d%H"},
-                                        Form{12, "%Y%m%d%H%M"}, Form{14, "%Y%m%d%H%M%S"}}) {
+  for (const Form& form : {Form{6, "%Y%m"}, Form{8, "%Y%m%d"}, Form{10, "%Y%m%d%H"}, Form{12, "%Y%m%d%H%M"},
+                           Form{14, "%Y%m%d%H%M%S"}}) {
     DateStyle style;
     auto result = read_each(numbers, [&](double x) -> std::optional<int64_t> {
       if (!whole(x) || x < 0 || x >= 1e15) return std::nullopt;
       const std::string text = std::to_string(static_cast<int64_t>(x));
-      if (text.size() != digits || text < "1600" || text >= "2300") return std::nullopt;
+      if (text.size() != form.digits || text < "1600" || text >= "2300") return std::nullopt;
       std::string_view rest = text;
-      auto date = read_pattern(rest, pattern);
+      auto date = read_pattern(rest, form.pattern);
       if (!date || !rest.empty()) return std::nullopt;
       const bool midnight_24 = style.midnight_24 || date->style.midnight_24;
       style = std::move(date->style);
