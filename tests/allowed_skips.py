@@ -31,6 +31,10 @@ def no_data(name):
     return lambda: not (DATA / name).exists()
 
 
+def no_cases():
+    return not pathlib.Path(os.environ.get("MODEWISE_CASES", ROOT.parent / "shared" / "cases")).is_dir()
+
+
 @functools.cache
 def no_tracing():
     """strace is installed (by `./dev test`), but some containers forbid tracing."""
@@ -85,6 +89,7 @@ ALLOWED = [
     ("io.MappedFileTest.SaysThatItHasNoPermission", "root reads every file", lambda: os.geteuid() == 0),
     ("io.Npz.ReadsALargeArrayOfFewValues", "sanitizers, coverage or no optimisation", sanitized),
 
+    ("test_cases.py::*", "no folder of cases", no_cases),
     ("test_captioning.py::test_eighty_images_of_coco_are_read", "no data/captions", no_data("captions/train2017")),
     ("test_score.py::test_the_captions_of_coco", "no data/captions", no_data("captions/captions_val2017.json")),
     ("test_cli.py::test_repeat_on_exchange*", "no data/forecasting", no_data("forecasting")),
