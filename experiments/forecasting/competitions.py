@@ -48,7 +48,8 @@ def score(program, table, model, horizon, season, run, arguments):
     seconds = None
     if not (run / "metrics.json").exists():
         begin = time.monotonic()
-        command = [program, "train", "forecast", table, "--model", model, "--horizon", horizon, "--out", run, "--set", "output.report=false"]
+        command = [program, "train", "forecast", table, "--model", model, "--horizon", horizon, "--out", run, "--set", "data.panel=yes",
+                   "--set", "output.report=false"]
         if model in SEASONAL:
             command += ["--set", f"model.period={season}"]
         command += arguments
