@@ -22,8 +22,12 @@
 #include "modewise/data/forecasting/sources.h"
 #include "modewise/data/forecasting/table_rows.h"
 #include "modewise/data/forecasting/table_time.h"
+#include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv.h"
+#include "modewise/io/tables/csv_dialect.h"
+#include "modewise/io/tables/csv_scanner.h"
+#include "modewise/io/text_input.h"
 
 namespace modewise::data {
 namespace {
@@ -474,6 +478,20 @@ Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const
   if (like != nullptr) variables = same_variables(table, config, *like, like_path);
   lay_out(frame, std::move(table), time, variables, config, clock);
   return frame;
+}
+
+bool header_names_ids(const ForecastDataConfig& config) {
+  const io::MappedFile file(config.path);
+  const io::TextInput input(file.bytes(), config.path);
+  const io::CsvDialect dialect = io::guess_dialect(input.text(), config.path, csv_options(config));
+  io::CsvScanner scanner(input.text(), dialect.delimiter, config.path);
+  scanner.leave_out(dialect.left_out);
+  bool found = false;
+  scanner.row([&](size_t, std::string_view cell) {
+    const std::string name(io::strip_spaces(cell));
+    found = found || always_names_series(name) || usually_names_series(name);
+  });
+  return dialect.header && found;
 }
 
 std::optional<LongTable> read_long_table(const ForecastDataConfig& asked) {

@@ -174,8 +174,8 @@ std::vector<size_t> asked_for(const io::CsvTable& table, const ForecastDataConfi
   return columns;
 }
 
-/// The columns with names of ids that make the series, or none: the first of those that part the rows into
-/// the same series, else all together.
+/// Series ids from columns with usual names; none if they part no rows. Of several columns that each part the
+/// rows into the same series it is the first; otherwise the columns are the id together.
 std::optional<TableIds> named_ids(const io::CsvTable& table, const TableTime& time,
                                   const std::vector<size_t>& named, const ForecastDataConfig& config) {
   std::vector<TableIds> parting;

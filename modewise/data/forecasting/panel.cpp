@@ -84,7 +84,7 @@ std::vector<int64_t> lay_out(Panel& panel, const LongTable& table, const Grouped
     int64_t last = -1;
     for (size_t i = 0; i < rows.size(); ++i) {
       const int64_t at = position(i) - panel.starts[s];
-      if (at == last && config.resample.empty())
+      if (at == last)
         fail(ErrorKind::data,
              "{}:{}: series '{}' has a second row for {}: set data.id to all series id columns", panel.source,
              TableLines(table.table)(rows[i]), table.ids.labels[s],
@@ -96,7 +96,7 @@ std::vector<int64_t> lay_out(Panel& panel, const LongTable& table, const Grouped
     require(
         missing <= std::max<int64_t>(std::ssize(rows), 10), ErrorKind::data,
         "{}: series '{}' has {} rows over {} steps of {}: more than half would be missing; part the table by "
-        "time step, or set data.resample",
+        "time step",
         panel.source, table.ids.labels[s], rows.size(), last + 1, panel.clock.frequency_text());
     filled += std::max<int64_t>(missing, 0);
     panel.offsets.push_back(panel.offsets.back() + last + 1);
@@ -121,6 +121,7 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
   if (config.panel != "auto") return config.panel == "yes";
   if (config.path.empty() || !config.resample.empty() || config.dates == "rows" || !reads_table(config))
     return false;
+  if (config.id.empty() && !header_names_ids(config)) return false;  // wide tables are read once
   const std::optional<LongTable> table = read_long_table(config);
   if (!table || table->time.columns.empty()) return false;
   const double dates = distinct_dates(table->time.dates);

@@ -40,8 +40,8 @@ struct Panel {
 };
 
 /// Whether `config`'s table is read as a panel: data.panel, or, if that is auto, whether it is a long table
-/// of more than 500 series. `reason` gets a sentence about an automatic choice, also where a series has fewer
-/// than 90 % of the dates and a panel may be better.
+/// of more than 500 series, with the ids of data.id or of a usual name. `reason` gets a sentence about an
+/// automatic choice, also where a series has fewer than 90 % of the dates and a panel may be better.
 bool is_panel(const ForecastDataConfig& config, std::string& reason);
 
 /// Loads a panel. All series have the same time step; their gaps are missing rows. Without dates the rows of

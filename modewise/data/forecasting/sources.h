@@ -43,6 +43,8 @@ struct LongTable {
   std::vector<ClockChange> clock_changes;
   std::vector<std::string> notes, warnings;
 };
+/// Whether the header of `config`'s table has a usual name of series ids.
+bool header_names_ids(const ForecastDataConfig& config);
 /// The table of `config`; nullopt if it is not a long table.
 std::optional<LongTable> read_long_table(const ForecastDataConfig& config);
 /// Whether `config` names a CSV table: not an array, numeric text, a folder or a simulation.

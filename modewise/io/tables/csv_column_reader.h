@@ -23,7 +23,7 @@ struct CsvCells {
   MissingValues missing;
 };
 
-/// What the numbers of a column say about their format.
+/// Evidence in the numbers of a column about their format.
 struct NumberEvidence {
   FormatSet formats = kAllFormats;  // that fit all numbers
   bool marked = false;              // a number has a point or comma
