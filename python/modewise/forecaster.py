@@ -280,6 +280,7 @@ class Forecaster(Estimator):
             steps, data = 0, steps
         if h is not None and steps not in (0, h):
             raise UsageError(f"predict: steps and h are the same, got {steps} and {h}")
+        rows = int(steps) if h is None else h
         with tempfile.TemporaryDirectory() as name, self._on_threads():
             run, folder, covariates = self._run(), pathlib.Path(name), ""
             given, path, checked = self.given_, self._moved_data(), None
@@ -291,7 +292,7 @@ class Forecaster(Estimator):
             if future is not None:
                 covariates = self._written_future(future, folder / "future", given)
             with self._errors_of(checked if checked is not None else given if isinstance(given, Table) else "", path or self._fitted_path()):
-                result = tasks.predict(run, data=path, future=covariates, steps=h or steps)
+                result = tasks.predict(run, data=path, future=covariates, steps=rows)
             return forecast_of(chosen_quantiles(result, level, quantiles), given)
 
     def _fitted_path(self) -> str:
