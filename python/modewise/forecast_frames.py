@@ -107,9 +107,9 @@ def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataF
 
     times, forecasts = forecast_times(result, table), result["series"]
     if table is not None and "dates" in result:
-        times = table.form.back(times)
+        times = table.style.back(times)
     if table is None or not table.long:
-        name = table.form.name if table is not None else "date" if "dates" in result else "row"
+        name = table.style.name if table is not None else "date" if "dates" in result else "row"
         columns: dict[str, Any] = {}
         for series in forecasts:
             columns |= series_columns(series["name"], series)
@@ -122,7 +122,7 @@ def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataF
     long = pandas.concat([pandas.DataFrame(parts[key]) for key in ids.index], ignore_index=True)
     for place, name in enumerate(ids.columns):
         long.insert(place, name, ids[name].repeat(len(times)).array)
-    long.insert(len(ids.columns), "ds" if table.form.name is None else table.form.name, times.repeat(1).append([times] * (len(ids) - 1)) if len(ids) > 1 else times)
+    long.insert(len(ids.columns), "ds" if table.style.name is None else table.style.name, times.repeat(1).append([times] * (len(ids) - 1)) if len(ids) > 1 else times)
     return long if table.indexed is None else with_levels(long, table)
 
 

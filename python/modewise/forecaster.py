@@ -217,7 +217,6 @@ class Forecaster(Estimator):
             return self._train("forecasting", settings, run)
         self.run_, self._folder = str(run.folder.absolute()), run.temporary
         settings.pop("data.path")
-        # Without the test part that an earlier run here may have: `new_run` has checked the folder.
         self.metrics_ = tasks.search("forecasting", path, settings, out=run.folder, budget=seconds_of(300 if self.budget is None else self.budget), seed=self.seed,
                                      threads=max(0, self.threads), no_test=settings.get("train.test") is False,
                                      overwrite=bool(self.overwrite) or run.inputs is not None, verbosity=self.verbosity)  # fmt: skip

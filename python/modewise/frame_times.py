@@ -1,4 +1,4 @@
-"""Times of frames: dates, periods, texts and row numbers, and forecasts' times in the form of the frame."""
+"""Times of frames: dates, periods, texts and row numbers, and forecasts' times in the style of the frame."""
 
 import dataclasses
 import datetime
@@ -22,7 +22,7 @@ EPOCH = 10**8  # larger numbers are seconds, milliseconds, … since 1970
 
 
 @dataclasses.dataclass
-class TimeForm:
+class TimeStyle:
     """Form of a frame's times, in which its forecast has them."""
 
     name: Hashable  # of the column or index; None: an index without a name
@@ -31,7 +31,7 @@ class TimeForm:
     days: bool = False  # objects of datetime.date
 
     def back(self, times: Any) -> Any:
-        """An index of datetimes in this form."""
+        """An index of datetimes in this style."""
         import pandas
 
         if isinstance(self.dtype, pandas.PeriodDtype):
@@ -61,7 +61,7 @@ def holds_dates(column: "pandas.Series[Any]") -> bool:
 
 
 def holds_date_texts(column: "pandas.Series[Any]") -> bool:
-    """Whether all cells of a column are texts of dates with a mark between their parts."""
+    """Whether all cells of a column are texts of dates with a separator between their parts."""
     import pandas
 
     if not (column.dtype == object or pandas.api.types.is_string_dtype(column)):
@@ -103,8 +103,8 @@ def time_column(frame: "pandas.DataFrame", wanted: str | None, others: set[str])
     return found
 
 
-def times_of(times: "pandas.Series[Any]", name: Hashable, form: str = "") -> "tuple[pandas.Series[Any], TimeForm]":
-    """Times as datetimes of one zone or integers, none missing, and their form. `form`: the format of texts. DataError otherwise."""
+def times_of(times: "pandas.Series[Any]", name: Hashable, style: str = "") -> "tuple[pandas.Series[Any], TimeStyle]":
+    """Times as datetimes of one zone or integers, none missing, and their style. `style`: the format of texts. DataError otherwise."""
     import pandas
 
     shown = "date" if name is None else name
@@ -113,11 +113,11 @@ def times_of(times: "pandas.Series[Any]", name: Hashable, form: str = "") -> "tu
     if times.dtype == object and all(isinstance(value, pandas.Period) for value in times):
         times = pandas.Series(pandas.PeriodIndex(times), index=times.index)
     if isinstance(times.dtype, pandas.PeriodDtype):
-        return times.dt.to_timestamp(), TimeForm(name, times.dtype)
+        return times.dt.to_timestamp(), TimeStyle(name, times.dtype)
     if pandas.api.types.is_datetime64_any_dtype(times):
-        return times, TimeForm(name, times.dtype)
+        return times, TimeStyle(name, times.dtype)
     if pandas.api.types.is_integer_dtype(times):
-        return row_numbers(times, str(shown)), TimeForm(name)
+        return row_numbers(times, str(shown)), TimeStyle(name)
     if not pandas.api.types.is_object_dtype(times) and not pandas.api.types.is_string_dtype(times):
         raise DataError(f"frame: column '{shown}' must hold times or row numbers, got {times.dtype}")
     zones = {str(getattr(value, "tzinfo", None)) for value in times if not isinstance(value, str)}
@@ -126,10 +126,10 @@ def times_of(times: "pandas.Series[Any]", name: Hashable, form: str = "") -> "tu
                         f"pandas.to_datetime(frame['{shown}'], utc=True)")  # fmt: skip
     days = all(type(value) is datetime.date for value in times)
     if any(isinstance(value, str) for value in times):
-        found = parsed(times, str(shown), form)
-        return found, TimeForm(name, text=format_of(times, found))
+        found = parsed(times, str(shown), style)
+        return found, TimeStyle(name, text=format_of(times, found))
     found = pandas.to_datetime(times)
-    return found, TimeForm(name, days=days)
+    return found, TimeStyle(name, days=days)
 
 
 def row_numbers(times: "pandas.Series[Any]", name: str) -> "pandas.Series[Any]":
@@ -149,15 +149,15 @@ def to_datetime(texts: Any, **options: Any) -> Any:
         return pandas.to_datetime(texts, **options)
 
 
-def parsed(texts: "pandas.Series[Any]", name: str, form: str = "") -> "pandas.Series[Any]":
+def parsed(texts: "pandas.Series[Any]", name: str, style: str = "") -> "pandas.Series[Any]":
     """Datetimes of texts. DataError for a cell that is none, and for dates that may be day first or month first."""
     import pandas
 
-    parts = [NUMBERED_DATE.fullmatch(text) if isinstance(text, str) else None for text in texts] if not form else [None]
+    parts = [NUMBERED_DATE.fullmatch(text) if isinstance(text, str) else None for text in texts] if not style else [None]
     if parts and all(parts):
         return either_order(texts, [part.groups() for part in parts if part], name)
     try:
-        found = to_datetime(texts, format=form) if form else iso_or_guessed(texts)
+        found = to_datetime(texts, format=style) if style else iso_or_guessed(texts)
     except (ValueError, TypeError) as error:
         raise DataError(f"frame: column '{name}' must hold times or row numbers: {str(error).splitlines()[0]}") from None
     if not pandas.api.types.is_datetime64_any_dtype(found):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from modewise.errors import DataError
 from modewise.frame_kinds import Kind, pandas_of
-from modewise.frame_times import TimeForm, first, holds_dates, regular_times, time_column, times_of
+from modewise.frame_times import TimeStyle, first, holds_dates, regular_times, time_column, times_of
 
 if TYPE_CHECKING:
     import pandas
@@ -67,7 +67,7 @@ class Table:
     """
 
     values: "pandas.DataFrame"
-    form: TimeForm
+    style: TimeStyle
     long: bool
     variables: list[str]
     zone: Any  # tz of the times, or None
@@ -80,7 +80,7 @@ class Table:
     @property
     def time_name(self) -> str:
         """Name of the times in messages and in frames without an index."""
-        return "date" if self.form.name is None else str(self.form.name)
+        return "date" if self.style.name is None else str(self.style.name)
 
     def on_business_days(self) -> bool:
         """Whether `freq` leaves out weekends."""
@@ -198,7 +198,7 @@ def long_table(frame: "pandas.DataFrame", ids: list[str], columns: Columns, cova
     time = time_column(frame, columns.time, set(ids))
     if time is None and type(frame.index).__name__ not in ("DatetimeIndex", "PeriodIndex") and columns.time is None:
         raise DataError(f"frame: a long frame (with '{ids[0]}') needs the column 'ds' of times, got {shown}")
-    times, form = given_times(frame, time, columns)
+    times, style = given_times(frame, time, columns)
     named = frame.rename(columns=str)
     variables = wanted_columns(named, [*ids, "" if time is None else str(time)], columns, covariates)
     require_distinct_outputs(variables)
@@ -214,23 +214,23 @@ def long_table(frame: "pandas.DataFrame", ids: list[str], columns: Columns, cova
     wide = values.set_axis(index, axis=0).unstack(1)
     order = [(name, variable) for name in sorted(found.index, key=file_name) for variable in variables]
     wide.columns = wide.columns.swaplevel()
-    return finished(wide[order], form, columns.freq, long=True, variables=variables, ids=found)
+    return finished(wide[order], style, columns.freq, long=True, variables=variables, ids=found)
 
 
-def given_times(frame: "pandas.DataFrame", time: Hashable | None, columns: Columns) -> "tuple[pandas.Series[Any], TimeForm]":
+def given_times(frame: "pandas.DataFrame", time: Hashable | None, columns: Columns) -> "tuple[pandas.Series[Any], TimeStyle]":
     """The times of a column, or of the index."""
     import pandas
 
     if time is not None:
-        times, form = times_of(frame[time], time, columns.time_format)
+        times, style = times_of(frame[time], time, columns.time_format)
     else:
         index = frame.index
         bare = isinstance(index, pandas.RangeIndex) or pandas.api.types.is_integer_dtype(index)
         series = pandas.Series(index, index=index)
-        times, form = (series, TimeForm(index.name)) if bare else times_of(series, index.name, columns.time_format)
+        times, style = (series, TimeStyle(index.name)) if bare else times_of(series, index.name, columns.time_format)
     if columns.time_zone and getattr(times.dtype, "tz", True) is None:
         times = times.dt.tz_localize(columns.time_zone, ambiguous="infer")
-    return times, form
+    return times, style
 
 
 def wanted_columns(frame: "pandas.DataFrame", taken: list[str], columns: Columns, covariates: Sequence[str]) -> list[str]:
@@ -248,26 +248,26 @@ def wide_table(frame: "pandas.DataFrame", columns: Columns, covariates: Sequence
     import pandas
 
     time = time_column(frame, columns.time, set())
-    times, form = given_times(frame, time, columns)
+    times, style = given_times(frame, time, columns)
     named = frame.rename(columns=str)
     variables = wanted_columns(named, ["" if time is None else str(time)], columns, covariates)
     require_distinct_outputs(variables)
     values = require_numbers(named, variables)
-    values.index = pandas.Index(times, name=form.name)
+    values.index = pandas.Index(times, name=style.name)
     require_once(values.index, "it")
-    return finished(values, form, columns.freq, long=False, variables=[])
+    return finished(values, style, columns.freq, long=False, variables=[])
 
 
-def finished(values: "pandas.DataFrame", form: TimeForm, freq: Any, *, long: bool, variables: list[str], ids: "pandas.DataFrame | None" = None) -> Table:
+def finished(values: "pandas.DataFrame", style: TimeStyle, freq: Any, *, long: bool, variables: list[str], ids: "pandas.DataFrame | None" = None) -> Table:
     import pandas
 
     values = values.sort_index()
-    index, name = values.index, "date" if form.name is None else form.name
+    index, name = values.index, "date" if style.name is None else style.name
     if freq is not None:
         values = values.reindex(regular_times(index, freq, str(name)))
         index = values.index
     if isinstance(index, pandas.DatetimeIndex):
-        return Table(values, form, long, variables, index.tz, True, freq, ids)
+        return Table(values, style, long, variables, index.tz, True, freq, ids)
     steps = index[1:].to_numpy() - index[:-1].to_numpy()
     step = int(steps.min()) if len(steps) else 1
     if (steps % step).any():
@@ -275,7 +275,7 @@ def finished(values: "pandas.DataFrame", form: TimeForm, freq: Any, *, long: boo
     rows = pandas.RangeIndex(int(index[0]), int(index[-1]) + step, step)
     if len(rows) > 2 * len(index):
         raise DataError(f"frame: only {len(index)} of the {len(rows)} rows of '{name}' from {rows[0]} to {rows[-1]} exist")
-    return Table(values.reindex(rows), form, long, variables, None, False, freq, ids)
+    return Table(values.reindex(rows), style, long, variables, None, False, freq, ids)
 
 
 def file_name(name: str) -> str:

@@ -113,7 +113,7 @@ class SeriesClassifier(Classifier):
         self.verbosity = verbosity
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
-        """Trains on labelled series. No samples are held back for a test: a fifth of each class is the validation split, which
+        """Trains on series with classes. No samples are held back for a test: a fifth of each class is the validation split, which
         selects the weights (`settings`: data.protocol, data.validation_share).
 
         Parameters
