@@ -149,10 +149,12 @@ def chosen_quantiles(result: dict[str, Any], level: Any, quantiles: Any) -> dict
         return result
     if level is not None and quantiles is not None:
         raise UsageError("predict: give level or quantiles, not both")
+    given = level if quantiles is None else quantiles
     try:
-        wanted = [float(q) for q in one_or_more(quantiles)] if level is None else [float(side) for one in one_or_more(level) for side in sides(float(one))]
+        numbers = [float(one) for one in one_or_more(given)]
     except (TypeError, ValueError):
-        raise UsageError(f"predict: level and quantiles must be numbers, got {level if quantiles is None else quantiles!r}") from None
+        raise UsageError(f"predict: level and quantiles must be numbers, got {given!r}") from None
+    wanted = numbers if level is None else [side for one in numbers for side in sides(one)]
     series = [dict(one) for one in result["series"]]
     for one in series:
         kept = {}

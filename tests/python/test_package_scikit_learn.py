@@ -120,7 +120,7 @@ def test_a_saved_run_is_loaded():
 
 
 def test_no_samples_are_held_back_for_a_test():
-    splits = modewise.tasks.show("forecasting", {"data.path": write(FRAME), "data.split_ratios": [0.875, 0.125, 0]})["splits"]
+    splits = modewise.tasks.show("forecasting", {"data.path": write(FRAME), "data.split_ratios": [0.875, 0.125, 0], "train.test": False})["splits"]
     assert [(one["name"], one["rows"]) for one in splits] == [("training", 175), ("validation", 25)]
     made = forecaster().fit(FRAME)
     assert made.evaluate() == made.evaluate(split="validation") and made.evaluate()["windows"] == 25 - 4 + 1
