@@ -28,7 +28,7 @@ bool looks_like_utf16(std::string_view text) {
   const std::string_view sample = text.substr(0, 4096);
   size_t zeros[2] = {0, 0};
   for (size_t i = 0; i < sample.size(); ++i) zeros[i % 2] += sample[i] == '\0' ? 1 : 0;
-  return 8 * std::max(zeros[0], zeros[1]) > sample.size() &&
+  return 4 * std::max(zeros[0], zeros[1]) > sample.size() &&
          16 * std::min(zeros[0], zeros[1]) <= sample.size();
 }
 

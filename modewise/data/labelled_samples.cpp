@@ -194,11 +194,11 @@ void split_groups(LabelledSamples& set, const Split& split) {
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed) {
   if (!set.groups.empty())
     return split_groups(set, [&](LabelledSamples& groups) { split_by_class(groups, ratios, seed); });
-  require(
-      ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9, ErrorKind::config,
-      "data.split_ratios: expected three fractions (training, validation, test) that sum to at largest 1, "
-      "got [{}]",
-      fmt::join(ratios, ", "));
+  require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
+          ErrorKind::config,
+          "data.split_ratios: expected three fractions (training, validation, test) that sum to at most 1, "
+          "got [{}]",
+          fmt::join(ratios, ", "));
   const std::vector<std::vector<int64_t>> by_class = samples_by_class(set, set.split("all"));
   for (size_t label = 0; label < by_class.size(); ++label) {
     const std::vector<int64_t>& members = by_class[label];

@@ -15,6 +15,7 @@ from modewise.estimator import Array, checked_array
 from modewise.forecast_frames import forecast_frame, write_table
 from modewise.frames import RECOGNISED, Columns, Table, table_of
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
+from modewise.loading import refuse_panel
 from modewise.run_folder import RunFolder
 
 Checked = str | Array | Table | Grid
@@ -111,7 +112,9 @@ def require_values(data: Checked) -> None:
 
 def require_all_series(run: str, table: Table) -> None:
     """DataError where the program read some columns of a frame as something other than series."""
-    modes = RunFolder(run).read_json("data.json")["modes"]
+    described = RunFolder(run).read_json("data.json")
+    refuse_panel(described)
+    modes = described["modes"]
     found, wanted = math.prod(len(mode["labels"]) for mode in modes), len(table.values.columns)
     if found != wanted:
         raise DataError(f"frame: {wanted} series, but the run has {found}: rename columns that are named like row numbers or "

@@ -198,7 +198,7 @@ class Forecaster(Estimator):
         searches = self.model == "auto"
         settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
                                     "forecast.loss": self.loss, "train.epochs": self.epochs, "train.seed": self.seed,
-                                    "data.path": path}  # fmt: skip
+                                    "data.path": path, "data.panel": "no"}  # fmt: skip
         if searches:
             settings = {key: value for key, value in settings.items() if key not in ("model.name", "train.seed") and value not in (0, "mae")}
         if self.future_covariates:

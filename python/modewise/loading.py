@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,12 @@ class Forecast:
     quantiles: Array | None
 
 
+def refuse_panel(data: Mapping[str, Any]) -> None:
+    """UsageError if data.json is of a panel."""
+    if data.get("panel"):
+        raise UsageError("runs on panels are not supported in Python yet: use `modewise predict RUN`, or train with data.panel = no")
+
+
 class LoadedForecaster:
     """A run's forecaster: `module` (of modewise.nn, with the best weights, in evaluation mode), `config` (its resolved
     config.toml), `shape`, the scaler's `mean` and `std` [N_1 … N_j] float64, `names`, and its calibration."""
@@ -54,6 +61,7 @@ class LoadedForecaster:
             self.levels = self.calibration.levels()
 
     def _read_data(self, data: dict[str, Any]) -> None:
+        refuse_panel(data)
         labels = [mode["labels"] for mode in data["modes"]]
         sizes = [len(mode) for mode in labels]
         self.names = [" / ".join(labels[axis][place] for axis, place in enumerate(np.unravel_index(i, sizes)))

@@ -40,23 +40,24 @@ std::vector<std::string> fields_in(Config config) {
 TEST(Config, HoldsTheseFieldsAndRanges) {
   EXPECT_THAT(
       fields_in(ForecastDataConfig()),
-      ElementsAre(
-          "path path", "format auto|csv|text|npy|npz|folder", "simulate |lorenz96|logistic|seasonal",
-          "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "future_covariates",
-          "calendar auto|hour|weekday|day|yearday|month", "calendar_encoding cyclic|scaled", "categories",
-          "time", "time_column", "time_format", "time_zone", "id", "dates strict|rows",
-          "calendar_days auto|all|business|observed", "orient auto|columns|rows", "resample",
-          "resample_by mean|sum|last", "delimiter", "header auto|yes|no", "decimal auto|.|,",
-          "thousands auto|none|,|.|'|space", "skip_lines", "missing_texts", "missing_values", "start", "step",
-          "array", "time_axis -64…63", "mode_names", "ordered_modes", "missing_fraction 0…1",
-          "missing_seed 0…2^63", "split auto|ratio|solar|ett_hour|ett_minute|dates", "split_ratios 0…1",
-          "split_dates", "lorenz96.sites 4…100000", "lorenz96.fast 1…1000", "lorenz96.forcing -100…100",
-          "lorenz96.coupling -10…10", "lorenz96.amplitude_ratio 0.1…100", "lorenz96.time_ratio 0.1…100",
-          "lorenz96.sample_step 1e-06…100", "lorenz96.substeps 1…100000",
-          "lorenz96.variables slow_and_mean|all", "lorenz96.noise 0…100", "logistic.sites 3…1000000",
-          "logistic.rate 0…4", "logistic.coupling 0…1", "logistic.noise 0…100",
-          "seasonal.variables 1…1000000", "seasonal.periods 1.001…inf", "seasonal.amplitudes",
-          "seasonal.trend", "seasonal.noise 0…inf", "seasonal.memory -0.999…0.999"));
+      ElementsAre("path path", "format auto|csv|text|npy|npz|folder", "simulate |lorenz96|logistic|seasonal",
+                  "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop",
+                  "future_covariates", "calendar auto|hour|weekday|day|yearday|month",
+                  "calendar_encoding cyclic|scaled", "categories", "time", "time_column", "time_format",
+                  "time_zone", "id", "panel auto|yes|no", "split_windows 1…1000", "dates strict|rows",
+                  "calendar_days auto|all|business|observed", "orient auto|columns|rows", "resample",
+                  "resample_by mean|sum|last", "delimiter", "header auto|yes|no", "decimal auto|.|,",
+                  "thousands auto|none|,|.|'|space", "skip_lines", "missing_texts", "missing_values", "start",
+                  "step", "array", "time_axis -64…63", "mode_names", "ordered_modes", "missing_fraction 0…1",
+                  "missing_seed 0…2^63", "split auto|ratio|solar|ett_hour|ett_minute|dates",
+                  "split_ratios 0…1", "split_dates", "lorenz96.sites 4…100000", "lorenz96.fast 1…1000",
+                  "lorenz96.forcing -100…100", "lorenz96.coupling -10…10", "lorenz96.amplitude_ratio 0.1…100",
+                  "lorenz96.time_ratio 0.1…100", "lorenz96.sample_step 1e-06…100",
+                  "lorenz96.substeps 1…100000", "lorenz96.variables slow_and_mean|all",
+                  "lorenz96.noise 0…100", "logistic.sites 3…1000000", "logistic.rate 0…4",
+                  "logistic.coupling 0…1", "logistic.noise 0…100", "seasonal.variables 1…1000000",
+                  "seasonal.periods 1.001…inf", "seasonal.amplitudes", "seasonal.trend",
+                  "seasonal.noise 0…inf", "seasonal.memory -0.999…0.999"));
   EXPECT_THAT(fields_in(CollectionConfig()),
               ElementsAre("path", "train path", "test path", "label", "index", "header auto|yes|no",
                           "protocol official|paper|tslib", "validation_share 0.01…0.9", "split_seed 0…2^63",
@@ -83,10 +84,11 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
                           "augment.stretch 1…4", "augment.flip", "augment.rotate90"));
   EXPECT_THAT(fields_in(VolumeConfig()),
               ElementsAre("path path", "format auto|medmnist|npz|npy|nifti", "images", "labels",
-                          "channels auto|none|last", "file_column", "label_column", "split_column", "classes",
-                          "counts strict|any", "split_ratios 0…1", "split_seed 0…2^63",
-                          "validation_seed 0…2^63", "orientation RAS|stored", "size 1…4096", "spacing 0…1000",
-                          "missing_values", "intensity auto|unit|range|volume|none", "intensity_range"));
+                          "channels auto|none|last", "file_column", "label_column", "split_column",
+                          "group_column", "classes", "counts strict|any", "split_ratios 0…1",
+                          "split_seed 0…2^63", "validation_seed 0…2^63", "skip_broken 0…inf", "strict",
+                          "orientation RAS|stored", "size 1…4096", "spacing 0…1000", "missing_values",
+                          "intensity auto|unit|range|volume|none", "intensity_range"));
   EXPECT_THAT(
       fields_in(AugmentConfig()),
       ElementsAre("flip_axes 0…15", "rotate90_axes 0…2", "shift 0…1024", "rotate 0…180", "scale 0…0.9",

@@ -69,6 +69,14 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("time_zone", time_zone,
         "zone of dates without a UTC offset: Europe/Berlin, +01:00; empty: local times are not converted");
   f.add("id", id, "series id columns of a long table; empty: detected; none: a wide table");
+  f.add(
+      "panel", panel,
+      "whether the series of a long table are independent, each with its own start, end and scale: yes, no, "
+      "or auto: if they do not share their dates",
+      {.one_of = {"auto", "yes", "no"}});
+  f.add("split_windows", split_windows,
+        "horizons at the end of each series of a panel for the test split, and as many before for validation",
+        {.min = 1, .max = 1000});
   f.add("dates", dates,
         "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",
         {.one_of = {"strict", "rows"}});

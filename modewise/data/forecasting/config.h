@@ -77,6 +77,8 @@ struct ForecastDataConfig {
   std::string time_format;       // form of the dates (date_pattern.h), epoch_s …, excel, decimal_year
   std::string time_zone;         // of dates without a UTC offset; "": not known
   std::vector<std::string> id;   // series id columns of a long table; empty: detected
+  std::string panel = "auto";    // auto, yes, no: whether the series of a long table are independent
+  int64_t split_windows = 1;     // horizons of each series of a panel for validation, and for test
   std::string dates = "strict";  // strict: constant steps, gaps are missing rows; rows: equally spaced rows
   std::string calendar_days = "auto";  // auto, all, business, observed: Calendar of time_axis.h
   std::vector<int64_t> week;           // not an option: the weekly calendar of a run's training data
@@ -85,9 +87,9 @@ struct ForecastDataConfig {
   std::string resample_by = "mean";  // mean, sum, last
   std::string delimiter;             // one character or "tab"; "": detected
   std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
-  std::string decimal = "auto";      // auto, or the mark: . ,
-  std::string thousands = "auto";    // auto, none, or the mark: , . ' space
-  std::vector<std::string> skip_lines;     // lines of a CSV file that are no rows: "2", "1-4"
+  std::string decimal = "auto";      // auto, or the decimal point: . ,
+  std::string thousands = "auto";    // auto, none, or the separator: , . ' space
+  std::vector<std::string> skip_lines;     // lines of a CSV file to skip: "2", "1-4"
   std::vector<std::string> missing_texts;  // further texts for missing values
   std::vector<double> missing_values;      // numbers for missing values, such as -9999
   std::string start, step;                 // for sources without dates: "2019-03-01 00:00", "1 h"

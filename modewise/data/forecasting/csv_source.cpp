@@ -22,6 +22,7 @@
 #include "modewise/data/forecasting/sources.h"
 #include "modewise/data/forecasting/table_rows.h"
 #include "modewise/data/forecasting/table_time.h"
+#include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
@@ -106,6 +107,16 @@ bool is_empty(const io::CsvColumn& column) {
 /// counting by 1 from 0 or 1. A column without a name may begin anywhere, leave out numbers, decrease, or
 /// have the numbers from 0 or 1 in any order.
 bool counts_rows(const io::CsvColumn& column, size_t place) {
+  if (column.kind == io::CsvColumn::text) {  // an id that was read as it is written
+    io::CsvColumn numbers;
+    numbers.name = column.name;
+    for (const std::string_view text : column.texts)
+      if (double value = 0; io::parse_number(text, '.', value))
+        numbers.numbers.push_back(value);
+      else
+        return false;
+    return counts_rows(numbers, place);
+  }
   static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
                                                         "row", "rowid", "row_id", "#"};
   if (column.kind != io::CsvColumn::number || column.numbers.size() < 2) return false;
@@ -163,6 +174,9 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
                         "data.time = {} selects the other",
                         table.columns[taken[0]].name, column.name, column.name));
       continue;
+    } else if (table.had_header && table.columns.size() > taken.size() + 1 && counts_rows(column, i)) {
+      frame.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
+      continue;
     } else if (column.kind == io::CsvColumn::text && !empty) {
       const bool constant = std::all_of(column.texts.begin(), column.texts.end(),
                                         [&](const auto& t) { return t == column.texts[0]; });
@@ -170,9 +184,6 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
       frame.notes.push_back(
           fmt::format("column '{}' holds text and is dropped{}", column.name,
                       constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));
-      continue;
-    } else if (table.had_header && table.columns.size() > taken.size() + 1 && counts_rows(column, i)) {
-      frame.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
       continue;
     }
     if (empty && config.columns.empty() && !config.keeps_empty &&
@@ -239,7 +250,7 @@ Frame described(const io::CsvTable& table, const TableTime& time) {
   if (!table.suspect_row.empty())
     frame.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
-  frame.notes = time.notes;
+  frame.notes.insert(frame.notes.end(), time.notes.begin(), time.notes.end());
   for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
   return frame;
 }
@@ -463,6 +474,31 @@ Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const
   if (like != nullptr) variables = same_variables(table, config, *like, like_path);
   lay_out(frame, std::move(table), time, variables, config, clock);
   return frame;
+}
+
+std::optional<LongTable> read_long_table(const ForecastDataConfig& asked) {
+  if (has_series_in_rows(asked, csv_options(asked))) return std::nullopt;
+  TimedTable read = read_timed_table(asked);
+  const TableTime as_read = read.time;
+  ClockOfRows clock = follow_clock(read.table, read.time, read.config);
+  std::optional<TableIds> ids = ids_as_written(read, asked, as_read);
+  if (!ids) return std::nullopt;
+  read.time = as_read;
+  clock = follow_clock(read.table, read.time, read.config, ids->of_row);
+  Frame frame = described(read.table, read.time);
+  std::vector<size_t> taken = read.time.taken();
+  taken.insert(taken.end(), ids->columns.begin(), ids->columns.end());
+  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
+  LongTable out;
+  out.values = variable_columns(read.table, taken, read.config, frame);
+  out.notes = std::move(clock.notes);
+  out.notes.insert(out.notes.end(), frame.notes.begin(), frame.notes.end());
+  out.warnings = std::move(frame.warnings);
+  out.clock_changes = std::move(clock.changes);
+  out.table = std::move(read.table);
+  out.time = std::move(read.time);
+  out.ids = std::move(*ids);
+  return out;
 }
 
 Series read_csv_series(const ForecastDataConfig& asked) {

@@ -174,6 +174,10 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
 
 }  // namespace
 
+bool reads_table(const ForecastDataConfig& config) {
+  return config.simulate.empty() && format_of(config) == "csv";
+}
+
 Series load_series(const ForecastDataConfig& asked) {
   ForecastDataConfig config = asked;
   if (!config.columns.empty())

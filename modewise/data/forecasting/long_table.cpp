@@ -302,16 +302,20 @@ std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& ti
   return std::nullopt;
 }
 
-/// Distinct dates of all series, and their rows on the time axis.
-struct Clock {
-  std::vector<int64_t> dates;
-  DatedRows laid;
+void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cells) {
+  const auto maximum =
+      static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
+  require(cells <= maximum, ErrorKind::data,
+          "{}: its {} series share too few dates: pivoted they would have {} cells for {} rows", table.source,
+          ids.labels.size(), cells, table.rows);
+}
 
-  int64_t row_of(int64_t date) const {
-    const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();
-    return laid.rows.empty() ? at : laid.rows[static_cast<size_t>(at)];
-  }
-};
+}  // namespace
+
+int64_t Clock::row_of(int64_t date) const {
+  const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();
+  return laid.rows.empty() ? at : laid.rows[static_cast<size_t>(at)];
+}
 
 Clock shared_clock(const io::CsvTable& table, const TableTime& time,
                    const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config) {
@@ -327,16 +331,6 @@ Clock shared_clock(const io::CsvTable& table, const TableTime& time,
   clock.laid = lay_rows(clock.dates, line_of, time.style, table.source, config, clock_changes);
   return clock;
 }
-
-void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cells) {
-  const auto maximum =
-      static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
-  require(cells <= maximum, ErrorKind::data,
-          "{}: its {} series share too few dates: pivoted they would have {} cells for {} rows", table.source,
-          ids.labels.size(), cells, table.rows);
-}
-
-}  // namespace
 
 bool always_names_series(std::string_view column) {
   const std::string name = small_letters(column);

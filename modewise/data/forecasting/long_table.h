@@ -37,6 +37,17 @@ bool may_hold_several_series(const TableTime& time);
 std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& time,
                                  const ForecastDataConfig& config);
 
+/// Distinct dates of all series, and their rows on the time axis.
+struct Clock {
+  std::vector<int64_t> dates;
+  DatedRows laid;
+
+  int64_t row_of(int64_t date) const;
+};
+/// The clock of a table with dates, by `config`.
+Clock shared_clock(const io::CsvTable& table, const TableTime& time,
+                   const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config);
+
 /// Pivots the columns `values` to [T, series], or [T, series, variable] if there are several, NaN where a
 /// series has no row. Data errors with lines: a duplicate date of a series, an empty date, dates without a
 /// common step (lay_out_dates), series that share so few dates that the result would need more than twice the

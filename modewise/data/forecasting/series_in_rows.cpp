@@ -87,7 +87,9 @@ struct Beginning {
 Beginning beginning_of(const std::string& path, const io::CsvOptions& options) {
   const io::MappedFile file(path);
   const io::TextInput input(file.bytes(), path);
-  io::CsvScanner scanner(input.text(), io::guess_dialect(input.text(), path, options).delimiter, path);
+  const io::CsvDialect dialect = io::guess_dialect(input.text(), path, options);
+  io::CsvScanner scanner(input.text(), dialect.delimiter, path);
+  scanner.leave_out(dialect.left_out);
   Beginning rows;
   scanner.row([&](size_t, std::string_view cell) { rows.header.emplace_back(io::strip_spaces(cell)); });
   scanner.row([&](size_t, std::string_view cell) { rows.below.emplace_back(io::strip_spaces(cell)); });

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
+#include "modewise/data/forecasting/long_table.h"
 #include "modewise/data/forecasting/series.h"
+#include "modewise/data/forecasting/table_time.h"
+#include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
 
@@ -30,6 +33,20 @@ struct Frame {
 /// With `like`, the file must have the same columns, and its variables are read in the order of `like`.
 Frame read_frame(const std::string& path, const ForecastDataConfig& config, const Frame* like = nullptr,
                  const std::string& like_path = {});
+
+/// A long table before its series are laid side by side.
+struct LongTable {
+  io::CsvTable table;
+  TableTime time;
+  TableIds ids;
+  std::vector<size_t> values;  // columns of values
+  std::vector<ClockChange> clock_changes;
+  std::vector<std::string> notes, warnings;
+};
+/// The table of `config`; nullopt if it is not a long table.
+std::optional<LongTable> read_long_table(const ForecastDataConfig& config);
+/// Whether `config` names a CSV table: not an array, numeric text, a folder or a simulation.
+bool reads_table(const ForecastDataConfig& config);
 
 /// Adds the categories of a file's columns in `config.categories`.
 void add_words(Categories& words, const std::string& path, const ForecastDataConfig& config);

@@ -33,7 +33,7 @@ std::string order_note(std::span<const int64_t> dates, const LineOf& line_of, co
 DatedRows lay_sorted(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                      const std::string& source, const ForecastDataConfig& config,
                      const std::vector<ClockChange>& clock_changes) {
-  const Calendar calendar{config.calendar_days, config.week};
+  const Calendar calendar{config.calendar_days, config.week, config.panel == "yes"};
   DatedRows laid;
   if (!config.resample.empty())
     laid = pool_dates(dates, parse_step(config.resample, "data.resample"), line_of, style, source, calendar);

@@ -352,6 +352,7 @@ bool writes_leading_zeros(const io::CsvTable& table, size_t column) {
   const io::MappedFile file(table.source);
   const io::TextInput input(file.bytes(), table.source);
   io::CsvScanner scanner(input.text(), table.delimiter, table.source);
+  scanner.leave_out(table.left_out);
   size_t width = 0;
   const auto look = [&](size_t c, std::string_view cell) {
     cell = io::strip_spaces(cell);

@@ -425,7 +425,7 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
   result.missing_rows = axis.length - rows;
   if (result.missing_rows == 0) return result;
 
-  require(result.missing_rows <= rows, ErrorKind::data,
+  require(calendar.sparse || result.missing_rows <= rows, ErrorKind::data,
           "{}: at the most common step of {} the dates from {} to {} span {} rows, but the file has only {}: "
           "more than half would be missing{}",
           source, axis.frequency_text(), io::format_date_time(dates.front(), style),

@@ -65,6 +65,7 @@ struct Calendar {
   /// Friday; observed: the times of the week that the dates have.
   std::string days = "auto";
   std::vector<int64_t> week;  // as in TimeAxis; if not empty, the calendar
+  bool sparse = false;        // any number of steps may be without a date
 };
 
 /// Detects the step (the most common difference; calendar months if all dates are on one day of the month, or

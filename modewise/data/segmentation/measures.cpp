@@ -32,7 +32,7 @@ std::vector<SceneArea> sampled(const std::vector<SceneArea>& areas, int64_t maxi
 /// Whether ids are evenly spaced grey levels from 0 to 255, as image programs write the classes of a mask:
 /// 0 and 255; 0, 128 and 255; 0, 85, 170 and 255.
 bool are_grey_levels(const std::map<int64_t, int64_t>& ids) {
-  if (ids.size() < 2 || ids.size() > 6 || ids.rbegin()->first != 255) return false;
+  if (ids.size() < 2 || ids.size() > 6 || ids.begin()->first != 0 || ids.rbegin()->first != 255) return false;
   const double step = 255 / static_cast<double>(ids.size() - 1);
   double level = 0;
   for (const auto& [id, pixels] : ids) {

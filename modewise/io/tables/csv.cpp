@@ -217,7 +217,7 @@ class TableReader {
   /// The lines below the header where no cell is a value of its column, such as a row of units; none if there
   /// are more than three.
   std::vector<int64_t> lines_like_headers(CsvScanner scanner) const {
-    constexpr size_t kMost = 3;
+    constexpr size_t kMaxLines = 3;
     std::vector<int64_t> lines;
     bool text = false, value = false;
     while (dialect_.header && scanner.row([&](size_t c, std::string_view cell) {
@@ -228,7 +228,7 @@ class TableReader {
     })) {
       if (!text || value) return lines;
       lines.push_back(scanner.line());
-      if (lines.size() > kMost) return {};
+      if (lines.size() > kMaxLines) return {};
       text = value = false;
     }
     return {};

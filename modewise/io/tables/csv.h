@@ -34,7 +34,7 @@ struct CsvOptions {
   /// Unset: decided from the numbers; 0: none; ' ': any kind of space.
   std::optional<char> thousands = std::nullopt;
   bool plain_numbers = false;                        // written numbers are text, with no notes
-  std::vector<LeftOutLines::Range> skip_lines = {};  // lines that are no rows
+  std::vector<LeftOutLines::Range> skip_lines = {};  // lines to skip
   Header header = guess;
   /// Texts of missing cells, compared after stripping spaces.
   std::vector<std::string> missing = {"",     "NA",   "N/A",  "NaN",  "nan", "NAN",  "null", "NULL",
@@ -68,7 +68,7 @@ struct CsvTable {
   char delimiter = ',';
   char decimal = '.';
   bool decimal_proven = false;     // a number can only be read with this mark
-  LeftOutLines left_out;           // lines that are no rows
+  LeftOutLines left_out;           // lines to skip
   std::vector<std::string> notes;  // how the file was read, where that is not plain
   std::string source;
 

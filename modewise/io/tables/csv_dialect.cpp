@@ -199,7 +199,8 @@ HeaderGuess guess_numeric_header(const std::vector<Row>& rows, const std::vector
   return {differ_in_form(rows, columns, decimal) || differ_in_size(rows, columns, decimal), true};
 }
 
-// Whether a first cell that is no plain number is a value such as 5% or 1,234: one like the cell below it.
+// Whether a first cell that is a number with a sign or separator is a value such as 5% or 1,234: one like the
+// cell below it.
 bool is_written_value(const std::vector<Row>& rows, size_t column, char decimal) {
   double value;
   const auto written = [&](const std::string& cell) {

@@ -73,6 +73,10 @@ class Forecaster : public torch::nn::Module {
   /// Refits the refittable part to these rows; the rest stays.
   virtual void refit(const FittingRows& /*rows*/) {}
 
+  /// Whether a series is forecast from its own rows alone, without learned weights: a panel gives such a
+  /// model the whole history of each series.
+  virtual bool local() const { return false; }
+
   const ForecastShape& shape() const { return shape_; }
 
  protected:

@@ -21,6 +21,7 @@ class LocalForecaster : public Forecaster {
   void fit(const FittingRows& rows) override;
   bool refits() const override { return true; }
   void refit(const FittingRows& rows) override { fit(rows); }
+  bool local() const override { return true; }
 
  protected:
   /// Forecasts the steps after `history`, the L rows of a window of series `series` in the data's units

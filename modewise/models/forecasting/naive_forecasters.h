@@ -11,6 +11,7 @@ class RepeatForecaster : public Forecaster {
  public:
   explicit RepeatForecaster(const ForecastShape& shape) : Forecaster(shape) {}
   at::Tensor forward(const ForecastInput& input) override;
+  bool local() const override { return true; }
 };
 
 /// Seasonal naive method: the value of the same phase in the newest season in which it was observed; else as
@@ -23,6 +24,7 @@ class SeasonalForecaster : public Forecaster {
   SeasonalForecaster(const ForecastShape& shape, int64_t period, bool drift = false)
       : Forecaster(shape), period_(period), drift_(drift) {}
   at::Tensor forward(const ForecastInput& input) override;
+  bool local() const override { return true; }
 
  private:
   int64_t period_;

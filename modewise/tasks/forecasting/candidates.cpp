@@ -33,8 +33,11 @@ std::string cycle(int64_t rows) {
   return fmt::format("model.window.cycle={}", rows);
 }
 
+constexpr const char* kOneTensor = "data.panel=no";
+
 Assignments model(const std::string& name, Assignments further = {}) {
   further.insert(further.begin(), "model.name=" + name);
+  further.emplace_back(kOneTensor);
   return further;
 }
 
@@ -76,6 +79,8 @@ Table table_of(const Settings& settings) {
   const data::ForecastDataConfig& source = table.config.data;
   require(!source.path.empty() || !source.simulate.empty(), ErrorKind::usage,
           "no data: give --data FILE, or --set data.simulate=lorenz96");
+  require(source.panel != "yes", ErrorKind::usage,
+          "--model auto does not search models of panels yet: choose a model, or set data.panel = no");
   table.series = data::load_series(source);
   table.splits = data::make_splits(source, table.series);
   table.horizon = table.horizon_is_open() ? usual_horizon(table.series.time, table.splits.validation.rows())
@@ -114,7 +119,7 @@ std::vector<std::string> forecast_refit(const Settings& settings) {
   const Table table = table_of(settings);
   const double validation =
       static_cast<double>(table.splits.validation.rows()) / static_cast<double>(table.series.rows());
-  return {"data.split=ratio", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
+  return {kOneTensor, "data.split=ratio", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
 }
 
 std::vector<Candidate> forecast_candidates(const Settings& settings) {

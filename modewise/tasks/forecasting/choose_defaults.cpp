@@ -70,10 +70,22 @@ int64_t seasonal_lookback(int64_t season, int64_t horizon, int64_t training_rows
 }
 
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits) {
+  const std::string step = series.time.dated ? ", one every " + series.time.frequency_text() : "";
+  return choose_defaults(
+      config, {series.time, fmt::format("{} rows{}", series.rows(), step), splits.train.rows(),
+               splits.validation.rows(), [&] { return season_of(series, splits); },
+               [&](const ForecastConfig& chosen) {
+                 return data::WindowSet("train", splits.train, chosen.window(), false,
+                                        chosen.forecast.train_stride, chosen.forecast.train_fraction)
+                     .size();
+               }});
+}
+
+std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) {
   std::vector<std::string> chosen;
   ForecastOptions& forecast = config.forecast;
   if (forecast.horizons.empty() && forecast.horizon == 0) {
-    forecast.horizon = usual_horizon(series.time, splits.validation.rows());
+    forecast.horizon = usual_horizon(sizes.time, sizes.validation_rows);
     chosen.push_back(fmt::format("forecast.horizon = {}", forecast.horizon));
   }
   int64_t& period = config.model.period;
@@ -81,11 +93,11 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
   const bool seasonal = row != nullptr && row->has_option("period"),
              patched = row != nullptr && row->has_option("patch.length");
   int64_t season = period;
-  if (seasonal && period == 0) season = season_of(series, splits);
-  if (season == 1 && period == 0 && !series.time.dated) season = models::ForecasterConfig::kUsualPeriod;
+  if (seasonal && period == 0) season = sizes.season();
+  if (season == 1 && period == 0 && !sizes.time.dated) season = models::ForecasterConfig::kUsualPeriod;
   if (forecast.lookback == 0) {
-    forecast.lookback = seasonal ? seasonal_lookback(season, forecast.longest(), splits.train.rows())
-                                 : usual_lookback(series.time, forecast.longest(), splits.train.rows());
+    forecast.lookback = seasonal ? seasonal_lookback(season, forecast.longest(), sizes.training_rows)
+                                 : usual_lookback(sizes.time, forecast.longest(), sizes.training_rows);
     chosen.push_back(fmt::format("forecast.lookback = {}", forecast.lookback));
     models::PatchConfig& patch = config.model.patch;
     if (patched && patch.length > forecast.lookback) {
@@ -99,9 +111,7 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
     chosen.push_back(fmt::format("model.period = {}", period));
   }
   if (config.train.epochs < 0) {
-    const int64_t windows = data::WindowSet("train", splits.train, config.window(), false,
-                                            forecast.train_stride, forecast.train_fraction)
-                                .size();
+    const int64_t windows = sizes.training_windows(config);
     const int64_t steps = std::max<int64_t>(windows / (config.train.batch_size * config.train.accumulate), 1);
     config.train.epochs = std::clamp((kSteps + steps - 1) / steps, kFewEpochs, kMaxEpochs);
     if (config.train.patience == kPatience)
@@ -109,9 +119,7 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
     chosen.push_back(fmt::format("train.epochs = {}", config.train.epochs));
   }
   if (chosen.empty()) return "";
-  return fmt::format("chosen for {} rows{}: {}", series.rows(),
-                     series.time.dated ? ", one every " + series.time.frequency_text() : "",
-                     fmt::join(chosen, ", "));
+  return fmt::format("chosen for {}: {}", sizes.text, fmt::join(chosen, ", "));
 }
 
 }  // namespace modewise::tasks

@@ -1,6 +1,7 @@
 #pragma once
 // Defaults of forecasting runs that depend on the data: lookback, horizon, patch length and epochs.
 
+#include <functional>
 #include <string>
 
 #include "modewise/data/forecasting/series.h"
@@ -25,6 +26,17 @@ int64_t usual_lookback(const data::TimeAxis& time, int64_t horizon, int64_t trai
 /// Default lookback of seasonal models: ten seasons, at least 96 and at most 2,000 rows, but at least three
 /// seasons.
 int64_t seasonal_lookback(int64_t season, int64_t horizon, int64_t training_rows);
+
+/// Sizes of data on which defaults depend.
+struct ForecastSizes {
+  data::TimeAxis time;
+  std::string text;  // of the data: "480 rows, one every 1 h"
+  int64_t training_rows = 0, validation_rows = 0;
+  std::function<int64_t()> season;  // season_of the data
+  std::function<int64_t(const ForecastConfig&)>
+      training_windows;  // of an epoch, for its lookback and horizon
+};
+std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes);
 
 /// Sets open values (0, epochs −1): forecast.lookback, forecast.horizon, model.period and
 /// train.epochs; also the patch length if it exceeds a default lookback, and the default train.patience of 3

@@ -168,11 +168,20 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
 std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model,
                                                          const ForecastConfig& config,
                                                          const ForecastData& data) {
-  if (config.calibration.method == "none") return std::nullopt;
   const data::WindowSet& validation = data.windows.validation;
+  return calibrate_blocks(
+      model.shape(), config, validation.size(), [&](const BlockVisitor& visit, int64_t stride) {
+        stream_forecasts(model, data, validation, config.forecast.evaluation_batch, visit, stride);
+      });
+}
+
+std::optional<metrics::Calibration> calibrate_blocks(
+    const models::ForecastShape& shape, const ForecastConfig& config, int64_t windows,
+    const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream) {
+  if (config.calibration.method == "none") return std::nullopt;
   metrics::CalibrationSample sample;
-  sample.series = model.shape().series_count();
-  sample.horizon = model.shape().horizon;
+  sample.series = shape.series_count();
+  sample.horizon = shape.horizon;
   sample.shared_forecast = !config.forecast.probabilistic();
   const std::vector<double>& levels = config.forecast.quantiles;
   if (sample.shared_forecast)
@@ -183,14 +192,13 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
   const int64_t cells = sample.series * sample.horizon;
   const int64_t blocks = sample.shared_forecast ? 1 : std::ssize(sample.nominal);
   const int64_t max_windows = std::max<int64_t>(kMaxScores / (cells * blocks), 1);
-  const int64_t stride = (validation.size() + max_windows - 1) / max_windows;
-  sample.windows = (validation.size() + stride - 1) / stride;
+  const int64_t stride = (windows + max_windows - 1) / max_windows;
+  sample.windows = (windows + stride - 1) / stride;
   sample.below.resize(static_cast<size_t>(blocks * sample.windows * cells));
   sample.above.resize(sample.below.size());
   sample.stddev.resize(static_cast<size_t>(sample.windows * sample.series));
   const size_t middle = levels.size() / 2, count = levels.size();
-  stream_forecasts(
-      model, data, validation, config.forecast.evaluation_batch,
+  stream(
       [&](const ForecastBlock& block) {
         const std::vector<float> stddev = lookback_stddevs(block);
         const std::span<const float> truth = floats(block.future);

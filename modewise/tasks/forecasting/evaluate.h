@@ -79,6 +79,11 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
                                                          const ForecastConfig& config,
                                                          const ForecastData& data);
 
+/// The same for `windows` windows of a model of this shape: `stream` visits every stride-th of them.
+std::optional<metrics::Calibration> calibrate_blocks(
+    const models::ForecastShape& shape, const ForecastConfig& config, int64_t windows,
+    const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream);
+
 /// Errors over all windows of `set`; `visit` (may be empty) is called for each block with its quantiles. With
 /// several `workers` only rank 0 has errors and visits.
 using QuantileVisitor = std::function<void(const ForecastBlock& block, std::span<const float> quantiles)>;

@@ -13,6 +13,7 @@
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/table_time.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/train/checkpoint/tensor_file.h"
 
@@ -20,31 +21,9 @@ namespace modewise::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using report::csv_cell;
 using report::CsvReader;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-std::string quantile_name(const std::string& series, double level) {
-  return fmt::format("{}_q{:g}", series, level);
-}
-
-/// A number with float32 precision; in units it may exceed the range of float32. Empty for series without a
-/// forecast.
-std::string number_text(double value) {
-  if (std::isnan(value)) return "";
-  if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
-  return fmt::format("{}", static_cast<float>(value));
-}
-
-/// Appends ",OT,OT_q0.025,…" for each name.
-void append_names(std::string& text, const std::vector<std::string>& names, const std::vector<double>& levels,
-                  CsvReader reader) {
-  for (const std::string& name : names) {
-    text += "," + csv_cell(name, reader);
-    for (const double level : levels) text += "," + csv_cell(quantile_name(name, level), reader);
-  }
-}
 
 /// Appends the forecast of a series at a step and its quantiles, each after a comma.
 void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_t step) {
@@ -54,44 +33,20 @@ void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_
     text += "," + number_text(forecast.quantiles[at * levels + level]);
 }
 
-std::string cells_text(const std::vector<std::string>& cells, CsvReader reader) {
-  std::string text;
-  for (size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + csv_cell(cells[i], reader);
-  return text;
-}
-
-/// Names of the time columns.
-std::string time_names(const Forecast& forecast, CsvReader reader) {
-  if (!forecast.time_columns.names.empty()) return cells_text(forecast.time_columns.names, reader);
-  return forecast.dated ? "date" : "row";
-}
-
-/// Date of a step, in one cell per time column.
-std::string time_cells(const Forecast& forecast, size_t step) {
-  if (!forecast.time_columns.cells.empty()) {
-    std::vector<std::string> cells = data::time_cells(forecast.time_columns, forecast.seconds[step]);
-    for (std::string& cell : cells) cell = csv_cell(cell);
-    return fmt::format("{}", fmt::join(cells, ","));
-  }
-  if (!forecast.time_columns.parts) return csv_cell(forecast.times[step]);
-  const io::CivilTime civil = io::to_civil(forecast.seconds[step]);
-  const std::array<int64_t, 6> parts = {civil.year, civil.month,  civil.day,
-                                        civil.hour, civil.minute, civil.second};
-  return fmt::format("{}", fmt::join(std::span(parts).first(forecast.time_columns.names.size()), ","));
-}
-
 std::string long_csv(const Forecast& forecast, CsvReader reader) {
   const data::LongLayout& layout = *forecast.layout;
   const size_t width = layout.values.size();
-  std::string text = cells_text(layout.id, reader) + "," + time_names(forecast, reader);
-  append_names(text, layout.values, forecast.levels, reader);
+  std::string text =
+      cells_text(layout.id, reader) + "," + time_names(forecast.time_columns, forecast.dated, reader);
+  text += value_names(layout.values, forecast.levels, reader);
   text += "\n";
   const size_t steps = forecast.times.size();
   for (size_t id = 0; id < layout.series.size(); ++id) {
     const auto values = std::span(forecast.values).subspan(id * width * steps, width * steps);
     if (std::all_of(values.begin(), values.end(), [](double x) { return std::isnan(x); })) continue;
     for (size_t step = 0; step < forecast.times.size(); ++step) {
-      text += cells_text(layout.series[id], reader) + "," + time_cells(forecast, step);
+      text += cells_text(layout.series[id], reader) + "," +
+              time_cells(forecast.time_columns, forecast.times[step], forecast.seconds[step]);
       for (size_t i = 0; i < width; ++i) append_numbers(text, forecast, id * width + i, step);
       text += "\n";
     }
@@ -207,11 +162,11 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
 
 std::string to_csv(const Forecast& forecast, CsvReader reader) {
   if (forecast.layout) return long_csv(forecast, reader);
-  std::string text = time_names(forecast, reader);
-  append_names(text, forecast.names, forecast.levels, reader);
+  std::string text = time_names(forecast.time_columns, forecast.dated, reader);
+  text += value_names(forecast.names, forecast.levels, reader);
   text += "\n";
   for (size_t step = 0; step < forecast.times.size(); ++step) {
-    text += time_cells(forecast, step);
+    text += time_cells(forecast.time_columns, forecast.times[step], forecast.seconds[step]);
     for (size_t s = 0; s < forecast.names.size(); ++s) append_numbers(text, forecast, s, step);
     text += "\n";
   }

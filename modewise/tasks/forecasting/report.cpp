@@ -9,6 +9,7 @@
 
 #include "modewise/report/table.h"
 #include "modewise/tasks/forecasting/config.h"
+#include "modewise/tasks/forecasting/panel_run.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
 #include "modewise/tasks/forecasting/run.h"
 #include "modewise/tasks/forecasting/spec.h"
@@ -236,7 +237,8 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
 }
 
 std::string forecast_title(Run& run) {
-  const ForecastConfig& config = as<ForecastRun>(run).config;
+  const auto* const panel = dynamic_cast<PanelRun*>(&run);
+  const ForecastConfig& config = panel != nullptr ? panel->config : as<ForecastRun>(run).config;
   return fmt::format("{}, lookback {}, horizon {}", data_title(config), config.forecast.lookback,
                      config.forecast.longest());
 }

@@ -12,6 +12,7 @@
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/tasks/forecasting/candidates.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/forecasting/panel_run.h"
 #include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/forecasting/report.h"
 #include "modewise/tasks/forecasting/run.h"
@@ -25,11 +26,43 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// A run on a panel or on one tensor; for a new training the table decides, if data.panel is auto.
 std::unique_ptr<Run> create(const Settings& settings) {
-  return std::make_unique<ForecastRun>(load_config<ForecastConfig>(settings));
+  auto config = load_config<ForecastConfig>(settings);
+  bool panel = config.data.panel == "yes";
+  if (settings.training) {
+    std::string reason;
+    panel = data::is_panel(config.data, reason);
+    if (!reason.empty()) spdlog::info("{}", reason);
+    config.data.panel = panel ? "yes" : "no";
+  }
+  if (panel) return std::make_unique<PanelRun>(std::move(config));
+  return std::make_unique<ForecastRun>(std::move(config));
+}
+
+Result predict_series(const PanelRun& run, const PredictRequest& request) {
+  require(request.future.empty(), ErrorKind::usage,
+          "--future: the run is of a panel, which has no future covariates");
+  const data::Panel panel = run.load_panel(request.data);
+  require_same_work(run.folder(), std::to_string(request.steps), data::hash_of(panel));
+  if (!train::workers().is_rank_zero()) return {};
+  std::vector<int64_t> rows;
+  for (int64_t s = 0; s < panel.series(); ++s) rows.push_back(panel.rows(s));
+  const PanelForecast forecast = predict_panel(run.forecaster(panel, rows), run.calibrated(), request.steps);
+  throw_if_stopped();
+  const std::string file =
+      wants_npz(request.out) ? to_npz(forecast, panel) : to_csv(forecast, panel, request.csv_reader);
+  Json json = to_json(forecast, panel);
+  if (request.out.empty()) return {std::move(json), file};
+  write_file_atomically(request.out, file);
+  spdlog::info("{}: {} rows after the last row of each of {} series of {}", request.out, forecast.steps,
+               panel.series(), panel.source);
+  json["file"] = request.out;
+  return {std::move(json), ""};
 }
 
 Result predict(Run& opened, const PredictRequest& request) {
+  if (const auto* panel = dynamic_cast<PanelRun*>(&opened)) return predict_series(*panel, request);
   const auto& run = as<ForecastRun>(opened);
   data::Series series = load_run_series(run, request.data);
   require_same_work(run.folder(), std::to_string(request.steps), hash_of(series));
@@ -82,7 +115,7 @@ const TaskSpec forecasting_spec = {
     .predict = {.predict = predict, .steps = true},
     .explain = explain_forecast,
     .search = Search{.candidates = forecast_candidates,
-                     .ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}",
+                     .ensemble = {"model.name=ensemble", "data.panel=no", "model.ensemble.runs={runs}",
                                   "model.ensemble.splits={splits}"},
                      .splits = forecast_splits,
                      .refit = forecast_refit},

@@ -98,24 +98,28 @@ metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Sc
   return {std::ssize(mean), config.forecast.longest(), mean, scaler_stddevs(scaler), std::move(levels)};
 }
 
-std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> samples) const {
+std::unique_ptr<train::Batch> WindowTask::batch_of(data::WindowBatch windows) {
   auto batch = std::make_unique<ForecastBatch>();
-  batch->windows = data_.source.gather(data_.windows.train, samples);
+  batch->windows = std::move(windows);
   return batch;
 }
 
-at::Tensor ForecastTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
+std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> samples) const {
+  return batch_of(data_.source.gather(data_.windows.train, samples));
+}
+
+at::Tensor WindowTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::WindowBatch& windows = static_cast<const ForecastBatch&>(batch).windows;
   return forecast_loss(forecast(windows, seed, step), windows.future, windows.future_observed,
                        config_.forecast);
 }
 
-at::Tensor ForecastTask::forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step) {
+at::Tensor WindowTask::forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step) {
   models::set_dropout_step(model_, seed, step);
   return model_.forward(model_input(windows));
 }
 
-std::vector<double> ForecastTask::loss_counts(const train::Batch& batch) const {
+std::vector<double> WindowTask::loss_counts(const train::Batch& batch) const {
   const data::WindowBatch& windows = static_cast<const ForecastBatch&>(batch).windows;
   at::Tensor counts;  // [H]
   if (windows.future_observed.defined()) counts = sum_by_step(windows.future_observed.to(at::kDouble));
@@ -126,8 +130,8 @@ std::vector<double> ForecastTask::loss_counts(const train::Batch& batch) const {
   return out;
 }
 
-at::Tensor ForecastTask::loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
-                                    std::span<const double> all) {
+at::Tensor WindowTask::loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
+                                  std::span<const double> all) {
   const data::WindowBatch& windows = static_cast<const ForecastBatch&>(part).windows;
   return mean_loss(forecast(windows, seed, step), windows.future, windows.future_observed, config_.forecast,
                    [&](const at::Tensor& sum, size_t i) { return sum.div(std::max(all[i], 1.0)); });

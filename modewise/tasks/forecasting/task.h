@@ -25,19 +25,36 @@ at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, c
 at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
                         const std::vector<double>& levels);
 
-class ForecastTask final : public train::ModuleTask {
+/// Loss of batches of windows.
+class WindowTask : public train::ModuleTask {
  public:
   /// The arguments must outlive the task.
-  ForecastTask(const ForecastConfig& config, const ForecastData& data, models::Forecaster& model)
-      : config_(config), data_(data), model_(model) {}
+  WindowTask(const ForecastConfig& config, models::Forecaster& model) : config_(config), model_(model) {}
 
   torch::nn::Module& module() override { return model_; }
-  int64_t training_samples() const override { return data_.windows.train.size(); }
-  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
   std::vector<double> loss_counts(const train::Batch& batch) const override;
   at::Tensor loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
                         std::span<const double> all) override;
+
+ protected:
+  static std::unique_ptr<train::Batch> batch_of(data::WindowBatch windows);
+
+  const ForecastConfig& config_;
+  models::Forecaster& model_;
+
+ private:
+  at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
+};
+
+class ForecastTask final : public WindowTask {
+ public:
+  /// The arguments must outlive the task.
+  ForecastTask(const ForecastConfig& config, const ForecastData& data, models::Forecaster& model)
+      : WindowTask(config, model), data_(data) {}
+
+  int64_t training_samples() const override { return data_.windows.train.size(); }
+  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   at::Tensor sums(const train::Share& share) override;
   /// val_mse, val_mae, for quantile models val_pinball and val_crps; with several horizons the mean of the
   /// prefixes, followed by each (val_mse_96 …).
@@ -48,13 +65,10 @@ class ForecastTask final : public train::ModuleTask {
   std::string data_hash() const override { return data_.hash; }
 
  private:
-  at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
   metrics::ForecastErrors no_errors() const;
   void track_stable_rank(train::Metrics& metrics);
 
-  const ForecastConfig& config_;
   const ForecastData& data_;
-  models::Forecaster& model_;
   RankTracker ranks_;
 };
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "modewise/core/error.h"
 #include "modewise/core/fields.h"
 #include "modewise/nn/layers/cost.h"
 #include "modewise/tasks/run/result_tables.h"
@@ -99,10 +100,13 @@ class Run {
   std::optional<train::RunFolder> folder_;
 };
 
-/// The run as a task's own class.
+/// The run as a task's own class; usage error for another class of the task, such as a panel among forecasts.
 template <class TaskRun>
 TaskRun& as(Run& run) {
-  return dynamic_cast<TaskRun&>(run);
+  auto* const typed = dynamic_cast<TaskRun*>(&run);
+  require(typed != nullptr, ErrorKind::usage,
+          "this command does not support runs on panels: train with data.panel = no, as one tensor");
+  return *typed;
 }
 
 /// "DATA-MODEL"; characters other than letters, digits, '.', '_' and '-' become '-'.

@@ -11,6 +11,7 @@ struct Settings {
   std::string file = {};                      // TOML; "": none
   std::vector<std::string> assignments = {};  // "key=value"
   bool saved = false;                         // `file` is the config.toml of a run folder that is opened
+  bool training = false;                      // of a new training: open choices may read the data
 };
 
 }  // namespace modewise::tasks

@@ -72,6 +72,7 @@ TrainRequest of_group(TrainRequest request) {
 std::unique_ptr<Run> load_run(const TaskSpec& task, Settings settings,
                               const std::optional<train::RunFolder>& folder) {
   const int64_t processes = train::workers().size();
+  settings.training = !folder.has_value();
   std::unique_ptr<Run> run = task.create(settings);
   if (run->settings().train.shards == 1 && processes > 1) {
     settings.assignments.push_back(fmt::format("train.shards={}", processes));

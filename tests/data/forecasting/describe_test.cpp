@@ -110,6 +110,7 @@ TEST(Describe, ANeverObservedVariableHasNoStatistics) {
   ScratchFolder folder;
   ForecastDataConfig config;
   config.path = folder.write("f.csv", "a,b\n1,\n2,\n3,\n");
+  config.columns = {"a", "b"};
   const Description d = describe(load_series(config), config, {1, 1});
   EXPECT_TRUE(std::isnan(d.variables[1].mean));
   EXPECT_TRUE(to_json(d)["variables"][1]["mean"].is_null());

@@ -114,8 +114,8 @@ TEST_F(Known, NamesThatDoNotFitAreSentences) {
               HasSubstr("data.future_covariates: duplicate column 'promo'"));
   EXPECT_THAT(load_error(ErrorKind::config, kPlan, knowing({"promo", "a", "b", "price"})),
               HasSubstr("data.future_covariates lists all columns of"));
-  EXPECT_THAT(load_error(ErrorKind::data, "date,a,k\n2020-01-01,,5\n2020-01-02,,6\n", knowing({"k"})),
-              HasSubstr("all values of the variables to forecast are missing"));
+  EXPECT_THAT(load_error(ErrorKind::config, "date,a,k\n2020-01-01,,5\n2020-01-02,,6\n", knowing({"k"})),
+              HasSubstr("none is left to forecast"));
 }
 
 TEST_F(Known, FeaturesAreScaledFlaggedAndFollowedByTheCalendar) {

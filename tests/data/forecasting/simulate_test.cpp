@@ -307,7 +307,7 @@ TEST(Seasonal, IsTrendSeasonsAndNoiseThatRemembers) {
                   0.25 * t + rest + wave(2, 6, v * 2) + wave(1, 4.5, v * 2 + 1), 1e-12);
     }
   }
-  const Scaler scaler{at::zeros({2}, at::kDouble), at::tensor({1.0, 2.0}, at::kDouble), {}};
+  const Scaler scaler{at::zeros({2}, at::kDouble), at::tensor({1.0, 2.0}, at::kDouble), {}, {}};
   const std::vector<double> floor = seasonal_noise_floor(config, scaler, 3);
   ASSERT_EQ(floor.size(), 3U);
   const double weight = (1 + 0.25) / 2;

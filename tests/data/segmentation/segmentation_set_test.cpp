@@ -194,7 +194,7 @@ TEST(Scenes, SayWhatIsWrongWithAPair) {
                [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("small.npy")), 4); }),
       HasSubstr("the mask has 32 × 31 pixels, but its image"));
   write_mask(folder, "mask.npy", 32, 32,
-             [](int64_t row, int64_t column) { return row == 9 && column == 4 ? 7 : 1; });
+             [](int64_t row, int64_t column) { return row == 9 && column == 4 ? 7 : 1 + column % 2; });
   SegmentationDataConfig config = plain(folder.path("image.npy"), folder.path("mask.npy"));
   config.classes = "list";
   config.class_ids = {1, 2};

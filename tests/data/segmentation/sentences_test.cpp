@@ -105,7 +105,9 @@ TEST(SceneSentences, OfFilesAndPairs) {
             "data.classes = \"cdl\" ignores only 0: data.ignore must be empty");
   config = pair("image.npy", "mask.npy");
   config.ignore = {7, 1};
-  EXPECT_EQ(set_error(config), "mask.npy: the masks have no class id that is not ignored (1, 7)");
+  EXPECT_EQ(set_error(config),
+            "mask.npy: the masks have no class id that is not ignored (1, 7); data.classes = \"list\" with "
+            "data.class_ids = [1, 7] makes them classes");
   write_mask(folder, "mask.npy", 32, 30, [](int64_t r, int64_t c) { return r * 30 + c; });
   EXPECT_EQ(set_error(pair("image.npy", "mask.npy")),
             "mask.npy: more than 300 different values: is it a mask of class ids?");

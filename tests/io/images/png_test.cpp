@@ -182,7 +182,7 @@ TEST(Image, IsKnownByItsFirstBytes) {
   const auto refuse = [](std::span<const std::byte> bytes) { parse_image(bytes, "file"); };
   EXPECT_THAT(message_of(refuse, "name,class\na,b\n"),
               HasSubstr("expected a PNG or JPEG image; the 15 bytes"));
-  EXPECT_THAT(message_of(refuse, ""), HasSubstr("the 0 bytes"));
+  EXPECT_THAT(message_of(refuse, ""), HasSubstr("this is an empty file"));
   try {
     read_image("/nowhere/a.png");
     ADD_FAILURE();

@@ -115,20 +115,20 @@ TEST(LanguageFiles, OlderFoldersCountLengthsInTokens) {
   for (const char* kind : {"yarn", "llama3"}) {
     LanguageModelConfig config = grouped_config("summary");
     config.rope.scaling = {.base = 700, .kind = kind, .factor = 3, .original_length = 32};
-    auto json = nlohmann::json::parse(format_language_json(config, "float32", {}, {}));
+    auto json = nlohmann::json::parse(format_language_json(config, "float32", {}));
     EXPECT_EQ(parse_language_json(json.dump(), "a").rope.level_lengths, true);
     EXPECT_EQ(json["modewise"]["rope"].erase("level_lengths"), 1u);
     EXPECT_EQ(parse_language_json(json.dump(), "a").rope.level_lengths, false);
     json["modewise"].erase("rope");
     EXPECT_EQ(parse_language_json(json.dump(), "a").rope.level_lengths, false);
   }
-  const auto full = nlohmann::json::parse(format_language_json(grouped_config("full"), "float32", {}, {}));
+  const auto full = nlohmann::json::parse(format_language_json(grouped_config("full"), "float32", {}));
   EXPECT_FALSE(full.contains("modewise"));
   EXPECT_EQ(parse_language_json(full.dump(), "a").rope.level_lengths, true);
 }
 
 TEST(LanguageFiles, AFactorOfOneOpens) {
-  auto json = nlohmann::json::parse(format_language_json(grouped_config("full"), "float32", {}, {}));
+  auto json = nlohmann::json::parse(format_language_json(grouped_config("full"), "float32", {}));
   json["rope_scaling"] = nullptr;
   json["rope_parameters"] = {{"rope_type", "linear"}, {"rope_theta", 700}, {"factor", 1.0}};
   EXPECT_EQ(parse_language_json(json.dump(), "a").rope.scaling.kind, "linear");

@@ -78,7 +78,7 @@ TEST(LanguageMemory, WeightsThatDoNotFitAreRefusedBeforeAnyIsRead) {
   config.attention.type = "full";
   const ScratchFolder scratch;
   fs::create_directories(scratch / "m");
-  scratch.write("m/config.json", format_language_json(config.resolved(), "bfloat16", {}, {}));
+  scratch.write("m/config.json", format_language_json(config.resolved(), "bfloat16", {}));
   nlohmann::ordered_json header;
   int64_t end = 0;
   for (const LanguageTensor& tensor : language_tensors(config)) {

@@ -1,0 +1,56 @@
+#include "modewise/tasks/forecasting/forecast_csv.h"
+
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "modewise/data/forecasting/table_time.h"
+
+namespace modewise::tasks {
+
+using report::csv_cell;
+
+std::string cells_text(const std::vector<std::string>& cells, report::CsvReader reader) {
+  std::string text;
+  for (size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + csv_cell(cells[i], reader);
+  return text;
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "";
+  if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
+  return fmt::format("{}", static_cast<float>(value));
+}
+
+std::string value_names(const std::vector<std::string>& names, const std::vector<double>& levels,
+                        report::CsvReader reader) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += "," + csv_cell(name, reader);
+    for (const double level : levels) text += "," + csv_cell(fmt::format("{}_q{:g}", name, level), reader);
+  }
+  return text;
+}
+
+std::string time_names(const data::TimeColumns& columns, bool dated, report::CsvReader reader) {
+  if (!columns.names.empty()) return cells_text(columns.names, reader);
+  return dated ? "date" : "row";
+}
+
+std::string time_cells(const data::TimeColumns& columns, const std::string& text, int64_t seconds) {
+  if (!columns.cells.empty()) {
+    std::vector<std::string> cells = data::time_cells(columns, seconds);
+    for (std::string& cell : cells) cell = csv_cell(cell);
+    return fmt::format("{}", fmt::join(cells, ","));
+  }
+  if (!columns.parts) return csv_cell(text);
+  const io::CivilTime civil = io::to_civil(seconds);
+  const std::array<int64_t, 6> parts = {civil.year, civil.month,  civil.day,
+                                        civil.hour, civil.minute, civil.second};
+  return fmt::format("{}", fmt::join(std::span(parts).first(columns.names.size()), ","));
+}
+
+}  // namespace modewise::tasks

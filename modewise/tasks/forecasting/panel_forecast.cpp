@@ -1,0 +1,320 @@
+#include "modewise/tasks/forecasting/panel_forecast.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/io/arrays/npz.h"
+#include "modewise/nn/layers/evaluation_mode.h"
+#include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/forecasting/forecast_csv.h"
+#include "modewise/train/distributed/distribute.h"
+#include "modewise/train/loop/task.h"
+
+namespace modewise::tasks {
+namespace {
+
+/// Row `row` of series `s`, also beyond its end.
+int64_t seconds_of(const data::Panel& panel, int64_t s, int64_t row) {
+  return panel.clock.dated ? panel.clock.at(panel.clock_row(s, row)) : row;
+}
+
+std::string time_text(const data::Panel& panel, int64_t s, int64_t row) {
+  return panel.clock.dated ? panel.clock.text_at(panel.clock_row(s, row)) : fmt::format("{}", row);
+}
+
+/// Scaled history [V, rows] of a series up to `rows`, and its mask.
+std::pair<at::Tensor, at::Tensor> history_of(const PanelForecaster& by, int64_t series, int64_t rows) {
+  const data::Panel& panel = *by.panel;
+  const int64_t width = panel.variables(), begin = panel.offsets[static_cast<size_t>(series)];
+  const at::Tensor values = at::empty({width, rows}, at::kFloat);
+  at::Tensor observed = at::empty({width, rows}, at::kBool);
+  bool complete = true;
+  for (int64_t v = 0; v < width; ++v)
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t cell = (begin + row) * width + v;
+      const bool seen = !panel.observed.defined() || panel.observed.const_data_ptr<bool>()[cell];
+      const auto at = static_cast<size_t>(series * width + v);
+      values.mutable_data_ptr<float>()[v * rows + row] =
+          seen ? static_cast<float>((panel.values.const_data_ptr<double>()[cell] - by.scaler.mean[at]) /
+                                    by.scaler.stddev[at])
+               : 0;
+      observed.mutable_data_ptr<bool>()[v * rows + row] = seen;
+      complete = complete && seen;
+    }
+  return {values, complete ? at::Tensor() : observed};
+}
+
+/// Output [V, H] or [V, H, Q] of a local model that is made for the history of one series.
+at::Tensor local_output(const PanelForecaster& by, const data::PanelWindow& window) {
+  const auto [values, observed] = history_of(by, window.series, window.origin);
+  models::ForecastShape shape = by.model->shape();
+  shape.lookback = window.origin;
+  shape.missing = observed.defined();
+  models::ForecasterConfig config = by.config->model;
+  if (row_of(models::forecasters(), config.name).has_option("period") && config.season() > window.origin)
+    config.period = 1;
+  const auto model = models::make_forecaster(config, shape, static_cast<uint64_t>(by.config->train.seed));
+  model->eval();
+  const int64_t width = by.panel->variables();
+  const auto scale = [&](const std::vector<double>& of) {
+    const at::Tensor tensor = at::empty({width}, at::kDouble);
+    std::copy_n(of.begin() + window.series * width, width, tensor.mutable_data_ptr<double>());
+    return tensor;
+  };
+  model->fit(
+      {values, observed, scale(by.scaler.mean), scale(by.scaler.stddev), 0, window.origin, {}, {}, {}});
+  models::ForecastInput input{values.unsqueeze(0), observed.defined() ? observed.unsqueeze(0) : observed,
+                              at::full({1}, by.panel->starts[static_cast<size_t>(window.series)], at::kLong)};
+  return model->forward(input).squeeze(0).to(at::kFloat).contiguous();
+}
+
+at::Tensor output_of(const PanelForecaster& by, std::span<const data::PanelWindow> windows,
+                     const data::WindowBatch& batch) {
+  const at::NoGradGuard no_grad;
+  if (!by.model->local()) return forecast_output(*by.model, batch, 0);
+  const models::ForecastShape& shape = by.model->shape();
+  std::vector<int64_t> sizes = {std::ssize(windows), by.panel->variables(), shape.horizon};
+  if (shape.quantiles > 0) sizes.push_back(shape.quantiles);
+  const at::Tensor out = at::empty(sizes, at::kFloat);
+  const int64_t each = out.numel() / std::ssize(windows);
+  at::parallel_for(0, std::ssize(windows), 1, [&](int64_t begin, int64_t end) {
+    const at::NoGradGuard without;  // of this thread
+    for (int64_t i = begin; i < end; ++i) {
+      const at::Tensor one = local_output(by, windows[static_cast<size_t>(i)]);
+      std::copy_n(one.const_data_ptr<float>(), each, out.mutable_data_ptr<float>() + i * each);
+    }
+  });
+  return out;
+}
+
+ForecastBlock block_of(const PanelForecaster& by, std::span<const data::PanelWindow> windows,
+                       const data::WindowBatch& batch, const at::Tensor& output) {
+  ForecastBlock block;
+  block.past = batch.past;
+  block.future = batch.future;
+  block.past_observed = batch.past_observed;
+  block.future_observed = batch.future_observed;
+  block.first_step = batch.first_step;
+  if (const int64_t quantiles = by.model->shape().quantiles; quantiles > 0) {
+    block.quantiles = output.contiguous();
+    block.forecast = block.quantiles.select(-1, quantiles / 2).contiguous();
+  } else {
+    block.forecast = output.contiguous();
+  }
+  const std::span<const float> values = floats(block.forecast);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!std::isfinite(values[i])) {
+      const auto& window = windows[i / (values.size() / windows.size())];
+      fail(ErrorKind::data, "{}: the forecast of '{}' after row {} is not finite", by.panel->source,
+           by.panel->name(window.series), window.origin);
+    }
+  return block;
+}
+
+}  // namespace
+
+int64_t season_of(const ForecastConfig& config, const data::Panel& panel) {
+  return config.model.period > 0 ? config.model.period : season_of(panel.clock);
+}
+
+models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variables) {
+  models::ForecastShape shape;
+  shape.series = {variables};
+  shape.ordered = {false};
+  shape.lookback = config.forecast.lookback;
+  shape.horizon = config.forecast.longest();
+  shape.quantiles = config.forecast.probabilistic() ? std::ssize(config.forecast.quantiles) : 0;
+  shape.missing = true;
+  if (config.forecast.probabilistic()) shape.levels = config.forecast.quantiles;
+  return shape;
+}
+
+ForecastBlock PanelForecaster::forecast(std::span<const data::PanelWindow> windows) const {
+  const data::WindowBatch batch = data::gather_panel(*panel, scaler, config->window(), windows, ends);
+  return block_of(*this, windows, batch, output_of(*this, windows, batch));
+}
+
+void PanelForecaster::stream(std::span<const data::PanelWindow> windows, const BlockVisitor& visit,
+                             int64_t stride, train::Workers& workers) const {
+  const nn::EvaluationMode evaluation(*model);
+  std::vector<data::PanelWindow> chosen;
+  for (size_t i = 0; i < windows.size(); i += static_cast<size_t>(stride)) chosen.push_back(windows[i]);
+  const auto batch = static_cast<size_t>(config->forecast.evaluation_batch);
+  const auto part = [&](int64_t number) {
+    const size_t first = static_cast<size_t>(number) * batch;
+    return std::span<const data::PanelWindow>(chosen).subspan(first, std::min(batch, chosen.size() - first));
+  };
+  const auto gather = [&](int64_t number) {
+    return data::gather_panel(*panel, scaler, config->window(), part(number), ends);
+  };
+  const auto make = [&](int64_t number) -> train::Tensors {
+    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
+    return {output_of(*this, part(number), gather(number))};
+  };
+  const auto take = [&](int64_t number, const train::Tensors& output) {
+    ForecastBlock block = block_of(*this, part(number), gather(number), output.front());
+    block.first_window = number * static_cast<int64_t>(batch);
+    visit(block);
+  };
+  train::distribute(workers, static_cast<int64_t>((chosen.size() + batch - 1) / batch), make, take);
+}
+
+double PanelForecaster::to_units(double scaled, int64_t series, int64_t variable) const {
+  const auto at = static_cast<size_t>(series * panel->variables() + variable);
+  return scaled * scaler.stddev[at] + scaler.mean[at];
+}
+
+void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const data::PanelWindow> windows,
+                                 const ForecastBlock& block, std::span<const float> quantiles, int64_t season,
+                                 const std::function<void(int64_t window, double mase)>& visit) const {
+  const int64_t width = panel->variables(), horizon = config->window().horizon;
+  const auto levels = std::ssize(errors.levels());
+  const std::span<const float> forecasts = floats(block.forecast);
+  const std::span<const bool> observed = flags(block.future_observed);
+  std::vector<double> forecast(static_cast<size_t>(horizon)), truth(forecast.size()),
+      bounds(static_cast<size_t>(horizon * levels)), history;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const auto& [series, origin] = windows[i];
+    const int64_t begin = panel->offsets[static_cast<size_t>(series)];
+    double mase = 0;
+    for (int64_t v = 0; v < width; ++v) {
+      const int64_t first = (static_cast<int64_t>(i) * width + v) * horizon;
+      for (int64_t step = 0; step < horizon; ++step) {
+        const auto at = static_cast<size_t>(step);
+        forecast[at] = to_units(forecasts[static_cast<size_t>(first + step)], series, v);
+        truth[at] = observed[static_cast<size_t>(first + step)]
+                        ? panel->values.const_data_ptr<double>()[(begin + origin + step) * width + v]
+                        : 0;
+        for (int64_t level = 0; level < levels; ++level)
+          bounds[static_cast<size_t>(step * levels + level)] =
+              to_units(quantiles[static_cast<size_t>((first + step) * levels + level)], series, v);
+      }
+      history.resize(static_cast<size_t>(origin));
+      const auto mask = std::make_unique<bool[]>(history.size());
+      for (int64_t row = 0; row < origin; ++row) {
+        const int64_t cell = (begin + row) * width + v;
+        history[static_cast<size_t>(row)] = panel->values.const_data_ptr<double>()[cell];
+        mask[static_cast<size_t>(row)] =
+            !panel->observed.defined() || panel->observed.const_data_ptr<bool>()[cell];
+      }
+      mase +=
+          errors.add({forecast, truth, bounds, observed.subspan(static_cast<size_t>(first), forecast.size()),
+                      scaler.stddev[static_cast<size_t>(series * width + v)],
+                      metrics::NaiveErrors::of(history, {mask.get(), history.size()}, season)});
+    }
+    if (visit) visit(block.first_window + static_cast<int64_t>(i), mase / static_cast<double>(width));
+  }
+}
+
+PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated,
+                            int64_t steps) {
+  const data::Panel& panel = *forecaster.panel;
+  const int64_t horizon = forecaster.config->window().horizon, width = panel.variables();
+  require(steps >= 0 && steps <= horizon, ErrorKind::usage,
+          "the run forecasts {} rows, --steps is {}: train one with forecast.horizon={}", horizon, steps,
+          steps);
+  PanelForecast result;
+  result.steps = steps == 0 ? horizon : steps;
+  result.variables = width;
+  result.levels = calibrated.levels();
+  std::vector<data::PanelWindow> windows;
+  for (int64_t s = 0; s < panel.series(); ++s) windows.push_back({s, panel.rows(s)});
+  const auto levels = std::ssize(result.levels);
+  forecaster.stream(windows, [&](const ForecastBlock& block) {
+    const std::vector<float> quantiles = calibrated.quantiles(block);
+    const std::span<const float> values = floats(block.forecast);
+    for (int64_t i = 0; i < block.windows(); ++i)
+      for (int64_t v = 0; v < width; ++v)
+        for (int64_t step = 0; step < result.steps; ++step) {
+          const int64_t at = (i * width + v) * horizon + step, series = block.first_window + i;
+          result.values.push_back(forecaster.to_units(values[static_cast<size_t>(at)], series, v));
+          for (int64_t level = 0; level < levels; ++level)
+            result.quantiles.push_back(
+                forecaster.to_units(quantiles[static_cast<size_t>(at * levels + level)], series, v));
+        }
+  });
+  return result;
+}
+
+std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, report::CsvReader reader) {
+  std::string text = cells_text(panel.layout.id, reader) + "," +
+                     time_names(panel.time_columns, panel.clock.dated, reader) +
+                     value_names(panel.layout.values, forecast.levels, reader) + "\n";
+  const size_t levels = forecast.levels.size();
+  for (int64_t s = 0; s < panel.series(); ++s) {
+    const std::string id = cells_text(panel.layout.series[static_cast<size_t>(s)], reader);
+    for (int64_t step = 0; step < forecast.steps; ++step) {
+      const int64_t row = panel.rows(s) + step;
+      text += id + "," + time_cells(panel.time_columns, time_text(panel, s, row), seconds_of(panel, s, row));
+      for (int64_t v = 0; v < forecast.variables; ++v) {
+        const auto at = static_cast<size_t>((s * forecast.variables + v) * forecast.steps + step);
+        text += "," + number_text(forecast.values[at]);
+        for (size_t level = 0; level < levels; ++level)
+          text += "," + number_text(forecast.quantiles[at * levels + level]);
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+std::string to_npz(const PanelForecast& forecast, const data::Panel& panel) {
+  std::string names;
+  std::vector<int64_t> times;
+  for (int64_t s = 0; s < panel.series(); ++s) {
+    names += panel.name(s) + "\n";
+    for (int64_t step = 0; step < forecast.steps; ++step)
+      times.push_back(seconds_of(panel, s, panel.rows(s) + step));
+  }
+  const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
+  const int64_t series = panel.series(), levels = std::ssize(forecast.levels);
+  std::map<std::string, io::Array> arrays = {
+      {"times", io::make_array({series, forecast.steps}, std::span<const int64_t>(times))},
+      {"forecast", io::make_array({series, forecast.variables, forecast.steps},
+                                  std::span<const double>(forecast.values))},
+      {"names", io::make_array({std::ssize(names)}, name_bytes)}};
+  if (levels > 0) {
+    arrays["levels"] = io::make_array({levels}, std::span<const double>(forecast.levels));
+    arrays["quantiles"] = io::make_array({series, forecast.variables, forecast.steps, levels},
+                                         std::span<const double>(forecast.quantiles));
+  }
+  return io::format_npz(arrays);
+}
+
+nlohmann::ordered_json to_json(const PanelForecast& forecast, const data::Panel& panel) {
+  nlohmann::ordered_json series = nlohmann::ordered_json::array();
+  const size_t levels = forecast.levels.size(), steps = static_cast<size_t>(forecast.steps);
+  for (int64_t s = 0; s < panel.series(); ++s) {
+    std::vector<std::string> times;
+    for (int64_t step = 0; step < forecast.steps; ++step)
+      times.push_back(time_text(panel, s, panel.rows(s) + step));
+    for (int64_t v = 0; v < forecast.variables; ++v) {
+      const auto first = static_cast<size_t>(s * forecast.variables + v) * steps;
+      nlohmann::ordered_json quantiles = nlohmann::ordered_json::object();
+      for (size_t level = 0; level < levels; ++level) {
+        std::vector<double> values;
+        for (size_t step = 0; step < steps; ++step)
+          values.push_back(forecast.quantiles[(first + step) * levels + level]);
+        quantiles[fmt::format("{:g}", forecast.levels[level])] = values;
+      }
+      const auto begin = forecast.values.begin() + static_cast<std::ptrdiff_t>(first);
+      series.push_back({{"name", panel.name(s)},
+                        {"variable", panel.layout.values[static_cast<size_t>(v)]},
+                        {panel.clock.dated ? "dates" : "rows", times},
+                        {"forecast", std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(steps))},
+                        {"quantiles", quantiles}});
+    }
+  }
+  return {{"series", series}};
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,65 @@
+#pragma once
+// Forecasts of a panel: global models read gathered windows; local models (theta, ets, seasonal …) get the
+// whole history of each series.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "modewise/data/forecasting/panel.h"
+#include "modewise/metrics/panel_errors.h"
+#include "modewise/models/forecasting/forecaster.h"
+#include "modewise/report/csv_cell.h"
+#include "modewise/tasks/forecasting/config.h"
+#include "modewise/tasks/forecasting/evaluate.h"
+
+namespace modewise::tasks {
+
+/// A forecaster with the panel that it reads.
+struct PanelForecaster {
+  models::Forecaster* model = nullptr;
+  const ForecastConfig* config = nullptr;
+  const data::Panel* panel = nullptr;
+  data::PanelScaler scaler;
+  std::vector<int64_t> ends;  // S: rows of each series that may be targets
+
+  /// Forecasts of windows, with their lookbacks and targets. Errors: data for a forecast that is not finite,
+  /// with its series.
+  ForecastBlock forecast(std::span<const data::PanelWindow> windows) const;
+  /// The same for every `stride`-th of `windows`, in blocks of forecast.evaluation_batch. With several
+  /// `workers` rank 0 visits them.
+  void stream(std::span<const data::PanelWindow> windows, const BlockVisitor& visit, int64_t stride = 1,
+              train::Workers& workers = train::single_process()) const;
+  /// Adds the errors of a block's windows; `quantiles` [B, V, H, Q] scaled, or empty. Calls `visit` with the
+  /// mean MASE of the variables of each window.
+  void add_errors(metrics::PanelErrors& errors, std::span<const data::PanelWindow> windows,
+                  const ForecastBlock& block, std::span<const float> quantiles, int64_t season,
+                  const std::function<void(int64_t window, double mase)>& visit = {}) const;
+  double to_units(double scaled, int64_t series, int64_t variable) const;
+};
+
+/// Rows of a season for the clock of a panel, by model.period or the time step; at least 1.
+int64_t season_of(const ForecastConfig& config, const data::Panel& panel);
+
+/// Shape of the model of a panel: one mode, the variables of a series, with masks.
+models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variables);
+
+/// Forecasts beyond the last row of each series, in units.
+struct PanelForecast {
+  int64_t steps = 0, variables = 0;
+  std::vector<double> levels;
+  std::vector<double> values;     // [S, V, steps]
+  std::vector<double> quantiles;  // [S, V, steps, Q]
+};
+PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated,
+                            int64_t steps);
+
+/// One row per series and step: id cells, date in the table's format, each value with its quantiles.
+std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, report::CsvReader reader);
+/// Arrays forecast [S, V, steps], levels, quantiles [S, V, steps, Q], times [S, steps] (seconds since 1970,
+/// or rows), and names (ids, one per line, as bytes).
+std::string to_npz(const PanelForecast& forecast, const data::Panel& panel);
+nlohmann::ordered_json to_json(const PanelForecast& forecast, const data::Panel& panel);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,66 @@
+#pragma once
+// Run on a panel (data/forecasting/panel.h): one model for all series, which trains on windows drawn from
+// each series, or a local model for each. Besides the trainer's files its folder has data.json (variables,
+// time step, ids), calibration.npz (margins pooled over the series) and test_series.npz (MASE of each
+// series).
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modewise/data/forecasting/panel.h"
+#include "modewise/tasks/forecasting/config.h"
+#include "modewise/tasks/forecasting/evaluate.h"
+#include "modewise/tasks/forecasting/panel_forecast.h"
+#include "modewise/tasks/run/run.h"
+
+namespace modewise::tasks {
+
+class PanelRun final : public Run {
+ public:
+  explicit PanelRun(ForecastConfig settings) : config(std::move(settings)) {}
+
+  RunSettings settings() override { return settings_of(config); }
+  void load(const DataRequest& request) override;
+  std::string hash() const override { return content; }
+  nlohmann::ordered_json describe() const override;
+  void restore(const nlohmann::ordered_json& json, const std::string& file) override;
+  void announce() override;
+
+  void make_model(Purpose purpose) override;
+  torch::nn::Module& module() const override { return *model; }
+  nn::ModelCost cost() const override;
+  std::unique_ptr<train::ModuleTask> task() override;
+
+  nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;
+  void finish(nlohmann::ordered_json& metrics) override;
+  std::vector<ResultTable> tables(const nlohmann::ordered_json& metrics) const override;
+  /// Errors, forecasts of the best, median and worst series, learning curves.
+  report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
+
+  /// Loads the panel of another file, or of the training, checked against the run.
+  data::Panel load_panel(const std::string& path) const;
+  /// The forecaster of a panel whose first rows, as many as `fitted` of each series, give the scale.
+  PanelForecaster forecaster(const data::Panel& of, std::span<const int64_t> fitted) const;
+  CalibratedForecaster calibrated() const { return {model.get(), &config, calibration}; }
+
+  ForecastConfig config;
+  data::Panel panel;  // the loaded samples
+  data::PanelSplits splits;
+  std::string content;  // hash of the loaded samples
+  std::shared_ptr<models::Forecaster> model;
+  std::optional<metrics::Calibration> calibration;
+
+ private:
+  std::vector<int64_t> all_rows(const data::Panel& of) const;
+  std::vector<data::PanelWindow> windows_of(const std::string& split) const;
+
+  std::string chosen_;                  // result of choose_defaults
+  std::vector<std::string> variables_;  // of the training
+  int64_t step_ = 0, months_ = 0;       // time step of the training
+};
+
+}  // namespace modewise::tasks

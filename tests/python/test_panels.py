@@ -1,0 +1,190 @@
+"""Panels: long tables of independent series, each with its own start, end and scale. Oracles: formulas in numpy."""
+import csv
+import io
+import json
+
+import numpy as np
+import pandas
+import pytest
+
+from cli_helpers import fails, ok
+
+H = 6
+
+
+def panel(path, series, freq="MS", order="by id", ids=None):
+    """Writes {id: (start, values)} as unique_id, ds, y; NaN values are left out."""
+    rows = []
+    for name, (start, values) in series.items():
+        dates = pandas.date_range(start, periods=len(values), freq=freq)
+        rows += [(name, date.date().isoformat(), value) for date, value in zip(dates, values) if np.isfinite(value)]
+    if order == "by date":
+        rows.sort(key=lambda row: row[1])
+    if order == "shuffled":
+        np.random.default_rng(0).shuffle(rows)
+    text = "unique_id,ds,y\n" + "".join(f"{name},{date},{float(value)!r}\n" for name, date, value in rows)
+    path.write_text(text)
+    return path
+
+
+def made(seed=1, count=12):
+    rng = np.random.default_rng(seed)
+    out = {}
+    for i in range(count):
+        rows = int(rng.integers(30, 120))
+        level = 10.0 ** rng.uniform(0, 5)
+        season = np.tile(rng.normal(size=12), rows // 12 + 1)[:rows]
+        out[f"{i:03d}"] = (f"{2000 + i}-{1 + i % 12:02d}-01", level * (5 + season + 0.1 * rng.normal(size=rows)))
+    return out
+
+
+def train(table, out, *more):
+    return ok("train", "forecast", table, "--horizon", H, "--out", out, "--set", "output.report=false", "--threads", 1, *more)
+
+
+def metrics(run):
+    return json.loads((run / "metrics.json").read_text())
+
+
+def predictions(run, *more):
+    return pandas.read_csv(io.StringIO(ok("predict", run, *more).stdout), dtype={"unique_id": str})
+
+
+def mase(history, truth, forecast, season):
+    scale = np.mean(np.abs(history[season:] - history[:-season])) if len(history) > season else 0
+    if not scale > 0:
+        scale = np.mean(np.abs(np.diff(history)))
+    return np.mean(np.abs(truth - forecast)) / scale
+
+
+def seasonal_naive(history, season, steps):
+    return np.array([history[len(history) - season + step % season] for step in range(steps)])
+
+
+def test_seasonal_naive_equals_its_formula(tmp_path):
+    series = made()
+    result = train(panel(tmp_path / "p.csv", series), tmp_path / "run", "--model", "seasonal")
+    assert "read as a panel" in result.stderr
+    expected = [mase(y[:-H], y[-H:], seasonal_naive(y[:-H], 12, H), 12) for _, y in series.values()]
+    test = metrics(tmp_path / "run")["test"]
+    assert test["mase"] == pytest.approx(np.mean(expected), rel=1e-6)
+    squares = [np.sqrt(np.mean((y[-H:] - seasonal_naive(y[:-H], 12, H)) ** 2) / np.mean(np.diff(y[:-H]) ** 2)) for _, y in series.values()]
+    assert test["rmsse"] == pytest.approx(np.mean(squares), rel=1e-6)
+    assert [one["name"] for one in test["best"]] == [list(series)[i] for i in np.argsort(expected, kind="stable")[:5]]
+    table = predictions(tmp_path / "run")
+    assert table.unique_id.unique().tolist() == list(series)
+    for name, (start, y) in series.items():
+        mine = table[table.unique_id == name]
+        assert mine.y.to_numpy() == pytest.approx(seasonal_naive(y, 12, H), rel=1e-6)
+        dates = pandas.date_range(start, periods=len(y) + H, freq="MS")[-H:]
+        assert pandas.to_datetime(mine.ds).tolist() == dates.tolist()
+
+
+@pytest.mark.parametrize("order", ["by date", "shuffled"])
+def test_the_order_of_rows_does_not_matter(order, tmp_path):
+    series = made(count=5)
+    runs = []
+    for name in ("by id", order):
+        train(panel(tmp_path / f"{name}.csv", series, order=name), tmp_path / name, "--model", "theta")
+        runs.append((metrics(tmp_path / name)["test"]["mase"], predictions(tmp_path / name).sort_values(["unique_id", "ds"]).y.to_numpy()))
+    assert runs[0][0] == pytest.approx(runs[1][0], rel=1e-12)
+    assert (runs[0][1] == runs[1][1]).all()
+
+
+def test_a_global_model_is_better_than_the_last_value_and_keeps_levels(tmp_path):
+    series = made(count=30)
+    table = panel(tmp_path / "p.csv", series)
+    for model, more in (("dlinear", ("--epochs", 30)), ("repeat", ()), ("hot", ("--epochs", 10))):
+        train(table, tmp_path / model, "--model", model, *more)
+    repeat = metrics(tmp_path / "repeat")["test"]["mase"]
+    for model in ("dlinear", "hot"):
+        test = metrics(tmp_path / model)["test"]
+        assert test["mase"] < repeat and 0 < test["intervals"][-1]["coverage"] <= 1
+        forecast = predictions(tmp_path / model)
+        for name, (_, y) in series.items():
+            values = forecast[forecast.unique_id == name].y.to_numpy()
+            assert (abs(values - y.mean()) < 4 * y.std()).all()
+
+
+def test_series_that_end_early_continue_from_their_own_end(tmp_path):
+    ended = np.full(40, 7.0) + np.arange(40)
+    series = {"old": ("2000-01-01", ended), "new": ("2010-01-01", 100 + np.arange(80) % 12), "point": ("2016-01-01", np.array([3.0]))}
+    train(panel(tmp_path / "p.csv", series), tmp_path / "run", "--model", "repeat")
+    table = predictions(tmp_path / "run")
+    assert table.ds[table.unique_id == "old"].iloc[0] == "2003-05-01"
+    assert table.y[table.unique_id == "old"].tolist() == [46.0] * H
+    assert table.ds[table.unique_id == "point"].iloc[0] == "2016-02-01"
+    assert table.y[table.unique_id == "point"].tolist() == [3.0] * H
+
+
+def test_gaps_are_missing_rows(tmp_path):
+    y = np.arange(60.0)
+    y[[10, 11, 30]] = np.nan
+    series = {"a": ("2000-01-01", y), "b": ("2005-01-01", np.arange(20.0))}
+    result = train(panel(tmp_path / "p.csv", series), tmp_path / "run", "--model", "repeat")
+    assert "3 missing rows" in result.stderr
+    assert predictions(tmp_path / "run").ds.iloc[0] == "2005-01-01"
+
+
+def test_unseen_ids_are_forecast_by_a_global_model(tmp_path):
+    train(panel(tmp_path / "p.csv", made(1)), tmp_path / "run", "--model", "dlinear", "--epochs", 2)
+    other = panel(tmp_path / "other.csv", {f"new-{name}": one for name, one in made(2).items()})
+    table = predictions(tmp_path / "run", "--data", other)
+    assert table.unique_id.nunique() == 12 and np.isfinite(table.y).all()
+
+
+def test_a_resumed_panel_has_the_same_bits(tmp_path):
+    table = panel(tmp_path / "p.csv", made())
+    train(table, tmp_path / "whole", "--model", "hot", "--epochs", 4, "--patience", 0)
+    train(table, tmp_path / "part", "--model", "hot", "--epochs", 4, "--patience", 0, "--max-steps", 1)
+    ok("train", "--resume", tmp_path / "part", "--set", "train.max_steps=0", "--allow-config-changes")
+    assert metrics(tmp_path / "part")["test"] == metrics(tmp_path / "whole")["test"]
+    assert predictions(tmp_path / "part").equals(predictions(tmp_path / "whole"))
+
+
+def test_panel_yes_and_no(tmp_path):
+    shared = {name: ("2000-01-01", np.arange(60.0) + i) for i, name in enumerate("ab")}
+    table = panel(tmp_path / "p.csv", shared)
+    result = train(table, tmp_path / "tensor", "--model", "repeat")
+    assert "as a panel" not in result.stderr
+    train(table, tmp_path / "panel", "--model", "repeat", "--set", "data.panel=yes")
+    assert "mase" in metrics(tmp_path / "panel")["test"] and "mase" not in metrics(tmp_path / "tensor")["test"]
+    assert predictions(tmp_path / "panel").y.tolist() == predictions(tmp_path / "tensor").y.tolist()
+
+
+@pytest.mark.parametrize("rows, words", [
+    (["a,2000-01-01,1", "a,2000-01-01,2", "a,2000-02-01,2", "b,2000-01-01,1"], ["p.csv:3", "series 'a' has a second row"]),
+    (["a,2000-01-01,1", "a,2000-02-01,2", "a,,2", "b,2000-01-01,1"], ["p.csv:4", "expected a date"]),
+    (["a,2000-01-01,1", "b,2000-01-01,1"], ["each of the 2 rows is its own series"]),
+    ([f"a,2000-01-{d:02d},1" for d in range(1, 25)] + ["b,2000-01-01T06:00:00,1", "b,2000-01-01T18:00:00,1"], ["expected dates at a constant step"]),
+])
+def test_bad_panels(rows, words, tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("unique_id,ds,y\n" + "\n".join(rows) + "\n")
+    fails(65, *words, arguments=["train", "forecast", path, "--horizon", 2, "--set", "data.panel=yes", "--out", tmp_path / "run"])
+
+
+def test_wide_tables_are_no_panels(tmp_path):
+    path = tmp_path / "w.csv"
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([("date", "a"), *((f"2000-01-{d:02d}", d) for d in range(1, 29))])
+    fails(65, "long table", "data.id", arguments=["train", "forecast", path, "--horizon", 2, "--set", "data.panel=yes", "--out", tmp_path / "run"])
+
+
+def test_commands_without_panels_say_so(tmp_path):
+    table = panel(tmp_path / "p.csv", made(count=4))
+    train(table, tmp_path / "run", "--model", "seasonal")
+    for command in ("backtest", "explain"):
+        fails(2, "does not support runs on panels", arguments=[command, tmp_path / "run"])
+    fails(78, "'ridge' does not read panels", arguments=["train", "forecast", table, "--model", "ridge", "--horizon", H, "--out", tmp_path / "r"])
+    fails(2, "does not search models of panels", arguments=["train", "forecast", table, "--model", "auto", "--set", "data.panel=yes", "--out", tmp_path / "a"])
+    ok("report", tmp_path / "run", "--out", tmp_path / "report.html")
+    assert "best MASE" in (tmp_path / "report.html").read_text()
+    ok("compare", tmp_path / "run")
+
+
+def test_python_refuses_runs_on_panels(tmp_path):
+    modewise_ = pytest.importorskip("modewise")
+    train(panel(tmp_path / "p.csv", made(count=4)), tmp_path / "run", "--model", "seasonal")
+    with pytest.raises(modewise_.UsageError, match="panels are not supported in Python"):
+        modewise_.load(tmp_path / "run")
