@@ -130,9 +130,10 @@ Result backtest(const json& request) {
   take(request, "stride", stride);
   tasks::DataRequest samples;
   take(request, "data", samples.path);
+  take(request, "split", samples.split);
   const auto run = tasks::open_run_as<tasks::ForecastRun>(tasks::forecasting_spec, string_of(request, "run"));
   run->load(samples);
-  return Result(tasks::backtest(*run, stride));
+  return Result(tasks::backtest(*run, stride, samples.split));
 }
 
 Result weights(const json& request) {

@@ -2,15 +2,34 @@
 runs (`modewise.load`), and the program's tasks in Python (`modewise.Forecaster`, `VolumeClassifier`, `SeriesClassifier`,
 `Segmenter`, `LanguageModel`, `modewise.tasks`). `import modewise.transformers` adds the attention to Hugging Face Transformers."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from modewise import errors, models, nn, ops, tasks
 from modewise._native import BUILD as _BUILD
-from modewise.forecaster import Forecaster
-from modewise.language_model import LanguageModel
 from modewise.loading import load
-from modewise.segmenter import Segmenter
-from modewise.series_classifier import SeriesClassifier
-from modewise.volume_classifier import VolumeClassifier
+
+if TYPE_CHECKING:
+    from modewise.forecaster import Forecaster
+    from modewise.language_model import LanguageModel
+    from modewise.segmenter import Segmenter
+    from modewise.series_classifier import SeriesClassifier
+    from modewise.volume_classifier import VolumeClassifier
 
 __version__ = _BUILD["version"]
 
 __all__ = ["Forecaster", "LanguageModel", "Segmenter", "SeriesClassifier", "VolumeClassifier", "__version__", "errors", "load", "models", "nn", "ops", "tasks"]
+
+_ESTIMATORS = {"Forecaster": "forecaster", "LanguageModel": "language_model", "Segmenter": "segmenter", "SeriesClassifier": "series_classifier",
+               "VolumeClassifier": "volume_classifier"}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators, which import scikit-learn where it is installed."""
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module 'modewise' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"modewise.{_ESTIMATORS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,6 +12,11 @@ R = TypeVar("R")
 ATTENTION_TYPES = {"causal": "summary"}  # of language models and modewise.ops.tensor_attention
 REGISTRY_ENTRIES = {"tensor": "stt"}  # of modewise.nn.synthesizer
 MEMBERS = {"std": "deviation"}
+SCIKIT_LEARN: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "random_state": ("seed", lambda state: 0 if state is None else state),
+    "n_jobs": ("threads", lambda jobs: 0 if jobs is None else jobs),
+    "verbose": ("verbosity", lambda verbose: int(verbose) - 1),
+}
 
 
 def warn(names: Mapping[str, str], stacklevel: int = 3) -> None:
@@ -49,6 +54,31 @@ def old_keywords(keys: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable
             if [old for old in keys if old in kwargs]:  # torch.compile traces this
                 return function(*args, **current_keys(keys, kwargs))
             return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of an estimator's constructor with scikit-learn's names as ours: `random_state` is `seed`, `n_jobs` is `threads`
+    (None: as torch has it), and `verbose` is one more than `verbosity`. TypeError where one comes twice."""
+    named = dict(given)
+    for name, (own, value) in SCIKIT_LEARN.items():
+        if name in named:
+            if own in named:
+                raise TypeError(f"'{name}' is another name of '{own}', and both were given")
+            named[own] = value(named.pop(name))
+    return named
+
+
+def constructor(keys: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator of an estimator's constructor, which takes its old keywords, {old: name}, and those of scikit-learn."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            return function(*args, **parameters(current_keys(keys, kwargs)))
 
         return call
 

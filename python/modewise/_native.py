@@ -33,8 +33,17 @@ def require_torch(built_for: str, installed: str) -> None:
 
 
 def load_library(name: str) -> None:
-    """Loads lib<name>.so and the libraries it links, torch (imported above) among them."""
-    torch.ops.load_library(str(NATIVE / "lib" / f"lib{name}.so"))
+    """Loads lib<name>.so and the libraries it links, torch (imported above) among them. ImportError with the remedy if it
+    does not exist or does not load."""
+    file = NATIVE / "lib" / f"lib{name}.so"
+    remedy = "build it with ./dev build in the clone, or install the package again"
+    if not file.is_file():
+        raise ImportError(f"modewise: {file} does not exist: {remedy}")
+    try:
+        torch.ops.load_library(str(file))
+    except OSError as error:
+        why = str(error.__cause__ or error).splitlines()[0]
+        raise ImportError(f"modewise: {file} cannot be loaded ({why}): {remedy}") from error
 
 
 def library_path() -> str:

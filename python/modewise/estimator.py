@@ -1,9 +1,10 @@
 """Base of the estimators: scikit-learn parameters, the run folder, resuming, explaining."""
 
+import contextlib
 import inspect
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+import pathlib
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,11 @@ import numpy.typing as npt
 import torch
 
 from modewise import _aliases, tasks
+from modewise._scikit_learn import BaseEstimator
+from modewise._temporary_run import TemporaryFolder, copy_run, packed, unpack
 from modewise.errors import DataError, UsageError
-from modewise.new_run import NewRun, new_run
+from modewise.new_run import NewRun, new_run, require_free
+from modewise.run_folder import RunFolder
 
 Array = npt.NDArray[Any]
 OLD_KEYWORDS = {"exist_ok": "overwrite", "known": "future_covariates"}
@@ -43,16 +47,37 @@ def checked_array(data: Any, wanted: str) -> Array:
     return array
 
 
-class Estimator:
-    """Base of the estimators. The constructor's arguments are attributes of the same names; after `fit`, `run_` is the run
-    folder and `metrics_` its metrics.json."""
+class LoadMethod:
+    """`Forecaster.load(path)` is `from_run(path)`; of a fitted object, `load()` is `module()`, as in earlier versions."""
+
+    def __get__(self, made: Any, kind: Any) -> Any:
+        return kind.from_run if made is None or not hasattr(made, "module") else made.module
+
+
+class Estimator(BaseEstimator):
+    """Base of the estimators, and scikit-learn's BaseEstimator where that is installed.
+
+    The constructor's arguments are attributes of the same names; `random_state`, `n_jobs` and `verbose` are accepted for `seed`,
+    `threads` and `verbosity` + 1. A pickle holds the run with its weights, which opens in another process or on another machine.
+
+    Attributes
+    ----------
+    run_ : str
+        The run folder. Without `run` it is temporary: it is removed with the estimator. `save` keeps it.
+    metrics_ : dict
+        The run's metrics.json.
+    """
 
     model: str  # an estimator without it overrides `_stem`
     run: str | os.PathLike[str] | None
     overwrite: bool
     verbosity: int
+    threads: int
     run_: str
     metrics_: dict[str, Any]
+    _folder: TemporaryFolder | None = None
+    load = LoadMethod()
+    MOVABLE = False  # whether a split of data in another place can be evaluated
 
     @classmethod
     def parameters(cls) -> list[str]:
@@ -64,43 +89,149 @@ class Estimator:
         return {name: getattr(self, name) for name in self.parameters()}
 
     def set_params(self, **params: Any) -> Self:
-        """Sets constructor arguments, as in scikit-learn. UsageError for an unknown one."""
+        """Sets constructor arguments, as in scikit-learn.
+
+        Raises
+        ------
+        UsageError
+            For an unknown argument.
+        """
         names = {old: name for old, name in OLD_KEYWORDS.items() if name in self.parameters()}
-        for name, value in _aliases.current_keys(names, params).items():
+        for name, value in _aliases.parameters(_aliases.current_keys(names, params)).items():
             if name not in self.parameters():
                 raise UsageError(f"{type(self).__name__} has no parameter '{name}' (there are {', '.join(self.parameters())})")
             setattr(self, name, value)
         return self
 
-    def __repr__(self) -> str:
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         usual = type(self)().get_params()
-        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name]]
+        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not usual[name] and repr(value) != repr(usual[name])]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "run_")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in vars(self).items() if name not in ("run_", "_folder")}
+        return state | {"_packed": packed(pathlib.Path(self.run_))} if hasattr(self, "run_") else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        files = state.pop("_packed", None)
+        vars(self).update(state)
+        if files is not None:
+            self._folder = TemporaryFolder()
+            run = self._folder.path / self._stem()
+            unpack(files, run)
+            self.run_ = str(run)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Copies the run, with the data that `fit` wrote into it, to a folder, for `from_run`, `modewise.load` and the program.
+
+        Parameters
+        ----------
+        path
+            A folder that does not exist or is empty.
+        overwrite
+            Whether the run's files may replace files of the same names there.
+
+        Raises
+        ------
+        CannotCreateError
+            For a folder that holds something.
+        """
+        folder = pathlib.Path(path)
+        require_free(folder, overwrite)
+        copy_run(pathlib.Path(self._run()), folder)
 
     def resume(self) -> Self:
         """Resumes an interrupted fit; the result has the same bits as an uninterrupted one."""
-        self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
+        with self._on_threads():
+            self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
         return self
 
-    def explain(self, split: str = "test", *, samples: int = 32) -> dict[str, Any]:
-        """Attention and input importance over samples of a split of the fitted data -> the program's `explain --json`; "report"
-        is the HTML page in the run folder. UsageError for a task without explanations."""
-        return tasks.explain(self._run(), split=split, samples=samples)
+    def explain(self, split: str | None = None, *, samples: int = 32) -> dict[str, Any]:
+        """Attention and input importance over samples of a split of the fitted data.
+
+        Parameters
+        ----------
+        split : "test", "validation" or "train"
+            None: the test split if the run has one, else the validation split.
+        samples
+            Number of samples.
+
+        Returns
+        -------
+        dict
+            The program's `explain --json`; "report" is the HTML page in the run folder.
+
+        Raises
+        ------
+        UsageError
+            For a task without explanations.
+        """
+        with self._on_threads():
+            return tasks.explain(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), samples=samples)
 
     def _stem(self) -> str:
-        """Name of the default folder under runs/."""
-        return self.model
+        """Name of the default run folder."""
+        return str(self.model)
 
-    def _new_run(self) -> AbstractContextManager[NewRun]:
-        return new_run(self.run, self._stem(), bool(self.overwrite))
+    @contextlib.contextmanager
+    def _new_run(self) -> Iterator[NewRun]:
+        """The folder of the next run: `run`, or a temporary one."""
+        if self.run is not None:
+            with new_run(self.run, bool(self.overwrite)) as made:
+                yield made
+            return
+        temporary = TemporaryFolder()
+        with new_run(temporary.path / self._stem(), False) as made:
+            made.temporary = temporary
+            yield made
+
+    @contextlib.contextmanager
+    def _on_threads(self) -> Iterator[None]:
+        """Calls in the block compute with `threads` threads; 0: as torch has it, −1: one for each core. No bit depends on it."""
+        before = torch.get_num_threads()
+        wanted = int(self.threads) if self.threads >= 0 else max(1, (os.cpu_count() or 1) + 1 + int(self.threads))
+        torch.set_num_threads(wanted or before)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
 
     def _train(self, task: str, settings: Mapping[str, Any], run: NewRun) -> None:
-        self.run_ = str(run.folder.absolute())
+        self.run_, self._folder = str(run.folder.absolute()), run.temporary
         inputs = "" if run.inputs is None else run.inputs.name
-        self.metrics_ = tasks.train(task, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs, verbosity=self.verbosity)
+        with self._on_threads():
+            self.metrics_ = tasks.train(task, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs, verbosity=self.verbosity)
 
     def _run(self) -> str:
         if not hasattr(self, "run_"):
             name = type(self).__name__
             raise UsageError(f"this {name} is not fitted yet: call fit, or open a run with {name}.from_run")
         return self.run_
+
+    def _evaluated_split(self) -> str:
+        """The test split if the run's training had one, else the validation split."""
+        return "test" if RunFolder(self._run()).config()["train"]["test"] else "validation"
+
+    def _moved_data(self) -> str:
+        """The data in the run folder, if it was moved with them; "" if they are where they were fitted."""
+        data = RunFolder(self._run()).config()["data"]
+        fitted = pathlib.Path(data.get("path") or data.get("train") or "")
+        inside = pathlib.Path(self.run_) / fitted.parent.name / fitted.name
+        return str(inside) if fitted.name and not fitted.exists() and inside.exists() else ""
+
+    def _data_to_evaluate(self) -> str:
+        """`_moved_data`; UsageError where the program cannot split them again."""
+        moved = self._moved_data()
+        if moved and not self.MOVABLE:
+            raise UsageError("evaluate: the run was moved with the fitted data, whose splits are known at their first place only: use score on other data")
+        return moved
+
+
+def own_split(settings: Mapping[str, Any] | None, usual: Mapping[str, Any]) -> dict[str, Any]:
+    """`usual`, the settings of a split that holds no test samples back, unless `settings` split the data themselves."""
+    given = settings or {}
+    splits = any(key in usual or key.startswith("data.split") and not key.endswith("_seed") for key in given)
+    return {} if splits else dict(usual) | {"train.test": False}

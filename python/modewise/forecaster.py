@@ -1,89 +1,83 @@
 """Forecaster with the interface of scikit-learn: frames, arrays or files in, frames out."""
 
-import math
+import contextlib
+import numbers
 import os
 import pathlib
 import tempfile
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 from modewise import tasks
-from modewise._aliases import old_keywords
-from modewise.errors import DataError, UsageError
-from modewise.estimator import Array, Estimator, checked_array
-from modewise.frames import Table, forecast_frame, forecast_times, future_table, table_of, write_table
-from modewise.labelled_arrays import Grid, grid_of, is_labelled
-from modewise.loading import LoadedForecaster, load_forecaster, refuse_panel
+from modewise._aliases import constructor
+from modewise.errors import ModewiseError, UsageError
+from modewise.estimator import Estimator, own_split
+from modewise.forecast_data import Checked, checked_data, forecast_of, require_all_series, require_values, training_rows, with_validation, written_data
+from modewise.forecast_results import backtest_frame, leaderboard_frame, seconds_of
+from modewise.forecast_frames import chosen_quantiles, forecast_times, of_the_frame, write_table
+from modewise.frames import COLUMN_KEYS, RECOGNISED, Columns, Table, future_table, names
+from modewise.labelled_arrays import Grid
+from modewise.loading import LoadedForecaster, load_forecaster
+from modewise.new_run import NewRun
 from modewise.plots import Past, figure_class, forecast_figure
-from modewise.run_folder import RunFolder
 
 if TYPE_CHECKING:
     import matplotlib.figure
+    import pandas
 
-Checked = str | Array | Table | Grid
-
-
-def checked_data(data: Any) -> Checked:
-    """A path, an array, a DataArray or a frame, validated, for `written_data`; otherwise DataError."""
-    if isinstance(data, (str, os.PathLike)):
-        return os.path.abspath(data)
-    if is_labelled(data):
-        return grid_of(data)
-    if isinstance(data, np.ndarray) or hasattr(data, "detach"):
-        return checked_array(data, "[T, N_1 … N_j] with at least one row and one series")
-    return table_of(data)
-
-
-def written_data(data: Checked, stem: pathlib.Path) -> str:
-    """Writes the data for the program -> their path: stem.npy, stem.csv, stem.data/, or the given path."""
-    if isinstance(data, str):
-        return data
-    if isinstance(data, Table):
-        return str(write_table(data, stem).absolute())
-    if isinstance(data, Grid):
-        return str(data.write(stem).absolute())
-    path = stem.with_name(stem.name + ".npy")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.save(path, data, allow_pickle=False)
-    return str(path.absolute())
-
-
-def forecast_of(result: dict[str, Any], data: Table | Grid | None) -> Any:
-    """The program's `predict --json` in the type of `data`; a pandas frame without data."""
-    if isinstance(data, Grid):
-        return data.forecast(result)
-    forecast = forecast_frame(result, data)
-    return forecast if data is None else data.kind.back(forecast)
-
-
-def require_all_series(run: str, table: Table) -> None:
-    """DataError where the program read some columns of a frame as something other than series."""
-    described = RunFolder(run).read_json("data.json")
-    refuse_panel(described)
-    modes = described["modes"]
-    found, wanted = math.prod(len(mode["labels"]) for mode in modes), len(table.values.columns)
-    if found != wanted:
-        raise DataError(f"frame: {wanted} series, but the run has {found}: rename columns that are named like row numbers or "
-                        "parts of dates (index, no, year, month, …)")  # fmt: skip
+ALL_ROWS = {"data.split_ratios": [0.875, 0.125, 0]}  # training and validation
 
 
 class Forecaster(Estimator):
     """Trains and uses one run of the task forecasting, in this process.
 
-    model: any of `modewise train forecast --model` (hot, patchtst, dlinear, ridge, theta, ets, repeat …; docs/models.md).
-    horizon, lookback: rows; 0: from the data (docs/forecasting.md). loss: mse, mae, huber or quantile. epochs: None:
-    from the data. future_covariates: columns with known values for the rows to forecast (a plan, prices, holidays): inputs of
-    the models tide and hot, not forecast. seed: of weights, batch order and dropout. settings: any other config key,
-    {"model.width": 128}. run: the new run folder; None: runs/MODEL, numbered. overwrite: replace a run in that folder.
-    verbosity: −1 quiet, 0 notes and progress on stderr, 1, 2 more.
+    Parameters
+    ----------
+    model : str
+        Any of `modewise train forecast --model` (hot, patchtst, dlinear, ridge, theta, ets, repeat …; docs/models.md), or "auto":
+        the models are tried within `budget`, and the best on the validation rows is kept (docs/auto.md).
+    horizon, lookback : int
+        Rows; 0: from the data (docs/forecasting.md).
+    loss : str
+        mse, mae, huber or quantile. "auto" chooses one for each candidate unless it is quantile, huber or mse.
+    epochs : int, optional
+        None: from the data.
+    future_covariates : sequence of str
+        Columns with known values for the rows to forecast (a plan, prices, holidays): inputs of the models tide and hot, not
+        forecast.
+    budget : str or float, optional
+        Time of a search with "auto": "90s", "10m", "1.5h" or seconds; None: five minutes.
+    seed : int
+        Of weights, batch order and dropout; `random_state` is the same.
+    threads : int
+        Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    settings : mapping, optional
+        Any other config key, {"model.width": 128}.
+    run : path, optional
+        The new run folder; None: a temporary one, which is removed with this object (`save` keeps it).
+    overwrite : bool
+        Whether a run in that folder is replaced.
+    verbosity : int
+        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
 
-    After `fit`: `run_` is the absolute path of the run folder, for the program and `modewise.load`, and `metrics_` its
-    metrics.json. The folder contains a fitted frame or array as data/RUN.csv, data/RUN.npy or data/RUN.data/.
+    Attributes
+    ----------
+    run_ : str
+        The run folder, for the program and `modewise.load`. It contains a fitted frame or array as data/RUN.csv, data/RUN.npy
+        or data/RUN.data/.
+    metrics_ : dict
+        Its metrics.json; of "auto" the result of `modewise.tasks.search`.
+
+    Examples
+    --------
+    >>> forecaster = Forecaster("dlinear", horizon=24).fit(frame)  # doctest: +SKIP
+    >>> forecaster.predict(level=[80])  # doctest: +SKIP
     """
 
-    @old_keywords({"exist_ok": "overwrite", "known": "future_covariates"})
+    _columns: Columns = RECOGNISED
+    given_: Table | Grid | None
+
+    @constructor({"exist_ok": "overwrite", "known": "future_covariates"})
     def __init__(
         self,
         model: str = "hot",
@@ -93,8 +87,10 @@ class Forecaster(Estimator):
         loss: str = "mae",
         epochs: int | None = None,
         future_covariates: Sequence[str] = (),
+        budget: str | float | None = None,
         seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
+        threads: int = 0,
+        settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
         verbosity: int = 0,
@@ -105,46 +101,135 @@ class Forecaster(Estimator):
         self.loss = loss
         self.epochs = epochs
         self.future_covariates = future_covariates
+        self.budget = budget
         self.seed = seed
+        self.threads = threads
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
         self.verbosity = verbosity
 
-    def fit(self, data: Any, y: None = None) -> "Forecaster":
-        """Trains on `data`: a frame (wide: a row per time and a column per series; long: unique_id, ds, y, …), an array
-        [T, N_1 … N_j], or a path that the program reads. Rows after the last value of a series hold future covariates.
-        DataError, ConfigError, … for invalid data and settings; Ctrl-C saves a checkpoint and raises Stopped, `resume`
-        continues."""
+    def fit(
+        self,
+        data: object,
+        y: None = None,
+        *,
+        validation: object = None,
+        time_col: str | None = None,
+        id_col: str | Sequence[str] | None = None,
+        target_cols: str | Sequence[str] | None = None,
+        freq: str | int | None = None,
+    ) -> Self:
+        """Trains on `data`. No rows are held back for a test: the last eighth, or `validation`, selects the weights and calibrates
+        the intervals. `settings` with a split of its own (data.split, data.split_ratios) decide otherwise.
+
+        Parameters
+        ----------
+        data
+            A frame (wide: a row per time and a column per series; long: unique_id or item_id, ds or timestamp, y, …, as columns
+            or as the index), a series, an array [T, N_1 … N_j], a DataArray, or a path that the program reads. Rows after the
+            last value of a series hold future covariates.
+        y
+            None.
+        validation
+            The rows that follow `data`, of the same kind.
+        time_col, id_col
+            Columns of times and of series ids; None: recognised. Several columns can form the id.
+        target_cols
+            Columns to forecast; None: all columns of numbers.
+        freq
+            Frequency of the times, as in pandas ("h", "B", "MS"), or the step of row numbers; None: from the times. Absent rows
+            are missing.
+
+        Returns
+        -------
+        Forecaster
+            This object.
+
+        Raises
+        ------
+        DataError, ConfigError, UsageError
+            For invalid data and settings.
+        Stopped
+            For Ctrl-C, which saves a checkpoint; `resume` continues.
+        """
         if y is not None:
             raise UsageError("Forecaster.fit takes one frame with the history of all series: y must be None")
-        checked = checked_data(data)
+        if self.budget is not None and self.model != "auto":
+            raise UsageError(f"budget is the time of Forecaster('auto'), but the model is '{self.model}'")
+        self._columns = Columns(time_col, names(id_col), names(target_cols), freq)
+        columns, known = self._columns_of(data), names(self.future_covariates) or ()
+        first = checked = checked_data(data, columns, known) if validation is None else None
+        if validation is not None:
+            first, checked = with_validation(data, validation, columns, known)
+        assert first is not None and checked is not None
         if isinstance(checked, Grid) and self.future_covariates:
             raise UsageError("future_covariates are column names, which a DataArray does not have: give a frame, or a path")
+        require_values(checked)
         self.given_ = checked if isinstance(checked, (Table, Grid)) else None
         with self._new_run() as run:
             path = checked if isinstance(checked, str) else written_data(checked, run.stem())
-            self._train("forecasting", self._all_settings(path), run)
+            with self._errors_of(checked, path):
+                settings = self._all_settings(path)
+                if validation is not None:
+                    with tempfile.TemporaryDirectory() as folder:
+                        settings |= training_rows(first, checked, path, pathlib.Path(folder) / "data", settings)
+                self._train_or_search(path, settings, run)
         if isinstance(self.given_, Table):
-            self.given_ = self.given_.targets(self.future_covariates)
+            self.given_ = self.given_.targets(known)
             require_all_series(self.run_, self.given_)
         return self
 
+    def _columns_of(self, data: Any) -> Columns:
+        """The columns of `data`; for frames also as `settings` name them."""
+        return self._columns if isinstance(data, (str, os.PathLike)) else self._columns.with_settings(self.settings)
+
+    @contextlib.contextmanager
+    def _errors_of(self, data: Checked, path: str) -> Iterator[None]:
+        """Errors about the file of a frame become errors about the frame."""
+        try:
+            yield
+        except ModewiseError as error:
+            if not isinstance(data, Table):
+                raise
+            raise of_the_frame(error, data, pathlib.Path(path)) from None
+
     def _all_settings(self, path: str) -> dict[str, Any]:
+        searches = self.model == "auto"
         settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
                                     "forecast.loss": self.loss, "train.epochs": self.epochs, "train.seed": self.seed,
                                     "data.path": path, "data.panel": "no"}  # fmt: skip
+        if searches:
+            settings = {key: value for key, value in settings.items() if key not in ("model.name", "train.seed") and value not in (0, "mae")}
         if self.future_covariates:
             settings["data.future_covariates"] = list(self.future_covariates)
         if isinstance(self.given_, Table):
             settings["data.header"] = "yes"
+            if self.given_.freq is not None and self.given_.dated:
+                settings["data.calendar_days"] = "business" if self.given_.on_business_days() else "all"
         if isinstance(self.given_, Grid):
             settings |= self.given_.settings()
-        return settings | dict(self.settings or {})
+        own = {key: value for key, value in (self.settings or {}).items() if not (isinstance(self.given_, Table) and key in COLUMN_KEYS)}
+        return settings | own_split(self.settings, ALL_ROWS) | own
+
+    def _train_or_search(self, path: str, settings: dict[str, Any], run: NewRun) -> None:
+        if self.model != "auto":
+            return self._train("forecasting", settings, run)
+        self.run_, self._folder = str(run.folder.absolute()), run.temporary
+        settings.pop("data.path")
+        self.metrics_ = tasks.search("forecasting", path, settings, out=run.folder, budget=seconds_of(300 if self.budget is None else self.budget), seed=self.seed,
+                                     threads=max(0, self.threads), no_test=settings.get("train.test") is False,
+                                     overwrite=bool(self.overwrite) or run.inputs is not None, verbosity=self.verbosity)  # fmt: skip
 
     @classmethod
-    def from_run(cls, run: str | os.PathLike[str]) -> "Forecaster":
-        """A fitted forecaster of a run of `train forecast`."""
+    def from_run(cls, run: str | os.PathLike[str]) -> Self:
+        """A fitted forecaster of a run of `train forecast`, or of the folder of `save`.
+
+        Raises
+        ------
+        NoInputError, UsageError
+            For a folder that is not a run, and for a run of another task.
+        """
         loaded = load_forecaster(run)
         forecast, train = loaded.config["forecast"], loaded.config["train"]
         made = cls(loaded.config["model"]["name"], horizon=forecast["horizon"], lookback=forecast["lookback"],
@@ -153,36 +238,88 @@ class Forecaster(Estimator):
         made.run_, made.given_ = os.path.abspath(run), None
         return made
 
-    def predict(self, steps: int = 0, data: Any = None, future: Any = None) -> Any:
-        """Forecast of the rows after the fitted data, or after other `data` with the same columns: `steps` rows, at most the
-        horizon, 0: all -> a frame like the fitted one, with a column for each calibrated quantile ("OT", "OT_q0.025", …),
-        in the data's units. `future`: a frame or path with the future covariates of all rows of the horizon, where the data
-        do not contain them."""
-        with tempfile.TemporaryDirectory() as name:
-            run, folder, path, covariates = self._run(), pathlib.Path(name), "", ""
-            given = self.given_
+    def predict(
+        self,
+        steps: object = 0,
+        data: object = None,
+        future: object = None,
+        *,
+        h: int | None = None,
+        level: float | Sequence[float] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+    ) -> Any:
+        """Forecast of the rows after the fitted data, or after other data.
+
+        Parameters
+        ----------
+        steps, h
+            Number of rows, at most the horizon; 0: all. `predict(data)` is `predict(data=data)`, as scikit-learn calls it.
+        data
+            Other data with the same columns.
+        future
+            A frame or path with the future covariates of all rows of the horizon, where the data do not contain them.
+        level
+            Central intervals in per cent, [80, 95]; their ends are the columns "OT_q0.1", "OT_q0.9", ….
+        quantiles
+            Quantiles, [0.1, 0.5, 0.9]. Without either: all that the run has calibrated.
+
+        Returns
+        -------
+        frame or DataArray
+            Of the type of the fitted data, in the data's units, with a column for each quantile.
+
+        Raises
+        ------
+        UsageError
+            For quantiles that the run has not calibrated, and for more steps than the horizon.
+        DataError
+            For other data that do not fit the run.
+        """
+        if not isinstance(steps, numbers.Integral):  # as a pipeline calls it: predict(X)
+            steps, data = 0, steps
+        if h is not None and steps not in (0, h):
+            raise UsageError(f"predict: steps and h are the same, got {steps} and {h}")
+        rows = int(steps) if h is None else h
+        with tempfile.TemporaryDirectory() as name, self._on_threads():
+            run, folder, covariates = self._run(), pathlib.Path(name), ""
+            given, path, checked = self.given_, self._moved_data(), None
             if data is not None:
-                checked = checked_data(data)
+                known = names(self.future_covariates) or ()
+                checked = checked_data(data, self._columns_of(data) if not isinstance(data, (str, os.PathLike)) else RECOGNISED, known)
                 path = written_data(checked, folder / "data")
-                given = checked.targets(self.future_covariates) if isinstance(checked, Table) else checked if isinstance(checked, Grid) else None
+                given = checked.targets(known) if isinstance(checked, Table) else checked if isinstance(checked, Grid) else None
             if future is not None:
                 covariates = self._written_future(future, folder / "future", given)
-            return forecast_of(tasks.predict(run, data=path, future=covariates, steps=steps), given)
+            with self._errors_of(checked if checked is not None else given if isinstance(given, Table) else "", path or self._fitted_path()):
+                result = tasks.predict(run, data=path, future=covariates, steps=rows)
+            return forecast_of(chosen_quantiles(result, level, quantiles), given)
+
+    def _fitted_path(self) -> str:
+        """Prefix of the fitted data's path in messages."""
+        return str(pathlib.Path(self._run()) / "data" / pathlib.Path(self._run()).name) + ".csv"
 
     def _written_future(self, future: Any, stem: pathlib.Path, given: Table | Grid | None) -> str:
         if isinstance(future, (str, os.PathLike)):
             return os.path.abspath(future)
         if not self.future_covariates:
             raise UsageError("future holds future covariates, but this forecaster has none: name them in future_covariates")
-        table = future_table(future, self.future_covariates, long=isinstance(given, Table) and given.long)
+        table = future_table(future, self.future_covariates, given if isinstance(given, Table) else None, self._columns_of(future))
         return str(write_table(table, stem, by_id=True).absolute())
 
     def plot(self, steps: int = 0, *, series: Sequence[str] | None = None, past: int = 0) -> "matplotlib.figure.Figure":
-        """The forecast as a matplotlib figure: axes for each of `series` (names in the program; None: the first four), a band
-        between each pair of quantiles, and the last `past` rows of the fitted frame or array (0: three times the number of
-        forecast rows). `figure.savefig(path)` saves it."""
+        """The forecast as a matplotlib figure; `figure.savefig(path)` saves it.
+
+        Parameters
+        ----------
+        steps
+            Number of forecast rows; 0: the horizon.
+        series
+            Names of series in the program, an axes for each; None: the first four.
+        past
+            Number of rows of the fitted frame or array before the forecast; 0: three times the forecast rows.
+        """
         figure_class()
-        result = tasks.predict(self._run(), steps=steps)
+        result = tasks.predict(self._run(), data=self._moved_data(), steps=steps)
         given, rows = self.given_, past or 3 * len(result["series"][0]["forecast"])
         if isinstance(given, Grid):
             times, index, values = given.times_after(len(result["series"][0]["forecast"])), given.times, given.values.reshape(len(given.values), -1)
@@ -190,24 +327,64 @@ class Forecaster(Estimator):
         before = None if given is None else Past(given.values.index[-rows:], given.values.to_numpy()[-rows:])
         return forecast_figure(result, forecast_times(result, given), before, series)
 
-    def evaluate(self, data: Any = None, *, split: str = "test", detail: bool = False) -> dict[str, Any]:
-        """Errors on the "test", "validation" or "train" split, or on "all" rows of other `data` -> the program's
-        `evaluate --json`: {"scaled": {"mse", "mae", …}, "units": …, "quantiles": …}."""
+    def evaluate(self, data: object = None, *, split: str | None = None, detail: bool = False) -> dict[str, Any]:
+        """Errors on a split of the fitted data, or on other data.
+
+        Parameters
+        ----------
+        data
+            Other data with the same columns.
+        split : "test", "validation", "train" or "all"
+            None: the test split if the fit held one back, else the validation split; of other data all rows.
+        detail
+            Whether the errors of each series and step are included.
+
+        Returns
+        -------
+        dict
+            The program's `evaluate --json`: {"scaled": {"mse", "mae", …}, "units": …, "quantiles": …}.
+        """
         if data is None:
-            return tasks.evaluate(self._run(), split=split, detail=detail)
-        with tempfile.TemporaryDirectory() as folder:
-            path = written_data(checked_data(data), pathlib.Path(folder) / "data")
-            return tasks.evaluate(self._run(), data=path, split=split, detail=detail)
+            with self._on_threads():
+                return tasks.evaluate(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), detail=detail)
+        with tempfile.TemporaryDirectory() as folder, self._on_threads():
+            checked = checked_data(data, RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data), names(self.future_covariates) or ())
+            path = written_data(checked, pathlib.Path(folder) / "data")
+            with self._errors_of(checked, path):
+                return tasks.evaluate(self._run(), data=path, split=split or "all", detail=detail)
 
-    def backtest(self, stride: int = 0) -> dict[str, Any]:
-        """Forecasts from origins every `stride` rows (0: the horizon) on the test split -> `backtest --json`."""
-        return tasks.backtest(self._run(), stride=stride)
+    def backtest(self, stride: int = 0) -> "pandas.DataFrame":
+        """Forecasts from origins every `stride` rows (0: the horizon) on the test split, or on the validation split if there is none.
 
-    def score(self, data: Any = None, y: None = None) -> float:
-        """Minus the scaled MSE on the test split, or on all rows of other `data`: higher is better."""
-        result = self.evaluate(data, split="test" if data is None else "all")
-        return -float(result["scaled"]["mse"])
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each origin: time of its first forecast row, scaled errors, MAE of repeating the last value, coverage and
+            width of intervals. `attrs["result"]` is the program's `backtest --json`, with the errors over all origins.
+        """
+        with self._on_threads():
+            result = tasks.backtest(self._run(), data=self._moved_data(), stride=stride, split=self._evaluated_split())
+        return backtest_frame(result)
 
-    def load(self) -> LoadedForecaster:
+    def leaderboard(self) -> "pandas.DataFrame":
+        """The trainings of `Forecaster("auto")`, best first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: model, stage, the validation error, steps, seconds, and failure (why a candidate failed).
+
+        Raises
+        ------
+        UsageError
+            For a run that is not the result of a search.
+        """
+        return leaderboard_frame(pathlib.Path(self._run()))
+
+    def score(self, data: object = None, y: None = None) -> float:
+        """Minus the scaled MSE on the split of `evaluate`, or on all rows of other `data`: higher is better."""
+        return -float(self.evaluate(data)["scaled"]["mse"])
+
+    def module(self) -> LoadedForecaster:
         """The fitted model as a modewise.nn module."""
         return load_forecaster(self._run())

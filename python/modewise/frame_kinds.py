@@ -35,6 +35,8 @@ class PolarsKind(Kind):
                 times = out.get_column(name)
                 zoned = times.dt.replace_time_zone("UTC") if getattr(wanted, "time_zone", None) else times
                 out = out.with_columns(zoned.cast(wanted))
+            elif column.dtype.kind == "O" and wanted is not None and out.schema[name] != wanted:  # ids: categories
+                out = out.with_columns(out.get_column(name).cast(wanted))
         return out
 
 
@@ -84,8 +86,12 @@ def pandas_of(data: Any) -> "tuple[pandas.DataFrame, Kind]":
 
     if isinstance(data, pandas.DataFrame):
         return data, Kind()
+    if isinstance(data, pandas.Series):
+        return data.to_frame("y" if data.name is None else data.name), Kind()
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
         data = data.collect()
+    if hasattr(data, "to_frame") and hasattr(data, "to_numpy") and not hasattr(data, "schema") and hasattr(data, "name"):
+        data = data.to_frame(data.name or "y")  # a polars.Series
     if hasattr(data, "get_column") and hasattr(data, "schema"):
         columns = {name: polars_column(data, name) for name in data.columns}
         return pandas.DataFrame(columns), PolarsKind(type(data), dict(data.schema))

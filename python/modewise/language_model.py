@@ -5,12 +5,12 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from modewise import tasks
-from modewise._aliases import ATTENTION_TYPES, current, old_keywords
+from modewise._aliases import ATTENTION_TYPES, constructor, current
 from modewise.errors import DataError, UsageError
-from modewise.estimator import Estimator
+from modewise.estimator import Estimator, own_split
 from modewise.loading import LoadedLanguageModel
 from modewise.run_folder import RunFolder
 
@@ -44,16 +44,44 @@ def written_texts(texts: str | list[str], stem: pathlib.Path) -> str:
 class LanguageModel(Estimator):
     """Trains and uses one run of the task language_modeling, in this process.
 
-    attention: summary, full, window, lambda, axial, random, topk (docs/language-modeling.md). fold: sizes of the fold of a text,
-    for summary and axial; None: from the context. context: tokens of a training sample. tokenizer: None: bytes; a path. init:
-    pretrained weights: a run, a Hugging Face folder or a llama2.c file. epochs: None: the program's default. seed: of weights,
-    batch order and dropout. settings: any other config key, {"model.width": 128}. run, overwrite, verbosity: as for Forecaster.
-    A tenth of the texts is the validation split, which selects the best weights, a tenth the test split (`data.split_ratios`).
+    Parameters
+    ----------
+    attention : str
+        summary, full, window, lambda, axial, random, topk (docs/language-modeling.md).
+    fold : sequence of int, optional
+        Sizes of the fold of a text, for summary and axial; None: from the context.
+    context : int, optional
+        Tokens of a training sample.
+    tokenizer : path, optional
+        None: bytes.
+    init : path, optional
+        Pretrained weights: a run, a Hugging Face folder or a llama2.c file.
+    epochs : int, optional
+        None: the program's default.
+    seed : int
+        Of weights, batch order and dropout; `random_state` is the same.
+    threads : int
+        Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    settings : mapping, optional
+        Any other config key, {"model.width": 128}.
+    run : path, optional
+        The new run folder; None: a temporary one, which is removed with this object (`save` keeps it).
+    overwrite : bool
+        Whether a run in that folder is replaced.
+    verbosity : int
+        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
 
-    After `fit`: `run_` and `metrics_`. The run folder contains a fitted list of texts as data/RUN.jsonl.
+    Attributes
+    ----------
+    run_ : str
+        The run folder. It contains a fitted list of texts as data/RUN.jsonl.
+    metrics_ : dict
+        Its metrics.json.
     """
 
-    @old_keywords({"exist_ok": "overwrite"})
+    ALL_TEXTS = {"data.split_ratios": [0.9, 0.1, 0]}
+
+    @constructor({"exist_ok": "overwrite"})
     def __init__(
         self,
         attention: str = "summary",
@@ -64,7 +92,8 @@ class LanguageModel(Estimator):
         init: str | os.PathLike[str] | None = None,
         epochs: int | None = None,
         seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
+        threads: int = 0,
+        settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
         verbosity: int = 0,
@@ -76,6 +105,7 @@ class LanguageModel(Estimator):
         self.init = init
         self.epochs = epochs
         self.seed = seed
+        self.threads = threads
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
@@ -89,22 +119,48 @@ class LanguageModel(Estimator):
         paths = {key: os.path.abspath(value) for key, value in named.items() if value is not None and os.fspath(value) != "bytes"}
         own = {"model.attention.type": current(ATTENTION_TYPES, self.attention), "model.attention.fold": self.fold, "model.context": self.context,
                "train.epochs": self.epochs, "train.seed": self.seed, "data.path": path}  # fmt: skip
-        return own | paths | dict(self.settings or {})
+        return own | paths | own_split(self.settings, self.ALL_TEXTS) | dict(self.settings or {})
 
-    def fit(self, texts: Any, y: None = None) -> "LanguageModel":
-        """Trains on `texts`: a list of documents, or a path that the program reads (text, .jsonl, a folder, tokens).
-        DataError, ConfigError, … for invalid texts and settings; Ctrl-C saves a checkpoint and raises Stopped, `resume`
-        continues."""
+    def fit(self, texts: object, y: None = None, *, validation: object = None) -> Self:
+        """Trains on texts. None are held back for a test: a tenth, or `validation`, selects the weights (`settings`:
+        data.split_ratios).
+
+        Parameters
+        ----------
+        texts
+            A list of documents, or a path that the program reads (text, .jsonl, a folder, tokens).
+        y
+            None.
+        validation
+            Documents or a path of the validation split.
+
+        Returns
+        -------
+        LanguageModel
+            This object.
+
+        Raises
+        ------
+        DataError, ConfigError
+            For invalid texts and settings.
+        Stopped
+            For Ctrl-C, which saves a checkpoint; `resume` continues.
+        """
         if y is not None:
             raise UsageError("LanguageModel.fit takes texts alone: y must be None")
-        checked = checked_texts(texts)
+        checked, held = checked_texts(texts), None if validation is None else checked_texts(validation)
         with self._new_run() as run:
             path = checked if isinstance(checked, str) else written_texts(checked, run.stem())
-            self._train("language_modeling", self._settings(path), run)
+            settings = self._settings(path)
+            if held is not None:
+                stem = run.stem() if isinstance(held, list) else pathlib.Path()
+                settings |= {"data.validation": held if isinstance(held, str) else written_texts(held, stem.with_name(stem.name + "_validation")),
+                             "data.split_ratios": [1, 0, 0], "train.test": False}  # fmt: skip
+            self._train("language_modeling", settings, run)
         return self
 
     @classmethod
-    def from_run(cls, run: str | os.PathLike[str]) -> "LanguageModel":
+    def from_run(cls, run: str | os.PathLike[str]) -> Self:
         """A fitted model of a run of `train language`."""
         folder = RunFolder(run)
         if folder.task != "language_modeling":
@@ -115,24 +171,25 @@ class LanguageModel(Estimator):
         made.run_ = os.path.abspath(run)
         return made
 
-    def load(self) -> LoadedLanguageModel:
+    def module(self) -> LoadedLanguageModel:
         """The fitted model as a modewise.nn module, with its tokenizer."""
         return LoadedLanguageModel(RunFolder(self._run()))
 
     def generate(self, prompt: str = "", tokens: int = 100) -> str:
         """Continues a prompt by so many tokens, greedily: the text of `modewise generate --temperature 0 --ignore-eos`.
         UsageError for an empty prompt if the tokenizer has no BOS token."""
-        return self.load().generate(prompt, tokens)
+        return self.module().generate(prompt, tokens)
 
-    def evaluate(self, texts: Any = None) -> dict[str, Any]:
-        """Loss on the test split of the fitted texts, or on other texts: {"tokens", "loss" (nats per token), "perplexity",
-        "bits_per_byte", …}."""
+    def evaluate(self, texts: object = None) -> dict[str, Any]:
+        """Loss on the test split of the fitted texts if the fit held one back, else on the validation split, or on other texts:
+        {"tokens", "loss" (nats per token), "perplexity", "bits_per_byte", …}."""
         if texts is None:
-            return dict(tasks.evaluate(self._run())["own"]["scores"])
-        with tempfile.TemporaryDirectory() as folder:
+            with self._on_threads():
+                return dict(tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=self._evaluated_split())["own"]["scores"])
+        with tempfile.TemporaryDirectory() as folder, self._on_threads():
             path = written_texts(checked_texts(texts), pathlib.Path(folder) / "texts")
             return dict(tasks.evaluate(self._run(), data=path, split="all")["own"]["scores"])
 
-    def score(self, texts: Any = None, y: None = None) -> float:
-        """Minus the bits per byte on the test split of the fitted texts, or on other texts: higher is better."""
+    def score(self, texts: object = None, y: None = None) -> float:
+        """Minus the bits per byte of `evaluate`: higher is better."""
         return -float(self.evaluate(texts)["bits_per_byte"])

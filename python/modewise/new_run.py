@@ -7,7 +7,8 @@ import pathlib
 import shutil
 from collections.abc import Iterator
 
-from modewise.errors import CannotCreateError, ModewiseError, ReadWriteError, UsageError
+from modewise._temporary_run import TemporaryFolder
+from modewise.errors import CannotCreateError, ModewiseError, ReadWriteError
 from modewise.run_folder import RunFolder
 
 
@@ -19,6 +20,7 @@ class NewRun:
         """`missing`: the folder and its parents that this call creates, deepest first."""
         self.folder, self.missing = folder, missing
         self.inputs: pathlib.Path | None = None
+        self.temporary: TemporaryFolder | None = None
 
     def stem(self) -> pathlib.Path:
         """Creates the data folder -> the prefix of paths of data files, RUN/data/RUN."""
@@ -31,7 +33,9 @@ class NewRun:
         return self.inputs / os.path.basename(os.path.abspath(self.folder))
 
     def has_begun(self) -> bool:
-        """Whether the folder is a run whose manifest lists the data."""
+        """Whether the folder is a run whose manifest lists the data, or a search."""
+        if (self.folder / "auto").is_dir():
+            return True
         try:
             return self.inputs is not None and self.inputs.name in listed_files(self.folder)
         except ModewiseError:
@@ -72,21 +76,6 @@ def missing_folders(folder: pathlib.Path) -> list[pathlib.Path]:
     return [path for path in (folder, *folder.parents) if not path.exists()]
 
 
-def free_folder(stem: str) -> tuple[pathlib.Path, list[pathlib.Path]]:
-    """Creates the first free one of runs/STEM, runs/STEM2, … -> it, and the folders that were missing."""
-    for number in range(1, 1_000_000):
-        folder = pathlib.Path("runs") / (stem if number == 1 else f"{stem}{number}")
-        missing = missing_folders(folder)
-        try:
-            folder.mkdir(parents=True)
-            return folder, missing
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise CannotCreateError(f"cannot create {folder}: {error.strerror or error}") from None
-    raise UsageError(f"runs/{stem} and all its numbered folders exist")
-
-
 def require_free(folder: pathlib.Path, overwrite: bool) -> None:
     """CannotCreateError for a folder that is not empty."""
     if not overwrite and folder.is_dir() and any(folder.iterdir()):
@@ -94,15 +83,12 @@ def require_free(folder: pathlib.Path, overwrite: bool) -> None:
 
 
 @contextlib.contextmanager
-def new_run(run: str | os.PathLike[str] | None, stem: str, overwrite: bool) -> Iterator[NewRun]:
-    """The run folder `run`, or a free one under runs/. If the block ends before the run begins, everything created for it is
-    removed. ReadWriteError if data cannot be written."""
-    if run is None:
-        made = NewRun(*free_folder(stem))
-    else:
-        folder = pathlib.Path(run)
-        require_free(folder, overwrite)
-        made = NewRun(folder, missing_folders(folder))
+def new_run(run: str | os.PathLike[str], overwrite: bool) -> Iterator[NewRun]:
+    """The run folder `run`. If the block ends before the run begins, everything created for it is removed. ReadWriteError if
+    data cannot be written."""
+    folder = pathlib.Path(run)
+    require_free(folder, overwrite)
+    made = NewRun(folder, missing_folders(folder))
     try:
         yield made
     except BaseException as error:

@@ -4,14 +4,14 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from modewise import tasks
-from modewise._aliases import old_keywords
+from modewise._aliases import constructor
 from modewise.errors import DataError, UsageError
-from modewise.estimator import Array, Estimator, checked_array
+from modewise.estimator import Array, Estimator, checked_array, own_split
 from modewise.run_folder import RunFolder, setting
 
 SCENE = "[h, w], [h, w, bands] or [dates, h, w, bands] with at least one pixel"
@@ -20,22 +20,48 @@ SCENE = "[h, w], [h, w, bands] or [dates, h, w, bands] with at least one pixel"
 class Segmenter(Estimator):
     """Trains and uses one run of the task segmentation, in this process.
 
-    model: hot, transformer, unet. epochs: None: the program's default. seed: of weights, batch order, dropout and augmentation.
-    settings: any other config key, {"data.window": 64}. run, overwrite, verbosity: as for Forecaster. The scene is cut into
-    blocks; some are the validation split, which selects the best weights, some the test split (docs/segmentation.md).
+    Parameters
+    ----------
+    model : str
+        hot, transformer, unet.
+    epochs : int, optional
+        None: the program's default.
+    seed : int
+        Of weights, batch order, dropout and augmentation; `random_state` is the same.
+    threads : int
+        Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    settings : mapping, optional
+        Any other config key, {"data.window": 64}.
+    run : path, optional
+        The new run folder; None: a temporary one, which is removed with this object (`save` keeps it).
+    overwrite : bool
+        Whether a run in that folder is replaced.
+    verbosity : int
+        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
 
-    After `fit`: `run_`, `metrics_`, `classes_` (ids [K] int64) and `class_names_`. The run folder contains fitted arrays as
-    data/RUN.npy and data/RUN_mask.npy.
+    Attributes
+    ----------
+    run_ : str
+        The run folder. It contains fitted arrays as data/RUN.npy and data/RUN_mask.npy.
+    metrics_ : dict
+        Its metrics.json.
+    classes_ : array
+        Ids [K] int64 of the classes.
+    class_names_ : list of str
+        Their names.
     """
 
-    @old_keywords({"exist_ok": "overwrite"})
+    ALL_BLOCKS = {"data.test": 0}
+
+    @constructor({"exist_ok": "overwrite"})
     def __init__(
         self,
         model: str = "hot",
         *,
         epochs: int | None = None,
         seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
+        threads: int = 0,
+        settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
         verbosity: int = 0,
@@ -43,16 +69,36 @@ class Segmenter(Estimator):
         self.model = model
         self.epochs = epochs
         self.seed = seed
+        self.threads = threads
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
         self.verbosity = verbosity
 
-    def fit(self, X: Any, y: Any) -> "Segmenter":
-        """X: a scene [h, w], [h, w, bands] or [dates, h, w, bands], NaN for no data, and y [h, w] integers, the class of each
-        pixel (−1 and 255: ignored); or paths that the program reads, of a GeoTIFF or of folders of images and masks. The
-        dimensions of a DataArray may have any order. DataError, ConfigError, … for invalid data and settings; Ctrl-C saves a
-        checkpoint and raises Stopped, `resume` continues."""
+    def fit(self, X: Any, y: Any) -> Self:
+        """Trains on a scene and its mask, or on files. The scene is cut into blocks; some are the validation split, which selects
+        the weights; none is held back for a test (`settings`: data.validation, data.test). Files keep the program's splits.
+
+        Parameters
+        ----------
+        X
+            A scene [h, w], [h, w, bands] or [dates, h, w, bands], NaN for no data, the dimensions of a DataArray in any order; or
+            the path of a GeoTIFF or of a folder of images.
+        y
+            [h, w] integers, the class of each pixel (−1 and 255: ignored); or the path of the masks.
+
+        Returns
+        -------
+        Segmenter
+            This object.
+
+        Raises
+        ------
+        DataError, ConfigError
+            For invalid data and settings.
+        Stopped
+            For Ctrl-C, which saves a checkpoint; `resume` continues.
+        """
         if is_path(X) != is_path(y):
             raise UsageError("fit: the scene and its mask must both be arrays or both be paths")
         arrays = [] if is_path(X) else [checked_scene(X), checked_mask(y)]
@@ -60,12 +106,13 @@ class Segmenter(Estimator):
             paths = self._written(arrays, run.stem().absolute()) if arrays else [os.path.abspath(X), os.path.abspath(y)]
             settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": paths[0],
                         "data.masks": paths[1]}  # fmt: skip
-            self._train("segmentation", settings | dict(self.settings or {}), run)
+            split = own_split(self.settings, self.ALL_BLOCKS) if arrays else {}
+            self._train("segmentation", settings | split | dict(self.settings or {}), run)
         self._know_classes()
         return self
 
     @classmethod
-    def from_run(cls, run: str | os.PathLike[str]) -> "Segmenter":
+    def from_run(cls, run: str | os.PathLike[str]) -> Self:
         """A fitted segmenter of a run of `train segment`."""
         folder = RunFolder(run)
         if folder.task != "segmentation":
@@ -101,9 +148,11 @@ class Segmenter(Estimator):
             raise DataError("y has no pixel of a fitted class")
         return float((predicted == mask)[counted].mean())
 
-    def evaluate(self, split: str = "test", *, detail: bool = False) -> dict[str, Any]:
-        """Accuracy, IoU, … on a split of the fitted data -> the program's `evaluate --json`."""
-        return tasks.evaluate(self._run(), split=split, detail=detail)
+    def evaluate(self, split: str | None = None, *, detail: bool = False) -> dict[str, Any]:
+        """Accuracy, IoU, … on a split of the fitted data -> the program's `evaluate --json`. split None: the test split if the fit
+        held one back, else the validation split."""
+        with self._on_threads():
+            return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail)
 
     @staticmethod
     def _written(arrays: list[Array], stem: pathlib.Path) -> list[str]:

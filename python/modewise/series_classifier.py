@@ -5,12 +5,13 @@ import pathlib
 import re
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from modewise import tasks
-from modewise._aliases import old_keywords
+from modewise._aliases import constructor
 from modewise.classifier import Classifier, checked_labels
 from modewise.errors import DataError
 from modewise.estimator import Array, checked_array, dense_array
@@ -53,23 +54,51 @@ def write_samples(path: pathlib.Path, samples: list[Array], classes: list[str], 
 class SeriesClassifier(Classifier):
     """Trains and uses one run of the task series_classification, in this process.
 
-    model: patchtst, minirocket, tcn, resnet, nearest, … (docs/series-classification.md). epochs: None: the program's default.
-    seed: of weights, batch order and dropout. settings: any other config key, {"model.width": 32}. run, overwrite, verbosity: as
-    for Forecaster. A tenth of each class is the validation split, which selects the best weights, a tenth the test split.
+    Parameters
+    ----------
+    model : str
+        patchtst, minirocket, tcn, resnet, nearest, … (docs/series-classification.md).
+    epochs : int, optional
+        None: the program's default.
+    seed : int
+        Of weights, batch order and dropout; `random_state` is the same.
+    threads : int
+        Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    settings : mapping, optional
+        Any other config key, {"model.width": 32}.
+    run : path, optional
+        The new run folder; None: a temporary one, which is removed with this object (`save` keeps it).
+    overwrite : bool
+        Whether a run in that folder is replaced.
+    verbosity : int
+        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
 
-    After `fit`: `run_`, `metrics_` and `classes_`. The run folder contains the fitted series as data/RUN.ts.
+    Attributes
+    ----------
+    run_ : str
+        The run folder. It contains the fitted series as data/RUN.ts.
+    metrics_ : dict
+        Its metrics.json.
+    classes_ : array
+        The labels in ascending order, of the type that `fit` took.
+
+    Examples
+    --------
+    >>> SeriesClassifier("minirocket").fit(X, y).predict(X)  # doctest: +SKIP
     """
 
     TASK = "series_classification"
+    ALL_SAMPLES = {"data.protocol": "official"}
 
-    @old_keywords({"exist_ok": "overwrite"})
+    @constructor({"exist_ok": "overwrite"})
     def __init__(
         self,
         model: str = "patchtst",
         *,
         epochs: int | None = None,
         seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
+        threads: int = 0,
+        settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
         verbosity: int = 0,
@@ -77,15 +106,35 @@ class SeriesClassifier(Classifier):
         self.model = model
         self.epochs = epochs
         self.seed = seed
+        self.threads = threads
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
         self.verbosity = verbosity
 
-    def fit(self, X: Any, y: Any) -> "SeriesClassifier":
-        """X [n, T] or [n, T, C], or a list of samples [T_i] or [T_i, C] of unequal lengths, NaN if missing; y [n] integers or
-        strings. DataError, ConfigError, … for invalid data and settings; Ctrl-C saves a checkpoint and raises Stopped, `resume`
-        continues."""
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
+        """Trains on series with classes. No samples are held back for a test: a fifth of each class is the validation split, which
+        selects the weights (`settings`: data.protocol, data.validation_share).
+
+        Parameters
+        ----------
+        X
+            [n, T] or [n, T, C], or a list of samples [T_i] or [T_i, C] of unequal lengths, NaN if missing.
+        y
+            [n] integers or strings.
+
+        Returns
+        -------
+        SeriesClassifier
+            This object.
+
+        Raises
+        ------
+        DataError, ConfigError
+            For invalid data and settings.
+        Stopped
+            For Ctrl-C, which saves a checkpoint; `resume` continues.
+        """
         samples = checked_series(X)
         names, labels = checked_labels(y, len(samples))
         writable = all(re.fullmatch(r"[\w.+-]+", name) for name in names)  # as class names of a .ts file
@@ -93,20 +142,20 @@ class SeriesClassifier(Classifier):
             stem = run.stem().absolute()
             file = stem.with_name(stem.name + ".ts")
             write_samples(file, samples, names if writable else [f"c{number}" for number in range(len(names))], labels)
-            self._train_classes({"data.train": file, "data.protocol": "paper"}, run)
+            self._train_classes({"data.train": file}, run)
         self.classes_ = np.unique(np.asarray(y).reshape(-1))
         return self
 
     @classmethod
-    def from_run(cls, run: str | os.PathLike[str]) -> "SeriesClassifier":
+    def from_run(cls, run: str | os.PathLike[str]) -> Self:
         """A fitted classifier of a run of `train classify-series`, with the run's class names."""
         return cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed"})
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: npt.ArrayLike) -> Array:
         """Probabilities [n, K] float64 of new samples, no longer than the longest fitted one, in the order of `classes_`: the
         scores of `modewise predict`."""
         run = self._run()
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, self._on_threads():
             path = pathlib.Path(folder) / "samples.ts"
             write_samples(path, checked_series(X), [], None)
             result = tasks.predict(run, data=path)

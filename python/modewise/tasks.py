@@ -242,12 +242,14 @@ def explain(
     return dict(reply["result"])
 
 
-def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, verbosity: int = -1) -> Result:
-    """Forecasts from origins every `stride` rows (0: the horizon) on the test split, evaluated one by one -> the program's
-    `backtest --json`."""
+def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, split: str = "test", verbosity: int = -1) -> Result:
+    """Forecasts from origins every `stride` rows (0: the horizon) on the test or validation split, evaluated one by one -> the
+    program's `backtest --json`."""
     if stride < 0:
         raise error_of(2, f"stride must not be negative, got {stride}")
-    return dict(call("backtest", run=os.fspath(run), data=os.fspath(data), stride=stride, verbosity=verbosity)["result"])
+    if split not in ("test", "validation"):
+        raise error_of(2, f"split must be test or validation, got '{split}'")
+    return dict(call("backtest", run=os.fspath(run), data=os.fspath(data), stride=stride, split=split, verbosity=verbosity)["result"])
 
 
 def encode(run: PathLike, text: str) -> tuple[list[int], int | None]:

@@ -4,13 +4,15 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from modewise import tasks
-from modewise._aliases import old_keywords
+from modewise._aliases import constructor
 from modewise.classifier import Classifier, checked_labels
+from modewise.errors import DataError
 from modewise.estimator import Array, checked_array
 
 WANTED = "[n, N_1 … N_k] or [n, N_1 … N_k, C] with at least one sample"
@@ -19,26 +21,55 @@ WANTED = "[n, N_1 … N_k] or [n, N_1 … N_k, C] with at least one sample"
 class VolumeClassifier(Classifier):
     """Trains and uses one run of the task volume_classification, in this process.
 
-    model: hot, transformer, divided, pooling-attention, vit, resnet18, resnet50, cnn. epochs: None: the program's default. seed:
-    of weights, batch order, dropout and augmentation. channels: whether the last axis of samples holds channels: "auto", "none",
-    "last". settings: any other config key, {"model.width": 32}. run, overwrite, verbosity: as for Forecaster. A tenth of each
-    class is the validation split, which selects the best weights, a fifth the test split (`data.split_ratios`).
+    Parameters
+    ----------
+    model : str
+        hot, transformer, divided, pooling-attention, vit, resnet18, resnet50, cnn.
+    epochs : int, optional
+        None: the program's default.
+    seed : int
+        Of weights, batch order, dropout and augmentation; `random_state` is the same.
+    threads : int
+        Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    channels : str
+        Whether the last axis of samples holds channels: "auto", "none", "last".
+    settings : mapping, optional
+        Any other config key, {"model.width": 32}.
+    run : path, optional
+        The new run folder; None: a temporary one, which is removed with this object (`save` keeps it).
+    overwrite : bool
+        Whether a run in that folder is replaced.
+    verbosity : int
+        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
 
-    After `fit`: `run_`, `metrics_` and `classes_`. The run folder contains the fitted arrays as data/RUN.npy and
-    data/RUN_labels.npy.
+    Attributes
+    ----------
+    run_ : str
+        The run folder. It contains the fitted arrays as data/RUN.npy and data/RUN_labels.npy, or as data/RUN.npz.
+    metrics_ : dict
+        Its metrics.json.
+    classes_ : array
+        The labels in ascending order, of the type that `fit` took.
+
+    Examples
+    --------
+    >>> VolumeClassifier("hot").fit(X, y).predict_proba(X)  # doctest: +SKIP
     """
 
     TASK = "volume_classification"
+    MOVABLE = True
+    ALL_SAMPLES = {"data.split_ratios": [0.8, 0.2, 0]}
 
-    @old_keywords({"exist_ok": "overwrite"})
+    @constructor({"exist_ok": "overwrite"})
     def __init__(
         self,
         model: str = "hot",
         *,
         epochs: int | None = None,
         seed: int = 0,
+        threads: int = 0,
         channels: str = "auto",
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
         verbosity: int = 0,
@@ -46,35 +77,80 @@ class VolumeClassifier(Classifier):
         self.model = model
         self.epochs = epochs
         self.seed = seed
+        self.threads = threads
         self.channels = channels
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
         self.verbosity = verbosity
 
-    def fit(self, X: Any, y: Any) -> "VolumeClassifier":
-        """X [n, N_1 … N_k] or with channels last, numbers of any type; y [n] integers or strings. DataError, ConfigError, …
-        for invalid data and settings; Ctrl-C saves a checkpoint and raises Stopped, `resume` continues."""
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, validation: tuple[npt.ArrayLike, npt.ArrayLike] | None = None) -> Self:
+        """Trains on labelled samples. No samples are held back for a test: a fifth of each class, or `validation`, selects the
+        weights (`settings`: data.split_ratios).
+
+        Parameters
+        ----------
+        X
+            [n, N_1 … N_k] or with channels last, numbers of any type.
+        y
+            [n] integers or strings.
+        validation
+            Samples and labels (X, y) of the validation split.
+
+        Returns
+        -------
+        VolumeClassifier
+            This object.
+
+        Raises
+        ------
+        DataError, ConfigError
+            For invalid data and settings.
+        Stopped
+            For Ctrl-C, which saves a checkpoint; `resume` continues.
+        """
         samples = checked_array(X, WANTED)
         names, labels = checked_labels(y, len(samples))
+        held = None if validation is None else self._checked_validation(validation, samples, np.unique(np.asarray(y).reshape(-1)))
         with self._new_run() as run:
             stem = run.stem().absolute()
-            files = [stem.with_name(stem.name + ending) for ending in (".npy", "_labels.npy")]
-            for file, array in zip(files, (samples, labels), strict=True):
-                np.save(file, array, allow_pickle=False)
-            self._train_classes({"data.path": files[0], "data.channels": self.channels, "data.classes": names}, run)
+            settings = {"data.channels": self.channels, "data.classes": names}
+            if held is None:
+                files = [stem.with_name(stem.name + ending) for ending in (".npy", "_labels.npy")]
+                for file, array in zip(files, (samples, labels), strict=True):
+                    np.save(file, array, allow_pickle=False)
+                self._train_classes(settings | {"data.path": files[0]}, run)
+            else:
+                path = stem.with_name(stem.name + ".npz")
+                np.savez(path, train_images=samples, train_labels=labels, val_images=held[0], val_labels=held[1])
+                self._train_classes(settings | {"data.path": path}, run)
         self.classes_ = np.unique(np.asarray(y).reshape(-1))
         return self
 
+    @staticmethod
+    def _checked_validation(validation: tuple[Any, Any], samples: Array, classes: Array) -> tuple[Array, Array]:
+        """Samples and class indices of the validation split. DataError for other axes, types and classes than those of training."""
+        if not isinstance(validation, (tuple, list)) or len(validation) != 2:
+            raise DataError(f"validation must be a pair (X, y), got {type(validation).__name__}")
+        held, labels = checked_array(validation[0], WANTED), np.asarray(validation[1]).reshape(-1)
+        if held.shape[1:] != samples.shape[1:]:
+            raise DataError(f"validation: samples must be {list(samples.shape[1:])} like those for training, got {list(held.shape[1:])}")
+        if len(labels) != len(held):
+            raise DataError(f"validation: y must have a label for each of the {len(held)} samples, got {len(labels)}")
+        unknown = labels[~np.isin(labels, classes)]
+        if len(unknown) > 0:
+            raise DataError(f"validation: the class '{unknown[0]}' is not among those for training")
+        return held.astype(samples.dtype, copy=False), np.searchsorted(classes, labels).astype(np.int64)
+
     @classmethod
-    def from_run(cls, run: str | os.PathLike[str]) -> "VolumeClassifier":
+    def from_run(cls, run: str | os.PathLike[str]) -> Self:
         """A fitted classifier of a run of `train classify-volumes`, with the run's class names."""
         return cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed", "channels": "data.channels"})
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: npt.ArrayLike) -> Array:
         """Probabilities [n, K] float64 of new samples, in the order of `classes_`: the scores of `modewise predict`."""
         samples = checked_array(X, WANTED)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, self._on_threads():
             path = pathlib.Path(folder) / "samples.npy"
             np.save(path, samples, allow_pickle=False)
             np.save(path.with_name("samples_labels.npy"), np.zeros(len(samples), np.int64))  # required, but not used

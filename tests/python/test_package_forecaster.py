@@ -74,7 +74,7 @@ def test_a_wide_frame_is_continued_as_the_program_does(wide):
 def test_the_frame_reaches_the_program_with_its_bits(wide):
     made, frame = wide
     loaded = made.load()
-    train = frame.to_numpy()[: int(300 * 0.7)]
+    train = frame.to_numpy()[: int(300 * 0.875)]
     np.testing.assert_allclose(loaded.mean, train.mean(0), rtol=1e-14)
     got = loaded.predict(frame.to_numpy())
     assert np.array_equal(got.values.T, made.predict()[list("abc")].to_numpy())
@@ -82,9 +82,8 @@ def test_the_frame_reaches_the_program_with_its_bits(wide):
 
 def test_evaluate_is_the_programs(wide):
     made, frame = wide
-    assert made.evaluate() == json.loads(ok("evaluate", made.run_, "--json").stdout)
+    assert made.evaluate() == json.loads(ok("evaluate", made.run_, "--json", "--split", "validation").stdout)
     assert made.evaluate(split="train", detail=True) == json.loads(ok("evaluate", made.run_, "--json", "--split", "train", "--detail").stdout)
-    assert made.backtest(5) == json.loads(ok("backtest", made.run_, "--stride", 5, "--json").stdout)
     assert made.score() == -made.evaluate()["scaled"]["mse"]
     assert made.metrics_["run"] == made.run_
 
@@ -102,8 +101,8 @@ def test_other_data_are_predicted_and_evaluated(wide):
 def test_long_frames_wide_frames_and_arrays_are_one(wide):
     made, frame = wide
     wanted = made.predict()[list("abc")].to_numpy()
-    long = fitted(long_frame(frame))
-    got = long.predict()
+    made_of_long = fitted(long_frame(frame))
+    got = made_of_long.predict()
     assert list(got.columns[:3]) == ["unique_id", "ds", "y"]
     assert list(got["unique_id"]) == ["a"] * 8 + ["b"] * 8 + ["c"] * 8
     assert np.array_equal(got["y"].to_numpy().reshape(3, 8).T, wanted)
@@ -111,12 +110,13 @@ def test_long_frames_wide_frames_and_arrays_are_one(wide):
     array = frame.to_numpy().copy()
     array.flags.writeable = False
     for data in (array, np.asfortranarray(array), torch.from_numpy(frame.to_numpy().copy())):
-        rows = fitted(data).predict()
+        made_of_array = fitted(data)
+        rows = made_of_array.predict()
         assert list(rows.index) == list(range(300, 308))
         assert np.array_equal(rows[["0", "1", "2"]].to_numpy(), wanted)
-    assert sorted(os.listdir("runs")) == ["dlinear", "dlinear2", "dlinear3", "dlinear4"]
-    assert [os.listdir(f"runs/{run}/data") for run in sorted(os.listdir("runs"))] == [["dlinear.csv"], ["dlinear2.npy"], ["dlinear3.npy"],
-                                                                                      ["dlinear4.npy"]]  # fmt: skip
+        assert os.listdir(f"{made_of_array.run_}/data") == ["dlinear.npy"]
+    assert os.listdir(f"{made_of_long.run_}/data") == ["dlinear.csv"]
+    assert os.listdir() == []
 
 
 def test_a_long_frame_with_several_values_is_a_tensor(wide):
@@ -136,7 +136,7 @@ def test_ids_that_are_numbers_keep_their_places(wide):
     _, frame = wide
     long = long_frame(frame.rename(columns={"a": 10, "b": 9, "c": 100}))
     got = fitted(long, model="repeat").predict(1).set_index("unique_id")["y"]
-    np.testing.assert_allclose(got[["10", "9", "100"]], frame.iloc[-1], rtol=1e-6)
+    np.testing.assert_allclose(got[[10, 9, 100]], frame.iloc[-1], rtol=1e-6)
 
 
 def test_gaps_are_missing_cells(wide):
@@ -178,7 +178,7 @@ def test_scikit_learn_clones_and_sets(wide):
     with pytest.raises(errors.UsageError) as error:
         copy.set_params(width=3)
     assert str(error.value) == ("Forecaster has no parameter 'width' (there are model, horizon, lookback, loss, epochs, "
-                                "future_covariates, seed, settings, run, overwrite, verbosity)")  # fmt: skip
+                                "future_covariates, budget, seed, threads, settings, run, overwrite, verbosity)")  # fmt: skip
 
 
 def test_a_run_of_the_program_is_opened(wide):
@@ -193,7 +193,7 @@ def test_training_here_is_training_in_the_program(wide, tmp_path):
     made, frame = wide
     settings = [part for key, value in QUICK.items() for part in ("--set", f"{key}={str(value).lower()}")]
     ok("train", "forecast", "--data", made.run_ + "/data/run.csv", "--model", "dlinear", "--out", tmp_path / "theirs", *settings,
-       "--set", "forecast.lookback=24", "--set", "forecast.horizon=8")  # fmt: skip
+       "--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "data.split_ratios=0.875,0.125,0", "--no-test")  # fmt: skip
     theirs = (tmp_path / "theirs/checkpoints/step_4/best.safetensors").read_bytes()
     torch.set_default_dtype(torch.float64)
     try:
@@ -356,16 +356,18 @@ def test_other_types_of_settings_are_a_sentence(value):
 
 def test_an_estimator_of_numpys_scalars_is_one_of_pythons(wide, tmp_path):
     _, frame = wide
-    one = fitted(frame, run=tmp_path / "run", epochs=1, seed=3, settings={**QUICK, "train.optimizer.learning_rate": 1e-3})
+    ratios = [0.7, 0.1, 0.2]
+    one = fitted(frame, run=tmp_path / "run", epochs=1, seed=3,
+                 settings={**QUICK, "train.optimizer.learning_rate": 1e-3, "data.split_ratios": ratios})  # fmt: skip
     before = (tmp_path / "run/config.toml").read_text()
     other = fitted(frame, run=tmp_path / "run", model=np.str_("dlinear"), horizon=np.int64(8), lookback=np.int32(24), epochs=np.int64(1),
                    seed=np.uint8(3), overwrite=np.bool_(True), verbosity=np.int64(-1), loss=np.str_("mae"),
-                   settings={"train.max_steps": np.int64(4), "output.report": np.bool_(False),
+                   settings={"train.max_steps": np.int64(4), "output.report": np.bool_(False), "data.split_ratios": np.array(ratios),
                              "train.optimizer.learning_rate": np.float64(1e-3)})  # fmt: skip
     assert (tmp_path / "run/config.toml").read_text() == before.replace("/run/data/", "/run/data2/")
     assert other.predict(np.int64(2)).equals(one.predict(2))
     assert other.evaluate(detail=np.bool_(True)) == one.evaluate(detail=True)
-    assert other.backtest(np.int16(4)) == one.backtest(4)
+    assert other.backtest(np.int16(4)).equals(one.backtest(4))
 
 
 def test_a_path_that_is_not_utf_8_is_a_sentence():
@@ -424,10 +426,10 @@ def bad_frames():
            "frame: series 'b' has two rows at 2020-01-01 05:00:00")  # fmt: skip
     yield ("mixed zones", pd.DataFrame({"ds": pd.Series(mixed, dtype=object), "a": [1.0, 2.0]}),
            "frame: column 'ds' mixes time zones (Europe/Berlin, UTC): bring all to one, pandas.to_datetime(frame['ds'], utc=True)")  # fmt: skip
-    yield ("objects", wide.assign(b=["x"] * 60), "frame: column 'b' must hold numbers, got str: convert it (pandas.to_numeric) or drop it")
+    yield ("objects", wide.assign(b=["x"] * 60), "frame: column 'b' must hold numbers, got str: convert it (pandas.to_numeric), drop it, or name it in id_col")
     yield ("no id", long.assign(unique_id=["a", None, *["b"] * 178]), "frame: column 'unique_id' has no id in row 1")
     yield ("no time", wide.reset_index().assign(when=[pd.NaT, *wide.index[1:]]), "frame: column 'when' has no time in row 0")
-    yield ("no ds", long.rename(columns={"ds": "time"}), "frame: a long frame (with 'unique_id') needs the column 'ds' of times, got time, unique_id, y")
+    yield ("no ds", long.drop(columns="ds"), "frame: a long frame (with 'unique_id') needs the column 'ds' of times, got unique_id, y")
     yield ("no values", long[["unique_id", "ds"]], "frame: there is no column of numbers besides the times")
     yield ("two columns alike", pd.concat([wide, wide["a"]], axis=1), "frame: duplicate column 'a'")
     yield ("words for times", pd.DataFrame({"ds": ["x", "y"], "a": [1.0, 2.0]}), None)

@@ -66,7 +66,7 @@ def test_zones_days_words_and_missing_cells_of_polars(pl):
     found = fitted(days, model="repeat").predict(1)
     assert found["when"].to_list() == [datetime.date(2020, 10, 27)]
     words = given.with_columns(pl.col("when").dt.strftime("%Y-%m-%d %H:%M").alias("ds")).drop("when")
-    assert fitted(words, model="repeat").predict(1)["ds"].to_list() == [datetime.datetime(2020, 1, 13, 12)]
+    assert fitted(words, model="repeat").predict(1)["ds"].to_list() == ["2020-01-13 12:00"]
     gaps = given.with_columns(pl.when(pl.int_range(300) == 7).then(None).otherwise(pl.col("a")).alias("a"))
     masked = wide.copy()
     masked.iloc[7, 0] = np.nan
@@ -81,7 +81,7 @@ def test_rows_of_polars_without_times_are_counted(pl):
 
 def test_bad_frames_of_polars_are_sentences(pl):
     given = in_polars(pl, wide_frame(60).reset_index())
-    refused(given.with_columns(pl.lit("x").alias("b")), "frame: column 'b' must hold numbers, got str: convert it (pandas.to_numeric) or drop it")
+    refused(given.with_columns(pl.lit("x").alias("b")), "frame: column 'b' must hold numbers, got str: convert it (pandas.to_numeric), drop it, or name it in id_col")
     refused(pl.concat([given, given[3:4]]), "frame: it has two rows at 2020-01-01 03:00:00")
     refused(given.head(0), "frame: it has no rows")
     refused(given.with_columns(pl.concat_arr("a", "b").alias("b")),

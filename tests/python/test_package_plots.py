@@ -76,10 +76,10 @@ def test_explain_is_the_programs():
     assert said["report"] == f"{made.run_}/explain/explain.html" and os.path.getsize(said["report"]) > 1000
     written = json.load(open(f"{made.run_}/explain/explain.json"))
     assert {name: said[name] for name in written} == written
-    again = modewise.tasks.explain(made.run_, samples=3, out="told")
+    again = modewise.tasks.explain(made.run_, samples=3, split="validation", out="told")
     assert {**again, "report": 0} == {**said, "report": 0} and sorted(os.listdir("told")) == ["explain.html", "explain.json", "explain.npz"]
     with pytest.raises(errors.CannotCreateError, match="told/explain.html exists already"):
-        modewise.tasks.explain(made.run_, samples=3, out="told")
+        modewise.tasks.explain(made.run_, samples=3, split="validation", out="told")
     for wrong, sentence in (({"split": "all"}, "split must be test, validation or train, got 'all'"), ({"samples": 0}, "samples must be at least 1, got 0")):
         with pytest.raises(errors.UsageError, match=sentence):
             modewise.tasks.explain(made.run_, **wrong)

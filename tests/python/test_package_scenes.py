@@ -47,8 +47,8 @@ def test_an_estimator_gives_the_programs_map():
     assert {one["id"]: one["pixels"] for one in said["classes"]} == {id: int((predicted == id).sum()) for id in (3, 7, 40)}
     assert made.score(new, wanted) == (predicted == wanted).mean() > 0.75
     assert made.score(new, np.where(wanted == 40, 255, wanted)) == (predicted == wanted)[wanted != 40].mean()
-    assert made.evaluate() == modewise.tasks.evaluate(made.run_)
-    assert os.listdir("runs") == ["hot"] and sorted(os.listdir("runs/hot/data")) == ["hot.npy", "hot_mask.npy"]
+    assert made.evaluate() == modewise.tasks.evaluate(made.run_, split="validation")
+    assert not os.path.exists("runs") and sorted(os.listdir(f"{made.run_}/data")) == ["hot.npy", "hot_mask.npy"]
     again = modewise.Segmenter.from_run(made.run_)
     assert np.array_equal(again.predict(new), predicted) and again.get_params()["epochs"] == 3
     assert sklearn.base.clone(made).get_params() == made.get_params()
@@ -83,7 +83,7 @@ def test_a_data_array_keeps_its_coordinates_whatever_its_order():
     bands_first = xarray.DataArray(X.transpose(2, 0, 1), dims=("band", "y", "x"), coords=at)
     made = fitted(bands_first, xarray.DataArray(y.T, dims=("x", "y")))
     plain = fitted(X, y)
-    assert made.metrics_["test"] == plain.metrics_["test"]
+    assert made.metrics_["validation"] == plain.metrics_["validation"]
     predicted = made.predict(bands_first.transpose("x", "band", "y"))
     assert predicted.dims == ("y", "x") and np.array_equal(predicted.values, plain.predict(X))
     assert np.array_equal(predicted["y"], at["y"]) and np.array_equal(predicted["x"], at["x"])

@@ -42,8 +42,8 @@ def test_an_estimator_gives_the_programs_scores():
     assert np.array_equal(proba, [sample["scores"] for sample in said["cases"]])
     assert list(made.predict(new)) == [["fast", "middling", "slow wave"][place] for place in proba.argmax(-1)]
     assert made.score(new, wanted) == (made.predict(new) == wanted).mean() > 0.8
-    assert made.evaluate() == modewise.tasks.evaluate(made.run_)
-    assert os.listdir("runs") == ["patchtst"] and os.listdir("runs/patchtst/data") == ["patchtst.ts"]
+    assert made.evaluate() == modewise.tasks.evaluate(made.run_, split="validation")
+    assert os.listdir() == ["new.ts"] and os.listdir(f"{made.run_}/data") == ["patchtst.ts"]
     again = modewise.SeriesClassifier.from_run(made.run_)
     assert np.array_equal(again.predict_proba(new), proba)
     assert sklearn.base.clone(made).get_params() == made.get_params()

@@ -31,11 +31,11 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 def test_texts_give_the_programs_text_and_perplexity(tmp_path):
     made = fitted(documents())
-    assert os.listdir("runs") == ["summary"] and os.listdir("runs/summary/data") == ["summary.jsonl"]
+    assert os.listdir() == [] and os.listdir(f"{made.run_}/data") == ["summary.jsonl"]
     said = json.loads(ok("generate", made.run_, "--prompt", "the of", "--tokens", 60, "--temperature", 0, "--ignore-eos", "--json").stdout)
     assert made.generate("the of", 60) == said["text"]
-    metrics = json.loads((tmp_path / "runs/summary/metrics.json").read_text())
-    assert made.evaluate() == metrics["test"]
+    metrics = made.metrics_
+    assert made.evaluate() == metrics["validation"]
     (tmp_path / "other.txt").write_text(documents(21)[20])
     other = json.loads(ok("evaluate", made.run_, "--data", tmp_path / "other.txt", "--json").stdout)["own"]["scores"]
     assert made.evaluate([documents(21)[20]]) == other
@@ -52,7 +52,8 @@ def test_it_goes_on_from_a_model_and_is_the_programs_training(tmp_path):
     more = fitted(documents(), init=first.run_, fold=None, context=None, attention="summary", run="more",
                   settings={"train.max_steps": 3, "output.report": False})  # fmt: skip
     ok("train", "language", "--init", first.run_, "--data", tmp_path / "more/data/more.jsonl", "--out", tmp_path / "theirs", "--set", "train.max_steps=3",
-       "--set", "output.report=false", "--set", "model.attention.type=summary", "--set", "train.seed=0")  # fmt: skip
+       "--set", "output.report=false", "--set", "model.attention.type=summary", "--set", "train.seed=0",
+       "--set", "data.split_ratios=0.9,0.1,0", "--no-test")  # fmt: skip
     weights = "checkpoints/step_3/best.safetensors"
     assert (tmp_path / "more" / weights).read_bytes() == (tmp_path / "theirs" / weights).read_bytes()
     assert more.load().config["model"]["width"] == 32

@@ -187,7 +187,7 @@ def test_a_run_that_is_replaced_keeps_what_is_not_its_own(fit):
     assert tree(but="sales") == beside
     assert not os.path.exists("sales/data") and os.listdir("sales/data3")
     assert pathlib.Path("sales/notes.txt").read_text() == pathlib.Path("sales/data2/x.csv").read_text() == "mine"
-    modewise.tasks.evaluate("sales")
+    modewise.tasks.evaluate("sales", split="validation")
 
 
 def test_a_folder_of_the_users_is_no_run_to_begin_in():

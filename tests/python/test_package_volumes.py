@@ -176,8 +176,8 @@ def test_an_estimator_gives_the_programs_scores(labelled, tmp_path, monkeypatch)
     assert np.array_equal(proba, modewise.load(made.run_).predict_proba(X[:7]))
     assert list(made.predict(X[:7])) == [["ash", "elm", "oak"][place] for place in proba.argmax(-1)]
     assert made.score(X, y) == (made.predict(X) == y).mean()
-    assert made.evaluate() == modewise.tasks.evaluate(made.run_)
-    assert os.listdir("runs") == ["hot"] and sorted(os.listdir("runs/hot/data")) == ["hot.npy", "hot_labels.npy"]
+    assert made.evaluate() == modewise.tasks.evaluate(made.run_, split="validation")
+    assert os.listdir() == [] and sorted(os.listdir(f"{made.run_}/data")) == ["hot.npy", "hot_labels.npy"]
     again = modewise.VolumeClassifier.from_run(made.run_)
     assert np.array_equal(again.predict_proba(X[:7]), proba)
     assert list(again.predict(X[:7])) == list(made.predict(X[:7]))

@@ -210,11 +210,12 @@ nlohmann::ordered_json to_json(const Forecast& forecast) {
   return {{forecast.dated ? "dates" : "rows", forecast.times}, {"series", series}};
 }
 
-Json backtest(const ForecastRun& run, int64_t stride) {
+Json backtest(const ForecastRun& run, int64_t stride, const std::string& split) {
   const ForecastData& data = run.data;
   const data::WindowShape shape = run.config.window();
   if (stride == 0) stride = shape.horizon;
-  const data::WindowSet windows("test", data.splits.test, shape, true, stride);
+  const data::SplitRange rows = split == "validation" ? data.splits.validation : data.splits.test;
+  const data::WindowSet windows(split, rows, shape, true, stride);
   const CalibratedForecaster forecaster = run.forecaster();
   const std::vector<double> levels = forecaster.levels();
   metrics::ForecastErrors all = make_errors(run.config, data.scaler, levels);

@@ -39,11 +39,12 @@ std::string to_csv(const Forecast& forecast, report::CsvReader reader = report::
 std::string to_npz(const Forecast& forecast);
 nlohmann::ordered_json to_json(const Forecast& forecast);
 
-/// Backtest with an origin every `stride` rows (0: the horizon) over the loaded test rows: {"stride",
-/// "lookback", "horizon", "origins": [{"row": first forecast row, "time", "scaled" errors, "repeat_mae":
-/// scaled MAE of repeating the last observed value, "intervals"}], and over all origins "scaled", "units",
-/// "repeat_mae", "intervals"}. Several train::workers() distribute the forecasts; rank 0 returns the result,
-/// other ranks null.
-nlohmann::ordered_json backtest(const ForecastRun& run, int64_t stride = 0);
+/// Backtest with an origin every `stride` rows (0: the horizon) over the loaded rows of a split, test or
+/// validation: {"stride", "lookback", "horizon", "origins": [{"row": first forecast row, "time", "scaled"
+/// errors, "repeat_mae": scaled MAE of repeating the last observed value, "intervals"}], and over all origins
+/// "scaled", "units", "repeat_mae", "intervals"}. Several train::workers() distribute the forecasts; rank 0
+/// returns the result, other ranks null.
+nlohmann::ordered_json backtest(const ForecastRun& run, int64_t stride = 0,
+                                const std::string& split = "test");
 
 }  // namespace modewise::tasks

@@ -1,0 +1,121 @@
+"""Data of forecasters: frames, arrays, DataArrays and paths, validated and written for the program."""
+
+import importlib
+import math
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from modewise import tasks
+from modewise.errors import DataError, UsageError
+from modewise.estimator import Array, checked_array
+from modewise.forecast_frames import forecast_frame, write_table
+from modewise.frames import RECOGNISED, Columns, Table, table_of
+from modewise.labelled_arrays import Grid, grid_of, is_labelled
+from modewise.loading import refuse_panel
+from modewise.run_folder import RunFolder
+
+Checked = str | Array | Table | Grid
+
+
+def checked_data(data: Any, columns: Columns = RECOGNISED, covariates: Sequence[str] = ()) -> Checked:
+    """A path, an array, a DataArray or a frame, validated, for `written_data`; otherwise DataError."""
+    framed = not (isinstance(data, (str, os.PathLike, np.ndarray)) or is_labelled(data) or hasattr(data, "detach"))
+    if framed:
+        return table_of(data, columns, covariates)
+    if columns.named():
+        raise UsageError(f"{columns.named()} describes the columns of a frame; data are {type(data).__name__}: for a path give settings data.id, data.time, …")
+    if isinstance(data, (str, os.PathLike)):
+        return os.path.abspath(data)
+    if is_labelled(data):
+        return grid_of(data)
+    return checked_array(data, "[T, N_1 … N_j] with at least one row and one series")
+
+
+def written_data(data: Checked, stem: pathlib.Path) -> str:
+    """Writes the data for the program -> their path: stem.npy, stem.csv, stem.data/, or the given path."""
+    if isinstance(data, str):
+        return data
+    if isinstance(data, Table):
+        return str(write_table(data, stem).absolute())
+    if isinstance(data, Grid):
+        return str(data.write(stem).absolute())
+    path = stem.with_name(stem.name + ".npy")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.save(path, data, allow_pickle=False)
+    return str(path.absolute())
+
+
+def with_validation(data: Any, validation: Any, columns: Columns, covariates: Sequence[str]) -> tuple[Checked, Checked]:
+    """The checked data for training, and these with the rows for validation after them. DataError for data of other kinds or
+    columns, and for rows for validation before the last for training."""
+    first, second = checked_data(data, columns, covariates), checked_data(validation, columns, covariates)
+    if type(first) is not type(second) or isinstance(first, str):
+        raise UsageError("fit: data and validation must both be frames or both be arrays")
+    if isinstance(first, Table) and isinstance(second, Table):
+        if set(first.values.columns) != set(second.values.columns):
+            differing = sorted(map(str, set(first.values.columns) ^ set(second.values.columns)))
+            raise DataError(f"validation: its series must be those of the data; {', '.join(differing[:5])} are in one of them only")
+        last, begin = first.values.index[-1], second.values.index[0]
+        if not begin > last:
+            raise DataError(f"validation: its rows must come after those of the data, which end at {last}, got {begin}")
+        return first, joined_tables(first, second)
+    if isinstance(first, Grid):
+        both = importlib.import_module("xarray").concat([data, validation], dim=first.time)
+        return first, grid_of(both)
+    assert isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
+    if first.shape[1:] != second.shape[1:]:
+        raise DataError(f"validation: it must be [T, {', '.join(map(str, first.shape[1:]))}] like the data, got {list(second.shape)}")
+    return first, np.concatenate([first, second])
+
+
+def joined_tables(first: Table, second: Table) -> Table:
+    """A table with the rows of both."""
+    import dataclasses
+
+    import pandas
+
+    values = pandas.concat([first.values, second.values[first.values.columns]])
+    if not first.dated:
+        values = values.reindex(pandas.RangeIndex(values.index[0], values.index[-1] + 1, first.values.index.step))
+    return dataclasses.replace(first, values=values)
+
+
+def training_rows(first: Checked, both: Checked, path: str, stem: pathlib.Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """The split of the data at `path`, those of `both`, whose first rows `first` are for training and the others for validation."""
+    if isinstance(first, Table) and first.dated:
+        alone = written_data(first, stem)
+        counts = [int(tasks.show("forecasting", settings | {"data.path": where})["rows"]) for where in (alone, path)]
+    else:
+        counts = [len(one.values) if isinstance(one, (Table, Grid)) else len(one) for one in (first, both)]
+    ratio = (counts[0] + 0.5) / counts[1]
+    return {"data.split": "ratio", "data.split_ratios": [ratio, 1 - ratio, 0], "train.test": False}
+
+
+def forecast_of(result: dict[str, Any], data: Table | Grid | None) -> Any:
+    """The program's `predict --json` in the type of `data`; a pandas frame without data."""
+    if isinstance(data, Grid):
+        return data.forecast(result)
+    forecast = forecast_frame(result, data)
+    return forecast if data is None else data.kind.back(forecast)
+
+
+def require_values(data: Checked) -> None:
+    """DataError for a column of a frame without any value, which the program leaves out of a table."""
+    if isinstance(data, Table) and len(data.variables) <= 1:
+        for name in data.values.columns[data.values.isna().all()]:
+            raise DataError(f"frame: series '{name[0]}' has no value: drop it" if data.long else f"frame: column '{name}' has no value: drop it")
+
+
+def require_all_series(run: str, table: Table) -> None:
+    """DataError where the program read some columns of a frame as something other than series."""
+    described = RunFolder(run).read_json("data.json")
+    refuse_panel(described)
+    modes = described["modes"]
+    found, wanted = math.prod(len(mode["labels"]) for mode in modes), len(table.values.columns)
+    if found != wanted:
+        raise DataError(f"frame: {wanted} series, but the run has {found}: rename columns that are named like row numbers or "
+                        "parts of dates (index, no, year, month, …)")  # fmt: skip
