@@ -32,6 +32,7 @@
 #include "modewise/tasks/registry.h"
 #include "modewise/tasks/run/failure.h"
 #include "modewise/train/distributed/workers.h"
+#include "modewise/train/loop/compute_device.h"
 #include "modewise/train/loop/task.h"
 
 namespace modewise::cli {
@@ -159,6 +160,8 @@ CLI::App* Program::add_bare_command(CLI::App& parent, const std::string& name, c
       ->add_option("--threads", threads_,
                    "number of threads; results on one CPU are bit-exact for any number")
       ->check(CLI::Range(1, 4096));
+  command->add_option("--device", device_,
+                      "device of models: auto (CUDA if torch has it), cpu, cuda or cuda:N (default auto)");
   command->add_flag("--debug", debug_, "show the backtrace of internal errors");
   command->option_defaults()->group("Options");
   command->final_callback([this, action = std::move(action)] { action_ = action; });
@@ -259,6 +262,8 @@ int Program::parse_and_run() {
   if (std::getenv("MODEWISE_ISA") != nullptr)
     ops::active_isa();  // reports a wrong name before writing anything
   if (threads_ > 0) at::set_num_threads(threads_);
+  if (!device_.empty()) train::ask_for_device(device_);
+  train::chosen_device();  // reports a missing device before reading anything
   action_();
   return 0;
 }

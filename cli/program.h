@@ -50,6 +50,8 @@ class Program {
   int threads() const;
   /// Value of --threads; 0: not given.
   int asked_threads() const { return threads_; }
+  /// Value of --device; "": not given.
+  const std::string& asked_device() const { return device_; }
   /// Prints results to stdout: one JSON document, or text with a line end. Text from users' files is escaped
   /// (core/escaped_text.h).
   void print(const nlohmann::ordered_json& result) const;
@@ -80,7 +82,7 @@ class Program {
   std::function<void()> action_;
   bool json_ = false, quiet_ = false, debug_ = false, version_ = false;
   int verbose_ = 0, threads_ = 0;
-  std::string color_ = "auto";
+  std::string color_ = "auto", device_;
 };
 
 /// Writes and flushes bytes. Throws io errors.

@@ -87,6 +87,7 @@ void submit_to_slurm(const Program& program, const SweepCommandOptions& options,
   add("--out", job.folder);
   add("--jobs", "1");
   add("--threads", std::to_string(job.threads));
+  if (!program.asked_device().empty()) add("--device", program.asked_device());
   add("--claim-timeout", std::to_string(options.lease));
   const std::string printed = sweep::submit(job);
   program.print(

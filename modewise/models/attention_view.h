@@ -22,6 +22,14 @@ struct AttentionView {
   /// [B, heads, N, N] per layer: the matrix applied to the values. Softmax rows sum to 1; rows of projected
   /// or approximate attention (Linformer, Nyströmformer) may have any sign and sum.
   std::vector<at::Tensor> full;
+
+  AttentionView to(at::Device device) const {
+    AttentionView out = *this;
+    for (ModeMaps& layer : out.maps)
+      for (at::Tensor& factor : layer.factors) factor = factor.to(device);
+    for (at::Tensor& matrix : out.full) matrix = matrix.to(device);
+    return out;
+  }
 };
 
 }  // namespace modewise::models

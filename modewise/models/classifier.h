@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "modewise/models/attention_view.h"
+#include "modewise/nn/layers/device.h"
 
 namespace modewise::models {
 
@@ -15,6 +16,8 @@ namespace modewise::models {
 struct ClassifierInput {
   at::Tensor values;  // [B, …]; values at missing cells are ignored
   at::Tensor valid;   // bool mask, same shape without channels or variables; undefined: all valid
+
+  ClassifierInput to(at::Device device) const { return {nn::placed(values, device), nn::placed(valid, device)}; }
 };
 
 class Classifier : public torch::nn::Module {

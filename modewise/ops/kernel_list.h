@@ -1,7 +1,7 @@
 #pragma once
 // Kernel dispatch of an operator: an ordered list, fastest first, reference last. Each kernel returns a
-// reason to reject the inputs or ""; the first that accepts runs. If all reject, the error lists every
-// reason. Only the reference supports devices other than the CPU.
+// reason to reject the inputs or ""; the first for the device that accepts runs. If all reject, the error
+// lists every reason. The reference supports all devices.
 
 #include <c10/core/Device.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -21,6 +21,9 @@ bool reference_forced();
 void note_kernel(const char* op, const char* kernel);
 void register_kernels(const char* op, std::vector<std::string> names);
 
+/// Device of a kernel; the last kernel of a list runs on any device.
+enum class KernelDevice { cpu, cuda };
+
 template <class Signature>
 class KernelList;
 
@@ -31,6 +34,7 @@ class KernelList<Result(Args...)> {
     const char* name;
     std::string (*refuses)(Args...);  // "" when it supports these inputs
     Result (*run)(Args...);
+    KernelDevice device = KernelDevice::cpu;
   };
 
   KernelList(const char* op, std::vector<Kernel> kernels) : op_(op), kernels_(std::move(kernels)) {
@@ -42,10 +46,10 @@ class KernelList<Result(Args...)> {
   /// For arguments on `device`.
   Result run(at::Device device, Args... args) const {
     const c10::impl::ExcludeDispatchKeyGuard below_autocast(c10::autocast_dispatch_keyset);
-    const bool reference_alone = reference_forced() || !device.is_cpu();
     std::string reasons;
     for (const Kernel& kernel : kernels_) {
-      if (reference_alone && &kernel != &kernels_.back()) continue;
+      const bool here = kernel.device == KernelDevice::cpu ? device.is_cpu() : device.is_cuda();
+      if ((reference_forced() || !here) && &kernel != &kernels_.back()) continue;
       const std::string reason = kernel.refuses(args...);
       if (reason.empty()) {
         note_kernel(op_, kernel.name);

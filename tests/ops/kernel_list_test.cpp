@@ -65,6 +65,18 @@ TEST(KernelList, RunsTheReferenceOnEveryOtherDevice) {
             "test_list: no kernel supports these inputs: small: numbers below 10 only");
 }
 
+TEST(KernelList, RunsAKernelOnItsOwnDeviceAlone) {
+  const KernelList<int64_t(int64_t)> both(
+      "test_list", {{"odd", odd_only, twice}, {"cuda", odd_only, thrice, KernelDevice::cuda}, {"small", small_only, thrice}});
+  EXPECT_EQ(both.run(at::kCUDA, 21), 63);
+  EXPECT_EQ(last_kernel("test_list"), "cuda");
+  EXPECT_EQ(both.run(at::kCPU, 21), 42);
+  EXPECT_EQ(both.run(at::kCUDA, 4), 12);
+  EXPECT_EQ(last_kernel("test_list"), "small");
+  EXPECT_EQ(both.run(at::kMeta, 1), 3);
+  EXPECT_EQ(last_kernel("test_list"), "small");
+}
+
 TEST(KernelSummary, ListsOperatorsWithTheReferenceLast) {
   for (const auto& [op, kernels] : kernel_summary()) {
     if (op == "test_list") continue;

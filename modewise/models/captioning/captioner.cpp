@@ -4,6 +4,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/captioning/encoder.h"
+#include "modewise/nn/layers/device.h"
 
 namespace modewise::models {
 
@@ -20,7 +21,7 @@ Captioner::Captioner(const CaptionModelConfig& config, const CaptionShape& shape
 Captioner::~Captioner() = default;
 
 at::Tensor Captioner::encode(const at::Tensor& images) {
-  return encoder_->forward(images);
+  return encoder_->forward(nn::placed(images, nn::device_of(*encoder_)));
 }
 
 int64_t Captioner::captions_each(const at::Tensor& cells, const at::Tensor& tokens) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "modewise/models/attention_view.h"
+#include "modewise/nn/layers/device.h"
 
 namespace modewise::models {
 
@@ -38,6 +39,11 @@ struct ForecastInput {
   at::Tensor observed;    // the same shape, bool; undefined when nothing is missing
   at::Tensor first_step;  // [B] int64: row of past[…, 0], counted from the data set's first row
   at::Tensor known = {};  // [B, N_1…N_i, K, L + H] future covariates; undefined if K is 0
+
+  ForecastInput to(at::Device device) const {
+    return {nn::placed(past, device), nn::placed(observed, device), nn::placed(first_step, device),
+            nn::placed(known, device)};
+  }
 };
 
 /// Data for models fitted in closed form or per series, not by gradient steps.

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/nn/attention/language_attention.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/feed_forward.h"
 #include "modewise/nn/layers/module_list.h"
@@ -113,7 +114,8 @@ const at::Tensor& LanguageModel::head_weight() const {
 at::Tensor LanguageModel::embed(const at::Tensor& tokens) const {
   require(tokens.dim() == 2 && tokens.scalar_type() == at::kLong, ErrorKind::internal,
           "tokens must be [B, n] int64");
-  const at::Tensor x = at::embedding(decoder_->embedding->weight, tokens);
+  const at::Tensor& weight = decoder_->embedding->weight;
+  const at::Tensor x = at::embedding(weight, nn::placed(tokens, weight.device()));
   return x.to(activation_type());
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "modewise/models/attention_view.h"
+#include "modewise/nn/layers/device.h"
 
 namespace modewise::models {
 
@@ -29,6 +30,8 @@ struct SegmentationShape {
 struct SegmentationInput {
   at::Tensor image;  // [B, T, N, N, bands] scaled
   at::Tensor valid;  // [B, T, N, N] bool; undefined: all valid
+
+  SegmentationInput to(at::Device device) const { return {nn::placed(image, device), nn::placed(valid, device)}; }
 };
 
 class Segmenter : public torch::nn::Module {

@@ -13,6 +13,7 @@
 #include "modewise/models/text/config.h"
 #include "modewise/nn/embedding/embedding.h"
 #include "modewise/nn/initializer.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/layer_norm.h"
 #include "modewise/nn/layers/linear.h"
@@ -25,6 +26,11 @@ struct TextInput {
   at::Tensor ids;                  // [B, n] int64
   std::optional<at::Tensor> mask;  // padding mask [B, n] bool, true: a token of the text; none: no padding
   at::Tensor types;                // [B, n] int64; undefined: all 0
+
+  TextInput to(at::Device device) const {
+    return {nn::placed(ids, device), mask ? std::optional(nn::placed(*mask, device)) : std::nullopt,
+            nn::placed(types, device)};
+  }
 };
 
 class TextLayer;

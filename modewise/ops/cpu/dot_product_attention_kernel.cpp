@@ -17,6 +17,7 @@
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/loops.h"
 #include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/cuda/dot_product_attention.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 
@@ -121,6 +122,8 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tens
     dot_product_attention_kernels("dot_product_attention",
                                   {{"blocks", decltype(dot_product_attention_kernels)::takes_all,
                                     attention_blocks},
+                                   {"libtorch", decltype(dot_product_attention_kernels)::takes_all,
+                                    cuda::dot_product_attention, KernelDevice::cuda},
                                    {"reference", decltype(dot_product_attention_kernels)::takes_all,
                                     reference::dot_product_attention}});
 
@@ -175,6 +178,8 @@ using AttentionBackwardKernels = KernelList<std::tuple<at::Tensor, at::Tensor, a
 const AttentionBackwardKernels attention_backward_kernels(
     "dot_product_attention_backward",
     {{"blocks", AttentionBackwardKernels::takes_all, attention_backward_blocks},
+     {"libtorch", AttentionBackwardKernels::takes_all, cuda::dot_product_attention_backward,
+      KernelDevice::cuda},
      {"reference", AttentionBackwardKernels::takes_all, reference::dot_product_attention_backward}});
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward_checked(

@@ -1,42 +1,98 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/matmul.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/softmax.h>
+// In strips of queries, whose scores have a bounded size; the backward pass computes each strip again.
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
+#include "modewise/ops/reference/strip_rows.h"
 
 namespace modewise::ops::reference {
 
-at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                 const std::optional<at::Tensor>& mask, bool causal, double scale) {
-  const auto wide = accumulate_type(q.scalar_type());
+namespace {
+
+using Mask = std::optional<at::Tensor>;
+
+/// Queries [first, first + rows), which see the first `keys` keys.
+struct Strip {
+  int64_t first, rows, keys;
+};
+
+std::vector<Strip> strips_of(const at::Tensor& q, const at::Tensor& k, bool causal) {
+  const int64_t n = q.size(1), m = k.size(1), rows = strip_rows(q.size(0) * q.size(2) * m);
+  std::vector<Strip> strips;
+  for (int64_t first = 0; first < n; first += rows) {
+    const int64_t count = std::min(rows, n - first);
+    strips.push_back({first, count, causal ? first + count : m});
+  }
+  return strips;
+}
+
+/// The part of `mask` (broadcast to [B, H, n, m]) for a strip.
+at::Tensor mask_of(at::Tensor mask, const Strip& strip) {
+  if (mask.dim() >= 2 && mask.size(-2) > 1) mask = mask.narrow(-2, strip.first, strip.rows);
+  return mask.dim() >= 1 && mask.size(-1) > 1 ? mask.narrow(-1, 0, strip.keys) : mask;
+}
+
+/// q, k and v of a strip in the accumulate type -> [B, rows, H, e].
+at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask, bool causal,
+                  double scale, const Strip& strip) {
   const auto heads_first = [&](const at::Tensor& x) {
-    return x.to(wide).repeat_interleave(q.size(2) / x.size(2), 2).transpose(1, 2);
+    return x.repeat_interleave(q.size(2) / x.size(2), 2).transpose(1, 2);
   };
   constexpr double kHidden = -std::numeric_limits<double>::infinity();
   auto logits = at::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * scale;
-  if (mask) logits = logits.masked_fill(mask->logical_not(), kHidden);
+  if (mask) logits = logits.masked_fill(mask_of(*mask, strip).logical_not(), kHidden);
   if (causal) {
-    const auto later = at::ones({q.size(1), k.size(1)}, q.options().dtype(at::kBool)).triu(1);
-    logits = logits.masked_fill(later, kHidden);
+    const auto places = at::arange(strip.keys, q.options().dtype(at::kLong));
+    const auto own = places.narrow(0, strip.first, strip.rows).unsqueeze(1);
+    logits = logits.masked_fill(places.gt(own), kHidden);
   }
-  const auto out = at::matmul(at::softmax(logits, -1), heads_first(v));
-  return out.transpose(1, 2).to(q.scalar_type()).contiguous();
+  return at::matmul(at::softmax(logits, -1), heads_first(v)).transpose(1, 2);
+}
+
+}  // namespace
+
+at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                 const Mask& mask, bool causal, double scale) {
+  const auto type = accumulate_type(q.scalar_type());
+  const auto keys = k.to(type), values = v.to(type);
+  Tensors out = {at::zeros({q.size(0), 0, q.size(2), v.size(3)}, q.options())};
+  for (const Strip& strip : strips_of(q, k, causal))
+    out.push_back(attend(q.narrow(1, strip.first, strip.rows).to(type), keys.narrow(1, 0, strip.keys),
+                         values.narrow(1, 0, strip.keys), mask, causal, scale, strip)
+                      .to(q.scalar_type()));
+  return at::cat(out, 1);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> dot_product_attention_backward(
-    const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-    const std::optional<at::Tensor>& mask, bool causal, double scale) {
-  const auto out = gradients(
-      [&](const Tensors& in) -> Tensors {
-        return {reference::dot_product_attention(in[0], in[1], in[2], mask, causal, scale)};
-      },
-      {q, k, v}, {grad});
-  return {out[0], out[1], out[2]};
+    const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
+    bool causal, double scale) {
+  const auto type = accumulate_type(q.scalar_type());
+  const auto keys = k.to(type), values = v.to(type);
+  const auto of_k = at::zeros(k.sizes(), keys.options()), of_v = at::zeros(v.sizes(), keys.options());
+  Tensors of_q = {at::zeros({q.size(0), 0, q.size(2), q.size(3)}, q.options())};
+  for (const Strip& strip : strips_of(q, k, causal)) {
+    const Tensors out = gradients(
+        [&](const Tensors& in) -> Tensors {
+          return {attend(in[0], in[1], in[2], mask, causal, scale, strip)};
+        },
+        {q.narrow(1, strip.first, strip.rows).to(type), keys.narrow(1, 0, strip.keys),
+         values.narrow(1, 0, strip.keys)},
+        {grad.narrow(1, strip.first, strip.rows).to(type)});
+    of_q.push_back(out[0].to(q.scalar_type()));
+    of_k.narrow(1, 0, strip.keys).add_(out[1]);
+    of_v.narrow(1, 0, strip.keys).add_(out[2]);
+  }
+  return {at::cat(of_q, 1), of_k.to(k.scalar_type()), of_v.to(v.scalar_type())};
 }
 
 }  // namespace modewise::ops::reference

@@ -1,38 +1,76 @@
+// In strips of tokens, whose logits have a bounded size.
+
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
+#include "modewise/ops/reference/strip_rows.h"
 
 namespace modewise::ops::reference {
 
+namespace {
+
+/// Calls body(rows [tokens, D], targets [tokens, 1]) for each strip of tokens, in the accumulate type.
+template <class Body>
+void for_strips(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets, const Body& body) {
+  const auto rows = hidden.reshape({-1, head.size(1)}), own = targets.reshape({-1, 1});
+  const int64_t strip = strip_rows(head.size(0)), n = rows.size(0);
+  for (int64_t first = 0; first < n; first += strip) {
+    const int64_t count = std::min(strip, n - first);
+    body(rows.narrow(0, first, count).to(accumulate_type(hidden.scalar_type())), own.narrow(0, first, count));
+  }
+}
+
+at::Tensor log_probabilities(const at::Tensor& rows, const at::Tensor& weight) {
+  return at::log_softmax(at::matmul(rows, weight.t()), -1);
+}
+
+/// −log probability of each target, 0 for targets below 0.
+at::Tensor losses_of(const at::Tensor& log_probabilities, const at::Tensor& own) {
+  return log_probabilities.gather(-1, own.clamp_min(0)).neg().masked_fill(own.lt(0), 0);
+}
+
+}  // namespace
+
 at::Tensor token_losses(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets) {
-  const auto type = accumulate_type(hidden.scalar_type());
-  const auto logits = at::matmul(hidden.to(type), head.to(type).t());
-  const auto own = targets.clamp_min(0).unsqueeze(-1);
-  return at::log_softmax(logits, -1).gather(-1, own).squeeze(-1).neg().masked_fill(targets.lt(0), 0);
+  const auto weight = head.to(accumulate_type(hidden.scalar_type()));
+  Tensors losses = {at::zeros({0, 1}, weight.options())};
+  for_strips(hidden, head, targets, [&](const at::Tensor& rows, const at::Tensor& own) {
+    losses.push_back(losses_of(log_probabilities(rows, weight), own));
+  });
+  return at::cat(losses).view(targets.sizes());
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss(const at::Tensor& hidden, const at::Tensor& head,
                                                              const at::Tensor& targets, bool hidden_wanted,
                                                              bool head_wanted) {
-  const auto type = accumulate_type(hidden.scalar_type());
-  const auto rows = hidden.to(type).reshape({-1, head.size(1)}), weight = head.to(type);
-  const auto own = targets.flatten().unsqueeze(-1), some = own.ge(0);
-  const auto counted = some.sum().clamp_min(1);
-  const auto loss = token_losses(hidden, head, targets).sum() / counted;
-  const auto scores = at::softmax(at::matmul(rows, weight.t()), -1);
-  const auto slope = scores.scatter_add(-1, own.clamp_min(0), at::full_like(scores.narrow(-1, 0, 1), -1)) *
-                     (some.to(type) / counted);
-  const auto or_none = [](bool wanted, const at::Tensor& gradient, const at::Tensor& like) {
-    return wanted ? gradient.to(like.scalar_type()).view(like.sizes()) : at::empty({0}, like.options());
-  };
-  return {loss, or_none(hidden_wanted, at::matmul(slope, weight), hidden),
-          or_none(head_wanted, at::matmul(slope.t(), rows), head)};
+  const auto weight = head.to(accumulate_type(hidden.scalar_type()));
+  const auto counted = targets.ge(0).sum().clamp_min(1);
+  Tensors of_hidden = {at::zeros({0, head.size(1)}, hidden.options())};
+  at::Tensor loss = at::zeros({}, weight.options()), of_head = at::zeros({0}, weight.options());
+  if (head_wanted) of_head = at::zeros(head.sizes(), weight.options());
+  for_strips(hidden, head, targets, [&](const at::Tensor& rows, const at::Tensor& own) {
+    const auto logs = log_probabilities(rows, weight);
+    loss = loss + losses_of(logs, own).sum();
+    if (!hidden_wanted && !head_wanted) return;
+    const auto slope =
+        logs.exp().scatter_add(-1, own.clamp_min(0), at::full_like(logs.narrow(-1, 0, 1), -1)) *
+        (own.ge(0).to(weight.dtype()) / counted);
+    if (hidden_wanted) of_hidden.push_back(at::matmul(slope, weight).to(hidden.scalar_type()));
+    if (head_wanted) of_head.add_(at::matmul(slope.t(), rows));
+  });
+  return {loss / counted,
+          hidden_wanted ? at::cat(of_hidden).view(hidden.sizes()) : at::empty({0}, hidden.options()),
+          of_head.to(head.scalar_type())};
 }
 
 }  // namespace modewise::ops::reference

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "modewise/core/error.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/tasks/captioning/run.h"
 
 namespace modewise::tasks {
@@ -26,7 +27,9 @@ Explanation explain_captions(Run& opened, const ExplainOptions& options) {
   const data::CaptionTokens tokens = data::caption_tokens(words, run.model->max_words());
   const at::Tensor counted = tokens.targets.ne(data::Vocabulary::kPadding).unsqueeze(2);
   const auto scores = [&](const at::Tensor& seen) {
-    return at::softmax(run.model->logits(run.model->encode(seen), tokens.inputs), -1).mul(counted);
+    const at::Tensor cells = run.model->encode(seen);
+    const at::Tensor logits = run.model->logits(cells, nn::placed(tokens.inputs, cells.device()));
+    return at::softmax(logits.to(at::kCPU), -1).mul(counted);
   };
   const at::Tensor whole = scores(images);
   const double count = static_cast<double>(counted.sum().item<int64_t>());

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "modewise/core/stop_signal.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/captioning/loss.h"
 #include "modewise/train/loop/task.h"
@@ -70,9 +71,10 @@ WordLoss CaptionFinder::loss(std::span<const int64_t> samples) const {
       each = std::max(each, std::ssize(own));
     }
     const data::CaptionTokens tokens = side_by_side(captions, each, model.max_words());
-    const at::Tensor logits = model.logits(model.encode(data::gather_images(set, part)), tokens.inputs);
+    const at::Tensor cells = model.encode(data::gather_images(set, part));
+    const at::Tensor logits = model.logits(cells, nn::placed(tokens.inputs, cells.device()));
     const at::Tensor scores =
-        at::log_softmax(logits.to(at::kDouble), -1).gather(2, tokens.targets.unsqueeze(2)).squeeze(2);
+        at::log_softmax(logits.to(at::kCPU, at::kDouble), -1).gather(2, tokens.targets.unsqueeze(2)).squeeze(2);
     const at::Tensor counted = tokens.targets.ne(data::Vocabulary::kPadding);
     loss.sum -= scores.mul(counted).sum(1).sum().item<double>();
     loss.words += counted.sum().item<int64_t>();

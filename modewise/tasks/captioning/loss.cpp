@@ -60,7 +60,7 @@ at::Tensor caption_loss(const at::Tensor& logits, const at::Tensor& targets, dou
 at::Tensor mixed_inputs(const at::Tensor& inputs, const at::Tensor& logits, double share, uint64_t seed,
                         uint64_t step) {
   const RandomStream stream{seed, RandomSite::sampled_text, step};
-  const at::Tensor probabilities = at::softmax(logits.detach().to(at::kDouble), -1).contiguous();
+  const at::Tensor probabilities = at::softmax(logits.detach().to(at::kCPU, at::kDouble), -1).contiguous();
   const at::Tensor mixed = inputs.clone();
   const int64_t steps = inputs.size(1), words = logits.size(2);
   int64_t* tokens = mixed.mutable_data_ptr<int64_t>();

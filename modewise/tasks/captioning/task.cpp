@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "modewise/core/random.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/captioning/evaluate.h"
@@ -143,14 +144,16 @@ at::Tensor CaptioningTask::loss_share(const train::Batch& part, uint64_t seed, u
 at::Tensor CaptioningTask::word_loss(const Batch& batch, uint64_t seed, uint64_t step) {
   const CaptionOptions& options = config_.captions;
   const at::Tensor cells = model_->encode(batch.images);
-  at::Tensor inputs = batch.tokens.inputs;
+  at::Tensor inputs = nn::placed(batch.tokens.inputs, cells.device());
   if (options.scheduled_sampling > 0) {
     const int64_t steps = (config_.train.epochs - options.self_critical_epochs) * batches_per_epoch_;
     const double share = options.scheduled_sampling * static_cast<double>(step) / static_cast<double>(steps);
     const at::NoGradGuard no_grad;
-    inputs = mixed_inputs(inputs, model_->logits(cells, inputs), share, seed, step);
+    inputs = mixed_inputs(batch.tokens.inputs, model_->logits(cells, inputs), share, seed, step);
+    inputs = nn::placed(inputs, cells.device());
   }
-  return caption_loss(model_->logits(cells, inputs), batch.tokens.targets, options.smoothing);
+  return caption_loss(model_->logits(cells, inputs), nn::placed(batch.tokens.targets, cells.device()),
+                      options.smoothing);
 }
 
 at::Tensor CaptioningTask::reward_loss(const Batch& batch, uint64_t seed, uint64_t step) {
@@ -172,8 +175,10 @@ at::Tensor CaptioningTask::reward_loss(const Batch& batch, uint64_t seed, uint64
     rows.push_back(drawn[i].words);
   }
   const data::CaptionTokens tokens = data::caption_tokens(rows, config_.model.max_words);
-  return self_critical_loss(model_->logits(model_->encode(batch.images), tokens.inputs), tokens.targets,
-                            at::tensor(advantages, at::kDouble));
+  const at::Tensor cells = model_->encode(batch.images);
+  const auto placed = [&](const at::Tensor& x) { return nn::placed(x, cells.device()); };
+  return self_critical_loss(model_->logits(cells, placed(tokens.inputs)), placed(tokens.targets),
+                            placed(at::tensor(advantages, at::kDouble)));
 }
 
 at::Tensor CaptioningTask::sums(const train::Share& share) {

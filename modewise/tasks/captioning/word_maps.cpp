@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "modewise/io/images/png.h"
+#include "modewise/nn/layers/device.h"
 
 namespace modewise::tasks {
 namespace {
@@ -46,8 +47,9 @@ std::vector<report::CaptionedImage> word_maps(const CaptioningRun& run, int64_t 
   const models::FoundCaption found = find_captions(*run.model, cells, run.search()).front();
   const std::vector<std::vector<int64_t>> captions = {found.words};
   const data::CaptionTokens tokens = data::caption_tokens(captions, run.model->max_words());
-  const at::Tensor looked = run.model->looked(cells, tokens.inputs);
+  at::Tensor looked = run.model->looked(cells, nn::placed(tokens.inputs, cells.device()));
   if (!looked.defined()) return {};
+  looked = looked.to(at::kCPU);
   const at::Tensor pixels = set.pixels.defined() ? set.pixels.select(0, sample) : at::Tensor();
   std::vector<report::CaptionedImage> images;
   for (int64_t t = 0; t < looked.size(1); ++t) {

@@ -50,7 +50,7 @@ void ClassLoss::join(torch::nn::Module& model) const {
 
 double ClassLoss::count(const at::Tensor& labels) const {
   if (!weights_) return static_cast<double>(labels.size(0));
-  return weights_->value().to(at::kDouble).index_select(0, labels).sum().item<double>();
+  return weights_->value().to(labels.device(), at::kDouble).index_select(0, labels).sum().item<double>();
 }
 
 at::Tensor ClassLoss::operator()(

@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "modewise/metrics/agreement.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/tasks/run/attention_figures.h"
+#include "modewise/tasks/run/model_output.h"
 
 namespace modewise::tasks {
 namespace {
@@ -57,9 +59,11 @@ std::unique_ptr<train::Batch> ClassTask::load_batch(std::span<const int64_t> sam
 
 at::Tensor ClassTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::LabelledBatch& samples = static_cast<const ClassBatch&>(batch).samples;
+  const at::Device device = nn::device_of(run_.model());
   nn::set_dropout_step(run_.model(), seed, step);
   return class_loss_(
-      samples.values, samples.valid, samples.labels,
+      nn::placed(samples.values, device), nn::placed(samples.valid, device),
+      nn::placed(samples.labels, device),
       [&](const at::Tensor& values, const at::Tensor& valid) {
         return run_.model().forward({values, valid});
       },
@@ -98,7 +102,7 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
   if (run_.settings().train.tracks("stable_rank")) {
     std::vector<int64_t> samples;
     const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);
-    ranks_.add(metrics, analysis::layer_ranks(run_.model().attention(input)));
+    ranks_.add(metrics, analysis::layer_ranks(attention_of(run_.model(), input)));
   }
   return metrics;
 }
@@ -106,7 +110,7 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
 std::vector<train::Image> ClassTask::images() {
   if (!draws_attention(run_.cost())) return {};
   std::vector<int64_t> samples;
-  return attention_figures(run_.model().attention(run_.spread_input("validation", 1, samples)));
+  return attention_figures(attention_of(run_.model(), run_.spread_input("validation", 1, samples)));
 }
 
 train::Criterion ClassTask::criterion() const {

@@ -10,6 +10,7 @@
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_run.h"
 #include "modewise/tasks/classification/classification_spec.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/run_report.h"
 #include "modewise/tasks/run/test_split.h"
 
@@ -97,7 +98,7 @@ report::HtmlPage ClassificationRun::page(const Json& metrics) {
   add_learning(page, folder(), learning_charts(*this));
   add_samples(page, *this, table, part);
   std::vector<int64_t> shown;
-  const models::AttentionView attention = model().attention(spread_input(part, 1, shown));
+  const models::AttentionView attention = attention_of(model(), spread_input(part, 1, shown));
   std::vector<NamedMode> modes;
   for (const std::string& name : about().modes) modes.push_back({name});
   add_attention(page, attention.maps, {fmt::format("the first {} {}", part, set().one), set().one}, modes);
@@ -119,10 +120,10 @@ Explanation explain_classification(Run& opened, const ExplainOptions& options) {
   e.labels.resize(e.mode_names.size());
   for (size_t i = 0; i < std::min<size_t>(samples.size(), static_cast<size_t>(options.singles)); ++i)
     e.sample_names.push_back(run.set().one + " " + run.set().sample_name(samples[i]));
-  e.attention = run.model().attention(input);
+  e.attention = attention_of(run.model(), input);
   if (!e.attention.maps.empty()) e.combine = about.combine;
   e.ranks = analysis::layer_ranks(e.attention);
-  e.influences = run.influences(input, run.model().forward(input).softmax(-1), options.places);
+  e.influences = run.influences(input, output_of(run.model(), input).softmax(-1), options.places);
   e.effect_unit = "the mean absolute change of the class probabilities";
   e.removal = about.removal;
   return e;

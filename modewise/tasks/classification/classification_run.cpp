@@ -15,6 +15,7 @@
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/class_task.h"
 #include "modewise/tasks/classification/members.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/run_figures.h"
 #include "modewise/tasks/run/test_split.h"
 #include "modewise/train/loop/task.h"
@@ -192,7 +193,7 @@ metrics::ScoreTable score_samples(const ClassificationRun& run, std::span<const 
     at::Tensor sum;
     for (int64_t number = 0; number < run.views(); ++number) {
       const data::LabelledBatch view = run.view(batch, number);
-      const at::Tensor scores = at::softmax(model.forward({view.values, view.valid}).to(at::kDouble), -1);
+      const at::Tensor scores = at::softmax(output_of(model, models::ClassifierInput{view.values, view.valid}).to(at::kDouble), -1);
       sum = sum.defined() ? sum + scores : scores;
     }
     sum = (sum / static_cast<double>(run.views())).contiguous();

@@ -13,6 +13,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/forecasting/task.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/train/distributed/distribute.h"
 #include "modewise/train/loop/task.h"
 
@@ -95,7 +96,7 @@ void require_finite(const ForecastBlock& block, std::span<const float> quantiles
 
 at::Tensor forecast_output(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
   const at::NoGradGuard no_grad;
-  return model.forward(model_input(batch, row_offset)).to(at::kFloat);
+  return output_of(model, model_input(batch, row_offset)).to(at::kFloat);
 }
 
 ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {

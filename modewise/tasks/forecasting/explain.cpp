@@ -11,6 +11,7 @@
 
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/tasks/forecasting/run.h"
+#include "modewise/tasks/run/model_output.h"
 
 namespace modewise::tasks {
 namespace {
@@ -54,7 +55,7 @@ class Occlusion {
   }
 
  private:
-  at::Tensor forecast(const models::ForecastInput& input) const { return model_.forward(input); }
+  at::Tensor forecast(const models::ForecastInput& input) const { return output_of(model_, input); }
 
   models::Forecaster& model_;
   const models::ForecastInput& input_;
@@ -141,7 +142,7 @@ Explanation explain_forecast(Run& opened, const ExplainOptions& options) {
   e.labels.emplace_back();
   const auto shown = std::min<size_t>(windows.size(), static_cast<size_t>(options.singles));
   for (size_t i = 0; i < shown; ++i) e.sample_names.push_back(fmt::format("window {}", windows[i]));
-  e.attention = model.attention(input);
+  e.attention = attention_of(model, input);
   if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combined();
   e.ranks = analysis::layer_ranks(e.attention);
   const Occlusion occlusion(model, input);

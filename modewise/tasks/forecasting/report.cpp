@@ -13,6 +13,7 @@
 #include "modewise/tasks/forecasting/prediction_store.h"
 #include "modewise/tasks/forecasting/run.h"
 #include "modewise/tasks/forecasting/spec.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/run_figures.h"
 #include "modewise/tasks/run/run_report.h"
 #include "modewise/tasks/run/test_split.h"
@@ -212,7 +213,7 @@ std::vector<models::ModeMaps> factors_of(const ForecastRun& run, const std::stri
   const data::WindowSet& windows = windows_of(run.data.windows, part);
   const int64_t window = windows.size() - 1;
   const data::WindowBatch batch = run.data.source.gather(windows, std::span(&window, 1));
-  return run.model->attention(model_input(batch)).maps;
+  return attention_of(*run.model, model_input(batch)).maps;
 }
 
 void add_calibration(report::HtmlPage& page, const Json& metrics) {

@@ -15,9 +15,11 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/forecasting/cost.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/tasks/forecasting/evaluate.h"
 #include "modewise/tasks/forecasting/figures.h"
 #include "modewise/tasks/run/attention_figures.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/run_figures.h"
 
 namespace modewise::tasks {
@@ -110,13 +112,14 @@ std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> sample
 
 at::Tensor WindowTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::WindowBatch& windows = static_cast<const ForecastBatch&>(batch).windows;
-  return forecast_loss(forecast(windows, seed, step), windows.future, windows.future_observed,
-                       config_.forecast);
+  const at::Device device = nn::device_of(model_);
+  return forecast_loss(forecast(windows, seed, step), nn::placed(windows.future, device),
+                       nn::placed(windows.future_observed, device), config_.forecast);
 }
 
 at::Tensor WindowTask::forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step) {
   models::set_dropout_step(model_, seed, step);
-  return model_.forward(model_input(windows));
+  return model_.forward(model_input(windows).to(nn::device_of(model_)));
 }
 
 std::vector<double> WindowTask::loss_counts(const train::Batch& batch) const {
@@ -133,7 +136,9 @@ std::vector<double> WindowTask::loss_counts(const train::Batch& batch) const {
 at::Tensor WindowTask::loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
                                   std::span<const double> all) {
   const data::WindowBatch& windows = static_cast<const ForecastBatch&>(part).windows;
-  return mean_loss(forecast(windows, seed, step), windows.future, windows.future_observed, config_.forecast,
+  const at::Device device = nn::device_of(model_);
+  return mean_loss(forecast(windows, seed, step), nn::placed(windows.future, device),
+                   nn::placed(windows.future_observed, device), config_.forecast,
                    [&](const at::Tensor& sum, size_t i) { return sum.div(std::max(all[i], 1.0)); });
 }
 
@@ -182,7 +187,7 @@ train::Metrics ForecastTask::metrics_of(const at::Tensor& sums) {
 void ForecastTask::track_stable_rank(train::Metrics& metrics) {
   const std::vector<int64_t> windows = spread_samples(data_.windows.validation.size(), kTrackedSamples);
   const data::WindowBatch batch = data_.source.gather(data_.windows.validation, windows);
-  ranks_.add(metrics, analysis::layer_ranks(model_.attention(model_input(batch))));
+  ranks_.add(metrics, analysis::layer_ranks(attention_of(model_, model_input(batch))));
 }
 
 std::vector<train::Image> ForecastTask::images() {
@@ -191,7 +196,7 @@ std::vector<train::Image> ForecastTask::images() {
     return figures;
   const data::WindowSet& windows = data_.windows.validation;
   const data::WindowBatch batch = data_.source.gather(windows, std::array{windows.size() / 2});
-  for (train::Image& one : attention_figures(model_.attention(model_input(batch))))
+  for (train::Image& one : attention_figures(attention_of(model_, model_input(batch))))
     figures.push_back(std::move(one));
   return figures;
 }

@@ -5,6 +5,7 @@
 
 #include "modewise/io/images/png.h"
 #include "modewise/tasks/image_classification/run.h"
+#include "modewise/tasks/run/model_output.h"
 
 namespace modewise::tasks {
 
@@ -29,7 +30,7 @@ std::vector<Influence> ImageClassificationRun::influences(const models::Classifi
                        const at::Tensor values = input.values.clone();
                        const at::Tensor band = values.narrow(axis + 1, begin, end - begin);
                        band.copy_(means.expand_as(band));
-                       return (model_->forward({values, {}}).softmax(-1) - whole).abs().mean().item<double>();
+                       return (output_of(*model_, models::ClassifierInput{values, {}}).softmax(-1) - whole).abs().mean().item<double>();
                      }));
   return all;
 }

@@ -15,6 +15,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/data/image_classification/perturbations.h"
 #include "modewise/tasks/image_classification/run.h"
+#include "modewise/tasks/run/model_output.h"
 
 namespace modewise::tasks {
 namespace {
@@ -48,7 +49,7 @@ double accuracy(const ImageClassificationRun& run, std::span<const int64_t> samp
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
     const auto batch = samples.subspan(first, std::min(maximum, samples.size() - first));
     const at::Tensor images = data::normalized(run.set(), change(data::unit_images(run.set(), batch), batch));
-    const at::Tensor called = run.model().forward({images, {}}).argmax(-1);
+    const at::Tensor called = output_of(run.model(), models::ClassifierInput{images, {}}).argmax(-1);
     for (size_t i = 0; i < batch.size(); ++i)
       right += called.const_data_ptr<int64_t>()[i] == run.set().labels[static_cast<size_t>(batch[i])];
   }

@@ -92,7 +92,7 @@ AttentionMatrices language_attention(const AttentionRequest& request) {
   out.of = [model = source.model, read, n = out.tokens](int64_t sample, int64_t layer) {
     const at::Tensor tokens = at::empty({1, n}, at::kLong);
     read(sample, tokens.mutable_data_ptr<int64_t>());
-    return model->attention_matrix(tokens, layer).squeeze(0);
+    return model->attention_matrix(tokens, layer).squeeze(0).to(at::kCPU);
   };
   return out;
 }

@@ -189,8 +189,8 @@ class PerplexityMeter {
     const at::Tensor hidden = model_.hidden(inputs);
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t scored = batch[static_cast<size_t>(row)].scored;
-      add_window(ops::token_losses(hidden.select(0, row).narrow(0, n - scored, scored), model_.head_weight(),
-                                   targets.select(0, row).narrow(0, n - scored, scored)),
+      add_window(losses_of(model_, hidden.select(0, row).narrow(0, n - scored, scored),
+                           targets.select(0, row).narrow(0, n - scored, scored)),
                  scored);
     }
     result_.computed += rows * n;
@@ -210,8 +210,7 @@ class PerplexityMeter {
       if (opens) ids[0] = *prefix_;
       tokens_.read(document, opens ? 0 : begin - skip, count + (opens ? 0 : 1), ids + (opens ? 1 : 0));
       const at::Tensor hidden = model_.step_hidden(sequence.narrow(0, 0, count).unsqueeze(0), caches);
-      add_window(ops::token_losses(hidden.select(0, 0), model_.head_weight(), sequence.narrow(0, 1, count)),
-                 count);
+      add_window(losses_of(model_, hidden.select(0, 0), sequence.narrow(0, 1, count)), count);
       result_.computed += count;
       progress.update(begin + count);
     }

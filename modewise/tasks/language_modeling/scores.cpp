@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "modewise/core/stop_signal.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/ops/dense/linear.h"
 #include "modewise/ops/training/language_loss.h"
@@ -42,8 +43,10 @@ void score_batch(models::LanguageModel& model, const std::vector<data::RecallSam
       places.push_back(question.position);
       values.push_back(sample.tokens[static_cast<size_t>(question.position + 1)]);
     }
-    const at::Tensor states = hidden.select(0, static_cast<int64_t>(row)).index_select(0, at::tensor(places));
-    const at::Tensor logs = at::log_softmax(ops::linear(states, model.head_weight()).to(at::kFloat), -1);
+    const at::Tensor at_places = at::tensor(places).to(hidden.device());
+    const at::Tensor states = hidden.select(0, static_cast<int64_t>(row)).index_select(0, at_places);
+    const at::Tensor logs =
+        at::log_softmax(ops::linear(states, model.head_weight()).to(at::kCPU, at::kFloat), -1);
     const at::Tensor chosen = logs.argmax(-1);
     const at::Tensor own = logs.gather(1, at::tensor(values).unsqueeze(1)).contiguous();
     for (size_t i = 0; i < values.size(); ++i) {
@@ -101,9 +104,14 @@ nlohmann::ordered_json to_json(const TokenScores& scores) {
   return json;
 }
 
+at::Tensor losses_of(const models::LanguageModel& model, const at::Tensor& hidden,
+                     const at::Tensor& targets) {
+  return ops::token_losses(hidden, model.head_weight(), nn::placed(targets, hidden.device())).to(at::kCPU);
+}
+
 at::Tensor losses_of(models::LanguageModel& model, const data::TokenBatch& batch) {
   const at::NoGradGuard no_grad;
-  return ops::token_losses(model.hidden(batch.inputs), model.head_weight(), batch.targets);
+  return losses_of(model, model.hidden(batch.inputs), batch.targets);
 }
 
 double ordered_sum(const at::Tensor& losses) {

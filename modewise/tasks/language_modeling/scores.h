@@ -35,6 +35,8 @@ nlohmann::ordered_json to_json(const TokenScores& scores);
 
 /// −log p of each target [B, n] (ops::token_losses), 0 for targets −1. Without gradients.
 at::Tensor losses_of(models::LanguageModel& model, const data::TokenBatch& batch);
+/// The same from hidden states on the model's device.
+at::Tensor losses_of(const models::LanguageModel& model, const at::Tensor& hidden, const at::Tensor& targets);
 
 /// Sum of losses in order, in float64.
 double ordered_sum(const at::Tensor& losses);

@@ -2,6 +2,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/ops/training/language_loss.h"
 #include "modewise/tasks/language_modeling/scores.h"
@@ -57,7 +58,8 @@ std::unique_ptr<train::Batch> LanguageModelingTask::load_batch(std::span<const i
 at::Tensor LanguageModelingTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::TokenBatch& tokens = static_cast<const LanguageBatch&>(batch).tokens;
   nn::set_dropout_step(model_, seed, step);
-  return ops::language_loss(model_.hidden(tokens.inputs), model_.head_weight(), tokens.targets);
+  const at::Tensor hidden = model_.hidden(tokens.inputs);
+  return ops::language_loss(hidden, model_.head_weight(), nn::placed(tokens.targets, hidden.device()));
 }
 
 std::vector<double> LanguageModelingTask::loss_counts(const train::Batch& batch) const {

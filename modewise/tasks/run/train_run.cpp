@@ -22,6 +22,7 @@
 #include "modewise/tasks/run/rank_tracking.h"
 #include "modewise/train/checkpoint/checkpoint.h"
 #include "modewise/train/distributed/workers.h"
+#include "modewise/train/loop/compute_device.h"
 #include "modewise/train/loop/trainer.h"
 
 namespace modewise::tasks {
@@ -175,7 +176,7 @@ std::unique_ptr<Run> load_new(const TaskSpec& task, const TrainRequest& request)
           ? train::RunFolder::create_numbered("runs", run_stem_of(settings.data, settings.model))
           : train::RunFolder::create(request.out, request.exist_ok, request.inputs, paths_of(*run));
   folder.begin({task.name, request.command_line, settings.train.seed, at::get_num_threads(), run->hash(),
-                settings.train.test, request.inputs},
+                settings.train.test, request.inputs, train::chosen_device(settings.train.device).str()},
                settings.fields.to_toml(), run->describe());
   run->set_folder(std::move(folder));
   workers.all_reduce_max(0);
@@ -207,6 +208,7 @@ train::TrainResult train_model(Run& run, bool resume, bool accept_changes) {
   const bool begun = resume && !train::CheckpointStore(folder.checkpoints()).empty();
   run.make_model(begun ? Purpose::resume : Purpose::train);
   const std::unique_ptr<train::ModuleTask> task = run.task();
+  run.module().to(train::chosen_device(run.settings().train.device));
   const train::TrainResult result = train::train(*task, run.settings().train, folder, resume, accept_changes);
   if (!result.to_be_evaluated()) return result;
   run.module().eval();

@@ -1,3 +1,4 @@
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/segmentation/report.h"
 
 #include <ATen/TensorOperators.h>
@@ -45,7 +46,9 @@ class SceneOcclusion {
     for (int64_t begin = 0; begin < image.size(0); begin += batch_) {
       const int64_t count = std::min(batch_, image.size(0) - begin);
       parts.push_back(
-          model_.forward({image.narrow(0, begin, count), input_.valid.narrow(0, begin, count)}).softmax(-1));
+          output_of(model_, models::SegmentationInput{image.narrow(0, begin, count),
+                                                      input_.valid.narrow(0, begin, count)})
+              .softmax(-1));
     }
     return at::cat(parts);
   }
@@ -127,7 +130,7 @@ Explanation explain_segmenter(Run& opened, const ExplainOptions& options) {
                                          one.area.column));
   }
   const models::SegmentationInput shown{input.image.narrow(0, 0, mapped), input.valid.narrow(0, 0, mapped)};
-  e.attention = model.attention(shown);
+  e.attention = attention_of(model, shown);
   if (e.attention.sizes.size() == 3) e.mode_names.emplace_back("date");
   for (const char* name : {"row", "column"}) e.mode_names.emplace_back(name);
   e.labels.resize(e.mode_names.size());

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/tasks/classification/class_tables.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/run_report.h"
 #include "modewise/tasks/run/test_split.h"
 #include "modewise/tasks/segmentation/figures.h"
@@ -76,7 +77,7 @@ std::vector<models::ModeMaps> factors_of(const SegmentationRun& run, const Json&
   if (areas.empty()) return {};
   data::SceneArea part = areas.front();
   part.area.height = part.area.width = set.window();
-  return run.model->attention(gather_windows(set, {part})).maps;
+  return attention_of(*run.model, gather_windows(set, {part})).maps;
 }
 
 RunPage page_of(const data::SegmentationSet& set) {

@@ -12,7 +12,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/run_figures.h"
 #include "modewise/tasks/segmentation/tiles.h"
 #include "modewise/train/distributed/distribute.h"
@@ -188,7 +190,8 @@ std::unique_ptr<train::Batch> SegmentationTask::load_batch(std::span<const int64
 at::Tensor SegmentationTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const auto& windows = static_cast<const SegmentBatch&>(batch);
   nn::set_dropout_step(*model_, seed, step);
-  return segment_loss(model_->forward(windows.input), windows.labels,
+  const at::Device device = nn::device_of(*model_);
+  return segment_loss(model_->forward(windows.input.to(device)), nn::placed(windows.labels, device),
                       weights_ ? weights_->value() : at::Tensor());
 }
 
@@ -196,7 +199,7 @@ std::vector<double> SegmentationTask::loss_counts(const train::Batch& batch) con
   const at::Tensor& labels = static_cast<const SegmentBatch&>(batch).labels;
   const at::Tensor known = labels.ge(0);
   if (!weights_) return {static_cast<double>(known.sum().item<int64_t>())};
-  const at::Tensor each = weights_->value().to(at::kDouble).take(labels.clamp_min(0));
+  const at::Tensor each = weights_->value().to(at::kCPU, at::kDouble).take(labels.clamp_min(0));
   return {each.mul(known).sum(2).sum(1).sum(0).item<double>()};
 }
 
@@ -223,7 +226,7 @@ void SegmentationTask::track_stable_rank(train::Metrics& metrics) {
   std::vector<analysis::LayerRanks> ranks;
   // One window at a time: full attention matrices of large windows need much memory.
   for (const data::SceneArea& window : spread_windows(areas, data_.window(), kTrackedSamples))
-    std::ranges::move(analysis::layer_ranks(model_->attention(gather_windows(data_, {window}))),
+    std::ranges::move(analysis::layer_ranks(attention_of(*model_, gather_windows(data_, {window}))),
                       std::back_inserter(ranks));
   ranks_.add(metrics, ranks);
 }

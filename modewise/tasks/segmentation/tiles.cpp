@@ -14,6 +14,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/train/distributed/distribute.h"
 #include "modewise/train/loop/task.h"
 
@@ -222,7 +223,7 @@ class AreaClassifier {
     const bool complete =
         std::all_of(valid.const_data_ptr<bool>(), valid.const_data_ptr<bool>() + valid.numel(),
                     [](bool one) { return one; });
-    return model_.forward({image, complete ? at::Tensor() : valid}).to(at::kFloat);
+    return output_of(model_, models::SegmentationInput{image, complete ? at::Tensor() : valid}).to(at::kFloat);
   }
 
   static at::Tensor any_date(const data::SceneWindow& strip) {

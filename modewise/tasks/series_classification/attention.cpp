@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/series_classification/run.h"
 #include "modewise/tasks/series_classification/spec.h"
@@ -68,7 +69,7 @@ AttentionMatrices series_attention(const AttentionRequest& request) {
   out.samples = std::ssize(*samples);
   out.of = [run, samples](int64_t sample, int64_t layer) {
     const data::LabelledBatch batch = run->gather(std::span(&(*samples)[static_cast<size_t>(sample)], 1));
-    return run->model().attention({batch.values, batch.valid}).full[static_cast<size_t>(layer)].squeeze(0);
+    return attention_of(run->model(), models::ClassifierInput{batch.values, batch.valid}).full[static_cast<size_t>(layer)].squeeze(0);
   };
   return out;
 }

@@ -18,6 +18,7 @@
 #include "modewise/data/text/token_rows.h"
 #include "modewise/models/text/cost.h"
 #include "modewise/models/text/files.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 
@@ -36,9 +37,10 @@ struct MaskedBatch final : train::Batch {
 
 /// log p of the original tokens at the m masked positions, [m]; `right` counts correct predictions.
 at::Tensor hidden_scores(models::MaskedLanguageModel& model, const data::MaskedRows& rows, int64_t* right) {
-  const at::Tensor places = rows.targets.flatten().ge(0).nonzero().squeeze(1);
-  const at::Tensor wanted = rows.targets.flatten().index_select(0, places);
-  const at::Tensor hidden = model.hidden({rows.inputs, std::nullopt, {}}).flatten(0, 1);
+  const at::Device device = nn::device_of(model);
+  const at::Tensor targets = nn::placed(rows.targets, device).flatten(), places = targets.ge(0).nonzero().squeeze(1);
+  const at::Tensor wanted = targets.index_select(0, places);
+  const at::Tensor hidden = model.hidden({nn::placed(rows.inputs, device), std::nullopt, {}}).flatten(0, 1);
   const at::Tensor logits = model.logits(hidden.index_select(0, places));
   if (right != nullptr) *right = logits.argmax(1).eq(wanted).sum().item<int64_t>();
   return at::log_softmax(logits, -1).gather(1, wanted.unsqueeze(1)).squeeze(1);
@@ -214,7 +216,7 @@ void MaskedRun::add_sections(report::HtmlPage& page, const std::string& split) c
   const data::TokenWindows all = windows(split);
   const std::vector<int64_t> first = {0};
   const data::MaskedRows rows = masked(framed_windows(all, first, 0), {kEvaluated, RandomSite::masking, 0});
-  const at::Tensor logits = model_->logits(model_->hidden({rows.inputs, std::nullopt, {}}))[0];
+  const at::Tensor logits = model_->logits(model_->hidden({nn::placed(rows.inputs, nn::device_of(*model_)), std::nullopt, {}}))[0].to(at::kCPU);
   const at::Tensor best = logits.argmax(1);
   report::Table table({{"position"}, {"predicted"}, {"true"}, {"probability"}});
   for (int64_t i = 0; i < rows.targets.size(1); ++i) {

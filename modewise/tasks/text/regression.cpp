@@ -16,9 +16,11 @@
 #include "modewise/metrics/json_number.h"
 #include "modewise/models/text/cost.h"
 #include "modewise/models/text/files.h"
+#include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/model_output.h"
 
 namespace modewise::tasks {
 namespace {
@@ -73,7 +75,9 @@ class RegressionTask final : public train::ModuleTask {
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override {
     const auto& numbers = static_cast<const NumberBatch&>(batch);
     nn::set_dropout_step(run_.module(), seed, step);
-    return (run_.model().forward(numbers.input).squeeze(1) - numbers.targets).square().mean();
+    const at::Device device = nn::device_of(run_.model());
+    const at::Tensor predicted = run_.model().forward(numbers.input.to(device)).squeeze(1);
+    return (predicted - nn::placed(numbers.targets, device)).square().mean();
   }
 
   std::vector<double> loss_counts(const train::Batch& batch) const override {
@@ -195,7 +199,7 @@ std::vector<double> RegressionRun::predicted(std::span<const int64_t> samples) c
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
     const auto part = samples.subspan(begin, std::min(step, samples.size() - begin));
     const at::Tensor numbers =
-        model_->forward(reading.input(set_, part)).squeeze(1).to(at::kDouble).contiguous();
+        output_of(*model_, reading.input(set_, part)).squeeze(1).to(at::kDouble).contiguous();
     all.insert(all.end(), numbers.const_data_ptr<double>(),
                numbers.const_data_ptr<double>() + numbers.numel());
   }

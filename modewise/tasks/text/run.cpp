@@ -13,6 +13,7 @@
 #include "modewise/models/text/cost.h"
 #include "modewise/models/text/files.h"
 #include "modewise/tasks/classification/classification_spec.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/run_tokenizer.h"
 #include "modewise/tasks/text/spec.h"
 
@@ -119,7 +120,7 @@ void TextRun::finish(Json& metrics) {
 }
 
 at::Tensor TextRun::prediction(const models::TextInput& input) const {
-  return at::softmax(model_->text().forward(input), -1);
+  return at::softmax(output_of(model_->text(), input), -1);
 }
 
 Result TextRun::predict(const PredictRequest& request) {

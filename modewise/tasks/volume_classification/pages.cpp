@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/volume_classification/run.h"
 
 namespace modewise::tasks {
@@ -44,7 +45,7 @@ std::vector<Influence> VolumeClassificationRun::influences(const models::Classif
           spread.front() = means.size(0);
           spread.back() = means.size(1);
           slab.copy_(means.view(spread).expand_as(slab));
-          return (model_->forward({values, input.valid}).softmax(-1) - whole).abs().mean().item<double>();
+          return (output_of(*model_, models::ClassifierInput{values, input.valid}).softmax(-1) - whole).abs().mean().item<double>();
         }));
   return all;
 }

@@ -70,7 +70,8 @@ nlohmann::ordered_json manifest_json(const RunManifest& manifest) {
       {"task", manifest.task},  {"started", local_time_text()},       {"command_line", manifest.command_line},
       {"seed", manifest.seed},  {"threads", manifest.threads},        {"data_hash", manifest.data_hash},
       {"files", files},         {"test_read", manifest.test_read},    {"build", to_json(build_info())},
-      {"torch", TORCH_VERSION}, {"machine", to_json(machine_info())}, {"instruction_set", ops::active_isa()}};
+      {"torch", TORCH_VERSION}, {"machine", to_json(machine_info())}, {"instruction_set", ops::active_isa()},
+      {"device", manifest.device}};
 }
 
 void write_manifest(const fs::path& path, const nlohmann::ordered_json& json) {

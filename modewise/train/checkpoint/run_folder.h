@@ -27,6 +27,7 @@ struct RunManifest {
   std::string data_hash;
   bool test_read = true;    // false: training did not evaluate the test split
   std::string inputs = {};  // folder inside the run with data written for it; "": none
+  std::string device = "cpu";  // that trains
 };
 
 class RunFolder {
