@@ -61,7 +61,10 @@ def test_strips_and_chunks_meet(n, options):
     grads = torch.autograd.grad((out * weights).sum(), leaves)
     ops.use_reference(True)
     try:
-        torch.testing.assert_close(out, ops.tensor_attention(*args, **kwargs), rtol=1e-11, atol=1e-12)
+        strips = ops.tensor_attention(*args, **kwargs)
+        torch.testing.assert_close(out, strips, rtol=1e-11, atol=1e-12)
+        for own, other in zip(grads, torch.autograd.grad((strips * weights).sum(), leaves)):
+            torch.testing.assert_close(own, other, rtol=1e-10, atol=1e-11)
     finally:
         ops.use_reference(False)
     step = 1e-6
@@ -107,6 +110,26 @@ def test_a_target_beyond_the_vocabulary_is_named():
         with pytest.raises(IndexError) as error:
             getattr(ops, name)(hidden, head, torch.tensor([4, -1, 5]))
         assert str(error.value).splitlines()[0] == "language_loss: targets must be below the vocabulary size 5, got 5"
+
+
+def test_the_loss_of_a_large_vocabulary_is_summed_in_strips():
+    """A strip of the reference has 2^24 logits: 279 tokens of 60,000 words."""
+    rand = drawer(torch.float64)
+    hidden, head = rand(600, 3, grad=True), rand(60_000, 3, grad=True)
+    targets = torch.arange(600) * 97 % 60_000
+    targets[::7] = -1
+    wanted = torch.nn.functional.cross_entropy(hidden @ head.T, targets, ignore_index=-1)
+    ops.use_reference(True)
+    try:
+        loss = ops.language_loss(hidden, head, targets)
+        losses = ops.token_losses(hidden.detach(), head.detach(), targets)
+        found = torch.autograd.grad(loss, (hidden, head))
+    finally:
+        ops.use_reference(False)
+    torch.testing.assert_close(loss, wanted, rtol=1e-12, atol=0)
+    torch.testing.assert_close(losses.sum() / targets.ge(0).sum(), wanted.detach(), rtol=1e-12, atol=0)
+    for own, other in zip(found, torch.autograd.grad(wanted, (hidden, head))):
+        torch.testing.assert_close(own, other, rtol=1e-10, atol=1e-16)
 
 
 def test_frequencies_of_a_level_act_on_its_blocks_alone():
