@@ -5,6 +5,7 @@ its peak memory can be read; ours and the peer alternate. Prints a Markdown tabl
 inputs, ratios, and the exponents with which our time and memory grow in the number of tokens.
 
     python benchmarks/long_attention.py [--build build] [--threads N] [--lengths 1024 4096 ...]
+    python benchmarks/long_attention.py --reference --type axial   # the formulas of devices without kernels of their own
 """
 
 import argparse
@@ -53,7 +54,12 @@ def case(options):
         fold = fold_of(options.tokens)
         latents = torch.zeros(len(fold) - 1, HEADS, options.summary_tokens, WIDTH, dtype=dtype, requires_grad=options.work == "train")
         frequencies = 10000.0 ** (-torch.arange(0, WIDTH, 2, dtype=torch.float64) / WIDTH)[None]
-        call = lambda: torch.ops.modewise.tensor_attention(q, k, v, latents, frequencies, fold=fold, window=options.window)
+        torch.ops.modewise.use_reference(options.reference)
+        if options.type == "axial":
+            frequencies = frequencies.expand(len(fold), -1).contiguous()
+            call = lambda: torch.ops.modewise.tensor_attention(q, k, v, None, frequencies, form="axial", fold=fold)
+        else:
+            call = lambda: torch.ops.modewise.tensor_attention(q, k, v, latents, frequencies, fold=fold, window=options.window)
 
     def step():
         if options.work == "train":
@@ -82,7 +88,8 @@ def run(options, kernel, tokens, precision, work, summary_tokens=1):
     repeats = 1 if kernel == "sdpa" and tokens > 16384 else options.repeats
     command = [sys.executable, __file__, "--case", "--build", str(options.build), "--threads", str(options.threads),
                "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--summary-tokens", str(summary_tokens),
-               "--window", str(options.window), "--repeats", str(repeats)]
+               "--window", str(options.window), "--repeats", str(repeats), "--type", options.type]
+    command += ["--reference"] * options.reference
     # Both retain freed memory for the next step, like the program (core/allocator.h): otherwise page faults dominate.
     kept = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**26)}
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **kept}).stdout)
@@ -127,6 +134,8 @@ def main():
     parser.add_argument("--lengths", nargs="+", type=int, default=[512, 1024, 4096, 16384, 32768, 131072, 1048576])
     parser.add_argument("--longest-peer", type=int, default=32768, help="maximum number of tokens for SDPA")
     parser.add_argument("--window", type=int, default=64)
+    parser.add_argument("--type", choices=["summary", "axial"], default="summary")
+    parser.add_argument("--reference", action="store_true", help="force the reference kernels")
     parser.add_argument("--summary-tokens-list", nargs="+", type=int, default=[1, 4])
     parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
     parser.add_argument("--works", nargs="+", default=["forward", "train"])
@@ -140,7 +149,8 @@ def main():
     options = parser.parse_args()
     if options.case:
         return case(options)
-    print(f"{machine.line(machine.build_info(options.build))}; {HEADS} heads of {WIDTH}, window {options.window}, {options.threads} threads, "
+    print(f"{machine.line(machine.build_info(options.build))}; {options.type}{', reference' * options.reference}, {HEADS} heads of {WIDTH}, "
+          f"window {options.window}, {options.threads} threads, "
           f"medians of {options.repeats} runs")
     for precision in options.precisions:
         for work in options.works:
