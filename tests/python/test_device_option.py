@@ -1,0 +1,143 @@
+"""--device: each task trains, is evaluated, explained and predicts on another device, whose memory only libtorch's copies may touch
+(libguarded_device.so), with the results of the CPU; and what is said of devices that are missing."""
+
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+from cli_helpers import fails, ok, write_csv
+from programs import BUILD
+from test_captioning import write_data as write_captions
+from test_image_classification import write_folder as write_images
+from test_labelled_tables import write_ramps
+from test_segmentation import write_scene
+from test_text_task import write_sst2, write_stsb
+from test_volume_classification import write_npz as write_volumes
+
+DEVICE = {"LD_PRELOAD": str(BUILD / "lib" / "libguarded_device.so")}
+STEPS = ["--max-steps", "3", "--batch-size", "8", "--threads", "1", "--set", "train.schedule.warmup_steps=0", "--set", "output.report=false"]
+TOKENS = ["--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2", "--tokenizer", "bytes"]
+SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.layers=1"]
+
+
+def write_story(path):
+    draw = random.Random(1)
+    path.write_text("".join(draw.choice("a rope of sand went over hills".split()) + draw.choice("  .\n") for _ in range(3000)))
+    return path
+
+
+def forecast(folder, *model):
+    return ["train", "forecast", write_csv(folder / "d.csv", rows=300), "--lookback", "24", "--horizon", "8", *model]
+
+
+def scene(folder):
+    image, mask = write_scene(folder)
+    return ["train", "segment", "--data", image, "--masks", mask, "--set", "data.classes=nlcd", "--set", "data.window=32", *SMALL]
+
+
+def captions(folder):
+    data = write_captions(folder / "captions", copies=2)
+    return ["train", "caption", "--data", data / "captions.json", "--images", data / "images", "--size", "16", "--set", "model.max_words=9",
+            "--set", "model.encoder.widths=[8,16]", "--set", "model.decoder.width=16", "--set", "model.decoder.layers=1"]  # fmt: skip
+
+
+def ramps(folder, *model):
+    train, test = write_ramps(folder / "R_TRAIN.csv", 40, 1), write_ramps(folder / "R_TEST.csv", 20, 2)
+    return ["train", "classify-series", "--train", train, "--test", test, *model]
+
+
+TASKS = {
+    "hot": lambda folder: forecast(folder, *SMALL, "--set", "forecast.loss=quantile"),
+    "dlinear": lambda folder: forecast(folder, "--model", "dlinear"),
+    "theta": lambda folder: forecast(folder, "--model", "theta"),
+    "volumes": lambda folder: ["train", "classify-volumes", "--data", write_volumes(folder / "v.npz", counts=(24, 8, 8)), *SMALL],
+    "images": lambda folder: ["train", "classify-images", "--data", write_images(folder / "i", {"train": 8, "val": 4, "test": 4}),
+                              "--set", "model.cnn.widths=[4,8]", "--attention", "stt"],
+    "scenes": scene,
+    "series": lambda folder: ramps(folder, "--model", "hot", "--set", "model.patch.length=4", "--set", "model.patch.stride=2", *SMALL),
+    "minirocket": lambda folder: ramps(folder, "--model", "minirocket"),
+    "captions": captions,
+    "language": lambda folder: ["train", "language", "--data", write_story(folder / "story.txt"), "--set", "model.context=64",
+                                "--set", "model.attention.fold=0,4,8", *TOKENS],
+    "texts": lambda folder: ["train", "text", "--data", write_sst2(folder / "SST-2"), "--set", "model.max_positions=48", *TOKENS],
+    "numbers": lambda folder: ["train", "text", "--data", write_stsb(folder / "STS-B"), "--set", "model.max_positions=48", *TOKENS],
+    "masked": lambda folder: ["train", "text", "--data", write_story(folder / "story.txt"), "--set", "text.objective=masked",
+                              "--set", "model.max_positions=48", *TOKENS],
+}  # fmt: skip
+
+
+def numbers(tree, path=""):
+    if isinstance(tree, dict):
+        return {k: v for key, value in tree.items() for k, v in numbers(value, f"{path}/{key}").items()}
+    if isinstance(tree, list):
+        return {k: v for i, value in enumerate(tree) for k, v in numbers(value, f"{path}/{i}").items()}
+    return {path: tree} if isinstance(tree, (int, float)) and not isinstance(tree, bool) else {}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
+    command = [*TASKS[task](tmp_path), *STEPS]
+    ok(*command, "--out", tmp_path / "cpu")
+    ok(*command, "--out", tmp_path / "there", "--device", "privateuseone", env=DEVICE)
+    assert json.loads((tmp_path / "there" / "manifest.json").read_text())["device"] == "privateuseone"
+    here, there = (numbers(json.loads((tmp_path / run / "metrics.json").read_text())) for run in ("cpu", "there"))
+    assert here.keys() == there.keys()
+    for name, value in here.items():
+        assert there[name] == pytest.approx(value, rel=2e-3, abs=2e-4), name
+    assert any(value != there[name] for name, value in here.items()) or task in ("theta", "minirocket")  # other kernels ran
+    # A run of one device opens on the other.
+    for run, device, env in (("there", "cpu", {}), ("cpu", "privateuseone", DEVICE)):
+        ok("evaluate", tmp_path / run, "--device", device, env=env)
+        if task not in ("language", "masked"):
+            ok("explain", tmp_path / run, "--out", tmp_path / f"{run}.html", "--device", device, env=env)
+    if task == "language":
+        ok("generate", tmp_path / "cpu", "--prompt", "a rope", "--tokens", "5", "--device", "privateuseone", env=DEVICE)
+    if task in ("hot", "dlinear", "theta"):
+        outputs = []
+        for device, env in (("cpu", {}), ("privateuseone", DEVICE)):
+            ok("predict", tmp_path / "cpu", "--out", tmp_path / f"{device}.csv", "--device", device, env=env)
+            lines = (tmp_path / f"{device}.csv").read_text().splitlines()
+            outputs.append(np.array([[float(cell) for cell in line.split(",")[1:]] for line in lines[1:]]))
+        assert np.isfinite(outputs[0]).all() and outputs[0].shape == outputs[1].shape
+        np.testing.assert_allclose(outputs[0], outputs[1], rtol=1e-3, atol=1e-4)
+
+
+def test_a_training_goes_on_on_another_device(tmp_path):
+    command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=2"]
+    ok(*command, "--out", tmp_path / "whole", "--set", "train.max_steps=8")
+    ok(*command, "--out", tmp_path / "run", "--set", "train.max_steps=4")
+    resumed = ok("train", "forecast", "--resume", tmp_path / "run", "--allow-config-changes", "--max-steps", "8",
+                 "--device", "privateuseone", env=DEVICE)  # fmt: skip
+    assert "resuming from step 4" in resumed.stderr
+    whole, run = (numbers(json.loads((tmp_path / name / "metrics.json").read_text())["test"]) for name in ("whole", "run"))
+    for name, value in whole.items():
+        assert run[name] == pytest.approx(value, rel=1e-3, abs=1e-4), name
+
+
+@pytest.mark.parametrize(("device", "words"), [
+    ("cuda", ["built without CUDA", "--device cpu"]),
+    ("cuda:7", ["built without CUDA", "--device cpu"]),
+    ("gpu", ["device 'gpu'", "expected auto, cpu, cuda or cuda:N"]),
+    ("cuda:-1", ["expected auto, cpu, cuda or cuda:N"]),
+    ("meta", ["expected auto, cpu, cuda or cuda:N"]),
+    ("privateuseone", ["expected auto, cpu, cuda or cuda:N"]),
+])  # fmt: skip
+def test_a_missing_device_is_a_sentence_and_nothing_is_written(device, words, tmp_path):
+    torch = pytest.importorskip("torch")
+    if device.startswith("cuda:7") or device == "cuda":
+        if torch.version.cuda:
+            pytest.skip("torch has CUDA here")
+    arguments = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--out", tmp_path / "run"]
+    fails(78, *words, arguments=[*arguments, "--device", device])
+    fails(78, *words, arguments=[*arguments, "--set", f"train.device={device}"])
+    fails(78, *words, arguments=arguments, env={"MODEWISE_DEVICE": device})
+    assert not (tmp_path / "run").exists()
+
+
+def test_auto_is_the_cpu_where_there_is_no_other(tmp_path):
+    if os.environ.get("CUDA_VISIBLE_DEVICES"):
+        pytest.skip("CUDA devices are set here")
+    ok(*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--out", tmp_path / "run", "--device", "auto")
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["device"] in ("cpu", "cuda")
