@@ -81,6 +81,7 @@ std::unique_ptr<Run> load_run(const TaskSpec& task, Settings settings,
   }
   if (folder) run->set_folder(*folder);
   check_rank_tracking(*run, settings.file);
+  train::chosen_device(run->settings().train.device);  // reports a missing device before reading samples
   DataRequest samples;
   samples.training = true;
   samples.with_test = run->settings().train.test;
