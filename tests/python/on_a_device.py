@@ -1,10 +1,11 @@
 """Every operator on a device without kernels of its own: the reference runs there, on tensors of that device alone.
 
 The device is build/lib/libguarded_device.so (tests/ops/guarded_device.cpp), whose memory only libtorch's copies may
-touch: a kernel of ours that read it, or wrote to it, would end this process.
+touch: a kernel of ours that read it, or wrote to it, would end this process. MODEWISE_TEST_DEVICE=cuda takes a GPU instead.
 """
 
 import copy
+import os
 import subprocess
 import sys
 import types
@@ -20,10 +21,14 @@ from ops_records import BUILD, RECORDS, ops
 from ops_samples import drawer, outputs
 
 LIBRARY = str(BUILD / "lib" / "libguarded_device.so")
+DEVICE = os.environ.get("MODEWISE_TEST_DEVICE", "guarded")
+GUARDED = pytest.mark.skipif(DEVICE != "guarded", reason="of the guarded device")
 ALL = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
 
 
 def load_device():
+    if DEVICE != "guarded":
+        return
     torch.ops.load_library(LIBRARY)
     torch.utils.rename_privateuse1_backend("guarded")
     torch._register_device_module("guarded", types.SimpleNamespace(
@@ -35,7 +40,7 @@ def load_device():
 def device():
     """Loaded by the process that runs these tests alone."""
     load_device()
-    return torch.device("guarded", 0)
+    return torch.device(DEVICE, 0)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +55,7 @@ def on_device(value):
         return [on_device(item) for item in value]
     if not isinstance(value, torch.Tensor):
         return value
-    return value.detach().to("guarded").requires_grad_(value.requires_grad)
+    return value.detach().to(DEVICE).requires_grad_(value.requires_grad)
 
 
 def placed(sample, place):
@@ -80,12 +85,13 @@ def same_as_on_cpu(got, wanted):
         assert (g is None) == (w is None)
         if g is None:
             continue
-        assert g.device.type == "guarded"
+        assert g.device.type == DEVICE
         assert g.numel() == 0 or g.stride() == w.stride()
         tolerance = 128 * torch.finfo(w.dtype).eps if w.dtype != torch.bfloat16 else 2 * torch.finfo(w.dtype).eps
         torch.testing.assert_close(g.cpu(), w, rtol=tolerance, atol=tolerance * max(1.0, largest), equal_nan=True)
 
 
+@GUARDED
 def test_reading_the_devices_memory_ends_the_process():
     code = (f"import sys; sys.path[:] = {sys.path!r}\nimport ctypes, torch, on_a_device; on_a_device.load_device()\n"
             "x = torch.ones(3).to('guarded'); print(x.sum().item(), flush=True)\n"
@@ -102,7 +108,7 @@ def test_values_and_gradients_are_the_references(record, dtype):
         wanted = results_and_gradients(record, sample)
         ops.use_reference(False)
         same_as_on_cpu(results_and_gradients(record, placed(sample, on_device)), wanted)
-        assert all(ops.last_kernel(op) == "reference" for op in record.kernels)
+        assert all(ops.last_kernel(op) in ("reference", "libtorch") for op in record.kernels)
 
 
 @ALL
@@ -112,7 +118,7 @@ def test_tensors_of_two_devices_are_refused(record):
         lists = any(isinstance(value, list) and any(isinstance(item, torch.Tensor) for item in value) for value in kwargs.values())
         for i in tensors if len(tensors) > 1 or lists else []:
             moved = [*args[:i], on_device(args[i]), *args[i + 1 :]]
-            with pytest.raises(ValueError, match="must be on the device of .*(cpu, got guarded:0|guarded:0, got cpu)"):
+            with pytest.raises(ValueError, match=rf"must be on the device of .*(cpu, got {DEVICE}:0|{DEVICE}:0, got cpu)"):
                 record.call(*moved, **kwargs)
 
 
@@ -135,7 +141,7 @@ def test_backward_operators_refuse_tensors_of_two_devices(device):
             grad.view(2, 3, 1, 4), heads, heads, heads, None, heads, torch.ones(2, 1, 3), None, None, [0], 2, 0, 1.0, []),
     }
     for name, call in calls.items():
-        with pytest.raises(ValueError, match=f"{name}: .* must be on the device of .*, cpu, got guarded:0"):
+        with pytest.raises(ValueError, match=f"{name}: .* must be on the device of .*, cpu, got {DEVICE}:0"):
             call()
 
 
@@ -156,8 +162,8 @@ def trained(module, inputs):
 
 def check_module(module, *inputs):
     """It trains on the device as on the CPU, and all of it is there."""
-    moved = copy.deepcopy(module).to("guarded")
-    assert all(tensor.device.type == "guarded" for tensor in [*moved.parameters(), *moved.buffers()])
+    moved = copy.deepcopy(module).to(DEVICE)
+    assert all(tensor.device.type == DEVICE for tensor in [*moved.parameters(), *moved.buffers()])
     ops.use_reference(True)
     wanted = trained(module, inputs)
     ops.use_reference(False)
@@ -166,7 +172,7 @@ def check_module(module, *inputs):
     for g, w in zip(got, wanted, strict=True):
         assert (g is None) == (w is None)
         if g is not None:
-            assert g.device.type == "guarded"
+            assert g.device.type == DEVICE
             torch.testing.assert_close(g.cpu(), w)
 
 
@@ -229,10 +235,10 @@ def test_decoder_layers_train_and_go_on_from_their_cache(form, device):
 
 def test_autocast_on_the_device(device):
     x, weight = torch.randn(4, 8, device=device), torch.randn(6, 8, device=device)
-    with torch.autocast("guarded", torch.bfloat16):
+    with torch.autocast(DEVICE, torch.bfloat16):
         assert ops.linear(x, weight).dtype == torch.bfloat16
         assert ops.layer_norm(x).dtype == torch.float32
         total = ops.sum_of_squares(x)
     torch.testing.assert_close(total.cpu(), x.cpu().double().square().sum())
-    with torch.autocast("guarded", torch.float16), pytest.raises(ValueError, match="bfloat16 as narrow type, got torch.float16: torch.autocast"):
+    with torch.autocast(DEVICE, torch.float16), pytest.raises(ValueError, match="bfloat16 as narrow type, got torch.float16: torch.autocast"):
         ops.linear(x, weight)

@@ -1,5 +1,5 @@
 """--device: each task trains, is evaluated, explained and predicts on another device, whose memory only libtorch's copies may touch
-(libguarded_device.so), with the results of the CPU; and what is said of devices that are missing."""
+(libguarded_device.so), with the results of the CPU; and what is said of devices that are missing. MODEWISE_TEST_DEVICE=cuda takes a GPU."""
 
 import json
 import os
@@ -16,7 +16,8 @@ from test_segmentation import write_scene
 from test_text_task import write_sst2, write_stsb
 from test_volume_classification import write_npz as write_volumes
 
-DEVICE = {"LD_PRELOAD": str(BUILD / "lib" / "libguarded_device.so")}
+DEVICE = os.environ.get("MODEWISE_TEST_DEVICE", "privateuseone")
+THERE = {"LD_PRELOAD": str(BUILD / "lib" / "libguarded_device.so")} if DEVICE == "privateuseone" else {}
 STEPS = ["--max-steps", "3", "--batch-size", "8", "--threads", "1", "--set", "train.schedule.warmup_steps=0", "--set", "output.report=false"]
 TOKENS = ["--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2", "--tokenizer", "bytes"]
 SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.layers=1"]
@@ -80,23 +81,23 @@ def numbers(tree, path=""):
 def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
     command = [*TASKS[task](tmp_path), *STEPS]
     ok(*command, "--out", tmp_path / "cpu")
-    ok(*command, "--out", tmp_path / "there", "--device", "privateuseone", env=DEVICE)
-    assert json.loads((tmp_path / "there" / "manifest.json").read_text())["device"] == "privateuseone"
+    ok(*command, "--out", tmp_path / "there", "--device", DEVICE, env=THERE)
+    assert json.loads((tmp_path / "there" / "manifest.json").read_text())["device"] == DEVICE
     here, there = (numbers(json.loads((tmp_path / run / "metrics.json").read_text())) for run in ("cpu", "there"))
     assert here.keys() == there.keys()
     for name, value in here.items():
         assert there[name] == pytest.approx(value, rel=2e-3, abs=2e-4), name
     assert any(value != there[name] for name, value in here.items()) or task in ("theta", "minirocket")  # other kernels ran
     # A run of one device opens on the other.
-    for run, device, env in (("there", "cpu", {}), ("cpu", "privateuseone", DEVICE)):
+    for run, device, env in (("there", "cpu", {}), ("cpu", DEVICE, THERE)):
         ok("evaluate", tmp_path / run, "--device", device, env=env)
         if task not in ("language", "masked"):
             ok("explain", tmp_path / run, "--out", tmp_path / f"{run}.html", "--device", device, env=env)
     if task == "language":
-        ok("generate", tmp_path / "cpu", "--prompt", "a rope", "--tokens", "5", "--device", "privateuseone", env=DEVICE)
+        ok("generate", tmp_path / "cpu", "--prompt", "a rope", "--tokens", "5", "--device", DEVICE, env=THERE)
     if task in ("hot", "dlinear", "theta"):
         outputs = []
-        for device, env in (("cpu", {}), ("privateuseone", DEVICE)):
+        for device, env in (("cpu", {}), (DEVICE, THERE)):
             ok("predict", tmp_path / "cpu", "--out", tmp_path / f"{device}.csv", "--device", device, env=env)
             lines = (tmp_path / f"{device}.csv").read_text().splitlines()
             outputs.append(np.array([[float(cell) for cell in line.split(",")[1:]] for line in lines[1:]]))
@@ -109,7 +110,7 @@ def test_a_training_goes_on_on_another_device(tmp_path):
     ok(*command, "--out", tmp_path / "whole", "--set", "train.max_steps=8")
     ok(*command, "--out", tmp_path / "run", "--set", "train.max_steps=4")
     resumed = ok("train", "forecast", "--resume", tmp_path / "run", "--allow-config-changes", "--max-steps", "8",
-                 "--device", "privateuseone", env=DEVICE)  # fmt: skip
+                 "--device", DEVICE, env=THERE)  # fmt: skip
     assert "resuming from step 4" in resumed.stderr
     whole, run = (numbers(json.loads((tmp_path / name / "metrics.json").read_text())["test"]) for name in ("whole", "run"))
     for name, value in whole.items():
