@@ -13,6 +13,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import torch
@@ -41,8 +42,9 @@ def tests(name, build):
 
 def demo(build):
     began = time.perf_counter()
-    command = [str(build / "bin" / "modewise"), "demo", "--device", "cuda", "--out", str(build / "gpu-demo"), "--overwrite"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [str(build / "bin" / "modewise"), "demo", "--device", "cuda", "--out", folder + "/demo"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode == 0, f"exit {done.returncode} after {time.perf_counter() - began:.0f} s", done.stderr.strip().splitlines()[-5:]
 
 
