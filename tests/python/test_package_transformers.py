@@ -447,3 +447,106 @@ def test_what_cannot_be_read_is_a_sentence(name):
     with pytest.raises(ValueError) as error:
         ask(made())
     assert str(error.value) == f"modewise_causal: {sentence}"
+
+
+class PackedLinear(torch.nn.Module):
+    """A frozen matrix of 4 bits a weight, two in a byte, with a scale a row, as quantised models have them."""
+
+    def __init__(self, linear):
+        super().__init__()
+        weight = linear.weight.detach()
+        self.bias, self.out_features, self.in_features = None, *weight.shape
+        scale = weight.abs().amax(1, keepdim=True) / 7
+        levels = (weight / scale).round().clamp(-8, 7).to(torch.int64) + 8
+        self.register_buffer("scale", scale)
+        self.weight = torch.nn.Parameter((levels[:, ::2] * 16 + levels[:, 1::2]).to(torch.uint8).flatten().unsqueeze(1), requires_grad=False)
+
+    def matrix(self):
+        bytes_of = self.weight.view(self.out_features, -1).to(torch.int64)
+        return (torch.stack([bytes_of // 16, bytes_of % 16], 2).flatten(1) - 8) * self.scale
+
+    def forward(self, x):
+        return torch.nn.functional.linear(x, self.matrix())
+
+
+class LowRank(torch.nn.Module):
+    """The layer, and a trained product of two thin matrices beside it."""
+
+    def __init__(self, layer, rank=2):
+        super().__init__()
+        self.layer = layer
+        self.down = torch.nn.Parameter(torch.randn(rank, layer.in_features) / 8)
+        self.up = torch.nn.Parameter(torch.zeros(layer.out_features, rank))
+
+    def forward(self, x):
+        return self.layer(x) + torch.nn.functional.linear(torch.nn.functional.linear(x, self.down), self.up)
+
+
+def packed_llama():
+    torch.manual_seed(4)
+    model = transformers.LlamaForCausalLM(CONFIGS["llama"]())
+    for layer in model.model.layers:
+        for block, name in [*((layer.self_attn, f"{one}_proj") for one in "qkvo"), *((layer.mlp, f"{one}_proj") for one in ("gate", "up", "down"))]:
+            setattr(block, name, PackedLinear(getattr(block, name)))
+    return model
+
+
+def with_low_rank(model):
+    """Freezes the model and adds trained parts to q and v, as adapters do."""
+    model.requires_grad_(False)
+    for layer in model.model.layers:
+        for name in ("q_proj", "v_proj"):
+            setattr(layer.self_attn, name, LowRank(getattr(layer.self_attn, name)))
+    return model
+
+
+@pytest.mark.parametrize("attention", ["summary", "axial"])
+def test_a_packed_model_with_adapters_trains_saves_loads_and_generates(attention, tmp_path):
+    fold = {"fold": [0, 2, 4]}
+    model = with_low_rank(ours.prepare(packed_llama(), attention=attention, **fold))
+    queries = ours.summary_queries(model)
+    assert [tuple(value.shape) for value in queries.values()] == ([(2, 2, 1, 8)] * 2 if attention == "summary" else [])
+    trained_names = {name for name, value in model.named_parameters() if value.requires_grad}
+    assert len(trained_names) == 8 + len(queries)
+    optimizer = torch.optim.Adam([value for value in model.parameters() if value.requires_grad], lr=0.02)
+    ids = tokens(4, 24, words=7)
+    before = {name: value.detach().clone() for name, value in model.named_parameters()}
+    losses = []
+    for _ in range(20):
+        loss = model(ids, labels=ids).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] - 0.1
+    changed = {name for name, value in model.named_parameters() if not torch.equal(value, before[name])}
+    assert changed == trained_names
+    torch.save(model.state_dict(), tmp_path / "state.pt")
+    again = with_low_rank(ours.prepare(packed_llama(), attention=attention, **fold))
+    again.load_state_dict(torch.load(tmp_path / "state.pt"))
+    model.eval(), again.eval()
+    assert torch.equal(logits(model, ids), logits(again, ids))
+    out = again.generate(ids[:, :5], max_new_tokens=20, do_sample=False)
+    assert out.shape == (4, 25) and torch.equal(out, model.generate(ids[:, :5], max_new_tokens=20, do_sample=False))
+    whole = logits(again, out[:, :-1]).argmax(-1)[:, 4:]  # the cache's tokens are those of the whole text
+    assert torch.equal(whole, out[:, 5:])
+
+
+def test_axial_attention_is_the_operators():
+    model, ids = made(), tokens(1, 29)
+    plain = ours.prepare(transformers.LlamaForCausalLM(CONFIGS["llama"]()), attention="axial", fold=[0, 2, 4]).eval()
+    plain.load_state_dict({name: value for name, value in model.state_dict().items() if "latents" not in name})
+    assert plain.config.modewise["attention"]["type"] == "axial" and not ours.summary_queries(plain)
+    changed = ids.clone()
+    changed[0, 6] = (ids[0, 6] + 1) % WORDS  # position (0, 1, 2) of the fold
+    moved = (logits(plain, ids) - logits(plain, changed)).abs().amax(-1)[0] > 1e-6
+    places = [(t // 8, t // 4 % 2, t % 4) for t in range(29)]
+    assert moved.tolist() == [all(a >= b for a, b in zip(place, (0, 1, 2))) for place in places]
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"attention": "pooled"}, "lets each token see later ones"), ({"attention": "sparse"}, "is not one of summary, axial"),
+    ({"attention": "axial", "window": 4}, "attention 'axial' has no window, got 4")])  # fmt: skip
+def test_attention_types_that_do_not_fit_are_sentences(options, words):
+    with pytest.raises(ValueError, match=words):
+        ours.prepare(transformers.LlamaForCausalLM(CONFIGS["llama"]()), **options)

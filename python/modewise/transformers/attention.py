@@ -1,6 +1,7 @@
 """The attention function for the library's attention modules, and the hooks that add latents and options to them and disable
 their rotary embedding."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from transformers import initialization
 from modewise import ops
 from modewise._aliases import old_keywords
 from modewise.transformers.cache import adopt, layer_of
-from modewise.transformers.options import NAME, Options, configure, options_of, request, require, require_family
+from modewise.transformers.options import NAME, Options, configure, head_width, options_of, request, require, require_family
 
 LATENT_STD = 0.02  # for several summary tokens, which would stay equal from equal latents
 
@@ -96,6 +97,12 @@ def start(latents: Tensor) -> Tensor:
     return latents
 
 
+def number_type(config: Any) -> torch.dtype:
+    """The floating-point type of a model whose weights are packed integers."""
+    found = getattr(config, "dtype", None)
+    return found if isinstance(found, torch.dtype) else torch.get_default_dtype()
+
+
 def attach(attention: nn.Module, config: Any) -> None:
     """Sets the options and latents [m−1, G, r, d] of an attention module; keeps its existing latents of the levels and summary
     tokens that both have."""
@@ -105,9 +112,10 @@ def attach(attention: nn.Module, config: Any) -> None:
     if options.levels == 0:
         attention.register_parameter("latents", None)
         return
-    weight: Tensor = attention.k_proj.weight  # type: ignore[union-attr, assignment]
-    width = int(attention.head_dim)  # type: ignore[arg-type]
-    latents = torch.empty(options.levels, weight.shape[0] // width, options.summary_tokens, width, dtype=weight.dtype, device=weight.device)
+    weight: Tensor = next(itertools.chain(attention.k_proj.parameters(), attention.k_proj.buffers()))  # type: ignore[union-attr]
+    heads = int(config.num_key_value_heads)  # a packed weight does not have the size of its matrix
+    dtype = weight.dtype if weight.is_floating_point() else number_type(config)
+    latents = torch.empty(options.levels, heads, options.summary_tokens, head_width(config), dtype=dtype, device=weight.device)
     with torch.no_grad():
         start(latents)
         if before is not None:
@@ -171,17 +179,27 @@ def on_registration(parent: nn.Module, name: str, child: nn.Module | None) -> No
 
 
 @old_keywords({"slots": "summary_tokens"})
-def prepare(model: Any, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
-    """Converts a model of the library, trained or not, to modewise's exactly causal attention, in place, and returns it.
+def prepare(model: Any, *, attention: str = "summary", fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
+    """Converts a model of the library, trained or not, to modewise's attention, in place, and returns it. Weights may be packed
+    (4 or 8 bits): their layers stay as they are.
 
-    fold, summary_tokens, window: as for `configure`. Latents [m−1, G, r, d] become parameters of each attention module: create
+    attention, fold, summary_tokens, window: as for `configure`. Latents [m−1, G, r, d] become parameters of each attention module: create
     the optimizer afterwards. They initially pool blocks by the mean, so the model starts close to the original one. ValueError
     for incompatible sizes and unsupported architectures; the model is then unchanged.
     """
-    configure(model.config, fold=fold, summary_tokens=summary_tokens, window=window)
+    configure(model.config, attention=attention, fold=fold, summary_tokens=summary_tokens, window=window)
     for module in list(model.modules()):
         if isinstance(getattr(module, "rotary_emb", None), nn.Module):
             hook(module, module.rotary_emb)
         if hasattr(module, "k_proj") and hasattr(module, "head_dim"):
             attach(module, model.config)
     return model
+
+
+def summary_queries(model: Any, *, train: bool = True) -> dict[str, nn.Parameter]:
+    """The latents [m−1, G, r, d] of a prepared model by name, trainable (`train`) or frozen. Adapters such as those of PEFT freeze
+    all weights of a model: call this after them, and give its values to the optimizer."""
+    found = {name: value for name, value in model.named_parameters() if name.rsplit(".", 1)[-1] == "latents"}
+    for value in found.values():
+        value.requires_grad_(train)
+    return found

@@ -12,6 +12,7 @@ from modewise._aliases import ATTENTION_TYPES, old_keywords
 from modewise.nn.tensor_attention import TYPES_WITH_LATENTS, level_frequencies
 
 NAME = "modewise_causal"
+ATTENTION = ("summary", "axial")
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "modewise")
 Table = dict[str, Any]
 OLD_KEYS = {"form": "type", "slots": "summary_tokens"}  # of exports of earlier versions
@@ -51,11 +52,14 @@ def default_fold(context: int) -> list[int]:
     return [0, side, side]
 
 
-def attention_table(fold: Sequence[int], summary_tokens: int, window: int, context: int) -> Table:
-    """The complete table of summary attention in config.json. ValueError for incompatible sizes."""
+def attention_table(fold: Sequence[int], summary_tokens: int, window: int, context: int, attention: str = "summary") -> Table:
+    """The complete table of an attention type in config.json. ValueError for incompatible sizes and types that are not causal."""
+    require(attention != "pooled", "attention 'pooled' lets each token see later ones, and these models are causal: take 'summary' or 'axial'")
+    require(attention in ATTENTION, f"attention '{attention}' is not one of {', '.join(ATTENTION)}")
     sizes = list(fold) or default_fold(context)
-    return checked_table({"type": "summary", "fold": sizes, "window": window or 2 * sizes[-1], "summary_tokens": summary_tokens, "sinks": 0,
-                          "density": 0.1})  # fmt: skip
+    require(attention == "summary" or window == 0, f"attention '{attention}' has no window, got {window}")
+    return checked_table({"type": attention, "fold": sizes, "window": window or (2 * sizes[-1] if attention == "summary" else 0),
+                          "summary_tokens": summary_tokens, "sinks": 0, "density": 0.1})  # fmt: skip
 
 
 def current_table(table: Table) -> Table:
@@ -141,16 +145,17 @@ def options_of(config: Any) -> Options:
 
 
 @old_keywords({"slots": "summary_tokens"})
-def configure(config: Any, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
-    """Sets modewise's exactly causal attention in a config of the library and returns it: models created from the config use
-    it, and `save_pretrained` saves it.
+def configure(config: Any, *, attention: str = "summary", fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
+    """Sets modewise's attention in a config of the library and returns it: models created from the config use it, and
+    `save_pretrained` saves it.
 
-    fold: sizes n_1 … n_m of the fold of a text, last mode fastest, the first 0: grows with the text; (): three modes of about
+    attention: summary (exactly causal: each token sees all earlier ones) or axial (tensorized attention along each mode: the
+    tokens that are not later in any mode). fold: sizes n_1 … n_m of the fold of a text, last mode fastest, the first 0: grows with the text; (): three modes of about
     the cube root of `max_position_embeddings`. summary_tokens: per complete block. window: last tokens attended to one by one,
-    0: 2·n_m. ValueError for incompatible sizes and unsupported architectures.
+    0: 2·n_m; of summary attention alone. ValueError for incompatible sizes and unsupported architectures.
     """
     require_family(config)
-    table = attention_table(fold, summary_tokens, window, config.max_position_embeddings)
+    table = attention_table(fold, summary_tokens, window, config.max_position_embeddings, attention)
     before: Table | None = getattr(config, "modewise", None)
     lengths = {"level_lengths": True} if (config.rope_parameters or {}).get("rope_type") in ("yarn", "llama3") else None
     rope = before.get("rope") if before else lengths
