@@ -1,6 +1,7 @@
 // Test device (libtorch's PrivateUse1): its memory is CPU memory that is access-protected except while
 // libtorch copies from or to it. Operators of libtorch run on CPU copies. Code that accesses this memory as
-// if it were the CPU's ends the process (SIGSEGV).
+// if it were the CPU's ends the process (SIGSEGV). GUARDED_DEVICE_BYTES is the size of its memory,
+// GUARDED_DEVICE_COPIES the number of copies after which it is lost; none: no limit.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
@@ -19,8 +20,12 @@
 #include <torch/library.h>
 
 #include <array>
+#include <atomic>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <string>
 
 namespace modewise {
 namespace {
@@ -47,6 +52,11 @@ const bool registered = [] {
   return true;
 }();
 
+int64_t limit_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? std::numeric_limits<int64_t>::max() : std::stoll(text);
+}
+
 /// All memory blocks, their sizes, and the number of active copies on each.
 class Blocks {
  public:
@@ -56,6 +66,9 @@ class Blocks {
   }
 
   void* add(size_t bytes) {
+    static const int64_t size = limit_of("GUARDED_DEVICE_BYTES");
+    TORCH_CHECK_WITH(OutOfMemoryError, (bytes_ += static_cast<int64_t>(bytes)) <= size,
+                     "the guarded device has ", size, " bytes");
     void* block = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     TORCH_CHECK(block != MAP_FAILED, "no memory for ", bytes, " bytes of the guarded device");
     const std::lock_guard lock(mutex_);
@@ -65,6 +78,7 @@ class Blocks {
   static void remove(void* block) {
     const std::lock_guard lock(all().mutex_);
     munmap(block, all().blocks_.at(block).bytes);
+    all().bytes_ -= static_cast<int64_t>(all().blocks_.at(block).bytes);
     all().blocks_.erase(block);
   }
   void open(const at::Tensor& tensor) { change(tensor, 1, PROT_READ | PROT_WRITE); }
@@ -88,6 +102,7 @@ class Blocks {
 
   std::mutex mutex_;
   std::map<void*, Block> blocks_;
+  std::atomic<int64_t> bytes_ = 0;
 };
 
 struct GuardedAllocator final : c10::Allocator {
@@ -127,6 +142,8 @@ class OnCpu {
 };
 
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+  static std::atomic<int64_t> left = limit_of("GUARDED_DEVICE_COPIES");
+  if (--left < 0) throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, 719, "the guarded device is lost");
   const OnCpu source(from), target(to);
   target.view().copy_(source.view());
   return to;

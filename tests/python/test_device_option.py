@@ -142,3 +142,17 @@ def test_auto_is_the_cpu_where_there_is_no_other(tmp_path):
         pytest.skip("CUDA devices are set here")
     ok(*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--out", tmp_path / "run", "--device", "auto")
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["device"] in ("cpu", "cuda")
+
+
+@pytest.mark.skipif(DEVICE != "privateuseone", reason="limits of the guarded device")
+def test_a_device_that_is_full_or_lost_keeps_the_checkpoint(tmp_path):
+    command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=2", "--device", DEVICE]
+    command[command.index("--max-steps") + 1] = "500"
+    said = fails(1, "out of memory on the device at step 1 with train.batch_size = 8", "the guarded device has 40000 bytes", "no checkpoint was saved",
+                 "train.batch_size = 4 with train.accumulate = 2, train.recompute = true", "--device cpu",
+                 arguments=[*command, "--out", tmp_path / "full"], env={**THERE, "GUARDED_DEVICE_BYTES": "40000"})  # fmt: skip
+    assert "\n" not in said
+    fails(74, "the device failed (the guarded device is lost)", "--resume", arguments=[*command, "--out", tmp_path / "lost"],
+          env={**THERE, "GUARDED_DEVICE_COPIES": "6000"})  # fmt: skip
+    ended = ok("train", "forecast", "--resume", tmp_path / "lost", "--allow-config-changes", "--max-steps", "200", "--device", "cpu")
+    assert "resuming from step" in ended.stderr

@@ -23,6 +23,11 @@ bool is_allocation_failure(const std::string& message) {
          message.find("can't allocate memory") != std::string::npos;
 }
 
+std::string first_line(const c10::Error& error) {
+  const std::string text = error.what_without_backtrace();
+  return text.substr(0, text.find('\n'));
+}
+
 Failure failure_of(int exit_code, std::string_view text, LineBreaks breaks = LineBreaks::escaped) {
   return {exit_code, 0, escape_text(text, breaks)};
 }
@@ -42,6 +47,14 @@ Failure current_failure(bool with_backtrace) {
     return stopped_by(stopped.signal);
   } catch (const train::EvaluationInterrupted&) {
     return stopped_by(stop_signal());
+  } catch (const c10::OutOfMemoryError& error) {
+    return failure_of(1, fmt::format("out of memory on the device ({}); reduce the batch size or the model, or "
+                                     "take --device cpu",
+                                     first_line(error)));
+  } catch (const c10::AcceleratorError& error) {
+    return failure_of(74, fmt::format("the device failed ({}); a training goes on from its last checkpoint with "
+                                      "--resume, also with --device cpu",
+                                      first_line(error)));
   } catch (const c10::Error& error) {
     if (is_allocation_failure(error.what_without_backtrace()))
       return failure_of(1, fmt::format("out of memory ({}); reduce train.batch_size or the model",

@@ -1,6 +1,7 @@
 #include "modewise/train/loop/trainer.h"
 
 #include <ATen/core/grad_mode.h>
+#include <c10/util/Exception.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
@@ -79,6 +80,12 @@ class Trainer {
   TrainResult result(StopReason reason, int signal) const;
   [[noreturn]] void diverged(const std::string& what) const;
   [[noreturn]] void loss_diverged(double loss) const;
+  [[noreturn]] void out_of_memory(const c10::Error& error) const;
+  /// "the checkpoint of step 40 is intact".
+  std::string kept_checkpoint() const {
+    return saved_.first < 0 ? "no checkpoint was saved yet"
+                            : fmt::format("the checkpoint of step {} is intact", saved_.first);
+  }
   double epochs_done() const {
     return order_.steps_per_epoch() > 0
                ? static_cast<double>(state_.step) / static_cast<double>(order_.steps_per_epoch())
@@ -203,7 +210,11 @@ TrainResult Trainer::loop() {
                       order_.first_batch(total_steps_) * sharded_.own_parts(),
                       config_.prefetch * sharded_.own_parts());
     const double before = timing_.steps.seconds;
-    Timing::measure(timing_.steps, [&] { take_step(*batches); });
+    try {
+      Timing::measure(timing_.steps, [&] { take_step(*batches); });
+    } catch (const c10::OutOfMemoryError& error) {
+      out_of_memory(error);
+    }
     if (const std::string text = estimate_.add(timing_.steps.seconds - before, state_.step); !text.empty()) {
       progress->clear();
       spdlog::info("{}", text);
@@ -302,13 +313,23 @@ void Trainer::loss_diverged(double loss) const {
                        name.empty() ? "" : fmt::format(" and parameter '{}' is not finite", name)));
 }
 
+void Trainer::out_of_memory(const c10::Error& error) const {
+  const std::string text = error.what_without_backtrace();
+  const std::string smaller =
+      config_.batch_size == 1 ? ""
+                              : fmt::format("train.batch_size = {} with train.accumulate = {}, ",
+                                            (config_.batch_size + 1) / 2, 2 * config_.accumulate);
+  fail(ErrorKind::general,
+       "out of memory on the device at step {} with train.batch_size = {} ({}); {}. Less memory: {}{}a smaller "
+       "model, or --device cpu",
+       state_.step + 1, config_.batch_size, text.substr(0, text.find('\n')), kept_checkpoint(), smaller,
+       config_.recompute ? "" : "train.recompute = true, ");
+}
+
 void Trainer::diverged(const std::string& what) const {
-  const std::string kept = saved_.first < 0
-                               ? "no checkpoint was saved yet"
-                               : fmt::format("the checkpoint of step {} is intact", saved_.first);
   fail(ErrorKind::general,
        "training diverged at step {}: {}; {}. A smaller learning rate or clip_norm may help", state_.step + 1,
-       what, kept);
+       what, kept_checkpoint());
 }
 
 Metrics Trainer::task_metrics() {
