@@ -38,6 +38,11 @@ def subcommands(help_text):
     return re.findall(r"^  (\S+)", listed[1], re.M) if listed else []
 
 
+def range_text(text):
+    """The range of an option, without the largest integer and with a name for the empty text."""
+    return text.replace("one of , ", 'one of "", ').replace(" to 9.223372036854776e+18", "")
+
+
 def cell(text):
     return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("\n", " ")
 
@@ -53,7 +58,7 @@ def options_page(task):
         lines += ["", f"## {section or 'general'}", "", "| key | default | range | meaning |", "|---|---|---|---|"]
         for key, option in options:
             value = json.dumps(option["value"], ensure_ascii=False).replace("|", "\\|")
-            lines.append(f"| `{key}` | `{value}` | {cell(option['range'])} | {cell(option['help'])} |")
+            lines.append(f"| `{key}` | `{value}` | {cell(range_text(option['range']))} | {cell(option['help'])} |")
     return "\n".join(lines) + "\n"
 
 
@@ -146,5 +151,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
+    weight = {"results": 0.3, "changelog": 0.2, "renames": 0.2, "contributing": 0.3}  # of a page in searches; others 1
+    page.meta["search"] = {"boost": weight.get(page.file.src_uri.partition(".")[0].partition("-")[0], 1)}
     generated = page.file.generated_by is not None
     return markdown if generated else relink(markdown, f"docs/{page.file.src_uri}")

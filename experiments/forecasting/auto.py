@@ -13,7 +13,7 @@ vega_datasets and co2 and sunspots of statsmodels; elnino and macrodata of stats
 with a date. `pip install statsmodels vega_datasets pandas`.
 
 `published`: ETTh1, ETTm1, Weather and Exchange with the papers' protocol: a lookback of 96, horizons 96, 192, 336 and 720, ETT's 12, 4 and 4
-months; also prints the mean over the horizons and the lowest published one (all test windows; docs/results.md has the sources).
+months; also prints the mean over the horizons and the lowest published one (all test windows; docs/results-higher-order-transformers.md has the sources).
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""`python -m modewise …` is the program `modewise …`; under torchrun its processes train one model together, and
-`sweep --launcher ray` hands the runs of a sweep to Ray."""
+"""`python -m modewise …` is the program `modewise …`; under torchrun its processes train one model together,
+`sweep --launcher ray` hands the runs of a sweep to Ray, and `--cmake-dir` prints the folder for CMake's `modewise_DIR`."""
 
 import datetime
 import os
@@ -12,7 +12,7 @@ from torch._C._distributed_c10d import PrefixStore
 from torch.distributed.rendezvous import rendezvous
 
 from modewise import ray_sweep
-from modewise._native import PROGRAM, library_path, load_library
+from modewise._native import PACKAGE, PROGRAM, library_path, load_library
 
 
 def replace_process() -> None:
@@ -50,7 +50,17 @@ def run_in_group() -> None:
     os._exit(code)
 
 
-if int(os.environ.get("WORLD_SIZE", "1")) > 1 and "RANK" in os.environ:
+def cmake_folder() -> str:
+    """The folder of modewiseConfig.cmake; ends with an error in a clone, which has none."""
+    folder = PACKAGE / "lib" / "cmake" / "modewise"
+    if not (folder / "modewiseConfig.cmake").is_file():
+        sys.exit(f"error: {folder} has no modewiseConfig.cmake: install a wheel, or in a clone `cmake --install build --prefix P`, and use P/lib/cmake/modewise")
+    return str(folder)
+
+
+if sys.argv[1:] == ["--cmake-dir"]:
+    print(cmake_folder())
+elif int(os.environ.get("WORLD_SIZE", "1")) > 1 and "RANK" in os.environ:
     run_in_group()
 elif ray_sweep.wanted(sys.argv[1:]):
     sys.exit(ray_sweep.main(sys.argv[1:]))

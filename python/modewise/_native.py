@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 
 import torch
 
@@ -32,18 +33,24 @@ def require_torch(built_for: str, installed: str) -> None:
                           f"install torch {wanted} (pip install 'torch=={wanted}.*'), or build modewise against this torch")  # fmt: skip
 
 
+def load_remedy(reason: str) -> str:
+    """What to do about a library that does not load."""
+    if wanted := re.search(r"`?GLIBC_([0-9.]+)'? not found", reason):
+        return f"it needs glibc {wanted[1]} or later, and this system has {os.confstr('CS_GNU_LIBC_VERSION')}: use a newer system, or build the clone here with ./dev build"
+    return "build it with ./dev build in the clone, or install the package again"
+
+
 def load_library(name: str) -> None:
     """Loads lib<name>.so and the libraries it links, torch (imported above) among them. ImportError with the remedy if it
     does not exist or does not load."""
     file = NATIVE / "lib" / f"lib{name}.so"
-    remedy = "build it with ./dev build in the clone, or install the package again"
     if not file.is_file():
-        raise ImportError(f"modewise: {file} does not exist: {remedy}")
+        raise ImportError(f"modewise: {file} does not exist: {load_remedy('')}")
     try:
         torch.ops.load_library(str(file))
     except OSError as error:
         why = str(error.__cause__ or error).splitlines()[0]
-        raise ImportError(f"modewise: {file} cannot be loaded ({why}): {remedy}") from error
+        raise ImportError(f"modewise: {file} cannot be loaded ({why}): {load_remedy(why)}") from error
 
 
 def library_path() -> str:

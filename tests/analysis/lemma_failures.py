@@ -1,4 +1,4 @@
-"""Failure rates of Lemma B.1 of "Tensorized Attention" with the printed number of rows: the figures of docs/analysis.md.
+"""Failure rates of Lemma B.1 of "Tensorized Attention" with the printed number of rows: the figures of docs/results-tensorized-attention.md.
 
     python tests/analysis/lemma_failures.py          # about a minute, one thread; numpy's generator, seed 0
 
