@@ -13,6 +13,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/fields.h"
 #include "modewise/models/encoder_config.h"
+#include "modewise/models/own_options.h"
 #include "modewise/nn/initializer.h"
 #include "modewise/nn/layers/cost.h"
 
@@ -72,11 +73,12 @@ bool lies_in(std::string_view path, std::string_view name);
 
 /// Registry entry of a model. Each model family has one registry. CostOptions: further arguments of its cost.
 /// A model's own options are nested under its name (`dlinear.kernel`); no other model uses them.
+/// A row names its members (`.name = "hot", .make = …`), which may be in the model's file.
 template <class Config, class Shape, class Model, class... CostOptions>
 struct ModelRow {
   std::string name;
-  std::string mechanism;  // TokenEncoder's attention; "" for models without a token encoder
-  SharedOptions shared;   // shared options that it uses
+  std::string mechanism = {};  // TokenEncoder's attention; "" for models without a token encoder
+  SharedOptions shared = {};   // shared options that it uses
   std::shared_ptr<Model> (*make)(const Config& config, const Shape& shape, nn::Initializer& init) = nullptr;
   /// Cost of one sample, by formula, of a valid config; null for models without trained parameters.
   nn::ModelCost (*cost)(const Config& config, const Shape& shape, CostOptions... options) = nullptr;
@@ -85,6 +87,8 @@ struct ModelRow {
   /// Throws a config error that starts with `source`.
   void (*check)(const Config& config, const Shape& shape, const std::string& source) = nullptr;
   std::string old_name = {};  // deprecated name, still accepted; "": none
+  /// Adds its own options, `own_options<Struct>`; null: it has none, or they are members of Config.
+  void (*own)(OwnOptions& options, const std::string& name) = nullptr;
 
   bool is_called(std::string_view said) const { return said == name || (said == old_name && !said.empty()); }
   /// Whether the model has the option `path`: "name", one of its own, or a shared one that it lists.

@@ -5,6 +5,8 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -98,7 +100,7 @@ double largest(const at::Tensor& x) {
   return x.abs().max().item<double>();
 }
 
-class Oracle : public testing::TestWithParam<const char*> {};
+class Oracle : public testing::TestWithParam<std::string> {};
 
 TEST_P(Oracle, OutputAgreesInDoublePrecision) {
   Case c = load_case(GetParam(), at::kDouble);
@@ -130,15 +132,32 @@ TEST_P(Oracle, GradientOfEveryParameterAgrees) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, Oracle,
-    testing::Values("hot_release", "hot_release_order3", "hot_paper", "hot_paper_product", "hot_default",
-                    "hot_missing_order3", "hot_missing_sum", "transformer_missing", "spatial_missing",
-                    "temporal_missing", "dlinear", "dlinear_individual", "nlinear", "rlinear", "patchtst",
-                    "patchtst_training", "itransformer", "itransformer_missing", "dlinear_cycle",
-                    "nlinear_cycle", "rlinear_cycle", "patchtst_cycle", "itransformer_cycle", "tide",
-                    "tide_known", "tide_known_missing", "hot_known", "hot_known_missing"),
-    [](const auto& param) { return std::string(param.param); });
+/// The records of make_vectors.py: those with a forecaster's settings and gradients.
+std::vector<std::string> recorded_cases() {
+  std::vector<std::string> names;
+  const std::string folder = std::string(MODEWISE_SOURCE_DIR) + "/tests/models/vectors";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    const nlohmann::json record = nlohmann::json::parse(read_file(entry.path()));
+    if (record.is_object() && record.contains("gradient_checks"))
+      names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Oracle, testing::ValuesIn(recorded_cases()),
+                         [](const auto& param) { return param.param; });
+
+TEST(OracleRecords, IncludeEveryTrainedModel) {
+  const std::vector<std::string> cases = recorded_cases();
+  EXPECT_GE(cases.size(), 28u);
+  for (const ForecasterRow& row : forecasters()) {
+    if (row.cost == nullptr || row.name == "ensemble") continue;
+    EXPECT_TRUE(std::ranges::any_of(cases, [&](const std::string& one) { return one.starts_with(row.name); }))
+        << "no tests/models/vectors/" << row.name << "*.json, written by make_vectors.py";
+  }
+}
 
 }  // namespace
 }  // namespace modewise::models

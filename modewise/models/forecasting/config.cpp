@@ -48,26 +48,7 @@ void FutureCovariateConfig::fields(Fields& f) {
       {.min = 0, .max = 65536});
 }
 
-void TideConfig::fields(Fields& f) {
-  f.add("step_width", step_width, "decoder outputs per step of the horizon", {.min = 1, .max = 65536});
-  f.add("norm", norm, "LayerNorm after the residual blocks");
-}
-
-void DLinearConfig::fields(Fields& f) {
-  f.add("kernel", kernel, "rows of the moving average, odd", {.min = 1, .max = 100001});
-}
-
-void RidgeConfig::fields(Fields& f) {
-  f.add("penalty", penalty,
-        "penalty, in units of the mean square of a lag times the number of windows; 0: lowest "
-        "validation error",
-        {.min = 0, .max = 1e9});
-}
-
-void EtsConfig::fields(Fields& f) {
-  f.add("form", form,
-        "error, trend and season, such as ANN, AAN, AAdN, ANA, AAA, AAdA, MAM; auto: smallest AICc");
-}
+ForecasterConfig::ForecasterConfig() : own(own_options_of(forecasters())) {}
 
 void ForecasterConfig::fields(Fields& f) {
   choice_fields(f, *this, names_of(forecasters()), "its authors' values", "the hot family");
@@ -84,10 +65,7 @@ void ForecasterConfig::fields(Fields& f) {
   f.group("attention", attention);
   f.group("head", head);
   f.group("future_covariates", known);
-  f.group("tide", tide);
-  f.group("dlinear", dlinear);
-  f.group("ridge", ridge);
-  f.group("ets", ets);
+  own.fields(f);
   f.group("ensemble", ensemble);
 }
 

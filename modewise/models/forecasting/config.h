@@ -50,27 +50,6 @@ struct FutureCovariateConfig {
   void fields(Fields& fields);
 };
 
-struct TideConfig {
-  int64_t step_width = 8;  // p: decoder outputs per step
-  bool norm = true;        // LayerNorm after each residual block but the last
-  void fields(Fields& fields);
-};
-
-struct DLinearConfig {
-  int64_t kernel = 25;  // rows of the moving average, odd
-  void fields(Fields& fields);
-};
-
-struct RidgeConfig {
-  double penalty = 0;  // 0: chosen on the validation split
-  void fields(Fields& fields);
-};
-
-struct EtsConfig {
-  std::string form = "auto";  // auto | "ANN", "AAdA", "MAM" …
-  void fields(Fields& fields);
-};
-
 struct ForecasterConfig : ModelChoice, EncoderConfig {
   static constexpr int64_t kUsualPeriod = 24;
 
@@ -81,12 +60,10 @@ struct ForecasterConfig : ModelChoice, EncoderConfig {
   PatchConfig patch;
   HeadConfig head;
   FutureCovariateConfig known;
-  TideConfig tide;
-  DLinearConfig dlinear;
-  RidgeConfig ridge;
-  EtsConfig ets;
+  OwnOptions own;  // of single models, declared in their files
   EnsembleConfig ensemble;
 
+  ForecasterConfig();
   void fields(Fields& fields);
 
   int64_t season() const { return period > 0 ? period : kUsualPeriod; }
@@ -104,8 +81,13 @@ struct ForecasterConfig : ModelChoice, EncoderConfig {
 void validate(const ForecasterConfig& config, const ForecastShape& shape,
               const std::string& source = "model");
 
+/// Throws a config error for patches that do not fit the lookback.
+void check_patches(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source);
+/// Throws a config error if the heads do not divide the width.
+void check_heads(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source);
+
 using ForecasterRow = ModelRow<ForecasterConfig, ForecastShape, Forecaster, Projection>;
-/// Registry of all forecasters.
+/// Registry of all forecasters. The row of a model is in its file.
 const std::vector<ForecasterRow>& forecasters();
 /// Whether the model uses future covariates: data.future_covariates, data.calendar.
 bool uses_future_covariates(const ForecasterRow& row);

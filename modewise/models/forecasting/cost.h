@@ -13,17 +13,15 @@ namespace modewise::models {
 nn::ModelCost forecaster_cost(const ForecasterConfig& config, const ForecastShape& shape,
                               Projection projection = Projection::pooled);
 
-// Costs of the rows of forecasters(). Only token models, and ensembles of them, have a projection.
-nn::ModelCost token_forecaster_cost(const ForecasterConfig& config, const ForecastShape& shape,
-                                    Projection projection);
-nn::ModelCost patchtst_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
-nn::ModelCost itransformer_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
-nn::ModelCost tide_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
-nn::ModelCost dlinear_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
-/// Cost of nlinear and rlinear.
-nn::ModelCost linear_forecaster_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection);
-/// The sum of the members, which are frozen, so no activations are kept.
-nn::ModelCost forecaster_members_cost(const ForecasterConfig& config, const ForecastShape& shape,
-                                      Projection projection);
+// Shared parts of the models' costs.
+/// Outputs of a series: H, or H · Q.
+int64_t forecast_outputs(const ForecastShape& shape);
+/// Learned parameters of the window normalization.
+void add_window_cost(nn::CostAccount& account, const WindowConfig& window, const ForecastShape& shape);
+/// Number of series positions with their own future covariates.
+double covariate_places(const ForecastShape& shape);
+/// Standard transformer layers over `tokens` tokens per row, `rows` rows per sample.
+void add_transformer_layers(nn::CostAccount& account, const ForecasterConfig& config, double rows,
+                            double tokens);
 
 }  // namespace modewise::models

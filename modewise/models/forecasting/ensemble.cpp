@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "modewise/core/error.h"
+#include "modewise/models/forecasting/cost.h"
 #include "modewise/models/saved_config.h"
 #include "modewise/ops/dense/matmul.h"
 
@@ -215,6 +217,45 @@ bool EnsembleForecaster::refits() const {
 
 void EnsembleForecaster::refit(const FittingRows& rows) {
   for (const auto& member : members_) member->refit(rows);
+}
+
+namespace {
+
+void check_ensemble(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(!config.ensemble.members.empty(), ErrorKind::config, "{}: ensemble.members is empty", source);
+  for (size_t i = 0; i < config.ensemble.members.size(); ++i) {
+    const std::string place = fmt::format("{}: ensemble.members, member {}", source, i + 1);
+    const EnsembleMember member = EnsembleMember::from_toml(config.ensemble.members[i], place);
+    require(member.model.name != "ensemble", ErrorKind::config, "{}: an ensemble cannot contain an ensemble",
+            place);
+    require(member.lookback <= shape.lookback, ErrorKind::config,
+            "{}: its lookback of {} rows exceeds the ensemble's, {}", place, member.lookback, shape.lookback);
+    ForecastShape of_member = shape;
+    of_member.lookback = member.lookback;
+    validate(member.model, of_member, place);
+  }
+}
+
+/// The sum of the members, which are frozen, so no activations are kept.
+nn::ModelCost forecaster_members_cost(const ForecasterConfig& config, const ForecastShape& shape,
+                                      Projection projection) {
+  nn::ModelCost out;
+  for (const std::string& text : config.ensemble.members) {
+    const EnsembleMember member = EnsembleMember::from_toml(text, "model.ensemble.members");
+    ForecastShape of_member = shape;
+    of_member.lookback = member.lookback;
+    add_parts(out, forecaster_cost(member.model, of_member, projection));
+  }
+  return out;
+}
+
+}  // namespace
+
+ForecasterRow ensemble_row() {
+  return {.name = "ensemble",
+          .make = make_model<EnsembleForecaster>,
+          .cost = forecaster_members_cost,
+          .check = check_ensemble};
 }
 
 }  // namespace modewise::models

@@ -1,15 +1,54 @@
-#include "modewise/models/forecasting/ets.h"
+// ETS forecaster: local exponential smoothing of each series.
 
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/local_forecaster.h"
+#include "modewise/models/forecasting/smoothing_fit.h"
+#include "modewise/nn/initializer.h"
 
 namespace modewise::models {
 namespace {
+
+struct EtsConfig {
+  std::string form = "auto";  // auto | "ANN", "AAdA", "MAM" …
+  void fields(Fields& fields);
+};
+
+void EtsConfig::fields(Fields& f) {
+  f.add("form", form,
+        "error, trend and season, such as ANN, AAN, AAdN, ANA, AAA, AAdA, MAM; auto: smallest AICc");
+}
+
+/// Model form (smallest AICc for form = "auto") and parameters of each series are fitted to its last training
+/// rows, at most 1,000 or three periods. At each origin the states are filtered through the window from
+/// maximum-likelihood initial states (fit_states); a window with a non-positive value uses the additive form.
+/// Quantiles assume normal errors with the fitted variance; multiplicative forms use 400 simulated paths with
+/// errors drawn from the seed.
+class EtsForecaster : public LocalForecaster {
+ public:
+  EtsForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
+
+ protected:
+  void forecast(int64_t series, std::span<const double> history, std::span<double> out) const override;
+  void fit_series(int64_t series, std::span<const double> history) override;
+
+ private:
+  SmoothingForm form_of(int64_t series) const;
+
+  std::string form_;
+  std::vector<double> noise_;                  // [400, H]; empty for point forecasts
+  at::Tensor forms_, parameters_, variances_;  // [S, 4] int64 characters, [S, 4], [S]
+};
 
 constexpr int64_t kPaths = 400;
 
@@ -21,11 +60,9 @@ double quantile_of(std::span<const double> ascending, double level) {
   return ascending[below] + (place - static_cast<double>(below)) * (ascending[above] - ascending[below]);
 }
 
-}  // namespace
-
 EtsForecaster::EtsForecaster(const ForecasterConfig& config, const ForecastShape& shape,
                              nn::Initializer& init)
-    : LocalForecaster(shape, config.season()), form_(config.ets.form) {
+    : LocalForecaster(shape, config.season()), form_(config.own.of<EtsConfig>().form) {
   const int64_t series = shape.series_count();
   const SmoothingForm level;
   forms_ = register_buffer("forms", at::tensor({int64_t{level.error}, int64_t{level.trend},
@@ -97,6 +134,28 @@ void EtsForecaster::forecast(int64_t series, std::span<const double> history, st
     std::sort(step.begin(), step.end());
     for (const double level : levels()) out[at++] = quantile_of(step, level);
   }
+}
+
+void check_ets(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  const std::string& name = config.own.of<EtsConfig>().form;
+  if (name == "auto") return;
+  const SmoothingForm form = smoothing_form(name, source);
+  const int64_t period = config.season();
+  require(!form.has_season() || (period > 1 && shape.lookback >= min_rows(form, period)), ErrorKind::config,
+          "{}: ets.form = \"{}\" with period = {} needs a period of at least 2 and a lookback "
+          "of at least {} rows, "
+          "got {}",
+          source, name, period, min_rows(form, period), shape.lookback);
+}
+
+}  // namespace
+
+ForecasterRow ets_row() {
+  return {.name = "ets",
+          .shared = {"period"},
+          .make = make_model<EtsForecaster>,
+          .check = check_ets,
+          .own = own_options<EtsConfig>};
 }
 
 }  // namespace modewise::models

@@ -1,6 +1,49 @@
-#include "modewise/models/forecasting/itransformer.h"
+// iTransformer (Liu et al., ICLR 2024): each series' whole window is one token; post-norm encoder over the
+// series. The authors' time feature tokens are not used.
+
+#include <memory>
+#include <optional>
+
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/cost.h"
+#include "modewise/models/forecasting/learned_forecaster.h"
+#include "modewise/nn/attention/attention.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/nn/layers/feed_forward.h"
+#include "modewise/nn/layers/layer_norm.h"
+#include "modewise/nn/layers/module_list.h"
 
 namespace modewise::models {
+namespace {
+
+class ITransformerLayer : public torch::nn::Module {
+ public:
+  ITransformerLayer(const ForecasterConfig& config, nn::Initializer& init);
+
+  /// x [B, N, D]; mask [B, N] bool or none: true for series with any observed cell.
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask);
+
+ private:
+  std::shared_ptr<nn::TokenAttention> attention_;
+  std::shared_ptr<nn::GELUNetwork> feed_forward_;
+  std::shared_ptr<nn::LayerNorm> norm1_, norm2_;
+  std::shared_ptr<nn::Dropout> dropout1_, dropout2_;
+};
+
+class ITransformer : public LearnedForecaster {
+ public:
+  ITransformer(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
+
+ protected:
+  at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) override;
+
+ private:
+  bool bfloat16_;
+  std::shared_ptr<nn::Linear> embedding_, projector_;
+  std::shared_ptr<nn::Dropout> dropout_;
+  std::shared_ptr<nn::ModuleList<ITransformerLayer>> layers_;
+  std::shared_ptr<nn::LayerNorm> norm_;
+};
 
 ITransformerLayer::ITransformerLayer(const ForecasterConfig& config, nn::Initializer& init)
     : attention_(register_module(
@@ -41,6 +84,39 @@ at::Tensor ITransformer::raw_forecast(const at::Tensor& values, const ForecastIn
   std::vector<int64_t> sizes = values.sizes().vec();
   sizes.back() = outputs();
   return projector_->forward(norm_->forward(x)).view(sizes);
+}
+
+void use_itransformer(ForecasterConfig& config) {
+  config.width = 512;
+  config.hidden = 512;
+  config.heads = 8;
+  config.feed_forward = "gelu";
+}
+
+nn::ModelCost itransformer_cost(const ForecasterConfig& config, const ForecastShape& shape,
+                                Projection /*projection*/) {
+  nn::CostAccount account(config.precision);
+  account.layer("embedding");
+  add_window_cost(account, config.window, shape);
+  const auto series = static_cast<double>(shape.series_count());
+  account.linear("embedding", shape.lookback, config.width, series);
+  account.keep(series * static_cast<double>(shape.lookback + 2 * config.width));
+  add_transformer_layers(account, config, 1, series);
+  account.layer("head");
+  account.norm(config.width, series);
+  account.linear("head", config.width, forecast_outputs(shape), series);
+  return std::move(account).cost({shape.series_count()});
+}
+
+}  // namespace
+
+ForecasterRow itransformer_row() {
+  return {.name = "itransformer",
+          .shared = {"precision", "width", "hidden", "layers", "heads", "dropout", "window"},
+          .make = make_model<ITransformer>,
+          .cost = itransformer_cost,
+          .defaults = use_itransformer,
+          .check = check_heads};
 }
 
 }  // namespace modewise::models

@@ -1,4 +1,4 @@
-#include "modewise/models/forecasting/naive_forecasters.h"
+// Naive forecasters without parameters, as baselines.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -7,10 +7,39 @@
 
 #include <algorithm>
 
+#include "modewise/core/error.h"
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/forecaster.h"
 #include "modewise/nn/embedding/window_normalization.h"
 
 namespace modewise::models {
 namespace {
+
+/// Naive method: repeats the last observed value of each series; 0 (the training mean) if nothing was
+/// observed. All quantiles are equal to it.
+class RepeatForecaster : public Forecaster {
+ public:
+  explicit RepeatForecaster(const ForecastShape& shape) : Forecaster(shape) {}
+  at::Tensor forward(const ForecastInput& input) override;
+  bool local() const override { return true; }
+};
+
+/// Seasonal naive method: the value of the same phase in the newest season in which it was observed; else as
+/// repeat. With drift (Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 5.2), each season
+/// between a value and its forecast adds the mean change from one season of the window to the next, over
+/// cells observed in both; 0 if there are none. Period 1 gives the drift method: the line through first and
+/// last value.
+class SeasonalForecaster : public Forecaster {
+ public:
+  SeasonalForecaster(const ForecastShape& shape, int64_t period, bool drift = false)
+      : Forecaster(shape), period_(period), drift_(drift) {}
+  at::Tensor forward(const ForecastInput& input) override;
+  bool local() const override { return true; }
+
+ private:
+  int64_t period_;
+  bool drift_;
+};
 
 std::vector<int64_t> with_last(at::IntArrayRef sizes, int64_t last) {
   std::vector<int64_t> out = sizes.vec();
@@ -38,8 +67,6 @@ at::Tensor mean_step(const at::Tensor& past, const at::Tensor& observed, int64_t
          both.sum(-1, true).clamp_min(1);
 }
 
-}  // namespace
-
 at::Tensor RepeatForecaster::forward(const ForecastInput& input) {
   const at::Tensor past = checked_past(input);
   const at::Tensor last = nn::last_observed(past, input.observed);
@@ -66,6 +93,36 @@ at::Tensor SeasonalForecaster::forward(const ForecastInput& input) {
   at::Tensor forecast = season.index_select(-1, steps.remainder(period_));
   if (drift_) forecast = forecast + drift * (steps.floor_divide(period_) + 1);
   return with_levels(forecast, shape());
+}
+
+void check_period(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(config.season() <= shape.lookback, ErrorKind::config,
+          "{}: period = {} is longer than the lookback of {} rows", source, config.season(), shape.lookback);
+}
+
+template <bool kDrift>
+std::shared_ptr<Forecaster> make_seasonal(const ForecasterConfig& config, const ForecastShape& shape,
+                                          nn::Initializer& /*init*/) {
+  return std::make_shared<SeasonalForecaster>(shape, config.season(), kDrift);
+}
+
+std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, const ForecastShape& shape,
+                                        nn::Initializer& /*init*/) {
+  return std::make_shared<RepeatForecaster>(shape);
+}
+
+}  // namespace
+
+ForecasterRow seasonal_row() {
+  return {.name = "seasonal", .shared = {"period"}, .make = make_seasonal<false>, .check = check_period};
+}
+
+ForecasterRow seasonal_drift_row() {
+  return {.name = "seasonal-drift", .shared = {"period"}, .make = make_seasonal<true>, .check = check_period};
+}
+
+ForecasterRow repeat_row() {
+  return {.name = "repeat", .make = make_repeat};
 }
 
 }  // namespace modewise::models

@@ -1,13 +1,59 @@
-#include "modewise/models/forecasting/patchtst.h"
+// PatchTST (Nie et al., ICLR 2023) as in the authors' supervised code: channel independence, patches with one
+// stride of end padding, learned position embeddings, post-norm encoder with batch normalisation, residual
+// attention scores (He et al. 2021), flatten head.
 
 #include <ATen/ops/cat.h>
 
 #include <cmath>
+#include <memory>
 
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/cost.h"
+#include "modewise/models/forecasting/learned_forecaster.h"
+#include "modewise/nn/layers/batch_norm.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/nn/layers/feed_forward.h"
+#include "modewise/nn/layers/linear.h"
+#include "modewise/nn/layers/module_list.h"
 #include "modewise/ops/attention/softmax.h"
 #include "modewise/ops/dense/matmul.h"
 
 namespace modewise::models {
+namespace {
+
+class PatchTSTLayer : public torch::nn::Module {
+ public:
+  PatchTSTLayer(const ForecasterConfig& config, nn::Initializer& init);
+
+  /// x [R, P, D] (R = B · N rows). Replaces `scores` [R, H, P, P] of the previous layer (or undefined) with
+  /// this layer's.
+  at::Tensor forward(const at::Tensor& x, at::Tensor& scores);
+
+ private:
+  at::Tensor attend(const at::Tensor& x, at::Tensor& scores) const;
+
+  int64_t heads_;
+  std::shared_ptr<nn::Linear> query_, key_, value_, out_;
+  std::shared_ptr<nn::Dropout> weight_dropout_, projection_dropout_, attention_dropout_, feed_dropout_;
+  std::shared_ptr<nn::BatchNorm> attention_norm_, feed_norm_;
+  std::shared_ptr<nn::GELUNetwork> feed_forward_;
+};
+
+class PatchTST : public LearnedForecaster {
+ public:
+  PatchTST(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
+
+ protected:
+  at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) override;
+
+ private:
+  int64_t length_, stride_, patches_;
+  bool bfloat16_;
+  std::shared_ptr<nn::Linear> embedding_, head_;
+  at::Tensor positions_;  // [P, D]
+  std::shared_ptr<nn::Dropout> dropout_, head_dropout_;
+  std::shared_ptr<nn::ModuleList<PatchTSTLayer>> layers_;
+};
 
 PatchTSTLayer::PatchTSTLayer(const ForecasterConfig& config, nn::Initializer& init)
     : heads_(config.heads),
@@ -72,6 +118,48 @@ at::Tensor PatchTST::raw_forecast(const at::Tensor& values, const ForecastInput&
   std::vector<int64_t> sizes = values.sizes().vec();
   sizes.back() = outputs();
   return x.view(sizes);
+}
+
+void use_patchtst(ForecasterConfig& config) {
+  config.width = 128;
+  config.hidden = 256;
+  config.blocks = 3;
+  config.heads = 16;
+  config.dropout = 0.2;
+  config.feed_forward = "gelu";
+}
+
+void check_patchtst(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  check_patches(config, shape, source);
+  check_heads(config, shape, source);
+}
+
+nn::ModelCost patchtst_cost(const ForecasterConfig& config, const ForecastShape& shape,
+                            Projection /*projection*/) {
+  nn::CostAccount account(config.precision);
+  account.layer("embedding");
+  add_window_cost(account, config.window, shape);
+  const int64_t patches = (shape.lookback - config.patch.length) / config.patch.stride + 2;
+  const auto series = static_cast<double>(shape.series_count()), p = static_cast<double>(patches);
+  account.linear("embedding", config.patch.length, config.width, series * p);
+  account.add("position embeddings", patches * config.width, 0);
+  account.keep(series * p * static_cast<double>(config.patch.length + config.width));
+  add_transformer_layers(account, config, series, p);
+  account.layer("head");
+  account.linear("head", patches * config.width, forecast_outputs(shape), series);
+  return std::move(account).cost({patches});
+}
+
+}  // namespace
+
+ForecasterRow patchtst_row() {
+  return {.name = "patchtst",
+          .shared = {"precision", "width", "hidden", "layers", "heads", "dropout", "window", "patch.length",
+                     "patch.stride", "attention.dropout", "head.dropout"},
+          .make = make_model<PatchTST>,
+          .cost = patchtst_cost,
+          .defaults = use_patchtst,
+          .check = check_patchtst};
 }
 
 }  // namespace modewise::models

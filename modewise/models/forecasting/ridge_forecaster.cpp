@@ -19,6 +19,18 @@
 namespace modewise::models {
 namespace {
 
+struct RidgeConfig {
+  double penalty = 0;  // 0: chosen on the validation split
+  void fields(Fields& fields);
+};
+
+void RidgeConfig::fields(Fields& f) {
+  f.add("penalty", penalty,
+        "penalty, in units of the mean square of a lag times the number of windows; 0: lowest "
+        "validation error",
+        {.min = 0, .max = 1e9});
+}
+
 /// Σ z zᵀ and Σ z as tensors, split into lags x and steps y.
 struct Blocks {
   Blocks(const WindowSums& sums, int64_t lookback) : count(sums.count) {
@@ -64,6 +76,11 @@ std::vector<int64_t> whole_windows(std::span<const int64_t> starts, const bool* 
   return whole;
 }
 
+void use_ridge(ForecasterConfig& config) {
+  config.window.centre = "last";
+  config.window.scale = "none";
+}
+
 }  // namespace
 
 std::vector<RidgeMap> ridge_maps(const WindowSums& sums, int64_t lookback, std::span<const double> alphas) {
@@ -99,7 +116,7 @@ RidgeForecaster::RidgeForecaster(const ForecasterConfig& config, const ForecastS
     : Forecaster(shape),
       centre_(config.window.centre),
       individual_(config.individual),
-      penalty_(config.ridge.penalty),
+      penalty_(config.own.of<RidgeConfig>().penalty),
       window_(register_module(
           "window", std::make_shared<nn::WindowNormalization>(shape.series, normalization(centre_)))) {
   const int64_t maps = individual_ ? shape.series_count() : 1;
@@ -184,6 +201,14 @@ at::Tensor RidgeForecaster::forward(const ForecastInput& input) {
   if (!normal_.defined()) return mean;
   return mean.unsqueeze(-1) +
          stddev.unsqueeze(-1) * normal_.to(x.scalar_type());  // [H, Q] or [N_1…N_j, H, Q] for each window
+}
+
+ForecasterRow ridge_row() {
+  return {.name = "ridge",
+          .shared = {"individual", "window.centre"},
+          .make = make_model<RidgeForecaster>,
+          .defaults = use_ridge,
+          .own = own_options<RidgeConfig>};
 }
 
 }  // namespace modewise::models

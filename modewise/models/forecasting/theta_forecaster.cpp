@@ -1,12 +1,35 @@
-#include "modewise/models/forecasting/theta_forecaster.h"
+// Theta forecaster: the Theta method per series.
 
 #include <ATen/ops/ones.h>
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/local_forecaster.h"
 #include "modewise/models/forecasting/seasonal_adjustment.h"
+#include "modewise/models/forecasting/theta.h"
 
 namespace modewise::models {
+namespace {
+
+/// Theta method, refitted to each window. If a series' last training rows (at most 1,000 or three periods)
+/// are seasonal, the window is seasonally adjusted (seasonal_adjustment.h) and the season is added back to
+/// the forecast; a multiplicative season also scales the standard deviation. Models theta, optimised-theta
+/// and dynamic-theta.
+class ThetaForecaster : public LocalForecaster {
+ public:
+  ThetaForecaster(const ForecasterConfig& config, const ForecastShape& shape, ThetaForm form);
+
+ protected:
+  void forecast(int64_t series, std::span<const double> history, std::span<double> out) const override;
+  void fit_series(int64_t series, std::span<const double> history) override;
+
+ private:
+  ThetaForm form_;
+  at::Tensor seasonal_;  // [S] int64: whether each series is seasonal; 1 before the fit
+};
 
 ThetaForecaster::ThetaForecaster(const ForecasterConfig& config, const ForecastShape& shape, ThetaForm form)
     : LocalForecaster(shape, config.season()),
@@ -30,6 +53,26 @@ void ThetaForecaster::forecast(int64_t series, std::span<const double> history, 
     if (season.multiplicative) steps.stddev[step] = season.put_back(steps.stddev[step], row);
   }
   write_normal(steps, out);
+}
+
+template <ThetaForm kForm>
+std::shared_ptr<Forecaster> make_theta(const ForecasterConfig& config, const ForecastShape& shape,
+                                       nn::Initializer& /*init*/) {
+  return std::make_shared<ThetaForecaster>(config, shape, kForm);
+}
+
+}  // namespace
+
+ForecasterRow theta_row() {
+  return {.name = "theta", .shared = {"period"}, .make = make_theta<ThetaForm::standard>};
+}
+
+ForecasterRow optimised_theta_row() {
+  return {.name = "optimised-theta", .shared = {"period"}, .make = make_theta<ThetaForm::optimised>};
+}
+
+ForecasterRow dynamic_theta_row() {
+  return {.name = "dynamic-theta", .shared = {"period"}, .make = make_theta<ThetaForm::dynamic>};
 }
 
 }  // namespace modewise::models

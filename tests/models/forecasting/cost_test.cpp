@@ -83,29 +83,30 @@ TEST_P(ParameterCount, EqualsTheBuiltModel) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, ParameterCount,
-    testing::Values(
-        std::vector<std::string>{}, std::vector<std::string>{"preset=release"},
-        std::vector<std::string>{"preset=paper"},
-        std::vector<std::string>{"window.cycle=24", "window.affine=true", "position.encoding=learned",
-                                 "layer_scale=0.1", "head.skip=individual", "head.time=attention"},
-        std::vector<std::string>{"head.skip=shared", "head.time=mean", "position.encoding=sincos",
-                                 "attention.share_modes=true"},
-        std::vector<std::string>{"attention.kernel=linear", "attention.attend_modes=[0,2]"},
-        std::vector<std::string>{"name=transformer"}, std::vector<std::string>{"name=spatial"},
-        std::vector<std::string>{"name=temporal", "feed_forward=gelu", "attention.query_key_norm=false"},
-        std::vector<std::string>{"name=patchtst"}, std::vector<std::string>{"name=itransformer"},
-        std::vector<std::string>{"name=tide"},
-        std::vector<std::string>{"name=tide", "layers=1", "tide.norm=false", "window.affine=false"},
-        std::vector<std::string>{"name=spatial", "known.width=0"}, std::vector<std::string>{"name=dlinear"},
-        std::vector<std::string>{"name=dlinear", "individual=true"}, std::vector<std::string>{"name=nlinear"},
-        std::vector<std::string>{"name=rlinear"}, std::vector<std::string>{"name=dlinear", "window.cycle=24"},
-        std::vector<std::string>{"name=nlinear", "window.cycle=24"},
-        std::vector<std::string>{"name=rlinear", "window.cycle=24"},
-        std::vector<std::string>{"name=patchtst", "window.cycle=24"},
-        std::vector<std::string>{"name=itransformer", "window.cycle=24"},
-        std::vector<std::string>{"name=repeat"}, std::vector<std::string>{"name=seasonal"}));
+/// Every model with its authors' settings (an ensemble has only its members'), and options that add
+/// parameters.
+std::vector<std::vector<std::string>> settings_with_parameters() {
+  std::vector<std::vector<std::string>> out = {
+      {"preset=release"},
+      {"preset=paper"},
+      {"window.cycle=24", "window.affine=true", "position.encoding=learned", "layer_scale=0.1",
+       "head.skip=individual", "head.time=attention"},
+      {"head.skip=shared", "head.time=mean", "position.encoding=sincos", "attention.share_modes=true"},
+      {"attention.kernel=linear", "attention.attend_modes=[0,2]"},
+      {"name=temporal", "feed_forward=gelu", "attention.query_key_norm=false"},
+      {"name=tide", "layers=1", "tide.norm=false", "window.affine=false"},
+      {"name=spatial", "future_covariates.width=0"}};
+  for (const ForecasterRow& row : forecasters()) {
+    if (row.name == "ensemble") continue;
+    out.push_back({"name=" + row.name});
+    for (const std::string option : {"individual=true", "window.cycle=24"})
+      if (row.cost != nullptr && row.has_option(option.substr(0, option.find('='))))
+        out.push_back({"name=" + row.name, option});
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ParameterCount, testing::ValuesIn(settings_with_parameters()));
 
 TEST(ForecasterCost, OfAnEnsembleIsThatOfItsMembers) {
   EnsembleMember dlinear{table1_shape().lookback, configured<ForecasterConfig>({"name=dlinear"})},

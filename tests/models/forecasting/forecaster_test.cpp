@@ -33,19 +33,14 @@ ForecasterConfig config_of(const std::string& name, const std::vector<std::strin
   return config;
 }
 
-/// A small config for tests, with dropout if the model has it.
+/// A small config for tests: those of these settings that the model has, with dropout.
 ForecasterConfig small_config(const std::string& name) {
+  const ForecasterRow& row = row_of(forecasters(), name);
   std::vector<std::string> settings;
-  if (name == "hot" || name == "transformer" || name == "spatial" || name == "temporal")
-    settings = {"width=16",       "hidden=24",   "heads=2",          "patch.length=6",
-                "patch.stride=4", "dropout=0.2", "head.dropout=0.2", "window.cycle=7"};
-  if (name == "patchtst")
-    settings = {"width=16", "hidden=24", "heads=2", "patch.length=6", "patch.stride=4", "window.cycle=7"};
-  if (name == "tide")
-    settings = {"width=16", "hidden=12", "tide.step_width=3", "known.width=5", "window.cycle=7"};
-  if (name == "itransformer") settings = {"width=16", "hidden=24", "heads=2", "window.cycle=7"};
-  if (name == "dlinear" || name == "nlinear" || name == "rlinear") settings = {"window.cycle=7"};
-  if (name.starts_with("seasonal") || name.ends_with("theta") || name == "ets") settings = {"period=5"};
+  for (const std::string setting :
+       {"width=16", "hidden=24", "heads=2", "patch.length=6", "patch.stride=4", "dropout=0.2",
+        "head.dropout=0.2", "window.cycle=7", "future_covariates.width=5", "period=5", "tide.step_width=3"})
+    if (row.has_option(setting.substr(0, setting.find('=')))) settings.push_back(setting);
   ForecasterConfig config = config_of(name, settings);
   if (name == "ensemble")
     for (const auto& [member, lookback] : {std::pair("hot", 18), std::pair("dlinear", 21)})
