@@ -37,18 +37,25 @@ sweep::SearchRequest search_request_of(const TaskSpec& task, const ModelSearchRe
   if (given.no_test) request.settings.emplace_back(kNoTest);
   request.seed = given.seed;
   request.budget = given.budget;
-  const ValidationFigure& figure = task.validation.front();
-  request.metric = {figure.path, figure.name, figure.best, figure.decimals, figure.factor};
   const auto [jobs, threads] = sweep::share_cores(given.jobs, given.threads);
   request.jobs = jobs;
   request.threads = threads;
   request.steps_setting = "train.max_steps={steps}";
   request.epochs_key = "train.epochs";
   request.last_settings = {"output.report=false"};
-  Settings settings{given.config, request.settings};
-  if (!given.data.empty())
-    settings.assignments.insert(settings.assignments.begin(), "data.path=" + given.data);
   const Search& search = *task.search;
+  const auto settings_of_all = [&] {
+    Settings settings{given.config, request.settings};
+    if (!given.data.empty())
+      settings.assignments.insert(settings.assignments.begin(), "data.path=" + given.data);
+    return settings;
+  };
+  const SearchChoices choices =
+      search.choose != nullptr ? search.choose(settings_of_all()) : SearchChoices{};
+  request.settings.insert(request.settings.end(), choices.settings.begin(), choices.settings.end());
+  const ValidationFigure& figure = choices.figure ? *choices.figure : task.validation.front();
+  request.metric = {figure.path, figure.name, figure.best, figure.decimals, figure.factor};
+  const Settings settings = settings_of_all();
   request.ensemble = search.ensemble;
   if (search.splits != nullptr) request.splits = search.splits(settings);
   request.min_share = search.min_share;
