@@ -99,7 +99,7 @@ def test_auto_searches_models_of_a_panel_and_resumes(tmp_path):
     run = tmp_path / "auto"
     result = json.loads(ok("train", "forecast", table, "--model", "auto", "--budget", "20s", "--out", run, *SEARCH, "--json").stdout)
     names = {one["name"] for one in result["leaderboard"]}
-    assert {"theta", "optimised-theta", "dynamic-theta", "ets", "ridge", "seasonal", "nlinear"} <= names
+    assert {"theta", "optimised-theta", "dynamic-theta", "ets", "ridge", "ridge-mean", "seasonal", "drift", "ensemble"} <= names
     values = [one["/best/val_mase"] for one in result["leaderboard"] if one["/best/val_mase"] is not None]
     assert values == sorted(values)
     validation = [mase(y[:-2 * H], y[-2 * H:-H], seasonal_naive(y[:-2 * H], 12, H), 12) for _, y in series.values()]

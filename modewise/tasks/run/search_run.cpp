@@ -44,24 +44,25 @@ sweep::SearchRequest search_request_of(const TaskSpec& task, const ModelSearchRe
   request.epochs_key = "train.epochs";
   request.last_settings = {"output.report=false"};
   const Search& search = *task.search;
-  const auto settings_of_all = [&] {
-    Settings settings{given.config, request.settings};
-    if (!given.data.empty())
-      settings.assignments.insert(settings.assignments.begin(), "data.path=" + given.data);
-    return settings;
+  Settings settings{given.config, request.settings};
+  if (!given.data.empty())
+    settings.assignments.insert(settings.assignments.begin(), "data.path=" + given.data);
+  const SearchChoices choices = search.choose != nullptr ? search.choose(settings) : SearchChoices{};
+  const auto add_choices = [&](std::vector<std::string>& to) {
+    to.insert(to.end(), choices.settings.begin(), choices.settings.end());
   };
-  const SearchChoices choices =
-      search.choose != nullptr ? search.choose(settings_of_all()) : SearchChoices{};
-  request.settings.insert(request.settings.end(), choices.settings.begin(), choices.settings.end());
+  add_choices(settings.assignments);
   const ValidationFigure& figure = choices.figure ? *choices.figure : task.validation.front();
   request.metric = {figure.path, figure.name, figure.best, figure.decimals, figure.factor};
-  const Settings settings = settings_of_all();
   request.ensemble = search.ensemble;
+  if (!request.ensemble.empty()) add_choices(request.ensemble);
   if (search.splits != nullptr) request.splits = search.splits(settings);
   request.min_share = search.min_share;
   if (given.refit) request.refit = search.refit(settings);
-  for (const Candidate& one : search.candidates(settings))
+  for (const Candidate& one : search.candidates(settings)) {
     request.candidates.push_back({one.name, one.settings, one.fitted});
+    add_choices(request.candidates.back().settings);
+  }
   return request;
 }
 
