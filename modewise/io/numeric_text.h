@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
+
+#include "modewise/io/tables/number_cells.h"
 
 namespace modewise::io {
 
 struct NumericText {
   int64_t rows = 0, columns = 0;
-  std::vector<double> values;  // [rows, columns] in C order; NaN: missing (nan, NA or an empty cell)
+  NumberCells values;  // [rows, columns] in C order; NaN: missing (nan, NA or an empty cell)
 };
 
 /// Throws data errors that name file, line and cell.

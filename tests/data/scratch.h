@@ -11,6 +11,7 @@
 #include <string>
 
 #include "modewise/data/forecasting/series.h"
+#include "modewise/data/forecasting/tensor_cells.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
@@ -33,7 +34,7 @@ inline Series make_series(const std::vector<int64_t>& shape, const std::function
 }
 
 inline double value_at(const Series& series, int64_t cell) {
-  return series.values.const_data_ptr<double>()[cell];
+  return TensorCells(series.values)[cell];
 }
 inline bool seen_at(const Series& series, int64_t cell) {
   return !series.observed.defined() || series.observed.const_data_ptr<bool>()[cell];

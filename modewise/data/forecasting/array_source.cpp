@@ -8,6 +8,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/array_tensor.h"
 #include "modewise/data/forecasting/sources.h"
+#include "modewise/data/forecasting/table_rows.h"
 #include "modewise/io/arrays/npy.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/mapped_file.h"
@@ -65,8 +66,9 @@ Series from_array(io::Array array, const ForecastDataConfig& config, const std::
   Series series;
   series.place = place_of(array.shape, axis, source);
   const at::Tensor stored = owning_tensor(std::move(array));
-  series.values = at::empty(stored.movedim(axis, 0).sizes(), at::kDouble);
-  series.values.copy_(stored.movedim(axis, 0));
+  series.values = stored.movedim(axis, 0)
+                      .to(stored.scalar_type() == at::kFloat ? at::kFloat : at::kDouble)
+                      .contiguous();
   if (order == 1) series.values = series.values.unsqueeze(1);
   for (int64_t mode = 1; mode < series.values.dim(); ++mode)
     series.modes.push_back({order <= 2 ? "variable" : fmt::format("mode{}", mode),
@@ -77,13 +79,15 @@ Series from_array(io::Array array, const ForecastDataConfig& config, const std::
 }  // namespace
 
 Series read_text_series(const ForecastDataConfig& config) {
-  io::NumericText text = io::read_numeric_text(config.path);
   Series series;
-  series.values = at::empty({text.rows, text.columns}, at::kDouble);
-  std::copy(text.values.begin(), text.values.end(), series.values.mutable_data_ptr<double>());
+  warn_of_header(config, series);
+  io::NumericText text = io::read_numeric_text(config.path);
+  series.values = at::empty({text.rows, text.columns}, type_of({{&text.values}}));
+  const TensorCells values(series.values);
+  for (int64_t cell = 0; cell < series.values.numel(); ++cell)
+    values.set(cell, text.values[static_cast<size_t>(cell)]);
   series.modes = {{"variable", numbered_labels(text.columns, 1), false}};
   series.place = place_of_text(config.path);
-  warn_of_header(config, series);
   return series;
 }
 

@@ -1,8 +1,5 @@
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <fmt/ranges.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/core/name_index.h"
@@ -124,7 +122,7 @@ bool counts_rows(const io::CsvColumn& column, size_t place) {
   static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
                                                         "row", "rowid", "row_id", "#"};
   if (column.kind != io::CsvColumn::number || column.numbers.size() < 2) return false;
-  const std::vector<double>& numbers = column.numbers;
+  const io::NumberCells& numbers = column.numbers;
   const bool nameless =
       lower(column.name).starts_with("unnamed: ") || column.name == fmt::format("column {}", place + 1);
   if (!nameless && std::find(names.begin(), names.end(), lower(column.name)) == names.end()) return false;
@@ -138,7 +136,7 @@ bool counts_rows(const io::CsvColumn& column, size_t place) {
   if (std::any_of(numbers.begin(), numbers.end(), [](double x) { return x != std::floor(x) || x < 0; }))
     return false;
   if (steps([](double step) { return step > 0; }) || steps([](double step) { return step < 0; })) return true;
-  std::vector<double> sorted = numbers;
+  std::vector<double> sorted(numbers.begin(), numbers.end());
   std::sort(sorted.begin(), sorted.end());
   for (size_t row = 0; row < sorted.size(); ++row)
     if (sorted[row] != sorted[0] + static_cast<double>(row)) return false;
@@ -154,8 +152,12 @@ std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
 }
 
 /// Indices of the variable columns; notes explain the others.
-std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vector<size_t>& taken,
-                                     const ForecastDataConfig& config, Frame& frame) {
+std::vector<size_t> variable_columns(SeriesTable& read) {
+  const io::CsvTable& table = read.table;
+  const ForecastDataConfig& config = read.config;
+  std::vector<size_t> taken = read.time.taken();
+  taken.insert(taken.end(), read.ids.columns.begin(), read.ids.columns.end());
+  taken.insert(taken.end(), read.clock_columns.begin(), read.clock_columns.end());
   std::vector<std::string> names;
   for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
   std::vector<size_t> variables, without_values;
@@ -170,22 +172,22 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
                                                  : "text (" + first_text(table, column) + ")");
     } else if (column.kind == io::CsvColumn::date) {
       if (names_time(config))
-        frame.notes.push_back(
+        read.notes.push_back(
             fmt::format("column '{}' holds dates besides the time column and is dropped", column.name));
       else
-        frame.warnings.push_back(
+        read.warnings.push_back(
             fmt::format("columns '{}' and '{}' both hold dates, the first is the time column: "
                         "data.time = {} selects the other",
                         table.columns[taken[0]].name, column.name, column.name));
       continue;
     } else if (table.had_header && table.columns.size() > taken.size() + 1 && counts_rows(column, i)) {
-      frame.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
+      read.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
       continue;
     } else if (column.kind == io::CsvColumn::text && !empty) {
       const bool constant = std::all_of(column.texts.begin(), column.texts.end(),
                                         [&](const auto& t) { return t == column.texts[0]; });
-      if (constant) frame.constant_texts[column.name] = column.texts[0];
-      frame.notes.push_back(
+      if (constant) read.constant_texts[column.name] = column.texts[0];
+      read.notes.push_back(
           fmt::format("column '{}' holds text and is dropped{}", column.name,
                       constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));
       continue;
@@ -195,12 +197,12 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
       without_values.push_back(i);
       continue;
     }
-    if (empty) frame.notes.push_back(fmt::format("column '{}' has no value in any row", column.name));
+    if (empty) read.notes.push_back(fmt::format("column '{}' has no value in any row", column.name));
     variables.push_back(i);
   }
   if (variables.empty()) variables.swap(without_values);
   for (const size_t i : without_values)
-    frame.notes.push_back(
+    read.notes.push_back(
         fmt::format("column '{}' has no value in any row and is dropped", table.columns[i].name));
   require(!variables.empty(), ErrorKind::data, "{}: expected at least one column of numbers, got {}",
           table.source, fmt::join(names, ", "));
@@ -231,7 +233,7 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastData
   }
   std::vector<size_t> variables;
   const NameIndex places(header);
-  for (const std::string& name : like.names) {  // all present: compared above, or named in the config
+  for (const std::string& name : like.series.modes[0].labels) {  // all present: compared above, or named in the config
     const size_t at = *places.find(name);
     const io::CsvColumn& column = table.columns[at];
     require(column.kind == io::CsvColumn::number || is_empty(column), ErrorKind::data,
@@ -244,155 +246,115 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastData
   return variables;
 }
 
-/// A frame with header, time columns and warnings, without values.
-Frame described(const io::CsvTable& table, const TableTime& time) {
-  Frame frame;
-  frame.had_header = table.had_header;
-  frame.time_columns = time_columns(table, time);
-  frame.notes = table.notes;
-  if (table.decimal_proven) frame.decimal = std::string(1, table.decimal);
-  if (!table.suspect_row.empty())
-    frame.warnings.push_back(header_warning(table.had_header, table.suspect_row));
-  for (std::string& warning : date_warnings(time)) frame.warnings.push_back(std::move(warning));
-  frame.notes.insert(frame.notes.end(), time.notes.begin(), time.notes.end());
-  for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
-  return frame;
+/// Sets the columns of values; notes and warnings explain how the table is read.
+void choose_values(SeriesTable& read) {
+  const io::CsvTable& table = read.table;
+  const std::vector<std::string> of_clock = std::exchange(read.notes, table.notes);
+  if (!table.suspect_row.empty()) read.warnings.push_back(header_warning(table.had_header, table.suspect_row));
+  for (std::string& warning : date_warnings(read.time)) read.warnings.push_back(std::move(warning));
+  read.notes.insert(read.notes.end(), read.time.notes.begin(), read.time.notes.end());
+  read.values = variable_columns(read);
+  read.notes.insert(read.is_long() ? read.notes.begin() : read.notes.end(), of_clock.begin(), of_clock.end());
 }
 
-DatedRows rows_of(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config,
-                  const std::vector<ClockChange>& clock_changes) {
+DatedRows rows_of(const SeriesTable& read) {
+  const TableTime& time = read.time;
   DatedRows laid;
-  laid.axis.length = table.rows;
-  require(config.resample.empty() || !time.columns.empty(), ErrorKind::data,
-          "{}: data.resample needs dates, but no column holds dates", table.source);
+  laid.axis.length = read.table.rows;
+  require(read.config.resample.empty() || !time.columns.empty(), ErrorKind::data,
+          "{}: data.resample needs dates, but no column holds dates", read.table.source);
   if (time.columns.empty()) return laid;
-  return lay_rows(time.dates, TableLines(table), time.style, table.source, config, clock_changes);
+  return lay_rows(time.dates, TableLines(read.table), time.style, read.table.source, read.config,
+                  read.clock_changes);
 }
 
-/// Dates without the changes of a local clock, or on it if they are pooled to days.
-struct ClockOfRows {
-  std::vector<ClockChange> changes;
-  std::vector<size_t> columns;  // that distinguish daylight saving time, at most one
-  std::vector<std::string> notes;
-};
-
-/// Sets time.dates. `series_of_row` as in find_local_clock.
-ClockOfRows follow_clock(const io::CsvTable& table, TableTime& time, const ForecastDataConfig& config,
-                         std::span<const int32_t> series_of_row = {}) {
-  ClockOfRows clock;
-  if (config.dates == "rows") return clock;
+/// Takes the changes of a local clock out of the dates, or, if they are pooled to days, the dates to that
+/// clock. Returns the dates as they were; none if nothing changes. `series_of_row` as in find_local_clock.
+std::vector<int64_t> follow_clock(SeriesTable& read, std::span<const int32_t> series_of_row = {}) {
+  const ForecastDataConfig& config = read.config;
+  if (config.dates == "rows") return {};
   if (pools_days(config)) {
-    if (std::optional<std::vector<int64_t>> dates = local_dates(table, time, csv_options(config))) {
-      time.dates = std::move(*dates);
-      time.style.has_offset = false;
-      clock.notes.push_back("the UTC offset of the dates changes: they are pooled by days of local time");
-    }
-    return clock;
+    std::optional<std::vector<int64_t>> dates = local_dates(read.table, read.time, csv_options(config));
+    if (!dates) return {};
+    read.time.style.has_offset = false;
+    read.notes = {"the UTC offset of the dates changes: they are pooled by days of local time"};
+    return std::exchange(read.time.dates, std::move(*dates));
   }
-  std::optional<LocalClock> found = find_local_clock(table, time, series_of_row);
-  if (!found) return clock;
-  time.dates = std::move(found->dates);
-  clock.changes = std::move(found->changes);
-  if (found->column) clock.columns.push_back(*found->column);
-  clock.notes.push_back(std::move(found->note));
-  return clock;
+  std::optional<LocalClock> found = find_local_clock(read.table, read.time, series_of_row);
+  if (!found) return {};
+  read.clock_changes = std::move(found->changes);
+  if (found->column) read.clock_columns = {*found->column};
+  read.notes = {std::move(found->note)};
+  return std::exchange(read.time.dates, std::move(found->dates));
 }
 
-/// Shrinks a vector and returns the pages beyond its new end to the system; the rest stays in place.
-void shrink_in_place(std::vector<double>& numbers, size_t size) {
-  numbers.resize(size);
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto address = [&](size_t index) { return reinterpret_cast<uintptr_t>(numbers.data() + index); };
-  const uintptr_t begin = (address(size) + page - 1) / page * page,
-                  end = address(numbers.capacity()) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
-
-/// Moves columns into the rows of `out`. Works from the end and gives the memory of moved rows back, so that
-/// the numbers of a large file are in memory once.
-void move_rows(std::vector<std::vector<double>*> columns, double* out) {
-  constexpr size_t kBlock = size_t{1} << 19;  // cells
-  const size_t width = columns.size(), step = std::max(kBlock / width, size_t{1});
-  for (size_t end = columns[0]->size(); end > 0;) {
-    const size_t begin = end - std::min(end, step);
-    for (size_t c = 0; c < width; ++c) {
-      for (size_t row = begin; row < end; ++row) out[row * width + c] = (*columns[c])[row];
-      shrink_in_place(*columns[c], begin);
-    }
-    end = begin;
+/// The table as one series: values and time axis.
+Series lay_out(SeriesTable read) {
+  DatedRows laid = rows_of(read);
+  const auto width = std::ssize(read.values);
+  std::vector<io::NumberCells*> columns;
+  SeriesMode mode{"variable", {}, false};
+  for (const size_t value : read.values) {
+    io::CsvColumn& column = read.table.columns[value];
+    mode.labels.push_back(column.name);
+    columns.push_back(&column.numbers);  // empty for a column of texts without any text
   }
-  for (std::vector<double>* column : columns) std::vector<double>().swap(*column);
-}
-
-/// Adds values and time axis.
-void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std::vector<size_t>& variables,
-             const ForecastDataConfig& config, const ClockOfRows& clock) {
-  DatedRows laid = rows_of(table, time, config, clock.changes);
-  frame.time = laid.axis;
-  frame.notes.insert(frame.notes.end(), clock.notes.begin(), clock.notes.end());
-  frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
-  const auto width = std::ssize(variables);
-  std::vector<std::vector<double>*> numbers;
-  for (const size_t variable : variables) {
-    io::CsvColumn& column = table.columns[variable];
-    frame.names.push_back(column.name);
-    numbers.push_back(&column.numbers);
-    column.numbers.resize(static_cast<size_t>(table.rows), kMissing);  // a column of texts without any text
+  Series series;
+  series.values =
+      at::full({laid.axis.length, width}, kMissing,
+               read.config.resample.empty() ? type_of({columns.begin(), columns.end()}) : at::kDouble);
+  const TensorCells values(series.values);
+  for (int64_t i = 0; i < width; ++i) {
+    io::NumberCells& column = *columns[static_cast<size_t>(i)];
+    place_numbers(column, read.time, laid.rows, read.config, {values, i, width});
+    column = {};  // freed early: files may be large
   }
-  if (laid.rows.empty() && config.resample.empty() && frame.time.length == table.rows) {
-    frame.values = at::empty({frame.time.length, width}, at::kDouble);
-    move_rows(std::move(numbers), frame.values.mutable_data_ptr<double>());
-  } else {
-    frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
-    double* values = frame.values.mutable_data_ptr<double>();
-    for (int64_t i = 0; i < width; ++i) {
-      std::vector<double>& column = *numbers[static_cast<size_t>(i)];
-      place_numbers(column, time, laid.rows, config, values + i, width);
-      std::vector<double>().swap(column);  // freed early: files may be large
-    }
-  }
-  frame.place = place_of(table, std::move(laid.rows), frame.names);
-}
-
-Series long_series(io::CsvTable table, const TableTime& time, const TableIds& ids, const ClockOfRows& clock,
-                   const ForecastDataConfig& config) {
-  Frame frame = described(table, time);
-  std::vector<size_t> taken = time.taken();
-  taken.insert(taken.end(), ids.columns.begin(), ids.columns.end());
-  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
-  const std::vector<size_t> variables = variable_columns(table, taken, config, frame);
-  Series series = lay_side_by_side(std::move(table), time, ids, variables, config, clock.changes);
-  series.notes.insert(series.notes.end(), clock.notes.begin(), clock.notes.end());
-  series.notes.insert(series.notes.end(), frame.notes.begin(), frame.notes.end());
-  series.warnings = std::move(frame.warnings);
-  series.header = frame.had_header;
-  series.decimal = frame.decimal;
-  series.categories = config.words;
+  series.time = laid.axis;
+  series.notes = std::move(laid.notes);
+  series.place = place_of(read.table, std::move(laid.rows), mode.labels);
+  series.modes = {std::move(mode)};
   return series;
 }
 
-/// A table with its time; categories are encoded.
-struct TimedTable {
-  io::CsvTable table;
-  ForecastDataConfig config;  // names of categories replaced
-  TableTime time;
-};
+Series to_series(SeriesTable read) {
+  const bool is_long = read.is_long();
+  Series head;
+  head.header = read.table.had_header;
+  if (read.table.decimal_proven) head.decimal = std::string(1, read.table.decimal);
+  head.time_columns = time_columns(read.table, read.time);
+  head.categories = read.config.words;
+  head.notes = std::move(read.notes);
+  head.warnings = std::move(read.warnings);
+  Series series = is_long ? lay_side_by_side(std::move(read)) : lay_out(std::move(read));
+  series.header = head.header;
+  series.decimal = std::move(head.decimal);
+  series.time_columns = std::move(head.time_columns);
+  series.categories = std::move(head.categories);
+  series.notes.insert(is_long ? series.notes.end() : series.notes.begin(), head.notes.begin(),
+                      head.notes.end());
+  series.warnings = std::move(head.warnings);
+  return series;
+}
 
-TimedTable read_timed_table(const ForecastDataConfig& asked, const std::vector<std::string>& texts = {}) {
-  TimedTable read{io::read_csv(asked.path, csv_options(asked, texts)), asked, {}};
+/// The table of a file and its time; categories are encoded.
+SeriesTable read_timed_table(const std::string& path, const ForecastDataConfig& asked,
+                             const io::CsvOptions& options) {
+  SeriesTable read;
+  read.table = io::read_csv(path, options);
+  read.config = asked;
   if (read.config.words.empty()) add_words(read.config.words, read.table, read.config);
   encode_categories(read.table, read.config.words, read.config);
   read.time = find_time(read.table, read.config);
+  for (const size_t column : read.time.columns) read.table.columns[column].dates = {};  // now in read.time
   return read;
 }
 
-/// The series ids as texts: a table whose ids are numbers is read again. `time`: before changes of the clock.
-std::optional<TableIds> ids_as_written(TimedTable& read, const ForecastDataConfig& asked,
-                                       const TableTime& time) {
+/// The series ids as texts: a table whose ids are numbers is read again.
+std::optional<TableIds> ids_as_written(SeriesTable& read, const ForecastDataConfig& asked) {
   const io::CsvTable& table = read.table;
   std::vector<std::string> names;
   const auto add_number = [&](size_t column) {
-    if (table.columns[column].kind == io::CsvColumn::number && !time.takes(column))
+    if (table.columns[column].kind == io::CsvColumn::number && !read.time.takes(column))
       names.push_back(table.columns[column].name);
   };
   if (asked.id.empty() && may_hold_several_series(read.time))
@@ -405,10 +367,28 @@ std::optional<TableIds> ids_as_written(TimedTable& read, const ForecastDataConfi
       for (const size_t column : ids->columns) add_number(column);
     if (names.empty()) return ids;
   }
-  TimedTable texts = read_timed_table(asked, names);
+  SeriesTable texts = read_timed_table(asked.path, asked, csv_options(asked, names));
   ids = find_ids(texts.table, texts.time, texts.config);
   if (ids) read = std::move(texts);
   return ids;
+}
+
+/// Finds the local clock and the series ids. The table counts as one series first: a column of zones is not an
+/// id.
+void find_series(SeriesTable& read, const ForecastDataConfig& asked) {
+  std::vector<int64_t> dates = follow_clock(read);
+  if (std::optional<TableIds> ids = ids_as_written(read, asked)) {
+    if (!pools_days(read.config)) {
+      // The dates are followed again, by series.
+      if (!read.notes.empty()) read.time.dates = std::move(dates);
+      read.clock_changes = {};
+      read.clock_columns = {};
+      read.notes = {};
+    }
+    if (read.notes.empty()) follow_clock(read, ids->of_row);
+    for (const size_t column : ids->columns) read.table.columns[column].texts = {};
+    read.ids = std::move(*ids);
+  }
 }
 
 }  // namespace
@@ -463,20 +443,18 @@ void add_words(Categories& words, const std::string& path, const ForecastDataCon
 Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const Frame* like,
                  const std::string& like_path) {
   ForecastDataConfig config = asked;
-  if (like != nullptr && !like->decimal.empty()) config.usual_decimal = like->decimal;
+  if (like != nullptr && !like->series.decimal.empty()) config.usual_decimal = like->series.decimal;
   config.keeps_empty = true;  // another file may have values
   io::CsvOptions options = csv_options(config);
-  if (like != nullptr) options.header = like->had_header ? io::CsvOptions::yes : io::CsvOptions::no;
-  io::CsvTable table = io::read_csv(path, options);
-  encode_categories(table, config.words, config);
-  TableTime time = find_time(table, config);
-  Frame frame = described(table, time);
-  const ClockOfRows clock = follow_clock(table, time, config);
-  std::vector<size_t> taken = time.taken();
-  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
-  std::vector<size_t> variables = variable_columns(table, taken, config, frame);
-  if (like != nullptr) variables = same_variables(table, config, *like, like_path);
-  lay_out(frame, std::move(table), time, variables, config, clock);
+  if (like != nullptr) options.header = *like->series.header ? io::CsvOptions::yes : io::CsvOptions::no;
+  SeriesTable read = read_timed_table(path, config, options);
+  Frame frame;
+  for (const io::CsvColumn& column : read.table.columns) frame.header.push_back(column.name);
+  follow_clock(read);
+  choose_values(read);
+  if (like != nullptr) read.values = same_variables(read.table, read.config, *like, like_path);
+  frame.constant_texts = std::move(read.constant_texts);
+  frame.series = to_series(std::move(read));
   return frame;
 }
 
@@ -494,61 +472,24 @@ bool header_names_ids(const ForecastDataConfig& config) {
   return dialect.header && found;
 }
 
-std::optional<LongTable> read_long_table(const ForecastDataConfig& asked) {
-  if (has_series_in_rows(asked, csv_options(asked))) return std::nullopt;
-  TimedTable read = read_timed_table(asked);
-  const TableTime as_read = read.time;
-  ClockOfRows clock = follow_clock(read.table, read.time, read.config);
-  std::optional<TableIds> ids = ids_as_written(read, asked, as_read);
-  if (!ids) return std::nullopt;
-  read.time = as_read;
-  clock = follow_clock(read.table, read.time, read.config, ids->of_row);
-  Frame frame = described(read.table, read.time);
-  std::vector<size_t> taken = read.time.taken();
-  taken.insert(taken.end(), ids->columns.begin(), ids->columns.end());
-  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
-  LongTable out;
-  out.values = variable_columns(read.table, taken, read.config, frame);
-  out.notes = std::move(clock.notes);
-  out.notes.insert(out.notes.end(), frame.notes.begin(), frame.notes.end());
-  out.warnings = std::move(frame.warnings);
-  out.clock_changes = std::move(clock.changes);
-  out.table = std::move(read.table);
-  out.time = std::move(read.time);
-  out.ids = std::move(*ids);
-  return out;
+std::optional<SeriesTable> read_long_table(const ForecastDataConfig& asked) {
+  const io::CsvOptions options = csv_options(asked);
+  if (has_series_in_rows(asked, options)) return std::nullopt;
+  SeriesTable read = read_timed_table(asked.path, asked, options);
+  find_series(read, asked);
+  if (!read.is_long()) return std::nullopt;
+  choose_values(read);
+  return read;
 }
 
 Series read_csv_series(const ForecastDataConfig& asked) {
-  if (has_series_in_rows(asked, csv_options(asked))) return read_series_in_rows(asked, csv_options(asked));
-  TimedTable read = read_timed_table(asked);
+  const io::CsvOptions options = csv_options(asked);
+  if (has_series_in_rows(asked, options)) return read_series_in_rows(asked, options);
+  SeriesTable read = read_timed_table(asked.path, asked, options);
   if (read.time.columns.empty()) require_known_orient(read.table, asked);
-  // First as one series: a column of zones is not an id.
-  const TableTime as_read = read.time;
-  ClockOfRows clock = follow_clock(read.table, read.time, read.config);
-  if (std::optional<TableIds> ids = ids_as_written(read, asked, as_read)) {
-    read.time = as_read;
-    clock = follow_clock(read.table, read.time, read.config, ids->of_row);
-    return long_series(std::move(read.table), read.time, *ids, clock, read.config);
-  }
-  auto& [table, config, time] = read;
-  Frame frame = described(table, time);
-  std::vector<size_t> taken = time.taken();
-  taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
-  const std::vector<size_t> variables = variable_columns(table, taken, config, frame);
-  lay_out(frame, std::move(table), time, variables, config, clock);
-  Series series;
-  series.values = std::move(frame.values);
-  series.modes = {{"variable", std::move(frame.names), false}};
-  series.time = frame.time;
-  series.time_columns = std::move(frame.time_columns);
-  series.notes = std::move(frame.notes);
-  series.warnings = std::move(frame.warnings);
-  series.header = frame.had_header;
-  series.decimal = std::move(frame.decimal);
-  series.categories = std::move(config.words);
-  series.place = std::move(frame.place);
-  return series;
+  find_series(read, asked);
+  choose_values(read);
+  return to_series(std::move(read));
 }
 
 }  // namespace modewise::data

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/data/forecasting/tensor_cells.h"
 
 namespace modewise::data {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 std::vector<SeriesStatistics> statistics_of(const Series& series) {
   const SeriesMode& mode = series.modes.back();
   const size_t width = mode.labels.size();
-  const double* values = series.values.const_data_ptr<double>();
+  const TensorCells values(series.values);
   const bool* observed = series.observed.defined() ? series.observed.const_data_ptr<bool>() : nullptr;
   const auto cells = static_cast<size_t>(series.values.numel());
   std::vector<SeriesStatistics> all(width);
@@ -30,11 +31,11 @@ std::vector<SeriesStatistics> statistics_of(const Series& series) {
       continue;
     }
     // Welford's update: one pass, no cancellation.
-    const double difference = values[cell] - s.mean;
+    const double value = values[static_cast<int64_t>(cell)], difference = value - s.mean;
     s.mean += difference / ++count[cell % width];
-    squares[cell % width] += difference * (values[cell] - s.mean);
-    s.min = std::min(s.min, values[cell]);
-    s.max = std::max(s.max, values[cell]);
+    squares[cell % width] += difference * (value - s.mean);
+    s.min = std::min(s.min, value);
+    s.max = std::max(s.max, value);
   }
   for (size_t i = 0; i < width; ++i) {
     if (count[i] > 0)

@@ -141,31 +141,32 @@ Series read_folder_series(const ForecastDataConfig& asked) {
     const std::string& path = files[static_cast<size_t>(f)];
     Frame frame = f == 0 ? read_frame(path, config) : read_frame(path, config, &first, files[0]);
     constants.push_back(frame.constant_texts);
-    notes.add(frame.notes);
-    warnings.add(frame.warnings);
-    places.push_back(std::move(frame.place));
+    Series& one = frame.series;
+    notes.add(one.notes);
+    warnings.add(one.warnings);
+    places.push_back(std::move(one.place));
     if (f == 0) {
-      series.time = frame.time;
-      series.values = at::empty({frame.time.length, count, frame.values.size(1)}, at::kDouble);
+      series.time = one.time;
+      series.values = at::empty({one.time.length, count, one.values.size(1)}, at::kDouble);
     } else {
-      require_same_time(series.time, frame.time, files[0], path);
+      require_same_time(series.time, one.time, files[0], path);
     }
-    series.values.select(1, f).copy_(frame.values);
+    series.values.select(1, f).copy_(one.values);
     if (f == 0) {
-      frame.values.reset();
+      one.values.reset();
       first = std::move(frame);
     }
   }
   Naming naming = naming_column(constants);
   if (naming.labels.empty() || count < 2) naming = {"file", file_labels(files)};
-  series.modes = {{naming.column, naming.labels, false}, {"variable", first.names, false}};
+  series.modes = {{naming.column, naming.labels, false}, first.series.modes[0]};
   series.notes = notes.of(count);
   series.warnings = warnings.of(count);
-  series.header = first.had_header;
-  series.decimal = first.decimal;
+  series.header = first.series.header;
+  series.decimal = first.series.decimal;
   series.categories = config.words;
-  series.time_columns = first.time_columns;
-  series.place = [places = std::move(places), width = std::ssize(first.names)](int64_t row, int64_t index) {
+  series.time_columns = first.series.time_columns;
+  series.place = [places = std::move(places), width = std::ssize(first.series.modes[0].labels)](int64_t row, int64_t index) {
     return places[static_cast<size_t>(index / width)](row, index % width);
   };
   const std::string left_out = fmt::format("column '{}' holds text and is dropped", naming.column);

@@ -14,6 +14,7 @@
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/simulate.h"
 #include "modewise/data/forecasting/sources.h"
+#include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/tables/csv.h"
 
@@ -137,7 +138,7 @@ void warn_of_fills(Series& series, const FillValues& fills) {
 /// Makes the mask: NaN, infinities and `missing_values` are missing and set to 0.
 void mark_missing(Series& series, const ForecastDataConfig& config) {
   series.values = series.values.contiguous();
-  double* values = series.values.mutable_data_ptr<double>();
+  const TensorCells values(series.values);
   const int64_t cells = series.values.numel();
   const std::vector<double>& sentinels = config.missing_values;
   int64_t infinite = 0, marked = 0, missing = 0;
@@ -153,7 +154,7 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
     infinite += std::isinf(x);
     marked += sentinel;
     ++missing;
-    values[i] = std::numeric_limits<double>::quiet_NaN();
+    values.set(i, std::numeric_limits<double>::quiet_NaN());
   }
   warn_of_fills(series, fills);
   const auto plural = [](int64_t count) { return count == 1 ? "" : "s"; };
@@ -168,7 +169,7 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
   bool* observed = series.observed.mutable_data_ptr<bool>();
   for (int64_t i = 0; i < cells; ++i) {
     observed[i] = !std::isnan(values[i]);
-    if (!observed[i]) values[i] = 0;
+    if (!observed[i]) values.set(i, 0);
   }
 }
 

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "modewise/data/forecasting/series_table.h"
+
 namespace modewise::data {
 namespace {
 
@@ -46,14 +48,9 @@ bool on_sunday(int64_t date) {
 
 /// Whether a series has two rows of a date, or leaves out one hour.
 bool repeats_or_skips_an_hour(const Rows& rows) {
-  std::vector<std::pair<int32_t, int64_t>> all;
-  for (int64_t row = 0; row < std::ssize(rows.dates); ++row)
-    all.emplace_back(rows.series_of(row), rows.date_of(row));
-  std::sort(all.begin(), all.end());
-  return std::adjacent_find(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-           return a.first == b.first &&
-                  (a.second == b.second || b.second - a.second == rows.step + kClockHour);
-         }) != all.end();
+  return dates_by_series(rows.dates, rows.series).any_two([&](int64_t before, int64_t date) {
+    return date == before || date - before == rows.step + kClockHour;
+  });
 }
 
 /// For each row whether its cell is the second of the two values of a column; empty for other columns.

@@ -8,10 +8,11 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
-#include <unordered_map>
 
 #include "modewise/core/error.h"
+#include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/table_rows.h"
 
@@ -89,7 +90,8 @@ bool could_be_ids(const io::CsvColumn& column) {
 
 TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
   TableIds ids{columns, {}, {}, {}};
-  std::unordered_map<std::string, int32_t> numbers;
+  NameIndex labels;
+  ids.of_row.reserve(static_cast<size_t>(table.rows));
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
     std::vector<std::string> cells;
     for (const size_t column : columns) {
@@ -98,23 +100,24 @@ TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
         fail(ErrorKind::data, "{}:{}: column '{}' must name a series, the cell is empty", table.source,
              TableLines(table)(static_cast<int64_t>(row)), table.columns[column].name);
     }
-    const auto [at, is_new] = numbers.try_emplace(fmt::format("{}", fmt::join(cells, "/")),
-                                                  static_cast<int32_t>(ids.labels.size()));
-    if (is_new) {
-      ids.labels.push_back(at->first);
-      ids.cells.push_back(std::move(cells));
+    // Rows of a series usually follow each other.
+    if (row > 0 && ids.cells[static_cast<size_t>(ids.of_row.back())] == cells) {
+      ids.of_row.push_back(ids.of_row.back());
+      continue;
     }
-    ids.of_row.push_back(at->second);
+    const std::string label = fmt::format("{}", fmt::join(cells, "/"));
+    const auto [place, is_new] = labels.add(label);
+    ids.of_row.push_back(static_cast<int32_t>(place));
+    if (!is_new) continue;
+    ids.labels.push_back(label);
+    ids.cells.push_back(std::move(cells));
   }
   return ids;
 }
 
 /// Whether no series has a date twice.
 bool part_rows(const TableIds& ids, const TableTime& time) {
-  std::vector<std::pair<int64_t, int32_t>> pairs;
-  for (size_t row = 0; row < ids.of_row.size(); ++row) pairs.emplace_back(time.dates[row], ids.of_row[row]);
-  std::sort(pairs.begin(), pairs.end());
-  return std::adjacent_find(pairs.begin(), pairs.end()) == pairs.end();
+  return !dates_by_series(time.dates, ids.of_row).any_two(std::equal_to<>());
 }
 
 /// Whether every label has several rows.
@@ -324,6 +327,7 @@ Clock shared_clock(const io::CsvTable& table, const TableTime& time,
   Clock clock{time.dates, {}};
   std::sort(clock.dates.begin(), clock.dates.end());
   clock.dates.erase(std::unique(clock.dates.begin(), clock.dates.end()), clock.dates.end());
+  clock.dates.shrink_to_fit();
   const LineOf line_of = [&](int64_t at) {
     return TableLines(table)(row_with(clock.dates[static_cast<size_t>(at)]));
   };
@@ -358,17 +362,18 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
   return ids;
 }
 
-Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableIds& ids,
-                        const std::vector<size_t>& values, const ForecastDataConfig& config,
-                        const std::vector<ClockChange>& clock_changes) {
-  const Clock clock = shared_clock(table, time, clock_changes, config);
-  const auto count = std::ssize(ids.labels), width = std::ssize(values), length = clock.laid.axis.length;
+Series lay_side_by_side(SeriesTable read) {
+  io::CsvTable& table = read.table;
+  const TableTime& time = read.time;
+  const TableIds& ids = read.ids;
+  const Clock clock = shared_clock(table, time, read.clock_changes, read.config);
+  const auto count = std::ssize(ids.labels), width = std::ssize(read.values), length = clock.laid.axis.length;
   require_shared(table, ids, length * count * width);
   std::vector<int64_t> cell(ids.of_row.size());  // of each row: (date, series)
   std::vector<bool> filled(static_cast<size_t>(length * count));
   for (size_t row = 0; row < cell.size(); ++row) {
     const int64_t at = clock.row_of(time.dates[row]) * count + ids.of_row[row];
-    if (filled[static_cast<size_t>(at)] && config.resample.empty())
+    if (filled[static_cast<size_t>(at)] && read.config.resample.empty())
       fail(ErrorKind::data,
            "{}:{}: series '{}' has a second row for {}: set data.id to all series id columns", table.source,
            TableLines(table)(static_cast<int64_t>(row)), ids.labels[static_cast<size_t>(ids.of_row[row])],
@@ -380,20 +385,19 @@ Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableId
   std::vector<int64_t> shape = {length, count};
   if (width > 1) shape.push_back(width);
   series.values = at::full(shape, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
-  double* out = series.values.mutable_data_ptr<double>();
+  const TensorCells out(series.values);
   LongLayout layout{{}, ids.cells, {}};
   for (const size_t column : ids.columns) layout.id.push_back(table.columns[column].name);
   for (int64_t i = 0; i < width; ++i) {
-    io::CsvColumn& column = table.columns[values[static_cast<size_t>(i)]];
+    io::CsvColumn& column = table.columns[read.values[static_cast<size_t>(i)]];
     layout.values.push_back(column.name);
-    place_numbers(column.numbers, time, cell, config, out + i, width);
-    std::vector<double>().swap(column.numbers);  // freed early: files may be large
+    place_numbers(column.numbers, time, cell, read.config, {out, i, width});
+    column.numbers = {};  // freed early: files may be large
   }
   const std::string id = fmt::format("{}", fmt::join(layout.id, "/"));
   series.modes = {{id, ids.labels, false}};
   if (width > 1) series.modes.push_back({"variable", layout.values, false});
   series.time = clock.laid.axis;
-  series.time_columns = time_columns(table, time);
   series.notes = clock.laid.notes;
   series.notes.insert(series.notes.begin(),
                       fmt::format("a long table of {} series with the id '{}'", count, id));

@@ -9,18 +9,11 @@
 
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/series.h"
+#include "modewise/data/forecasting/series_table.h"
 #include "modewise/data/forecasting/table_time.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
-
-/// Series ids of a long table.
-struct TableIds {
-  std::vector<size_t> columns;
-  std::vector<std::string> labels;              // in file order; several columns are joined by "/"
-  std::vector<std::vector<std::string>> cells;  // id cells of each label
-  std::vector<int32_t> of_row;                  // label index of each row
-};
 
 /// Whether a column of this name (unique_id, item_id, series_id, ts_id) names series in any table.
 bool always_names_series(std::string_view column);
@@ -48,12 +41,10 @@ struct Clock {
 Clock shared_clock(const io::CsvTable& table, const TableTime& time,
                    const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config);
 
-/// Pivots the columns `values` to [T, series], or [T, series, variable] if there are several, NaN where a
-/// series has no row. Data errors with lines: a duplicate date of a series, an empty date, dates without a
-/// common step (lay_out_dates), series that share so few dates that the result would need more than twice the
-/// file and 64 MiB.
-Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableIds& ids,
-                        const std::vector<size_t>& values, const ForecastDataConfig& config,
-                        const std::vector<ClockChange>& clock_changes = {});
+/// Pivots a long table to [T, series], or [T, series, variable] if there are several columns of values, NaN
+/// where a series has no row. Data errors with lines: a duplicate date of a series, an empty date, dates
+/// without a common step (lay_out_dates), series that share so few dates that the result would need more than
+/// twice the file and 64 MiB.
+Series lay_side_by_side(SeriesTable read);
 
 }  // namespace modewise::data

@@ -33,7 +33,7 @@ struct Grouped {
   }
 };
 
-Grouped group(const LongTable& table) {
+Grouped group(const SeriesTable& table) {
   const std::vector<int32_t>& of_row = table.ids.of_row;
   const std::vector<int64_t>& dates = table.time.dates;
   Grouped grouped;
@@ -58,7 +58,7 @@ Grouped group(const LongTable& table) {
 
 /// Puts the rows of each series on the clock: offsets, starts; returns the panel's row of each row of
 /// `grouped`.
-std::vector<int64_t> lay_out(Panel& panel, const LongTable& table, const Grouped& grouped,
+std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const Grouped& grouped,
                              const ForecastDataConfig& config) {
   const std::vector<int64_t>& dates = table.time.dates;
   const size_t series = table.ids.labels.size();
@@ -122,7 +122,7 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
   if (config.path.empty() || !config.resample.empty() || config.dates == "rows" || !reads_table(config))
     return false;
   if (config.id.empty() && !header_names_ids(config)) return false;  // wide tables are read once
-  const std::optional<LongTable> table = read_long_table(config);
+  const std::optional<SeriesTable> table = read_long_table(config);
   if (!table || table->time.columns.empty()) return false;
   const double dates = distinct_dates(table->time.dates);
   std::vector<int64_t> rows(table->ids.labels.size());
@@ -152,7 +152,7 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
 Panel load_panel(const ForecastDataConfig& config) {
   require(config.resample.empty(), ErrorKind::config,
           "data.resample: the series of a panel are not resampled");
-  std::optional<LongTable> table = read_long_table(config);
+  std::optional<SeriesTable> table = read_long_table(config);
   require(table.has_value(), ErrorKind::data,
           "{}: expected a long table with a column of series ids, such as unique_id: data.id names it",
           config.path);
@@ -186,7 +186,7 @@ Panel load_panel(const ForecastDataConfig& config) {
       seen[places[i] * width + v] = true;
       ++cells;
     }
-    std::vector<double>().swap(column.numbers);  // freed early: files may be large
+    column.numbers = {};  // freed early: files may be large
   }
   if (cells < observed.numel()) panel.observed = observed;
   return panel;

@@ -12,6 +12,7 @@
 
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
+#include "modewise/data/forecasting/tensor_cells.h"
 
 namespace modewise::data {
 namespace {
@@ -38,7 +39,7 @@ std::vector<double> values_of(const at::Tensor& tensor) {
 /// Reports the largest value of series `index`, whose variance overflows.
 [[noreturn]] void refuse_overflow(const Series& series, SplitRange range, size_t index) {
   const auto at = static_cast<int64_t>(index), count = series.series_count();
-  const double* values = series.values.const_data_ptr<double>();
+  const TensorCells values(series.values);
   int64_t largest = range.begin;
   for (int64_t row = range.begin; row < range.end; ++row)
     if (std::abs(values[row * count + at]) > std::abs(values[largest * count + at])) largest = row;
@@ -55,13 +56,13 @@ Scaler Scaler::fit(const Series& series, SplitRange range) {
           "Scaler::fit: rows [{}, {}) are not within the {} rows of {}", range.begin, range.end,
           series.rows(), series.source);
   const auto count = static_cast<size_t>(series.series_count());
-  const double* values = series.values.const_data_ptr<double>();
+  const TensorCells values(series.values);
   const bool* observed = series.observed.defined() ? series.observed.const_data_ptr<bool>() : nullptr;
   const auto seen = [&](size_t cell) { return observed == nullptr || observed[cell]; };
   const auto each_cell = [&](auto&& visit) {
     for (auto row = static_cast<size_t>(range.begin); row < static_cast<size_t>(range.end); ++row)
       for (size_t i = 0; i < count; ++i)
-        if (const size_t cell = row * count + i; seen(cell)) visit(i, values[cell]);
+        if (const size_t cell = row * count + i; seen(cell)) visit(i, values[static_cast<int64_t>(cell)]);
   };
 
   // Two passes in row order on one thread, so that results are bit-exact. The second corrects the rounding of
@@ -115,7 +116,7 @@ at::Tensor Scaler::transform(const Series& series) const {
   const int64_t rows = series.rows(), count = series.series_count();
   at::Tensor scaled = at::empty(series.values.sizes(), at::kFloat);
   float* out = scaled.mutable_data_ptr<float>();
-  const double* values = series.values.const_data_ptr<double>();
+  const TensorCells values(series.values);
   const bool* observed = series.observed.defined() ? series.observed.const_data_ptr<bool>() : nullptr;
   const std::vector<double> means = values_of(mean), stddevs = values_of(stddev);
   for (int64_t row = 0; row < rows; ++row)
@@ -194,7 +195,7 @@ std::vector<std::string> leave_out(Series& series, const std::vector<int64_t>& l
     sentences.push_back(
         fmt::format("'{}' begins after the training rows and is not forecast", series.series_name(index)));
     for (int64_t row = 0; row < series.rows(); ++row) {
-      series.values.mutable_data_ptr<double>()[row * count + index] = 0;
+      TensorCells(series.values).set(row * count + index, 0);
       series.observed.mutable_data_ptr<bool>()[row * count + index] = false;
     }
   }

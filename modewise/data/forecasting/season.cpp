@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "modewise/data/forecasting/tensor_cells.h"
+
 namespace modewise::data {
 namespace {
 
@@ -20,7 +22,7 @@ std::vector<std::vector<double>> rows_of(const Series& series, SplitRange rows) 
   const at::Tensor values = series.values.reshape({-1, all}).contiguous();
   const at::Tensor seen =
       series.observed.defined() ? series.observed.reshape({-1, all}).contiguous() : at::Tensor();
-  const double* value = values.const_data_ptr<double>();
+  const TensorCells value(values);
   const bool* observed = seen.defined() ? seen.const_data_ptr<bool>() : nullptr;
   std::vector<std::vector<double>> out;
   for (int64_t s = 0; s < all; s += step) {

@@ -50,7 +50,9 @@ struct LongLayout {
 };
 
 struct Series {
-  at::Tensor values;    // [T, N_1…N_j] float64 in the source's units, 0 where missing; j ≥ 1
+  /// [T, N_1…N_j] in the source's units, 0 where missing; j ≥ 1. float64, or float32 if the source has no
+  /// number that float32 rounds (TensorCells reads both).
+  at::Tensor values;
   at::Tensor observed;  // [T, N_1…N_j] bool; undefined when nothing is missing
   std::vector<SeriesMode> modes;
   TimeAxis time;

@@ -269,7 +269,7 @@ Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOption
                             : std::numeric_limits<double>::quiet_NaN());
     shifts.push_back(dated ? 0 : align_ends(numbers));
     shifted += shifts.back() > 0;
-    place_numbers(numbers, time, laid.rows, config, series.values.mutable_data_ptr<double>() + i, count);
+    place_numbers(numbers, time, laid.rows, config, {TensorCells(series.values), i, count});
     mode.labels.push_back(labels[row]);
   }
   std::vector<std::string> names, unused;

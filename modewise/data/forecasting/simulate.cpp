@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
+#include "modewise/data/forecasting/tensor_cells.h"
 
 namespace modewise::data {
 namespace {
@@ -225,7 +226,7 @@ void knock_out(Series& series, double fraction, uint64_t seed) {
   if (!series.observed.defined()) series.observed = at::ones(series.values.sizes(), at::kBool);
   const RandomStream random = stream_of(seed, hidden_cells);
   bool* observed = series.observed.mutable_data_ptr<bool>();
-  double* values = series.values.mutable_data_ptr<double>();
+  const TensorCells values(series.values);
   const auto cells = static_cast<uint64_t>(series.values.numel());
   const double limit = fraction * 0x1p32;
   for (uint64_t block = 0; block * 4 < cells; ++block) {
@@ -233,7 +234,7 @@ void knock_out(Series& series, double fraction, uint64_t seed) {
     for (uint64_t i = 0; i < 4 && block * 4 + i < cells; ++i)
       if (words[i] < limit) {
         observed[block * 4 + i] = false;
-        values[block * 4 + i] = 0;
+        values.set(static_cast<int64_t>(block * 4 + i), 0);
       }
   }
   series.notes.push_back(fmt::format("{:.3g} % of the cells are masked at random", fraction * 100));

@@ -2,8 +2,6 @@
 // Readers of load_series, one for each type of source. They return NaN for missing cells; load_series makes
 // the mask.
 
-#include <ATen/core/Tensor.h>
-
 #include <map>
 #include <string>
 #include <vector>
@@ -11,42 +9,26 @@
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/long_table.h"
 #include "modewise/data/forecasting/series.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/series_table.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
 
-/// A CSV file on its time axis.
+/// A CSV file of a folder, on its time axis.
 struct Frame {
+  Series series;                    // one mode, the variables; NaN where missing
   std::vector<std::string> header;  // every column of the file
-  std::vector<std::string> names;   // the variables
-  at::Tensor values;                // [T, N] float64, NaN where missing
-  TimeAxis time;
-  TimeColumns time_columns;
-  std::map<std::string, std::string> constant_texts;  // constant text columns: column → value
-  std::vector<std::string> notes, warnings;           // as in Series
-  bool had_header = false;
-  std::string decimal;  // as in Series
-  Place place;          // location of a cell (row of `values`, variable)
+  std::map<std::string, std::string> constant_texts;  // as in SeriesTable
 };
 
 /// With `like`, the file must have the same columns, and its variables are read in the order of `like`.
 Frame read_frame(const std::string& path, const ForecastDataConfig& config, const Frame* like = nullptr,
                  const std::string& like_path = {});
 
-/// A long table before its series are laid side by side.
-struct LongTable {
-  io::CsvTable table;
-  TableTime time;
-  TableIds ids;
-  std::vector<size_t> values;  // columns of values
-  std::vector<ClockChange> clock_changes;
-  std::vector<std::string> notes, warnings;
-};
 /// Whether the header of `config`'s table has a usual name of series ids.
 bool header_names_ids(const ForecastDataConfig& config);
-/// The table of `config`; nullopt if it is not a long table.
-std::optional<LongTable> read_long_table(const ForecastDataConfig& config);
+/// The table of `config` before its series are laid out; nullopt if it is not a long table.
+std::optional<SeriesTable> read_long_table(const ForecastDataConfig& config);
 /// Whether `config` names a CSV table: not an array, numeric text, a folder or a simulation.
 bool reads_table(const ForecastDataConfig& config);
 

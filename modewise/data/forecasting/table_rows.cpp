@@ -84,34 +84,44 @@ DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const 
   return laid;
 }
 
-void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
-                   const ForecastDataConfig& config, double* out, int64_t stride) {
+void place_numbers(const io::NumberCells& numbers, const TableTime& time, std::span<const int64_t> cells,
+                   const ForecastDataConfig& config, const ColumnCells& out) {
+  const auto place_of = [&](int64_t cell) { return out.first + cell * out.stride; };
   if (config.resample.empty()) {
     for (size_t row = 0; row < numbers.size(); ++row)
-      out[(cells.empty() ? static_cast<int64_t>(row) : cells[row]) * stride] = numbers[row];
+      out.tensor.set(place_of(cells.empty() ? static_cast<int64_t>(row) : cells[row]), numbers[row]);
     return;
   }
   // Per cell: number of values, or date of the last one.
   const int64_t maximum = *std::max_element(cells.begin(), cells.end()) + 1;
   std::vector<int64_t> had(static_cast<size_t>(maximum), io::kMissingDate);
   for (size_t row = 0; row < numbers.size(); ++row) {
-    if (std::isnan(numbers[row])) continue;
-    const int64_t cell = cells[row];
-    int64_t& seen = had[static_cast<size_t>(cell)];
-    double& value = out[cell * stride];
+    const double number = numbers[row];
+    if (std::isnan(number)) continue;
+    const int64_t place = place_of(cells[row]);
+    int64_t& seen = had[static_cast<size_t>(cells[row])];
     const bool first = seen == io::kMissingDate;
     if (config.resample_by == "last") {
-      if (time.dates[row] >= seen) value = numbers[row];
+      if (time.dates[row] >= seen) out.tensor.set(place, number);
       seen = std::max(seen, time.dates[row]);
     } else {
-      value = first ? numbers[row] : value + numbers[row];
+      out.tensor.set(place, first ? number : out.tensor[place] + number);
       seen = first ? 1 : seen + 1;
     }
   }
   if (config.resample_by != "mean") return;
   for (int64_t cell = 0; cell < maximum; ++cell)
     if (const int64_t count = had[static_cast<size_t>(cell)]; count > 1)
-      out[cell * stride] /= static_cast<double>(count);
+      out.tensor.set(place_of(cell), out.tensor[place_of(cell)] / static_cast<double>(count));
+}
+
+at::ScalarType type_of(std::span<const io::NumberCells* const> columns) {
+  const bool exact = std::all_of(columns.begin(), columns.end(), [](const io::NumberCells* column) {
+    return std::all_of(column->begin(), column->end(), [](double x) {
+      return std::isnan(x) || static_cast<double>(static_cast<float>(x)) == x;
+    });
+  });
+  return exact ? at::kFloat : at::kDouble;
 }
 
 }  // namespace modewise::data

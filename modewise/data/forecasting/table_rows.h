@@ -1,6 +1,8 @@
 #pragma once
 // Rows of a table on a time axis: order, calendar, changes of the clock, resampling.
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/data/forecasting/time_axis.h"
 
 namespace modewise::data {
@@ -22,10 +25,18 @@ DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const 
 /// Whether `config` resamples to whole days or months, which begin at midnight of the local clock.
 bool pools_days(const ForecastDataConfig& config);
 
-/// Writes a column into cells out[c · stride], which are NaN before: row i goes to cell `cells[i]`, or to i
-/// if `cells` is empty. With resampling, the values of a cell that are not missing are aggregated by
-/// `config.resample_by`.
-void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
-                   const ForecastDataConfig& config, double* out, int64_t stride);
+/// Cells first + c · stride of a tensor, c = 0, 1, 2, ….
+struct ColumnCells {
+  TensorCells tensor;
+  int64_t first, stride;
+};
+
+/// Writes a column into cells that are NaN before: row i goes to cell `cells[i]`, or to i if `cells` is
+/// empty. With resampling, the values of a cell that are not missing are aggregated by `config.resample_by`.
+void place_numbers(const io::NumberCells& numbers, const TableTime& time, std::span<const int64_t> cells,
+                   const ForecastDataConfig& config, const ColumnCells& out);
+
+/// float32 if it rounds none of the numbers, else float64.
+at::ScalarType type_of(std::span<const io::NumberCells* const> columns);
 
 }  // namespace modewise::data

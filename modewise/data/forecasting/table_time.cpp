@@ -41,7 +41,7 @@ std::vector<size_t> date_parts(const io::CsvTable& table) {
   }
   if (found.size() == 1 && found[0] != 0) found.clear();
   if (found.size() == 1) {  // 2024.0417
-    const std::vector<double>& years = table.columns[found[0]].numbers;
+    const io::NumberCells& years = table.columns[found[0]].numbers;
     if (std::any_of(years.begin(), years.end(),
                     [](double x) { return x != std::floor(x) && !std::isnan(x); }))
       found.clear();
@@ -106,14 +106,14 @@ bool rises_steadily(const std::vector<int64_t>& dates) {
   return steady || monthly;
 }
 
-bool rises(const std::vector<double>& numbers) {
+bool rises(const io::NumberCells& numbers) {
   return numbers.size() >= 2 && std::adjacent_find(numbers.begin(), numbers.end(), [](double a, double b) {
                                   return !(a < b);
                                 }) == numbers.end();
 }
 
 /// Whether the numbers rise by one difference, up to the rounding of decimals.
-bool counts_evenly(const std::vector<double>& numbers) {
+bool counts_evenly(const io::NumberCells& numbers) {
   if (!rises(numbers)) return false;
   const double step = (numbers.back() - numbers.front()) / static_cast<double>(numbers.size() - 1);
   for (size_t row = 1; row < numbers.size(); ++row)
@@ -123,14 +123,14 @@ bool counts_evenly(const std::vector<double>& numbers) {
 
 /// Whether whole numbers are a data frame's index: all different, as of a filtered or sorted frame, or
 /// counted from 0 again and again, as of joined frames.
-bool is_frame_index(const std::vector<double>& numbers) {
+bool is_frame_index(const io::NumberCells& numbers) {
   bool counts = !numbers.empty();
   for (size_t row = 0; row < numbers.size(); ++row) {
     if (!(numbers[row] >= 0) || numbers[row] != std::floor(numbers[row])) return false;
     counts = counts && (numbers[row] == 0 || (row > 0 && numbers[row] == numbers[row - 1] + 1));
   }
   if (counts || rises(numbers)) return true;
-  std::vector<double> sorted = numbers;
+  std::vector<double> sorted(numbers.begin(), numbers.end());
   std::sort(sorted.begin(), sorted.end());
   return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
@@ -168,7 +168,7 @@ size_t first_filled(const io::CsvColumn& column) {
 
 /// Times in a column of numbers. Its name decides which forms are plausible.
 std::optional<io::NumberDates> read_numbers(const io::CsvColumn& column, io::TimeName name, bool is_first) {
-  const std::vector<double>& numbers = column.numbers;
+  const io::NumberCells& numbers = column.numbers;
   auto long_form = io::read_calendar_numbers(numbers);
   const bool year_and_month = long_form && long_form->style.pattern == "%Y%m";
   if (year_and_month && name == io::TimeName::none) return std::nullopt;

@@ -83,7 +83,7 @@ void set_labels(SampleTable& table, const Of& of) {
 }
 
 /// Numbers that are classes: integers, or few different ones.
-void require_class_numbers(std::span<const double> numbers, const std::string& path,
+void require_class_numbers(const io::NumberCells& numbers, const std::string& path,
                            const std::string& column) {
   constexpr size_t kFew = 10;
   std::set<double> different;
@@ -108,7 +108,7 @@ SampleTable numbers_of(const std::string& path) {
   std::vector<double> classes;
   table.values.reserve(static_cast<size_t>(table.rows * table.width));
   for (int64_t row = 0; row < text.rows; ++row) {
-    const double* cells = text.values.data() + row * text.columns;
+    const auto cells = text.values.begin() + row * text.columns;
     classes.push_back(cells[0]);
     for (int64_t i = 1; i < text.columns; ++i) table.values.push_back(as_float(cells[i], path, row + 1));
   }
@@ -185,7 +185,7 @@ class ColumnChoice {
                        [](double x) { return x == std::floor(x); });  // false for NaN
   }
   static bool all_different(const io::CsvColumn& column) {
-    std::vector<double> sorted = column.numbers;
+    std::vector<double> sorted(column.numbers.begin(), column.numbers.end());
     std::sort(sorted.begin(), sorted.end());
     return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
   }
@@ -309,7 +309,7 @@ SampleTable columns_of(const std::string& path, const SampleColumns& wanted, boo
                       "(data.index=none keeps it as a value)",
                       path, choice.called(*column)));
   }
-  std::vector<const std::vector<double>*> columns;
+  std::vector<const io::NumberCells*> columns;
   for (const io::CsvColumn& column : csv.columns) {
     if (&column == choice.classes ||
         std::find(choice.index.begin(), choice.index.end(), &column) != choice.index.end())

@@ -21,6 +21,7 @@
 
 #include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/date_time.h"
+#include "modewise/io/tables/number_cells.h"
 #include "modewise/io/tables/text_cells.h"
 
 namespace modewise::io {
@@ -52,7 +53,7 @@ struct CsvColumn {
 
   std::string name;  // from the header ("column 2" if it has none), else "1", "2", …
   Kind kind = number;
-  std::vector<double> numbers;  // NaN: missing
+  NumberCells numbers;         // NaN: missing
   std::vector<int64_t> dates;   // seconds (date_time.h); kMissingDate: missing
   DateStyle date_style;
   TextCells texts;  // unquoted; "" where missing
@@ -78,7 +79,8 @@ struct CsvTable {
 /// Throws data errors for empty input, a header without rows, ragged rows, an unclosed quote, invalid UTF-8,
 /// NUL bytes, duplicate column names, cells that do not fit their column, and numbers whose marks can be read
 /// in two ways; the last two name the option that helps. Leaves out rows of delimiters alone at the end and
-/// empty columns without a name. Memory: 8 bytes per number or date, 4 plus its characters per text.
+/// empty columns without a name. Memory: 1 to 8 bytes per number, 8 per date,
+/// 4 plus its characters per text.
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source,
                    const CsvOptions& options = {});
 CsvTable read_csv(const std::string& path, const CsvOptions& options = {});

@@ -15,7 +15,7 @@ constexpr int64_t kDay = 86400;
 
 /// Calls `read` with each number that is there; nullopt as soon as it gives nullopt, or if there is none.
 template <class Read>
-std::optional<NumberDates> read_each(std::span<const double> numbers, const Read& read) {
+std::optional<NumberDates> read_each(const NumberCells& numbers, const Read& read) {
   NumberDates result;
   result.dates.reserve(numbers.size());
   bool any = false;
@@ -45,7 +45,7 @@ bool whole(double x) {
 
 }  // namespace
 
-std::optional<NumberDates> read_unix_time(std::span<const double> numbers, std::string_view form) {
+std::optional<NumberDates> read_unix_time(const NumberCells& numbers, std::string_view form) {
   constexpr double kEarliest = 1e8, kLatest = 4e9;
   struct Unit {
     std::string_view form;
@@ -80,7 +80,7 @@ std::optional<NumberDates> read_unix_time(std::span<const double> numbers, std::
   return std::nullopt;
 }
 
-std::optional<NumberDates> read_calendar_numbers(std::span<const double> numbers) {
+std::optional<NumberDates> read_calendar_numbers(const NumberCells& numbers) {
   struct Form {
     size_t digits;
     const char* pattern;
@@ -107,7 +107,7 @@ std::optional<NumberDates> read_calendar_numbers(std::span<const double> numbers
   return std::nullopt;
 }
 
-std::optional<NumberDates> read_excel_days(std::span<const double> numbers) {
+std::optional<NumberDates> read_excel_days(const NumberCells& numbers) {
   const int64_t start = to_seconds({1899, 12, 30});
   auto result = read_each(numbers, [&](double x) -> std::optional<int64_t> {
     if (!(x >= 20000 && x < 80000)) return std::nullopt;
@@ -117,7 +117,7 @@ std::optional<NumberDates> read_excel_days(std::span<const double> numbers) {
   return result;
 }
 
-std::optional<NumberDates> read_decimal_years(std::span<const double> numbers) {
+std::optional<NumberDates> read_decimal_years(const NumberCells& numbers) {
   int digits = 0;
   for (const double x : numbers) {
     if (std::isnan(x)) continue;
@@ -155,7 +155,7 @@ std::optional<NumberDates> read_decimal_years(std::span<const double> numbers) {
   return std::nullopt;
 }
 
-std::optional<NumberDates> read_years(std::span<const double> numbers) {
+std::optional<NumberDates> read_years(const NumberCells& numbers) {
   auto result = read_each(numbers, [&](double x) -> std::optional<int64_t> {
     if (!whole(x) || x < 1600 || x >= 2300) return std::nullopt;
     return to_seconds({static_cast<int64_t>(x), 1, 1});

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "modewise/io/tables/date_time.h"
+#include "modewise/io/tables/number_cells.h"
 
 namespace modewise::io {
 
@@ -18,19 +18,19 @@ struct NumberDates {
 
 /// Unix time between 1973 and 2096 in seconds, or in milli-, micro- or nanoseconds: epoch_s, epoch_ms,
 /// epoch_us, epoch_ns. `form` selects one; "": the one that fits.
-std::optional<NumberDates> read_unix_time(std::span<const double> numbers, std::string_view form = "");
+std::optional<NumberDates> read_unix_time(const NumberCells& numbers, std::string_view form = "");
 
 /// Whole numbers YYYYMM (from 1600 to 2299), YYYYMMDD, YYYYMMDDHH, YYYYMMDDHHMM, YYYYMMDDHHMMSS, all of one
 /// length and all valid.
-std::optional<NumberDates> read_calendar_numbers(std::span<const double> numbers);
+std::optional<NumberDates> read_calendar_numbers(const NumberCells& numbers);
 
 /// Days since 1899-12-30 with the time as fraction, from 1954 to 2119.
-std::optional<NumberDates> read_excel_days(std::span<const double> numbers);
+std::optional<NumberDates> read_excel_days(const NumberCells& numbers);
 
 /// Years with fractions that count months, days or hours, from the start or middle of each: 2024.0417.
-std::optional<NumberDates> read_decimal_years(std::span<const double> numbers);
+std::optional<NumberDates> read_decimal_years(const NumberCells& numbers);
 
 /// Years alone, 1600 to 2299.
-std::optional<NumberDates> read_years(std::span<const double> numbers);
+std::optional<NumberDates> read_years(const NumberCells& numbers);
 
 }  // namespace modewise::io

@@ -12,6 +12,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/data/forecasting/load_series.h"
+#include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
 
 namespace modewise::tasks {
@@ -24,6 +25,19 @@ std::vector<double> doubles(const at::Tensor& tensor) {
 
 std::string step_text(const data::TimeAxis& time) {
   return time.dated ? time.frequency_text() : "no dates";
+}
+
+/// Hash of the values as float64, whatever their type.
+std::string hash_of_doubles(const at::Tensor& values) {
+  constexpr int64_t kBlock = int64_t{1} << 20;
+  const at::Tensor flat = values.reshape(-1);
+  ContentHash hash;
+  for (int64_t first = 0; first < flat.numel(); first += kBlock) {
+    const at::Tensor block =
+        flat.narrow(0, first, std::min(kBlock, flat.numel() - first)).to(at::kDouble).contiguous();
+    hash.add({static_cast<const std::byte*>(block.const_data_ptr()), block.nbytes()});
+  }
+  return hash.text();
 }
 
 }  // namespace
@@ -44,7 +58,7 @@ std::string hash_of(const data::Series& series) {
     const at::Tensor flat = tensor.contiguous();
     return content_hash({static_cast<const std::byte*>(flat.const_data_ptr()), flat.nbytes()});
   };
-  std::string all = bytes(series.values);
+  std::string all = hash_of_doubles(series.values);
   if (series.observed.defined()) all += bytes(series.observed);
   if (series.known) all += hash_of(data::first_rows(*series.known, series.rows()));
   return content_hash(as_bytes(all));
@@ -272,7 +286,8 @@ models::FittingRows fitting_rows(const ForecastData& data) {
 at::Tensor cycle_profile(const ForecastData& data, int64_t cycle) {
   const int64_t series = data.series.series_count();
   const std::vector<double> means = scaler_means(data.scaler), stddevs = scaler_stddevs(data.scaler);
-  const at::Tensor values = data.series.values.contiguous();
+  const at::Tensor contiguous = data.series.values.contiguous();
+  const data::TensorCells values(contiguous);
   const at::Tensor observed =
       data.series.observed.defined() ? data.series.observed.contiguous() : data.series.observed;
   std::vector<double> sums(static_cast<size_t>(cycle * series)), counts(sums.size());
@@ -281,8 +296,7 @@ at::Tensor cycle_profile(const ForecastData& data, int64_t cycle) {
     for (int64_t s = 0; s < series; ++s) {
       if (observed.defined() && !observed.const_data_ptr<bool>()[row * series + s]) continue;
       const auto at = static_cast<size_t>(row % cycle * series + s), place = static_cast<size_t>(s);
-      const double value =
-          (values.const_data_ptr<double>()[row * series + s] - means[place]) / stddevs[place];
+      const double value = (values[row * series + s] - means[place]) / stddevs[place];
       sums[at] += value;
       ++counts[at];
       all[place] += value;

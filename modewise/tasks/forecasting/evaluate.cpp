@@ -11,6 +11,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/tasks/run/model_output.h"
@@ -44,7 +45,7 @@ std::string overflow_text(const ForecastBlock& block, int64_t window, const data
   return fmt::format(
       "{}: {} is {:.3g} standard deviations from the mean, more than the model can compute with: if it "
       "stands for a missing value, name it in data.missing_values",
-      series.where(row, index), series.values.const_data_ptr<double>()[row * count + index], *largest);
+      series.where(row, index), data::TensorCells(series.values)[row * count + index], *largest);
 }
 
 /// Throws for the first element of `values` [B, S, H, …] that is not finite.
