@@ -4,44 +4,25 @@ The files are those of `cmake --install build --component python`, or of the whe
 """
 
 import os
-import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tomllib
-import zipfile
 
 import pytest
 import torch
 
 import modewise
 from cli_helpers import PROGRAM, ROOT
+from installed_package import cmake, install_package
 from modewise import _native
 
 BUILD = PROGRAM.parents[1]
 
 
-def cmake():
-    return re.search(r"^CMAKE_COMMAND:INTERNAL=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)[1]
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """site-packages with modewise and torch."""
-    folder = tmp_path_factory.mktemp("wheel") / "site-packages"
-    if wheel := os.environ.get("MODEWISE_WHEEL"):
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder)
-        (folder / "modewise/bin/modewise").chmod(0o755)
-    else:
-        subprocess.run([cmake(), "--install", BUILD, "--component", "python", "--prefix", folder], check=True, capture_output=True)
-        shutil.copytree(ROOT / "python/modewise", folder / "modewise", dirs_exist_ok=True)
-    packages = pathlib.Path(torch.__file__).parents[1]
-    (folder / "torch").symlink_to(packages / "torch")
-    for data in packages.glob("torch-*.dist-info"):
-        (folder / data.name).symlink_to(data)
-    return folder
+    return install_package(tmp_path_factory.mktemp("wheel") / "site-packages")
 
 
 def python(site, *arguments):
