@@ -91,5 +91,5 @@ class Classifier(ClassifierMixin, Estimator):
         dict
             The program's `evaluate --json`.
         """
-        with self._on_threads():
+        with self._computing():
             return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail)

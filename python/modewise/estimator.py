@@ -19,6 +19,7 @@ from modewise.new_run import NewRun, new_run, require_free
 from modewise.run_folder import RunFolder
 
 Array = npt.NDArray[Any]
+DEVICE_VARIABLE = "MODEWISE_DEVICE"  # read by the C++ libraries
 OLD_KEYWORDS = {"exist_ok": "overwrite", "known": "future_covariates"}
 
 
@@ -73,6 +74,7 @@ class Estimator(BaseEstimator):
     overwrite: bool
     verbosity: int
     threads: int
+    device: str
     run_: str
     metrics_: dict[str, Any]
     _folder: TemporaryFolder | None = None
@@ -145,7 +147,7 @@ class Estimator(BaseEstimator):
 
     def resume(self) -> Self:
         """Resumes an interrupted fit; the result has the same bits as an uninterrupted one."""
-        with self._on_threads():
+        with self._computing():
             self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
         return self
 
@@ -169,7 +171,7 @@ class Estimator(BaseEstimator):
         UsageError
             For a task without explanations.
         """
-        with self._on_threads():
+        with self._computing():
             return tasks.explain(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), samples=samples)
 
     def _stem(self) -> str:
@@ -189,20 +191,26 @@ class Estimator(BaseEstimator):
             yield made
 
     @contextlib.contextmanager
-    def _on_threads(self) -> Iterator[None]:
-        """Calls in the block compute with `threads` threads; 0: as torch has it, −1: one for each core. No bit depends on it."""
-        before = torch.get_num_threads()
+    def _computing(self) -> Iterator[None]:
+        """Calls in the block compute with `threads` threads (0: as torch has it, −1: one for each core; no bit depends on it), on
+        `device`."""
+        before, asked = torch.get_num_threads(), os.environ.get(DEVICE_VARIABLE)
         wanted = int(self.threads) if self.threads >= 0 else max(1, (os.cpu_count() or 1) + 1 + int(self.threads))
         torch.set_num_threads(wanted or before)
+        if self.device != "auto":
+            os.environ[DEVICE_VARIABLE] = self.device
         try:
             yield
         finally:
             torch.set_num_threads(before)
+            if self.device != "auto":
+                os.environ.pop(DEVICE_VARIABLE)
+                os.environ.update({} if asked is None else {DEVICE_VARIABLE: asked})
 
     def _train(self, task: str, settings: Mapping[str, Any], run: NewRun) -> None:
         self.run_, self._folder = str(run.folder.absolute()), run.temporary
         inputs = "" if run.inputs is None else run.inputs.name
-        with self._on_threads():
+        with self._computing():
             self.metrics_ = tasks.train(task, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs, verbosity=self.verbosity)
 
     def _run(self) -> str:

@@ -51,6 +51,8 @@ class Forecaster(Estimator):
         Of weights, batch order and dropout; `random_state` is the same.
     threads : int
         Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    device : str
+        Device of the model: "auto" (CUDA if torch has it, else the CPU), "cpu", "cuda" or "cuda:1".
     settings : mapping, optional
         Any other config key, {"model.width": 128}.
     run : path, optional
@@ -90,6 +92,7 @@ class Forecaster(Estimator):
         budget: str | float | None = None,
         seed: int = 0,
         threads: int = 0,
+        device: str = "auto",
         settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
@@ -104,6 +107,7 @@ class Forecaster(Estimator):
         self.budget = budget
         self.seed = seed
         self.threads = threads
+        self.device = device
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
@@ -280,7 +284,7 @@ class Forecaster(Estimator):
         if h is not None and steps not in (0, h):
             raise UsageError(f"predict: steps and h are the same, got {steps} and {h}")
         rows = int(steps) if h is None else h
-        with tempfile.TemporaryDirectory() as name, self._on_threads():
+        with tempfile.TemporaryDirectory() as name, self._computing():
             run, folder, covariates = self._run(), pathlib.Path(name), ""
             given, path, checked = self.given_, self._moved_data(), None
             if data is not None:
@@ -345,9 +349,9 @@ class Forecaster(Estimator):
             The program's `evaluate --json`: {"scaled": {"mse", "mae", …}, "units": …, "quantiles": …}.
         """
         if data is None:
-            with self._on_threads():
+            with self._computing():
                 return tasks.evaluate(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), detail=detail)
-        with tempfile.TemporaryDirectory() as folder, self._on_threads():
+        with tempfile.TemporaryDirectory() as folder, self._computing():
             checked = checked_data(data, RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data), names(self.future_covariates) or ())
             path = written_data(checked, pathlib.Path(folder) / "data")
             with self._errors_of(checked, path):
@@ -362,7 +366,7 @@ class Forecaster(Estimator):
             A row for each origin: time of its first forecast row, scaled errors, MAE of repeating the last value, coverage and
             width of intervals. `attrs["result"]` is the program's `backtest --json`, with the errors over all origins.
         """
-        with self._on_threads():
+        with self._computing():
             result = tasks.backtest(self._run(), data=self._moved_data(), stride=stride, split=self._evaluated_split())
         return backtest_frame(result)
 

@@ -62,6 +62,8 @@ class LanguageModel(Estimator):
         Of weights, batch order and dropout; `random_state` is the same.
     threads : int
         Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    device : str
+        Device of the model: "auto" (CUDA if torch has it, else the CPU), "cpu", "cuda" or "cuda:1".
     settings : mapping, optional
         Any other config key, {"model.width": 128}.
     run : path, optional
@@ -93,6 +95,7 @@ class LanguageModel(Estimator):
         epochs: int | None = None,
         seed: int = 0,
         threads: int = 0,
+        device: str = "auto",
         settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
@@ -106,6 +109,7 @@ class LanguageModel(Estimator):
         self.epochs = epochs
         self.seed = seed
         self.threads = threads
+        self.device = device
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
@@ -184,9 +188,9 @@ class LanguageModel(Estimator):
         """Loss on the test split of the fitted texts if the fit held one back, else on the validation split, or on other texts:
         {"tokens", "loss" (nats per token), "perplexity", "bits_per_byte", …}."""
         if texts is None:
-            with self._on_threads():
+            with self._computing():
                 return dict(tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=self._evaluated_split())["own"]["scores"])
-        with tempfile.TemporaryDirectory() as folder, self._on_threads():
+        with tempfile.TemporaryDirectory() as folder, self._computing():
             path = written_texts(checked_texts(texts), pathlib.Path(folder) / "texts")
             return dict(tasks.evaluate(self._run(), data=path, split="all")["own"]["scores"])
 

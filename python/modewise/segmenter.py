@@ -30,6 +30,8 @@ class Segmenter(Estimator):
         Of weights, batch order, dropout and augmentation; `random_state` is the same.
     threads : int
         Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    device : str
+        Device of the model: "auto" (CUDA if torch has it, else the CPU), "cpu", "cuda" or "cuda:1".
     settings : mapping, optional
         Any other config key, {"data.window": 64}.
     run : path, optional
@@ -61,6 +63,7 @@ class Segmenter(Estimator):
         epochs: int | None = None,
         seed: int = 0,
         threads: int = 0,
+        device: str = "auto",
         settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
@@ -70,6 +73,7 @@ class Segmenter(Estimator):
         self.epochs = epochs
         self.seed = seed
         self.threads = threads
+        self.device = device
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
@@ -151,7 +155,7 @@ class Segmenter(Estimator):
     def evaluate(self, split: str | None = None, *, detail: bool = False) -> dict[str, Any]:
         """Accuracy, IoU, … on a split of the fitted data -> the program's `evaluate --json`. split None: the test split if the fit
         held one back, else the validation split."""
-        with self._on_threads():
+        with self._computing():
             return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail)
 
     @staticmethod

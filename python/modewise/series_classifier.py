@@ -64,6 +64,8 @@ class SeriesClassifier(Classifier):
         Of weights, batch order and dropout; `random_state` is the same.
     threads : int
         Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    device : str
+        Device of the model: "auto" (CUDA if torch has it, else the CPU), "cpu", "cuda" or "cuda:1".
     settings : mapping, optional
         Any other config key, {"model.width": 32}.
     run : path, optional
@@ -98,6 +100,7 @@ class SeriesClassifier(Classifier):
         epochs: int | None = None,
         seed: int = 0,
         threads: int = 0,
+        device: str = "auto",
         settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
@@ -107,6 +110,7 @@ class SeriesClassifier(Classifier):
         self.epochs = epochs
         self.seed = seed
         self.threads = threads
+        self.device = device
         self.settings = settings
         self.run = run
         self.overwrite = overwrite
@@ -155,7 +159,7 @@ class SeriesClassifier(Classifier):
         """Probabilities [n, K] float64 of new samples, no longer than the longest fitted one, in the order of `classes_`: the
         scores of `modewise predict`."""
         run = self._run()
-        with tempfile.TemporaryDirectory() as folder, self._on_threads():
+        with tempfile.TemporaryDirectory() as folder, self._computing():
             path = pathlib.Path(folder) / "samples.ts"
             write_samples(path, checked_series(X), [], None)
             result = tasks.predict(run, data=path)

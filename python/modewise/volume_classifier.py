@@ -31,6 +31,8 @@ class VolumeClassifier(Classifier):
         Of weights, batch order, dropout and augmentation; `random_state` is the same.
     threads : int
         Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
+    device : str
+        Device of the model: "auto" (CUDA if torch has it, else the CPU), "cpu", "cuda" or "cuda:1".
     channels : str
         Whether the last axis of samples holds channels: "auto", "none", "last".
     settings : mapping, optional
@@ -68,6 +70,7 @@ class VolumeClassifier(Classifier):
         epochs: int | None = None,
         seed: int = 0,
         threads: int = 0,
+        device: str = "auto",
         channels: str = "auto",
         settings: Mapping[str, object] | None = None,
         run: str | os.PathLike[str] | None = None,
@@ -78,6 +81,7 @@ class VolumeClassifier(Classifier):
         self.epochs = epochs
         self.seed = seed
         self.threads = threads
+        self.device = device
         self.channels = channels
         self.settings = settings
         self.run = run
@@ -150,7 +154,7 @@ class VolumeClassifier(Classifier):
     def predict_proba(self, X: npt.ArrayLike) -> Array:
         """Probabilities [n, K] float64 of new samples, in the order of `classes_`: the scores of `modewise predict`."""
         samples = checked_array(X, WANTED)
-        with tempfile.TemporaryDirectory() as folder, self._on_threads():
+        with tempfile.TemporaryDirectory() as folder, self._computing():
             path = pathlib.Path(folder) / "samples.npy"
             np.save(path, samples, allow_pickle=False)
             np.save(path.with_name("samples_labels.npy"), np.zeros(len(samples), np.int64))  # required, but not used

@@ -156,3 +156,19 @@ def test_a_device_that_is_full_or_lost_keeps_the_checkpoint(tmp_path):
           env={**THERE, "GUARDED_DEVICE_COPIES": "6000"})  # fmt: skip
     ended = ok("train", "forecast", "--resume", tmp_path / "lost", "--allow-config-changes", "--max-steps", "200", "--device", "cpu")
     assert "resuming from step" in ended.stderr
+
+
+@pytest.mark.parametrize("device", ["cuda", "tpu"])
+def test_an_estimator_on_a_missing_device_is_a_sentence(device):
+    torch = pytest.importorskip("torch")
+    if torch.version.cuda and device == "cuda":
+        pytest.skip("torch has CUDA here")
+    import modewise
+
+    rows = np.sin(np.arange(200) / 3)[:, None]
+    with pytest.raises(modewise.ConfigError, match=f"device '?{device}"):
+        modewise.Forecaster("dlinear", horizon=4, lookback=16, device=device).fit(rows)
+    assert "MODEWISE_DEVICE" not in os.environ
+    settings = {"train.max_steps": 2}
+    fitted = modewise.Forecaster("dlinear", horizon=4, lookback=16, device="cpu", settings=settings).fit(rows)
+    assert np.isfinite(np.asarray(fitted.predict())).all()
