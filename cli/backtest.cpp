@@ -1,6 +1,6 @@
+#include "modewise/tasks/forecasting/backtest.h"
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/forecasting/backtest.h"
 
 namespace modewise::cli {
 

@@ -186,7 +186,7 @@ def test_a_series_that_begins_late_is_not_forecast(tmp_path):
     months = pandas.date_range("2004-01-01", periods=240, freq="MS").strftime("%Y-%m-%d")
     lines = [f"A,{month},{wave(i)}" for i, month in enumerate(months)] + [f"B,{month},{25 + wave(i)}" for i, month in enumerate(months) if i >= 204]
     (tmp_path / "t.csv").write_text("unique_id,ds,y\n" + "\n".join(lines) + "\n")
-    trained = ok("train", "forecast", "--data", tmp_path / "t.csv", "--out", tmp_path / "run", *QUICK)
+    trained = ok("train", "forecast", "--data", tmp_path / "t.csv", "--out", tmp_path / "run", *QUICK, "--set", "data.panel=no")
     assert "'B' begins after the training rows and is not forecast" in trained.stderr
     result = ok("predict", tmp_path / "run", "--out", tmp_path / "out.csv")
     assert "'B' begins after the training rows and is not forecast" in result.stderr

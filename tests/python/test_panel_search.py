@@ -1,10 +1,13 @@
 """Searches, ensembles, ridge regression, backtests and explanations on panels. Oracles: formulas in numpy."""
 import json
+import signal
+import subprocess
+import time
 
 import numpy as np
 import pytest
 
-from cli_helpers import fails, ok
+from cli_helpers import PROGRAM, fails, ok
 from test_panels import H, made, mase, metrics, panel, predictions, seasonal_naive, train
 
 SEARCH = ["--set", "output.report=false", "--set", "data.panel=yes", "--horizon", H, "--jobs", 1, "--threads", 1]
@@ -108,11 +111,24 @@ def test_auto_searches_models_of_a_panel_and_resumes(tmp_path):
     assert values[0] <= seasonal["/best/val_mase"]
     assert metrics(run)["best"]["val_mase"] == values[0] and result["test"]["split"] == "test"
     assert predictions(run).unique_id.nunique() == 16
-    # A search whose last steps were interrupted is completed with the same result.
-    before = metrics(run)
-    ok("train", "forecast", table, "--model", "auto", "--budget", "20s", "--out", tmp_path / "no", *SEARCH, "--no-test")
-    assert "test" not in metrics(tmp_path / "no")
-    assert before["test"]["intervals"]
+
+
+def test_an_interrupted_search_resumes_and_refits(tmp_path):
+    series = made(seed=2, count=8)
+    run = tmp_path / "auto"
+    command = ["train", "forecast", panel(tmp_path / "p.csv", series), "--model", "auto", "--budget", "6s", "--refit", "--out", run, *SEARCH]
+    child = subprocess.Popen([PROGRAM, *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while child.poll() is None and not list((run / "auto" / "baselines" / "runs").glob("*/metrics.json")):
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=120) == 130 and not (run / "config.toml").exists()
+    result = json.loads(ok("train", "--resume", run, "--json").stdout)
+    assert result["refit"] and result["test"]["windows"] == len(series)
+    # The refit has no test windows, and its validation windows are the last rows.
+    after = metrics(run)
+    assert after["validation"]["windows"] == len(series) and after["validation"]["mase"] != result["test"]["mase"]
+    fails(65, "data.test_windows = 0", arguments=["evaluate", run])
+    assert predictions(run).unique_id.nunique() == len(series)
 
 
 def test_refit_uses_the_last_rows(tmp_path):

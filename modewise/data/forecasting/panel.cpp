@@ -139,13 +139,13 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
           series);
     return false;
   }
-  reason = fmt::format("{} series are read as a panel of independent series, because {}; data.panel = no reads "
-                       "one tensor",
-                       series,
-                       few ? fmt::format("series '{}' has {} of {} dates",
-                                         table->ids.labels[static_cast<size_t>(shortest - rows.begin())],
-                                         *shortest, dates)
-                           : fmt::format("there are more than {}", kMaxTensorSeries));
+  reason = fmt::format(
+      "{} series are read as a panel of independent series, because {}; data.panel = no reads "
+      "one tensor",
+      series,
+      few ? fmt::format("series '{}' has {} of {} dates",
+                        table->ids.labels[static_cast<size_t>(shortest - rows.begin())], *shortest, dates)
+          : fmt::format("there are more than {}", kMaxTensorSeries));
   return true;
 }
 

@@ -55,8 +55,8 @@ struct PanelWindow {
 };
 
 /// Splits of a panel by windows: the last `test_windows` · H rows of each series are its test rows (−1:
-/// `windows` · H), `windows` · H before them its validation rows, the others its training rows. A series that is too short for all of them has no
-/// validation windows, then no test windows.
+/// `windows` · H), `windows` · H before them its validation rows, the others its training rows. A series that
+/// is too short for all of them has no validation windows, then no test windows.
 struct PanelSplits {
   std::vector<int64_t> train_rows;  // S: training rows of each series, from its first
   std::vector<PanelWindow> train;   // series with training windows; their origins are drawn (draw_origin)

@@ -91,8 +91,7 @@ std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks) {
   std::vector<double> row(static_cast<size_t>(members));
   double sum = 0;  // pickedᵀ gram picked
   return greedy_picks(
-      members, picks,
-      [&](int64_t m) { return sum + 2 * row[static_cast<size_t>(m)] + g[m * members + m]; },
+      members, picks, [&](int64_t m) { return sum + 2 * row[static_cast<size_t>(m)] + g[m * members + m]; },
       [&](int64_t chosen, double lowest) {
         sum = lowest;
         for (int64_t m = 0; m < members; ++m) row[static_cast<size_t>(m)] += g[chosen * members + m];

@@ -69,7 +69,8 @@ Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::s
   const PanelForecaster by = run.forecaster();
   const std::vector<data::PanelWindow>& of_split =
       split == "validation" ? run.splits.validation : run.splits.test;
-  require(!of_split.empty(), ErrorKind::data, "{}: no series is long enough for a {} window", panel.source, split);
+  require(!of_split.empty(), ErrorKind::data, "{}: no series is long enough for a {} window", panel.source,
+          split);
   std::vector<int64_t> begins(static_cast<size_t>(panel.series()), -1), ends(begins.size());
   for (const data::PanelWindow& window : of_split) {
     const auto s = static_cast<size_t>(window.series);
@@ -90,12 +91,13 @@ Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::s
     for (int64_t s = 0; s < panel.series(); ++s) {
       const int64_t origin = ends[static_cast<size_t>(s)] - before;
       if (begins[static_cast<size_t>(s)] < 0 || origin < kHistory) continue;
-      require(origin >= begins[static_cast<size_t>(s)] || is_local(by), ErrorKind::usage,
-              "--windows {} --stride {}: the window of '{}' from row {} on begins before its {} rows, which the "
-              "model was trained on: at most {} windows, or train with data.split_windows = {}",
-              windows, stride, panel.name(s), origin, split,
-              (ends[static_cast<size_t>(s)] - begins[static_cast<size_t>(s)] - horizon) / stride + 1,
-              ((windows - 1) * stride + 2 * horizon - 1) / horizon);
+      require(
+          origin >= begins[static_cast<size_t>(s)] || is_local(by), ErrorKind::usage,
+          "--windows {} --stride {}: the window of '{}' from row {} on begins before its {} rows, which the "
+          "model was trained on: at most {} windows, or train with data.split_windows = {}",
+          windows, stride, panel.name(s), origin, split,
+          (ends[static_cast<size_t>(s)] - begins[static_cast<size_t>(s)] - horizon) / stride + 1,
+          ((windows - 1) * stride + 2 * horizon - 1) / horizon);
       chosen.push_back({s, origin});
     }
     if (chosen.empty()) continue;
@@ -127,10 +129,8 @@ Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::s
   }
   if (!train::workers().is_rank_zero()) return {};
   require(!origins.empty(), ErrorKind::data, "{}: no series has rows for a window", panel.source);
-  Json result = {{"split", split},
-                 {"stride", stride},
-                 {"lookback", run.config.forecast.lookback},
-                 {"horizon", horizon}};
+  Json result = {
+      {"split", split}, {"stride", stride}, {"lookback", run.config.forecast.lookback}, {"horizon", horizon}};
   result.update(all.to_json());
   result["seasonal_mase"] = all_naive.mase();
   result["origins"] = std::move(origins);
@@ -144,15 +144,16 @@ Result backtest_run(const BacktestRequest& request) {
   const auto* panel = dynamic_cast<PanelRun*>(run.get());
   require(panel != nullptr || request.windows == 0, ErrorKind::usage,
           "--windows is for runs on panels: {} forecasts all origins of the test rows", request.run);
-  Json result = panel != nullptr
-                    ? backtest(*panel, request.stride, request.windows, request.split)
-                    : backtest(as<ForecastRun>(*run), request.stride, request.split);
+  Json result = panel != nullptr ? backtest(*panel, request.stride, request.windows, request.split)
+                                 : backtest(as<ForecastRun>(*run), request.stride, request.split);
   if (!train::workers().is_rank_zero()) return {};
   std::vector<JsonColumn> columns = {{"forecast from", "time"}};
   if (panel != nullptr) {
-    const std::vector<JsonColumn> errors = {{"windows", "windows"},   {"MASE", "mase", 4},
+    const std::vector<JsonColumn> errors = {{"windows", "windows"},
+                                            {"MASE", "mase", 4},
                                             {"of seasonal naive", "seasonal_mase", 4},
-                                            {"RMSSE", "rmsse", 4},    {"SMAPE %", "smape", 2}};
+                                            {"RMSSE", "rmsse", 4},
+                                            {"SMAPE %", "smape", 2}};
     columns.insert(columns.end(), errors.begin(), errors.end());
     if (result.contains("wql")) columns.push_back({"WQL", "wql", 4});
   } else {

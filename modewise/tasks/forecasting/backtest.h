@@ -19,11 +19,11 @@ struct BacktestRequest {
 /// Evaluates forecasts of a run from rolling origins. Usage error for --windows without a panel.
 Result backtest_run(const BacktestRequest& request);
 
-/// Backtest on a panel: the last windows of each series, `stride` rows apart, by the split ("validation": those
-/// before the test rows): {"stride", "lookback", "horizon", "origins": [{"time": "1 of 3", "rows": first
-/// forecast row before the end of the split, and errors as PanelErrors::to_json with "seasonal_mase", the MASE of the
-/// seasonal naive forecast}], and the same errors over all windows}. Usage error for windows that begin within
-/// rows that a global model was trained on.
+/// Backtest on a panel: the last windows of each series, `stride` rows apart, by the split ("validation":
+/// those before the test rows): {"stride", "lookback", "horizon", "origins": [{"time": "1 of 3", "rows":
+/// first forecast row before the end of the split, and errors as PanelErrors::to_json with "seasonal_mase",
+/// the MASE of the seasonal naive forecast}], and the same errors over all windows}. Usage error for windows
+/// that begin within rows that a global model was trained on.
 nlohmann::ordered_json backtest(const PanelRun& run, int64_t stride, int64_t windows,
                                 const std::string& split);
 

@@ -163,10 +163,11 @@ Explanation explained(const ExplainedWindows& of, const Run& run, const ExplainO
 Explanation explain_panel(const PanelRun& run, const ExplainOptions& options) {
   const PanelForecaster by = run.forecaster();
   const auto require_windows = [&](const PanelModel& one) {
-    require(one.weight == 0 || !one.model->local(), ErrorKind::usage,
-            "explain: '{}' forecasts each series from its whole history by a formula: it has no window and no "
-            "attention; explain a run of a global model such as hot, patchtst or dlinear",
-            one.config->model.name);
+    require(
+        one.weight == 0 || !one.model->local(), ErrorKind::usage,
+        "explain: '{}' forecasts each series from its whole history by a formula: it has no window and no "
+        "attention; explain a run of a global model such as hot, patchtst or dlinear",
+        one.config->model.name);
   };
   require_windows({by.model, by.config});
   for (const PanelModel& member : by.members) require_windows(member);
@@ -201,8 +202,8 @@ Explanation explain_forecast(Run& opened, const ExplainOptions& options) {
                       {}};
   for (const int64_t window : windows) of.names.push_back(fmt::format("window {}", window));
   if (of.input.known.defined())
-    of.known_labels = data::known_labels(run.config.data, data.series,
-                                         run.summary.known && run.summary.known->missing);
+    of.known_labels =
+        data::known_labels(run.config.data, data.series, run.summary.known && run.summary.known->missing);
   return explained(of, run, options);
 }
 

@@ -33,7 +33,8 @@ ScaledErrors scaled_errors(const PanelForecaster& by, std::span<const data::Pane
     for (int64_t i = 0; i < block.windows(); ++i) {
       const data::PanelWindow& window = windows[static_cast<size_t>(block.first_window + i)];
       for (int64_t v = 0; v < width; ++v) {
-        const auto first = static_cast<size_t>((i * width + v) * horizon), steps = static_cast<size_t>(horizon);
+        const auto first = static_cast<size_t>((i * width + v) * horizon),
+                   steps = static_cast<size_t>(horizon);
         const auto seen = std::ranges::count(observed.subspan(first, steps), true);
         const double naive = by.naive_errors(window, v, season).seasonal;
         if (seen == 0 || !(naive > 0)) continue;  // it has no MASE
@@ -93,13 +94,11 @@ std::vector<ForecastConfig> member_configs(const ForecastConfig& config) {
 
 void load_members(models::EnsembleForecaster& ensemble, const PanelRun& run) {
   const models::EnsembleConfig& options = run.config.model.ensemble;
-  require(options.splits == 1, ErrorKind::config,
-          "model.ensemble.splits = {}: the runs of a panel have one split", options.splits);
-  require(std::ssize(options.runs) == ensemble.members(), ErrorKind::config,
-          "model.ensemble: {} runs, but {} members; set only runs for a new ensemble", options.runs.size(),
+  require(options.models() == ensemble.members(), ErrorKind::config,
+          "model.ensemble: {} runs, but {} members; set only runs for a new ensemble", options.models(),
           ensemble.members());
   for (int64_t i = 0; i < ensemble.members(); ++i) {
-    const std::string& path = options.runs[static_cast<size_t>(i)];
+    const std::string& path = options.runs[static_cast<size_t>(i * options.splits)];
     const auto member = open_run_as<PanelRun>(forecasting_spec, path);
     require(member->training == run.training, ErrorKind::data,
             "{} was trained on other rows than the training rows of {}", path, run.panel.source);

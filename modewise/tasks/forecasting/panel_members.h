@@ -15,7 +15,8 @@ class PanelRun;
 /// Config of each member: the ensemble's with the member's lookback and model.
 std::vector<ForecastConfig> member_configs(const ForecastConfig& config);
 
-/// Loads the weights of the members from their runs; data error for a run that was trained on other rows.
+/// Loads the weights of the members from their runs, the first of each member if there are several splits;
+/// data error for a run that was trained on other rows.
 void load_members(models::EnsembleForecaster& ensemble, const PanelRun& run);
 
 /// Greedy weights of `members` by the mean MASE of windows (a subset of windows above 128 MB), or the best

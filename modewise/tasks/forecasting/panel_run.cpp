@@ -135,10 +135,11 @@ void refuse_settings(const ForecastConfig& config) {
       {"forecast.validation_stride", config.forecast.validation_stride != usual.validation_stride},
       {"forecast.test_drop_last", config.forecast.test_drop_last != usual.test_drop_last}};
   for (const auto& [name, given] : settings)
-    require(!given, ErrorKind::config,
-            "{} is not for panels, whose series are split by their last horizons (data.split_windows): leave it "
-            "out, or read one tensor with data.panel = no",
-            name);
+    require(
+        !given, ErrorKind::config,
+        "{} is not for panels, whose series are split by their last horizons (data.split_windows): leave it "
+        "out, or read one tensor with data.panel = no",
+        name);
 }
 
 /// Hash of the ids, and of the scales of the training rows.
@@ -326,8 +327,7 @@ PanelForecaster PanelRun::forecaster(const data::Panel& of, std::span<const int6
   if (auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(model.get())) {
     const std::vector<double> weights = ensemble->weights();
     for (size_t i = 0; i < weights.size(); ++i)
-      by.members.push_back(
-          {&ensemble->member(static_cast<int64_t>(i)), &member_configs_[i], weights[i]});
+      by.members.push_back({&ensemble->member(static_cast<int64_t>(i)), &member_configs_[i], weights[i]});
   }
   return by;
 }

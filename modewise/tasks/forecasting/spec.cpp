@@ -88,6 +88,8 @@ Result describe_data(const Settings& settings) {
   auto config = load_config<ForecastConfig>(settings);
   require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
           "no data: give a file, or --set data.simulate=lorenz96");
+  std::string reason;
+  if (data::is_panel(config.data, reason)) spdlog::info("described as one tensor: {}", reason);
   const data::Series series = data::load_series(config.data);
   print_warnings(series);
   const int64_t rows = series.rows(), train = rows * 7 / 10, test = rows * 8 / 10;

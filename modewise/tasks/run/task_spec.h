@@ -79,7 +79,7 @@ struct Candidate {
 
 /// Choices of a search that the data decide, the same for all of its trainings.
 struct SearchChoices {
-  std::vector<std::string> settings = {};      // "key=value"
+  std::vector<std::string> settings = {};       // "key=value"
   std::optional<ValidationFigure> figure = {};  // in place of the task's main metric
 };
 

@@ -59,29 +59,42 @@ std::string refusal(const ForecasterConfig& config, const ForecastShape& shape) 
   return "";
 }
 
+/// Greedy weights by trying each member beside the picks so far; `norm` of the mean error of the picks.
+std::vector<double> written_out(const at::Tensor& errors, int64_t picks, double (*norm)(const at::Tensor&)) {
+  std::vector<int64_t> bag;
+  std::vector<double> best;
+  double minimum = std::numeric_limits<double>::infinity();
+  for (int64_t pick = 0; pick < picks; ++pick) {
+    std::vector<double> tried;
+    for (int64_t m = 0; m < errors.size(0); ++m) {
+      at::Tensor sum = errors[m].clone();
+      for (const int64_t one : bag) sum += errors[one];
+      tried.push_back(norm(sum / static_cast<double>(bag.size() + 1)));
+    }
+    const auto lowest = std::min_element(tried.begin(), tried.end());
+    bag.push_back(lowest - tried.begin());
+    if (*lowest >= minimum) continue;
+    minimum = *lowest;
+    best.assign(static_cast<size_t>(errors.size(0)), 0);
+    for (const int64_t one : bag) best[static_cast<size_t>(one)] += 1 / static_cast<double>(bag.size());
+  }
+  return best;
+}
+
 TEST(GreedyWeights, AreThoseOfTheErrorsWrittenOut) {
   at::manual_seed(3);
   for (const int64_t picks : {1, 2, 7, 40}) {
     const at::Tensor errors = at::randn({5, 60}, at::kDouble) + at::rand({5, 1}, at::kDouble);
-    std::vector<int64_t> bag;
-    std::vector<double> best;
-    double minimum = std::numeric_limits<double>::infinity();
-    for (int64_t pick = 0; pick < picks; ++pick) {
-      std::vector<double> tried;
-      for (int64_t m = 0; m < 5; ++m) {
-        at::Tensor sum = errors[m].clone();
-        for (const int64_t one : bag) sum += errors[one];
-        tried.push_back((sum / static_cast<double>(bag.size() + 1)).square().sum().item<double>());
-      }
-      const auto lowest = std::min_element(tried.begin(), tried.end());
-      bag.push_back(lowest - tried.begin());
-      if (*lowest >= minimum) continue;
-      minimum = *lowest;
-      best.assign(5, 0);
-      for (const int64_t one : bag) best[static_cast<size_t>(one)] += 1 / static_cast<double>(bag.size());
-    }
+    const std::vector<double> squares = written_out(
+        errors, picks, [](const at::Tensor& error) { return error.square().sum().item<double>(); });
     const std::vector<double> weights = greedy_weights(at::matmul(errors, errors.t()), picks);
-    for (size_t m = 0; m < 5; ++m) EXPECT_NEAR(weights[m], best[m], 1e-12) << picks << " " << m;
+    for (size_t m = 0; m < 5; ++m) EXPECT_NEAR(weights[m], squares[m], 1e-12) << picks << " " << m;
+    const at::Tensor narrow = errors.to(at::kFloat);
+    const std::vector<double> absolute =
+        written_out(narrow.to(at::kDouble), picks,
+                    [](const at::Tensor& error) { return error.abs().sum().item<double>(); });
+    const std::vector<double> mixed = greedy_absolute_weights(narrow, picks);
+    for (size_t m = 0; m < 5; ++m) EXPECT_NEAR(mixed[m], absolute[m], 1e-12) << picks << " " << m;
   }
 }
 
