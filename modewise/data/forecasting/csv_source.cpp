@@ -133,7 +133,7 @@ bool counts_rows(const io::CsvColumn& column, size_t place) {
       if (!fits(numbers[row] - numbers[row - 1])) return false;
     return true;
   };
-  if ((numbers[0] == 0 || numbers[0] == 1) && steps([](double step) { return step == 1; })) return true;
+  if (steps([](double step) { return step == 1; })) return true;
   if (!nameless) return false;
   if (std::any_of(numbers.begin(), numbers.end(), [](double x) { return x != std::floor(x) || x < 0; }))
     return false;
@@ -151,6 +151,23 @@ std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
     if (!column.texts[row].empty())
       return fmt::format("'{}' in line {}", column.texts[row], TableLines(table)(static_cast<int64_t>(row)));
   return "nothing";
+}
+
+/// Whether all texts begin with a decimal number, or a sign and a number: values in several units, for
+/// example.
+bool holds_numbers_with_words(const io::CsvColumn& column) {
+  bool marked = false;
+  for (std::string_view text : column.texts) {
+    if (text.empty()) continue;
+    if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits == 0 ||
+        (digits < text.size() && (text[digits] == '-' || text[digits] == '/' || text[digits] == ':')))
+      return false;
+    marked = marked || (digits + 1 < text.size() && (text[digits] == '.' || text[digits] == ',') &&
+                        std::isdigit(static_cast<unsigned char>(text[digits + 1])) != 0);
+  }
+  return marked;
 }
 
 /// Indices of the variable columns; notes explain the others.
@@ -185,6 +202,13 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
       const bool constant = std::all_of(column.texts.begin(), column.texts.end(),
                                         [&](const auto& t) { return t == column.texts[0]; });
       if (constant) frame.constant_texts[column.name] = column.texts[0];
+      if (!constant && holds_numbers_with_words(column)) {
+        frame.warnings.push_back(
+            fmt::format("column '{}' holds numbers with other text ({}) and is dropped: only one "
+                        "unit for all rows is read, such as kWh",
+                        column.name, first_text(table, column)));
+        continue;
+      }
       frame.notes.push_back(
           fmt::format("column '{}' holds text and is dropped{}", column.name,
                       constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));
@@ -202,8 +226,20 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
   for (const size_t i : without_values)
     frame.notes.push_back(
         fmt::format("column '{}' has no value in any row and is dropped", table.columns[i].name));
-  require(!variables.empty(), ErrorKind::data, "{}: expected at least one column of numbers, got {}",
-          table.source, fmt::join(names, ", "));
+  if (variables.empty()) {
+    const auto text = std::find_if(
+        table.columns.begin(), table.columns.end(),
+        [&](const io::CsvColumn& column) { return column.kind == io::CsvColumn::text && !is_empty(column); });
+    fail(ErrorKind::data, "{}: expected at least one column of numbers, got {}{}{}", table.source,
+         fmt::join(names, ", "),
+         text == table.columns.end()
+             ? std::string()
+             : fmt::format("; column '{}' holds text, {}", text->name, first_text(table, *text)),
+         table.columns.size() == 1
+             ? "; data.delimiter sets the mark between cells, data.skip_lines leaves out lines above "
+               "the header"
+             : "");
+  }
   return variables;
 }
 
@@ -522,7 +558,7 @@ std::optional<LongTable> read_long_table(const ForecastDataConfig& asked) {
 Series read_csv_series(const ForecastDataConfig& asked) {
   if (has_series_in_rows(asked, csv_options(asked))) return read_series_in_rows(asked, csv_options(asked));
   TimedTable read = read_timed_table(asked);
-  if (read.time.columns.empty()) require_known_orient(read.table, asked);
+  require_known_orient(read.table, read.time, asked);
   // First as one series: a column of zones is not an id.
   const TableTime as_read = read.time;
   ClockOfRows clock = follow_clock(read.table, read.time, read.config);
