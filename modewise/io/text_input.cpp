@@ -32,6 +32,9 @@ constexpr OtherKind kOtherKinds[] = {
     {"\x28\xB5\x2F\xFD", "a zstd file", "unpack it with unzstd"},
     {"\x89HDF", "an HDF5 file", "write it as CSV or NPY"},
     {"SQLite format 3", "an SQLite database", "export the table as CSV"},
+    {"<!DOCTYPE", "an HTML page", "download the file itself"},
+    {"<!doctype", "an HTML page", "download the file itself"},
+    {"<html", "an HTML page", "download the file itself"},
 };
 
 void refuse_other_kinds(std::string_view text, const std::string& source) {

@@ -168,8 +168,12 @@ std::shared_ptr<Tokenizer> load_folder(const fs::path& folder) {
     }
   }
   require(!refused.empty(), ErrorKind::no_input,
-          "{} has no tokenizer file: tokenizer.json, tokenizer.model, tokenizer.bin or vocab.txt",
-          folder.string());
+          "{} has no tokenizer file: tokenizer.json, tokenizer.model, tokenizer.bin or vocab.txt{}",
+          folder.string(),
+          fs::exists(folder / "merges.txt")
+              ? "; of vocab.json and merges.txt, in Python transformers.AutoTokenizer.from_pretrained(folder)"
+                ".save_pretrained(folder) makes a tokenizer.json"
+              : "");
   require(refused.size() > 1, ErrorKind::data, "{}", refused.front());
   fail(ErrorKind::data, "{}: none of its {} tokenizer files can be read: {}", folder.string(), refused.size(),
        fmt::join(refused, "; "));

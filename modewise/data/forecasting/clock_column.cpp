@@ -11,7 +11,7 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kDay = 86400, kHour = 3600;
+constexpr int64_t kDay = 86400, kHour = 3600, kLastClock = 235959;  // hhmmss
 
 struct Numbers {
   std::vector<int64_t> values;  // kMissingDate: missing
@@ -31,7 +31,7 @@ std::optional<Numbers> whole_numbers(const io::CsvColumn& column) {
   for (const double x : column.numbers) {
     if (std::isnan(x))
       result.values.push_back(io::kMissingDate);
-    else if (x == std::floor(x) && x >= 0 && x < kDay)
+    else if (x == std::floor(x) && x >= 0 && x <= kLastClock)
       result.add(static_cast<int64_t>(x));
     else
       return std::nullopt;
@@ -40,15 +40,20 @@ std::optional<Numbers> whole_numbers(const io::CsvColumn& column) {
   return result;
 }
 
-/// Texts such as 01, 02X, where a letter marks the repeated hour.
+/// Texts such as 01, 02X, where a letter marks the repeated hour, or HE01, H01 and Hour 1.
 std::optional<Numbers> marked_numbers(const io::CsvColumn& column) {
   Numbers result;
   size_t width = 0;
-  for (const std::string_view text : column.texts) {
+  for (std::string_view text : column.texts) {
     if (text.empty()) {
       result.values.push_back(io::kMissingDate);
       continue;
     }
+    for (const std::string_view letters : {"HE", "H", "Hour ", "Hour"})
+      if (text.starts_with(letters)) {
+        text.remove_prefix(letters.size());
+        break;
+      }
     const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
     if (digits < 1 || digits > 2 || text.size() > digits + 1) return std::nullopt;
     if (width != 0 && digits != width) result.padded = false;
@@ -79,6 +84,17 @@ ClockColumn hhmm(const Numbers& numbers) {
   return clock;
 }
 
+ClockColumn hhmmss(const Numbers& numbers) {
+  ClockColumn clock;
+  clock.cell.style.pattern = "%H%M%S";
+  clock.meaning = "hhmmss";
+  clock.seconds_shown = true;
+  for (const int64_t value : numbers.values)
+    clock.seconds.push_back(
+        value == io::kMissingDate ? value : value / 10000 * kHour + value / 100 % 100 * 60 + value % 100);
+  return clock;
+}
+
 bool says_ending(const io::CsvColumn& column) {
   const std::vector<std::string> words = io::name_words(column.name);
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
@@ -89,20 +105,27 @@ bool says_ending(const io::CsvColumn& column) {
 std::optional<ClockColumn> read_numbers(const io::CsvColumn& column, const Numbers& numbers) {
   const auto& [values, low, high, padded] = numbers;
   if (io::names_clock(column.name)) {
-    if (low >= 1 && high <= 24 && (high == 24 || says_ending(column)))
+    if (low >= 1 && high <= 25 && (high >= 24 || says_ending(column)))
       return units_of_day(numbers, kHour, 1, "hours 1 to 24, which end at their number: 1 is 00:00 to 01:00");
     if (high <= 23) return units_of_day(numbers, kHour, 0, "hours");
     if (high <= 2400 && high >= 100 && std::all_of(values.begin(), values.end(), [](int64_t value) {
           return value == io::kMissingDate || value % 100 < 60;
         }))
       return hhmm(numbers);
+    if (high > 2400 && std::all_of(values.begin(), values.end(), [](int64_t value) {
+          return value == io::kMissingDate ||
+                 (value <= kLastClock && value % 100 < 60 && value / 100 % 100 < 60);
+        }))
+      return hhmmss(numbers);
   }
   if (!io::names_day_parts(column.name)) return std::nullopt;
   for (const int64_t count : {24, 48, 96, 288, 1440})
     for (const int64_t first : {0, 1})
-      if (low == first && high == count - 1 + first)
+      if (low == first && (high == count - 1 + first ||
+                           // a day of 25 hours
+                           (count < 288 && high == count + count / 24 - 1 + first)))
         return units_of_day(numbers, kDay / count, first,
-                            fmt::format("{} to {} of {} min", first, high, kDay / count / 60));
+                            fmt::format("{} to {} of {} min", first, count - 1 + first, kDay / count / 60));
   return std::nullopt;
 }
 

@@ -131,7 +131,7 @@ bool counts_rows(const io::CsvColumn& column, size_t place) {
       if (!fits(numbers[row] - numbers[row - 1])) return false;
     return true;
   };
-  if ((numbers[0] == 0 || numbers[0] == 1) && steps([](double step) { return step == 1; })) return true;
+  if (steps([](double step) { return step == 1; })) return true;
   if (!nameless) return false;
   if (std::any_of(numbers.begin(), numbers.end(), [](double x) { return x != std::floor(x) || x < 0; }))
     return false;
@@ -149,6 +149,23 @@ std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
     if (!column.texts[row].empty())
       return fmt::format("'{}' in line {}", column.texts[row], TableLines(table)(static_cast<int64_t>(row)));
   return "nothing";
+}
+
+/// Whether all texts begin with a decimal number, or a sign and a number: values in several units, for
+/// example.
+bool holds_numbers_with_words(const io::CsvColumn& column) {
+  bool marked = false;
+  for (std::string_view text : column.texts) {
+    if (text.empty()) continue;
+    if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits == 0 ||
+        (digits < text.size() && (text[digits] == '-' || text[digits] == '/' || text[digits] == ':')))
+      return false;
+    marked = marked || (digits + 1 < text.size() && (text[digits] == '.' || text[digits] == ',') &&
+                        std::isdigit(static_cast<unsigned char>(text[digits + 1])) != 0);
+  }
+  return marked;
 }
 
 /// Indices of the variable columns; notes explain the others.
@@ -187,6 +204,13 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
       const bool constant = std::all_of(column.texts.begin(), column.texts.end(),
                                         [&](const auto& t) { return t == column.texts[0]; });
       if (constant) read.constant_texts[column.name] = column.texts[0];
+      if (!constant && holds_numbers_with_words(column)) {
+        read.warnings.push_back(
+            fmt::format("column '{}' holds numbers with other text ({}) and is dropped: only one "
+                        "unit for all rows is read, such as kWh",
+                        column.name, first_text(table, column)));
+        continue;
+      }
       read.notes.push_back(
           fmt::format("column '{}' holds text and is dropped{}", column.name,
                       constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));
@@ -204,8 +228,20 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
   for (const size_t i : without_values)
     read.notes.push_back(
         fmt::format("column '{}' has no value in any row and is dropped", table.columns[i].name));
-  require(!variables.empty(), ErrorKind::data, "{}: expected at least one column of numbers, got {}",
-          table.source, fmt::join(names, ", "));
+  if (variables.empty()) {
+    const auto text = std::find_if(
+        table.columns.begin(), table.columns.end(),
+        [&](const io::CsvColumn& column) { return column.kind == io::CsvColumn::text && !is_empty(column); });
+    fail(ErrorKind::data, "{}: expected at least one column of numbers, got {}{}{}", table.source,
+         fmt::join(names, ", "),
+         text == table.columns.end()
+             ? std::string()
+             : fmt::format("; column '{}' holds text, {}", text->name, first_text(table, *text)),
+         table.columns.size() == 1
+             ? "; data.delimiter sets the mark between cells, data.skip_lines leaves out lines above "
+               "the header"
+             : "");
+  }
   return variables;
 }
 
@@ -486,7 +522,7 @@ Series read_csv_series(const ForecastDataConfig& asked) {
   const io::CsvOptions options = csv_options(asked);
   if (has_series_in_rows(asked, options)) return read_series_in_rows(asked, options);
   SeriesTable read = read_timed_table(asked.path, asked, options);
-  if (read.time.columns.empty()) require_known_orient(read.table, asked);
+  require_known_orient(read.table, read.time, asked);
   find_series(read, asked);
   choose_values(read);
   return to_series(std::move(read));

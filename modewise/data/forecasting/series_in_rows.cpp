@@ -18,6 +18,7 @@
 #include "modewise/io/tables/csv_dialect.h"
 #include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/date_column.h"
+#include "modewise/io/tables/month_names.h"
 #include "modewise/io/text_input.h"
 
 namespace modewise::data {
@@ -56,7 +57,7 @@ std::optional<HeaderDates> years_of_header(const std::vector<std::string>& names
   for (size_t i = found.first; i < names.size(); ++i) years.push_back(year_of(names[i]));
   if (found.first == 0 || years.size() < kMinYears) return std::nullopt;
   for (size_t i = 0; i < years.size(); ++i) {
-    if (i > 0 && (years[i] <= years[i - 1] || years[i] - years[i - 1] != years[1] - years[0]))
+    if (i > 0 && (years[1] == years[0] || years[i] - years[i - 1] != years[1] - years[0]))
       return std::nullopt;
     found.dates.push_back(io::to_seconds({years[i], 1, 1, 0, 0, 0}));
   }
@@ -75,7 +76,9 @@ std::optional<HeaderDates> dates_of_header(const std::vector<std::string>& names
   found.style = column.style();
   found.dates = column.take_dates();
   for (size_t i = 1; i < found.dates.size(); ++i)
-    if (found.dates[i] <= found.dates[i - 1]) return std::nullopt;
+    if (found.dates[i] == found.dates[i - 1] ||
+        (found.dates[i] > found.dates[i - 1]) != (found.dates[1] > found.dates[0]))
+      return std::nullopt;
   return found;
 }
 
@@ -105,6 +108,19 @@ std::optional<HeaderDates> dated_header(const std::string& path, const io::CsvOp
   for (size_t i = 0; i < found->first; ++i)
     if (io::read_date_time(rows.below[i])) return std::nullopt;  // a table of dated rows
   return found;
+}
+
+bool has_names(const std::string& path, const io::CsvOptions& options) {
+  if (options.header != io::CsvOptions::guess) return options.header == io::CsvOptions::yes;
+  const io::MappedFile file(path);
+  const io::CsvHeader header = io::guess_csv_header(file.bytes(), path, options);
+  return header.names || !header.suspect_row.empty();
+}
+
+size_t leading_texts(const io::CsvTable& table) {
+  size_t count = 0;
+  while (count < table.columns.size() && table.columns[count].kind == io::CsvColumn::text) ++count;
+  return count;
 }
 
 /// Column where a run of names such as V2, V3 … to the end begins.
@@ -205,21 +221,26 @@ bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& 
 Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& asked) {
   const std::optional<HeaderDates> dated = dated_header(config.path, asked);
   io::CsvOptions options = asked;
-  options.header = io::CsvOptions::yes;
+  if (dated || has_names(config.path, asked))
+    options.header = io::CsvOptions::yes;
+  else
+    options.header = io::CsvOptions::no;
   size_t fixed = 0;
-  if (dated) {
+  if (options.header == io::CsvOptions::no) {
+    fixed = leading_texts(io::read_csv(config.path, options));
+  } else if (dated) {
     fixed = dated->first;
   } else {
     const std::vector<std::string> header = beginning_of(config.path, options).header;
     fixed = first_numbered(header);
     if (fixed == 0) fixed = 1;  // V1 holds the ids
     if (header.size() < fixed + kMinDates) {
-      const io::CsvTable table = io::read_csv(config.path, options);
-      fixed = 0;
-      while (fixed < table.columns.size() && table.columns[fixed].kind == io::CsvColumn::text) ++fixed;
+      fixed = leading_texts(io::read_csv(config.path, options));
     }
   }
-  const std::vector<std::string> header = beginning_of(config.path, options).header;
+  const std::vector<std::string> header = options.header == io::CsvOptions::yes
+                                              ? beginning_of(config.path, options).header
+                                              : numbered_labels(static_cast<int64_t>(fixed), 1);
   const std::set<std::string> texts(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(fixed));
   options.is_text = [&](std::string_view name) {
     return texts.contains(std::string(name)) || (name.starts_with("column ") && texts.contains(""));
@@ -308,17 +329,72 @@ Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOption
   return series;
 }
 
-void require_known_orient(const io::CsvTable& table, const ForecastDataConfig& config) {
-  if (config.orient != "auto" || !table.had_header || table.rows < 2 || !config.columns.empty()) return;
+namespace {
+
+/// Columns that are the months or clock times of a row's year or day, the first and the last of them; equal
+/// places: none.
+std::pair<size_t, size_t> columns_of_periods(const std::vector<std::string>& names, bool years) {
+  constexpr size_t kMonths = 12;
+  const auto hour = [](std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const std::string_view prefix : {"hour_", "hour ", "hour", "hr_", "hr", "he", "h_", "h", ""})
+      if (name.starts_with(prefix) && is_digits(name.substr(prefix.size())) &&
+          name.size() - prefix.size() <= 2)
+        return std::stoll(name.substr(prefix.size()));
+    return -1LL;
+  };
+  for (size_t first = 0; first < names.size(); ++first) {
+    size_t end = first;
+    if (years) {
+      const auto month = [&](size_t i) {
+        const auto name = io::find_month(names[i]);
+        return name && name->number == static_cast<int>(i - first) + 1;
+      };
+      while (end < names.size() && end < first + kMonths && month(end)) ++end;
+      if (end == first + kMonths) return {first, end - 1};
+      continue;
+    }
+    while (end < names.size() && hour(names[first]) <= 1 &&
+           hour(names[end]) == hour(names[first]) + static_cast<int64_t>(end - first) &&
+           hour(names[first]) >= 0)
+      ++end;
+    if (const size_t count = end - first; count == 24 || count == 48) return {first, end - 1};
+    std::vector<int64_t> clocks;
+    for (end = first; end < names.size(); ++end) {
+      const auto clock = io::read_clock(names[end]);
+      if (!clock || (!clocks.empty() && clock->seconds <= clocks.back() && clock->seconds != 0)) break;
+      clocks.push_back(clock->seconds);
+    }
+    if (clocks.size() >= 24 && (clocks[1] - clocks[0]) * std::ssize(clocks) == 86400) return {first, end - 1};
+  }
+  return {0, 0};
+}
+
+}  // namespace
+
+void require_known_orient(const io::CsvTable& table, const TableTime& time,
+                          const ForecastDataConfig& config) {
+  if (config.orient != "auto" || table.rows < 2 || !config.columns.empty()) return;
   const std::vector<std::string> names = column_names(table);
-  const size_t first = std::max<size_t>(first_numbered(names), 1);
+  if (!time.columns.empty()) {
+    const bool years = !time.style.has_day || time.style.pattern == "%Y";
+    if (!table.had_header || time.style.clock != io::DateStyle::no_clock) return;
+    const auto [from, to] = columns_of_periods(names, years);
+    if (from != to)
+      fail(ErrorKind::data,
+           "{}: columns '{}' to '{}' look like the {} of each row, one series: with a line for each of them, "
+           "in Python "
+           "frame.melt(…), it is read as such; data.orient = columns reads {} variables",
+           table.source, names[from], names[to], years ? "months" : "hours", to - from + 1);
+    return;
+  }
+  size_t first = std::max<size_t>(table.had_header ? first_numbered(names) : leading_texts(table), 1);
   if (names.size() < first + kMinNumbered) return;
   for (size_t i = 0; i < first; ++i) {
     if (table.columns[i].kind != io::CsvColumn::text || !all_differ(labels_of(table, {i}))) continue;
     fail(ErrorKind::data,
          "{}: each row has another text in column '{}' and the values of '{}' to '{}': data.orient = rows if "
-         "the "
-         "rows are the series, data.orient = columns if the columns are the variables",
+         "the rows are the series, data.orient = columns if the columns are the variables",
          table.source, table.columns[i].name, names[first], names.back());
   }
 }

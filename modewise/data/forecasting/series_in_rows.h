@@ -3,12 +3,14 @@
 
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/series.h"
+#include "modewise/data/forecasting/table_time.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
 
 /// Whether the series of a CSV file are its rows: `config.orient` is rows; or it is auto, the header ends in
-/// three or more increasing dates (or four or more years at a constant step) after a column without dates.
+/// three or more increasing or decreasing dates (or four or more years at a constant step) after a column
+/// without dates.
 bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options);
 
 /// Reads such a file: [T, N], N labelled by `config.id`, else by the first column whose cells differ, else by
@@ -18,7 +20,8 @@ bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& 
 Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options);
 
 /// Data error that names data.orient, if `config.orient` is auto and the rows may be the series: different
-/// texts in a first column, followed by six or more numbered columns.
-void require_known_orient(const io::CsvTable& table, const ForecastDataConfig& config);
+/// texts in a first column, followed by six or more numbered columns; or dated rows whose columns are the
+/// months of a year or the hours of a day.
+void require_known_orient(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config);
 
 }  // namespace modewise::data

@@ -6,10 +6,13 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/clock_column.h"
+#include "modewise/data/forecasting/date_parts.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv_scanner.h"
@@ -28,65 +31,6 @@ std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
-}
-
-/// Columns year, month, day, hour, minute, second, as many as exist; year alone only as the first column.
-std::vector<size_t> date_parts(const io::CsvTable& table) {
-  std::vector<size_t> found;
-  for (const char* part : {"year", "month", "day", "hour", "minute", "second"}) {
-    size_t column = 0;
-    while (column < table.columns.size() && lower(table.columns[column].name) != part) ++column;
-    if (column == table.columns.size() || table.columns[column].kind != io::CsvColumn::number) break;
-    found.push_back(column);
-  }
-  if (found.size() == 1 && found[0] != 0) found.clear();
-  if (found.size() == 1) {  // 2024.0417
-    const io::NumberCells& years = table.columns[found[0]].numbers;
-    if (std::any_of(years.begin(), years.end(),
-                    [](double x) { return x != std::floor(x) && !std::isnan(x); }))
-      found.clear();
-  }
-  return found;
-}
-
-/// Dates from columns year, month, day, hour ….
-std::vector<int64_t> dates_of_parts(const io::CsvTable& table, const std::vector<size_t>& columns) {
-  static constexpr std::array<std::pair<int, int>, 6> limits = {
-      {{1, 9999}, {1, 12}, {1, 31}, {0, 24}, {0, 59}, {0, 60}}};
-  std::vector<int64_t> dates(static_cast<size_t>(table.rows));
-  for (size_t row = 0; row < dates.size(); ++row) {
-    std::array<int, 6> part = {1970, 1, 1, 0, 0, 0};
-    bool valid = true;
-    for (size_t i = 0; i < columns.size(); ++i) {
-      const double value = table.columns[columns[i]].numbers[row];
-      if (!(value >= limits[i].first && value <= limits[i].second) || value != std::floor(value))
-        valid = false;  // also NaN
-      else
-        part[i] = static_cast<int>(value);
-    }
-    if (!valid || part[2] > io::days_in_month(part[0], part[1])) {
-      std::vector<std::string> names, values;
-      for (const size_t column : columns) {
-        names.push_back(table.columns[column].name);
-        const double value = table.columns[column].numbers[row];
-        values.push_back(std::isnan(value) ? "empty" : fmt::format("{}", value));
-      }
-      fail(ErrorKind::data, "{}:{}: the columns {} must give a date, got {}", table.source,
-           TableLines(table)(static_cast<int64_t>(row)), fmt::join(names, ", "), fmt::join(values, ", "));
-    }
-    dates[row] =
-        io::to_seconds({part[0], part[1], part[2], 0, 0, 0}) + part[3] * 3600 + part[4] * 60 + part[5];
-  }
-  return dates;
-}
-
-io::DateStyle style_of_parts(size_t parts) {
-  io::DateStyle style;
-  style.has_day = parts >= 3;
-  style.clock = parts >= 6   ? io::DateStyle::seconds
-                : parts >= 4 ? io::DateStyle::minutes
-                             : io::DateStyle::no_clock;
-  return style;
 }
 
 /// Whether the dates rise by one difference, or month by month.
@@ -135,6 +79,13 @@ bool is_frame_index(const io::NumberCells& numbers) {
   return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
+/// Names of row numbers, which variable_columns leaves out if they count from 0 or 1.
+bool names_row(const std::string& name) {
+  static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
+                                                        "row", "rowid", "row_id", "#"};
+  return std::find(names.begin(), names.end(), lower(name)) != names.end();
+}
+
 bool nameless(const io::CsvTable& table, size_t column) {
   const std::string name = lower(table.columns[column].name);
   return table.had_header && column == 0 && (name.empty() || name == "column 1" || name == "unnamed: 0");
@@ -169,7 +120,10 @@ size_t first_filled(const io::CsvColumn& column) {
 /// Times in a column of numbers. Its name decides which forms are plausible.
 std::optional<io::NumberDates> read_numbers(const io::CsvColumn& column, io::TimeName name, bool is_first) {
   const io::NumberCells& numbers = column.numbers;
+  if (io::names_weeks(column.name))
+    if (auto weeks = io::read_calendar_numbers(numbers, 6, "%G%V")) return weeks;
   auto long_form = io::read_calendar_numbers(numbers);
+  if (!long_form && name != io::TimeName::none) long_form = io::read_calendar_numbers(numbers, 7, "%Y%j");
   const bool year_and_month = long_form && long_form->style.pattern == "%Y%m";
   if (year_and_month && name == io::TimeName::none) return std::nullopt;
   if (!long_form) long_form = io::read_unix_time(numbers);
@@ -204,10 +158,11 @@ TableTime read_by_pattern(const io::CsvTable& table, size_t first, std::optional
   TableTime time;
   time.columns = {first};
   if (second) time.columns.push_back(*second);
+  const std::vector<std::string> missing = io::CsvOptions().missing;
   for (size_t row = 0; row < column.texts.size(); ++row) {
     std::string text(column.texts[row]);
     if (second && !text.empty()) text += " " + std::string(table.columns[*second].texts[row]);
-    if (text.empty())
+    if (text.empty() || among(missing, text))
       dates.add_missing();
     else if (!dates.add(text))
       fail(ErrorKind::data, "{}:{}: data.time_format = {} does not fit '{}' in column '{}'", table.source,
@@ -302,18 +257,34 @@ std::optional<TableTime> read_column(const io::CsvTable& table, size_t i) {
     if (dates) return of_numbers(i, std::move(*dates));
     return std::nullopt;
   }
-  io::DateColumn dates("%Y-%j");  // a form of other numbers, too, so that only a name can decide
-  for (const std::string_view text : column.texts) {
-    if (text.empty())
-      dates.add_missing();
-    else if (!dates.add(text))
-      return std::nullopt;
+  // Forms of other numbers, too, so that only a name can decide.
+  std::vector<const char*> forms = {"%Y-%j"};
+  if (io::names_weeks(column.name))
+    forms = {"%G-%V",   "%G/%V",    "%V/%G",   "%V-%G",   "%V.%G", "KW %V/%G",
+             "KW%V/%G", "KW %V %G", "KW%V %G", "%G-KW%V", "W%V/%G"};
+  for (const char* form : forms) {
+    io::DateColumn dates(form);
+    if (!std::all_of(column.texts.begin(), column.texts.end(), [&](std::string_view text) {
+          if (!text.empty()) return dates.add(text);
+          dates.add_missing();
+          return true;
+        }))
+      continue;
+    TableTime time;
+    time.columns = {i};
+    time.style = dates.style();
+    time.dates = dates.take_dates();
+    return time;
   }
-  TableTime time;
-  time.columns = {i};
-  time.style = dates.style();
-  time.dates = dates.take_dates();
-  return time;
+  return std::nullopt;
+}
+
+/// Whether all texts differ and hold digits, as those of dates do.
+bool differ_like_dates(const io::TextCells& texts) {
+  std::set<std::string_view> seen;
+  return texts.size() > 2 && std::all_of(texts.begin(), texts.end(), [&](std::string_view text) {
+           return text.find_first_of("0123456789") != std::string_view::npos && seen.insert(text).second;
+         });
 }
 
 bool has_clock(const io::DateStyle& style) {
@@ -385,14 +356,49 @@ void decide_order(TableTime& time, const ClockColumn& clock) {
       time.style.order == io::DateStyle::month_first ? io::DateStyle::day_first : io::DateStyle::month_first;
 }
 
+/// Sums of dates and numbered hours or periods. Where a Sunday in spring or autumn has the numbers of 23 or
+/// 25 hours, they count on through the change of the clock, which is at 02:00, or that of config.time_zone.
+std::vector<int64_t> follow_long_days(TableTime& time, const ClockColumn& clock,
+                                      const ForecastDataConfig& config) {
+  constexpr int64_t kOneHour = 3600, kOneDay = 24 * kOneHour;
+  std::vector<int64_t> times = sums(time.dates, clock);
+  std::map<int64_t, int64_t> ends;  // of the last number of each day
+  for (size_t row = 0; row < times.size(); ++row)
+    if (times[row] != io::kMissingDate) {
+      int64_t& end = ends[time.dates[row]];
+      end = std::max(end, clock.seconds[row] + clock.cell.unit);
+    }
+  const auto zone = config.time_zone.empty() ? nullptr : io::TimeZone::find(config.time_zone);
+  for (const auto& [day, end] : ends) {
+    const bool longer = end == kOneDay + kOneHour, shorter = end == kOneDay - kOneHour;
+    const io::CivilTime date = io::to_civil(day);
+    const bool season = (date.month >= 3 && date.month <= 4) || (date.month >= 9 && date.month <= 11);
+    if (!(longer || shorter) || !season || ((day / kOneDay + 3) % 7 + 7) % 7 != 6) continue;
+    int64_t change = 2 * kOneHour;  // local time that is left out or comes twice, from here for an hour
+    for (int64_t hour = 0; zone && hour < 5; ++hour) {
+      const auto utc = zone->to_utc(day + hour * kOneHour);
+      if (longer ? utc && utc->first != utc->second : !utc) change = hour * kOneHour;
+    }
+    for (size_t row = 0; row < times.size(); ++row)
+      if (time.dates[row] == day && times[row] != io::kMissingDate &&
+          clock.seconds[row] >= change + (longer ? kOneHour : 0))
+        times[row] += longer ? -kOneHour : kOneHour;
+    time.notes.push_back(fmt::format("{} has {} hours: the clock changes at {:02}:00",
+                                     io::format_date_time(day, time.style), longer ? 25 : 23,
+                                     (change + kOneHour) / kOneHour));
+  }
+  return times;
+}
+
 /// Adds the clock of column `i` to the dates of `time`.
-void add_clock(const io::CsvTable& table, TableTime& time, size_t i, const ClockColumn& clock) {
+void add_clock(const io::CsvTable& table, TableTime& time, size_t i, const ClockColumn& clock,
+               const ForecastDataConfig& config) {
   time.notes.push_back(fmt::format(
       "columns '{}' and '{}' together are the time of a row{}", table.columns[time.columns[0]].name,
       table.columns[i].name,
       clock.meaning.empty() ? "" : fmt::format(" ('{}': {})", table.columns[i].name, clock.meaning)));
   if (time.style.order_guessed) decide_order(time, clock);
-  time.dates = sums(time.dates, clock);
+  time.dates = clock.cell.unit > 0 ? follow_long_days(time, clock, config) : sums(time.dates, clock);
   time.cells = {TimeCell{time.style}, clock.cell};
   if (clock.cell.unit > 0 && table.columns[i].kind == io::CsvColumn::number)
     time.cells[1].style.padded = writes_leading_zeros(table, i);
@@ -420,7 +426,7 @@ void find_clock(const io::CsvTable& table, TableTime& time, const ForecastDataCo
                             : 2 * distinct >= 3 * days &&
                                   (text ? std::is_sorted(times.begin(), times.end()) : is_regular(times));
       if (!fits) continue;
-      add_clock(table, time, i, *clock);
+      add_clock(table, time, i, *clock, config);
       return;
     }
     if (column.kind == io::CsvColumn::text && named && io::time_name(column.name) == io::TimeName::whole)
@@ -459,7 +465,7 @@ TableTime named_time(const io::CsvTable& table, const std::vector<std::string>& 
           "holds {}",
           table.source, clock ? names[0] : names[1],
           clock ? "dates with clock times" : "none of these; data.time_format describes the form of both");
-  add_clock(table, *time, columns[1], *clock);
+  add_clock(table, *time, columns[1], *clock, config);
   return *time;
 }
 
@@ -484,15 +490,38 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
       const bool rising = column.numbers.size() >= 3 && rises(column.numbers);
       const bool plain_years = rising && (i == 0 || name != io::TimeName::none) &&
                                counts_evenly(column.numbers) && io::read_years(column.numbers);
-      if (rising &&
-          (plain_years || io::read_calendar_numbers(column.numbers) || io::read_unix_time(column.numbers)))
+      if (!(rising && (plain_years || io::read_calendar_numbers(column.numbers) ||
+                       io::read_unix_time(column.numbers)))) {
+        if (i == 0 && table.columns.size() > 1 && table.had_header && counts_evenly(column.numbers) &&
+            column.numbers.size() > 3 && !names_row(column.name))
+          time.warnings.push_back(
+              fmt::format("the numbers of the first column '{}' rise evenly, but are taken as a variable: "
+                          "data.drop = {} leaves "
+                          "them out, data.time_format reads them as times",
+                          column.name, column.name));
+      } else
         time.warnings.push_back(fmt::format(
             "the numbers of column '{}' rise and look like dates ({}), but are taken as a variable: "
             "data.time = {} reads them as the time",
             column.name, cell_with_line(table, column, 0), column.name));
       continue;
     }
-    if (name != io::TimeName::whole || column.kind == io::CsvColumn::date) continue;
+    if (name == io::TimeName::part && column.kind == io::CsvColumn::text && differ_like_dates(column.texts)) {
+      if (auto read = read_column(table, i)) {
+        read->warnings = time.warnings;
+        read->notes = time.notes;
+        time = std::move(*read);
+        return;
+      }
+    } else if (name != io::TimeName::whole || column.kind == io::CsvColumn::date) {
+      if (i == 0 && column.kind == io::CsvColumn::text && table.had_header && differ_like_dates(column.texts))
+        time.warnings.push_back(
+            fmt::format("each row has another text in the first column '{}' ({}), which is no date: the rows "
+                        "are read without "
+                        "dates; data.time_format describes the form of dates",
+                        column.name, cell_with_line(table, column, 0)));
+      continue;
+    }
     const bool numbers = column.kind == io::CsvColumn::number;
     const size_t row = first_filled(column);
     if (numbers ? std::isnan(column.numbers[row]) : column.texts[row].empty()) continue;  // all missing
@@ -523,19 +552,30 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
 
 TableTime found_time(const io::CsvTable& table, const ForecastDataConfig& config) {
   TableTime time;
-  for (const bool dropped : {false, true})
+  // A column of one date, such as that of an update, only if there is no other; so are dropped ones.
+  const auto one_date = [](const std::vector<int64_t>& dates) {
+    return dates.size() > 1 &&
+           std::all_of(dates.begin(), dates.end(), [&](int64_t date) { return date == dates[0]; });
+  };
+  for (const int unlikely : {0, 1, 2, 3})
     for (size_t i = 0; i < table.columns.size(); ++i)
-      if (table.columns[i].kind == io::CsvColumn::date &&
-          among(config.drop, table.columns[i].name) == dropped) {
+      if (const io::CsvColumn& column = table.columns[i];
+          column.kind == io::CsvColumn::date &&
+          2 * among(config.drop, column.name) + one_date(column.dates) == unlikely) {
         time = *read_column(table, i);
         find_clock(table, time, config);
         return time;
       }
-  if (const std::vector<size_t> parts = date_parts(table); !parts.empty()) {
-    time.columns = parts;
-    time.dates = dates_of_parts(table, parts);
-    time.style = style_of_parts(parts.size());
+  const auto taken = [&](const io::CsvColumn& column) { return has_other_use(column, config); };
+  if (auto parts = read_date_parts(table, taken)) {
+    time.columns = std::move(parts->columns);
+    time.dates = std::move(parts->dates);
+    time.style = std::move(parts->style);
+    time.cells = std::move(parts->cells);
     time.parts = true;
+    if (!time.cells.empty() && time.cells[0].style.pattern == "%G")
+      time.notes.push_back(fmt::format("column '{}' is read as ISO weeks, dated by their Monday",
+                                       table.columns[time.columns[1]].name));
     return time;
   }
   for (size_t i = 0; i < table.columns.size(); ++i) {

@@ -17,7 +17,10 @@ namespace {
 
 constexpr int64_t kDay = 86400, kWeek = 7 * kDay;
 constexpr int64_t kFirstMonday = 4 * kDay;  // 1970-01-05
-constexpr const char* kRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
+constexpr const char* kRowsRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
+constexpr const char* kRemedy =
+    "; data.resample = \"1 h\" or another step pools dates, data.dates = \"rows\" reads the rows as equally "
+    "spaced";
 
 int64_t month_index(const io::CivilTime& time) {
   return time.year * 12 + time.month - 1;
@@ -145,10 +148,10 @@ std::string remedy_of_repeats(std::span<const int64_t> dates, const io::DateStyl
   if (style.clock != io::DateStyle::no_clock)
     text +=
         ", a column of zones or UTC offsets tells the hour apart that repeats at the end of daylight saving "
-        "time";
+        "time, and so does data.time_zone = \"Europe/Berlin\" or another zone";
   size_t repeats = 0;
   for (size_t i = 1; i < dates.size(); ++i) repeats += dates[i] == dates[i - 1];
-  return 100 * repeats <= dates.size() ? text + kRemedy : text;
+  return 100 * repeats <= dates.size() ? text + kRowsRemedy : text;
 }
 
 /// Requires dates that are not empty and increase (or do not decrease, with `equal_too`).

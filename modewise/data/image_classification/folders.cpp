@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <map>
 
@@ -73,6 +74,11 @@ std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out)
   return classes;
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 /// Folders of the splits train, validation, test; empty: no such folder.
 std::array<ImagePath, 3> part_folders(const ImagePath& root) {
   const std::array<std::vector<std::string>, 3> names = {
@@ -82,7 +88,9 @@ std::array<ImagePath, 3> part_folders(const ImagePath& root) {
   std::array<ImagePath, 3> parts;
   for (size_t i = 0; i < 3; ++i)
     for (const std::string& name : names[i])
-      if (parts[i].empty() && std::filesystem::is_directory(root / name)) parts[i] = root / name;
+      for (const std::string& entry : names_within(root))
+        if (parts[i].empty() && lower_case(entry) == name && std::filesystem::is_directory(root / entry))
+          parts[i] = root / entry;
   return parts;
 }
 
@@ -142,6 +150,12 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
   if (parts[0].empty()) {
     const std::vector<ClassFolder> found = class_folders(root, left_out);
     set.classes = names_of(found, config);
+    const std::string other = lower_case(ImagePath(left_out.first).extension().string());
+    require(found.size() != 1 || !(other == ".csv" || other == ".tsv" || other == ".json"), ErrorKind::data,
+            "{}: all images are in one folder, '{}', and lists of labels such as {} are not read for images: "
+            "a folder "
+            "for each class is expected",
+            config.path, found.empty() ? "" : found[0].name, left_out.first);
     add_class_files(set, found, root, nullptr, files);
     require(!files.empty(), ErrorKind::data,
             "{}: expected one folder of images (.png, .jpg, .jpeg) per class, or folders train and test of "

@@ -219,16 +219,20 @@ std::vector<std::string> class_names(const std::set<std::string>& found, const V
 
 /// The list of a split's name; null: not a split.
 std::vector<int64_t> VolumeSet::*list_of_split(const std::string& name) {
-  const std::string stem = name.ends_with("_set") ? name.substr(0, name.size() - 4) : name;
+  const std::string small = plain_name(name);
+  const std::string stem = small.ends_with("_set") ? small.substr(0, small.size() - 4) : small;
   if (stem == "train" || stem == "training") return &VolumeSet::train;
-  if (stem == "val" || stem == "valid" || stem == "validation") return &VolumeSet::validation;
+  if (stem == "val" || stem == "valid" || stem == "validation" || stem == "dev")
+    return &VolumeSet::validation;
   if (stem == "test" || stem == "testing") return &VolumeSet::test;
   return nullptr;
 }
 
 void put_into_split(VolumeSet& set, const std::string& split, int64_t sample, const std::string& path) {
   std::vector<int64_t> VolumeSet::*list = list_of_split(split);
-  require(list != nullptr, ErrorKind::data, "{}: '{}' is not train, validation or test", path, split);
+  require(list != nullptr, ErrorKind::data,
+          "{}: '{}' is not train, validation or test; without the column the volumes are split by class",
+          path, split);
   (set.*list).push_back(sample);
 }
 
@@ -265,6 +269,12 @@ FileLabels folder_labels(const std::vector<std::string>& files, const VolumeConf
     classes.insert(name);
     out.push_back(Labelled{name, split ? path.front() : "", ""});
   }
+  const bool patients = classes.size() > 2 && classes.size() == files.size() && config.classes.empty();
+  require(!patients, ErrorKind::data,
+          "{}: each of the {} folders has one volume, so that their names are hardly classes ({} …): "
+          "labels.csv (or "
+          "data.labels) with the columns file and label names the classes",
+          config.path, files.size(), *classes.begin());
   return classes.size() > 1 ? out : FileLabels();
 }
 
@@ -365,9 +375,10 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
   std::string group_column;
   if (fs::exists(csv)) {
     const LabelTable table = read_labels(csv.string(), config);
-    for (const Labelled& row : table.rows) found.insert(row.label);
     group_column = table.group_column;
     labels = match_labels(set, table, inside, root, csv.string(), config);
+    for (const auto& label : labels)
+      if (label) found.insert(label->label);
     set.classes = class_names(found, config, csv.string());
   } else {
     require(config.labels.empty(), ErrorKind::no_input, "there is no file {} with the labels", csv.string());

@@ -32,9 +32,18 @@ Names read_names(CsvScanner& scanner, const CsvDialect& dialect, const std::stri
     if (names.size() < kCsvColumnLimit) names.emplace_back(strip_spaces(cell));
   });
   require(!names.empty(), ErrorKind::data, "{}: there are no rows", source);
+  if (dialect.name_shift == -2) names.pop_back();
+  if (dialect.name_shift == 1) names.emplace_back();
+  if (dialect.name_shift == -1) names.insert(names.begin(), "");
   require(scanner.cells() <= kCsvColumnLimit, ErrorKind::data, "{}:{}: {} columns; the limit is {}", source,
           scanner.line(), scanner.cells(), kCsvColumnLimit);
-  if (dialect.header && dialect.header_after_comment) names[0] = strip_comment_mark(names[0]);
+  if (dialect.header && dialect.header_after_comment) {
+    if (dialect.delimiter == ' ' && names.size() > 1 &&
+        names[0].find_first_not_of("#%/!") == std::string::npos)
+      names.erase(names.begin());  // "# time x"
+    else
+      names[0] = strip_comment_mark(names[0]);
+  }
   std::unordered_map<std::string_view, size_t> seen;
   for (size_t c = 0; c < names.size(); ++c) {
     if (!dialect.header) names[c] = std::to_string(c + 1);
@@ -64,6 +73,27 @@ int64_t take_empty_rows(std::string_view& text, char delimiter) {
     rest = text = rest.substr(0, begin);
     ++rows;
   }
+}
+
+/// Leaves out the rows that repeat the header, as joined files have them; returns their number.
+int64_t leave_out_repeated_headers(std::string_view text, LeftOutLines& left_out) {
+  std::string_view header;
+  int64_t number = 0, repeated = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    const std::string_view line = text.substr(0, end);
+    ++number;
+    if (header.empty() && !left_out.contains(number)) {
+      header = line;
+      if (text.find("\n" + std::string(header)) == std::string_view::npos) return 0;
+    } else if (line == header && !line.empty()) {
+      left_out.add({number, number});
+      ++repeated;
+    }
+    text.remove_prefix(end);
+    text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);
+  }
+  return repeated;
 }
 
 /// The formats that the options allow.
@@ -143,6 +173,8 @@ class TableReader {
 
   CsvTable read() {
     const int64_t empty_rows = take_empty_rows(text_, dialect_.delimiter);
+    if (dialect_.header && !options_.plain_numbers)
+      repeated_headers_ = leave_out_repeated_headers(text_, dialect_.left_out);
     CsvScanner scanner = new_scanner();
     const Names names = read_names(scanner, dialect_, source_);
     dialect_.left_out.width = names.names.size();
@@ -164,6 +196,12 @@ class TableReader {
     open = decide_formats();
     reread(at_rows, open);
     finish(at_rows, open);
+    if (columns_.size() == 1 && columns_[0].kind() == CsvColumn::text && !options_.plain_numbers)
+      if (const int64_t above = lines_above_table(text_, source_, dialect_.left_out); above > 0)
+        fail(ErrorKind::data,
+             "{}:1: expected names or values of a table, but only the rows below line {} have several cells: "
+             "data.skip_lines = {} leaves out what stands above",
+             source_, above, above == 1 ? "1" : fmt::format("1-{}", above));
     if (!options_.plain_numbers) {
       note_lines(empty_rows);
       note_numbers();
@@ -183,13 +221,33 @@ class TableReader {
     while (scanner.row([&](size_t c, std::string_view cell) {
       if (c < width) columns_[c].add(cell, scanner.line());
     })) {
-      if (scanner.cells() != width) {
-        fail(ErrorKind::data, "{}:{}: expected {} cells as in the {}, got {}", source_, scanner.line(), width,
-             dialect_.header ? "header" : "first row", scanner.cells());
-      }
+      const bool short_of_name = dialect_.name_shift == 1 || dialect_.name_shift == -1;
+      if (scanner.cells() != width)
+        fail(ErrorKind::data, "{}:{}: expected {} cells as in the {}, got {}{}", source_, scanner.line(),
+             width - (short_of_name ? 1 : 0), dialect_.header ? "header" : "first row", scanner.cells(),
+             remedy_of_width(scanner));
       ++rows_;
     }
     dialect_.comments += scanner.comments();
+  }
+
+  /// `scanner` is behind a row of another width.
+  std::string remedy_of_width(CsvScanner scanner) const {
+    if (options_.plain_numbers) return {};
+    if (const int64_t above = lines_above_table(text_, source_, dialect_.left_out); above > 0)
+      return fmt::format(
+          "; the rows below line {0} have equal width: data.skip_lines = {1} leaves out what "
+          "stands above",
+          above, above == 1 ? "1" : fmt::format("1-{}", above));
+    const int64_t first = scanner.line();
+    int64_t last = first;
+    while (scanner.row([](size_t, std::string_view) {})) {
+      if (scanner.cells() == columns_.size())
+        return fmt::format("; data.skip_lines = {} leaves it out", first);
+      last = scanner.line();
+    }
+    if (last == first) return fmt::format("; data.skip_lines = {} leaves it out", first);
+    return fmt::format("; data.skip_lines = {}-{} leaves out the lines at the end", first, last);
   }
 
   void reread(CsvScanner scanner, const std::vector<size_t>& columns) {
@@ -248,9 +306,13 @@ class TableReader {
     const std::string_view misfit = strip_spaces(column.misfit());
     if (misfit.starts_with('#') && column.misfit_count() == 1)
       return fmt::format("; data.skip_lines = {} leaves the line out", column.misfit_line());
-    if (column.misfit_count() < 2) return {};
-    return fmt::format("; {} cells hold it: data.missing_texts = {} reads them as missing",
-                       column.misfit_count(), misfit);
+    if (column.kind() == CsvColumn::date)
+      return fmt::format("; data.skip_lines = {} leaves the line out", column.misfit_line());
+    const int64_t count = column.misfit_count();
+    return fmt::format(
+        "; {} it: data.missing_texts = {} reads {} as missing, data.drop leaves out the column",
+        count == 1 ? "one cell holds" : fmt::format("{} cells hold", count), misfit,
+        count == 1 ? "it" : "them");
   }
 
   /// Chooses the format of each column of numbers; the columns that have to be read again.
@@ -311,6 +373,8 @@ class TableReader {
   void note_lines(int64_t empty_rows) {
     if (dialect_.comments > 0)
       dialect_.notes.push_back(plural(dialect_.comments, "comment line") + " left out");
+    if (repeated_headers_ > 0)
+      dialect_.notes.push_back(plural(repeated_headers_, "repetition") + " of the header left out");
     if (empty_rows > 0)
       dialect_.notes.push_back(plural(empty_rows, "row") + " of delimiters alone at the end left out");
   }
@@ -326,6 +390,13 @@ class TableReader {
       const NumberEvidence& evidence = column.evidence();
       const NumberFormat format = column.format().value_or(NumberFormat{cells_.decimal, 0});
       comma = comma || (evidence.marked && format.decimal == ',');
+      if (!column.unit().empty())
+        notes.add(column.name(), fmt::format("the unit {} is left out", column.unit()));
+      if (evidence.flags > 0)
+        notes.add(
+            column.name(),
+            fmt::format("with a flag behind, such as {}, read without it", quote_for_message(evidence.flag)),
+            evidence.flags, "number");
       if (!column.format()) continue;
       if (format.thousands != 0)
         notes.add(column.name(), fmt::format("{} groups thousands", name_of_mark(format.thousands)));
@@ -386,7 +457,7 @@ class TableReader {
   char table_decimal_ = dialect_.decimal;
   bool decimal_proven_ = false;
   std::vector<CsvColumnReader> columns_;
-  int64_t rows_ = 0;
+  int64_t rows_ = 0, repeated_headers_ = 0;
 };
 
 }  // namespace
@@ -398,7 +469,12 @@ const CsvColumn* CsvTable::find(std::string_view name) const {
 }
 
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source, const CsvOptions& options) {
-  return TableReader(TextInput(bytes, source).text(), source, options).read();
+  const TextInput input(bytes, source);
+  for (const std::string_view json : {"[{", "[[", "{\""})
+    require(options.plain_numbers || !input.text().starts_with(json), ErrorKind::data,
+            "{}: expected a table, got JSON; write it as CSV, in Python pandas.read_json(file).to_csv(…)",
+            source);
+  return TableReader(input.text(), source, options).read();
 }
 
 CsvHeader guess_csv_header(std::span<const std::byte> bytes, const std::string& source,

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 #include "modewise/core/error.h"
@@ -52,7 +53,7 @@ void CsvColumnReader::start_again(NumberFormat format) {
 void CsvColumnReader::add(std::string_view cell, int64_t line) {
   switch (column_.kind) {
     case CsvColumn::number:
-      add_number(cell, line);
+      add_number(without_unit(cell), line);
       return;
     case CsvColumn::date:
       if (date_column_.add(cell)) {
@@ -83,6 +84,12 @@ void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
       note_misfit(cell, line, "holds percentages, but {} has no percent sign");
     return;
   }
+  if (const std::string_view number = cells_->plain ? std::string_view() : without_flag(cell);
+      !number.empty() && kind_of(number, cells_->decimal, cells_->missing) != CellKind::text &&
+      kind_of(number, cells_->decimal, cells_->missing) != CellKind::date) {
+    if (evidence_.flags++ == 0) evidence_.flag = strip_spaces(cell);
+    return add_number(number, line);
+  }
   column_.numbers.push_back(kMissing);
   switch (kind_of(cell, cells_->decimal, cells_->missing, cells_->plain)) {
     case CellKind::missing:
@@ -105,6 +112,13 @@ void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
 }
 
 void CsvColumnReader::add_text(std::string_view cell) {
+  // A series may be named NA, as Namibia is.
+  if (only_text_) {
+    cell = strip_spaces(cell);
+    texts_ += !cell.empty();
+    if (!column_.texts.push_back(cell)) too_long_ = true;
+    return;
+  }
   switch (kind_of(cell, cells_->decimal, cells_->missing, cells_->plain)) {
     case CellKind::missing:
       column_.texts.push_back("");
@@ -222,7 +236,12 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
     }
     return Result::good;
   }
-  if (column_.kind == CsvColumn::text) return Result::good;
+  if (column_.kind == CsvColumn::text) {
+    if (cells_->plain || !unit_.empty() || !find_unit()) return Result::good;
+    read_as_[CsvColumn::text] = false;
+    start(CsvColumn::number);
+    return Result::read_again;
+  }
   if (misfit_line_ != 0) {
     if (column_.kind != CsvColumn::number || !names_hours(column_.name)) return Result::misfit;
     start(CsvColumn::text);  // 02X, the repeated hour
@@ -247,6 +266,31 @@ void CsvColumnReader::fail_misfit(const std::string& source, const std::string& 
   fail(ErrorKind::data, "{} holds {}, but {} is {}{}", place,
        numbers ? "numbers" : "dates like " + date_column_.style().text(), quote_for_message(misfit_),
        numbers ? "not a finite number" : "not one", remedy);
+}
+
+// Whether all texts are numbers with one unit behind them, and not names such as 250ml that repeat.
+bool CsvColumnReader::find_unit() {
+  if (time_name(column_.name) != TimeName::none || texts_ < 2) return false;
+  std::string_view unit;
+  std::unordered_set<std::string_view> distinct;
+  bool marked = false;
+  for (const std::string_view text : column_.texts) {
+    if (text.empty() || is_missing_mark(text)) continue;
+    const std::string_view own = unit_behind(text);
+    if (own.empty() || (!unit.empty() && own != unit)) return false;
+    unit = own;
+    marked = marked || text.find_first_of(".,") != std::string_view::npos;
+    distinct.insert(text);
+  }
+  if (unit.empty() || (!marked && 3 * std::ssize(distinct) < texts_)) return false;
+  unit_ = unit;
+  return true;
+}
+
+std::string_view CsvColumnReader::without_unit(std::string_view cell) const {
+  if (unit_.empty()) return cell;
+  const std::string_view text = strip_spaces(cell);
+  return text.ends_with(unit_) ? strip_spaces(text.substr(0, text.size() - unit_.size())) : cell;
 }
 
 // 20160701 parses as a number; only a column whose name says time has dates of this form.

@@ -31,6 +31,8 @@ struct NumberEvidence {
   int64_t open_line = 0;
   int64_t written = 0;  // numbers that are not plain; the counts below are part of them
   int64_t percent = 0, magnitude = 0, accounting = 0, trailing_minus = 0, unicode_minus = 0;
+  int64_t flags = 0;  // numbers before a flag such as (p), not counted as written
+  std::string flag;   // the first of them
   std::string_view currency;
   std::string example;  // the first number that decides the format, for messages
 };
@@ -59,6 +61,8 @@ class CsvColumnReader {
   const std::string& misfit() const { return misfit_; }
   int64_t misfit_count() const { return misfit_count_; }  // cells that are equal to the first misfit
 
+  /// The unit behind all numbers, which is left out; "": none.
+  const std::string& unit() const { return unit_; }
   const NumberEvidence& evidence() const { return evidence_; }
   const std::optional<NumberFormat>& format() const { return format_; }
   /// Cells that are missing in a column of numbers only (is_missing_mark), by text.
@@ -79,6 +83,8 @@ class CsvColumnReader {
   void note_misfit(std::string_view cell, int64_t line, std::string why = {});
   CsvColumn::Kind majority() const;
   void become_compact_dates();
+  bool find_unit();
+  std::string_view without_unit(std::string_view cell) const;
 
   CsvColumn column_;
   DateColumn date_column_;
@@ -87,6 +93,7 @@ class CsvColumnReader {
   bool only_text_;
   NumberEvidence evidence_;
   std::optional<NumberFormat> format_;
+  std::string unit_;
   bool settled_ = false;                                     // plain numbers say nothing new about the format
   int64_t numbers_ = 0, dates_ = 0, texts_ = 0, marks_ = 0;  // cells of each kind
   std::vector<std::pair<std::string, int64_t>> mark_counts_;

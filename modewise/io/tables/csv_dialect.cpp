@@ -25,6 +25,7 @@ using Row = std::vector<std::string>;
 // The first rows; broken if one of them cannot be split with this delimiter.
 struct Sample {
   std::vector<Row> rows;
+  std::vector<int64_t> lines;  // where they begin
   bool broken = false;
 };
 
@@ -42,6 +43,7 @@ Sample read_sample(std::string_view text, char delimiter, const std::string& sou
            })) {
       cells += row.size();
       sample.rows.push_back(std::move(row));
+      sample.lines.push_back(scanner.line());
       row = {};
     }
   } catch (const Error&) {
@@ -89,14 +91,42 @@ char guess_delimiter(std::string_view text, const std::string& source, const Csv
                      const LeftOutLines& left_out) {
   char best = ',';
   Score best_score;
-  for (const char delimiter : {',', ';', '\t', '|'}) {
+  for (const char delimiter : {',', ';', '\t', '|', ' '}) {
     const Score score = score_of(read_sample(text, delimiter, source, left_out), delimiter, options);
+    // Spaces, where no other mark parts the cells, and where all rows are numbers and dates of one width.
+    if (delimiter == ' ' &&
+        (best_score.columns > 1 || options.plain_numbers || score.equal_rows < 1 || score.understood < 0.5))
+      continue;
     if (better(score, best_score)) {
       best = delimiter;
       best_score = score;
     }
   }
   return best;
+}
+
+/// Fits the first row to the rows below if all of them have one cell more or less for a known reason: rows
+/// that end in a delimiter, a header that does, or row numbers without a name. Returns
+/// CsvDialect::name_shift.
+int fit_names(Sample& sample) {
+  if (sample.rows.size() < 3) return 0;
+  Row& names = sample.rows[0];
+  const size_t width = sample.rows[1].size();
+  bool last_empty = true, counts = true;
+  for (size_t row = 1; row < sample.rows.size(); ++row) {
+    if (sample.rows[row].size() != width) return 0;
+    last_empty = last_empty && strip_spaces(sample.rows[row].back()).empty();
+    counts = counts && strip_spaces(sample.rows[row][0]) == std::to_string(row);
+  }
+  if (width == names.size() + 1 && (last_empty || counts)) {
+    names.insert(last_empty ? names.end() : names.begin(), "");
+    return last_empty ? 1 : -1;
+  }
+  if (width + 1 == names.size() && width > 1 && strip_spaces(names.back()).empty()) {
+    names.pop_back();
+    return -2;
+  }
+  return 0;
 }
 
 char guess_decimal(const Sample& sample, char delimiter, const CsvOptions& options) {
@@ -263,15 +293,10 @@ std::string_view comment_mark(std::string_view text) {
   return {};
 }
 
-bool is_listed(const LeftOutLines& lines, int64_t number) {
-  return std::any_of(lines.ranges.begin(), lines.ranges.end(),
-                     [&](const auto& range) { return range.first <= number && number <= range.last; });
-}
-
 // The delimiter of a first line sep=; that Excel writes, which is then left out; 0: there is none.
 char take_separator_line(std::string_view text, CsvDialect& dialect) {
   Line first;
-  if (!Lines(text).next(first) || is_listed(dialect.left_out, 1)) return 0;
+  if (!Lines(text).next(first) || dialect.left_out.contains(1)) return 0;
   std::string_view line = first.text;
   if (line.starts_with('"')) line.remove_prefix(1);
   for (const char c : {'s', 'e', 'p', '='}) {
@@ -294,7 +319,7 @@ std::vector<Line> comments_above(std::string_view text, const LeftOutLines& left
   Lines lines(text);
   Line line;
   while (comments.size() < kMaxComments && lines.next(line)) {
-    if (line.text.empty() || is_listed(left_out, line.number)) continue;
+    if (line.text.empty() || left_out.contains(line.number)) continue;
     if (comment_mark(line.text).empty()) return comments;
     comments.push_back(line);
   }
@@ -356,6 +381,18 @@ std::string_view strip_comment_mark(std::string_view text) {
   return strip_spaces(rest).empty() ? text : strip_spaces(rest);
 }
 
+int64_t lines_above_table(std::string_view text, const std::string& source, const LeftOutLines& left_out) {
+  for (const char delimiter : {',', ';', '\t', '|'}) {
+    const Sample sample = read_sample(text, delimiter, source, left_out);
+    if (sample.rows.empty()) continue;
+    const size_t width = sample.rows.back().size();
+    size_t first = sample.rows.size();
+    while (first > 0 && sample.rows[first - 1].size() == width) --first;
+    if (width >= 2 && first > 0 && 2 * first < sample.rows.size()) return sample.lines[first] - 1;
+  }
+  return 0;
+}
+
 CsvDialect guess_dialect(std::string_view text, const std::string& source, const CsvOptions& options) {
   CsvDialect dialect;
   for (const LeftOutLines::Range& range : options.skip_lines) dialect.left_out.add(range);
@@ -374,6 +411,9 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
     scanner.row([](size_t, std::string_view) {});
     fail(ErrorKind::data, "{}: there are no rows", source);
   }
+  if (!options.plain_numbers && options.header != CsvOptions::no) dialect.name_shift = fit_names(sample);
+  if (dialect.delimiter == ' ' && options.delimiter == 0)
+    dialect.notes.push_back("the cells are parted by spaces");
   dialect.decimal = guess_decimal(sample, dialect.delimiter, options);
   const bool plain = options.plain_numbers;
   const MissingValues missing(options.missing, dialect.decimal);
@@ -383,7 +423,8 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
     // The last comment may be the header: "# time, x".
     const Line& last = comments.back();
     const bool could_be = options.header != CsvOptions::no && (!guess.header || guess.warning) &&
-                          count_cells(last.text, dialect.delimiter) == sample.rows[0].size();
+                          count_cells(dialect.delimiter == ' ' ? strip_comment_mark(last.text) : last.text,
+                                      dialect.delimiter) == sample.rows[0].size();
     LeftOutLines others = uncommented;
     if (comments.size() > 1) others.add({comments[0].number, last.number - 1});
     Sample with_last;
@@ -392,7 +433,10 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
       sample = std::move(with_last);
       dialect.left_out = std::move(others);
       const std::string marked = sample.rows[0][0];
-      sample.rows[0][0] = strip_comment_mark(marked);
+      if (dialect.delimiter == ' ' && comment_mark(marked) == marked)
+        sample.rows[0].erase(sample.rows[0].begin());  // "# time x"
+      else
+        sample.rows[0][0] = strip_comment_mark(marked);
       guess = guess_header(sample.rows, dialect.decimal, missing, plain);
       dialect.header_after_comment = guess.header && sample.rows[0][0] != marked;
       if (dialect.header_after_comment)

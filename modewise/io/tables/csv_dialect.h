@@ -50,11 +50,17 @@ struct CsvDialect {
   LeftOutLines left_out;               // without comments between rows
   int64_t comments = 0;                // above the first row
   bool header_after_comment = false;   // the header begins with a comment mark
-  std::vector<std::string> notes;      // a line sep=;, comments, a header behind a comment mark
+  int name_shift =
+      0;  // names to add to the header without one: 1 at its end, -1 before its first; -2: one less
+  std::vector<std::string> notes;  // a line sep=;, comments, a header behind a comment mark
 };
 
 /// Removes the mark of a comment, as in a header "# time": #, %, // or !.
 std::string_view strip_comment_mark(std::string_view text);
+
+/// How many lines stand above the first of the rows of equal width, two cells or more, that make up most of
+/// the beginning; 0: none, or no such rows.
+int64_t lines_above_table(std::string_view text, const std::string& source, const LeftOutLines& left_out);
 
 /// `text` must have at least one row.
 CsvDialect guess_dialect(std::string_view text, const std::string& source, const CsvOptions& options);

@@ -13,12 +13,19 @@ void LeftOutLines::add(Range range) {
                 range);
 }
 
+bool LeftOutLines::contains(int64_t line) const {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const Range& range) { return range.first <= line && line <= range.last; });
+}
+
 size_t count_cells(std::string_view line, char delimiter) {
   size_t cells = 1;
   bool quoted = false;
+  char before = delimiter;
   for (const char c : line) {
     quoted = quoted != (c == '"');
-    cells += c == delimiter && !quoted;
+    cells += c == delimiter && !quoted && (delimiter != ' ' || before != ' ');
+    before = c;
   }
   return cells;
 }
@@ -45,9 +52,7 @@ int64_t count_line_ends(std::string_view text) {
 }  // namespace
 
 bool CsvScanner::skip_left_out_line() {
-  const bool listed = std::any_of(
-      left_out_->ranges.begin(), left_out_->ranges.end(),
-      [&](const LeftOutLines::Range& range) { return range.first <= line_ && line_ <= range.last; });
+  const bool listed = left_out_->contains(line_);
   if (!listed && *at_ != '#') return false;
   const char* const end = std::find_if(at_, end_, [](char c) { return c == '\n' || c == '\r'; });
   if (!listed) {

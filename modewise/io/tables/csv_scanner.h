@@ -22,6 +22,7 @@ struct LeftOutLines {
   size_t width = 0;
 
   void add(Range range);
+  bool contains(int64_t line) const;
 };
 
 /// Number of cells of a line, also if a quote is not closed.
@@ -29,7 +30,8 @@ size_t count_cells(std::string_view line, char delimiter);
 
 class CsvScanner {
  public:
-  /// Without `quotes` a quotation mark is an ordinary character (GLUE's files).
+  /// Several spaces in a row are one delimiter. Without `quotes` a quotation mark is an ordinary character
+  /// (GLUE's files).
   CsvScanner(std::string_view text, char delimiter, const std::string& source, bool quotes = true);
 
   /// Leaves out these lines, which must outlive the scanner.
@@ -43,6 +45,7 @@ class CsvScanner {
     if (at_ == end_) return false;
     row_line_ = line_;
     cells_ = 0;
+    if (delimiter_ == ' ') skip_spaces();
     do {
       const std::string_view text = quotes_ && at_ != end_ && *at_ == '"' ? quoted_cell() : plain_cell();
       on_cell(cells_++, text);
@@ -66,7 +69,9 @@ class CsvScanner {
   bool take_delimiter() {
     if (at_ == end_ || *at_ != delimiter_) return false;
     ++at_;
-    return true;
+    if (delimiter_ != ' ') return true;
+    skip_spaces();
+    return at_ != end_ && *at_ != '\n' && *at_ != '\r';
   }
   void take_line_end() {
     if (at_ == end_) return;
@@ -85,6 +90,9 @@ class CsvScanner {
       else if (left_out_ == nullptr || (left_out_->ranges.empty() && *at_ != '#') || !skip_left_out_line())
         break;
     }
+  }
+  void skip_spaces() {
+    while (at_ != end_ && *at_ == ' ') ++at_;
   }
   bool skip_left_out_line();
   std::string_view quoted_cell();

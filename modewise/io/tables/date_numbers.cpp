@@ -80,30 +80,33 @@ std::optional<NumberDates> read_unix_time(const NumberCells& numbers, std::strin
   return std::nullopt;
 }
 
+std::optional<NumberDates> read_calendar_numbers(const NumberCells& numbers, size_t digits,
+                                                 std::string_view pattern) {
+  DateStyle style;
+  auto result = read_each(numbers, [&](double x) -> std::optional<int64_t> {
+    if (!whole(x) || x < 0 || x >= 1e15) return std::nullopt;
+    const std::string text = std::to_string(static_cast<int64_t>(x));
+    if (text.size() != digits || text < "1600" || text >= "2300") return std::nullopt;
+    std::string_view rest = text;
+    auto date = read_pattern(rest, pattern);
+    if (!date || !rest.empty()) return std::nullopt;
+    const bool midnight_24 = style.midnight_24 || date->style.midnight_24;
+    style = std::move(date->style);
+    style.midnight_24 = midnight_24;
+    return to_seconds(date->time);
+  });
+  if (result) result->style = style;
+  return result;
+}
+
 std::optional<NumberDates> read_calendar_numbers(const NumberCells& numbers) {
   struct Form {
     size_t digits;
     const char* pattern;
   };
   for (const Form& form : {Form{6, "%Y%m"}, Form{8, "%Y%m%d"}, Form{10, "%Y%m%d%H"}, Form{12, "%Y%m%d%H%M"},
-                           Form{14, "%Y%m%d%H%M%S"}}) {
-    DateStyle style;
-    auto result = read_each(numbers, [&](double x) -> std::optional<int64_t> {
-      if (!whole(x) || x < 0 || x >= 1e15) return std::nullopt;
-      const std::string text = std::to_string(static_cast<int64_t>(x));
-      if (text.size() != form.digits || text < "1600" || text >= "2300") return std::nullopt;
-      std::string_view rest = text;
-      auto date = read_pattern(rest, form.pattern);
-      if (!date || !rest.empty()) return std::nullopt;
-      const bool midnight_24 = style.midnight_24 || date->style.midnight_24;
-      style = std::move(date->style);
-      style.midnight_24 = midnight_24;
-      return to_seconds(date->time);
-    });
-    if (!result) continue;
-    result->style = style;
-    return result;
-  }
+                           Form{14, "%Y%m%d%H%M%S"}})
+    if (auto result = read_calendar_numbers(numbers, form.digits, form.pattern)) return result;
   return std::nullopt;
 }
 

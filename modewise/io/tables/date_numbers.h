@@ -23,6 +23,9 @@ std::optional<NumberDates> read_unix_time(const NumberCells& numbers, std::strin
 /// Whole numbers YYYYMM (from 1600 to 2299), YYYYMMDD, YYYYMMDDHH, YYYYMMDDHHMM, YYYYMMDDHHMMSS, all of one
 /// length and all valid.
 std::optional<NumberDates> read_calendar_numbers(const NumberCells& numbers);
+/// Whole numbers of so many digits in a form of date_pattern.h: 2024031 is %Y%j.
+std::optional<NumberDates> read_calendar_numbers(const NumberCells& numbers, size_t digits,
+                                                 std::string_view pattern);
 
 /// Days since 1899-12-30 with the time as fraction, from 1954 to 2119.
 std::optional<NumberDates> read_excel_days(const NumberCells& numbers);

@@ -401,6 +401,27 @@ constexpr DateForm kForms[] = {
     {"%Y-%j", true},           // 2005-001T00:00
     {"%b %d %H:%M:%S %Y"},     // Jan 1 00:00:00 2005
     {"%b %d %H:%M:%S %z %Y"},  // Jan 1 00:00:00 UTC 2005
+    {"%Ym%m"},                 // 2005m1
+    {"%qQ%y"},                 // 1Q05
+    {"%Y-T%q"},                // 2005-T1
+    {"%Y_%m_%d"},
+    {"%Y-%m-%d-%H:%M:%S"},
+    {"%Y-%m-%d-%H:%M"},
+    {"%d/%m/%Y %Hh%M"},      // 01/02/2005 13h30
+    {"%d.%m.%Y %H:%M Uhr"},  // 01.02.2005 13:30 Uhr
+    {"%Y年%m月%d日"},        // Chinese and Japanese
+    {"%Y年%m月%d日 %H:%M:%S"},
+    {"%Y年%m月%d日 %H:%M"},
+    {"%Y年%m月%d日 %H时%M分"},
+    {"%Y年%m月%d日 %H時%M分"},
+    {"%Y年%m月%d日 %H时"},
+    {"%Y年%m月%d日%H时"},
+    {"%Y年%m月%d日 %H時"},
+    {"%Y年%m月%d日%H時"},
+    {"%Y年%m月"},
+    {"%Y년 %m월 %d일"},  // Korean
+    {"%Y년 %m월"},
+    {"%Y. %m. %d."},
 };
 
 std::optional<WrittenDate> read_form(std::string_view text) {

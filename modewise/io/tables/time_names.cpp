@@ -15,12 +15,17 @@ constexpr std::string_view kTimeWords[] = {
     "hora",        "fechahora", "heure",       "horodate",   "horodatage",  "tijd",    "tijdstip",
     "tijdstempel", "orario",    "dato",        "tid",        "tidspunkt",   "epoch",   "unix",
     "unixtime",    "utc",       "mtu",         "timeutc",    "datetimeutc", "dateutc", "datehour",
-    "dateheure",   "yyyymm",    "yyyymmdd",    "yyyymmddhh", "dateh"};
+    "dateheure",   "yyyymm",    "yyyymmdd",    "yyyymmddhh", "dateh",       "czas",    "čas",
+    "tarih",       "zaman",     "päivä",       "päivämäärä", "pvm",         "aika",    "дата",
+    "время",       "日期",      "时间",        "時間",       "時刻",        "日時",    "日付",
+    "年月日",      "年月",      "时间戳",      "날짜",       "일자",        "일시",    "시간"};
 constexpr std::string_view kCalendarWords[] = {
-    "year",    "month",    "day",   "week",   "quarter", "period",  "jahr",      "monat", "tag",   "woche",
-    "quartal", "annee",    "année", "mois",   "jour",    "semaine", "trimestre", "año",   "ano",   "anio",
-    "mes",     "dia",      "día",   "semana", "anno",    "mese",    "giorno",    "jaar",  "maand", "dag",
-    "week",    "kwartaal", "rok",   "data",   "periodo", "periode", "år"};
+    "year",      "month", "day",     "week",    "quarter", "period", "jahr",      "monat",
+    "tag",       "woche", "quartal", "annee",   "année",   "mois",   "jour",      "semaine",
+    "trimestre", "año",   "ano",     "anio",    "mes",     "dia",    "día",       "semana",
+    "anno",      "mese",  "giorno",  "jaar",    "maand",   "dag",    "week",      "kwartaal",
+    "rok",       "data",  "periodo", "periode", "år",      "kw",     "settimana", "tydzień",
+    "miesiąc",   "vecka", "uge",     "uke",     "年",      "月",     "年度",      "季度"};
 constexpr std::string_view kQualifiers[] = {
     "stamp",       "obs",         "observation", "observed", "mess",     "measured", "measurement",
     "local",       "gmt",         "cet",         "cest",     "est",      "start",    "begin",
@@ -96,6 +101,14 @@ bool names_clock(std::string_view name) {
   const std::vector<std::string> words = name_words(name);
   return names_hours(name) ||
          std::any_of(words.begin(), words.end(), [](const std::string& word) { return among(word, kClock); });
+}
+
+bool names_weeks(std::string_view name) {
+  static constexpr std::string_view kWeeks[] = {
+      "week",          "weeks",   "wk",     "isoweek",   "yearweek", "yyyyww", "kw",  "woche",
+      "kalenderwoche", "semaine", "semana", "settimana", "vecka",    "uge",    "uke", "tydzień"};
+  const std::vector<std::string> words = name_words(name);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) { return among(word, kWeeks); });
 }
 
 bool names_day_parts(std::string_view name) {

@@ -21,6 +21,9 @@ bool names_clock(std::string_view name);
 /// Whether the name says a numbered part of the day: period, interval, minute_of_day.
 bool names_day_parts(std::string_view name);
 
+/// Whether the name says week: week, KW, year_week, semaine.
+bool names_weeks(std::string_view name);
+
 /// Words in lower case; capitals after small letters, digits and marks begin a word: "ObsDate_utc2" → obs,
 /// date, utc.
 std::vector<std::string> name_words(std::string_view name);

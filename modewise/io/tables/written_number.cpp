@@ -13,7 +13,11 @@ constexpr size_t kLongest = 64;  // bytes of a number
 
 constexpr std::string_view kSpaces[] = {" ", "\t", "\u00A0", "\u202F", "\u2009"};
 constexpr std::string_view kMinuses[] = {"\u2212", "\uFE63", "\uFF0D", "\u2013"};
-constexpr std::string_view kCurrencies[] = {"$", "\u20AC", "\u00A3", "\u00A5"};
+// Longer ones before those that they contain.
+constexpr std::string_view kCurrencies[] = {
+    "US$", "R$",  "A$",  "C$",  "$",   "\u20AC", "\u00A3", "\u00A5", "\u20B9", "\u20A9", "\u20BA", "\u20BD",
+    "EUR", "USD", "GBP", "CHF", "JPY", "CNY",    "INR",    "PLN",    "CZK",    "SEK",    "NOK",    "DKK",
+    "HUF", "BRL", "CAD", "AUD", "zł",  "Kč",     "Ft",     "kr.",    "kr",     "Rs.",    "Rs",     "Fr."};
 
 bool is_digit(char c) {
   return static_cast<unsigned char>(c - '0') < 10;
@@ -66,6 +70,7 @@ bool take_behind(std::string_view& text, Parts& parts, bool& sign) {
   if (text.empty()) return false;
   const char last = text.back();
   const bool unit = found.percent || found.magnitude != 0;
+  if (found.currency.empty() && !(found.currency = take_last(text, kCurrencies)).empty()) return true;
   if (last == '-' && !sign) {
     parts.negative = found.trailing_minus = sign = true;
   } else if (last == '%' && !unit) {
@@ -73,9 +78,7 @@ bool take_behind(std::string_view& text, Parts& parts, bool& sign) {
   } else if ((last == 'K' || last == 'k' || last == 'M' || last == 'B') && !unit) {
     found.magnitude = last == 'k' ? 'K' : last;
   } else {
-    if (!found.currency.empty()) return false;
-    found.currency = take_last(text, kCurrencies);
-    return !found.currency.empty();
+    return false;
   }
   text.remove_suffix(1);
   return true;
@@ -125,16 +128,32 @@ std::optional<Parts> take_apart(std::string_view text) {
   return parts;
 }
 
+/// Whether `digits` with commas are grouped as in India: 12,34,567.
+bool is_grouped_by_two(std::string_view body) {
+  const size_t end = std::min(body.find_first_not_of("0123456789,"), body.size());
+  const std::string_view whole = body.substr(0, end);
+  size_t comma = whole.find(',');
+  if (comma == std::string_view::npos || comma < 1 || comma > 2 || whole[0] == '0') return false;
+  bool any = false;
+  for (size_t next; (next = whole.find(',', comma + 1)) != std::string_view::npos; comma = next, any = true)
+    if (next - comma != 3) return false;
+  return any && whole.size() - comma == 4;
+}
+
 /// The number in C's notation, without its sign; "" if the body does not have the format.
 std::string plain_text(const Parts& parts, NumberFormat format) {
   const std::string_view body = parts.body;
   std::string out;
   size_t at = 0, group = 0;
   bool grouped = false;
+  const bool by_two = format.thousands == ',' && is_grouped_by_two(body);
   for (; at < body.size(); ++at) {
     if (is_digit(body[at])) {
       out += body[at];
       ++group;
+    } else if (by_two && body[at] == ',') {
+      grouped = true;
+      group = 0;
     } else if (format.thousands != 0 && body[at] == format.thousands) {
       if (grouped ? group != 3 : group == 0 || group > 3 || body[0] == '0') return {};
       grouped = true;
@@ -217,12 +236,67 @@ bool could_group(std::string_view number, size_t at) {
          digits.size() <= 3 && digits[0] != '0';
 }
 
+std::string_view without_flag(std::string_view text) {
+  text = strip_spaces(text);
+  const size_t end = text.find_last_of("0123456789.:");
+  size_t number = end == std::string_view::npos ? 0 : end + 1;
+  std::string_view flag = text.substr(number);
+  if (text.ends_with(']')) {  // [1]
+    number = text.rfind('[');
+    if (number == std::string_view::npos || text.substr(number).size() > 4) return {};
+    flag = {};
+  } else if (flag.empty()) {
+    return {};
+  }
+  const bool spaced = flag.starts_with(' ');
+  flag = strip_spaces(flag);
+  static constexpr std::string_view kSigns[] = {"*", "**", "#", "\u2020", "\u00B9", "\u00B2", "\u00B3"};
+  const bool brackets = flag.size() > 2 && flag.front() == '(' && flag.back() == ')';
+  const std::string_view letters = brackets ? flag.substr(1, flag.size() - 2) : flag;
+  if (!flag.empty() && std::find(std::begin(kSigns), std::end(kSigns), flag) == std::end(kSigns) &&
+      (!(spaced || brackets) || letters.size() > 2 ||
+       letters.find_first_not_of("bcdefinprsuz") != std::string_view::npos))
+    return {};
+  return strip_spaces(text.substr(0, number));
+}
+
+std::string_view unit_behind(std::string_view text) {
+  constexpr size_t kLongestUnit = 12;
+  text = strip_spaces(text);
+  const size_t end = text.find_last_of("0123456789");
+  if (end == std::string_view::npos) return {};
+  std::string_view number = text.substr(0, end + 1), unit = text.substr(end + 1);
+  if (unit.starts_with("\u00B2") || read_written_number(number).formats == 0) return {};
+  while (!take_first(unit, kSpaces).empty()) {
+  }
+  static constexpr std::string_view kOthers[] = {"st", "nd", "rd", "th", "am", "pm", "AM", "PM"};
+  static constexpr std::string_view kSigns[] = {"\u00B0", "\u00B5", "\u00B2", "\u00B3", "\u00B7", "/", "%"};
+  if (unit.empty() || unit.size() > kLongestUnit ||
+      std::find(std::begin(kOthers), std::end(kOthers), unit) != std::end(kOthers))
+    return {};
+  for (std::string_view rest = unit; !rest.empty();) {
+    const bool letter = (rest[0] >= 'a' && rest[0] <= 'z') || (rest[0] >= 'A' && rest[0] <= 'Z');
+    if (letter)
+      rest.remove_prefix(1);
+    else if (take_first(rest, kSigns).empty())
+      return {};
+  }
+  return unit;
+}
+
 bool is_missing_mark(std::string_view text) {
   static constexpr std::string_view kMarks[] = {
-      "?",       ".",  "-",       "--",      "---",     "\u2013", "\u2014",  "n/a",
-      "n.a.",    "na", "NaT",     "missing", "Missing", "nodata", "no data", "NoData",
-      "No data", "ND", "#DIV/0!", "#VALUE!", "#REF!",   "#NUM!",  "#NAME?",  "#NULL!"};
-  return std::find(std::begin(kMarks), std::end(kMarks), strip_spaces(text)) != std::end(kMarks);
+      "?",       ".",           "-",       "--",      "---",      "\u2013",  "\u2014", "n/a",     "n.a.",
+      "na",      "NaT",         "missing", "Missing", "nodata",   "no data", "NoData", "No data", "ND",
+      "#DIV/0!", "#VALUE!",     "#REF!",   "#NUM!",   "#NAME?",   "#NULL!",  "..",     "…",       "...",
+      ":",       "\\N",         "#NV",     "#WERT!",  "#N/V",     "#BEZUG!", "n/v",    "k.A.",    "k. A.",
+      "unknown", "unavailable", "-1.#IND", "1.#QNAN", "nan(ind)", "No Data"};
+  text = strip_spaces(text);
+  while (!take_first(text, kSpaces).empty()) {
+  }
+  while (!take_last(text, kSpaces).empty()) {
+  }
+  return text.empty() || std::find(std::begin(kMarks), std::end(kMarks), text) != std::end(kMarks);
 }
 
 }  // namespace modewise::io

@@ -46,6 +46,14 @@ bool parse_written_number(std::string_view text, NumberFormat format, double& va
 /// Whether the mark at `at` in a plain number could also group its thousands: 1.737, but not 0.125 or 1.5.
 bool could_group(std::string_view number, size_t at);
 
+/// The number before a flag of statistics or a footnote mark: 12.5 p, 12.5 (p), 12.5*, 12.5[1]; "" for other
+/// texts.
+std::string_view without_flag(std::string_view text);
+
+/// The letters and signs behind a number such as 12.5 kWh or 12.5°C; "" for other texts and for ordinals
+/// (1st).
+std::string_view unit_behind(std::string_view text);
+
 /// Whether a text in a column of numbers can only be a missing value: ?, ., -, --, n/a, #DIV/0! ….
 bool is_missing_mark(std::string_view text);
 
