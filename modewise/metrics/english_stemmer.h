@@ -1,5 +1,5 @@
 #pragma once
-// English stemmer: Porter2 ("English" of Snowball, as of 2014), for METEOR.
+// English stemmer of Snowball (Porter2), for METEOR: libstemmer's.
 
 #include <string>
 #include <string_view>

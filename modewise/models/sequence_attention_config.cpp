@@ -43,7 +43,7 @@ void FoldConfig::fields(Fields& f, const std::string& help, std::vector<std::str
         {.min = 1, .max = 1024});
 }
 
-void FoldConfig::refuse(bool given, const char* name, const std::string& source) const {
+void FoldConfig::refuse(bool given, std::string_view name, const std::string& source) const {
   require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.type = \"{}\"", source,
           name, type);
 }
@@ -96,16 +96,9 @@ void SequenceAttentionConfig::fields(Fields& f) {
         {.min = 0, .max = 16});
   f.add("density", density, "random, topk, window: fraction of the tokens that a token attends to; above 0",
         {.min = 0, .max = 1});
-  f.add("projected", projected, "linformer: projected sequence length; 0: a quarter of the tokens",
-        {.min = 0, .max = 1 << 20});
-  f.add("landmarks", landmarks, "nystroemformer: number of landmarks", {.min = 1, .max = 1 << 16});
-  f.add("kernel", kernel, "nystroemformer: kernel size of the convolution of the values, odd; 0: none",
-        {.min = 0, .max = 1 << 16});
-  f.add("features", features, "performer: number of random features; 0: d ln d for heads of width d",
-        {.min = 0, .max = 1 << 20});
-  f.add("chunk", chunk, "reformer: tokens per chunk; a token attends to two chunks",
-        {.min = 1, .max = 1 << 20});
-  f.add("rounds", rounds, "reformer: number of hashing rounds", {.min = 1, .max = 64});
+  for (const ops::AttentionOption& option : ops::attention_options())
+    f.add(option.name, own[option.name], fmt::format("{}: {}", option.type, option.help),
+          {.min = static_cast<double>(option.min), .max = static_cast<double>(option.max)});
 }
 
 void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens) const {
@@ -118,12 +111,8 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
   refuse(!known->window && window != 0, "window", source);
   refuse(!known->latents && summary_tokens != 1, "summary_tokens", source);
   refuse(!known->density && density != plain.density, "density", source);
-  refuse(!known->projected && projected != 0, "projected", source);
-  refuse(!known->landmarks && landmarks != plain.landmarks, "landmarks", source);
-  refuse(!known->landmarks && kernel != plain.kernel, "kernel", source);
-  refuse(!known->features && features != 0, "features", source);
-  refuse(!known->hashes && chunk != plain.chunk, "chunk", source);
-  refuse(!known->hashes && rounds != plain.rounds, "rounds", source);
+  for (const ops::AttentionOption& option : ops::attention_options())
+    refuse(option.type != known->name && own[option.name] != option.standard, option.name, source);
   check_sizes(source);
   if (known->latents) check_window(source);
   require(density > 0, ErrorKind::config,
@@ -133,6 +122,7 @@ void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens
       window == 0 || !known->density || density == plain.density, ErrorKind::config,
       "{}: attention.window = {} and attention.density = {} both set the number of attended tokens; give one",
       source, window, density);
+  const int64_t kernel = own["kernel"], projected = own["projected"];
   require(kernel % 2 == 1 || kernel == 0, ErrorKind::config, "{}: attention.kernel must be odd or 0, got {}",
           source, kernel);
   require(projected <= tokens, ErrorKind::config,
@@ -164,9 +154,7 @@ nn::SequenceAttentionOptions SequenceAttentionConfig::options(int64_t width, int
                                                               int64_t tokens) const {
   nn::SequenceAttentionOptions out = {.width = width, .heads = heads, .tokens = tokens, .type = type};
   out.fold = fold, out.window = window, out.summary_tokens = summary_tokens;
-  out.density = density, out.projected = projected;
-  out.landmarks = landmarks, out.kernel = kernel;
-  out.features = features, out.chunk = chunk, out.rounds = rounds;
+  out.density = density, out.own = own;
   const ops::AttentionType* known = ops::find_attention_type(type);
   if (known == nullptr || !known->fold) return out;
   out.modes = order;
@@ -189,10 +177,10 @@ std::string SequenceAttentionConfig::title() const {
   if (known == nullptr) return out;
   if (window > 0 && !known->latents) out += fmt::format(" {}", window);
   if (known->density && window == 0) out += fmt::format(" {:g} %", density * 100);
-  if (projected > 0) out += fmt::format(" {}", projected);
-  if (known->landmarks) out += fmt::format(" {}", landmarks);
-  if (features > 0) out += fmt::format(" {}", features);
-  if (known->hashes) out += fmt::format(" {}×{}", rounds, chunk);
+  std::vector<int64_t> sizes;
+  for (const std::string_view option : known->titled)
+    if (!option.empty() && own[option] != 0) sizes.push_back(own[option]);
+  if (!sizes.empty()) out += fmt::format(" {}", fmt::join(sizes, "×"));
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "modewise/core/fields.h"
@@ -27,19 +28,14 @@ struct FoldConfig {
   void check_sizes(const std::string& source) const;
   void check_window(const std::string& source) const;
   /// Throws a config error if a given option has no effect on the attention type.
-  void refuse(bool given, const char* name, const std::string& source) const;
+  void refuse(bool given, std::string_view name, const std::string& source) const;
 };
 
 /// Attention of an encoder: any of nn::sequence_constructors().
 struct SequenceAttentionConfig : FoldConfig {
-  int64_t order = 0;       // axial: number of last modes attended along; 0: all of the fold
-  double density = 0.1;    // random, topk, window: fraction of tokens attended
-  int64_t projected = 0;   // linformer; 0: a quarter of the tokens
-  int64_t landmarks = 64;  // nystroemformer
-  int64_t kernel = 33;     // nystroemformer
-  int64_t features = 0;    // performer; 0: d⌈ln d⌉
-  int64_t chunk = 64;      // reformer
-  int64_t rounds = 4;      // reformer
+  int64_t order = 0;               // axial: number of last modes attended along; 0: all of the fold
+  double density = 0.1;            // random, topk, window: fraction of tokens attended
+  ops::AttentionOptionValues own;  // of single types
 
   SequenceAttentionConfig() { type = "full"; }
 

@@ -13,12 +13,6 @@ namespace {
 constexpr size_t kMaxCategories = 200;
 constexpr double kBar = 15, kGap = 9;
 
-std::vector<int> colors_of(const BarChart& chart) {
-  std::vector<int> colors;
-  for (const auto& series : chart.series) colors.push_back(series.color);
-  return resolve_colors(colors);
-}
-
 size_t shown_categories(const BarChart& chart) {
   return std::min(chart.categories.size(), kMaxCategories);
 }

@@ -12,12 +12,6 @@ namespace {
 
 constexpr double kBandOpacity = 0.2;
 
-std::vector<int> colors_of(const LineChart& chart) {
-  std::vector<int> colors;
-  for (const auto& series : chart.series) colors.push_back(series.color);
-  return resolve_colors(colors);
-}
-
 double x_of(const LineSeries& series, size_t i) {
   return series.x.empty() ? static_cast<double>(i) : series.x[i];
 }

@@ -72,6 +72,12 @@ std::string path_through(std::span<const Point> points);
 
 /// Colours of series: the given ones, and for kAutomaticColor the next unused one.
 std::vector<int> resolve_colors(std::span<const int> colors);
+template <class Chart>
+std::vector<int> colors_of(const Chart& chart) {
+  std::vector<int> colors;
+  for (const auto& series : chart.series) colors.push_back(series.color);
+  return resolve_colors(colors);
+}
 
 void draw(Canvas& canvas, const LineChart& chart, const Rect& area, bool legend = true);
 void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend = true);

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/integer_bounds.h"
+#include "tests/error_of.h"
 
 namespace modewise {
 namespace {
@@ -34,17 +35,6 @@ struct OuterConfig {
   }
 };
 
-std::string message_of(const std::function<void()>& action, ErrorKind kind) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return "";
-}
-
 TEST(Fields, SavedConfigReadsBackAsItself) {
   OuterConfig config;
   config.seed = -7;
@@ -60,29 +50,29 @@ TEST(Fields, SavedConfigReadsBackAsItself) {
 
 TEST(Fields, UnknownKeyNamesPlaceAndNearestKey) {
   OuterConfig config;
-  const auto message = message_of([&] { fields_of(config).load_toml("[optimizer]\nrat = 0.1\n", "a.toml"); },
-                                  ErrorKind::config);
+  const auto message =
+      error_of(ErrorKind::config, [&] { fields_of(config).load_toml("[optimizer]\nrat = 0.1\n", "a.toml"); });
   EXPECT_EQ(message, "a.toml:2:1: unknown key 'optimizer.rat' (did you mean 'optimizer.rate'?)");
 }
 
 TEST(Fields, UnknownTableIsAnError) {
   OuterConfig config;
-  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("[optimiser]\nrate = 0.1\n", "a.toml"); },
-                         ErrorKind::config),
+  EXPECT_THAT(error_of(ErrorKind::config,
+                       [&] { fields_of(config).load_toml("[optimiser]\nrate = 0.1\n", "a.toml"); }),
               HasSubstr("unknown key 'optimiser'"));
 }
 
 TEST(Fields, WrongTypeAndBrokenRuleAreErrors) {
   OuterConfig config;
-  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("seed = 'x'", "a.toml"); }, ErrorKind::config),
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { fields_of(config).load_toml("seed = 'x'", "a.toml"); }),
               HasSubstr("a.toml:1:1: seed must be an integer"));
   EXPECT_THAT(
-      message_of([&] { fields_of(config).load_toml("optimizer.rate = 2", "a.toml"); }, ErrorKind::config),
+      error_of(ErrorKind::config, [&] { fields_of(config).load_toml("optimizer.rate = 2", "a.toml"); }),
       HasSubstr("optimizer.rate must be a number from 0 to 1, got 2"));
-  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("optimizer.name = 'adem'", "a.toml"); },
-                         ErrorKind::config),
-              HasSubstr("did you mean 'adam'?"));
-  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("seed = = 1", "a.toml"); }, ErrorKind::config),
+  EXPECT_THAT(
+      error_of(ErrorKind::config, [&] { fields_of(config).load_toml("optimizer.name = 'adem'", "a.toml"); }),
+      HasSubstr("did you mean 'adam'?"));
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { fields_of(config).load_toml("seed = = 1", "a.toml"); }),
               HasSubstr("a.toml:1:"));
 }
 
@@ -99,10 +89,9 @@ TEST(Fields, CommandLineSetsEveryType) {
   EXPECT_EQ(config.optimizer.name, "adam");
   EXPECT_EQ(config.optimizer.rate, 1e-4);
   EXPECT_EQ(config.optimizer.modes, (std::vector<int64_t>{2, 5}));
-  EXPECT_THAT(message_of([&] { fields.set("optimizer.modes=-1"); }, ErrorKind::usage),
-              HasSubstr("at least 0"));
-  EXPECT_THAT(message_of([&] { fields.set("optimizer.modes=a"); }, ErrorKind::usage), HasSubstr("got 'a'"));
-  EXPECT_THAT(message_of([&] { fields.set("sed=1"); }, ErrorKind::usage), HasSubstr("did you mean 'seed'"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { fields.set("optimizer.modes=-1"); }), HasSubstr("at least 0"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { fields.set("optimizer.modes=a"); }), HasSubstr("got 'a'"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { fields.set("sed=1"); }), HasSubstr("did you mean 'seed'"));
 }
 
 TEST(Fields, NothingBehindAValueIsDropped) {
@@ -111,7 +100,7 @@ TEST(Fields, NothingBehindAValueIsDropped) {
   for (const char* assignment : {"seed=3\nflag=true", "seed=3\n", "seed=3 # 4", "seed=3, flag = true",
                                  "seed=3 }\nx = { y = 1", "flag=true\nseed=3", "optimizer.rate=0.5\nseed=3",
                                  "optimizer.modes=[1]\nseed=3", "optimizer.modes=1\nb=2"}) {
-    const std::string message = message_of([&] { fields.set(assignment); }, ErrorKind::usage);
+    const std::string message = error_of(ErrorKind::usage, [&] { fields.set(assignment); });
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
   EXPECT_EQ(fields_of(config).to_toml(), [] {
@@ -138,11 +127,9 @@ TEST(Fields, CountsStayWhereTheirProductsFit) {
   fields.set("count=2147483647");
   EXPECT_EQ(config.count, 2147483647);
   for (const char* assignment : {"count=2147483648", "count=9223372036854775807", "cuts=1,4294967312"})
-    EXPECT_THAT(message_of([&] { fields.set(assignment); }, ErrorKind::usage),
-                HasSubstr("at most 2147483647"));
-  EXPECT_THAT(
-      message_of([&] { fields.load_toml("count = 9223372036854775807", "a.toml"); }, ErrorKind::config),
-      HasSubstr("a.toml:1:1: count must be a number of at most 2147483647"));
+    EXPECT_THAT(error_of(ErrorKind::usage, [&] { fields.set(assignment); }), HasSubstr("at most 2147483647"));
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { fields.load_toml("count = 9223372036854775807", "a.toml"); }),
+              HasSubstr("a.toml:1:1: count must be a number of at most 2147483647"));
 }
 
 TEST(Fields, SeedsAreWholeOrRefused) {
@@ -153,7 +140,7 @@ TEST(Fields, SeedsAreWholeOrRefused) {
   EXPECT_THAT(fields.to_toml(), HasSubstr("seed = 9223372036854775807"));
   for (const char* assignment :
        {"seed=9223372036854775808", "seed=18446744073709551615", "seed=1e30", "seed=-1"})
-    message_of([&] { fields.set(assignment); }, ErrorKind::usage);
+    error_of(ErrorKind::usage, [&] { fields.set(assignment); });
 }
 
 struct PresetConfig {

@@ -130,7 +130,7 @@ TEST(FirstWeights, OfAttentionAndHeads) {
   expect_form_starts(with({{"key_map", {5, 20}, n, spread}, {"value_map", {5, 20}, n, spread}}), options);
   options.type = "nystroemformer";
   expect_form_starts(with({{"kernel", {3, 33}, u, 1 / std::sqrt(33.0)}}), options);
-  options.kernel = 0;
+  options.own["kernel"] = 0;
   expect_form_starts(maps, options);
   for (const char* type : {"full", "axial", "pooled", "window", "random", "topk", "performer"}) {
     options.type = type;

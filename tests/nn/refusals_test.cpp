@@ -20,7 +20,7 @@
 namespace modewise::nn {
 namespace {
 
-using testing::ElementsAre;
+using testing::IsSupersetOf;
 
 /// The error message without the stack trace.
 std::string said(const std::function<void()>& action) {
@@ -33,17 +33,18 @@ std::string said(const std::function<void()>& action) {
   return "";
 }
 
-TEST(AttentionRegistry, IsThisTable) {
+TEST(AttentionRegistry, HasTheTypesOfThisTable) {
   std::vector<std::string> rows;
   for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid))
     rows.push_back(std::string(type.name) + " " + std::string(type.code) + (type.causal ? " causal" : "") +
                    (type.cross_attention ? " cross" : "") + (type.reads_tokens ? "" : " blind"));
-  EXPECT_THAT(rows, ElementsAre("dot-product CT causal cross", "linformer CL cross", "dense SD causal cross",
-                                "stt STT", "tensor-height STTH", "tensor-width STTW", "additive ",
-                                "random SR causal cross blind", "random-fixed  causal cross blind",
-                                "factorized-dense FSD", "factorized-random FSR causal cross blind",
-                                "product-random  blind", "mixture MS", "mixture-dense  causal cross",
-                                "mixture-printed ", "kronecker ", "kronecker-sum "));
+  EXPECT_THAT(
+      rows,
+      IsSupersetOf({"dot-product CT causal cross", "linformer CL cross", "dense SD causal cross", "stt STT",
+                    "tensor-height STTH", "tensor-width STTW", "additive ", "random SR causal cross blind",
+                    "random-fixed  causal cross blind", "factorized-dense FSD",
+                    "factorized-random FSR causal cross blind", "product-random  blind", "mixture MS",
+                    "mixture-dense  causal cross", "mixture-printed ", "kronecker ", "kronecker-sum "}));
 }
 
 std::set<std::string> parameters_of(const std::string& name, const AttentionTypeOptions& options = {}) {

@@ -34,8 +34,8 @@ SequenceAttentionOptions options_of(std::string_view type) {
   if (known.fold) out.fold = {type == "pooled" ? 3 : 0, 3, 2};
   if (known.latents) out.summary_tokens = 3;
   out.density = 0.3;
-  out.landmarks = 4, out.kernel = 3;
-  out.chunk = 3, out.rounds = 3;
+  out.own["landmarks"] = 4, out.own["kernel"] = 3;
+  out.own["chunk"] = 3, out.own["rounds"] = 3;
   return out;
 }
 
@@ -111,8 +111,7 @@ TEST_P(EverySequenceAttention, IsItsMatrixTimesTheValues) {
   const at::Tensor out = out_of(*attention, at::matmul(matrix, mapped(*attention, "value_proj", x)));
   EXPECT_LT(largest((out - attention->forward(x, mask))[0]), 1e-10);
   EXPECT_LT(largest((out - attention->forward(x, mask))[1].narrow(0, 0, 11)), 1e-10);
-  if (ops::find_attention_type(GetParam())->projected || ops::find_attention_type(GetParam())->landmarks)
-    return;
+  if (GetParam() == "linformer" || GetParam() == "nystroemformer") return;
   EXPECT_LT(largest(matrix[0].sum(-1) - 1), 1e-10);
 }
 
@@ -211,7 +210,7 @@ TEST(SequenceAttention, BlocksOfTheLastModeAreApart) {
 TEST(SequenceAttention, LinformerIsItsFormula) {
   const at::NoGradGuard no_grad;
   SequenceAttentionOptions options = options_of("linformer");
-  options.projected = 5;
+  options.own["projected"] = 5;
   const auto attention = made(options);
   const at::Tensor x = noise({2, 13, 12});
   const auto parameters = attention->named_parameters();
@@ -230,7 +229,7 @@ TEST(SequenceAttention, LinformerIsItsFormula) {
 TEST(SequenceAttention, PerformerIsItsFormula) {
   const at::NoGradGuard no_grad;
   SequenceAttentionOptions options = options_of("performer");
-  options.features = 10;
+  options.own["features"] = 10;
   Initializer init(3);
   const auto attention = make_sequence_attention(init, options);
   attention->to(at::kDouble);
@@ -257,11 +256,11 @@ TEST(SequenceAttention, ComputesTheseSharesOfTheWeights) {
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 0.0625);
   options.fold = {4, 8, 8}, options.modes = 0;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 20.0 / 256);
-  options.type = "linformer", options.projected = 32;
+  options.type = "linformer", options.own["projected"] = 32;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 0.125);
-  options.type = "nystroemformer", options.landmarks = 16;
+  options.type = "nystroemformer", options.own["landmarks"] = 16;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 16.0 * (512 + 16) / 65536);
-  options.type = "reformer", options.chunk = 16, options.rounds = 2;
+  options.type = "reformer", options.own["chunk"] = 16, options.own["rounds"] = 2;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 2.0 * 32 / 256);
   options.type = "full";
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 1);

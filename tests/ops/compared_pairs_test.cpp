@@ -31,7 +31,9 @@ TEST(ComparedPairs, AreThoseThatEachFormSees) {
 
 TEST(ComparedPairs, OfLowRankAndHashedTypesFollowTheirSizes) {
   PairOptions options;
-  options.head_width = 8, options.projected = 3, options.landmarks = 2, options.chunk = 4, options.rounds = 5;
+  options.head_width = 8, options.longest = 11;
+  options.own["projected"] = 3, options.own["landmarks"] = 2;
+  options.own["chunk"] = 4, options.own["rounds"] = 5;
   const auto pairs = [&](const char* type) {
     options.type = type;
     return compared_pairs(options, 10);
@@ -40,8 +42,10 @@ TEST(ComparedPairs, OfLowRankAndHashedTypesFollowTheirSizes) {
   EXPECT_EQ(pairs("nystroemformer"), 10 * 2 + 2 * 2 + 2 * 10);
   EXPECT_EQ(pairs("reformer"), 5 * 12 * 8);  // three chunks
   EXPECT_EQ(pairs("performer"), 10 * 24);    // 8⌈ln 8⌉
-  options.features = 7;
+  options.own["features"] = 7;
   EXPECT_EQ(pairs("performer"), 10 * 7);
+  options.own["projected"] = 0;
+  EXPECT_EQ(pairs("linformer"), 10 * 2);  // a quarter of 11
 }
 
 }  // namespace

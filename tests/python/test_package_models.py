@@ -300,11 +300,14 @@ def test_a_model_that_python_has_not_is_a_sentence(data, tmp_path):
                                 "the program and modewise.Forecaster run it")  # fmt: skip
 
 
-def test_the_registry_has_the_programs_entries():
+def test_the_registry_has_entries_of_the_program_in_its_order(monkeypatch):
     with pytest.raises(errors.UsageError) as error:
         modewise.tasks.config_toml("forecasting", {"model.attention.type": "x"})
     listed = re.search(r"must be one of (.*), got 'x'", str(error.value))[1]
-    assert listed.split(", ") == ["model", *ENTRIES]
+    assert [name for name in listed.split(", ") if name in ENTRIES] == list(ENTRIES)
+    monkeypatch.delitem(ENTRIES, "stt")
+    with pytest.raises(NotImplementedError, match=r'^attention.type = "stt" has no module in Python yet; the program runs it$'):
+        nn.encoder.make_attention(nn.encoder.EncoderOptions(attention_type="stt"), [3, 4])
 
 
 @pytest.mark.parametrize("name", CAUSAL)

@@ -130,12 +130,13 @@ def texts_below(root, path):
 
 
 def faults_of_layout(root, layout):
-    """Folders that are not named as a task is, and folders with too many sources."""
+    """Folders that are not named as a task is, and folders with too many sources. A task is a folder of the tasks with a spec.h."""
+    tasks = {path.parent.name for path in (root / layout["tasks"]).glob("*/spec.h")}
     faults = []
     for folder, others in layout["folders"].items():
         names = sorted(path.name for path in (root / folder).iterdir() if path.is_dir() and not path.name.startswith(("_", ".")))
         faults += [f"{folder}/{name}: not the name of a task{''.join(f' or {one}' for one in others)}"
-                   for name in names if name not in (*layout["tasks"], *others)]  # fmt: skip
+                   for name in names if name not in tasks.union(others)]  # fmt: skip
     sources = collections.Counter(str(pathlib.PurePath(path).parent) for path in tree(root) if pathlib.PurePath(path).suffix in SOURCES)
     limit = layout["files_in_a_folder"]
     return faults + [f"{folder}: {count} sources, more than {limit}" for folder, count in sorted(sources.items())
@@ -274,8 +275,8 @@ def test_a_limit_holds_until_it_is_passed(tmp_path):
 
 
 def test_planted_folders_are_found(tmp_path):
-    layout = {"tasks": ["text"], "folders": {"modewise/data": ["shared"]}, "files_in_a_folder": 2, "large_folders": {"tests": "why"}}
-    for path in ("modewise/data/text/a.h", "modewise/data/shared/a.h", "modewise/data/words/a.h", "tests/a.h", "tests/b.h", "tests/c.h"):
+    layout = {"tasks": "modewise/tasks", "folders": {"modewise/data": ["shared"]}, "files_in_a_folder": 2, "large_folders": {"tests": "why"}}
+    for path in ("modewise/tasks/text/spec.h", "modewise/data/text/a.h", "modewise/data/shared/a.h", "modewise/data/words/a.h", "tests/a.h", "tests/b.h", "tests/c.h"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     assert faults_of_layout(tmp_path, layout) == ["modewise/data/words: not the name of a task or shared"]

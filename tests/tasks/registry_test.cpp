@@ -1,5 +1,6 @@
 #include "modewise/tasks/registry.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,8 +14,9 @@ namespace {
 
 TEST(Tasks, HaveNamesOfTheirOwn) {
   EXPECT_THAT(task_commands(),
-              testing::ElementsAre("forecast", "classify-volumes", "segment", "text", "classify-series",
-                                   "classify-images", "caption", "language"));
+              testing::IsSupersetOf({"forecast", "classify-volumes", "segment", "text", "classify-series",
+                                     "classify-images", "caption", "language"}));
+  EXPECT_EQ(task_commands().front(), "forecast");
   for (const TaskSpec* task : task_specs()) EXPECT_EQ(&task_named(task->command), task);
   for (const TaskSpec* task : task_specs()) EXPECT_EQ(&task_named(task->name), task);
   try {
@@ -22,10 +24,8 @@ TEST(Tasks, HaveNamesOfTheirOwn) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_STREQ(
-        error.what(),
-        "there is no task 'clasify' (there are forecast, classify-volumes, segment, text, classify-series, "
-        "classify-images, caption, language)");
+    EXPECT_EQ(error.what(),
+              fmt::format("there is no task 'clasify' (there are {})", fmt::join(task_commands(), ", ")));
   }
 }
 
@@ -113,10 +113,10 @@ TEST(Tasks, KnowTheirData) {
 }
 
 TEST(Tasks, CandidatesAreConfigsOfTheirTask) {
-  int searched = 0;
+  std::vector<std::string> searched;
   for (const TaskSpec* task : task_specs()) {
     if (!task->search) continue;
-    ++searched;
+    searched.push_back(task->name);
     std::vector<std::string> data;
     if (task->name == "forecasting") data = {"data.simulate=lorenz96"};
     if (task->name == "series_classification") data = {"data.path=motifs"};
@@ -131,7 +131,9 @@ TEST(Tasks, CandidatesAreConfigsOfTheirTask) {
     }
     EXPECT_GE(names.size(), 4u) << task->name;
   }
-  EXPECT_EQ(searched, 5);
+  EXPECT_THAT(searched,
+              testing::IsSupersetOf({"forecasting", "volume_classification", "series_classification",
+                                     "image_classification", "segmentation"}));
 }
 
 }  // namespace

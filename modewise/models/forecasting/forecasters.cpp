@@ -66,10 +66,27 @@ void check_known(const ForecasterConfig& config, const ForecastShape& shape, con
 
 const std::vector<ForecasterRow>& forecasters() {
   static const std::vector<ForecasterRow> rows = {
-      hot_row(),           transformer_row(), spatial_row(),        temporal_row(), patchtst_row(),
-      itransformer_row(),  tide_row(),        dlinear_row(),        nlinear_row(),  rlinear_row(),
-      ridge_row(),         seasonal_row(),    seasonal_drift_row(), theta_row(),    optimised_theta_row(),
-      dynamic_theta_row(), ets_row(),         repeat_row(),         ensemble_row(),
+      // clang-format off
+      hot_row(),
+      transformer_row(),
+      spatial_row(),
+      temporal_row(),
+      patchtst_row(),
+      itransformer_row(),
+      tide_row(),
+      dlinear_row(),
+      nlinear_row(),
+      rlinear_row(),
+      ridge_row(),
+      seasonal_row(),
+      seasonal_drift_row(),
+      theta_row(),
+      optimised_theta_row(),
+      dynamic_theta_row(),
+      ets_row(),
+      repeat_row(),
+      ensemble_row(),
+      // clang-format on
   };
   return rows;
 }

@@ -8,7 +8,6 @@
 #include "modewise/core/aliases.h"
 #include "modewise/nn/attention/attention_matrix.h"
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::nn {
 namespace {

@@ -15,6 +15,7 @@
 
 #include "modewise/nn/attention/attention.h"
 #include "modewise/nn/layers/linear.h"
+#include "modewise/ops/attention/attention_types.h"
 #include "modewise/ops/attention/weighted_values.h"
 
 namespace modewise::nn {
@@ -26,18 +27,13 @@ struct SequenceAttentionOptions {
   bool bias = true;    // of query_proj, key_proj, value_proj and out_proj
   double dropout = 0;  // of the attention weights, for types that form them
 
-  std::string type = "full";       // one of sequence_constructors()
-  std::vector<int64_t> fold = {};  // as for ops::tensor_attention
-  int64_t modes = 0;               // axial: number of last modes of the fold; 0: all
-  int64_t window = 0;              // window: tokens around; summary: last tokens
-  int64_t summary_tokens = 1;      // summary: summary tokens per block, drawn at random
-  double density = 0.1;            // random, topk, window (if window = 0): fraction of tokens attended
-  int64_t projected = 0;           // linformer: projected length; 0: a quarter of the tokens
-  int64_t landmarks = 64;          // nystroemformer
-  int64_t kernel = 33;             // nystroemformer: convolution of the values, odd; 0: none
-  int64_t features = 0;            // performer: random features; 0: d⌈ln d⌉
-  int64_t chunk = 64;              // reformer: tokens per chunk, about half a bucket
-  int64_t rounds = 4;              // reformer: hashing rounds
+  std::string type = "full";            // one of sequence_constructors()
+  std::vector<int64_t> fold = {};       // as for ops::tensor_attention
+  int64_t modes = 0;                    // axial: number of last modes of the fold; 0: all
+  int64_t window = 0;                   // window: tokens around; summary: last tokens
+  int64_t summary_tokens = 1;           // summary: summary tokens per block, drawn at random
+  double density = 0.1;                 // random, topk, window (if window = 0): fraction of tokens attended
+  ops::AttentionOptionValues own = {};  // of single types
 };
 
 /// Module and cost of the type of that name in ops::attention_types().
@@ -81,6 +77,12 @@ class SequenceAttention : public Attention {
   std::shared_ptr<Linear> query_, key_, value_, out_;
   std::shared_ptr<Dropout> dropout_;
 };
+
+/// For SequenceConstructor::make.
+template <class Type>
+std::shared_ptr<Attention> make_sequence_type(Initializer& init, const SequenceAttentionOptions& options) {
+  return std::make_shared<Type>(init, options);
+}
 
 /// Builds the attention type named in `options`. All have query_proj, key_proj, value_proj and out_proj,
 /// except reformer, whose queries are also its keys: no key_proj. Throws a ValueError for inconsistent

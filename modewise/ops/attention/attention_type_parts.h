@@ -43,15 +43,4 @@ CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape&
 CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape& shape,
                          const CachedText& text, double row);
 
-// compared_pairs.cpp
-double token_pairs(const PairOptions& options, int64_t n);
-double matrix_pairs(const PairOptions& options, int64_t n);
-double near_pairs(const PairOptions& options, int64_t n);
-double fibre_pairs(const PairOptions& options, int64_t n);
-double summary_pairs(const PairOptions& options, int64_t n);
-double projected_pairs(const PairOptions& options, int64_t n);
-double feature_pairs(const PairOptions& options, int64_t n);
-double landmark_pairs(const PairOptions& options, int64_t n);
-double bucket_pairs(const PairOptions& options, int64_t n);
-
 }  // namespace modewise::ops

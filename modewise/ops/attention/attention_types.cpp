@@ -7,11 +7,92 @@
 
 #include "modewise/core/aliases.h"
 #include "modewise/ops/attention/attention_type_parts.h"
+#include "modewise/ops/attention/fold_levels.h"
+#include "modewise/ops/attention/kronecker_attention.h"
 
 namespace modewise::ops {
 namespace {
 
 constexpr TokenLayout kGrid = TokenLayout::grid;
+
+// Query-key pair counts (see compared_pairs).
+
+double matrix_pairs(const PairOptions& /*options*/, int64_t n) {
+  return static_cast<double>(n) * static_cast<double>(n);
+}
+
+/// Each token with itself and earlier ones, or with all.
+double token_pairs(const PairOptions& options, int64_t n) {
+  if (!options.causal) return matrix_pairs(options, n);
+  return static_cast<double>(n) * static_cast<double>(n + 1) / 2;
+}
+
+/// The window and the first tokens before it; a non-causal window computes the whole matrix.
+double near_pairs(const PairOptions& options, int64_t n) {
+  if (options.type == "window" && !options.causal) return matrix_pairs(options, n);
+  const int64_t window = window_of(options, n),
+                sinks = attention_type(options.type).sinks ? options.sinks : 0;
+  double pairs = 0;
+  for (int64_t token = 0; token < n; ++token) {
+    const int64_t near = std::min(token + 1, window);
+    pairs += static_cast<double>(near + std::min(sinks, token + 1 - near));
+  }
+  return pairs;
+}
+
+/// Every cell with its fibre along each attended mode, or with the earlier cells of the fibre.
+double fibre_pairs(const PairOptions& options, int64_t n) {
+  std::vector<int64_t> sizes = options.fold;
+  int64_t rest = 1, cells = 1;
+  for (size_t mode = 1; mode < sizes.size(); ++mode) rest *= sizes[mode];
+  if (sizes.front() == 0) sizes.front() = (n + rest - 1) / rest;
+  for (const int64_t size : sizes) cells *= size;
+  const bool causal = options.causal && attention_type(options.type).causal;
+  double pairs = 0;
+  const size_t first = options.modes > 0 ? sizes.size() - static_cast<size_t>(options.modes) : 0;
+  for (size_t mode = first; mode < sizes.size(); ++mode) {
+    const auto size = static_cast<double>(sizes[mode]);
+    pairs += static_cast<double>(cells) * (causal ? (size + 1) / 2 : size);
+  }
+  return pairs;
+}
+
+/// The window, the visible summary tokens, and the pairs that compute the summaries.
+double summary_pairs(const PairOptions& options, int64_t n) {
+  const int64_t summary_tokens = options.summary_tokens;
+  double pairs = near_pairs(options, n);
+  bool first = true;
+  for (const FoldLevel& level : fold_levels(options.fold, n)) {
+    for (int64_t token = 0; token < n; ++token)
+      pairs += static_cast<double>(summary_tokens * (level.own(token) - level.group(token)));
+    pairs +=
+        static_cast<double>(level.finished * summary_tokens * level.children * (first ? 1 : summary_tokens));
+    first = false;
+  }
+  return pairs;
+}
+
+double projected_pairs(const PairOptions& options, int64_t n) {
+  return static_cast<double>(n) * static_cast<double>(projected_length(options.own, options.longest));
+}
+
+double feature_pairs(const PairOptions& options, int64_t n) {
+  return static_cast<double>(n) *
+         static_cast<double>(linear_feature_count(options.head_width, options.own["features"]));
+}
+
+/// Tokens × landmarks, landmarks × landmarks, landmarks × tokens.
+double landmark_pairs(const PairOptions& options, int64_t n) {
+  const auto m = static_cast<double>(std::min(options.own["landmarks"], n));
+  return m * (2 * static_cast<double>(n) + m);
+}
+
+/// Each token of a chunk with its own chunk and the one before, in every round.
+double bucket_pairs(const PairOptions& options, int64_t n) {
+  const int64_t chunk = options.own["chunk"], chunks = (n + chunk - 1) / chunk;
+  return static_cast<double>(options.own["rounds"]) * static_cast<double>(chunks * chunk) *
+         static_cast<double>(2 * chunk);
+}
 
 // Sequences first; those of tensor_attention before the others.
 // clang-format off
@@ -40,19 +121,19 @@ constexpr AttentionType kTypes[] = {
      .causal = true, .dropout = true, .density = true,
      .run = attend_sparse, .memory = keep_tokens, .cache = tokens_cache, .pairs = matrix_pairs},
     {.name = "linformer", .summary = "keys and values projected to fewer",
-     .dropout = true, .projected = true, .pairs = projected_pairs},
+     .dropout = true, .titled = {"projected"}, .pairs = projected_pairs},
     {.name = "performer", .summary = "random features in place of the softmax",
-     .features = true, .pairs = feature_pairs},
+     .titled = {"features"}, .pairs = feature_pairs},
     {.name = "nystroemformer", .summary = "landmarks and the pseudo-inverse of their matrix",
-     .landmarks = true, .pairs = landmark_pairs},
+     .titled = {"landmarks"}, .pairs = landmark_pairs},
     {.name = "reformer", .summary = "tokens of the same hash bucket",
-     .shared_keys = true, .hashes = true, .pairs = bucket_pairs},
+     .shared_keys = true, .titled = {"rounds", "chunk"}, .pairs = bucket_pairs},
 
     {.name = "dot-product", .layout = kGrid, .code = "CT", .summary = "softmax(Q Kᵀ / √d) V",
      .causal = true, .cross_attention = true},
     {.name = "linformer", .layout = kGrid, .code = "CL",
      .summary = "softmax attention with keys and values projected to fewer",
-     .cross_attention = true, .projected = true},
+     .cross_attention = true},
     {.name = "dense", .layout = kGrid, .code = "SD",
      .summary = "two linear layers map each token to its row of logits (Tay et al.)",
      .causal = true, .cross_attention = true},
@@ -88,6 +169,22 @@ constexpr AttentionType kTypes[] = {
 };
 // clang-format on
 
+constexpr AttentionOption kOptions[] = {
+    {"linformer", "projected", "projected sequence length; 0: a quarter of the tokens"},
+    {"nystroemformer", "landmarks", "number of landmarks", 64, 1, 1 << 16},
+    {"nystroemformer", "kernel", "kernel size of the convolution of the values, odd; 0: none", 33, 0,
+     1 << 16},
+    {"performer", "features", "number of random features; 0: d ln d for heads of width d"},
+    {"reformer", "chunk", "tokens per chunk; a token attends to two chunks", 64, 1},
+    {"reformer", "rounds", "number of hashing rounds", 4, 1, 64},
+};
+
+size_t option_index(std::string_view name) {
+  const auto* found = std::ranges::find(kOptions, name, &AttentionOption::name);
+  TORCH_CHECK_VALUE(found != std::end(kOptions), "unknown attention option '", name, "'");
+  return static_cast<size_t>(found - std::begin(kOptions));
+}
+
 bool same_code(std::string_view a, std::string_view b) {
   return !a.empty() && std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
     return std::tolower(x) == std::tolower(y);
@@ -105,6 +202,27 @@ std::vector<std::string> attention_names(TokenLayout layout) {
   std::vector<std::string> names;
   for (const AttentionType& type : attention_types(layout)) names.emplace_back(type.name);
   return names;
+}
+
+std::span<const AttentionOption> attention_options() {
+  return kOptions;
+}
+
+AttentionOptionValues::AttentionOptionValues() {
+  for (const AttentionOption& option : kOptions) values_.push_back(option.standard);
+}
+
+AttentionOptionValues& AttentionOptionValues::operator=(const AttentionOptionValues& other) {
+  std::ranges::copy(other.values_, values_.begin());
+  return *this;
+}
+
+int64_t& AttentionOptionValues::operator[](std::string_view name) {
+  return values_[option_index(name)];
+}
+
+int64_t AttentionOptionValues::operator[](std::string_view name) const {
+  return values_[option_index(name)];
 }
 
 const AttentionType* find_attention_type(std::string_view name, TokenLayout layout) {
@@ -127,6 +245,11 @@ const AttentionType& attention_type(std::string_view name) {
   }
   TORCH_CHECK_VALUE(false, "tensor_attention: form must be ", names, " or ", last, ", got ",
                     std::string(name));
+}
+
+int64_t projected_length(const AttentionOptionValues& own, int64_t longest) {
+  const int64_t projected = own["projected"];
+  return projected > 0 ? projected : std::max<int64_t>(longest / 4, 1);
 }
 
 int64_t latent_levels(const TensorAttentionOptions& options) {

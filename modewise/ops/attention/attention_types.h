@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,14 +26,36 @@ struct SequenceTensors {
   std::optional<at::Tensor> token_mask;
 };
 
+/// An option of one type over a sequence, a whole number: `attention.<name>` in configs.
+struct AttentionOption {
+  std::string_view type, name, help;
+  int64_t standard = 0, min = 0, max = 1 << 20;
+};
+std::span<const AttentionOption> attention_options();
+
+/// Values of attention_options().
+class AttentionOptionValues {
+ public:
+  /// The standard values.
+  AttentionOptionValues();
+  AttentionOptionValues(const AttentionOptionValues& other) = default;
+  /// Copies in place, as Fields point to the values.
+  AttentionOptionValues& operator=(const AttentionOptionValues& other);
+  ~AttentionOptionValues() = default;
+
+  int64_t& operator[](std::string_view name);
+  int64_t operator[](std::string_view name) const;
+
+ private:
+  std::vector<int64_t> values_;
+};
+
 /// Sizes on which the pair count of a type depends, besides the number of tokens.
 struct PairOptions : TensorAttentionOptions {
-  int64_t summary_tokens = 1;     // summary: per block
-  int64_t head_width = 0;         // performer
-  int64_t projected = 0;          // linformer: projected length
-  int64_t landmarks = 0;          // nystroemformer
-  int64_t features = 0;           // performer; 0: see linear_feature_count
-  int64_t chunk = 1, rounds = 1;  // reformer
+  int64_t summary_tokens = 1;  // summary: per block
+  int64_t head_width = 0;      // performer
+  int64_t longest = 0;         // linformer: longest sequence
+  AttentionOptionValues own = {};
 };
 
 /// Tokens that a type attends over.
@@ -56,10 +79,12 @@ struct AttentionType {
   bool shared_keys = false;  // queries are also the keys: no key_proj
   bool has_module = true;    // false: of language models alone
 
-  // Options used. `latents`: blocks have learned summary tokens. `order`: encoders may attend along the last
-  // modes of the fold only. A causal window counts tokens and has no density. `hashes`: chunk and rounds.
-  bool fold = false, order = false, window = false, sinks = false, density = false, latents = false,
-       projected = false, features = false, landmarks = false, hashes = false;
+  // Shared options used, besides its own in attention_options(). `latents`: blocks have learned summary
+  // tokens. `order`: encoders may attend along the last modes of the fold only. A causal window counts tokens
+  // and has no density.
+  bool fold = false, order = false, window = false, sinks = false, density = false, latents = false;
+  /// Its own options in titles of tables, "linformer 64": those that are not 0.
+  std::array<std::string_view, 2> titled = {};
 
   /// tensor_attention with checked arguments; null for types that it does not compute.
   at::Tensor (*run)(const SequenceTensors& t, const TensorAttentionOptions& options) = nullptr;
@@ -84,6 +109,8 @@ const AttentionType* find_attention_type(std::string_view name, TokenLayout layo
 /// A type of tensor_attention. Raises ValueError with the list of them for another name.
 const AttentionType& attention_type(std::string_view name);
 
+/// Projected length of linformer: its option, or a quarter of the longest sequence.
+int64_t projected_length(const AttentionOptionValues& own, int64_t longest);
 /// Levels of blocks with latents: m − 1 for a fold of m modes, 0 for types without latents.
 int64_t latent_levels(const TensorAttentionOptions& options);
 

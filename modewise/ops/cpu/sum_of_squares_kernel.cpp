@@ -12,6 +12,7 @@
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/kernel_list.h"
+#include "modewise/ops/pairwise_sum.h"
 #include "modewise/ops/reference/reference.h"
 #include "modewise/ops/training/sum_of_squares_checks.h"
 
@@ -36,13 +37,6 @@ double block_of_squares(const T* x, int64_t n) {
   for (size_t half = kSquaresLanes / 2; half > 0; half /= 2)
     for (size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
   return lanes[0];
-}
-
-double pairwise_sum(std::span<const double> values) {
-  if (values.empty()) return 0;
-  if (values.size() == 1) return values[0];
-  const size_t half = values.size() / 2;
-  return pairwise_sum(values.first(half)) + pairwise_sum(values.subspan(half));
 }
 
 template <class T>

@@ -3,19 +3,10 @@
 #include <cmath>
 #include <vector>
 
+#include "modewise/ops/pairwise_sum.h"
 #include "modewise/ops/training/sum_of_squares.h"
 
 namespace modewise::train {
-namespace {
-
-double pairwise_sum(std::span<const double> values) {
-  if (values.empty()) return 0;
-  if (values.size() == 1) return values[0];
-  const size_t half = values.size() / 2;
-  return pairwise_sum(values.first(half)) + pairwise_sum(values.subspan(half));
-}
-
-}  // namespace
 
 double sum_of_squares(const at::Tensor& x) {
   return ops::sum_of_squares(x).item<double>();
@@ -25,7 +16,7 @@ double gradient_norm(std::span<const NamedTensor> parameters) {
   std::vector<double> sums;
   for (const NamedTensor& parameter : parameters)
     if (parameter.tensor.grad().defined()) sums.push_back(sum_of_squares(parameter.tensor.grad()));
-  return std::sqrt(pairwise_sum(sums));
+  return std::sqrt(ops::pairwise_sum(sums));
 }
 
 std::string first_not_finite(std::span<const NamedTensor> parameters, bool values) {

@@ -11,7 +11,7 @@ from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAtt
 from modewise.nn.basic import Dropout, GELUNetwork, SwiGLU, TensorModule
 from modewise.nn.block import Block
 from modewise.nn.positions import ModeEmbedding, SinCosEncoding
-from modewise.nn.synthesizers import synthesizer
+from modewise.nn.synthesizers import ENTRIES, synthesizer
 
 
 @old_fields({"blocks": "layers", "code": "encoding", "identity": "mode_embeddings", "form": "attention_type"})
@@ -50,6 +50,8 @@ def make_attention(options: EncoderOptions, sizes: Sequence[int]) -> TensorModul
     if options.kernel == "none":
         return None
     if options.attention_type != "model":
+        if current(REGISTRY_ENTRIES, options.attention_type) not in ENTRIES:
+            raise NotImplementedError(f'attention.type = "{options.attention_type}" has no module in Python yet; the program runs it')
         return synthesizer(current(REGISTRY_ENTRIES, options.attention_type), sizes, options.width, options.heads)
     if options.mechanism == "hot":
         drawn = options.kernel == "linear" and options.feature_draw == "seed"

@@ -1,5 +1,6 @@
 // Config errors of captioners, as whole sentences.
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -30,6 +31,14 @@ std::string refused(const Change& change, const std::string& name = "transformer
   return said([&] { validate(config, shape, "run.toml"); });
 }
 
+/// The names of the types with this capability (tests/nn/refusals_test.cpp states them).
+std::string names_of_types(bool ops::AttentionType::*capability) {
+  std::vector<std::string_view> names;
+  for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid))
+    if (type.*capability) names.push_back(type.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 TEST(CaptionModelConfig, RefusesFormsThatCannotStandInADecoder) {
   for (const ops::AttentionType& form : ops::attention_types(ops::TokenLayout::grid)) {
     const std::string form_name(form.name);
@@ -37,15 +46,15 @@ TEST(CaptionModelConfig, RefusesFormsThatCannotStandInADecoder) {
       EXPECT_EQ(refused([&](auto& c, auto&) { c.decoder.attention = form_name; }),
                 "run.toml: decoder.attention = \"" + form_name +
                     "\" cannot be causal: each of its rows depends on every token, later words included; "
-                    "causal types are dot-product, dense, random, random-fixed, factorized-random, "
-                    "mixture-dense");
+                    "causal types are " +
+                    names_of_types(&ops::AttentionType::causal));
     }
     if (!form.cross_attention) {
       EXPECT_EQ(
           refused([&](auto& c, auto&) { c.decoder.cross_attention = form_name; }),
           "run.toml: decoder.cross_attention = \"" + form_name +
-              "\" has no cross-attention: it needs as many keys as tokens; types with cross-attention are "
-              "dot-product, linformer, dense, random, random-fixed, factorized-random, mixture-dense");
+              "\" has no cross-attention: it needs as many keys as tokens; types with cross-attention are " +
+              names_of_types(&ops::AttentionType::cross_attention));
     }
   }
 }

@@ -21,6 +21,7 @@
 #include "modewise/models/forecasting/config.h"
 #include "modewise/models/forecasting/ensemble.h"
 #include "modewise/ops/kernel_info.h"
+#include "tests/error_of.h"
 
 namespace modewise::models {
 namespace {
@@ -78,17 +79,6 @@ ForecastInput input_for(const ForecastShape& shape, int64_t batch, uint64_t seed
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   return a.sizes() == b.sizes() && a.equal(b);
-}
-
-std::string message_of(const std::function<void()>& action, ErrorKind kind) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return "";
 }
 
 class EveryForecaster : public testing::TestWithParam<std::string> {};
@@ -183,11 +173,11 @@ TEST_P(EveryForecaster, WrongInputsAreDataErrors) {
   ForecastInput input = input_for(shape, 2, 1);
   ForecastInput wrong = input;
   wrong.past = input.past.narrow(-1, 0, 20);
-  EXPECT_THAT(message_of([&] { model->forward(wrong); }, ErrorKind::data),
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { model->forward(wrong); }),
               testing::HasSubstr("past must be [2, 2, 3, 21], got [2, 2, 3, 20]"));
   wrong = input;
   wrong.observed = input.past > 0;
-  EXPECT_THAT(message_of([&] { model->forward(wrong); }, ErrorKind::data),
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { model->forward(wrong); }),
               testing::HasSubstr("built for data without missing cells"));
 }
 
@@ -353,10 +343,10 @@ TEST_P(EveryForecasterThatLooksAhead, AnotherShapeIsADataError) {
   const auto model = made(shape);
   ForecastInput input = input_for(shape, 2, 1);
   input.known = input.known.narrow(-1, 1, 28);
-  EXPECT_EQ(message_of([&] { model->forward(input); }, ErrorKind::data),
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { model->forward(input); }),
             "forecaster: future covariates must be [2, 2, 2, 29], got [2, 2, 2, 28]");
   input.known = at::Tensor();
-  EXPECT_EQ(message_of([&] { model->forward(input); }, ErrorKind::data),
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { model->forward(input); }),
             "forecaster: future covariates must be [2, 2, 2, 29], got [nothing]");
 }
 
@@ -388,7 +378,7 @@ TEST(Ensemble, HandsTheMembersWhatIsKnownOfTheirRows) {
       member.forward({input.past.narrow(-1, 3, 18), {}, input.first_step + 3, input.known.narrow(-1, 3, 26)});
   EXPECT_TRUE(same_bits(model->forward(input), alone));
   config.ensemble.members.push_back(EnsembleMember{18, small_config("dlinear")}.to_toml());
-  EXPECT_THAT(message_of([&] { make_forecaster(config, shape, 1); }, ErrorKind::config),
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { make_forecaster(config, shape, 1); }),
               testing::HasSubstr(
                   "ensemble.members, member 2: data.future_covariates and data.calendar need a model"));
 }

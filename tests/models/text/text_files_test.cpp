@@ -30,8 +30,8 @@ TextModelConfig small_text_config(const std::string& kind, const std::string& ty
   c.stddev = 0.5;
   c.attention.type = type;
   if (type == "axial" || type == "pooled" || type == "summary") c.attention.fold = {0, 5};
-  if (type == "nystroemformer") c.attention.landmarks = 4, c.attention.kernel = 3;
-  if (type == "reformer") c.attention.chunk = 4, c.attention.rounds = 2;
+  if (type == "nystroemformer") c.attention.own["landmarks"] = 4, c.attention.own["kernel"] = 3;
+  if (type == "reformer") c.attention.own["chunk"] = 4, c.attention.own["rounds"] = 2;
   return c;
 }
 
@@ -72,7 +72,7 @@ TEST(TextFiles, EveryFormComesBackByTheBit) {
       EXPECT_EQ(back.file.labels, (std::vector<std::string>{"yes", "no", "?"}));
       EXPECT_EQ(back.file.config.attention.type, type);
       EXPECT_EQ(back.file.config.attention.fold, model->config().attention.fold);
-      EXPECT_EQ(back.file.config.attention.chunk, model->config().attention.chunk);
+      EXPECT_EQ(back.file.config.attention.own["chunk"], model->config().attention.own["chunk"]);
       EXPECT_EQ(back.file.config.positions, 17);
       EXPECT_EQ(back.tokenizer->name(), "bytes");
       EXPECT_EQ(back.notes, std::vector<std::string>());

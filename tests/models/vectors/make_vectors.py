@@ -1,12 +1,13 @@
 """Writes the JSON vectors of tests/models: small forecasters in plain PyTorch (float64), written from the papers and
 the facts about the released code, with their weights, inputs, outputs and gradient checks.
 
-Run in this folder: python make_vectors.py
+Run in this folder: python make_vectors.py [CASE …]; without a case it writes all of them.
 """
 
 import functools
 import json
 import math
+import sys
 
 import torch
 import torch.nn.functional as F
@@ -432,6 +433,8 @@ def coarse(t):
 
 def write(case, config, settings, series, lookback, horizon, quantiles=0, missing=False, batch=2, seed=1, known=0, known_modes=0):
     """`config` steers the oracle, `settings` are the same choices as key=value of ModelConfig."""
+    if sys.argv[1:] and case not in sys.argv[1:]:
+        return
     generator = torch.Generator().manual_seed(seed)
     past = coarse(torch.randn(batch, *series, lookback, generator=generator).cumsum(-1) * 0.3)
     observed = None
