@@ -3,7 +3,7 @@ their rotary embedding."""
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import transformers
@@ -15,6 +15,7 @@ from modewise._aliases import old_keywords
 from modewise.transformers.cache import adopt, layer_of
 from modewise.transformers.options import NAME, Options, configure, options_of, request, require, require_family
 
+Model = TypeVar("Model", bound=nn.Module)  # a model of the library
 LATENT_STD = 0.02  # for several summary tokens, which would stay equal from equal latents
 
 
@@ -171,17 +172,39 @@ def on_registration(parent: nn.Module, name: str, child: nn.Module | None) -> No
 
 
 @old_keywords({"slots": "summary_tokens"})
-def prepare(model: Any, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
+def prepare(model: Model, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Model:
     """Converts a model of the library, trained or not, to modewise's exactly causal attention, in place, and returns it.
 
     fold, summary_tokens, window: as for `configure`. Latents [m−1, G, r, d] become parameters of each attention module: create
     the optimizer afterwards. They initially pool blocks by the mean, so the model starts close to the original one. ValueError
     for incompatible sizes and unsupported architectures; the model is then unchanged.
+
+    Parameters
+    ----------
+    model
+        A model of the library.
+    fold, summary_tokens, window
+        As for `configure`.
+
+    Returns
+    -------
+    model
+        The same object.
+
+    Raises
+    ------
+    ValueError
+        For incompatible sizes and unsupported architectures; the model is then unchanged.
+
+    Examples
+    --------
+    >>> model = prepare(AutoModelForCausalLM.from_pretrained(folder))  # doctest: +SKIP
     """
-    configure(model.config, fold=fold, summary_tokens=summary_tokens, window=window)
+    config: Any = model.config
+    configure(config, fold=fold, summary_tokens=summary_tokens, window=window)
     for module in list(model.modules()):
-        if isinstance(getattr(module, "rotary_emb", None), nn.Module):
-            hook(module, module.rotary_emb)
+        if isinstance(rotary := getattr(module, "rotary_emb", None), nn.Module):
+            hook(module, rotary)
         if hasattr(module, "k_proj") and hasattr(module, "head_dim"):
-            attach(module, model.config)
+            attach(module, config)
     return model

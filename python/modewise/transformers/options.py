@@ -4,7 +4,7 @@ embedding."""
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -14,6 +14,7 @@ from modewise.nn.tensor_attention import TYPES_WITH_LATENTS, level_frequencies
 NAME = "modewise_causal"
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "modewise")
 Table = dict[str, Any]
+Config = TypeVar("Config")  # a config of the library
 OLD_KEYS = {"form": "type", "slots": "summary_tokens"}  # of exports of earlier versions
 
 
@@ -141,22 +142,48 @@ def options_of(config: Any) -> Options:
 
 
 @old_keywords({"slots": "summary_tokens"})
-def configure(config: Any, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
+def configure(config: Config, *, fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Config:
     """Sets modewise's exactly causal attention in a config of the library and returns it: models created from the config use
     it, and `save_pretrained` saves it.
 
     fold: sizes n_1 … n_m of the fold of a text, last mode fastest, the first 0: grows with the text; (): three modes of about
     the cube root of `max_position_embeddings`. summary_tokens: per complete block. window: last tokens attended to one by one,
     0: 2·n_m. ValueError for incompatible sizes and unsupported architectures.
+
+    Parameters
+    ----------
+    config
+        A config of Llama, Mistral or another supported family.
+    fold
+        Sizes n_1 … n_m, last mode fastest, the first 0: grows with the text; (): three modes.
+    summary_tokens
+        Per complete block.
+    window
+        Last tokens attended to one by one; 0: 2·n_m.
+
+    Returns
+    -------
+    config
+        The same object.
+
+    Raises
+    ------
+    ValueError
+        For incompatible sizes and unsupported architectures.
+
+    Examples
+    --------
+    >>> config = configure(LlamaConfig(), fold=[0, 16, 16])  # doctest: +SKIP
     """
-    require_family(config)
-    table = attention_table(fold, summary_tokens, window, config.max_position_embeddings)
-    before: Table | None = getattr(config, "modewise", None)
-    lengths = {"level_lengths": True} if (config.rope_parameters or {}).get("rope_type") in ("yarn", "llama3") else None
+    made: Any = config
+    require_family(made)
+    table = attention_table(fold, summary_tokens, window, made.max_position_embeddings)
+    before: Table | None = getattr(made, "modewise", None)
+    lengths = {"level_lengths": True} if (made.rope_parameters or {}).get("rope_type") in ("yarn", "llama3") else None
     rope = before.get("rope") if before else lengths
-    config.modewise = {"attention": table} | ({"rope": rope} if rope else {})
-    request(config)
-    options_of(config)
+    made.modewise = {"attention": table} | ({"rope": rope} if rope else {})
+    request(made)
+    options_of(made)
     return config
 
 
