@@ -67,7 +67,17 @@ class Classifier(ClassifierMixin, Estimator):
         raise NotImplementedError
 
     def predict(self, X: npt.ArrayLike) -> Array:
-        """The most probable class of each new sample, as a label of the type that `fit` took."""
+        """The most probable class of each new sample, as a label of the type that `fit` took.
+
+        Parameters
+        ----------
+        X
+            Samples, as for `fit`.
+
+        Returns
+        -------
+        array [samples]
+        """
         indices = self.predict_proba(X).argmax(-1)
         return np.asarray(self.classes_[indices])
 

@@ -79,6 +79,10 @@ class LanguageModel(Estimator):
         The run folder. It contains a fitted list of texts as data/RUN.jsonl.
     metrics_ : dict
         Its metrics.json.
+
+    Examples
+    --------
+    >>> LanguageModel(epochs=1).fit("book.txt").generate("Call me", 20)  # doctest: +SKIP
     """
 
     ALL_TEXTS = {"data.split_ratios": [0.9, 0.1, 0]}
@@ -176,17 +180,51 @@ class LanguageModel(Estimator):
         return made
 
     def module(self) -> LoadedLanguageModel:
-        """The fitted model as a modewise.nn module, with its tokenizer."""
+        """The fitted model as a modewise.nn module, with its tokenizer.
+
+        Returns
+        -------
+        LoadedLanguageModel
+        """
         return LoadedLanguageModel(RunFolder(self._run()))
 
     def generate(self, prompt: str = "", tokens: int = 100) -> str:
         """Continues a prompt by so many tokens, greedily: the text of `modewise generate --temperature 0 --ignore-eos`.
-        UsageError for an empty prompt if the tokenizer has no BOS token."""
+        UsageError for an empty prompt if the tokenizer has no BOS token.
+
+        Parameters
+        ----------
+        prompt
+            The beginning of the text.
+        tokens
+            Number of tokens to add.
+
+        Returns
+        -------
+        str
+            The prompt and its continuation.
+
+        Raises
+        ------
+        UsageError
+            For an empty prompt if the tokenizer has no BOS token.
+        """
         return self.module().generate(prompt, tokens)
 
     def evaluate(self, texts: object = None) -> dict[str, Any]:
         """Loss on the test split of the fitted texts if the fit held one back, else on the validation split, or on other texts:
-        {"tokens", "loss" (nats per token), "perplexity", "bits_per_byte", …}."""
+        {"tokens", "loss" (nats per token), "perplexity", "bits_per_byte", …}.
+
+        Parameters
+        ----------
+        texts
+            Texts, or a path; None: the test split of the fitted texts if the fit held one back, else the validation split.
+
+        Returns
+        -------
+        dict
+            {"tokens", "loss" (nats per token), "perplexity", "bits_per_byte", …}.
+        """
         if texts is None:
             with self._computing():
                 return dict(tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=self._evaluated_split())["own"]["scores"])
@@ -195,5 +233,17 @@ class LanguageModel(Estimator):
             return dict(tasks.evaluate(self._run(), data=path, split="all")["own"]["scores"])
 
     def score(self, texts: object = None, y: None = None) -> float:
-        """Minus the bits per byte of `evaluate`: higher is better."""
+        """Minus the bits per byte of `evaluate`: higher is better.
+
+        Parameters
+        ----------
+        texts
+            As for `evaluate`.
+        y
+            None.
+
+        Returns
+        -------
+        float
+        """
         return -float(self.evaluate(texts)["bits_per_byte"])

@@ -243,12 +243,30 @@ LOADERS: dict[str, type[LoadedForecaster] | type[LoadedClassifier] | type[Loaded
 }
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> LoadedForecaster | LoadedClassifier | LoadedLanguageModel:
     """The model of a run folder, as a modewise.nn module with the run's best weights, in evaluation mode: a
     LoadedForecaster, a LoadedClassifier or a LoadedLanguageModel.
 
-    NoInputError without a run or a checkpoint, DataError or ConfigError for files that are damaged, of a newer modewise or of
-    another run, NotImplementedError for a task or model without a module in Python.
+    Parameters
+    ----------
+    path
+        A run folder.
+
+    Returns
+    -------
+    LoadedForecaster, LoadedClassifier or LoadedLanguageModel
+        A torch module in evaluation mode, with the run's best weights.
+
+    Raises
+    ------
+    NoInputError, DataError, ConfigError
+        Without a run or a checkpoint; for damaged files, and those of a newer modewise or of another run.
+    NotImplementedError
+        For a task or model without a module in Python.
+
+    Examples
+    --------
+    >>> load("runs/table-hot")  # doctest: +SKIP
     """
     folder = RunFolder(path)
     if folder.task not in LOADERS:

@@ -14,6 +14,7 @@ import safetensors.torch
 from torch import Tensor, nn
 
 from modewise import tasks
+from modewise._calls import call
 from modewise._native import BUILD
 from modewise.errors import DataError, ModewiseError, NoInputError
 
@@ -96,7 +97,7 @@ class RunFolder:
     def weights_file(self) -> pathlib.Path:
         """The best weights of the newest intact checkpoint, or its latest weights before the first evaluation. The program finds
         and verifies it; warnings about a damaged one go to stderr."""
-        return pathlib.Path(tasks.call("weights", run=os.fspath(self.path), verbosity=0)["result"]["file"])
+        return pathlib.Path(call("weights", run=os.fspath(self.path), verbosity=0)["result"]["file"])
 
     def load_weights(self, module: nn.Module) -> None:
         """Loads the weights into `module`, whose state must have their names, types and shapes; switches it to evaluation mode."""

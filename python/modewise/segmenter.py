@@ -4,15 +4,19 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from modewise import tasks
 from modewise._aliases import constructor
 from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, Estimator, checked_array, own_split
 from modewise.run_folder import RunFolder, setting
+
+if TYPE_CHECKING:
+    import xarray
 
 SCENE = "[h, w], [h, w, bands] or [dates, h, w, bands] with at least one pixel"
 
@@ -51,6 +55,10 @@ class Segmenter(Estimator):
         Ids [K] int64 of the classes.
     class_names_ : list of str
         Their names.
+
+    Examples
+    --------
+    >>> Segmenter(epochs=20).fit(image, mask).predict(image)  # doctest: +SKIP
     """
 
     ALL_BLOCKS = {"data.test": 0}
@@ -79,7 +87,7 @@ class Segmenter(Estimator):
         self.overwrite = overwrite
         self.verbosity = verbosity
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: object, y: object) -> Self:
         """Trains on a scene and its mask, or on files. The scene is cut into blocks; some are the validation split, which selects
         the weights; none is held back for a test (`settings`: data.validation, data.test). Files keep the program's splits.
 
@@ -105,9 +113,10 @@ class Segmenter(Estimator):
         """
         if is_path(X) != is_path(y):
             raise UsageError("fit: the scene and its mask must both be arrays or both be paths")
-        arrays = [] if is_path(X) else [checked_scene(X), checked_mask(y)]
+        files = [os.path.abspath(X), os.path.abspath(y)] if is_path(X) and is_path(y) else []
+        arrays = [] if files else [checked_scene(X), checked_mask(y)]
         with self._new_run() as run:
-            paths = self._written(arrays, run.stem().absolute()) if arrays else [os.path.abspath(X), os.path.abspath(y)]
+            paths = self._written(arrays, run.stem().absolute()) if arrays else files
             settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": paths[0],
                         "data.masks": paths[1]}  # fmt: skip
             split = own_split(self.settings, self.ALL_BLOCKS) if arrays else {}
@@ -127,9 +136,24 @@ class Segmenter(Estimator):
         made._know_classes()
         return made
 
+    @overload
+    def predict(self, X: "xarray.DataArray") -> "xarray.DataArray": ...
+    @overload
+    def predict(self, X: npt.ArrayLike | os.PathLike[str]) -> Array: ...
     def predict(self, X: Any) -> Any:
         """The class of each pixel of a scene with the same bands: [h, w] int64 ids of `classes_`, −1 for no data; a DataArray
-        for a DataArray."""
+        for a DataArray.
+
+        Parameters
+        ----------
+        X
+            An image [h, w], [h, w, bands], [dates, h, w, bands], or a path.
+
+        Returns
+        -------
+        array or DataArray
+            Class ids [h, w], −1 where the image has no data.
+        """
         if is_path(X):
             return self._map_of(os.fspath(X))
         with tempfile.TemporaryDirectory() as folder:
@@ -141,8 +165,21 @@ class Segmenter(Estimator):
         kept = {name: X.coords[name] for name in ("y", "x") if name in X.coords}
         return type(X)(classes, dims=("y", "x"), coords=kept)
 
-    def score(self, X: Any, y: Any) -> float:
-        """Accuracy on the pixels of a scene whose class in y is one of `classes_`."""
+    def score(self, X: npt.ArrayLike | os.PathLike[str], y: npt.ArrayLike) -> float:
+        """Accuracy on the pixels of a scene whose class in y is one of `classes_`.
+
+        Parameters
+        ----------
+        X
+            An image.
+        y
+            Its mask.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
         mask = checked_mask(y)
         predicted = np.asarray(self.predict(X))
         if predicted.shape != mask.shape:
@@ -154,7 +191,20 @@ class Segmenter(Estimator):
 
     def evaluate(self, split: str | None = None, *, detail: bool = False) -> dict[str, Any]:
         """Accuracy, IoU, … on a split of the fitted data -> the program's `evaluate --json`. split None: the test split if the fit
-        held one back, else the validation split."""
+        held one back, else the validation split.
+
+        Parameters
+        ----------
+        split
+            "test", "validation" or "train"; None: the test split if the fit held one back, else the validation split.
+        detail
+            Whether figures of each class are included.
+
+        Returns
+        -------
+        dict
+            The program's `evaluate --json`.
+        """
         with self._computing():
             return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail)
 
@@ -182,7 +232,7 @@ class Segmenter(Estimator):
         return np.asarray(ids[class_map])
 
 
-def is_path(data: Any) -> bool:
+def is_path(data: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(data, (str, os.PathLike))
 
 

@@ -157,7 +157,18 @@ class SeriesClassifier(Classifier):
 
     def predict_proba(self, X: npt.ArrayLike) -> Array:
         """Probabilities [n, K] float64 of new samples, no longer than the longest fitted one, in the order of `classes_`: the
-        scores of `modewise predict`."""
+        scores of `modewise predict`.
+
+        Parameters
+        ----------
+        X
+            Samples, as for `fit`.
+
+        Returns
+        -------
+        array [samples, classes]
+            Probabilities, columns as `classes_`.
+        """
         run = self._run()
         with tempfile.TemporaryDirectory() as folder, self._computing():
             path = pathlib.Path(folder) / "samples.ts"

@@ -152,7 +152,18 @@ class VolumeClassifier(Classifier):
         return cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed", "channels": "data.channels"})
 
     def predict_proba(self, X: npt.ArrayLike) -> Array:
-        """Probabilities [n, K] float64 of new samples, in the order of `classes_`: the scores of `modewise predict`."""
+        """Probabilities [n, K] float64 of new samples, in the order of `classes_`: the scores of `modewise predict`.
+
+        Parameters
+        ----------
+        X
+            Samples, as for `fit`.
+
+        Returns
+        -------
+        array [samples, classes]
+            Probabilities, columns as `classes_`.
+        """
         samples = checked_array(X, WANTED)
         with tempfile.TemporaryDirectory() as folder, self._computing():
             path = pathlib.Path(folder) / "samples.npy"

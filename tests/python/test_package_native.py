@@ -1,6 +1,7 @@
 """How the package finds its libraries, what it says where they do not fit, its version, types and program."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -92,6 +93,17 @@ def test_types_hold_under_mypy_strict():
     run = subprocess.run([sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--cache-dir", str(PROGRAM.parents[1] / "mypy_cache")],
                          cwd=ROOT, capture_output=True, text=True)  # fmt: skip
     assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("line, finding", [("", None), ("modewise.ops.linear(1, 2)", "arg-type"), ("modewise.Forecaster(horizons=3)", "call-arg")])
+def test_a_user_of_the_package_passes_mypy_strict(tmp_path, line, finding):
+    """With the package as it is installed: a wrong call is found, too."""
+    (tmp_path / "user.py").write_text((ROOT / "tests/python/typed_user.py").read_text() + line + "\n")
+    run = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--follow-imports", "silent", "--ignore-missing-imports", "user.py",
+                          "--cache-dir", str(PROGRAM.parents[1] / "mypy_cache_user")],
+                         cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(ROOT / "python")})  # fmt: skip
+    assert (run.returncode == 0) == (finding is None), run.stdout
+    assert finding is None or f"[{finding}]" in run.stdout
 
 
 def test_the_torch_of_dev_and_of_the_package_are_one():

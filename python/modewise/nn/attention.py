@@ -15,6 +15,26 @@ def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: 
 
     Each of `modes` has s angles, of frequencies base^(−c/s), c < s; the remaining angles are 0. One mode gives the usual
     base^(−2c/width) (Su et al. 2021).
+
+    Parameters
+    ----------
+    sizes
+        N_1 … N_k.
+    modes
+        Modes with a rotary embedding.
+    width
+        Head width d.
+    base
+        Of the frequencies.
+
+    Returns
+    -------
+    Tensor [N_1·…·N_k, width/2], float64
+
+    Examples
+    --------
+    >>> rotary_angles([3, 4], [1], 8, 10000.0).shape
+    torch.Size([12, 4])
     """
     count = width // 2 // len(modes)
     frequencies = torch.pow(base, torch.arange(count, dtype=torch.float64) * (-1 / count))
@@ -58,6 +78,40 @@ class KroneckerAttention(TensorModule):
     [D, D]; q_norm, k_norm of width D / heads with `query_key_norm`. `feature_key` of the linear kernel: seed of its random
     features, below 2²⁴, saved in the state as feature_draw.numbers, redrawn every `features_redraw_every` training batches
     (0: never); None: the seed is the module's dropout site. The other options are the operator's.
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    heads
+        Number of heads, a divisor of the width.
+    modes
+        k, the number of modes.
+    query_key_norm
+        Whether queries and keys have a LayerNorm.
+    dropout
+        Dropout probability of the attention weights.
+    combine
+        "product", "sum" or "mean" of the modes.
+    pooling
+        "sum" or "mean".
+    share_modes
+        Whether all modes have the same weights.
+    attend_modes
+        Attended modes; empty: all.
+    rope_modes, rope_base
+        Modes with a rotary embedding, and its base.
+    kernel
+        "softmax" or "linear" (random features).
+    features, feature_map
+        Number of features (0: automatic), and "softmax" or "regularised".
+    feature_key, features_redraw_every
+        Seed of the features, and training batches between redraws.
+
+    Examples
+    --------
+    >>> KroneckerAttention(16, 4, modes=2)(torch.ones(1, 3, 5, 16)).shape
+    torch.Size([1, 3, 5, 16])
     """
 
     q_norm: LayerNorm | None
@@ -132,6 +186,33 @@ class TokenAttention(TensorModule):
     """Softmax attention between tokens. `scope`: all tokens ("all"), those of the same time patch ("spatial") or of the same
     series ("temporal"); the last mode is time. `causal`: a causal mask in row-major order, for "all" without rotary embedding.
     query_proj, key_proj, value_proj, out_proj [D, D], q_norm, k_norm.
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    heads
+        Number of heads, a divisor of the width.
+    scope
+        "all", "spatial" or "temporal".
+    query_key_norm
+        Whether queries and keys have a LayerNorm.
+    dropout
+        Dropout probability of the attention weights.
+    rope_modes, rope_base
+        Modes with a rotary embedding, and its base.
+    causal
+        Whether a token attends only to itself and earlier ones.
+
+    Raises
+    ------
+    ValueError
+        For another scope.
+
+    Examples
+    --------
+    >>> TokenAttention(16, 4)(torch.ones(1, 3, 5, 16)).shape
+    torch.Size([1, 3, 5, 16])
     """
 
     q_norm: LayerNorm | None
@@ -189,7 +270,28 @@ class TokenAttention(TensorModule):
 class DividedAttention(TensorModule):
     """Divided attention: attention along one mode after another, each a residual step; the result is the sum of the updates.
     After TimeSformer (Bertasius et al., ICML 2021), whose block has norms between the steps, output projections and one step
-    for all of space. query_proj, key_proj, value_proj [k·D, D], mode-major; q_norm, k_norm."""
+    for all of space. query_proj, key_proj, value_proj [k·D, D], mode-major; q_norm, k_norm.
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    heads
+        Number of heads, a divisor of the width.
+    modes
+        k, the number of modes.
+    query_key_norm
+        Whether queries and keys have a LayerNorm.
+    dropout
+        Dropout probability of the attention weights.
+    rope_modes, rope_base
+        Modes with a rotary embedding, and its base.
+
+    Examples
+    --------
+    >>> DividedAttention(16, 4, modes=2)(torch.ones(1, 3, 5, 16)).shape
+    torch.Size([1, 3, 5, 16])
+    """
 
     q_norm: LayerNorm | None
     k_norm: LayerNorm | None

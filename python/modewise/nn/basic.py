@@ -23,7 +23,20 @@ class TensorModule(nn.Module):
 
 
 class Linear(TensorModule):
-    """x weightᵀ + bias: [..., in] -> [..., out]; weight [out, in], bias [out], initially uniform in ±1/√in as in torch."""
+    """x weightᵀ + bias: [..., in] -> [..., out]; weight [out, in], bias [out], initially uniform in ±1/√in as in torch.
+
+    Parameters
+    ----------
+    in_features, out_features
+        Channels of input and output.
+    bias
+        Whether there is a bias.
+
+    Examples
+    --------
+    >>> Linear(3, 4)(torch.ones(2, 3)).shape
+    torch.Size([2, 4])
+    """
 
     bias: Tensor | None
 
@@ -41,6 +54,18 @@ class SeriesLinear(TensorModule):
     """Linear map of the time axis [B, N_1 … N_j, in] -> [B, N_1 … N_j, out], shared by all series or one per series.
 
     `series` N: 0 for weight [out, in] and bias [out], else [N, out, in] and [N, out].
+
+    Parameters
+    ----------
+    series
+        Number of series with maps of their own; 0: one map for all.
+    in_features, out_features
+        Steps of input and output.
+
+    Examples
+    --------
+    >>> SeriesLinear(0, 24, 6)(torch.ones(2, 3, 24)).shape
+    torch.Size([2, 3, 6])
     """
 
     def __init__(self, series: int, in_features: int, out_features: int) -> None:
@@ -60,7 +85,20 @@ class SeriesLinear(TensorModule):
 
 
 class LayerNorm(TensorModule):
-    """(x − mean) / √(variance + eps) · weight + bias over the last dimension [..., width]."""
+    """(x − mean) / √(variance + eps) · weight + bias over the last dimension [..., width].
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    eps
+        Added to the variance.
+
+    Examples
+    --------
+    >>> LayerNorm(4)(torch.ones(2, 4)).sum().item()
+    0.0
+    """
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
         super().__init__()
@@ -73,7 +111,20 @@ class LayerNorm(TensorModule):
 
 
 class RMSNorm(TensorModule):
-    """x / √(mean(x²) + eps) · weight over the last dimension [..., width], as in Llama."""
+    """x / √(mean(x²) + eps) · weight over the last dimension [..., width], as in Llama.
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    eps
+        Added to the mean of squares.
+
+    Examples
+    --------
+    >>> RMSNorm(4)(torch.ones(2, 4)).shape
+    torch.Size([2, 4])
+    """
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
         super().__init__()
@@ -85,7 +136,22 @@ class RMSNorm(TensorModule):
 
 
 class BatchNorm(TensorModule):
-    """Batch normalization over all but the last dimension [..., width], of the rows where `mask` [...] is True."""
+    """Batch normalization over all but the last dimension [..., width], of the rows where `mask` [...] is True.
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    eps
+        Added to the variance.
+    momentum
+        Weight of a batch in the running statistics.
+
+    Examples
+    --------
+    >>> BatchNorm(4)(torch.ones(2, 4)).shape
+    torch.Size([2, 4])
+    """
 
     running_mean: Tensor
     running_var: Tensor
@@ -118,7 +184,20 @@ class BatchNorm(TensorModule):
 class Dropout(TensorModule):
     """Dropout in training. Random numbers are torch's, or, after `set_dropout_step`, those of the program's training, keyed by
     seed, step and `site`, the index of the module in the model. torch.compile treats seed and step as constants and would
-    recompile every step: leave them unset there."""
+    recompile every step: leave them unset there.
+
+    Parameters
+    ----------
+    probability
+        Probability that an element is dropped.
+    site
+        Index of the module in the model.
+
+    Examples
+    --------
+    >>> Dropout(0.5).eval()(torch.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def __init__(self, probability: float = 0.0, site: int = 16) -> None:
         super().__init__()
@@ -162,7 +241,20 @@ class Dropout(TensorModule):
 class FeatureDraw(nn.Module):
     """Seed of the random features of a linear attention layer. The buffer `numbers` [2] int64 holds a key, which the program
     draws by its seed, and the number of redraws, both below 2²⁴. `redraw_every`: training batches between redraws; 0:
-    never."""
+    never.
+
+    Parameters
+    ----------
+    key
+        Seed of the features, below 2²⁴.
+    redraw_every
+        Training batches between redraws; 0: never.
+
+    Examples
+    --------
+    >>> FeatureDraw(7).numbers
+    tensor([7, 0])
+    """
 
     numbers: Tensor
 
@@ -185,7 +277,19 @@ class FeatureDraw(nn.Module):
 def set_dropout_step(model: nn.Module, seed: int, step: int) -> None:
     """Makes the dropouts of `model` use Philox numbers keyed by `seed`, `step` and their sites, as the program's training does:
     the same for any number of threads. Call it before each forward pass. Random features that are redrawn become those of
-    `step`."""
+    `step`.
+
+    Parameters
+    ----------
+    model
+        Any module.
+    seed, step
+        Key of the random numbers.
+
+    Examples
+    --------
+    >>> set_dropout_step(Dropout(0.5), seed=1, step=0)
+    """
     for module in model.modules():
         if isinstance(module, Dropout):
             module.seed, module.step = seed, step
@@ -200,7 +304,20 @@ def number_dropouts(model: nn.Module) -> None:
 
 
 class SwiGLU(TensorModule):
-    """w2(silu(w1 x) · w3 x) without biases: [..., width] -> [..., width] (Shazeer 2020; HOT as released)."""
+    """w2(silu(w1 x) · w3 x) without biases: [..., width] -> [..., width] (Shazeer 2020; HOT as released).
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    hidden
+        Hidden channels.
+
+    Examples
+    --------
+    >>> SwiGLU(4, 8)(torch.ones(2, 4)).shape
+    torch.Size([2, 4])
+    """
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -213,7 +330,22 @@ class SwiGLU(TensorModule):
 
 
 class GELUNetwork(TensorModule):
-    """linear2(dropout(gelu(linear1 x))): [..., width] -> [..., width] (HOT, section 4.3)."""
+    """linear2(dropout(gelu(linear1 x))): [..., width] -> [..., width] (HOT, section 4.3).
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    hidden
+        Hidden channels.
+    dropout
+        Dropout probability of the hidden channels.
+
+    Examples
+    --------
+    >>> GELUNetwork(4, 8)(torch.ones(2, 4)).shape
+    torch.Size([2, 4])
+    """
 
     def __init__(self, width: int, hidden: int, dropout: float = 0.0) -> None:
         super().__init__()

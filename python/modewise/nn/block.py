@@ -11,6 +11,26 @@ class Block(TensorModule):
     """Attention and feed-forward network with norms and residual sums; None: the block lacks that branch.
 
     `layer_scale`: initial value of a learned scale per channel of each branch (Touvron et al. 2021); 0: none.
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    attention, feedforward
+        The two branches, or None.
+    dropout
+        Dropout probability of the branches.
+    layer_scale
+        Initial value of a learned scale; 0: none.
+    eps
+        Added to the variance.
+
+    Examples
+    --------
+    >>> from modewise import nn as layers
+    >>> block = Block(16, layers.KroneckerAttention(16, 4, modes=2), layers.SwiGLU(16, 32))
+    >>> block(torch.ones(1, 3, 5, 16)).shape
+    torch.Size([1, 3, 5, 16])
     """
 
     norm1: LayerNorm | None

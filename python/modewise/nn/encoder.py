@@ -17,7 +17,13 @@ from modewise.nn.synthesizers import ENTRIES, synthesizer
 @old_fields({"blocks": "layers", "code": "encoding", "identity": "mode_embeddings", "form": "attention_type"})
 @dataclasses.dataclass
 class EncoderOptions:
-    """Options of a token encoder, with the names and defaults of `[model]` in a config."""
+    """Options of a token encoder, with the names and defaults of `[model]` in a config.
+
+    Examples
+    --------
+    >>> EncoderOptions(layers=3).heads
+    4
+    """
 
     width: int = 64
     hidden: int = 128
@@ -83,6 +89,22 @@ class TokenEncoder(TensorModule):
     """tokens [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool -> as tokens.
 
     `sizes` N_1 … N_k; `ordered`: modes with an order, such as time. Names: identity, positions, embedding_dropout, blocks.
+
+    Parameters
+    ----------
+    options
+        EncoderOptions.
+    sizes
+        N_1 … N_k.
+    ordered
+        Modes with an order, such as time.
+    dropout
+        Dropout probability of the embeddings.
+
+    Examples
+    --------
+    >>> TokenEncoder(EncoderOptions(width=16), [3, 5], ordered=[1])(torch.ones(1, 3, 5, 16)).shape
+    torch.Size([1, 3, 5, 16])
     """
 
     identity: nn.ModuleList | None

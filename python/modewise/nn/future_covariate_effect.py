@@ -14,7 +14,24 @@ from modewise.nn.basic import Linear, TensorModule
 class FutureCovariateEffect(TensorModule):
     """covariates [B, N_1 … N_i, K, T] -> effect [B, N_1 … N_j, T]. Each series of `series` N_1 … N_j has its own coefficients,
     initially 0, for the K covariates of a step, which differ along the first `modes` modes, and for `hidden` ReLU features of
-    them, which all series share."""
+    them, which all series share.
+
+    Parameters
+    ----------
+    series
+        N_1 … N_j.
+    modes
+        Modes along which the covariates differ.
+    covariates
+        K, covariates of a step.
+    hidden
+        ReLU features of the covariates; 0: a linear effect.
+
+    Examples
+    --------
+    >>> FutureCovariateEffect([3], 0, covariates=2, hidden=4)(torch.ones(1, 2, 6)).shape
+    torch.Size([1, 3, 6])
+    """
 
     @old_keywords({"known": "covariates"})
     def __init__(self, series: Sequence[int], modes: int, covariates: int, hidden: int) -> None:

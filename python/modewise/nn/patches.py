@@ -53,6 +53,27 @@ class PatchEmbedding(nn.Module):
 
     `activation`: "linear", "relu" (the paper) or "relu_norm" (ReLU and LayerNorm, as released). `flags`: windows have
     masks, and the observed flags are a second channel. Names: 0.weight [D, 1 or 2, length], 0.bias, 2 the norm.
+
+    Parameters
+    ----------
+    length, stride
+        Steps of a patch, and between patches.
+    width
+        D, channels of a token.
+    activation
+        "linear", "relu" or "relu_norm".
+    flags
+        Whether the observed flags are a second channel.
+
+    Raises
+    ------
+    ValueError
+        For another activation.
+
+    Examples
+    --------
+    >>> PatchEmbedding(16, 8, 32)(torch.ones(1, 3, 96))[0].shape
+    torch.Size([1, 3, 11, 32])
     """
 
     def __init__(self, length: int, stride: int, width: int, activation: str = "linear", flags: bool = False) -> None:
@@ -99,7 +120,22 @@ def cut_grid(x: Tensor, patch: Sequence[int]) -> Tensor:
 
 class Convolution(TensorModule):
     """x [B, N_1 … N_k, C] -> [B, M_1 … M_k, C'], with one kernel size, stride and padding for all modes; weight [C', C, K …],
-    initially normal with std √(2 / (C'·K^k)) (He et al. 2015)."""
+    initially normal with std √(2 / (C'·K^k)) (He et al. 2015).
+
+    Parameters
+    ----------
+    modes
+        k, from 1 to 3.
+    channels, outputs
+        Channels of input and output.
+    kernel, stride, padding
+        One number for all modes.
+
+    Examples
+    --------
+    >>> Convolution(2, 3, 4, kernel=3, padding=1)(torch.ones(1, 5, 7, 3)).shape
+    torch.Size([1, 5, 7, 4])
+    """
 
     def __init__(self, modes: int, channels: int, outputs: int, kernel: int, stride: int = 1, padding: int = 0) -> None:
         super().__init__()
@@ -113,7 +149,29 @@ class Convolution(TensorModule):
 
 class GridStem(nn.Module):
     """log2(patch) convolutions of kernel 3 and stride 2, each followed by BatchNorm and ReLU; the width doubles up to D (the
-    multilayer encoder of HOT, arXiv 2412.02919v1, appendix B). Names: conv.N.weight, norm.N."""
+    multilayer encoder of HOT, arXiv 2412.02919v1, appendix B). Names: conv.N.weight, norm.N.
+
+    Parameters
+    ----------
+    modes
+        k.
+    channels
+        Channels of the input.
+    patch
+        Voxels of a patch along each mode, a power of 2.
+    width
+        D, channels of a token.
+
+    Raises
+    ------
+    ValueError
+        For a patch that is not a power of 2.
+
+    Examples
+    --------
+    >>> GridStem(2, 3, 4, 16).conv[0].weight.shape
+    torch.Size([8, 3, 3, 3])
+    """
 
     def __init__(self, modes: int, channels: int, patch: int, width: int) -> None:
         super().__init__()
@@ -146,6 +204,27 @@ class GridPatches(nn.Module):
 
     `activation` as in PatchEmbedding, with batch normalization for "relu_norm". Names: conv.0.weight
     [D, C, p_1 … p_k], conv.0.bias, conv.2 the norm.
+
+    Parameters
+    ----------
+    channels
+        Channels of the input.
+    patch
+        p_1 … p_k.
+    width
+        D, channels of a token.
+    activation
+        "linear", "relu" or "relu_norm".
+
+    Raises
+    ------
+    ValueError
+        For another activation.
+
+    Examples
+    --------
+    >>> GridPatches(3, [4, 4], 16).patch
+    [4, 4]
     """
 
     def __init__(self, channels: int, patch: Sequence[int], width: int, activation: str = "linear") -> None:

@@ -14,6 +14,22 @@ def sin_cos_positions(sizes: Sequence[int], width: int) -> Tensor:
     """Sinusoidal position encoding of a grid (Vaswani et al. 2017): [N_1 … N_k, width] float32.
 
     Each mode has an equal even number of channels, remaining channels are 0.
+
+    Parameters
+    ----------
+    sizes
+        N_1 … N_k.
+    width
+        D, channels of a token.
+
+    Returns
+    -------
+    Tensor [N_1 … N_k, width]
+
+    Examples
+    --------
+    >>> sin_cos_positions([3, 5], 8).shape
+    torch.Size([3, 5, 8])
     """
     half = width // (2 * len(sizes))
     out = torch.zeros(*sizes, width)
@@ -35,7 +51,24 @@ def _view(sizes: Sequence[int], modes: Sequence[int], width: int) -> list[int]:
 
 class ModeEmbedding(TensorModule):
     """A learned embedding of the positions of `modes`, shared along the other modes. The weight is a vector, which weight
-    decay skips."""
+    decay skips.
+
+    Parameters
+    ----------
+    sizes
+        N_1 … N_k.
+    modes
+        Modes that the embedding covers.
+    width
+        D, channels of a token.
+    std
+        Standard deviation of the initial weights.
+
+    Examples
+    --------
+    >>> ModeEmbedding([3, 5], [0], 8)(torch.zeros(1, 3, 5, 8)).shape
+    torch.Size([1, 3, 5, 8])
+    """
 
     @old_keywords({"deviation": "std"})
     def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int, std: float = 0.02) -> None:
@@ -49,7 +82,22 @@ class ModeEmbedding(TensorModule):
 
 
 class SinCosEncoding(TensorModule):
-    """The sinusoidal position encoding of `modes`; not saved in the state."""
+    """The sinusoidal position encoding of `modes`; not saved in the state.
+
+    Parameters
+    ----------
+    sizes
+        N_1 … N_k.
+    modes
+        Modes that the embedding covers.
+    width
+        D, channels of a token.
+
+    Examples
+    --------
+    >>> SinCosEncoding([3, 5], [1], 8)(torch.zeros(1, 3, 5, 8)).shape
+    torch.Size([1, 3, 5, 8])
+    """
 
     code: Tensor
 

@@ -7,7 +7,22 @@ from modewise.nn.basic import Dropout, LayerNorm, Linear, TensorModule
 
 
 class ResidualBlock(TensorModule):
-    """norm(dropout(out relu(hidden x)) + skip x): [..., in] -> [..., out]; no norm if `norm` is False."""
+    """norm(dropout(out relu(hidden x)) + skip x): [..., in] -> [..., out]; no norm if `norm` is False.
+
+    Parameters
+    ----------
+    in_features, hidden, out_features
+        Channels.
+    dropout
+        Dropout probability before the sum.
+    norm
+        Whether there is a LayerNorm.
+
+    Examples
+    --------
+    >>> ResidualBlock(3, 8, 4)(torch.ones(2, 3)).shape
+    torch.Size([2, 4])
+    """
 
     def __init__(self, in_features: int, hidden: int, out_features: int, dropout: float = 0.0, norm: bool = True) -> None:
         super().__init__()

@@ -212,7 +212,38 @@ def synthesizer(name: str, sizes: Sequence[int], width: int, heads: int, *, fact
     stt, tensor-height, tensor-width, additive, random, random-fixed, factorized-dense, factorized-random, product-random,
     mixture, mixture-dense, mixture-printed, kronecker, kronecker-sum. `factors`: of factorized types; `causal`: a causal mask
     (dot-product, dense, random, random-fixed, factorized-random, mixture-dense). ValueError for an unknown name, or a type that
-    cannot be causal."""
+    cannot be causal.
+
+    Parameters
+    ----------
+    name
+        Entry of the registry.
+    sizes
+        N_1 … N_k.
+    width
+        D, channels of a token.
+    heads
+        Number of heads, a divisor of the width.
+    factors
+        Kronecker factors of factorized types.
+    causal
+        Whether a token attends only to itself and earlier ones.
+
+    Returns
+    -------
+    TensorModule
+        x [B, N_1 … N_k, D], mask or None -> as x.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or a type that cannot be causal.
+
+    Examples
+    --------
+    >>> synthesizer("random", [3, 5], 16, 4)(torch.ones(1, 3, 5, 16)).shape
+    torch.Size([1, 3, 5, 16])
+    """
     name = current(REGISTRY_ENTRIES, name)
     if name not in ENTRIES:
         raise ValueError(f"unknown attention '{name}' (there are {', '.join(ENTRIES)})")

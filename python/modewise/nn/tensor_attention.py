@@ -18,7 +18,21 @@ TYPES_WITH_LATENTS = ("summary",)
 
 class AttentionCache:
     """KV cache of one layer during generation. The type summary caches the window and the summary tokens of complete sibling
-    blocks, so memory grows with the outermost blocks only. `length`: cached tokens; `bytes`: size of the cached tensors."""
+    blocks, so memory grows with the outermost blocks only. `length`: cached tokens; `bytes`: size of the cached tensors.
+
+    Parameters
+    ----------
+    form, fold, window, sinks, density, gains, frequencies
+        As for `modewise.ops.tensor_attention`.
+    latents
+        [m−1, G, r, d] or None, in the type of the activations.
+
+    Examples
+    --------
+    >>> cache = AttentionCache("full", [], 0, 0, 0.1, None, None, [])
+    >>> cache.step(torch.ones(1, 3, 2, 4), torch.ones(1, 3, 2, 4), torch.ones(1, 3, 2, 4)).shape, cache.length
+    (torch.Size([1, 3, 2, 4]), 3)
+    """
 
     def __init__(
         self, form: str, fold: Sequence[int], window: int, sinks: int, density: float, latents: Tensor | None,
@@ -52,6 +66,30 @@ class TensorAttention(TensorModule):
     `form`: the type; it, `fold`, `window`, `sinks`, `density` as for `modewise.ops.tensor_attention`. `frequencies`
     [levels, d/2] float64, radians per position, with `gains` per level: rotary embedding; None: none. `std`, `latent_std`:
     standard deviation of the initial weights and latents.
+
+    Parameters
+    ----------
+    width
+        D, channels of a token.
+    heads
+        Number of heads, a divisor of the width.
+    form
+        The attention type.
+    kv_heads, head_width
+        Key heads and width of a head; 0: as many as heads, width / heads.
+    fold, window, sinks, density
+        Options of the type.
+    summary_tokens
+        Summary tokens of a block.
+    frequencies, gains
+        Rotary embedding of each level, or None.
+    std, latent_std
+        Standard deviation of initial weights and latents.
+
+    Examples
+    --------
+    >>> TensorAttention(16, 4, form="summary", fold=[0, 4])(torch.ones(1, 9, 16)).shape
+    torch.Size([1, 9, 16])
     """
 
     frequencies: Tensor | None
@@ -203,7 +241,25 @@ def level_frequencies(rope: dict[str, Any], form: str, fold: Sequence[int], widt
 
 def rotary_frequencies(rope: dict[str, Any], width: int) -> tuple[list[float], float]:
     """The d/2 rotary angles per position and the gain of cos and sin of a table `[model.rope]`: base, scaling (none, linear, ntk,
-    yarn, llama3), factor, …"""
+    yarn, llama3), factor, …
+
+    Parameters
+    ----------
+    rope
+        The table `[model.rope]`.
+    width
+        Head width d.
+
+    Returns
+    -------
+    (list of float, float)
+        d/2 radians per position, and the gain of cos and sin.
+
+    Examples
+    --------
+    >>> rotary_frequencies({"base": 100.0, "scaling": "none", "factor": 1.0}, 4)
+    ([1.0, 0.1], 1.0)
+    """
     kind, factor = rope["scaling"], rope["factor"]
     if kind == "yarn":
         usual = 1.0 if factor <= 1 else 0.1 * math.log(factor) + 1

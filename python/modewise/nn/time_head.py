@@ -12,6 +12,33 @@ class TimeHead(TensorModule):
     `pooling` of the P time tokens: "flatten" (LayerNorm, concatenation, as in PatchTST), "mean" (of the valid tokens,
     then LayerNorm, as in HOT as released) or "attention" (LayerNorm, a learned weighted mean per head). `norm`: whether
     there is a LayerNorm. Names: 0 LayerNorm, 2 Linear, score.
+
+    Parameters
+    ----------
+    pooling
+        "flatten", "mean" or "attention".
+    patches
+        P, time tokens of a series.
+    width
+        D, channels of a token.
+    heads
+        Of the pooling "attention".
+    outputs
+        Numbers for each series.
+    dropout
+        Dropout probability before the linear map.
+    norm
+        Whether there is a LayerNorm.
+
+    Raises
+    ------
+    ValueError
+        For another pooling.
+
+    Examples
+    --------
+    >>> TimeHead("mean", 5, 16, 4, outputs=24)(torch.ones(1, 3, 5, 16)).shape
+    torch.Size([1, 3, 24])
     """
 
     def __init__(
@@ -59,7 +86,23 @@ class TimeHead(TensorModule):
 
 def split_quantiles(raw: Tensor) -> tuple[Tensor, Tensor]:
     """raw [..., Q] -> the median [...] and the differences of all quantiles from it [..., Q], ascending, 0 in the middle:
-    cumulative sums of softplus(raw), so quantiles cannot cross."""
+    cumulative sums of softplus(raw), so quantiles cannot cross.
+
+    Parameters
+    ----------
+    raw
+        [..., Q], Q odd.
+
+    Returns
+    -------
+    (Tensor, Tensor)
+        The median [...], and differences [..., Q].
+
+    Examples
+    --------
+    >>> [out.shape for out in split_quantiles(torch.ones(2, 5))]
+    [torch.Size([2]), torch.Size([2, 5])]
+    """
     middle = raw.shape[-1] // 2
     base = raw[..., middle : middle + 1]
     above = torch.nn.functional.softplus(raw[..., middle + 1 :]).cumsum(-1)

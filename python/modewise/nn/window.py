@@ -17,7 +17,13 @@ EPSILON = 1e-5
 @old_fields({"deviation": "std"})
 @dataclasses.dataclass
 class NormalizedWindow:
-    """values [B, N_1 … N_j, L], 0 where not observed, and the statistics for denormalization."""
+    """values [B, N_1 … N_j, L], 0 where not observed, and the statistics for denormalization.
+
+    Examples
+    --------
+    >>> NormalizedWindow(torch.ones(1, 3, 8), None, None, None).values.shape
+    torch.Size([1, 3, 8])
+    """
 
     values: Tensor
     centre: Tensor | None  # [B, N_1 … N_j, 1]
@@ -36,7 +42,26 @@ def last_observed(past: Tensor, observed: Tensor | None) -> Tensor:
 class WindowNormalization(nn.Module):
     """Window normalization. `series` N_1 … N_j; `centre` "mean", "last" or "none"; `scale`: divide by √(biased variance +
     1e-5); `affine`: a learned weight and bias per series; `cycle`: rows W of CycleNet's profile, `cycle_gain` times its parameter.
-    Names: affine_weight, affine_bias [N], cycle [N · W]."""
+    Names: affine_weight, affine_bias [N], cycle [N · W].
+
+    Parameters
+    ----------
+    series
+        N_1 … N_j.
+    centre
+        "mean", "last" or "none".
+    scale
+        Whether the window is divided by its standard deviation.
+    affine
+        Whether each series has a learned weight and bias.
+    cycle, cycle_gain
+        Rows of the residual cycle (0: none), and factor of its parameter.
+
+    Examples
+    --------
+    >>> WindowNormalization([3]).normalize(torch.ones(1, 3, 8), None, None).centre.shape
+    torch.Size([1, 3, 1])
+    """
 
     affine_weight: Tensor
     affine_bias: Tensor

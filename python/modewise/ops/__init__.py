@@ -14,13 +14,10 @@ from modewise.ops.attention import (
     full_attention,
     hashed_attention,
     nystroem_attention,
-    summary_attention,
-    summary_join,
-    summary_step,
     synthesized_attention,
-    tensor_attention,
 )
 from modewise.ops.dense import convolution, elementary, feed_forward, linear, matmul, rotary, swiglu
+from modewise.ops.folded import summary_attention, summary_join, summary_step, tensor_attention
 from modewise.ops.modes import (
     kronecker_attention,
     mode_attention,

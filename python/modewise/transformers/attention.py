@@ -4,7 +4,7 @@ their rotary embedding."""
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import transformers
@@ -16,6 +16,7 @@ from modewise._aliases import old_keywords
 from modewise.transformers.cache import adopt, layer_of
 from modewise.transformers.options import NAME, Options, configure, head_width, options_of, request, require, require_family
 
+Model = TypeVar("Model", bound=nn.Module)  # a model of the library
 LATENT_STD = 0.02  # for several summary tokens, which would stay equal from equal latents
 
 
@@ -179,26 +180,64 @@ def on_registration(parent: nn.Module, name: str, child: nn.Module | None) -> No
 
 
 @old_keywords({"slots": "summary_tokens"})
-def prepare(model: Any, *, attention: str = "summary", fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
+def prepare(model: Model, *, attention: str = "summary", fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Model:
     """Converts a model of the library, trained or not, to modewise's attention, in place, and returns it. Weights may be packed
     (4 or 8 bits): their layers stay as they are.
 
-    attention, fold, summary_tokens, window: as for `configure`. Latents [m−1, G, r, d] become parameters of each attention module: create
-    the optimizer afterwards. They initially pool blocks by the mean, so the model starts close to the original one. ValueError
-    for incompatible sizes and unsupported architectures; the model is then unchanged.
+    Summary queries (latents [m−1, G, r, d]) become parameters of each attention module: create the optimizer afterwards. They
+    initially pool blocks by the mean, so the model starts close to the original one.
+
+    Parameters
+    ----------
+    model
+        A model of the library.
+    attention, fold, summary_tokens, window
+        As for `configure`.
+
+    Returns
+    -------
+    model
+        The same object.
+
+    Raises
+    ------
+    ValueError
+        For incompatible sizes and unsupported architectures; the model is then unchanged.
+
+    Examples
+    --------
+    >>> model = prepare(AutoModelForCausalLM.from_pretrained(folder))  # doctest: +SKIP
     """
-    configure(model.config, attention=attention, fold=fold, summary_tokens=summary_tokens, window=window)
+    config: Any = model.config
+    configure(config, attention=attention, fold=fold, summary_tokens=summary_tokens, window=window)
     for module in list(model.modules()):
-        if isinstance(getattr(module, "rotary_emb", None), nn.Module):
-            hook(module, module.rotary_emb)
+        if isinstance(rotary := getattr(module, "rotary_emb", None), nn.Module):
+            hook(module, rotary)
         if hasattr(module, "k_proj") and hasattr(module, "head_dim"):
-            attach(module, model.config)
+            attach(module, config)
     return model
 
 
 def summary_queries(model: Any, *, train: bool = True) -> dict[str, nn.Parameter]:
-    """The latents [m−1, G, r, d] of a prepared model by name, trainable (`train`) or frozen. Adapters such as those of PEFT freeze
-    all weights of a model: call this after them, and give its values to the optimizer."""
+    """The summary queries (latents [m−1, G, r, d]) of a prepared model by name, trainable or frozen. Adapters such as those of PEFT
+    freeze all weights of a model: call this after them, and give its values to the optimizer.
+
+    Parameters
+    ----------
+    model
+        A prepared model.
+    train
+        Whether they are trained.
+
+    Returns
+    -------
+    dict
+        Parameters by name; empty for an attention without summaries.
+
+    Examples
+    --------
+    >>> queries = summary_queries(model)  # doctest: +SKIP
+    """
     found = {name: value for name, value in model.named_parameters() if name.rsplit(".", 1)[-1] == "latents"}
     for value in found.values():
         value.requires_grad_(train)

@@ -4,7 +4,7 @@ embedding."""
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -15,6 +15,7 @@ NAME = "modewise_causal"
 ATTENTION = ("summary", "axial")
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "modewise")
 Table = dict[str, Any]
+Config = TypeVar("Config")  # a config of the library
 OLD_KEYS = {"form": "type", "slots": "summary_tokens"}  # of exports of earlier versions
 
 
@@ -145,23 +146,48 @@ def options_of(config: Any) -> Options:
 
 
 @old_keywords({"slots": "summary_tokens"})
-def configure(config: Any, *, attention: str = "summary", fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Any:
+def configure(config: Config, *, attention: str = "summary", fold: Sequence[int] = (), summary_tokens: int = 1, window: int = 0) -> Config:
     """Sets modewise's attention in a config of the library and returns it: models created from the config use it, and
     `save_pretrained` saves it.
 
-    attention: summary (exactly causal: each token sees all earlier ones) or axial (tensorized attention along each mode: the
-    tokens that are not later in any mode). fold: sizes n_1 … n_m of the fold of a text, last mode fastest, the first 0: grows with the text; (): three modes of about
-    the cube root of `max_position_embeddings`. summary_tokens: per complete block. window: last tokens attended to one by one,
-    0: 2·n_m; of summary attention alone. ValueError for incompatible sizes and unsupported architectures.
+    Parameters
+    ----------
+    config
+        A config of Llama, Mistral or another supported family.
+    attention : "summary" or "axial"
+        summary is exactly causal: each token sees all earlier ones. axial is tensorized attention along each mode: a token sees
+        the tokens that are not later in any mode.
+    fold
+        Sizes n_1 … n_m of the fold of a text, last mode fastest, the first 0: grows with the text; (): three modes of about the
+        cube root of `max_position_embeddings`.
+    summary_tokens
+        Per complete block.
+    window
+        Last tokens attended to one by one, of summary attention alone; 0: 2·n_m.
+
+    Returns
+    -------
+    config
+        The same object.
+
+    Raises
+    ------
+    ValueError
+        For incompatible sizes and unsupported architectures.
+
+    Examples
+    --------
+    >>> config = configure(LlamaConfig(), fold=[0, 16, 16])  # doctest: +SKIP
     """
-    require_family(config)
-    table = attention_table(fold, summary_tokens, window, config.max_position_embeddings, attention)
-    before: Table | None = getattr(config, "modewise", None)
-    lengths = {"level_lengths": True} if (config.rope_parameters or {}).get("rope_type") in ("yarn", "llama3") else None
+    made: Any = config
+    require_family(made)
+    table = attention_table(fold, summary_tokens, window, made.max_position_embeddings, attention)
+    before: Table | None = getattr(made, "modewise", None)
+    lengths = {"level_lengths": True} if (made.rope_parameters or {}).get("rope_type") in ("yarn", "llama3") else None
     rope = before.get("rope") if before else lengths
-    config.modewise = {"attention": table} | ({"rope": rope} if rope else {})
-    request(config)
-    options_of(config)
+    made.modewise = {"attention": table} | ({"rope": rope} if rope else {})
+    request(made)
+    options_of(made)
     return config
 
 
