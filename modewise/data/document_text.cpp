@@ -119,6 +119,18 @@ void note_other_encoding(std::string_view text, const std::string& source, std::
       source, line_of(text, invalid), invalid, static_cast<unsigned char>(text[invalid])));
 }
 
+/// Sentence for markup, whose tags would be learned; a pointer of Git LFS is refused.
+void note_markup(std::string_view text, const std::string& source, std::vector<std::string>& notes) {
+  const std::string_view kind = io::file_kind(std::as_bytes(std::span(text)));
+  if (kind.empty() || kind == "a BMP image") return;
+  require(kind.find("LFS") == std::string_view::npos, ErrorKind::data, "{}: expected text, got {}", source,
+          kind);
+  notes.push_back(
+      fmt::format("{} is {}: its tags are used as text; extract its text, in Python for example with "
+                  "BeautifulSoup(page).get_text()",
+                  source, kind));
+}
+
 void note_table(std::string_view text, const std::string& source, std::vector<std::string>& notes) {
   if (!ends_with_any(source, {".csv", ".tsv"}) && delimiter_of(text) == 0) return;
   notes.push_back(fmt::format(
@@ -154,6 +166,7 @@ DocumentText::DocumentText(std::span<const std::byte> bytes, const std::string& 
   }
   if (json_lines_) return;
   note_other_encoding(text(), source, notes);
+  note_markup(content, source, notes);
   if (is_json_object(content))
     notes.push_back(fmt::format("{} is a JSON document; its characters are used as text", source));
   else

@@ -19,6 +19,7 @@
 #include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/date_column.h"
 #include "modewise/io/tables/month_names.h"
+#include "modewise/io/tables/written_number.h"
 #include "modewise/io/text_input.h"
 
 namespace modewise::data {
@@ -260,8 +261,9 @@ Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOption
   for (size_t i = fixed; i < table.columns.size(); ++i) {
     const io::CsvColumn& column = table.columns[i];
     require(column.kind == io::CsvColumn::number ||
-                (column.kind == io::CsvColumn::text && std::all_of(column.texts.begin(), column.texts.end(),
-                                                                   [](auto cell) { return cell.empty(); })),
+                (column.kind == io::CsvColumn::text &&
+                 std::all_of(column.texts.begin(), column.texts.end(),
+                             [](auto cell) { return cell.empty() || io::is_missing_mark(cell); })),
             ErrorKind::data, "{}: the series are its rows, but column '{}' holds {}", table.source,
             column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
   }

@@ -44,6 +44,10 @@ std::string column_advice(const std::vector<std::string>& names, const TextDataC
   };
   propose("data.text", config.text, usual.text);
   propose("data.label", config.label, usual.label);
+  if (names.size() == 1)
+    for (const auto& [mark, word] :
+         {std::pair(';', "semicolon"), std::pair('\t', "tab"), std::pair('|', "bar")})
+      if (names[0].find(mark) != std::string::npos) options.push_back(fmt::format("data.delimiter={}", word));
   return fmt::format("{}{}; the columns are", kColumnRule,
                      options.empty() ? "" : fmt::format(", here perhaps {}", fmt::join(options, " and ")));
 }

@@ -482,8 +482,9 @@ std::optional<WrittenDate> read_with_weekday(std::string_view text) {
 }
 
 bool is_possible(std::string_view text) {
-  // Shortest: 1/1/16; longest: 2016-07-01T00:00:00.000000000+01:00 with room for spaces.
-  return text.size() >= 6 && text.size() <= 48 && (is_digit(text.front()) || is_letter(text.front())) &&
+  // Shortest: 1Q16; longest: 2016-07-01T00:00:00.000000000+01:00 with room for spaces.
+  return (text.size() >= 6 || (text.size() == 4 && text[1] == 'Q')) && text.size() <= 48 &&
+         (is_digit(text.front()) || is_letter(text.front())) &&
          std::any_of(text.begin(), text.end(), is_digit);
 }
 

@@ -64,8 +64,17 @@ class TextTableReader {
     return false;
   }
 
+  /// Whether the row repeats the header, as in files that were joined.
+  bool repeats_header() const {
+    if (!options_.header || row_.size() < 2) return false;
+    for (size_t i = 0; i < row_.size(); ++i)
+      if (row_[i] != name_of(i)) return false;
+    return true;
+  }
+
   void keep() {
     const int64_t line = scanner_.line();
+    if (repeats_header()) return table_.left_out.add(static_cast<uint32_t>(line));
     for (size_t i = 0; i < row_.size(); ++i) {
       require(row_[i].size() <= options_.longest_cell, ErrorKind::data,
               "{}:{}: a text of {} bytes; the limit is {}", source_, line, row_[i].size(),
