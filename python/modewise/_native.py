@@ -34,7 +34,7 @@ def require_torch(built_for: str, installed: str) -> None:
 
 
 def load_remedy(reason: str) -> str:
-    """What to do about a library that does not load."""
+    """Remedy for a library that does not load."""
     if wanted := re.search(r"`?GLIBC_([0-9.]+)'? not found", reason):
         return f"it needs glibc {wanted[1]} or later, and this system has {os.confstr('CS_GNU_LIBC_VERSION')}: use a newer system, or build the clone here with ./dev build"
     return "build it with ./dev build in the clone, or install the package again"

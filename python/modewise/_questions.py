@@ -1,4 +1,4 @@
-"""What runs and tasks say without training: names, settings, data, tokens. Functions of `modewise.tasks`."""
+"""Names, settings, data summaries and tokens, without training: functions of `modewise.tasks`."""
 
 import os
 from collections.abc import Mapping, Sequence
