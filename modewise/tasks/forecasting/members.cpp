@@ -26,10 +26,12 @@ bool is_ensemble(const ForecastConfig& config) {
   return config.model.name == "ensemble";
 }
 
+bool reads_panel(const ForecastConfig& config) {
+  return config.data.panel == "yes";
+}
+
 /// Settings that must be equal for all members.
 struct ForecastContract {
-  bool panel;
-  int64_t windows;
   int64_t horizon;
   bool quantiles;
   std::vector<double> levels;
@@ -37,9 +39,7 @@ struct ForecastContract {
   std::string calendar_code;
 
   explicit ForecastContract(const ForecastConfig& config)
-      : panel(config.data.panel == "yes"),
-        windows(panel ? config.data.split_windows : 0),
-        horizon(config.forecast.longest()),
+      : horizon(config.forecast.longest()),
         quantiles(config.forecast.probabilistic()),
         levels(config.forecast.probabilistic() ? config.forecast.quantiles : std::vector<double>()),
         known(config.data.known),
@@ -100,8 +100,11 @@ void take_members(ForecastConfig& config) {
       config.forecast.quantiles = of_run.forecast.quantiles;
     }
     require(*promise == ForecastContract(of_run), ErrorKind::config,
-            "{}: its horizon, loss, quantiles, future covariates or data.panel differ from those of {}", run,
+            "{}: its horizon, loss, quantiles or future covariates differ from those of {}", run,
             ensemble.runs.front());
+    require(!reads_panel(of_run) || of_run.data.split_windows == config.data.split_windows, ErrorKind::config,
+            "{}: its data.split_windows = {} differs from {} of {}", run, of_run.data.split_windows,
+            config.data.split_windows, ensemble.runs.front());
     if (i % splits != 0) continue;
     config.forecast.lookback = std::max(config.forecast.lookback, of_run.forecast.lookback);
     ensemble.members.push_back(models::EnsembleMember{of_run.forecast.lookback, of_run.model}.to_toml());
@@ -111,8 +114,8 @@ void take_members(ForecastConfig& config) {
 
 std::string panel_of(const ForecastConfig& config) {
   if (!is_ensemble(config) || config.model.ensemble.runs.empty()) return config.data.panel;
-  const std::string panel = config_of(train::RunFolder::open(config.model.ensemble.runs.front())).data.panel;
-  return panel == "yes" ? "yes" : "no";  // earlier runs, which have auto, are of tensors
+  // Earlier runs, which have auto, are of tensors.
+  return reads_panel(config_of(train::RunFolder::open(config.model.ensemble.runs.front()))) ? "yes" : "no";
 }
 
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data) {

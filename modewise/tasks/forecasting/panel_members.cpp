@@ -111,8 +111,8 @@ std::vector<double> mase_weights(const PanelForecaster& forecaster, const std::v
   if (windows.empty() || members.size() == 1)
     return std::vector<double>(members.size(), 1 / static_cast<double>(members.size()));
   const int64_t each = forecaster.panel->variables() * forecaster.config->window().horizon;
-  const int64_t most = std::max<int64_t>(kMaxErrors / (each * std::ssize(members)), 1);
-  const int64_t stride = (std::ssize(windows) + most - 1) / most;
+  const int64_t maximum = std::max<int64_t>(kMaxErrors / (each * std::ssize(members)), 1);
+  const int64_t stride = (std::ssize(windows) + maximum - 1) / maximum;
   std::vector<data::PanelWindow> used;
   for (size_t i = 0; i < windows.size(); i += static_cast<size_t>(stride)) used.push_back(windows[i]);
   std::vector<at::Tensor> rows[kParts];  // [1, n] of each member
