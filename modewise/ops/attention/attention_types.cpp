@@ -121,13 +121,20 @@ constexpr AttentionType kTypes[] = {
      .causal = true, .dropout = true, .density = true,
      .run = attend_sparse, .memory = keep_tokens, .cache = tokens_cache, .pairs = matrix_pairs},
     {.name = "linformer", .summary = "keys and values projected to fewer",
-     .dropout = true, .titled = {"projected"}, .pairs = projected_pairs},
-    {.name = "performer", .summary = "random features in place of the softmax",
-     .titled = {"features"}, .pairs = feature_pairs},
+     .dropout = true, .own = {{{"projected", "projected sequence length; 0: a quarter of the tokens"}}},
+     .titled = {"projected"}, .pairs = projected_pairs},
     {.name = "nystroemformer", .summary = "landmarks and the pseudo-inverse of their matrix",
+     .own = {{{"landmarks", "number of landmarks", 64, 1, 1 << 16},
+              {"kernel", "kernel size of the convolution of the values, odd; 0: none", 33, 0, 1 << 16}}},
      .titled = {"landmarks"}, .pairs = landmark_pairs},
+    {.name = "performer", .summary = "random features in place of the softmax",
+     .own = {{{"features", "number of random features; 0: d ln d for heads of width d"}}},
+     .titled = {"features"}, .pairs = feature_pairs},
     {.name = "reformer", .summary = "tokens of the same hash bucket",
-     .shared_keys = true, .titled = {"rounds", "chunk"}, .pairs = bucket_pairs},
+     .shared_keys = true,
+     .own = {{{"chunk", "tokens per chunk; a token attends to two chunks", 64, 1},
+              {"rounds", "number of hashing rounds", 4, 1, 64}}},
+     .titled = {"rounds", "chunk"}, .pairs = bucket_pairs},
 
     {.name = "dot-product", .layout = kGrid, .code = "CT", .summary = "softmax(Q Kᵀ / √d) V",
      .causal = true, .cross_attention = true},
@@ -169,20 +176,11 @@ constexpr AttentionType kTypes[] = {
 };
 // clang-format on
 
-constexpr AttentionOption kOptions[] = {
-    {"linformer", "projected", "projected sequence length; 0: a quarter of the tokens"},
-    {"nystroemformer", "landmarks", "number of landmarks", 64, 1, 1 << 16},
-    {"nystroemformer", "kernel", "kernel size of the convolution of the values, odd; 0: none", 33, 0,
-     1 << 16},
-    {"performer", "features", "number of random features; 0: d ln d for heads of width d"},
-    {"reformer", "chunk", "tokens per chunk; a token attends to two chunks", 64, 1},
-    {"reformer", "rounds", "number of hashing rounds", 4, 1, 64},
-};
-
 size_t option_index(std::string_view name) {
-  const auto* found = std::ranges::find(kOptions, name, &AttentionOption::name);
-  TORCH_CHECK_VALUE(found != std::end(kOptions), "unknown attention option '", name, "'");
-  return static_cast<size_t>(found - std::begin(kOptions));
+  const std::vector<AttentionOption>& all = attention_options();
+  const auto found = std::ranges::find(all, name, &AttentionOption::name);
+  TORCH_CHECK_VALUE(found != all.end(), "unknown attention option '", name, "'");
+  return static_cast<size_t>(found - all.begin());
 }
 
 bool same_code(std::string_view a, std::string_view b) {
@@ -204,12 +202,22 @@ std::vector<std::string> attention_names(TokenLayout layout) {
   return names;
 }
 
-std::span<const AttentionOption> attention_options() {
-  return kOptions;
+const std::vector<AttentionOption>& attention_options() {
+  static const std::vector<AttentionOption> all = [] {
+    std::vector<AttentionOption> out;
+    for (const AttentionType& type : kTypes)
+      for (const AttentionOption& option : type.own) {
+        if (option.name.empty()) continue;
+        out.push_back(option);
+        out.back().type = type.name;
+      }
+    return out;
+  }();
+  return all;
 }
 
 AttentionOptionValues::AttentionOptionValues() {
-  for (const AttentionOption& option : kOptions) values_.push_back(option.standard);
+  for (const AttentionOption& option : attention_options()) values_.push_back(option.standard);
 }
 
 AttentionOptionValues& AttentionOptionValues::operator=(const AttentionOptionValues& other) {

@@ -28,10 +28,12 @@ struct SequenceTensors {
 
 /// An option of one type over a sequence, a whole number: `attention.<name>` in configs.
 struct AttentionOption {
-  std::string_view type, name, help;
+  std::string_view name, help;
   int64_t standard = 0, min = 0, max = 1 << 20;
+  std::string_view type = {};  // set by attention_options()
 };
-std::span<const AttentionOption> attention_options();
+/// The own options of all types, in the order of the table.
+const std::vector<AttentionOption>& attention_options();
 
 /// Values of attention_options().
 class AttentionOptionValues {
@@ -79,10 +81,11 @@ struct AttentionType {
   bool shared_keys = false;  // queries are also the keys: no key_proj
   bool has_module = true;    // false: of language models alone
 
-  // Shared options used, besides its own in attention_options(). `latents`: blocks have learned summary
+  // Shared options used, besides its `own`. `latents`: blocks have learned summary
   // tokens. `order`: encoders may attend along the last modes of the fold only. A causal window counts tokens
   // and has no density.
   bool fold = false, order = false, window = false, sinks = false, density = false, latents = false;
+  std::array<AttentionOption, 2> own = {};
   /// Its own options in titles of tables, "linformer 64": those that are not 0.
   std::array<std::string_view, 2> titled = {};
 
