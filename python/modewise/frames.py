@@ -31,6 +31,8 @@ class Columns:
     freq: Any = None
     time_format: str = ""
     time_zone: str = ""
+    panel: str = "auto"
+    statics: tuple[str, ...] = ()
 
     def with_settings(self, settings: Mapping[str, Any] | None) -> "Columns":
         """The same, with the config keys that describe the columns of a table."""
@@ -38,8 +40,8 @@ class Columns:
         ids, time = names(given.get("data.id")), names(given.get("data.time"))
         return dataclasses.replace(self, ids=self.ids or ids, time=self.time or (time[0] if time else None),
                                    time_format=self.time_format or str(given.get("data.time_format", "")),
-                                   time_zone=self.time_zone or str(given.get("data.time_zone", "")))  # fmt: skip
-
+                                   time_zone=self.time_zone or str(given.get("data.time_zone", "")),
+                                   panel=str(given.get("data.panel", "auto")), statics=names(given.get("data.static_covariates")) or ())  # fmt: skip
 
     def named(self) -> str:
         """The first argument that is given, "" for none."""

@@ -508,11 +508,20 @@ std::optional<LongTable> read_long_table(const ForecastDataConfig& asked) {
   taken.insert(taken.end(), ids->columns.begin(), ids->columns.end());
   taken.insert(taken.end(), clock.columns.begin(), clock.columns.end());
   LongTable out;
+  out.statics = static_columns(read.table, *ids, read.config);
+  for (const StaticColumn& column : out.statics)
+    taken.push_back(static_cast<size_t>(read.table.find(column.name) - read.table.columns.data()));
   out.values = variable_columns(read.table, taken, read.config, frame);
   out.notes = std::move(clock.notes);
   out.notes.insert(out.notes.end(), frame.notes.begin(), frame.notes.end());
   out.warnings = std::move(frame.warnings);
   out.clock_changes = std::move(clock.changes);
+  for (const size_t column : taken) {  // freed early: files may be large
+    read.table.columns[column].texts = {};
+    std::vector<int64_t>().swap(read.table.columns[column].dates);
+  }
+  out.time_columns = time_columns(read.table, read.time);
+  for (const size_t column : ids->columns) out.id_names.push_back(read.table.columns[column].name);
   out.table = std::move(read.table);
   out.time = std::move(read.time);
   out.ids = std::move(*ids);

@@ -124,7 +124,61 @@ Naming naming_column(const std::vector<std::map<std::string, std::string>>& cons
   return {};
 }
 
+/// Numbers of a file in the dates of its own axis, appended to those of the files before it.
+void append(LongTable& table, const Frame& frame) {
+  const int64_t rows = frame.values.size(0), width = frame.values.size(1);
+  const double* values = frame.values.const_data_ptr<double>();
+  for (int64_t v = 0; v < width; ++v)
+    for (int64_t row = 0; row < rows; ++row)
+      table.table.columns[static_cast<size_t>(v)].numbers.push_back(values[row * width + v]);
+  for (int64_t row = 0; row < rows && frame.time.dated; ++row) table.time.dates.push_back(frame.time.at(row));
+  table.ids.of_row.insert(table.ids.of_row.end(), static_cast<size_t>(rows),
+                          static_cast<int32_t>(std::ssize(table.ids.labels)));
+  table.table.rows += rows;
+}
+
 }  // namespace
+
+LongTable read_panel_folder(const ForecastDataConfig& asked) {
+  ForecastDataConfig config = asked;
+  require(config.statics.empty(), ErrorKind::config,
+          "data.static_covariates: the files of a folder have none; join them to one table with a column of "
+          "ids");
+  const std::vector<std::string> files = csv_files(config.path);
+  LongTable out;
+  Frame first;
+  Tally notes, warnings;
+  for (size_t f = 0; f < files.size(); ++f) {
+    Frame frame = f == 0 ? read_frame(files[f], config) : read_frame(files[f], config, &first, files[0]);
+    if (f == 0) {
+      out.table.source = config.path;
+      out.table.had_header = frame.had_header;
+      for (const std::string& name : frame.names) out.table.columns.emplace_back().name = name;
+      for (size_t v = 0; v < frame.names.size(); ++v) out.values.push_back(v);
+      out.time.style = frame.time.style;
+    }
+    const TimeAxis& time = frame.time;
+    require(time.dated == (f == 0 ? time : first.time).dated, ErrorKind::data,
+            "{} and {}: either all files of a panel have dates or none", files[0], files[f]);
+    if (f > 0 && time.dated)
+      require(time.step == first.time.step && time.months == first.time.months, ErrorKind::data,
+              "{} has steps of {} and {} of {}: the series of a panel have one time step", files[0],
+              first.time.frequency_text(), files[f], time.frequency_text());
+    append(out, frame);
+    out.ids.labels.push_back(files[f]);
+    notes.add(frame.notes);
+    warnings.add(frame.warnings);
+    frame.values.reset();
+    if (f == 0) first = std::move(frame);
+  }
+  out.ids.labels = file_labels(files);
+  for (const std::string& label : out.ids.labels) out.ids.cells.push_back({label});
+  out.id_names = {"file"};
+  out.time_columns = first.time_columns;
+  out.notes = notes.of(std::ssize(files));
+  out.warnings = warnings.of(std::ssize(files));
+  return out;
+}
 
 Series read_folder_series(const ForecastDataConfig& asked) {
   ForecastDataConfig config = asked;

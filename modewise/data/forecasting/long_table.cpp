@@ -8,7 +8,9 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "modewise/core/error.h"
@@ -67,11 +69,14 @@ bool is_value(std::string_view text) {
   return unit == "%" || unit == "k" || unit == "m" || unit == "b" || unit == "am" || unit == "pm";
 }
 
-/// Text of an id cell; "": missing.
-std::string label_text(const io::CsvColumn& column, size_t row) {
-  if (column.kind == io::CsvColumn::text) return std::string(column.texts[row]);
+/// Text of an id cell; "": missing. Texts of numbers are written to `buffer`.
+std::string_view label_text(const io::CsvColumn& column, size_t row, std::string& buffer) {
+  if (column.kind == io::CsvColumn::text) return column.texts[row];
   const double x = column.numbers[row];
-  return std::isnan(x) ? "" : fmt::format("{}", x);
+  if (std::isnan(x)) return "";
+  buffer.clear();
+  fmt::format_to(std::back_inserter(buffer), "{}", x);
+  return buffer;
 }
 
 /// A column without empty cells that has an id's name, or whose texts may name series.
@@ -89,20 +94,29 @@ bool could_be_ids(const io::CsvColumn& column) {
 
 TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
   TableIds ids{columns, {}, {}, {}};
+  ids.of_row.reserve(static_cast<size_t>(table.rows));
   std::unordered_map<std::string, int32_t> numbers;
+  std::string label, last, buffer;
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
-    std::vector<std::string> cells;
+    label.clear();
     for (const size_t column : columns) {
-      cells.push_back(label_text(table.columns[column], row));
-      if (cells.back().empty())
+      const std::string_view cell = label_text(table.columns[column], row, buffer);
+      if (cell.empty())
         fail(ErrorKind::data, "{}:{}: column '{}' must name a series, the cell is empty", table.source,
              TableLines(table)(static_cast<int64_t>(row)), table.columns[column].name);
+      if (column != columns.front()) label += '/';
+      label += cell;
     }
-    const auto [at, is_new] = numbers.try_emplace(fmt::format("{}", fmt::join(cells, "/")),
-                                                  static_cast<int32_t>(ids.labels.size()));
+    if (row > 0 && label == last) {
+      ids.of_row.push_back(ids.of_row.back());
+      continue;
+    }
+    std::swap(label, last);
+    const auto [at, is_new] = numbers.try_emplace(last, static_cast<int32_t>(ids.labels.size()));
     if (is_new) {
-      ids.labels.push_back(at->first);
-      ids.cells.push_back(std::move(cells));
+      ids.labels.push_back(last);
+      std::vector<std::string>& cells = ids.cells.emplace_back();
+      for (const size_t column : columns) cells.emplace_back(label_text(table.columns[column], row, buffer));
     }
     ids.of_row.push_back(at->second);
   }
@@ -111,10 +125,15 @@ TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
 
 /// Whether no series has a date twice.
 bool part_rows(const TableIds& ids, const TableTime& time) {
-  std::vector<std::pair<int64_t, int32_t>> pairs;
-  for (size_t row = 0; row < ids.of_row.size(); ++row) pairs.emplace_back(time.dates[row], ids.of_row[row]);
-  std::sort(pairs.begin(), pairs.end());
-  return std::adjacent_find(pairs.begin(), pairs.end()) == pairs.end();
+  const RowsOfSeries rows(ids);
+  std::vector<int64_t> dates;
+  for (size_t s = 0; s < ids.labels.size(); ++s) {
+    dates.clear();
+    for (const int64_t row : rows.of(s)) dates.push_back(time.dates[static_cast<size_t>(row)]);
+    if (!std::is_sorted(dates.begin(), dates.end())) std::sort(dates.begin(), dates.end());
+    if (std::adjacent_find(dates.begin(), dates.end()) != dates.end()) return false;
+  }
+  return true;
 }
 
 /// Whether every label has several rows.
@@ -141,11 +160,8 @@ bool are_blocks(const TableIds& ids) {
 }
 
 /// Rows for each distinct date, on average.
-double rows_for_each_date(std::vector<int64_t> dates) {
-  const auto rows = static_cast<double>(dates.size());
-  std::sort(dates.begin(), dates.end());
-  dates.erase(std::unique(dates.begin(), dates.end()), dates.end());
-  return rows / static_cast<double>(dates.size());
+double rows_for_each_date(const std::vector<int64_t>& dates) {
+  return static_cast<double>(dates.size()) / static_cast<double>(sorted_distinct(dates).size());
 }
 
 /// Whether the dates neither increase nor decrease all along.
@@ -311,6 +327,16 @@ void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cell
 
 }  // namespace
 
+RowsOfSeries::RowsOfSeries(const TableIds& ids) {
+  begins.assign(ids.labels.size() + 1, 0);
+  for (const int32_t s : ids.of_row) ++begins[static_cast<size_t>(s) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<int64_t> next(begins.begin(), begins.end() - 1);
+  rows.resize(ids.of_row.size());
+  for (size_t row = 0; row < ids.of_row.size(); ++row)
+    rows[static_cast<size_t>(next[static_cast<size_t>(ids.of_row[row])]++)] = static_cast<int64_t>(row);
+}
+
 int64_t Clock::row_of(int64_t date) const {
   const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();
   return laid.rows.empty() ? at : laid.rows[static_cast<size_t>(at)];
@@ -321,9 +347,7 @@ Clock shared_clock(const io::CsvTable& table, const TableTime& time,
   const auto row_with = [&](int64_t date) {
     return std::find(time.dates.begin(), time.dates.end(), date) - time.dates.begin();
   };
-  Clock clock{time.dates, {}};
-  std::sort(clock.dates.begin(), clock.dates.end());
-  clock.dates.erase(std::unique(clock.dates.begin(), clock.dates.end()), clock.dates.end());
+  Clock clock{sorted_distinct(time.dates), {}};
   const LineOf line_of = [&](int64_t at) {
     return TableLines(table)(row_with(clock.dates[static_cast<size_t>(at)]));
   };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,17 @@ struct TableIds {
   std::vector<std::string> labels;              // in file order; several columns are joined by "/"
   std::vector<std::vector<std::string>> cells;  // id cells of each label
   std::vector<int32_t> of_row;                  // label index of each row
+};
+
+/// Rows of a long table by series, in file order: [begins[s], begins[s + 1]) of `rows` are those of series s.
+struct RowsOfSeries {
+  std::vector<int64_t> rows, begins;
+
+  explicit RowsOfSeries(const TableIds& ids);
+  std::span<const int64_t> of(size_t s) const {
+    return std::span(rows).subspan(static_cast<size_t>(begins[s]),
+                                   static_cast<size_t>(begins[s + 1] - begins[s]));
+  }
 };
 
 /// Whether a column of this name (unique_id, item_id, series_id, ts_id) names series in any table.

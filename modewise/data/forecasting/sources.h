@@ -10,6 +10,7 @@
 
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/long_table.h"
+#include "modewise/data/forecasting/panel_covariates.h"
 #include "modewise/data/forecasting/series.h"
 #include "modewise/data/forecasting/table_time.h"
 #include "modewise/io/tables/csv.h"
@@ -39,7 +40,10 @@ struct LongTable {
   io::CsvTable table;
   TableTime time;
   TableIds ids;
+  TimeColumns time_columns;
+  std::vector<std::string> id_names;
   std::vector<size_t> values;  // columns of values
+  std::vector<StaticColumn> statics;
   std::vector<ClockChange> clock_changes;
   std::vector<std::string> notes, warnings;
 };
@@ -47,6 +51,9 @@ struct LongTable {
 bool header_names_ids(const ForecastDataConfig& config);
 /// The table of `config`; nullopt if it is not a long table.
 std::optional<LongTable> read_long_table(const ForecastDataConfig& config);
+/// The CSV files of a folder as a long table: a file per series, named by it, each with its own start and end.
+/// Data error for files whose time steps differ.
+LongTable read_panel_folder(const ForecastDataConfig& config);
 /// Whether `config` names a CSV table: not an array, numeric text, a folder or a simulation.
 bool reads_table(const ForecastDataConfig& config);
 

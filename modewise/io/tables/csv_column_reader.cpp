@@ -105,6 +105,12 @@ void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
 }
 
 void CsvColumnReader::add_text(std::string_view cell) {
+  if (only_text_) {  // its other cells are not counted
+    const bool missing = cells_->missing.contains(cell);
+    texts_ += !missing;
+    if (!column_.texts.push_back(missing ? std::string_view() : strip_spaces(cell))) too_long_ = true;
+    return;
+  }
   switch (kind_of(cell, cells_->decimal, cells_->missing, cells_->plain)) {
     case CellKind::missing:
       column_.texts.push_back("");
