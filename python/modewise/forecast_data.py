@@ -1,5 +1,6 @@
 """Data of forecasters: frames, arrays, DataArrays and paths, validated and written for the program."""
 
+import dataclasses
 import importlib
 import math
 import os
@@ -52,6 +53,7 @@ def written_data(data: Checked, stem: pathlib.Path) -> str:
 def with_validation(data: Any, validation: Any, columns: Columns, covariates: Sequence[str]) -> tuple[Checked, Checked]:
     """The checked data for training, and these with the rows for validation after them. DataError for data of other kinds or
     columns, and for rows for validation before the last for training."""
+    columns = dataclasses.replace(columns, panel="yes" if columns.panel == "yes" else "no")
     first, second = checked_data(data, columns, covariates), checked_data(validation, columns, covariates)
     if isinstance(first, PanelTable):
         raise UsageError("fit: the validation windows of a panel are the last rows of each series: give them in data, without validation")
@@ -76,8 +78,6 @@ def with_validation(data: Any, validation: Any, columns: Columns, covariates: Se
 
 def joined_tables(first: Table, second: Table) -> Table:
     """A table with the rows of both."""
-    import dataclasses
-
     import pandas
 
     values = pandas.concat([first.values, second.values[first.values.columns]])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import matplotlib.figure
     import pandas
 
-ALL_ROWS = {"data.split_ratios": [0.875, 0.125, 0]}  # training and validation
+ALL_ROWS = {"data.split_ratios": [0.875, 0.125, 0], "data.test_windows": 0}  # training and validation
 
 
 class Forecaster(Estimator):

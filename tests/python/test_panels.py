@@ -142,19 +142,24 @@ def test_a_resumed_panel_has_the_same_bits(tmp_path):
     assert predictions(tmp_path / "part").equals(predictions(tmp_path / "whole"))
 
 
-def test_auto_reads_many_series_as_a_panel_and_names_uneven_ones(tmp_path):
+def test_auto_reads_many_or_uneven_series_as_a_panel(tmp_path):
     shared = {name: ("2000-01-01", np.arange(60.0) + i) for i, name in enumerate("ab")}
     short = ["--horizon", H, "--model", "repeat", "--set", "output.report=false"]
     result = ok("train", "forecast", panel(tmp_path / "p.csv", shared), *short, "--out", tmp_path / "tensor")
-    assert "data.panel" not in result.stderr and "mase" not in metrics(tmp_path / "tensor")["test"]
+    assert "2 series share one clock and are read as one tensor; data.panel = yes" in result.stderr
+    assert "mase" not in metrics(tmp_path / "tensor")["test"]
     train(tmp_path / "p.csv", tmp_path / "panel", "--model", "repeat")
     assert predictions(tmp_path / "panel").y.tolist() == predictions(tmp_path / "tensor").y.tolist()
     uneven = panel(tmp_path / "u.csv", shared | {"b": ("2001-01-01", np.arange(48.0))})
     result = ok("train", "forecast", uneven, *short, "--out", tmp_path / "uneven")
-    assert "series 'b' has 48 of 60 dates; data.panel = yes" in result.stderr
+    assert "read as a panel of independent series, because series 'b' has 48 of 60 dates; data.panel = no" in result.stderr
+    assert "mase" in metrics(tmp_path / "uneven")["test"]
+    almost = panel(tmp_path / "n.csv", shared | {"b": ("2000-07-01", np.arange(54.0))})
+    ok("train", "forecast", almost, *short, "--out", tmp_path / "almost")
+    assert "mase" not in metrics(tmp_path / "almost")["test"]
     many = panel(tmp_path / "m.csv", {f"{i}": ("2000-01-01", np.arange(20.0) + i) for i in range(501)})
     result = ok("train", "forecast", many, *short, "--out", tmp_path / "many")
-    assert "501 series are read as a panel" in result.stderr and "mase" in metrics(tmp_path / "many")["test"]
+    assert "501 series are read as a panel" in result.stderr and "more than 500" in result.stderr and "mase" in metrics(tmp_path / "many")["test"]
 
 
 @pytest.mark.parametrize("rows, words", [
@@ -176,13 +181,8 @@ def test_wide_tables_are_no_panels(tmp_path):
     fails(65, "long table", "data.id", arguments=["train", "forecast", path, "--horizon", 2, "--set", "data.panel=yes", "--out", tmp_path / "run"])
 
 
-def test_commands_without_panels_say_so(tmp_path):
-    table = panel(tmp_path / "p.csv", made(count=4))
-    train(table, tmp_path / "run", "--model", "seasonal")
-    for command in ("backtest", "explain"):
-        fails(2, "does not support runs on panels", arguments=[command, tmp_path / "run"])
-    fails(78, "'ridge' does not read panels", arguments=["train", "forecast", table, "--set", "data.panel=yes", "--model", "ridge", "--horizon", H, "--out", tmp_path / "r"])
-    fails(2, "does not search models of panels", arguments=["train", "forecast", table, "--model", "auto", "--set", "data.panel=yes", "--out", tmp_path / "a"])
+def test_a_report_of_a_panel(tmp_path):
+    train(panel(tmp_path / "p.csv", made(count=4)), tmp_path / "run", "--model", "seasonal")
     ok("report", tmp_path / "run", "--out", tmp_path / "report.html")
     assert "best MASE" in (tmp_path / "report.html").read_text()
     ok("compare", tmp_path / "run")

@@ -75,11 +75,14 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add(
       "panel", panel,
       "whether the series of a long table are independent, each with its own start, end and scale: yes, no, "
-      "or auto: if there are more than 500",
+      "or auto: if there are more than 500, or one has fewer than 90 % of the dates",
       {.one_of = {"auto", "yes", "no"}});
   f.add("split_windows", split_windows,
         "horizons at the end of each series of a panel for the test split, and as many before for validation",
         {.min = 1, .max = 1000});
+  f.add("test_windows", test_windows,
+        "horizons at the end of each series of a panel for the test split; -1: split_windows, 0: none",
+        {.min = -1, .max = 1000});
   f.add("dates", dates,
         "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",
         {.one_of = {"strict", "rows"}});

@@ -80,6 +80,7 @@ struct ForecastDataConfig {
   std::vector<std::string> id;   // series id columns of a long table; empty: detected
   std::string panel = "auto";    // auto, yes, no: whether the series of a long table are independent
   int64_t split_windows = 1;     // horizons of each series of a panel for validation, and for test
+  int64_t test_windows = -1;     // for test; −1: split_windows
   std::string dates = "strict";  // strict: constant steps, gaps are missing rows; rows: equally spaced rows
   std::string calendar_days = "auto";  // auto, all, business, observed: Calendar of time_axis.h
   std::vector<int64_t> week;           // not an option: the weekly calendar of a run's training data

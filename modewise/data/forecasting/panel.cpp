@@ -109,6 +109,10 @@ std::string Panel::name(int64_t s) const {
 
 bool is_panel(const ForecastDataConfig& config, std::string& reason) {
   if (config.panel != "auto") return config.panel == "yes";
+  if (!config.statics.empty()) {
+    reason = "data.static_covariates describe independent series: the table is read as a panel";
+    return true;
+  }
   if (config.path.empty() || !config.resample.empty() || config.dates == "rows" || !reads_table(config))
     return false;
   if (config.id.empty() && !header_names_ids(config)) return false;  // wide tables are read once
@@ -119,17 +123,24 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
   for (const int32_t s : table->ids.of_row) ++rows[static_cast<size_t>(s)];
   const auto shortest = std::min_element(rows.begin(), rows.end());
   const auto series = std::ssize(rows);
-  if (series > kMaxTensorSeries) {
-    reason = fmt::format(
-        "{} series are read as a panel of independent series; data.panel = no reads one tensor", series);
-    return true;
+  const bool shared = static_cast<double>(*shortest) >= kSharedDates * dates,
+             few = series <= kMaxTensorSeries;
+  if (shared && few) {
+    if (series > 1)
+      reason = fmt::format(
+          "{} series share one clock and are read as one tensor; data.panel = yes reads them as independent, "
+          "each with its own end and scale",
+          series);
+    return false;
   }
-  if (static_cast<double>(*shortest) < kSharedDates * dates)
-    reason = fmt::format(
-        "series '{}' has {} of {} dates; data.panel = yes reads the {} series as independent, each with its "
-        "own start, end and scale",
-        table->ids.labels[static_cast<size_t>(shortest - rows.begin())], *shortest, dates, series);
-  return false;
+  reason = fmt::format("{} series are read as a panel of independent series, because {}; data.panel = no reads "
+                       "one tensor",
+                       series,
+                       few ? fmt::format("series '{}' has {} of {} dates",
+                                         table->ids.labels[static_cast<size_t>(shortest - rows.begin())],
+                                         *shortest, dates)
+                           : fmt::format("there are more than {}", kMaxTensorSeries));
+  return true;
 }
 
 Panel load_panel(const ForecastDataConfig& asked) {
@@ -181,21 +192,23 @@ Panel load_panel(const ForecastDataConfig& asked) {
   return panel;
 }
 
-PanelSplits split_panel(const Panel& panel, int64_t horizon, int64_t windows) {
+PanelSplits split_panel(const Panel& panel, int64_t horizon, int64_t windows, int64_t test_windows) {
   PanelSplits splits;
   splits.rule = fmt::format("last {}{} of each series", windows, windows == 1 ? " horizon" : " horizons");
-  const int64_t held = horizon * windows;
+  if (test_windows < 0) test_windows = windows;
+  const int64_t held = horizon * windows, tested = horizon * test_windows;
   int64_t short_series = 0;
   for (int64_t s = 0; s < panel.series(); ++s) {
     const int64_t rows = panel.rows(s);
     // At least two rows of history before the first window of a split.
     constexpr int64_t kHistory = 2;
-    const bool test = rows >= held + kHistory, validation = rows >= 2 * held + kHistory;
-    const int64_t test_begin = test ? rows - held : rows, train = validation ? test_begin - held : test_begin;
-    for (int64_t window = 0; window < windows; ++window) {
-      if (test) splits.test.push_back({s, test_begin + window * horizon});
-      if (validation) splits.validation.push_back({s, train + window * horizon});
-    }
+    const bool test = rows >= tested + kHistory, validation = rows >= tested + held + kHistory;
+    const int64_t test_begin = test ? rows - tested : rows,
+                  train = validation ? test_begin - held : test_begin;
+    for (int64_t window = 0; window < test_windows && test; ++window)
+      splits.test.push_back({s, test_begin + window * horizon});
+    for (int64_t window = 0; window < windows && validation; ++window)
+      splits.validation.push_back({s, train + window * horizon});
     splits.train_rows.push_back(train);
     if (train >= kHistory) splits.train.push_back({s, 0});
     short_series += !validation;

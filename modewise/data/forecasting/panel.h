@@ -43,9 +43,9 @@ struct Panel {
   int64_t clock_row(int64_t s, int64_t row) const { return starts[static_cast<size_t>(s)] + row; }
 };
 
-/// Whether `config`'s table is read as a panel: data.panel, or, if that is auto, whether it is a long table
-/// of more than 500 series, with the ids of data.id or of a usual name. `reason` gets a sentence about an
-/// automatic choice, also where a series has fewer than 90 % of the dates and a panel may be better.
+/// Whether `config`'s table is read as a panel: data.panel, or, if that is auto, whether it is a long table,
+/// with the ids of data.id or of a usual name, of more than 500 series, or with a series that has fewer than
+/// 90 % of the dates. `reason` gets a sentence about an automatic choice for a long table.
 bool is_panel(const ForecastDataConfig& config, std::string& reason);
 
 /// Loads a panel. All series have the same time step; their gaps are missing rows. Without dates the rows of
@@ -61,8 +61,8 @@ struct PanelWindow {
   int64_t series = 0, origin = 0;
 };
 
-/// Splits of a panel by windows: the last `windows` · H rows of each series are its test rows, as many before
-/// them its validation rows, the others its training rows. A series that is too short for all of them has no
+/// Splits of a panel by windows: the last `test_windows` · H rows of each series are its test rows (−1:
+/// `windows` · H), `windows` · H before them its validation rows, the others its training rows. A series that is too short for all of them has no
 /// validation windows, then no test windows.
 struct PanelSplits {
   std::vector<int64_t> train_rows;  // S: training rows of each series, from its first
@@ -70,7 +70,7 @@ struct PanelSplits {
   std::vector<PanelWindow> validation, test;
   std::string rule;
 };
-PanelSplits split_panel(const Panel& panel, int64_t horizon, int64_t windows);
+PanelSplits split_panel(const Panel& panel, int64_t horizon, int64_t windows, int64_t test_windows = -1);
 
 /// Origin of a training window of a series of `rows` training rows, drawn from the key: at least half a
 /// lookback after its first row, and a horizon before its last, if it is long enough.

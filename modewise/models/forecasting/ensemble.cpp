@@ -1,5 +1,6 @@
 #include "modewise/models/forecasting/ensemble.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
@@ -11,6 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <span>
 
 #include "modewise/core/error.h"
 #include "modewise/models/saved_config.h"
@@ -47,31 +51,78 @@ EnsembleMember EnsembleMember::from_toml(const std::string& text, const std::str
   return member;
 }
 
+namespace {
+
+/// Picks members one by one, each time the one with the lowest error_with(member) besides those before; `add`
+/// takes it in. mean_error(sum, picks) is the error of the mean of the picks. Returns the weights of the best
+/// prefix.
+std::vector<double> greedy_picks(int64_t members, int64_t picks,
+                                 const std::function<double(int64_t)>& error_with,
+                                 const std::function<void(int64_t, double)>& add,
+                                 const std::function<double(double, double)>& mean_error) {
+  std::vector<double> picked(static_cast<size_t>(members)), best(picked.size());
+  double minimum = std::numeric_limits<double>::infinity();
+  for (int64_t pick = 1; pick <= picks; ++pick) {
+    int64_t chosen = 0;
+    double lowest = std::numeric_limits<double>::infinity();
+    for (int64_t m = 0; m < members; ++m)
+      if (const double error = error_with(m); error < lowest) {
+        lowest = error;
+        chosen = m;
+      }
+    picked[static_cast<size_t>(chosen)] += 1;
+    add(chosen, lowest);
+    const auto count = static_cast<double>(pick);
+    const double mean = mean_error(lowest, count);
+    if (mean >= minimum) continue;
+    minimum = mean;
+    for (size_t m = 0; m < best.size(); ++m) best[m] = picked[m] / count;
+  }
+  return best;
+}
+
+}  // namespace
+
 std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks) {
   const int64_t members = gram.size(0);
   const at::Tensor products = gram.contiguous();
   const double* g = products.const_data_ptr<double>();
-  std::vector<double> picked(static_cast<size_t>(members)), row(picked.size()), best(picked.size());
-  double sum = 0, minimum = std::numeric_limits<double>::infinity();  // sum: pickedᵀ gram picked
-  for (int64_t pick = 1; pick <= picks; ++pick) {
-    int64_t chosen = 0;
-    double lowest = std::numeric_limits<double>::infinity();
-    for (int64_t m = 0; m < members; ++m) {
-      const double error = sum + 2 * row[static_cast<size_t>(m)] + g[m * members + m];
-      if (error < lowest) {
-        lowest = error;
-        chosen = m;
+  std::vector<double> row(static_cast<size_t>(members));
+  double sum = 0;  // pickedᵀ gram picked
+  return greedy_picks(
+      members, picks,
+      [&](int64_t m) { return sum + 2 * row[static_cast<size_t>(m)] + g[m * members + m]; },
+      [&](int64_t chosen, double lowest) {
+        sum = lowest;
+        for (int64_t m = 0; m < members; ++m) row[static_cast<size_t>(m)] += g[chosen * members + m];
+      },
+      [](double error, double count) { return error / (count * count); });
+}
+
+std::vector<double> greedy_absolute_weights(const at::Tensor& errors, int64_t picks) {
+  const int64_t members = errors.size(0), cells = errors.size(1);
+  const at::Tensor all = errors.contiguous();
+  const float* e = all.const_data_ptr<float>();
+  std::vector<double> sum(static_cast<size_t>(cells)), error_with(static_cast<size_t>(members));
+  const auto measure = [&] {  // one thread sums the errors of a member: the order is fixed
+    at::parallel_for(0, members, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t m = begin; m < end; ++m) {
+        double total = 0;
+        for (int64_t i = 0; i < cells; ++i)
+          total += std::abs(sum[static_cast<size_t>(i)] + static_cast<double>(e[m * cells + i]));
+        error_with[static_cast<size_t>(m)] = total;
       }
-    }
-    sum = lowest;
-    picked[static_cast<size_t>(chosen)] += 1;
-    for (int64_t m = 0; m < members; ++m) row[static_cast<size_t>(m)] += g[chosen * members + m];
-    const auto count = static_cast<double>(pick);
-    if (sum / (count * count) >= minimum) continue;
-    minimum = sum / (count * count);
-    for (size_t m = 0; m < best.size(); ++m) best[m] = picked[m] / count;
-  }
-  return best;
+    });
+  };
+  measure();
+  return greedy_picks(
+      members, picks, [&](int64_t m) { return error_with[static_cast<size_t>(m)]; },
+      [&](int64_t chosen, double /*lowest*/) {
+        for (int64_t i = 0; i < cells; ++i)
+          sum[static_cast<size_t>(i)] += static_cast<double>(e[chosen * cells + i]);
+        measure();
+      },
+      [](double error, double count) { return error / count; });
 }
 
 namespace {

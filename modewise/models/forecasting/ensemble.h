@@ -28,6 +28,9 @@ struct EnsembleMember {
 /// the lowest error; returns weights [M] that sum to 1. Ties go to the first member.
 std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks);
 
+/// The same for absolute errors: errors [M, n] float32, and the error of weights w is Σ |wᵀ errors|.
+std::vector<double> greedy_absolute_weights(const at::Tensor& errors, int64_t picks);
+
 /// Member weights chosen over several splits, each with a gram matrix [M, M] as above.
 struct SplitWeights {
   std::vector<double> weights;

@@ -68,6 +68,8 @@ class Forecaster : public torch::nn::Module {
 
   /// Fits the model to training and validation rows, before training; for models that need it.
   virtual void fit(const FittingRows& /*rows*/) {}
+  /// Whether fit reads the windows of rows, those of all series of a panel if there are many.
+  virtual bool fits_windows() const { return false; }
   /// Whether forecasts beyond the end of a series use a model refitted to all of its rows.
   virtual bool refits() const { return false; }
   /// Refits the refittable part to these rows; the rest stays.

@@ -36,6 +36,7 @@ class RidgeForecaster : public Forecaster {
 
   at::Tensor forward(const ForecastInput& input) override;
   void fit(const FittingRows& rows) override;
+  bool fits_windows() const override { return true; }
 
  private:
   void fit_map(int64_t map, WindowSums training, WindowSums validation);

@@ -8,7 +8,9 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/load_series.h"
+#include "modewise/data/forecasting/panel.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/forecasting/panel_candidates.h"
 #include "modewise/tasks/run/load_config.h"
 
 namespace modewise::tasks {
@@ -33,11 +35,8 @@ std::string cycle(int64_t rows) {
   return fmt::format("model.window.cycle={}", rows);
 }
 
-constexpr const char* kOneTensor = "data.panel=no";
-
 Assignments model(const std::string& name, Assignments further = {}) {
   further.insert(further.begin(), "model.name=" + name);
-  further.emplace_back(kOneTensor);
   return further;
 }
 
@@ -77,10 +76,6 @@ struct Table {
 Table table_of(const Settings& settings) {
   Table table{load_config<ForecastConfig>(settings), {}, {}, 0};
   const data::ForecastDataConfig& source = table.config.data;
-  require(!source.path.empty() || !source.simulate.empty(), ErrorKind::usage,
-          "no data: give --data FILE, or --set data.simulate=lorenz96");
-  require(source.panel != "yes", ErrorKind::usage,
-          "--model auto does not search models of panels yet: choose a model, or set data.panel = no");
   table.series = data::load_series(source);
   table.splits = data::make_splits(source, table.series);
   table.horizon = table.horizon_is_open() ? usual_horizon(table.series.time, table.splits.validation.rows())
@@ -99,9 +94,25 @@ int64_t validation_stride(const Table& table) {
   return stride;
 }
 
+bool is_panel(const Settings& settings) {
+  return load_config<ForecastConfig>(settings).data.panel == "yes";
+}
+
 }  // namespace
 
+SearchChoices forecast_choices(const Settings& settings) {
+  const auto config = load_config<ForecastConfig>(settings);
+  require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
+          "no data: give --data FILE, or --set data.simulate=lorenz96");
+  std::string reason;
+  const bool panel = data::is_panel(config.data, reason);
+  if (!reason.empty()) spdlog::info("{}", reason);
+  if (panel) return {{"data.panel=yes"}, ValidationFigure{"/best/val_mase", "validation MASE"}};
+  return {{"data.panel=no"}};
+}
+
 std::vector<std::string> forecast_splits(const Settings& settings) {
+  if (is_panel(settings)) return {};
   const Table table = table_of(settings);
   const std::string& rule = table.config.data.split;
   if ((rule != "auto" && rule != "ratio") || table.validation_windows() >= kEnoughToChoose) return {};
@@ -116,13 +127,15 @@ std::vector<std::string> forecast_splits(const Settings& settings) {
 }
 
 std::vector<std::string> forecast_refit(const Settings& settings) {
+  if (is_panel(settings)) return {"data.test_windows=0"};
   const Table table = table_of(settings);
   const double validation =
       static_cast<double>(table.splits.validation.rows()) / static_cast<double>(table.series.rows());
-  return {kOneTensor, "data.split=ratio", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
+  return {"data.split=ratio", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
 }
 
 std::vector<Candidate> forecast_candidates(const Settings& settings) {
+  if (is_panel(settings)) return panel_candidates(load_config<ForecastConfig>(settings));
   const Table table = table_of(settings);
   const ForecastConfig& config = table.config;
   const int64_t season = season_of(table.series, table.splits);

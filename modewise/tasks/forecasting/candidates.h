@@ -8,6 +8,10 @@
 
 namespace modewise::tasks {
 
+/// Whether the table is a panel or one tensor, with the metric of a panel: mean MASE of its validation
+/// windows. Usage error without data.
+SearchChoices forecast_choices(const Settings& settings);
+
 /// Naive, statistical and linear forecasters, fitted; then HOT and other neural models in a few settings
 /// each: with the periodic profile of one season and of seven if the time axis has one, around the window's
 /// mean or its last value. For an open lookback and many rows, some have lookbacks of 336 and 720 rows.

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "modewise/data/forecasting/future_covariates.h"
+#include "modewise/tasks/forecasting/panel_run.h"
 #include "modewise/tasks/forecasting/run.h"
 
 namespace modewise::tasks {
@@ -116,49 +117,92 @@ Influence of_known(const Occlusion& occlusion, const std::vector<std::string>& l
   return out;
 }
 
-}  // namespace
+/// Windows that a model is explained on.
+struct ExplainedWindows {
+  const ForecastConfig& config;
+  models::Forecaster& model;
+  models::ForecastInput input;
+  const std::vector<data::SeriesMode>& modes;
+  std::string source;
+  std::vector<std::string> names;         // one per window
+  std::vector<std::string> known_labels;  // of the future covariates
+};
 
-Explanation explain_forecast(Run& opened, const ExplainOptions& options) {
-  const at::NoGradGuard no_grad;
-  const auto& run = as<ForecastRun>(opened);
-  const ForecastData& data = run.data;
-  const data::WindowSet& set = windows_of(data.windows, options.split);
-  const std::vector<int64_t> windows = spread_samples(set.size(), options.samples);
-  const data::WindowBatch batch = data.source.gather(set, windows);
-  const models::ForecastInput input = model_input(batch, data.row_offset);
-  models::Forecaster& model = *run.model;
+Explanation explained(const ExplainedWindows& of, const Run& run, const ExplainOptions& options) {
   Explanation e;
-  e.title =
-      fmt::format("{} on {}", model_title(run.config), fs::path(data.series.source).filename().string());
+  e.title = fmt::format("{} on {}", model_title(of.config), fs::path(of.source).filename().string());
   e.subtitle = "Attention and occlusion of a forecaster";
   e.facts = {{"run", run.folder().path().string()},
-             {"samples", fmt::format("{} windows of the {} rows", windows.size(), options.split)}};
-  for (const data::SeriesMode& mode : data.series.modes) {
+             {"samples", fmt::format("{} windows of the {} rows", of.names.size(), options.split)}};
+  for (const data::SeriesMode& mode : of.modes) {
     e.mode_names.push_back(mode.name);
     e.labels.push_back(mode.labels);
   }
   e.mode_names.emplace_back("time");
   e.labels.emplace_back();
-  const auto shown = std::min<size_t>(windows.size(), static_cast<size_t>(options.singles));
-  for (size_t i = 0; i < shown; ++i) e.sample_names.push_back(fmt::format("window {}", windows[i]));
-  e.attention = model.attention(input);
-  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combined();
+  const auto shown = std::min<size_t>(of.names.size(), static_cast<size_t>(options.singles));
+  e.sample_names.assign(of.names.begin(), of.names.begin() + static_cast<std::ptrdiff_t>(shown));
+  e.attention = of.model.attention(of.input);
+  if (!e.attention.maps.empty()) e.combine = of.config.model.attention.combined();
   e.ranks = analysis::layer_ranks(e.attention);
-  const Occlusion occlusion(model, input);
+  const Occlusion occlusion(of.model, of.input);
   int64_t dim = 1;
-  for (const data::SeriesMode& mode : data.series.modes)
+  for (const data::SeriesMode& mode : of.modes)
     e.influences.push_back(of_series_mode(occlusion, mode, dim++, options.places));
   const int64_t step =
-      e.attention.maps.empty() && e.attention.full.empty() ? 1 : run.config.model.patch.stride;
-  e.influences.push_back(of_time(occlusion, run.config.forecast.lookback, step, options.places, dim));
-  if (input.known.defined())
-    e.influences.push_back(of_known(
-        occlusion,
-        data::known_labels(run.config.data, data.series, run.summary.known && run.summary.known->missing)));
+      e.attention.maps.empty() && e.attention.full.empty() ? 1 : of.config.model.patch.stride;
+  e.influences.push_back(of_time(occlusion, of.config.forecast.lookback, step, options.places, dim));
+  if (of.input.known.defined()) e.influences.push_back(of_known(occlusion, of.known_labels));
   e.effect_unit = "the mean absolute change of the scaled forecast";
   e.removal = "its values become their mean over the window";
-  if (input.known.defined()) e.removal += ", future covariates the mean of the training rows";
+  if (of.input.known.defined()) e.removal += ", future covariates the mean of the training rows";
   return e;
+}
+
+Explanation explain_panel(const PanelRun& run, const ExplainOptions& options) {
+  const PanelForecaster by = run.forecaster();
+  const auto require_windows = [&](const PanelModel& one) {
+    require(one.weight == 0 || !one.model->local(), ErrorKind::usage,
+            "explain: '{}' forecasts each series from its whole history by a formula: it has no window and no "
+            "attention; explain a run of a global model such as hot, patchtst or dlinear",
+            one.config->model.name);
+  };
+  require_windows({by.model, by.config});
+  for (const PanelModel& member : by.members) require_windows(member);
+  const std::vector<data::PanelWindow> all = run.windows_of(options.split);
+  std::vector<data::PanelWindow> windows;
+  for (const int64_t i : spread_samples(std::ssize(all), options.samples))
+    windows.push_back(all[static_cast<size_t>(i)]);
+  const data::WindowBatch batch =
+      data::gather_panel(run.panel, by.scaler, run.config.window(), windows, by.ends);
+  const std::vector<data::SeriesMode> modes = {{"variable", run.panel.layout.values, false}};
+  ExplainedWindows of{run.config, *run.model, model_input(batch), modes, run.panel.source, {}, {}};
+  for (const data::PanelWindow& window : windows)
+    of.names.push_back(fmt::format("series {} from row {}", run.panel.name(window.series), window.origin));
+  return explained(of, run, options);
+}
+
+}  // namespace
+
+Explanation explain_forecast(Run& opened, const ExplainOptions& options) {
+  const at::NoGradGuard no_grad;
+  if (const auto* panel = dynamic_cast<PanelRun*>(&opened)) return explain_panel(*panel, options);
+  const auto& run = as<ForecastRun>(opened);
+  const ForecastData& data = run.data;
+  const data::WindowSet& set = windows_of(data.windows, options.split);
+  const std::vector<int64_t> windows = spread_samples(set.size(), options.samples);
+  ExplainedWindows of{run.config,
+                      *run.model,
+                      model_input(data.source.gather(set, windows), data.row_offset),
+                      data.series.modes,
+                      data.series.source,
+                      {},
+                      {}};
+  for (const int64_t window : windows) of.names.push_back(fmt::format("window {}", window));
+  if (of.input.known.defined())
+    of.known_labels = data::known_labels(run.config.data, data.series,
+                                         run.summary.known && run.summary.known->missing);
+  return explained(of, run, options);
 }
 
 }  // namespace modewise::tasks

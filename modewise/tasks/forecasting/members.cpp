@@ -28,18 +28,23 @@ bool is_ensemble(const ForecastConfig& config) {
 
 /// Settings that must be equal for all members.
 struct ForecastContract {
+  bool panel;
+  int64_t windows;
   int64_t horizon;
   bool quantiles;
   std::vector<double> levels;
-  std::vector<std::string> known, calendar;
+  std::vector<std::string> known, calendar, statics;
   std::string calendar_code;
 
   explicit ForecastContract(const ForecastConfig& config)
-      : horizon(config.forecast.longest()),
+      : panel(config.data.panel == "yes"),
+        windows(panel ? config.data.split_windows : 0),
+        horizon(config.forecast.longest()),
         quantiles(config.forecast.probabilistic()),
         levels(config.forecast.probabilistic() ? config.forecast.quantiles : std::vector<double>()),
         known(config.data.known),
         calendar(config.data.calendar),
+        statics(config.data.statics),
         calendar_code(config.data.calendar_code) {}
   bool operator==(const ForecastContract&) const = default;
 };
@@ -88,6 +93,8 @@ void take_members(ForecastConfig& config) {
       config.data.known = of_run.data.known;
       config.data.calendar = of_run.data.calendar;
       config.data.calendar_code = of_run.data.calendar_code;
+      config.data.statics = of_run.data.statics;
+      config.data.split_windows = of_run.data.split_windows;
       config.forecast.horizon = of_run.forecast.horizon;
       config.forecast.horizons = of_run.forecast.horizons;
       config.forecast.validation_stride = of_run.forecast.validation_stride;
@@ -95,13 +102,19 @@ void take_members(ForecastConfig& config) {
       config.forecast.quantiles = of_run.forecast.quantiles;
     }
     require(*promise == ForecastContract(of_run), ErrorKind::config,
-            "{}: its horizon, loss, quantiles or future covariates differ from those of {}", run,
+            "{}: its horizon, loss, quantiles, future covariates or data.panel differ from those of {}", run,
             ensemble.runs.front());
     if (i % splits != 0) continue;
     config.forecast.lookback = std::max(config.forecast.lookback, of_run.forecast.lookback);
     ensemble.members.push_back(models::EnsembleMember{of_run.forecast.lookback, of_run.model}.to_toml());
   }
   config.train.epochs = 0;
+}
+
+std::string panel_of(const ForecastConfig& config) {
+  if (!is_ensemble(config) || config.model.ensemble.runs.empty()) return config.data.panel;
+  const std::string panel = config_of(train::RunFolder::open(config.model.ensemble.runs.front())).data.panel;
+  return panel == "yes" ? "yes" : "no";  // earlier runs, which have auto, are of tensors
 }
 
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data) {

@@ -17,6 +17,9 @@ namespace modewise::tasks {
 /// an ensemble; those of RunFolder::open.
 void take_members(ForecastConfig& config);
 
+/// data.panel of a new ensemble: that of its first run; of other models their own.
+std::string panel_of(const ForecastConfig& config);
+
 /// Loads the weights of an ensemble's members from their runs; data error for a run that was trained on other
 /// rows. Other models are unchanged.
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data);

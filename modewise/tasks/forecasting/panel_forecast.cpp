@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -55,20 +56,20 @@ std::pair<at::Tensor, at::Tensor> history_of(const PanelForecaster& by, int64_t 
 }
 
 /// Output [V, H] or [V, H, Q] of a local model that is made for the history of one series.
-at::Tensor local_output(const PanelForecaster& by, const data::PanelWindow& window) {
+at::Tensor local_output(const PanelForecaster& by, const PanelModel& of, const data::PanelWindow& window) {
   const auto [values, observed] = history_of(by, window.series, window.origin);
-  models::ForecastShape shape = by.model->shape();
+  models::ForecastShape shape = of.model->shape();
   shape.lookback = window.origin;
   shape.missing = observed.defined();
-  models::ForecasterConfig config = by.config->model;
+  models::ForecasterConfig config = of.config->model;
   if (row_of(models::forecasters(), config.name).has_option("period") && config.season() > window.origin)
     config.period = 1;
-  const auto model = models::make_forecaster(config, shape, static_cast<uint64_t>(by.config->train.seed));
+  const auto model = models::make_forecaster(config, shape, static_cast<uint64_t>(of.config->train.seed));
   model->eval();
   const int64_t width = by.panel->variables();
-  const auto scale = [&](const std::vector<double>& of) {
+  const auto scale = [&](const std::vector<double>& all) {
     const at::Tensor tensor = at::empty({width}, at::kDouble);
-    std::copy_n(of.begin() + window.series * width, width, tensor.mutable_data_ptr<double>());
+    std::copy_n(all.begin() + window.series * width, width, tensor.mutable_data_ptr<double>());
     return tensor;
   };
   try {
@@ -82,22 +83,47 @@ at::Tensor local_output(const PanelForecaster& by, const data::PanelWindow& wind
   return model->forward(input).squeeze(0).to(at::kFloat).contiguous();
 }
 
-at::Tensor output_of(const PanelForecaster& by, std::span<const data::PanelWindow> windows,
-                     const data::WindowBatch& batch) {
-  const at::NoGradGuard no_grad;
-  if (!by.model->local()) return forecast_output(*by.model, batch, 0);
-  const models::ForecastShape& shape = by.model->shape();
-  std::vector<int64_t> sizes = {std::ssize(windows), by.panel->variables(), shape.horizon};
-  if (shape.quantiles > 0) sizes.push_back(shape.quantiles);
-  const at::Tensor out = at::empty(sizes, at::kFloat);
-  const int64_t each = out.numel() / std::ssize(windows);
-  at::parallel_for(0, std::ssize(windows), 1, [&](int64_t begin, int64_t end) {
-    const at::NoGradGuard without;  // of this thread
+/// Outputs [B, V, H] or [B, V, H, Q] of a local model, with those that are kept.
+at::Tensor local_outputs(const PanelForecaster& by, const PanelModel& of,
+                         std::span<const data::PanelWindow> windows) {
+  std::vector<at::Tensor> outputs(windows.size());
+  std::vector<size_t> open;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const auto found = by.kept ? by.kept->find({of.model, windows[i].series, windows[i].origin})
+                               : LocalOutputs::iterator();
+    if (by.kept && found != by.kept->end())
+      outputs[i] = found->second;
+    else
+      open.push_back(i);
+  }
+  at::parallel_for(0, std::ssize(open), 1, [&](int64_t begin, int64_t end) {
+    const at::NoGradGuard no_grad;  // of this thread
     for (int64_t i = begin; i < end; ++i) {
-      const at::Tensor one = local_output(by, windows[static_cast<size_t>(i)]);
-      std::copy_n(one.const_data_ptr<float>(), each, out.mutable_data_ptr<float>() + i * each);
+      const size_t at = open[static_cast<size_t>(i)];
+      outputs[at] = local_output(by, of, windows[at]);
     }
   });
+  if (by.kept)
+    for (const size_t i : open) (*by.kept)[{of.model, windows[i].series, windows[i].origin}] = outputs[i];
+  return at::stack(outputs);
+}
+
+at::Tensor member_output(const PanelForecaster& by, const PanelModel& of,
+                         std::span<const data::PanelWindow> windows) {
+  if (of.model->local()) return local_outputs(by, of, windows);
+  return forecast_output(
+      *of.model, data::gather_panel(*by.panel, by.scaler, of.config->window(), windows, by.ends), 0);
+}
+
+at::Tensor output_of(const PanelForecaster& by, std::span<const data::PanelWindow> windows) {
+  const at::NoGradGuard no_grad;
+  if (by.members.empty()) return member_output(by, {by.model, by.config}, windows);
+  at::Tensor out;
+  for (const PanelModel& member : by.members) {
+    if (member.weight == 0) continue;
+    const at::Tensor part = member_output(by, member, windows) * member.weight;
+    out = out.defined() ? out + part : part;
+  }
   return out;
 }
 
@@ -128,7 +154,37 @@ ForecastBlock block_of(const PanelForecaster& by, std::span<const data::PanelWin
   return block;
 }
 
+int64_t median(std::vector<int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 }  // namespace
+
+data::PanelSplits splits_of(const ForecastConfig& config, const data::Panel& panel) {
+  return data::split_panel(panel, config.forecast.longest(), config.data.split_windows,
+                           config.data.test_windows);
+}
+
+int64_t choose_panel_window(ForecastConfig& config, const data::Panel& panel) {
+  std::vector<int64_t> rows;
+  for (int64_t s = 0; s < panel.series(); ++s) rows.push_back(panel.rows(s));
+  if (config.forecast.longest() == 0)
+    config.forecast.horizon = usual_horizon(panel.clock, std::max<int64_t>(median(rows) / 4, 2));
+  const int64_t horizon = config.forecast.longest();
+  const data::PanelSplits splits = splits_of(config, panel);
+  require(!splits.train.empty(), ErrorKind::data,
+          "{}: no series is longer than the horizon of {} rows for test and validation", panel.source,
+          horizon);
+  rows.clear();
+  for (const data::PanelWindow& window : splits.train)
+    rows.push_back(splits.train_rows[static_cast<size_t>(window.series)]);
+  const int64_t middle = median(rows), usual = std::max<int64_t>(2 * horizon, 3 * season_of(config, panel));
+  if (config.forecast.lookback == 0)
+    config.forecast.lookback = std::clamp<int64_t>(usual, 4, std::max<int64_t>(middle, 4));
+  return middle;
+}
 
 int64_t season_of(const ForecastConfig& config, const data::Panel& panel) {
   return config.model.period > 0 ? config.model.period : season_of(panel.clock);
@@ -156,7 +212,7 @@ models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variable
 
 ForecastBlock PanelForecaster::forecast(std::span<const data::PanelWindow> windows) const {
   const data::WindowBatch batch = data::gather_panel(*panel, scaler, config->window(), windows, ends);
-  return block_of(*this, windows, batch, output_of(*this, windows, batch));
+  return block_of(*this, windows, batch, output_of(*this, windows));
 }
 
 void PanelForecaster::stream(std::span<const data::PanelWindow> windows, const BlockVisitor& visit,
@@ -174,7 +230,7 @@ void PanelForecaster::stream(std::span<const data::PanelWindow> windows, const B
   };
   const auto make = [&](int64_t number) -> train::Tensors {
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
-    return {output_of(*this, part(number), gather(number))};
+    return {output_of(*this, part(number))};
   };
   const auto take = [&](int64_t number, const train::Tensors& output) {
     ForecastBlock block = block_of(*this, part(number), gather(number), output.front());
@@ -189,6 +245,19 @@ double PanelForecaster::to_units(double scaled, int64_t series, int64_t variable
   return scaled * scaler.stddev[at] + scaler.mean[at];
 }
 
+metrics::NaiveErrors PanelForecaster::naive_errors(const data::PanelWindow& window, int64_t variable,
+                                                   int64_t season) const {
+  const int64_t width = panel->variables(), begin = panel->offsets[static_cast<size_t>(window.series)];
+  std::vector<double> history(static_cast<size_t>(window.origin));
+  const auto mask = std::make_unique<bool[]>(history.size());
+  for (size_t row = 0; row < history.size(); ++row) {
+    const int64_t cell = (begin + static_cast<int64_t>(row)) * width + variable;
+    history[row] = panel->values.const_data_ptr<double>()[cell];
+    mask[row] = !panel->observed.defined() || panel->observed.const_data_ptr<bool>()[cell];
+  }
+  return metrics::NaiveErrors::of(history, {mask.get(), history.size()}, season);
+}
+
 void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const data::PanelWindow> windows,
                                  const ForecastBlock& block, std::span<const float> quantiles, int64_t season,
                                  const std::function<void(int64_t window, double mase)>& visit) const {
@@ -197,7 +266,7 @@ void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const d
   const std::span<const float> forecasts = floats(block.forecast);
   const std::span<const bool> observed = flags(block.future_observed);
   std::vector<double> forecast(static_cast<size_t>(horizon)), truth(forecast.size()),
-      bounds(static_cast<size_t>(horizon * levels)), history;
+      bounds(static_cast<size_t>(horizon * levels));
   for (size_t i = 0; i < windows.size(); ++i) {
     const auto& [series, origin] = windows[i];
     const int64_t begin = panel->offsets[static_cast<size_t>(series)];
@@ -214,18 +283,10 @@ void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const d
           bounds[static_cast<size_t>(step * levels + level)] =
               to_units(quantiles[static_cast<size_t>((first + step) * levels + level)], series, v);
       }
-      history.resize(static_cast<size_t>(origin));
-      const auto mask = std::make_unique<bool[]>(history.size());
-      for (int64_t row = 0; row < origin; ++row) {
-        const int64_t cell = (begin + row) * width + v;
-        history[static_cast<size_t>(row)] = panel->values.const_data_ptr<double>()[cell];
-        mask[static_cast<size_t>(row)] =
-            !panel->observed.defined() || panel->observed.const_data_ptr<bool>()[cell];
-      }
       mase +=
           errors.add({forecast, truth, bounds, observed.subspan(static_cast<size_t>(first), forecast.size()),
                       scaler.stddev[static_cast<size_t>(series * width + v)],
-                      metrics::NaiveErrors::of(history, {mask.get(), history.size()}, season)});
+                      naive_errors(windows[i], v, season)});
     }
     if (visit) visit(block.first_window + static_cast<int64_t>(i), mase / static_cast<double>(width));
   }

@@ -3,8 +3,11 @@
 // whole history of each series.
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "modewise/data/forecasting/panel.h"
@@ -16,13 +19,26 @@
 
 namespace modewise::tasks {
 
+/// A model of a panel with the options that it was made with.
+struct PanelModel {
+  models::Forecaster* model = nullptr;
+  const ForecastConfig* config = nullptr;
+  double weight = 1;  // in an ensemble
+};
+
+/// Outputs of local models, by model, series and origin: they are slow, and needed again for weights,
+/// validation and intervals. Valid for one panel and scale.
+using LocalOutputs = std::map<std::tuple<const models::Forecaster*, int64_t, int64_t>, at::Tensor>;
+
 /// A forecaster with the panel that it reads.
 struct PanelForecaster {
   models::Forecaster* model = nullptr;
   const ForecastConfig* config = nullptr;
   const data::Panel* panel = nullptr;
   data::PanelScaler scaler;
-  std::vector<int64_t> ends;  // S: rows of each series that may be targets
+  std::vector<int64_t> ends;                // S: rows of each series that may be targets
+  std::vector<PanelModel> members = {};     // of an ensemble: its forecast is their weighted sum
+  std::shared_ptr<LocalOutputs> kept = {};  // null: nothing is kept
 
   /// Forecasts of windows, with their lookbacks and targets. Errors: data for a forecast that is not finite,
   /// with its series.
@@ -37,10 +53,19 @@ struct PanelForecaster {
                   const ForecastBlock& block, std::span<const float> quantiles, int64_t season,
                   const std::function<void(int64_t window, double mase)>& visit = {}) const;
   double to_units(double scaled, int64_t series, int64_t variable) const;
+  /// Errors of naive forecasts within the rows of a series before a window: the scale of MASE.
+  metrics::NaiveErrors naive_errors(const data::PanelWindow& window, int64_t variable, int64_t season) const;
 };
 
 /// Rows of a season for the clock of a panel, by model.period or the time step; at least 1.
 int64_t season_of(const ForecastConfig& config, const data::Panel& panel);
+
+/// Splits of a panel by the config's horizon.
+data::PanelSplits splits_of(const ForecastConfig& config, const data::Panel& panel);
+
+/// Sets an open horizon and lookback by the clock and the lengths of the series. Returns the median number of
+/// training rows. Data error if no series has any.
+int64_t choose_panel_window(ForecastConfig& config, const data::Panel& panel);
 
 /// Shape of the model of a panel: one mode, the variables of a series, with masks.
 /// `features`: covariates per step.

@@ -1,5 +1,7 @@
 #include "modewise/tasks/forecasting/panel_run.h"
 
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
@@ -9,12 +11,15 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/hash.h"
 #include "modewise/core/progress.h"
 #include "modewise/data/forecasting/calendar.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/models/forecasting/cost.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/forecasting/members.h"
+#include "modewise/tasks/forecasting/panel_members.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/tasks/run/run_figures.h"
 #include "modewise/tasks/run/run_report.h"
@@ -38,7 +43,7 @@ class PanelTask final : public WindowTask {
       : WindowTask(run.config, model),
         run_(run),
         season_(season_of(run.config, run.panel)),
-        forecaster_(run.forecaster(run.panel, run.splits.train_rows)),
+        forecaster_(run.forecaster()),
         training_ends_(run.splits.train_rows) {}
 
   int64_t training_samples() const override { return std::ssize(run_.splits.train); }
@@ -93,12 +98,6 @@ class PanelTask final : public WindowTask {
   std::vector<int64_t> training_ends_;
 };
 
-int64_t median(std::vector<int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Removes the rows from `rows` of each series on.
 data::Panel first_rows(const data::Panel& panel, std::span<const int64_t> rows) {
   return data::head_rows(panel, rows);
@@ -110,6 +109,69 @@ std::string panel_text(const data::Panel& panel) {
   const auto [low, high] = std::minmax_element(rows.begin(), rows.end());
   return fmt::format("{} series of {} to {} rows{}", panel.series(), *low, *high,
                      panel.clock.dated ? ", one every " + panel.clock.frequency_text() : "");
+}
+
+/// Config error for settings of one tensor that a panel does not read.
+void refuse_settings(const ForecastConfig& config) {
+  const ForecastOptions usual;
+  const std::pair<const char*, bool> settings[] = {
+      {"data.split", config.data.split != "auto"},
+      {"data.split_dates", !config.data.split_dates.empty()},
+      {"data.knock_out", config.data.knock_out > 0},
+      {"data.mode_names", !config.data.mode_names.empty()},
+      {"data.ordered_modes", !config.data.ordered_modes.empty()},
+      {"forecast.train_stride", config.forecast.train_stride != usual.train_stride},
+      {"forecast.train_fraction", config.forecast.train_fraction != usual.train_fraction},
+      {"forecast.validation_stride", config.forecast.validation_stride != usual.validation_stride},
+      {"forecast.test_drop_last", config.forecast.test_drop_last != usual.test_drop_last}};
+  for (const auto& [name, given] : settings)
+    require(!given, ErrorKind::config,
+            "{} is not for panels, whose series are split by their last horizons (data.split_windows): leave it "
+            "out, or read one tensor with data.panel = no",
+            name);
+}
+
+/// Hash of the ids, and of the scales of the training rows.
+std::string hash_of_training(const data::Panel& panel, std::span<const int64_t> rows) {
+  const data::PanelScaler scaler = data::PanelScaler::fit(panel, rows);
+  std::string all;
+  for (int64_t s = 0; s < panel.series(); ++s) all += panel.name(s) + "\n";
+  for (const std::vector<double>* values : {&scaler.mean, &scaler.stddev})
+    all += content_hash(std::as_bytes(std::span(*values)));
+  return content_hash(std::as_bytes(std::span(all)));
+}
+
+/// The rows of all series one after the other, for models that are fitted in closed form, with the windows
+/// that lie within the training rows of a series.
+models::FittingRows panel_rows(const data::Panel& panel, const data::PanelSplits& splits,
+                               data::WindowShape shape) {
+  const data::PanelScaler scaler = data::PanelScaler::fit(panel, splits.train_rows);
+  const int64_t width = panel.variables(), all = panel.offsets.back();
+  models::FittingRows rows;
+  rows.values = at::zeros({width, all}, at::kFloat);
+  rows.mean = at::zeros({width}, at::kDouble);
+  rows.stddev = at::ones({width}, at::kDouble);
+  rows.last = all;
+  if (panel.observed.defined()) rows.observed = panel.observed.t().contiguous();
+  const bool* observed = panel.observed.defined() ? panel.observed.const_data_ptr<bool>() : nullptr;
+  const double* values = panel.values.const_data_ptr<double>();
+  for (int64_t s = 0; s < panel.series(); ++s) {
+    const int64_t first = panel.offsets[static_cast<size_t>(s)];
+    for (int64_t row = first; row < first + panel.rows(s); ++row)
+      for (int64_t v = 0; v < width; ++v) {
+        const auto at = static_cast<size_t>(s * width + v);
+        if (observed == nullptr || observed[row * width + v])
+          rows.values.mutable_data_ptr<float>()[v * all + row] =
+              static_cast<float>((values[row * width + v] - scaler.mean[at]) / scaler.stddev[at]);
+      }
+    const int64_t last = first + splits.train_rows[static_cast<size_t>(s)] - shape.lookback - shape.horizon;
+    for (int64_t start = first; start <= last; ++start) rows.training.push_back(start);
+  }
+  for (const data::PanelWindow& window : splits.validation)
+    if (window.origin >= shape.lookback)
+      rows.validation.push_back(panel.offsets[static_cast<size_t>(window.series)] + window.origin -
+                                shape.lookback);
+  return rows;
 }
 
 fs::path calibration_file(const PanelRun& run) {
@@ -144,25 +206,12 @@ data::Panel PanelRun::load_panel(const std::string& path) const {
 
 void PanelRun::load(const DataRequest& request) {
   if (request.training) {
-    require(config.model.name != "ensemble" && config.model.name != "ridge", ErrorKind::config,
-            "model '{}' does not read panels yet: choose another model, or set data.panel = no",
-            config.model.name);
+    refuse_settings(config);
+    take_members(config);
   }
   panel = load_panel(request.path);
   if (request.training) {
-    if (config.forecast.horizon == 0 && config.forecast.horizons.empty())
-      config.forecast.horizon = usual_horizon(panel.clock, std::max<int64_t>(median(all_rows(panel)) / 4, 2));
-    const data::PanelSplits open =
-        data::split_panel(panel, config.forecast.longest(), config.data.split_windows);
-    require(!open.train.empty(), ErrorKind::data,
-            "{}: no series is longer than the horizon of {} rows for test and validation", panel.source,
-            config.forecast.longest());
-    std::vector<int64_t> rows;
-    for (const data::PanelWindow& window : open.train)
-      rows.push_back(open.train_rows[static_cast<size_t>(window.series)]);
-    const int64_t usual = std::max<int64_t>(2 * config.forecast.longest(), 3 * season_of(config, panel));
-    if (config.forecast.lookback == 0)
-      config.forecast.lookback = std::clamp<int64_t>(usual, 4, std::max<int64_t>(median(rows), 4));
+    const int64_t training_rows = choose_panel_window(config, panel);
     config.data.panel = "yes";
     models::PatchConfig& patch = config.model.patch;
     const models::ForecasterRow& row = row_of(models::forecasters(), config.model.name);
@@ -170,16 +219,17 @@ void PanelRun::load(const DataRequest& request) {
       patch.length = std::max<int64_t>(config.forecast.lookback / 2, 1);
       patch.stride = std::max<int64_t>(patch.length / 2, 1);
     }
-    chosen_ = choose_defaults(config, {panel.clock, panel_text(panel), median(rows),
+    splits = splits_of(config, panel);
+    chosen_ = choose_defaults(config, {panel.clock, panel_text(panel), training_rows,
                                        config.forecast.longest(), [&] { return season_of(config, panel); },
-                                       [&](const ForecastConfig&) { return std::ssize(open.train); }});
+                                       [&](const ForecastConfig&) { return std::ssize(splits.train); }});
     variables_ = panel.layout.values;
     step_ = panel.clock.step;
     months_ = panel.clock.months;
     encodings_ = data::encodings_of(panel.statics, panel.source);
     known_gaps_ = data::known_has_gaps(panel);
   }
-  splits = data::split_panel(panel, config.forecast.longest(), config.data.split_windows);
+  splits = splits_of(config, panel);
   require(!request.training || !splits.validation.empty(), ErrorKind::data,
           "{}: all {} series are too short for a validation window of {} rows and a test window after it",
           panel.source, panel.series(), config.forecast.longest());
@@ -192,11 +242,14 @@ void PanelRun::load(const DataRequest& request) {
     splits.test.clear();
   }
   content = data::hash_of(panel);
+  kept_ = std::make_shared<LocalOutputs>();
+  if (request.training) training = hash_of_training(panel, splits.train_rows);
 }
 
 Json PanelRun::describe() const {
   return {{"source", panel.source},
           {"hash", content},
+          {"training", training},
           {"panel", true},
           {"series", panel.series()},
           {"rows", panel.offsets.back()},
@@ -213,6 +266,7 @@ void PanelRun::restore(const Json& json, const std::string& /*file*/) {
     known_gaps_ = json.at("ahead").at("missing");
     encodings_ = data::encodings_from_json(json.at("static_covariates"));
   }
+  training = json.value("training", "");
   step_ = json.at("time").at("step");
   months_ = json.at("time").at("months");
   if (fs::exists(calibration_file(*this))) calibration = metrics::read_calibration(calibration_file(*this));
@@ -231,14 +285,29 @@ void PanelRun::make_model(Purpose purpose) {
   const models::ForecastShape shape = panel_shape(config, std::ssize(variables_), features());
   models::validate(config.model, shape);
   model = models::make_forecaster(config.model, shape, static_cast<uint64_t>(config.train.seed));
+  if (dynamic_cast<models::EnsembleForecaster*>(model.get()) != nullptr)
+    member_configs_ = member_configs(config);
   if (purpose == Purpose::open) return;
-  if (model->local()) config.train.epochs = 0;
+  fit();
+  if (model->parameters().empty()) config.train.epochs = 0;
   if (purpose != Purpose::train || config.init.empty()) return;
   const std::vector<train::NamedTensor> tensors = train::module_tensors(*model);
   if (fs::is_directory(config.init))
     train::load_weights(*model, train::RunFolder::open(config.init));
   else
     train::load_tensors(config.init, tensors);
+}
+
+void PanelRun::fit() {
+  if (auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(model.get())) {
+    load_members(*ensemble, *this);
+    const PanelForecaster by = forecaster();
+    ensemble->set_weights(mase_weights(by, by.members, splits.validation, season_of(config, panel),
+                                       config.model.ensemble.picks));
+    spdlog::info("ensemble: {}", members_text(*model, config));
+  } else if (model->fits_windows()) {
+    model->fit(panel_rows(panel, splits, config.window()));
+  }
 }
 
 nn::ModelCost PanelRun::cost() const {
@@ -269,12 +338,27 @@ std::unique_ptr<train::ModuleTask> PanelRun::task() {
 }
 
 PanelForecaster PanelRun::forecaster(const data::Panel& of, std::span<const int64_t> fitted) const {
-  return {model.get(), &config, &of, scaler(of, fitted), all_rows(of)};
+  PanelForecaster by{model.get(), &config, &of, scaler(of, fitted), all_rows(of)};
+  if (auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(model.get())) {
+    const std::vector<double> weights = ensemble->weights();
+    for (size_t i = 0; i < weights.size(); ++i)
+      by.members.push_back(
+          {&ensemble->member(static_cast<int64_t>(i)), &member_configs_[i], weights[i]});
+  }
+  return by;
+}
+
+PanelForecaster PanelRun::forecaster() const {
+  PanelForecaster by = forecaster(panel, splits.train_rows);
+  by.kept = kept_;
+  return by;
 }
 
 std::vector<data::PanelWindow> PanelRun::windows_of(const std::string& split) const {
   const std::vector<data::PanelWindow>& windows = split == "validation" ? splits.validation : splits.test;
   require(split != "train", ErrorKind::usage, "panels are evaluated on --split test, validation or all");
+  require(config.data.test_windows != 0 || split == "validation", ErrorKind::data,
+          "{}: the run has no test windows (data.test_windows = 0)", panel.source);
   require(!windows.empty(), ErrorKind::data, "{}: no series is long enough for a {} window", panel.source,
           split);
   return windows;
@@ -282,7 +366,7 @@ std::vector<data::PanelWindow> PanelRun::windows_of(const std::string& split) co
 
 Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& workers) {
   const std::vector<data::PanelWindow> windows = windows_of(split);
-  const PanelForecaster by = forecaster(panel, splits.train_rows);
+  const PanelForecaster by = forecaster();
   const CalibratedForecaster with = calibrated();
   metrics::PanelErrors errors(with.levels());
   std::vector<double> mase(windows.size());
@@ -338,7 +422,7 @@ void PanelRun::finish(Json& metrics) {
   const std::vector<data::PanelWindow>& windows = splits.validation;
   if (!windows.empty()) {
     Progress progress("calibrating", std::ssize(windows), "windows");
-    const PanelForecaster by = forecaster(panel, splits.train_rows);
+    const PanelForecaster by = forecaster();
     calibration = calibrate_blocks(
         model->shape(), config, std::ssize(windows),
         [&](const BlockVisitor& visit, int64_t stride) {
@@ -352,6 +436,8 @@ void PanelRun::finish(Json& metrics) {
         });
     progress.finish();
   }
+  if (Json members = members_json(*model, config); !members.is_null())
+    metrics["members"] = std::move(members);
   if (calibration) {
     metrics::write_calibration(calibration_file(*this), *calibration);
     metrics["calibration"] = to_json(*calibration);
@@ -400,7 +486,7 @@ report::HtmlPage PanelRun::page(const Json& metrics) {
                         {{"window", fmt::format("lookback {}, horizon {}", config.forecast.lookback,
                                                 config.forecast.longest())}}});
   add_tables(page, tables(metrics));
-  const PanelForecaster by = forecaster(panel, splits.train_rows);
+  const PanelForecaster by = forecaster();
   const CalibratedForecaster with = calibrated();
   const Json& evaluation = metrics.at(evaluated_part(metrics));
   const int64_t horizon = config.window().horizon;

@@ -45,21 +45,29 @@ class PanelRun final : public Run {
   data::Panel load_panel(const std::string& path) const;
   /// The forecaster of a panel whose first rows, as many as `fitted` of each series, give the scale.
   PanelForecaster forecaster(const data::Panel& of, std::span<const int64_t> fitted) const;
+  /// The forecaster of the loaded samples, scaled by their training rows; outputs of local models are kept.
+  PanelForecaster forecaster() const;
+  /// Windows of "test", "validation" or another name of the test split; data error if there are none.
+  std::vector<data::PanelWindow> windows_of(const std::string& split) const;
   CalibratedForecaster calibrated() const { return {model.get(), &config, calibration}; }
 
   ForecastConfig config;
   data::Panel panel;  // the loaded samples
   data::PanelSplits splits;
-  std::string content;  // hash of the loaded samples
+  std::string content;   // hash of the loaded samples
+  std::string training;  // hash of the ids and scales of the training rows
   std::shared_ptr<models::Forecaster> model;
   std::optional<metrics::Calibration> calibration;
 
  private:
+  void fit();
   /// Covariates per step of the model.
   int64_t features() const;
   data::PanelScaler scaler(const data::Panel& of, std::span<const int64_t> rows) const;
   std::vector<int64_t> all_rows(const data::Panel& of) const;
-  std::vector<data::PanelWindow> windows_of(const std::string& split) const;
+
+  std::vector<ForecastConfig> member_configs_;  // of an ensemble
+  std::shared_ptr<LocalOutputs> kept_;          // of the loaded samples
 
   std::string chosen_;                  // result of choose_defaults
   std::vector<std::string> variables_;  // of the training

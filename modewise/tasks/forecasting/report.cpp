@@ -378,13 +378,24 @@ report::HtmlPage ForecastRun::page(const Json& metrics) {
 
 const Comparison& forecast_comparison() {
   using Best = report::Column::Best;
-  static const Comparison comparison = {{{{"MSE", Best::lowest}, "/test/scaled/mse", 4},
+  // Only runs on panels have them.
+  const auto of_panels = [](Comparison::Figure figure) {
+    figure.where_any = true;
+    return figure;
+  };
+  static const Comparison comparison = {{of_panels({{"MASE", Best::lowest}, "/test/mase", 4}),
+                                         of_panels({{"RMSSE", Best::lowest}, "/test/rmsse", 4}),
+                                         of_panels({{"validation MASE"}, "/best/val_mase", 4}),
+                                         {{"MSE", Best::lowest}, "/test/scaled/mse", 4},
                                          {{"MAE", Best::lowest}, "/test/scaled/mae", 4},
                                          {{"validation MSE"}, "/best/val_mse", 4},
                                          {{"CRPS", Best::lowest}, "/test/quantiles/crps", 4},
                                          {{"coverage 80 %"}, coverage(0.8), 3},
                                          {{"coverage 95 %"}, coverage(0.95), 3}},
-                                        {{"mse", "/test/scaled/mse"},
+                                        {{"mase", "/test/mase"},
+                                         {"rmsse", "/test/rmsse"},
+                                         {"validation_mase", "/best/val_mase"},
+                                         {"mse", "/test/scaled/mse"},
                                          {"mae", "/test/scaled/mae"},
                                          {"validation_mse", "/best/val_mse"},
                                          {"validation_mae", "/best/val_mae"},

@@ -12,6 +12,7 @@
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/tasks/forecasting/candidates.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/forecasting/panel_describe.h"
 #include "modewise/tasks/forecasting/panel_run.h"
 #include "modewise/tasks/forecasting/predict.h"
@@ -33,6 +34,7 @@ std::unique_ptr<Run> create(const Settings& settings) {
   bool panel = config.data.panel == "yes";
   if (settings.training) {
     std::string reason;
+    config.data.panel = panel_of(config);
     panel = data::is_panel(config.data, reason);
     if (!reason.empty()) spdlog::info("{}", reason);
     config.data.panel = panel ? "yes" : "no";
@@ -116,8 +118,9 @@ const TaskSpec forecasting_spec = {
     .comparison = forecast_comparison,
     .predict = {.predict = predict, .steps = true},
     .explain = explain_forecast,
-    .search = Search{.candidates = forecast_candidates,
-                     .ensemble = {"model.name=ensemble", "data.panel=no", "model.ensemble.runs={runs}",
+    .search = Search{.choose = forecast_choices,
+                     .candidates = forecast_candidates,
+                     .ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}",
                                   "model.ensemble.splits={splits}"},
                      .splits = forecast_splits,
                      .refit = forecast_refit},

@@ -37,24 +37,32 @@ sweep::SearchRequest search_request_of(const TaskSpec& task, const ModelSearchRe
   if (given.no_test) request.settings.emplace_back(kNoTest);
   request.seed = given.seed;
   request.budget = given.budget;
-  const ValidationFigure& figure = task.validation.front();
-  request.metric = {figure.path, figure.name, figure.best, figure.decimals, figure.factor};
   const auto [jobs, threads] = sweep::share_cores(given.jobs, given.threads);
   request.jobs = jobs;
   request.threads = threads;
   request.steps_setting = "train.max_steps={steps}";
   request.epochs_key = "train.epochs";
   request.last_settings = {"output.report=false"};
+  const Search& search = *task.search;
   Settings settings{given.config, request.settings};
   if (!given.data.empty())
     settings.assignments.insert(settings.assignments.begin(), "data.path=" + given.data);
-  const Search& search = *task.search;
+  const SearchChoices choices = search.choose != nullptr ? search.choose(settings) : SearchChoices{};
+  const auto add_choices = [&](std::vector<std::string>& to) {
+    to.insert(to.end(), choices.settings.begin(), choices.settings.end());
+  };
+  add_choices(settings.assignments);
+  const ValidationFigure& figure = choices.figure ? *choices.figure : task.validation.front();
+  request.metric = {figure.path, figure.name, figure.best, figure.decimals, figure.factor};
   request.ensemble = search.ensemble;
+  if (!request.ensemble.empty()) add_choices(request.ensemble);
   if (search.splits != nullptr) request.splits = search.splits(settings);
   request.min_share = search.min_share;
   if (given.refit) request.refit = search.refit(settings);
-  for (const Candidate& one : search.candidates(settings))
+  for (const Candidate& one : search.candidates(settings)) {
     request.candidates.push_back({one.name, one.settings, one.fitted});
+    add_choices(request.candidates.back().settings);
+  }
   return request;
 }
 

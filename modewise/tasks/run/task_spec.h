@@ -77,8 +77,16 @@ struct Candidate {
   bool fitted = false;                // fitted directly, without training steps
 };
 
+/// Choices of a search that the data decide, the same for all of its trainings.
+struct SearchChoices {
+  std::vector<std::string> settings = {};      // "key=value"
+  std::optional<ValidationFigure> figure = {};  // in place of the task's main metric
+};
+
 /// `train --model auto`: the search for a model by the validation split.
 struct Search {
+  /// Choices for the data of the settings, made before all others.
+  SearchChoices (*choose)(const Settings&) = nullptr;
   /// Candidates for the data of the settings, most promising first.
   std::vector<Candidate> (*candidates)(const Settings&) = nullptr;
   /// Settings of an ensemble of runs; {runs} is replaced by the list of run folders, {splits} by the number

@@ -1,0 +1,167 @@
+#include "modewise/tasks/forecasting/backtest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/forecasting/predict.h"
+#include "modewise/tasks/forecasting/spec.h"
+#include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/run/result_tables.h"
+#include "modewise/tasks/run/same_work.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kHistory = 2;  // rows of a series before a window
+
+/// Columns of a row per origin, with the coverage of each interval.
+report::Table origin_table(std::vector<JsonColumn> columns, const Json& result) {
+  const Json intervals = result.value("intervals", Json::array());
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    const double nominal = intervals[i]["nominal"];
+    columns.push_back({fmt::format("coverage {:g} %", std::round(1000 * nominal) / 10),
+                       fmt::format("intervals/{}/coverage", i), 3});
+  }
+  report::Table table = json_table(columns, result["origins"]);
+  Json all = result;
+  all["time"] = fmt::format("all {}", result["origins"].size());
+  table.add_rule();
+  table.add_row(json_row(columns, all));
+  return table;
+}
+
+/// Seasonal naive forecasts of the panel of `by`, without quantiles.
+struct SeasonalNaive {
+  SeasonalNaive(const PanelForecaster& of, int64_t season) : config(*of.config), by(of) {
+    config.model = {};
+    config.model.use_model("seasonal");
+    config.model.name = "seasonal";
+    config.model.period = season;
+    config.forecast.loss = "mae";
+    config.forecast.lookback = std::max(config.forecast.lookback, season);
+    model = models::make_forecaster(config.model, panel_shape(config, of.panel->variables()), 0);
+    by.model = model.get();
+    by.config = &config;
+    by.members.clear();
+  }
+  ForecastConfig config;
+  std::shared_ptr<models::Forecaster> model;
+  PanelForecaster by;
+};
+
+bool is_local(const PanelForecaster& by) {
+  if (by.members.empty()) return by.model->local();
+  return std::ranges::all_of(by.members,
+                             [](const PanelModel& one) { return one.weight == 0 || one.model->local(); });
+}
+
+}  // namespace
+
+Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::string& split) {
+  const data::Panel& panel = run.panel;
+  const int64_t horizon = run.config.window().horizon, season = season_of(run.config, panel);
+  if (stride == 0) stride = horizon;
+  const PanelForecaster by = run.forecaster();
+  const std::vector<data::PanelWindow>& of_split =
+      split == "validation" ? run.splits.validation : run.splits.test;
+  require(!of_split.empty(), ErrorKind::data, "{}: no series is long enough for a {} window", panel.source, split);
+  std::vector<int64_t> begins(static_cast<size_t>(panel.series()), -1), ends(begins.size());
+  for (const data::PanelWindow& window : of_split) {
+    const auto s = static_cast<size_t>(window.series);
+    if (begins[s] < 0) begins[s] = window.origin;
+    ends[s] = window.origin + horizon;
+  }
+  if (windows == 0) {
+    const int64_t rows = run.config.data.split_windows * horizon;
+    windows = (rows - horizon) / stride + 1;
+  }
+  const CalibratedForecaster with = run.calibrated();
+  SeasonalNaive naive(by, season);
+  metrics::PanelErrors all(with.levels()), all_naive;
+  Json origins = Json::array();
+  for (int64_t number = 0; number < windows; ++number) {
+    const int64_t before = horizon + (windows - 1 - number) * stride;
+    std::vector<data::PanelWindow> chosen;
+    for (int64_t s = 0; s < panel.series(); ++s) {
+      const int64_t origin = ends[static_cast<size_t>(s)] - before;
+      if (begins[static_cast<size_t>(s)] < 0 || origin < kHistory) continue;
+      require(origin >= begins[static_cast<size_t>(s)] || is_local(by), ErrorKind::usage,
+              "--windows {} --stride {}: the window of '{}' from row {} on begins before its {} rows, which the "
+              "model was trained on: at most {} windows, or train with data.split_windows = {}",
+              windows, stride, panel.name(s), origin, split,
+              (ends[static_cast<size_t>(s)] - begins[static_cast<size_t>(s)] - horizon) / stride + 1,
+              ((windows - 1) * stride + 2 * horizon - 1) / horizon);
+      chosen.push_back({s, origin});
+    }
+    if (chosen.empty()) continue;
+    metrics::PanelErrors one(with.levels()), one_naive;
+    const auto part = [&](const ForecastBlock& block) {
+      return std::span<const data::PanelWindow>(chosen).subspan(static_cast<size_t>(block.first_window),
+                                                                static_cast<size_t>(block.windows()));
+    };
+    by.stream(
+        chosen,
+        [&](const ForecastBlock& block) {
+          const std::vector<float> quantiles = with.quantiles(block);
+          for (metrics::PanelErrors* errors : {&one, &all})
+            by.add_errors(*errors, part(block), block, quantiles, season);
+        },
+        1, train::workers());
+    naive.by.stream(
+        chosen,
+        [&](const ForecastBlock& block) {
+          for (metrics::PanelErrors* errors : {&one_naive, &all_naive})
+            naive.by.add_errors(*errors, part(block), block, {}, season);
+        },
+        1, train::workers());
+    Json row = {{"time", fmt::format("{} of {}, {} rows before the end", number + 1, windows, before)},
+                {"rows", before}};
+    row.update(one.to_json());
+    row["seasonal_mase"] = one_naive.mase();
+    origins.push_back(std::move(row));
+  }
+  if (!train::workers().is_rank_zero()) return {};
+  require(!origins.empty(), ErrorKind::data, "{}: no series has rows for a window", panel.source);
+  Json result = {{"split", split},
+                 {"stride", stride},
+                 {"lookback", run.config.forecast.lookback},
+                 {"horizon", horizon}};
+  result.update(all.to_json());
+  result["seasonal_mase"] = all_naive.mase();
+  result["origins"] = std::move(origins);
+  return result;
+}
+
+Result backtest_run(const BacktestRequest& request) {
+  const std::unique_ptr<Run> run = open_run(forecasting_spec, request.run);
+  run->load({.path = request.data, .split = request.split});
+  require_same_work(run->folder(), fmt::format("{} {}", request.stride, request.windows), run->hash());
+  const auto* panel = dynamic_cast<PanelRun*>(run.get());
+  require(panel != nullptr || request.windows == 0, ErrorKind::usage,
+          "--windows is for runs on panels: {} forecasts all origins of the test rows", request.run);
+  Json result = panel != nullptr
+                    ? backtest(*panel, request.stride, request.windows, request.split)
+                    : backtest(as<ForecastRun>(*run), request.stride, request.split);
+  if (!train::workers().is_rank_zero()) return {};
+  std::vector<JsonColumn> columns = {{"forecast from", "time"}};
+  if (panel != nullptr) {
+    const std::vector<JsonColumn> errors = {{"windows", "windows"},   {"MASE", "mase", 4},
+                                            {"of seasonal naive", "seasonal_mase", 4},
+                                            {"RMSSE", "rmsse", 4},    {"SMAPE %", "smape", 2}};
+    columns.insert(columns.end(), errors.begin(), errors.end());
+    if (result.contains("wql")) columns.push_back({"WQL", "wql", 4});
+  } else {
+    const std::vector<JsonColumn> errors = {
+        {"MSE", "scaled/mse", 4}, {"MAE", "scaled/mae", 4}, {"MAE of repeat", "repeat_mae", 4}};
+    columns.insert(columns.end(), errors.begin(), errors.end());
+  }
+  std::string text = origin_table(std::move(columns), result).to_text();
+  return {std::move(result), std::move(text)};
+}
+
+}  // namespace modewise::tasks
