@@ -1,5 +1,6 @@
 """Data of forecasters: frames, arrays, DataArrays and paths, validated and written for the program."""
 
+import dataclasses
 import importlib
 import math
 import os
@@ -15,17 +16,17 @@ from modewise.estimator import Array, checked_array
 from modewise.forecast_frames import forecast_frame, write_table
 from modewise.frames import RECOGNISED, Columns, Table, table_of
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
-from modewise.loading import refuse_panel
+from modewise.panel_frames import PanelTable, panel_forecast, panel_table
 from modewise.run_folder import RunFolder
 
-Checked = str | Array | Table | Grid
+Checked = str | Array | Table | PanelTable | Grid
 
 
 def checked_data(data: Any, columns: Columns = RECOGNISED, covariates: Sequence[str] = ()) -> Checked:
     """A path, an array, a DataArray or a frame, validated, for `written_data`; otherwise DataError."""
     framed = not (isinstance(data, (str, os.PathLike, np.ndarray)) or is_labelled(data) or hasattr(data, "detach"))
     if framed:
-        return table_of(data, columns, covariates)
+        return panel_table(data, columns, covariates, columns.statics) or table_of(data, columns, covariates)
     if columns.named():
         raise UsageError(f"{columns.named()} describes the columns of a frame; data are {type(data).__name__}: for a path give settings data.id, data.time, …")
     if isinstance(data, (str, os.PathLike)):
@@ -41,7 +42,7 @@ def written_data(data: Checked, stem: pathlib.Path) -> str:
         return data
     if isinstance(data, Table):
         return str(write_table(data, stem).absolute())
-    if isinstance(data, Grid):
+    if isinstance(data, (Grid, PanelTable)):
         return str(data.write(stem).absolute())
     path = stem.with_name(stem.name + ".npy")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +53,10 @@ def written_data(data: Checked, stem: pathlib.Path) -> str:
 def with_validation(data: Any, validation: Any, columns: Columns, covariates: Sequence[str]) -> tuple[Checked, Checked]:
     """The checked data for training, and these with the rows for validation after them. DataError for data of other kinds or
     columns, and for rows for validation before the last for training."""
+    columns = dataclasses.replace(columns, panel="yes" if columns.panel == "yes" else "no")
     first, second = checked_data(data, columns, covariates), checked_data(validation, columns, covariates)
+    if isinstance(first, PanelTable):
+        raise UsageError("fit: the validation windows of a panel are the last rows of each series: give them in data, without validation")
     if type(first) is not type(second) or isinstance(first, str):
         raise UsageError("fit: data and validation must both be frames or both be arrays")
     if isinstance(first, Table) and isinstance(second, Table):
@@ -74,8 +78,6 @@ def with_validation(data: Any, validation: Any, columns: Columns, covariates: Se
 
 def joined_tables(first: Table, second: Table) -> Table:
     """A table with the rows of both."""
-    import dataclasses
-
     import pandas
 
     values = pandas.concat([first.values, second.values[first.values.columns]])
@@ -90,15 +92,17 @@ def training_rows(first: Checked, both: Checked, path: str, stem: pathlib.Path, 
         alone = written_data(first, stem)
         counts = [int(tasks.show("forecasting", settings | {"data.path": where})["rows"]) for where in (alone, path)]
     else:
-        counts = [len(one.values) if isinstance(one, (Table, Grid)) else len(one) for one in (first, both)]
+        counts = [len(one) if isinstance(one, (str, np.ndarray)) else len(one.values) for one in (first, both)]
     ratio = (counts[0] + 0.5) / counts[1]
     return {"data.split": "ratio", "data.split_ratios": [ratio, 1 - ratio, 0], "train.test": False}
 
 
-def forecast_of(result: dict[str, Any], data: Table | Grid | None) -> Any:
+def forecast_of(result: dict[str, Any], data: Table | PanelTable | Grid | None) -> Any:
     """The program's `predict --json` in the type of `data`; a pandas frame without data."""
-    if isinstance(data, Grid):
+    if isinstance(data, (Grid, PanelTable)):
         return data.forecast(result)
+    if "variable" in result["series"][0]:
+        return panel_forecast(result)
     forecast = forecast_frame(result, data)
     return forecast if data is None else data.kind.back(forecast)
 
@@ -112,9 +116,7 @@ def require_values(data: Checked) -> None:
 
 def require_all_series(run: str, table: Table) -> None:
     """DataError where the program read some columns of a frame as something other than series."""
-    described = RunFolder(run).read_json("data.json")
-    refuse_panel(described)
-    modes = described["modes"]
+    modes = RunFolder(run).read_json("data.json")["modes"]
     found, wanted = math.prod(len(mode["labels"]) for mode in modes), len(table.values.columns)
     if found != wanted:
         raise DataError(f"frame: {wanted} series, but the run has {found}: rename columns that are named like row numbers or "

@@ -134,7 +134,7 @@ def in_order(ids: "pandas.DataFrame") -> "pandas.DataFrame":
         return ids.sort_index()
 
 
-def with_levels(long: "pandas.DataFrame", table: Table) -> "pandas.DataFrame":
+def with_levels(long: "pandas.DataFrame", table: Any) -> "pandas.DataFrame":
     """Ids and times as the levels of the index, under their names and in their places in the given frame."""
     levels = [name if name is not None else f"level {number}" for number, name in enumerate(table.indexed or [])]
     out = long.set_index(levels)

@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from modewise import tasks
 from modewise._aliases import constructor
 from modewise.errors import ModewiseError, UsageError
@@ -19,13 +21,14 @@ from modewise.frames import COLUMN_KEYS, RECOGNISED, Columns, Table, future_tabl
 from modewise.labelled_arrays import Grid
 from modewise.loading import LoadedForecaster, load_forecaster
 from modewise.new_run import NewRun
+from modewise.panel_frames import PanelTable
 from modewise.plots import Past, figure_class, forecast_figure
 
 if TYPE_CHECKING:
     import matplotlib.figure
     import pandas
 
-ALL_ROWS = {"data.split_ratios": [0.875, 0.125, 0]}  # training and validation
+ALL_ROWS = {"data.split_ratios": [0.875, 0.125, 0], "data.test_windows": 0}  # training and validation
 
 
 class Forecaster(Estimator):
@@ -77,7 +80,7 @@ class Forecaster(Estimator):
     """
 
     _columns: Columns = RECOGNISED
-    given_: Table | Grid | None
+    given_: Table | PanelTable | Grid | None
 
     @constructor({"exist_ok": "overwrite", "known": "future_covariates"})
     def __init__(
@@ -170,7 +173,7 @@ class Forecaster(Estimator):
         if isinstance(checked, Grid) and self.future_covariates:
             raise UsageError("future_covariates are column names, which a DataArray does not have: give a frame, or a path")
         require_values(checked)
-        self.given_ = checked if isinstance(checked, (Table, Grid)) else None
+        self.given_ = None if isinstance(checked, (str, np.ndarray)) else checked
         with self._new_run() as run:
             path = checked if isinstance(checked, str) else written_data(checked, run.stem())
             with self._errors_of(checked, path):
@@ -211,9 +214,10 @@ class Forecaster(Estimator):
             settings["data.header"] = "yes"
             if self.given_.freq is not None and self.given_.dated:
                 settings["data.calendar_days"] = "business" if self.given_.on_business_days() else "all"
-        if isinstance(self.given_, Grid):
+        if isinstance(self.given_, (Grid, PanelTable)):
             settings |= self.given_.settings()
-        own = {key: value for key, value in (self.settings or {}).items() if not (isinstance(self.given_, Table) and key in COLUMN_KEYS)}
+        framed = isinstance(self.given_, (Table, PanelTable))
+        own = {key: value for key, value in (self.settings or {}).items() if not (framed and key in COLUMN_KEYS)}
         return settings | own_split(self.settings, ALL_ROWS) | own
 
     def _train_or_search(self, path: str, settings: dict[str, Any], run: NewRun) -> None:
@@ -291,7 +295,7 @@ class Forecaster(Estimator):
                 known = names(self.future_covariates) or ()
                 checked = checked_data(data, self._columns_of(data) if not isinstance(data, (str, os.PathLike)) else RECOGNISED, known)
                 path = written_data(checked, folder / "data")
-                given = checked.targets(known) if isinstance(checked, Table) else checked if isinstance(checked, Grid) else None
+                given = checked.targets(known) if isinstance(checked, Table) else None if isinstance(checked, (str, np.ndarray)) else checked
             if future is not None:
                 covariates = self._written_future(future, folder / "future", given)
             with self._errors_of(checked if checked is not None else given if isinstance(given, Table) else "", path or self._fitted_path()):
@@ -302,11 +306,13 @@ class Forecaster(Estimator):
         """Prefix of the fitted data's path in messages."""
         return str(pathlib.Path(self._run()) / "data" / pathlib.Path(self._run()).name) + ".csv"
 
-    def _written_future(self, future: Any, stem: pathlib.Path, given: Table | Grid | None) -> str:
+    def _written_future(self, future: Any, stem: pathlib.Path, given: Table | PanelTable | Grid | None) -> str:
         if isinstance(future, (str, os.PathLike)):
             return os.path.abspath(future)
         if not self.future_covariates:
             raise UsageError("future holds future covariates, but this forecaster has none: name them in future_covariates")
+        if isinstance(given, PanelTable):
+            return str(given.future(future, self.future_covariates, self._columns_of(future)).write(stem).absolute())
         table = future_table(future, self.future_covariates, given if isinstance(given, Table) else None, self._columns_of(future))
         return str(write_table(table, stem, by_id=True).absolute())
 
@@ -324,6 +330,8 @@ class Forecaster(Estimator):
         """
         figure_class()
         result = tasks.predict(self._run(), data=self._moved_data(), steps=steps)
+        if "variable" in result["series"][0] or isinstance(self.given_, PanelTable):
+            raise UsageError("plot: a panel has a time axis for each series: plot the frame of predict, or see `modewise report RUN`")
         given, rows = self.given_, past or 3 * len(result["series"][0]["forecast"])
         if isinstance(given, Grid):
             times, index, values = given.times_after(len(result["series"][0]["forecast"])), given.times, given.values.reshape(len(given.values), -1)

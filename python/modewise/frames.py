@@ -31,6 +31,8 @@ class Columns:
     freq: Any = None
     time_format: str = ""
     time_zone: str = ""
+    panel: str = "auto"
+    statics: tuple[str, ...] = ()
 
     def with_settings(self, settings: Mapping[str, Any] | None) -> "Columns":
         """The same, with the config keys that describe the columns of a table."""
@@ -38,8 +40,8 @@ class Columns:
         ids, time = names(given.get("data.id")), names(given.get("data.time"))
         return dataclasses.replace(self, ids=self.ids or ids, time=self.time or (time[0] if time else None),
                                    time_format=self.time_format or str(given.get("data.time_format", "")),
-                                   time_zone=self.time_zone or str(given.get("data.time_zone", "")))  # fmt: skip
-
+                                   time_zone=self.time_zone or str(given.get("data.time_zone", "")),
+                                   panel=str(given.get("data.panel", usual_panel(given))), statics=names(given.get("data.static_covariates")) or ())  # fmt: skip
 
     def named(self) -> str:
         """The first argument that is given, "" for none."""
@@ -49,6 +51,11 @@ class Columns:
 
 RECOGNISED = Columns()
 COLUMN_KEYS = ("data.id", "data.time", "data.time_column", "data.time_format", "data.time_zone")  # of settings, for frames
+
+
+def usual_panel(settings: Mapping[str, Any]) -> str:
+    """data.panel: no if other settings are of one tensor."""
+    return "no" if settings.get("data.resample") or settings.get("data.dates") == "rows" else "auto"
 
 
 def names(value: Any) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,6 @@ class Forecast:
     quantiles: Array | None
 
 
-def refuse_panel(data: Mapping[str, Any]) -> None:
-    """UsageError if data.json is of a panel."""
-    if data.get("panel"):
-        raise UsageError("runs on panels are not supported in Python yet: use `modewise predict RUN`, or train with data.panel = no")
-
-
 class LoadedForecaster:
     """A run's forecaster: `module` (of modewise.nn, with the best weights, in evaluation mode), `config` (its resolved
     config.toml), `shape`, the scaler's `mean` and `std` [N_1 … N_j] float64, `names`, and its calibration."""
@@ -61,7 +55,6 @@ class LoadedForecaster:
             self.levels = self.calibration.levels()
 
     def _read_data(self, data: dict[str, Any]) -> None:
-        refuse_panel(data)
         labels = [mode["labels"] for mode in data["modes"]]
         sizes = [len(mode) for mode in labels]
         self.names = [" / ".join(labels[axis][place] for axis, place in enumerate(np.unravel_index(i, sizes)))
@@ -126,6 +119,61 @@ class LoadedForecaster:
         mean, std = self.mean.reshape(-1, 1), self.std.reshape(-1, 1)
         in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
         return Forecast(self.names, point[0] * std + mean, self.levels, in_units)
+
+
+class LoadedPanelForecaster(LoadedForecaster):
+    """A forecaster of a panel (docs/panels.md): `module`, `config`, `shape`, `names` of the variables, and its calibration. Each
+    series is scaled by its own rows."""
+
+    def _read_data(self, data: dict[str, Any]) -> None:
+        forecast = self.config["forecast"]
+        self.names, self.rows = list(data["variables"]), 0
+        self.shape = ForecastShape(
+            series=[len(self.names)], ordered=[False], lookback=forecast["lookback"], horizon=max(forecast["horizons"] or [forecast["horizon"]]),
+            quantiles=len(forecast["quantiles"]) if forecast["loss"] == "quantile" else 0, missing=True,
+            future_covariates=data.get("ahead", {}).get("features", 0), future_covariate_modes=0)  # fmt: skip
+
+    @torch.no_grad()
+    def predict(self, values: Array, first_row: int | None = None) -> Forecast:
+        """Forecast after the rows [T, V] of one series, of any length, in its units, NaN if missing. first_row: index of values[0] on
+        the clock of the panel, for models with a cycle. DataError for other shapes, NotImplementedError for a run with
+        covariates, whose `module` takes them scaled."""
+        if self.shape.future_covariates > 0:
+            raise NotImplementedError(f"{self.path}: its model takes {self.shape.future_covariates} covariates, which are not read in Python yet; use "
+                                      "modewise.Forecaster or the program")  # fmt: skip
+        lookback, array = self.shape.lookback, np.asarray(values, dtype=np.float64)
+        if array.ndim != 2 or array.shape[1] != len(self.names) or len(array) == 0:
+            raise DataError(f"values must be [T, {len(self.names)}], got {list(array.shape)}")
+        self.mean, self.std = series_moments(array)
+        rows = np.concatenate([np.full((max(lookback - len(array), 0), len(self.names)), np.nan), array])
+        past, observed = self.scaled(rows)
+        out = self.module(past, observed, torch.tensor([(first_row or 0) + len(array) - lookback]))
+        flat = out.reshape(1, len(self.names), self.shape.horizon, -1).numpy()
+        raw = flat if self.shape.quantiles > 0 else None
+        point = flat[..., flat.shape[-1] // 2]
+        quantiles = raw
+        if self.calibration is not None:
+            windows, seen = past.numpy(), None if observed is None else observed.numpy()
+            unit = np.float32(interval_widening(len(array)))
+            quantiles = self.calibration.quantiles(point / unit, None if raw is None else raw / unit, window_std(windows, seen)) * unit
+        mean, std = self.mean[:, None], self.std[:, None]
+        in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
+        return Forecast(self.names, point[0] * std + mean, self.levels, in_units)
+
+
+def series_moments(values: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of each column without NaN; 1 for a constant one."""
+    seen = np.isfinite(values)
+    count = np.maximum(seen.sum(0), 1)
+    mean = np.where(seen, values, 0).sum(0) / count
+    std = np.sqrt((np.where(seen, values - mean, 0) ** 2).sum(0) / count)
+    return mean, np.where((std > 1e-12 * np.abs(mean)) & (std > 0), std, 1.0)
+
+
+def interval_widening(rows: int) -> float:
+    """Factor of the interval margins of a series of few rows, as the program has it."""
+    n, x = max(rows, 1), 1 / max(rows - 1, 1)
+    return math.sqrt(1 + 1 / n) * (1 + x * (1.2104 + x * (1.4402 + x * (1.3041 + x * 0.8117))))
 
 
 class LoadedClassifier:
@@ -233,11 +281,15 @@ def load_forecaster(path: str | os.PathLike[str]) -> LoadedForecaster:
     folder = RunFolder(path)
     if folder.task != "forecasting":
         raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'forecasting'")
-    return LoadedForecaster(folder)
+    return forecaster_of(folder)
 
 
-LOADERS: dict[str, type[LoadedForecaster] | type[LoadedClassifier] | type[LoadedLanguageModel]] = {
-    "forecasting": LoadedForecaster,
+def forecaster_of(folder: RunFolder) -> LoadedForecaster:
+    return (LoadedPanelForecaster if folder.read_json("data.json").get("panel") else LoadedForecaster)(folder)
+
+
+LOADERS: dict[str, Callable[[RunFolder], Any]] = {
+    "forecasting": forecaster_of,
     "volume_classification": LoadedClassifier,
     "language_modeling": LoadedLanguageModel,
 }

@@ -53,6 +53,18 @@ TEST(TextCells, GivesBackItsTexts) {
   EXPECT_NE(cells, TextCells{"N"});
 }
 
+TEST(TextCells, GivesBackTextsThatRepeatAndThenDiffer) {
+  TextCells cells;
+  const auto text_of = [](int i) {
+    return i < 3000 ? "series " + std::to_string(i % 7) : i < 6000 ? "" : std::to_string(i);
+  };
+  for (int i = 0; i < 90000; ++i) EXPECT_TRUE(cells.push_back(text_of(i)));
+  ASSERT_EQ(cells.size(), 90000u);
+  int i = 0;
+  for (const std::string_view cell : cells) EXPECT_EQ(cell, text_of(i++));
+  for (i = 0; i < 90000; i += 17) EXPECT_EQ(cells[static_cast<size_t>(i)], text_of(i));
+}
+
 TEST(Utf8, FindsTheFirstInvalidByte) {
   const std::string filler(100, 'a');
   for (const char* good : {"", "a", "é", "€", "😀", "\xEF\xBF\xBD", "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"}) {

@@ -186,11 +186,3 @@ def test_a_report_of_a_panel(tmp_path):
     ok("report", tmp_path / "run", "--out", tmp_path / "report.html")
     assert "best MASE" in (tmp_path / "report.html").read_text()
     ok("compare", tmp_path / "run")
-
-
-def test_python_refuses_runs_on_panels(tmp_path):
-    modewise_ = pytest.importorskip("modewise")
-    from modewise.errors import UsageError
-    train(panel(tmp_path / "p.csv", made(count=4)), tmp_path / "run", "--model", "seasonal")
-    with pytest.raises(UsageError, match="panels are not supported in Python"):
-        modewise_.load(tmp_path / "run")

@@ -64,6 +64,7 @@ struct ForecastDataConfig {
   std::vector<std::string> columns;      // variables to use, in this order; empty: all
   std::vector<std::string> drop;         // variables not to use
   std::vector<std::string> known;        // future covariates: inputs, not forecast (future_covariates.h)
+  std::vector<std::string> statics;      // static covariates of the series of a panel (panel_covariates.h)
   std::vector<std::string> calendar;     // date parts as future covariates (calendar.h)
   std::string calendar_code = "cyclic";  // cyclic, scaled
   std::vector<std::string> categories;   // categorical columns, one-hot encoded

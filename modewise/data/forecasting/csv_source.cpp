@@ -175,6 +175,8 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
   std::vector<size_t> taken = read.time.taken();
   taken.insert(taken.end(), read.ids.columns.begin(), read.ids.columns.end());
   taken.insert(taken.end(), read.clock_columns.begin(), read.clock_columns.end());
+  for (const StaticColumn& column : read.statics)
+    taken.push_back(static_cast<size_t>(table.find(column.name) - table.columns.data()));
   std::vector<std::string> names;
   for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
   std::vector<size_t> variables, without_values;
@@ -514,6 +516,7 @@ std::optional<SeriesTable> read_long_table(const ForecastDataConfig& asked) {
   SeriesTable read = read_timed_table(asked.path, asked, options);
   find_series(read, asked);
   if (!read.is_long()) return std::nullopt;
+  read.statics = static_columns(read.table, read.ids, read.config);
   choose_values(read);
   return read;
 }

@@ -124,7 +124,70 @@ Naming naming_column(const std::vector<std::map<std::string, std::string>>& cons
   return {};
 }
 
+/// Numbers of a file in the dates of its own axis, appended to those of the files before it.
+void append(SeriesTable& table, const Series& one) {
+  const int64_t rows = one.values.size(0), width = one.values.size(1);
+  const double* values = one.values.const_data_ptr<double>();
+  for (int64_t v = 0; v < width; ++v)
+    for (int64_t row = 0; row < rows; ++row)
+      table.table.columns[static_cast<size_t>(v)].numbers.push_back(values[row * width + v]);
+  for (int64_t row = 0; row < rows && one.time.dated; ++row) table.time.dates.push_back(one.time.at(row));
+  table.ids.of_row.insert(table.ids.of_row.end(), static_cast<size_t>(rows),
+                          static_cast<int32_t>(std::ssize(table.ids.labels)));
+  table.table.rows += rows;
+}
+
+/// Names of the columns of a folder's table: variables, time, the file.
+void begin_table(SeriesTable& table, const Series& first) {
+  io::CsvTable& columns = table.table;
+  const auto add = [&](const std::string& name) {
+    columns.columns.emplace_back().name = name;
+    return columns.columns.size() - 1;
+  };
+  columns.had_header = *first.header;
+  for (const std::string& name : first.modes[0].labels) table.values.push_back(add(name));
+  for (const std::string& name : first.time_columns.names) table.time.columns.push_back(add(name));
+  table.time.parts = first.time_columns.parts;
+  table.time.cells = first.time_columns.cells;
+  table.time.style = first.time.style;
+  table.ids.columns = {add("file")};
+}
+
 }  // namespace
+
+SeriesTable read_panel_folder(const ForecastDataConfig& config) {
+  require(config.statics.empty(), ErrorKind::config,
+          "data.static_covariates: the files of a folder have none; join them to one table with a column of "
+          "ids");
+  const std::vector<std::string> files = csv_files(config.path);
+  SeriesTable out;
+  out.config = config;
+  out.table.source = config.path;
+  Frame first;
+  Tally notes, warnings;
+  for (size_t f = 0; f < files.size(); ++f) {
+    Frame frame = f == 0 ? read_frame(files[f], config) : read_frame(files[f], config, &first, files[0]);
+    if (f == 0) begin_table(out, frame.series);
+    const TimeAxis &time = frame.series.time, &usual = f == 0 ? time : first.series.time;
+    require(time.dated == usual.dated, ErrorKind::data,
+            "{} and {}: either all files of a panel have dates or none", files[0], files[f]);
+    if (time.dated)
+      require(time.step == usual.step && time.months == usual.months, ErrorKind::data,
+              "{} has steps of {} and {} of {}: the series of a panel have one time step", files[0],
+              usual.frequency_text(), files[f], time.frequency_text());
+    append(out, frame.series);
+    out.ids.labels.push_back(files[f]);
+    notes.add(frame.series.notes);
+    warnings.add(frame.series.warnings);
+    frame.series.values.reset();
+    if (f == 0) first = std::move(frame);
+  }
+  out.ids.labels = file_labels(files);
+  for (const std::string& label : out.ids.labels) out.ids.cells.push_back({label});
+  out.notes = notes.of(std::ssize(files));
+  out.warnings = warnings.of(std::ssize(files));
+  return out;
+}
 
 Series read_folder_series(const ForecastDataConfig& asked) {
   ForecastDataConfig config = asked;

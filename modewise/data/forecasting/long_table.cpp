@@ -9,7 +9,10 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <numeric>
+#include <unordered_map>
 
 #include "modewise/core/error.h"
 #include "modewise/core/name_index.h"
@@ -68,11 +71,14 @@ bool is_value(std::string_view text) {
   return unit == "%" || unit == "k" || unit == "m" || unit == "b" || unit == "am" || unit == "pm";
 }
 
-/// Text of an id cell; "": missing.
-std::string label_text(const io::CsvColumn& column, size_t row) {
-  if (column.kind == io::CsvColumn::text) return std::string(column.texts[row]);
+/// Text of an id cell; "": missing. Texts of numbers are written to `buffer`.
+std::string_view label_text(const io::CsvColumn& column, size_t row, std::string& buffer) {
+  if (column.kind == io::CsvColumn::text) return column.texts[row];
   const double x = column.numbers[row];
-  return std::isnan(x) ? "" : fmt::format("{}", x);
+  if (std::isnan(x)) return "";
+  buffer.clear();
+  fmt::format_to(std::back_inserter(buffer), "{}", x);
+  return buffer;
 }
 
 /// A column without empty cells that has an id's name, or whose texts may name series.
@@ -90,27 +96,31 @@ bool could_be_ids(const io::CsvColumn& column) {
 
 TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
   TableIds ids{columns, {}, {}, {}};
-  NameIndex labels;
   ids.of_row.reserve(static_cast<size_t>(table.rows));
+  std::unordered_map<std::string, int32_t> numbers;
+  std::string label, last, buffer;
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
-    std::vector<std::string> cells;
+    label.clear();
     for (const size_t column : columns) {
-      cells.push_back(label_text(table.columns[column], row));
-      if (cells.back().empty())
+      const std::string_view cell = label_text(table.columns[column], row, buffer);
+      if (cell.empty())
         fail(ErrorKind::data, "{}:{}: column '{}' must name a series, the cell is empty", table.source,
              TableLines(table)(static_cast<int64_t>(row)), table.columns[column].name);
+      if (column != columns.front()) label += '/';
+      label += cell;
     }
-    // Rows of a series usually follow each other.
-    if (row > 0 && ids.cells[static_cast<size_t>(ids.of_row.back())] == cells) {
+    if (row > 0 && label == last) {
       ids.of_row.push_back(ids.of_row.back());
       continue;
     }
-    const std::string label = fmt::format("{}", fmt::join(cells, "/"));
-    const auto [place, is_new] = labels.add(label);
-    ids.of_row.push_back(static_cast<int32_t>(place));
-    if (!is_new) continue;
-    ids.labels.push_back(label);
-    ids.cells.push_back(std::move(cells));
+    std::swap(label, last);
+    const auto [at, is_new] = numbers.try_emplace(last, static_cast<int32_t>(ids.labels.size()));
+    if (is_new) {
+      ids.labels.push_back(last);
+      std::vector<std::string>& cells = ids.cells.emplace_back();
+      for (const size_t column : columns) cells.emplace_back(label_text(table.columns[column], row, buffer));
+    }
+    ids.of_row.push_back(at->second);
   }
   return ids;
 }
@@ -144,11 +154,8 @@ bool are_blocks(const TableIds& ids) {
 }
 
 /// Rows for each distinct date, on average.
-double rows_for_each_date(std::vector<int64_t> dates) {
-  const auto rows = static_cast<double>(dates.size());
-  std::sort(dates.begin(), dates.end());
-  dates.erase(std::unique(dates.begin(), dates.end()), dates.end());
-  return rows / static_cast<double>(dates.size());
+double rows_for_each_date(const std::vector<int64_t>& dates) {
+  return static_cast<double>(dates.size()) / static_cast<double>(sorted_distinct(dates).size());
 }
 
 /// Whether the dates neither increase nor decrease all along.
@@ -314,6 +321,16 @@ void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cell
 
 }  // namespace
 
+RowsOfSeries::RowsOfSeries(const TableIds& ids) {
+  begins.assign(ids.labels.size() + 1, 0);
+  for (const int32_t s : ids.of_row) ++begins[static_cast<size_t>(s) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<int64_t> next(begins.begin(), begins.end() - 1);
+  rows.resize(ids.of_row.size());
+  for (size_t row = 0; row < ids.of_row.size(); ++row)
+    rows[static_cast<size_t>(next[static_cast<size_t>(ids.of_row[row])]++)] = static_cast<int64_t>(row);
+}
+
 int64_t Clock::row_of(int64_t date) const {
   const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();
   return laid.rows.empty() ? at : laid.rows[static_cast<size_t>(at)];
@@ -324,10 +341,7 @@ Clock shared_clock(const io::CsvTable& table, const TableTime& time,
   const auto row_with = [&](int64_t date) {
     return std::find(time.dates.begin(), time.dates.end(), date) - time.dates.begin();
   };
-  Clock clock{time.dates, {}};
-  std::sort(clock.dates.begin(), clock.dates.end());
-  clock.dates.erase(std::unique(clock.dates.begin(), clock.dates.end()), clock.dates.end());
-  clock.dates.shrink_to_fit();
+  Clock clock{sorted_distinct(time.dates), {}};
   const LineOf line_of = [&](int64_t at) {
     return TableLines(table)(row_with(clock.dates[static_cast<size_t>(at)]));
   };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,17 @@
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
+
+/// Rows of a long table by series, in file order: [begins[s], begins[s + 1]) of `rows` are those of series s.
+struct RowsOfSeries {
+  std::vector<int64_t> rows, begins;
+
+  explicit RowsOfSeries(const TableIds& ids);
+  std::span<const int64_t> of(size_t s) const {
+    return std::span(rows).subspan(static_cast<size_t>(begins[s]),
+                                   static_cast<size_t>(begins[s + 1] - begins[s]));
+  }
+};
 
 /// Whether a column of this name (unique_id, item_id, series_id, ts_id) names series in any table.
 bool always_names_series(std::string_view column);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 
 #include "modewise/core/error.h"
@@ -23,27 +24,10 @@ namespace {
 constexpr int64_t kMaxTensorSeries = 500;
 constexpr double kSharedDates = 0.9;
 
-/// Rows of the table by series and date: rows [begins[s], begins[s + 1]) of `rows` are those of series s.
-struct Grouped {
-  std::vector<int64_t> rows, begins;
-
-  std::span<const int64_t> of(size_t s) const {
-    return std::span(rows).subspan(static_cast<size_t>(begins[s]),
-                                   static_cast<size_t>(begins[s + 1] - begins[s]));
-  }
-};
-
-Grouped group(const SeriesTable& table) {
-  const std::vector<int32_t>& of_row = table.ids.of_row;
+/// Rows of the table by series and date.
+RowsOfSeries group(const SeriesTable& table) {
   const std::vector<int64_t>& dates = table.time.dates;
-  Grouped grouped;
-  grouped.begins.assign(table.ids.labels.size() + 1, 0);
-  for (const int32_t s : of_row) ++grouped.begins[static_cast<size_t>(s) + 1];
-  std::partial_sum(grouped.begins.begin(), grouped.begins.end(), grouped.begins.begin());
-  std::vector<int64_t> next(grouped.begins.begin(), grouped.begins.end() - 1);
-  grouped.rows.resize(of_row.size());
-  for (size_t row = 0; row < of_row.size(); ++row)
-    grouped.rows[static_cast<size_t>(next[static_cast<size_t>(of_row[row])]++)] = static_cast<int64_t>(row);
+  RowsOfSeries grouped(table.ids);
   if (dates.empty()) return grouped;
   const auto earlier = [&](int64_t a, int64_t b) {
     return dates[static_cast<size_t>(a)] < dates[static_cast<size_t>(b)];
@@ -58,7 +42,7 @@ Grouped group(const SeriesTable& table) {
 
 /// Puts the rows of each series on the clock: offsets, starts; returns the panel's row of each row of
 /// `grouped`.
-std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const Grouped& grouped,
+std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsOfSeries& grouped,
                              const ForecastDataConfig& config) {
   const std::vector<int64_t>& dates = table.time.dates;
   const size_t series = table.ids.labels.size();
@@ -77,6 +61,7 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const Group
   panel.clock = clock.laid.axis;
   panel.offsets.assign(1, 0);
   int64_t filled = 0;
+  std::vector<std::string> sparse_series;  // more than half of their rows would be missing
   for (size_t s = 0; s < series; ++s) {
     const std::span<const int64_t> rows = grouped.of(s);
     const auto position = [&](size_t i) { return clock.row_of(dates[static_cast<size_t>(rows[i])]); };
@@ -93,13 +78,18 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const Group
       last = at;
     }
     const int64_t missing = last + 1 - std::ssize(rows);
-    require(
-        missing <= std::max<int64_t>(std::ssize(rows), 10), ErrorKind::data,
-        "{}: series '{}' has {} rows over {} steps of {}: more than half would be missing; part the table by "
-        "time step, or read one tensor (data.panel = no)",
-        panel.source, table.ids.labels[s], rows.size(), last + 1, panel.clock.frequency_text());
+    if (missing > std::max<int64_t>(std::ssize(rows), 10)) sparse_series.push_back(table.ids.labels[s]);
     filled += std::max<int64_t>(missing, 0);
     panel.offsets.push_back(panel.offsets.back() + last + 1);
+  }
+  if (!sparse_series.empty()) {
+    const size_t count = sparse_series.size(), shown = std::min<size_t>(count, 5);
+    sparse_series.resize(shown);
+    fail(ErrorKind::data,
+         "{}: more than half of the rows of {} of {} series would be missing at the time step of {}: '{}'{}; the "
+         "series of a panel have one time step: part the table",
+         panel.source, count, series, panel.clock.frequency_text(), fmt::join(sparse_series, "', '"),
+         count > shown ? " …" : "");
   }
   if (filled > 0)
     panel.notes.push_back(fmt::format("{} missing rows within the series are filled as missing", filled));
@@ -119,6 +109,10 @@ std::string Panel::name(int64_t s) const {
 
 bool is_panel(const ForecastDataConfig& config, std::string& reason) {
   if (config.panel != "auto") return config.panel == "yes";
+  if (!config.statics.empty()) {
+    reason = "data.static_covariates describe independent series: the table is read as a panel";
+    return true;
+  }
   if (config.path.empty() || !config.resample.empty() || config.dates == "rows" || !reads_table(config))
     return false;
   if (config.id.empty() && !header_names_ids(config)) return false;  // wide tables are read once
@@ -149,10 +143,14 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
   return true;
 }
 
-Panel load_panel(const ForecastDataConfig& config) {
+Panel load_panel(const ForecastDataConfig& asked) {
+  ForecastDataConfig config = asked;
+  if (!config.columns.empty())
+    config.columns.insert(config.columns.end(), config.known.begin(), config.known.end());
   require(config.resample.empty(), ErrorKind::config,
           "data.resample: the series of a panel are not resampled");
-  std::optional<SeriesTable> table = read_long_table(config);
+  std::optional<SeriesTable> table =
+      std::filesystem::is_directory(config.path) ? read_panel_folder(config) : read_long_table(config);
   require(table.has_value(), ErrorKind::data,
           "{}: expected a long table with a column of series ids, such as unique_id: data.id names it",
           config.path);
@@ -162,7 +160,7 @@ Panel load_panel(const ForecastDataConfig& config) {
   panel.notes = std::move(table->notes);
   panel.warnings = std::move(table->warnings);
   panel.time_columns = time_columns(table->table, table->time);
-  const Grouped grouped = group(*table);
+  const RowsOfSeries grouped = group(*table);
   const std::vector<int64_t> places = lay_out(panel, *table, grouped, config);
   for (const size_t column : table->ids.columns) panel.layout.id.push_back(table->table.columns[column].name);
   panel.layout.series = std::move(table->ids.cells);
@@ -189,6 +187,8 @@ Panel load_panel(const ForecastDataConfig& config) {
     column.numbers = {};  // freed early: files may be large
   }
   if (cells < observed.numel()) panel.observed = observed;
+  panel.statics = std::move(table->statics);
+  take_known(panel, config);
   return panel;
 }
 
@@ -227,25 +227,30 @@ int64_t draw_origin(int64_t rows, WindowShape shape, uint64_t seed, uint64_t bat
   return first + static_cast<int64_t>(stream.word(series) % static_cast<uint64_t>(choices));
 }
 
-PanelScaler PanelScaler::fit(const Panel& panel, std::span<const int64_t> rows) {
-  const int64_t width = panel.variables();
-  PanelScaler scaler;
-  scaler.mean.assign(static_cast<size_t>(panel.series() * width), 0);
-  scaler.stddev.assign(scaler.mean.size(), 1);
-  const double* values = panel.values.const_data_ptr<double>();
-  const bool* observed = panel.observed.defined() ? panel.observed.const_data_ptr<bool>() : nullptr;
-  at::parallel_for(0, panel.series(), 256, [&](int64_t begin, int64_t end) {
+namespace {
+
+/// Moments of the first rows of each series in a table [R, V]; `keeps_flags`: columns of 0 and 1 keep them.
+void fit_moments(const at::Tensor& table, const at::Tensor& mask, std::span<const int64_t> offsets,
+                 std::span<const int64_t> rows, bool keeps_flags, std::vector<double>& means,
+                 std::vector<double>& stddevs) {
+  const int64_t width = table.size(1), series = std::ssize(rows);
+  means.assign(static_cast<size_t>(series * width), 0);
+  stddevs.assign(means.size(), 1);
+  const double* values = table.const_data_ptr<double>();
+  const bool* observed = mask.defined() ? mask.const_data_ptr<bool>() : nullptr;
+  at::parallel_for(0, series, 256, [&](int64_t begin, int64_t end) {
     for (int64_t s = begin; s < end; ++s)
       for (int64_t v = 0; v < width; ++v) {
-        const int64_t first = panel.offsets[static_cast<size_t>(s)],
-                      last = first + rows[static_cast<size_t>(s)];
+        const int64_t first = offsets[static_cast<size_t>(s)], last = first + rows[static_cast<size_t>(s)];
         double count = 0, sum = 0, squares = 0;
+        bool flags = keeps_flags;
         for (int64_t row = first; row < last; ++row) {
           if (observed != nullptr && !observed[row * width + v]) continue;
           ++count;
           sum += values[row * width + v];
+          flags = flags && (values[row * width + v] == 0 || values[row * width + v] == 1);
         }
-        if (count == 0) continue;
+        if (count == 0 || flags) continue;
         const double mean = sum / count;
         for (int64_t row = first; row < last; ++row) {
           if (observed != nullptr && !observed[row * width + v]) continue;
@@ -253,12 +258,40 @@ PanelScaler PanelScaler::fit(const Panel& panel, std::span<const int64_t> rows) 
           squares += difference * difference;
         }
         const auto at = static_cast<size_t>(s * width + v);
-        scaler.mean[at] = mean;
+        means[at] = mean;
         const double stddev = std::sqrt(squares / count);
-        if (stddev > 1e-12 * std::abs(mean) && stddev > 0) scaler.stddev[at] = stddev;
+        if (stddev > 1e-12 * std::abs(mean) && stddev > 0) stddevs[at] = stddev;
       }
   });
+}
+
+}  // namespace
+
+PanelScaler PanelScaler::fit(const Panel& panel, std::span<const int64_t> rows) {
+  PanelScaler scaler;
+  fit_moments(panel.values, panel.observed, panel.offsets, rows, false, scaler.mean, scaler.stddev);
+  if (!panel.known.names.empty())
+    fit_moments(panel.known.values, panel.known.observed, panel.known.offsets, rows, true, scaler.known_mean,
+                scaler.known_stddev);
   return scaler;
+}
+
+Panel head_rows(const Panel& panel, std::span<const int64_t> rows) {
+  const int64_t width = panel.variables();
+  Panel cut = panel;
+  cut.offsets.assign(1, 0);
+  for (const int64_t count : rows) cut.offsets.push_back(cut.offsets.back() + count);
+  cut.values = at::empty({cut.offsets.back(), width}, at::kDouble);
+  if (panel.observed.defined()) cut.observed = at::empty({cut.offsets.back(), width}, at::kBool);
+  for (size_t s = 0; s < rows.size(); ++s) {
+    const int64_t from = panel.offsets[s] * width, to = cut.offsets[s] * width, count = rows[s] * width;
+    std::copy_n(panel.values.const_data_ptr<double>() + from, count,
+                cut.values.mutable_data_ptr<double>() + to);
+    if (panel.observed.defined())
+      std::copy_n(panel.observed.const_data_ptr<bool>() + from, count,
+                  cut.observed.mutable_data_ptr<bool>() + to);
+  }
+  return cut;
 }
 
 WindowBatch gather_panel(const Panel& panel, const PanelScaler& scaler, WindowShape shape,
@@ -298,6 +331,7 @@ WindowBatch gather_panel(const Panel& panel, const PanelScaler& scaler, WindowSh
           panel.clock_row(window.series, window.origin) - shape.lookback;
     }
   });
+  batch.known = gather_covariates(panel, scaler, shape, windows);
   return batch;
 }
 
@@ -310,6 +344,14 @@ std::string hash_of(const Panel& panel) {
     all += bytes(panel.observed.const_data_ptr<bool>(), static_cast<size_t>(panel.observed.numel()));
   all += bytes(panel.offsets.data(), panel.offsets.size()) + bytes(panel.starts.data(), panel.starts.size());
   for (int64_t s = 0; s < panel.series(); ++s) all += panel.name(s) + "\n";
+  if (!panel.known.names.empty())
+    all += bytes(panel.known.values.const_data_ptr<double>(), static_cast<size_t>(panel.known.values.numel())) +
+           bytes(panel.known.observed.const_data_ptr<bool>(),
+                 static_cast<size_t>(panel.known.observed.numel()));
+  for (const StaticColumn& column : panel.statics) {
+    all += bytes(column.numbers.data(), column.numbers.size());
+    for (const std::string& word : column.words) all += word + "\n";
+  }
   return content_hash(std::as_bytes(std::span(all)));
 }
 

@@ -5,12 +5,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
+#include "modewise/data/forecasting/panel_covariates.h"
 #include "modewise/data/forecasting/series.h"
 #include "modewise/data/forecasting/windows.h"
 
@@ -23,6 +25,8 @@ struct Panel {
   TimeAxis clock;                // earliest start, step and date style; its length covers all series
   at::Tensor values;             // [R, V] float64 in the table's units, 0 where missing
   at::Tensor observed;           // [R, V] bool; undefined when nothing is missing
+  PanelKnown known;                   // future covariates
+  std::vector<StaticColumn> statics;  // static covariates
   TimeColumns time_columns;
   std::string source;
   std::vector<std::string> notes, warnings;
@@ -49,6 +53,9 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason);
 /// second row for a date, mixed time steps, a series whose gaps exceed its rows.
 Panel load_panel(const ForecastDataConfig& config);
 
+/// `panel` with the first rows of each series alone, as many as `rows`.
+Panel head_rows(const Panel& panel, std::span<const int64_t> rows);
+
 /// Origins of the windows of a panel: row `origin` of series `series` is the first to be forecast.
 struct PanelWindow {
   int64_t series = 0, origin = 0;
@@ -69,15 +76,18 @@ PanelSplits split_panel(const Panel& panel, int64_t horizon, int64_t windows, in
 /// lookback after its first row, and a horizon before its last, if it is long enough.
 int64_t draw_origin(int64_t rows, WindowShape shape, uint64_t seed, uint64_t batch, uint64_t series);
 
-/// Mean and standard deviation of each series and variable over its first rows, [S, V]: 1 for a constant
-/// one. `rows`: how many rows of each series.
+/// Mean and standard deviation of each series and variable over its first rows, [S, V], and of each future
+/// covariate, [S, K]: 1 for a constant one; covariates of 0 and 1 are not scaled. `rows`: how many rows of each
+/// series.
 struct PanelScaler {
-  std::vector<double> mean, stddev;
+  std::vector<double> mean, stddev, known_mean, known_stddev;
+  std::shared_ptr<const PanelCovariates> covariates = {};  // of the windows; null: none
   static PanelScaler fit(const Panel& panel, std::span<const int64_t> rows);
 };
 
 /// Gathers windows, scaled: past rows before a series begins are missing, and future rows from `ends[series]`
-/// on. Masks are always defined. first_step counts rows of the clock.
+/// on. Masks are always defined. first_step counts rows of the clock. With `scaler.covariates` their features
+/// are added.
 WindowBatch gather_panel(const Panel& panel, const PanelScaler& scaler, WindowShape shape,
                          std::span<const PanelWindow> windows, std::span<const int64_t> ends);
 

@@ -22,6 +22,14 @@ struct TableIds {
   std::vector<int32_t> of_row;                  // label index of each row
 };
 
+/// A static covariate: one category or number for each series.
+struct StaticColumn {
+  std::string name;
+  bool numeric = false;
+  std::vector<std::string> words;  // of each series, "" where missing; empty if numeric
+  std::vector<double> numbers;     // of each series, NaN where missing; empty unless numeric
+};
+
 /// Typed columns, then their time, series ids and columns of values. A column is empty once it is converted.
 struct SeriesTable {
   io::CsvTable table;
@@ -30,6 +38,7 @@ struct SeriesTable {
   std::vector<ClockChange> clock_changes;             // of the local clock, left out of the dates
   std::vector<size_t> clock_columns;                  // that distinguish daylight saving time, at most one
   TableIds ids;                                       // no columns: the table is one series
+  std::vector<StaticColumn> statics;                  // of a panel
   std::vector<size_t> values;                         // columns of values
   std::map<std::string, std::string> constant_texts;  // constant text columns: column → value
   std::vector<std::string> notes, warnings;           // as in Series

@@ -46,6 +46,9 @@ struct TableTime {
   bool takes(size_t column) const;
 };
 
+/// The distinct dates, ascending.
+std::vector<int64_t> sorted_distinct(std::span<const int64_t> dates);
+
 TimeColumns time_columns(const io::CsvTable& table, const TableTime& time);
 /// The cells of two time columns.
 std::vector<std::string> time_cells(const TimeColumns& columns, int64_t seconds);

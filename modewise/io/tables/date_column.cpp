@@ -1,6 +1,7 @@
 #include "modewise/io/tables/date_column.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "modewise/io/number_text.h"
@@ -11,6 +12,7 @@ namespace modewise::io {
 namespace {
 
 constexpr int64_t kDay = 86400;
+constexpr size_t kFewSeen = 1024, kMaxSeen = 65536;  // texts of dates that are remembered
 
 }  // namespace
 
@@ -84,11 +86,26 @@ std::optional<WrittenDate> DateColumn::read(std::string_view text) const {
   return std::nullopt;
 }
 
+bool DateColumn::add_seen(const Seen& seen) {
+  if (!offsets_.empty() || seen.offset != style_.offset_minutes) {
+    offsets_.resize(dates_.size(), style_.offset_minutes);
+    offsets_.push_back(seen.offset);
+  }
+  dates_.push_back(seen.seconds);
+  return true;
+}
+
 bool DateColumn::add(std::string_view text) {
   if (CivilTime time; plain_ && scan_iso_seconds(text, time)) {
     dates_.push_back(to_seconds(time));
     return true;
   }
+  // At most an eighth of the rows, so that short columns take no memory for it.
+  if (seen_.size() < kMaxSeen && dates_.size() >= 8 * std::max(2 * seen_.size(), kFewSeen))
+    seen_ = std::vector<Seen>(std::max(2 * seen_.size(), kFewSeen));
+  Seen first;
+  Seen& seen = seen_.empty() ? first : seen_[std::hash<std::string_view>{}(text) % seen_.size()];
+  if (!text.empty() && seen.text == text) return add_seen(seen);
   const auto date = read(text);
   if (!date) return false;
   const DateStyle& row = date->style;
@@ -105,16 +122,14 @@ bool DateColumn::add(std::string_view text) {
     month_first_fits_ = month_first_fits_ && (row.order_guessed || row.order == DateStyle::month_first);
     day_first_fits_ = day_first_fits_ && (row.order_guessed || row.order == DateStyle::day_first);
   }
-  if (!offsets_.empty() || row.offset_minutes != style_.offset_minutes) {
-    offsets_.resize(dates_.size(), style_.offset_minutes);
-    offsets_.push_back(row.offset_minutes);
-  }
   // Rows whose day may be a month are kept in the usual order; intervals may have decided theirs.
   const bool exchange = row.order != DateStyle::year_first && row.month == DateStyle::number &&
                         row.order != usual_order(row.separator);
   const int64_t seconds = to_seconds(date->time);
-  dates_.push_back(exchange ? exchange_day_and_month(seconds, row.midnight_24) : seconds);
-  return true;
+  seen.text = text;
+  seen.seconds = exchange ? exchange_day_and_month(seconds, row.midnight_24) : seconds;
+  seen.offset = row.offset_minutes;
+  return add_seen(seen);
 }
 
 void DateColumn::add_missing() {

@@ -37,7 +37,14 @@ class DateColumn {
   static constexpr int64_t missing = INT64_MIN;
 
  private:
+  /// Dates of texts in earlier rows, by hash: long tables repeat each date for every series.
+  struct Seen {
+    std::string text;
+    int64_t seconds = 0;
+    int offset = 0;
+  };
   std::optional<WrittenDate> read(std::string_view text) const;
+  bool add_seen(const Seen& seen);
   bool increasing(bool exchanged) const;
   bool steady(bool exchanged) const;
 
@@ -48,6 +55,7 @@ class DateColumn {
   bool plain_ = false;  // style_ is the default, 2016-07-01 00:00:00
   bool month_first_fits_ = true, day_first_fits_ = true;
   std::vector<int> offsets_;  // per row, once two rows differ
+  std::vector<Seen> seen_;
 };
 
 }  // namespace modewise::io

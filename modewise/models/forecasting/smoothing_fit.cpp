@@ -237,6 +237,12 @@ class Problem {
 
   const SmoothingStates& start() const { return start_; }
 
+  /// Begins without trend, for histories whose first rows have one that the others do not have.
+  void flatten() {
+    start_.level = average(history_);
+    start_.trend = form_.trend == 'M' ? 1 : 0;
+  }
+
   /// Fixes variable i.
   void hold(size_t i, double value) { low_[i] = high_[i] = value; }
 
@@ -297,7 +303,11 @@ SmoothingStates fit_states(const SmoothingForm& form, const SmoothingParameters&
   problem.hold(kBeta, at.beta);
   problem.hold(kGamma, at.gamma);
   problem.hold(kPhi, at.phi);
-  const BoxMinimum found = problem.from(at);
+  BoxMinimum found = problem.from(at);
+  if (found.x.empty() && form.has_trend()) {  // a multiplicative form that falls below 0
+    problem.flatten();
+    found = problem.from(at);
+  }
   if (found.x.empty()) return problem.start();
   SmoothingStates states = states_at(found.x);
   normalize(form, states);

@@ -164,7 +164,20 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
   const std::span<const float> raw =
       block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{};
   if (!calibration) return {raw.begin(), raw.end()};
-  return metrics::calibrated_quantiles(*calibration, floats(block.forecast), raw, lookback_stddevs(block));
+  std::vector<float> stddevs = lookback_stddevs(block);
+  if (!block.widening.defined())
+    return metrics::calibrated_quantiles(*calibration, floats(block.forecast), raw, stddevs);
+  // Margins are proportional to the unit of the values: those of wide windows are in a larger unit.
+  const at::Tensor unit = block.widening.view({-1, 1, 1});
+  const at::Tensor forecast = (block.forecast / unit).contiguous(),
+                   quantiles = block.quantiles.defined() ? (block.quantiles / unit.unsqueeze(-1)).contiguous()
+                                                         : at::Tensor();
+  std::vector<float> result = metrics::calibrated_quantiles(
+      *calibration, floats(forecast), quantiles.defined() ? floats(quantiles) : std::span<const float>{}, stddevs);
+  const std::span<const float> units = floats(block.widening);
+  const size_t each = result.size() / units.size();
+  for (size_t i = 0; i < result.size(); ++i) result[i] *= units[i / each];
+  return result;
 }
 
 std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model,
@@ -203,6 +216,8 @@ std::optional<metrics::Calibration> calibrate_blocks(
   stream(
       [&](const ForecastBlock& block) {
         const std::vector<float> stddev = lookback_stddevs(block);
+        const std::span<const float> units =
+            block.widening.defined() ? floats(block.widening) : std::span<const float>{};
         const std::span<const float> truth = floats(block.future);
         const std::span<const bool> observed = flags(block.future_observed);
         const std::span<const float> values =
@@ -210,6 +225,8 @@ std::optional<metrics::Calibration> calibrate_blocks(
         size_t i = 0;
         for (int64_t window = block.first_window; window < block.first_window + block.windows(); ++window)
           for (int64_t s = 0; s < sample.series; ++s) {
+            const float unit =
+                units.empty() ? 1.0F : units[static_cast<size_t>(window - block.first_window)];
             sample.stddev[static_cast<size_t>(s * sample.windows + window)] =
                 stddev[static_cast<size_t>((window - block.first_window) * sample.series + s)];
             for (int64_t step = 0; step < sample.horizon; ++step, ++i)
@@ -219,8 +236,8 @@ std::optional<metrics::Calibration> calibrate_blocks(
                 const auto wider = static_cast<size_t>(interval) + 1;
                 const float lower = sample.shared_forecast ? values[i] : values[i * count + middle - wider];
                 const float upper = sample.shared_forecast ? values[i] : values[i * count + middle + wider];
-                sample.below[at] = known ? lower - truth[i] : std::numeric_limits<float>::quiet_NaN();
-                sample.above[at] = known ? truth[i] - upper : std::numeric_limits<float>::quiet_NaN();
+                sample.below[at] = known ? (lower - truth[i]) / unit : std::numeric_limits<float>::quiet_NaN();
+                sample.above[at] = known ? (truth[i] - upper) / unit : std::numeric_limits<float>::quiet_NaN();
               }
           }
       },

@@ -28,6 +28,8 @@ struct ForecastBlock {
   at::Tensor forecast;                        // [B, S, H]; median of quantile models
   at::Tensor quantiles;                       // [B, S, H, Q]; undefined for point models
   at::Tensor first_step;                      // [B] int64
+  /// [B] float32: factors of the margins of each window, such as for a series with few rows; undefined: 1.
+  at::Tensor widening;
 
   int64_t windows() const { return past.size(0); }
 };

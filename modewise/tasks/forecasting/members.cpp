@@ -35,7 +35,7 @@ struct ForecastContract {
   int64_t horizon;
   bool quantiles;
   std::vector<double> levels;
-  std::vector<std::string> known, calendar;
+  std::vector<std::string> known, calendar, statics;
   std::string calendar_code;
 
   explicit ForecastContract(const ForecastConfig& config)
@@ -44,6 +44,7 @@ struct ForecastContract {
         levels(config.forecast.probabilistic() ? config.forecast.quantiles : std::vector<double>()),
         known(config.data.known),
         calendar(config.data.calendar),
+        statics(config.data.statics),
         calendar_code(config.data.calendar_code) {}
   bool operator==(const ForecastContract&) const = default;
 };
@@ -92,6 +93,7 @@ void take_members(ForecastConfig& config) {
       config.data.known = of_run.data.known;
       config.data.calendar = of_run.data.calendar;
       config.data.calendar_code = of_run.data.calendar_code;
+      config.data.statics = of_run.data.statics;
       config.data.split_windows = of_run.data.split_windows;
       config.forecast.horizon = of_run.forecast.horizon;
       config.forecast.horizons = of_run.forecast.horizons;

@@ -62,6 +62,12 @@ std::vector<Candidate> panel_candidates(const ForecastConfig& given) {
     train("hot-long", "hot", {"model.width=16", "model.hidden=64", reads(2 * lookback)});
     train("nlinear-short", "nlinear", {reads(std::max<int64_t>(season + 1, 4))});
   }
+  // With covariates, only models that use them are candidates.
+  if (!config.data.known.empty() || !config.data.calendar.empty() || !config.data.statics.empty())
+    std::erase_if(all, [](const Candidate& candidate) {
+      const std::string name = candidate.settings.front().substr(std::string_view("model.name=").size());
+      return !models::uses_future_covariates(models::row_of(models::forecasters(), name));
+    });
   return all;
 }
 

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/nn/layers/evaluation_mode.h"
@@ -71,8 +72,12 @@ at::Tensor local_output(const PanelForecaster& by, const PanelModel& of, const d
     std::copy_n(all.begin() + window.series * width, width, tensor.mutable_data_ptr<double>());
     return tensor;
   };
-  model->fit(
-      {values, observed, scale(by.scaler.mean), scale(by.scaler.stddev), 0, window.origin, {}, {}, {}});
+  try {
+    model->fit(
+        {values, observed, scale(by.scaler.mean), scale(by.scaler.stddev), 0, window.origin, {}, {}, {}});
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: series '{}': {}", by.panel->source, by.panel->name(window.series), error.what());
+  }
   models::ForecastInput input{values.unsqueeze(0), observed.defined() ? observed.unsqueeze(0) : observed,
                               at::full({1}, by.panel->starts[static_cast<size_t>(window.series)], at::kLong)};
   return model->forward(input).squeeze(0).to(at::kFloat).contiguous();
@@ -130,6 +135,9 @@ ForecastBlock block_of(const PanelForecaster& by, std::span<const data::PanelWin
   block.past_observed = batch.past_observed;
   block.future_observed = batch.future_observed;
   block.first_step = batch.first_step;
+  block.widening = at::empty({std::ssize(windows)}, at::kFloat);
+  for (size_t i = 0; i < windows.size(); ++i)
+    block.widening.mutable_data_ptr<float>()[i] = static_cast<float>(interval_widening(windows[i].origin));
   if (const int64_t quantiles = by.model->shape().quantiles; quantiles > 0) {
     block.quantiles = output.contiguous();
     block.forecast = block.quantiles.select(-1, quantiles / 2).contiguous();
@@ -182,7 +190,14 @@ int64_t season_of(const ForecastConfig& config, const data::Panel& panel) {
   return config.model.period > 0 ? config.model.period : season_of(panel.clock);
 }
 
-models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variables) {
+double interval_widening(int64_t rows) {
+  // Fisher's expansion of t_ν(0.975) / t_∞(0.975) in 1/ν (Abramowitz and Stegun 26.7.5).
+  const auto n = static_cast<double>(std::max<int64_t>(rows, 1));
+  const double x = 1 / std::max(n - 1, 1.0);
+  return std::sqrt(1 + 1 / n) * (1 + x * (1.2104 + x * (1.4402 + x * (1.3041 + x * 0.8117))));
+}
+
+models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variables, int64_t features) {
   models::ForecastShape shape;
   shape.series = {variables};
   shape.ordered = {false};
@@ -190,6 +205,7 @@ models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variable
   shape.horizon = config.forecast.longest();
   shape.quantiles = config.forecast.probabilistic() ? std::ssize(config.forecast.quantiles) : 0;
   shape.missing = true;
+  shape.known = features;
   if (config.forecast.probabilistic()) shape.levels = config.forecast.quantiles;
   return shape;
 }
@@ -289,6 +305,10 @@ PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedF
   std::vector<data::PanelWindow> windows;
   for (int64_t s = 0; s < panel.series(); ++s) windows.push_back({s, panel.rows(s)});
   const auto levels = std::ssize(result.levels);
+  const auto cells = windows.size() * static_cast<size_t>(width * result.steps);
+  result.values.reserve(cells);
+  result.quantiles.reserve(cells * result.levels.size());
+  Progress progress("forecasting", panel.series(), "series");
   forecaster.stream(windows, [&](const ForecastBlock& block) {
     const std::vector<float> quantiles = calibrated.quantiles(block);
     const std::span<const float> values = floats(block.forecast);
@@ -301,7 +321,9 @@ PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedF
             result.quantiles.push_back(
                 forecaster.to_units(quantiles[static_cast<size_t>(at * levels + level)], series, v));
         }
+    progress.update(block.first_window + block.windows());
   });
+  progress.finish();
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/progress.h"
+#include "modewise/data/forecasting/calendar.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/models/forecasting/cost.h"
 #include "modewise/report/table.h"
@@ -99,18 +100,7 @@ class PanelTask final : public WindowTask {
 
 /// Removes the rows from `rows` of each series on.
 data::Panel first_rows(const data::Panel& panel, std::span<const int64_t> rows) {
-  data::Panel cut = panel;
-  std::vector<at::Tensor> values, observed;
-  cut.offsets.assign(1, 0);
-  for (int64_t s = 0; s < panel.series(); ++s) {
-    const int64_t first = panel.offsets[static_cast<size_t>(s)], count = rows[static_cast<size_t>(s)];
-    values.push_back(panel.values.narrow(0, first, count));
-    if (panel.observed.defined()) observed.push_back(panel.observed.narrow(0, first, count));
-    cut.offsets.push_back(cut.offsets.back() + count);
-  }
-  cut.values = at::cat(values);
-  if (panel.observed.defined()) cut.observed = at::cat(observed);
-  return cut;
+  return data::head_rows(panel, rows);
 }
 
 std::string panel_text(const data::Panel& panel) {
@@ -217,10 +207,6 @@ data::Panel PanelRun::load_panel(const std::string& path) const {
 
 void PanelRun::load(const DataRequest& request) {
   if (request.training) {
-    require(
-        config.data.known.empty() && config.data.calendar.empty(), ErrorKind::config,
-        "panels have no future covariates yet: data.future_covariates and data.calendar must be empty, or "
-        "data.panel = no");
     refuse_settings(config);
     take_members(config);
   }
@@ -241,8 +227,13 @@ void PanelRun::load(const DataRequest& request) {
     variables_ = panel.layout.values;
     step_ = panel.clock.step;
     months_ = panel.clock.months;
+    encodings_ = data::encodings_of(panel.statics, panel.source);
+    known_gaps_ = data::known_has_gaps(panel);
   }
   splits = splits_of(config, panel);
+  require(!request.training || !splits.validation.empty(), ErrorKind::data,
+          "{}: all {} series are too short for a validation window of {} rows and a test window after it",
+          panel.source, panel.series(), config.forecast.longest());
   if (request.training && !config.train.test) {
     std::vector<int64_t> rows = all_rows(panel);
     for (const data::PanelWindow& window : splits.test)
@@ -265,11 +256,17 @@ Json PanelRun::describe() const {
           {"rows", panel.offsets.back()},
           {"variables", variables_},
           {"id", panel.layout.id},
+          {"ahead", {{"features", features()}, {"modes", 0}, {"missing", known_gaps_}}},
+          {"static_covariates", data::to_json(encodings_)},
           {"time", {{"dated", panel.clock.dated}, {"step", step_}, {"months", months_}}}};
 }
 
 void PanelRun::restore(const Json& json, const std::string& /*file*/) {
   variables_ = json.at("variables").get<std::vector<std::string>>();
+  if (json.contains("ahead")) {
+    known_gaps_ = json.at("ahead").at("missing");
+    encodings_ = data::encodings_from_json(json.at("static_covariates"));
+  }
   training = json.value("training", "");
   step_ = json.at("time").at("step");
   months_ = json.at("time").at("months");
@@ -286,7 +283,7 @@ void PanelRun::announce() {
 }
 
 void PanelRun::make_model(Purpose purpose) {
-  const models::ForecastShape shape = panel_shape(config, std::ssize(variables_));
+  const models::ForecastShape shape = panel_shape(config, std::ssize(variables_), features());
   models::validate(config.model, shape);
   model = models::make_forecaster(config.model, shape, static_cast<uint64_t>(config.train.seed));
   if (dynamic_cast<models::EnsembleForecaster*>(model.get()) != nullptr)
@@ -315,7 +312,26 @@ void PanelRun::fit() {
 }
 
 nn::ModelCost PanelRun::cost() const {
-  return models::forecaster_cost(config.model, panel_shape(config, std::ssize(variables_)));
+  return models::forecaster_cost(config.model, panel_shape(config, std::ssize(variables_), features()));
+}
+
+int64_t PanelRun::features() const {
+  data::TimeAxis clock;  // of the training's time step
+  clock.dated = step_ != 0 || months_ != 0;
+  clock.step = step_;
+  clock.months = months_;
+  int64_t features = std::ssize(config.data.known) * (known_gaps_ ? 2 : 1) +
+                     data::calendar_width(config.data, clock);
+  for (const data::StaticEncoding& encoding : encodings_) features += encoding.features();
+  return features;
+}
+
+data::PanelScaler PanelRun::scaler(const data::Panel& of, std::span<const int64_t> rows) const {
+  data::PanelScaler scaler = data::PanelScaler::fit(of, rows);
+  if (features() > 0)
+    scaler.covariates = std::make_shared<const data::PanelCovariates>(
+        data::make_covariates(of, config.data, encodings_, known_gaps_, config.window().horizon));
+  return scaler;
 }
 
 std::unique_ptr<train::ModuleTask> PanelRun::task() {
@@ -323,7 +339,7 @@ std::unique_ptr<train::ModuleTask> PanelRun::task() {
 }
 
 PanelForecaster PanelRun::forecaster(const data::Panel& of, std::span<const int64_t> fitted) const {
-  PanelForecaster by{model.get(), &config, &of, data::PanelScaler::fit(of, fitted), all_rows(of)};
+  PanelForecaster by{model.get(), &config, &of, scaler(of, fitted), all_rows(of)};
   if (auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(model.get())) {
     const std::vector<double> weights = ensemble->weights();
     for (size_t i = 0; i < weights.size(); ++i)
@@ -405,10 +421,20 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
 void PanelRun::finish(Json& metrics) {
   const std::vector<data::PanelWindow>& windows = splits.validation;
   if (!windows.empty()) {
+    Progress progress("calibrating", std::ssize(windows), "windows");
     const PanelForecaster by = forecaster();
     calibration = calibrate_blocks(
         model->shape(), config, std::ssize(windows),
-        [&](const BlockVisitor& visit, int64_t stride) { by.stream(windows, visit, stride); });
+        [&](const BlockVisitor& visit, int64_t stride) {
+          by.stream(
+              windows,
+              [&](const ForecastBlock& block) {
+                visit(block);
+                progress.update((block.first_window + block.windows()) * stride);
+              },
+              stride);
+        });
+    progress.finish();
   }
   if (Json members = members_json(*model, config); !members.is_null())
     metrics["members"] = std::move(members);

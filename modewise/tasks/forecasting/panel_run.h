@@ -61,6 +61,9 @@ class PanelRun final : public Run {
 
  private:
   void fit();
+  /// Covariates per step of the model.
+  int64_t features() const;
+  data::PanelScaler scaler(const data::Panel& of, std::span<const int64_t> rows) const;
   std::vector<int64_t> all_rows(const data::Panel& of) const;
 
   std::vector<ForecastConfig> member_configs_;  // of an ensemble
@@ -69,6 +72,8 @@ class PanelRun final : public Run {
   std::string chosen_;                  // result of choose_defaults
   std::vector<std::string> variables_;  // of the training
   int64_t step_ = 0, months_ = 0;       // time step of the training
+  std::vector<data::StaticEncoding> encodings_;
+  bool known_gaps_ = false;  // whether future covariates are missing in rows of the training
 };
 
 }  // namespace modewise::tasks

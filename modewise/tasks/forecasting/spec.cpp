@@ -13,6 +13,7 @@
 #include "modewise/tasks/forecasting/candidates.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
 #include "modewise/tasks/forecasting/members.h"
+#include "modewise/tasks/forecasting/panel_describe.h"
 #include "modewise/tasks/forecasting/panel_run.h"
 #include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/forecasting/report.h"
@@ -43,24 +44,23 @@ std::unique_ptr<Run> create(const Settings& settings) {
 }
 
 Result predict_series(const PanelRun& run, const PredictRequest& request) {
-  require(request.future.empty(), ErrorKind::usage,
-          "--future: the run is of a panel, which has no future covariates");
-  const data::Panel panel = run.load_panel(request.data);
+  data::Panel panel = run.load_panel(request.data);
   require_same_work(run.folder(), std::to_string(request.steps), data::hash_of(panel));
   if (!train::workers().is_rank_zero()) return {};
+  const int64_t horizon = run.config.window().horizon;
+  if (!request.future.empty()) data::take_future(panel, run.config.data, request.future, horizon);
+  data::require_future_covariates(panel, horizon);
   std::vector<int64_t> rows;
   for (int64_t s = 0; s < panel.series(); ++s) rows.push_back(panel.rows(s));
   const PanelForecast forecast = predict_panel(run.forecaster(panel, rows), run.calibrated(), request.steps);
   throw_if_stopped();
   const std::string file =
       wants_npz(request.out) ? to_npz(forecast, panel) : to_csv(forecast, panel, request.csv_reader);
-  Json json = to_json(forecast, panel);
-  if (request.out.empty()) return {std::move(json), file};
+  if (request.out.empty()) return {to_json(forecast, panel), file};
   write_file_atomically(request.out, file);
   spdlog::info("{}: {} rows after the last row of each of {} series of {}", request.out, forecast.steps,
                panel.series(), panel.source);
-  json["file"] = request.out;
-  return {std::move(json), ""};
+  return {{{"file", request.out}, {"steps", forecast.steps}, {"series_count", panel.series()}}, ""};
 }
 
 Result predict(Run& opened, const PredictRequest& request) {
@@ -89,7 +89,7 @@ Result describe_data(const Settings& settings) {
   require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
           "no data: give a file, or --set data.simulate=lorenz96");
   std::string reason;
-  if (data::is_panel(config.data, reason)) spdlog::info("described as one tensor: {}", reason);
+  if (data::is_panel(config.data, reason)) return describe_panel(config, reason);
   const data::Series series = data::load_series(config.data);
   print_warnings(series);
   const int64_t rows = series.rows(), train = rows * 7 / 10, test = rows * 8 / 10;

@@ -482,6 +482,25 @@ TEST(DateColumn, DecidesDotsAndDashesAsSlashes) {
   EXPECT_EQ(forward.take_dates(), (std::vector<int64_t>{at(2020, 1, 11), at(2020, 1, 12), at(2020, 2, 1)}));
 }
 
+TEST(DateColumn, ReadsRepeatedTextsAsTheFirstTime) {
+  // 20,000 rows of 30 days in two forms of offset; after 8,192 rows texts are remembered.
+  DateColumn column, ambiguous;
+  for (int row = 0; row < 20000; ++row) {
+    const int day = 1 + row % 30;
+    ASSERT_TRUE(column.add(fmt::format("2016-03-{:02}T10:00:00{}", day, day < 27 ? "+01:00" : "+02:00")));
+    ASSERT_TRUE(ambiguous.add(fmt::format("{:02}/{:02}/2016", 1 + row % 12, row < 15000 ? 1 : 13)));
+  }
+  ASSERT_TRUE(column.decide());
+  ASSERT_TRUE(ambiguous.decide());
+  const std::vector<int64_t> dates = column.take_dates(), days = ambiguous.take_dates();
+  ASSERT_EQ(dates.size(), 20000u);
+  for (int row = 0; row < 20000; ++row) {
+    const int day = 1 + row % 30;
+    ASSERT_EQ(dates[static_cast<size_t>(row)], to_seconds({2016, 3, day, day < 27 ? 9 : 8, 0, 0}));
+    ASSERT_EQ(days[static_cast<size_t>(row)], to_seconds({2016, 1 + row % 12, row < 15000 ? 1 : 13, 0, 0, 0}));
+  }
+}
+
 TEST(DateColumn, RefusesAMixOfOrders) {
   DateColumn column = column_of({"13/01/2016", "01/13/2016"});
   EXPECT_FALSE(column.decide());

@@ -1,0 +1,14 @@
+#pragma once
+// Summary of a panel for `modewise data show`.
+
+#include <string>
+
+#include "modewise/tasks/forecasting/config.h"
+#include "modewise/tasks/run/task_spec.h"
+
+namespace modewise::tasks {
+
+/// Series, rows, time step, values and splits of the panel of `config`; `reason`: why it is read as a panel.
+Result describe_panel(ForecastConfig config, const std::string& reason);
+
+}  // namespace modewise::tasks

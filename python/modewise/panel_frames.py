@@ -1,0 +1,162 @@
+"""Panels: long frames of independent series, each with its own start, end and scale, which are not laid side by side."""
+
+import dataclasses
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from modewise.errors import DataError, UsageError
+from modewise.forecast_frames import series_columns, with_levels, written_times
+from modewise.frame_kinds import Kind, pandas_of
+from modewise.frame_times import TimeStyle, first, time_column
+from modewise.frames import IDS, Columns, given_times, require_distinct_outputs, require_numbers, require_pandas, wanted_columns, without_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    import pandas
+
+MAX_TENSOR_SERIES, SHARED_DATES = 500, 0.9  # as the program's data.panel = auto
+ID, TIME = "unique_id", "ds"  # columns of the written file
+
+
+@dataclasses.dataclass
+class PanelTable:
+    """Rows of a long frame: ids as texts, times, and columns of values; a row for each series and time, in the frame's order."""
+
+    keys: "pandas.Series[Any]"  # the id of each row as text
+    times: "pandas.Series[Any]"
+    values: "pandas.DataFrame"  # columns to forecast, covariates, and static covariates
+    style: TimeStyle
+    ids: "pandas.DataFrame"  # a row for each text of `keys`, the columns of the id as given
+    freq: Any
+    indexed: "list[Hashable] | None"
+    kind: Kind
+
+    def settings(self) -> dict[str, Any]:
+        """Config keys of the written file."""
+        settings = {"data.panel": "yes", "data.header": "yes", "data.id": [ID], "data.time": [TIME]}
+        if self.freq is None:
+            return settings
+        import pandas
+
+        business = isinstance(pandas.tseries.frequencies.to_offset(self.freq), pandas.offsets.BusinessDay)
+        return settings | {"data.calendar_days": "business" if business else "all"}
+
+    def write(self, stem: pathlib.Path) -> pathlib.Path:
+        """Writes stem.csv; numbers read back to the same bits."""
+        import pandas
+
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        distinct = pandas.DatetimeIndex(self.times.unique())
+        written = written_times(distinct)
+        if (written != written.floor("s")).any():
+            raise DataError(f"frame: times finer than a second are not supported, got {written[written != written.floor('s')][0]}")
+        texts = pandas.Series(written.strftime("%Y-%m-%d %H:%M:%S"), index=distinct)
+        columns = {ID: self.keys.to_numpy(), TIME: texts.reindex(pandas.DatetimeIndex(self.times)).to_numpy()}
+        path = stem.with_name(stem.name + ".csv")
+        pandas.DataFrame(columns | {name: self.values[name].to_numpy() for name in self.values.columns}).to_csv(path, index=False)
+        return path
+
+    def forecast(self, result: dict[str, Any]) -> Any:
+        """The program's `predict --json` as a long frame with the ids and times as the given frame has them."""
+        import pandas
+
+        zone, long = getattr(self.times.dtype, "tz", None), panel_forecast(result)
+        ids, index = long.pop(ID), pandas.DatetimeIndex(long.pop(TIME))
+        if zone is not None:
+            local = self.in_local_time()
+            index = index.tz_localize(zone, ambiguous=True, nonexistent="shift_forward") if local else index.tz_localize("UTC").tz_convert(zone)
+        known = self.ids.reindex(ids)
+        for place, name in enumerate(self.ids.columns):
+            given = known[name].array if known[name].notna().all() else ids.to_numpy()
+            long.insert(place, name, given)
+        long.insert(len(self.ids.columns), TIME if self.style.name is None else self.style.name, self.style.back(index))
+        return self.kind.back(long if self.indexed is None else with_levels(long, self))
+
+    def future(self, data: Any, covariates: Sequence[str], columns: Columns) -> "PanelTable":
+        """The columns `covariates` of a frame of the rows to forecast. DataError for a missing column."""
+        ids = tuple(map(str, self.ids.columns))
+        table = panel_table(data, dataclasses.replace(columns, ids=columns.ids or ids, targets=tuple(covariates), panel="yes"))
+        if table is None:
+            raise DataError(f"future: there is no column '{ids[0]}' of ids")
+        return table
+
+    def in_local_time(self) -> bool:
+        """Whether the file has the times of the zone's clock."""
+        import pandas
+
+        distinct = pandas.DatetimeIndex(self.times.unique())
+        return bool((written_times(distinct) == distinct.tz_localize(None)).all())
+
+
+def panel_forecast(result: dict[str, Any]) -> "pandas.DataFrame":
+    """The program's `predict --json` of a panel as a long frame: unique_id, ds, each variable with its quantiles."""
+    require_pandas()
+    import pandas
+
+    parts: dict[str, dict[str, Any]] = {}
+    for series in result["series"]:
+        times = "dates" if "dates" in series else "rows"
+        part = parts.setdefault(series["name"], {ID: [series["name"]] * len(series[times]), TIME: series[times]})
+        part.update(series_columns(series["variable"], series))
+    columns: dict[str, list[Any]] = {}
+    for part in parts.values():
+        for name, values in part.items():
+            columns.setdefault(name, []).extend(values)
+    long = pandas.DataFrame(columns)
+    if "dates" in result["series"][0]:
+        long[TIME] = pandas.to_datetime(long[TIME])
+    return long
+
+
+def share_a_clock(frame: "pandas.DataFrame", ids: list[str], time: "Hashable | None") -> bool:
+    """Whether few series have nearly all times, so that they are one tensor."""
+    rows = frame.groupby(ids, observed=True).size()
+    return time is None or (len(rows) <= MAX_TENSOR_SERIES and rows.min() >= SHARED_DATES * frame[time].nunique())
+
+
+def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), statics: Sequence[str] = ()) -> PanelTable | None:
+    """The rows of a long frame that is a panel: data.panel is yes, or auto and there are more than 500 ids or one that has fewer than
+    90 % of the times. None for other frames."""
+    if columns.panel == "no":
+        return None
+    require_pandas()
+    import pandas
+
+    frame, kind = pandas_of(data)
+    frame, indexed, columns = without_levels(frame, columns)
+    names = columns.ids or next(((name,) for name in IDS if name in frame.columns), None)
+    if names is None or names == ("none",) or not set(names) <= set(frame.columns):
+        return None
+    ids = list(names)
+    if columns.panel != "yes" and not statics and share_a_clock(frame, ids, time_column(frame, columns.time, set(ids))):
+        return None
+    for name in ids:
+        if frame[name].isna().any():
+            raise DataError(f"frame: column '{name}' has no id in row {first(frame[name].isna())}")
+    keys = frame[ids].astype(str).agg(" / ".join, axis=1) if len(ids) > 1 else frame[ids[0]].astype(str)
+    found = frame[ids].set_axis(keys.to_numpy(), axis=0)[~keys.duplicated().to_numpy()]
+    if len(frame[ids].drop_duplicates()) > len(found):
+        raise DataError(f"frame: different ids of '{', '.join(ids)}' are written alike: make them of one type")
+    time = time_column(frame, columns.time, set(ids))
+    if time is None:
+        raise DataError(f"frame: a panel (with '{ids[0]}') needs the column 'ds' of times, got {', '.join(map(str, frame.columns))}")
+    times, style = given_times(frame, time, columns)
+    if not pandas.api.types.is_datetime64_any_dtype(times):
+        if columns.panel != "yes":
+            return None
+        raise UsageError(f"frame: the times of a panel must be dates, '{time}' holds row numbers: give dates, or settings={{'data.panel': 'no'}} for one tensor")
+    if times.isna().any():
+        raise DataError(f"frame: column '{time}' has no time in row {first(times.isna())}")
+    twice = pandas.DataFrame({"key": keys.to_numpy(), "time": times.to_numpy()}).duplicated()
+    if twice.any():
+        raise DataError(f"frame: series '{keys.iloc[first(twice)]}' has two rows at {times.iloc[first(twice)]}")
+    named = frame.rename(columns=str)
+    for name in statics:
+        if name not in named.columns:
+            raise DataError(f"frame: there is no column '{name}' of static covariates (there are {', '.join(named.columns)})")
+    variables = wanted_columns(named, [*map(str, ids), str(time), *statics], columns, covariates)
+    require_distinct_outputs(variables)
+    values = pandas.concat([require_numbers(named, variables), named[list(statics)]], axis=1)
+    return PanelTable(keys, times, values, style, found, columns.freq, indexed, kind)

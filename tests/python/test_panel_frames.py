@@ -1,0 +1,136 @@
+"""Panels in Python: long frames with ids into Forecaster, forecasts as long frames, loaded runs."""
+import io
+import json
+
+import numpy as np
+import pandas
+import pytest
+
+from cli_helpers import ok
+
+modewise = pytest.importorskip("modewise")
+from modewise.errors import DataError, UsageError  # noqa: E402
+
+H = 4
+PANEL = {"data.panel": "yes", "output.report": False}
+
+
+def made(count=12, freq="MS", seed=1):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for i in range(count):
+        rows = int(rng.integers(20, 60))
+        days = pandas.date_range(f"{2000 + i}-01-01", periods=rows, freq=freq)
+        parts.append(pandas.DataFrame({"unique_id": 100 - i, "ds": days, "y": 10.0 ** rng.uniform(0, 4) * (5 + rng.normal(size=rows))}))
+    return pandas.concat(parts, ignore_index=True)
+
+
+def fitted(frame, tmp_path, model="theta", **more):
+    settings = PANEL | more.pop("settings", {})
+    return modewise.Forecaster(model, horizon=H, settings=settings, run=tmp_path / "run", threads=1, verbosity=-1, **more).fit(frame)
+
+
+def test_a_long_frame_is_fitted_and_forecast_as_a_panel(tmp_path):
+    frame = made()
+    forecast = fitted(frame, tmp_path).predict(level=95)
+    assert forecast.columns.tolist() == ["unique_id", "ds", "y", "y_q0.025", "y_q0.975"]
+    assert forecast.dtypes[["unique_id", "ds"]].tolist() == frame.dtypes[["unique_id", "ds"]].tolist()
+    assert forecast.unique_id.tolist() == np.repeat(frame.unique_id.unique(), H).tolist()
+    for name, mine in forecast.groupby("unique_id"):
+        assert mine.ds.tolist() == pandas.date_range(frame.ds[frame.unique_id == name].max(), periods=H + 1, freq="MS")[1:].tolist()
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    ok("train", "forecast", tmp_path / "p.csv", "--horizon", H, "--model", "theta", "--set", "data.panel=yes", "--out", tmp_path / "program", "--set", "output.report=false")
+    table = pandas.read_csv(io.StringIO(ok("predict", tmp_path / "program").stdout))
+    assert forecast.y.to_numpy() == pytest.approx(table.y.to_numpy(), rel=1e-6)
+
+
+def test_times_and_ids_come_back_as_they_came(tmp_path):
+    frame = made(count=3, freq="D")
+    texts = frame.assign(unique_id=frame.unique_id.map("id-{}".format).astype("category"), ds=frame.ds.dt.strftime("%d.%m.%Y"))
+    forecast = fitted(texts, tmp_path / "texts").predict()
+    last = frame[frame.unique_id == 100].ds.max()
+    assert forecast.ds.iloc[0] == (last + pandas.Timedelta(days=1)).strftime("%d.%m.%Y") and forecast.unique_id.iloc[0] == "id-100"
+    zoned = frame.assign(ds=frame.ds.dt.tz_localize("Europe/Berlin"))
+    forecast = fitted(zoned, tmp_path / "zoned").predict()
+    assert forecast.ds.iloc[0] == (last + pandas.Timedelta(days=1)).tz_localize("Europe/Berlin")
+    indexed = fitted(frame.set_index(["unique_id", "ds"]), tmp_path / "indexed").predict()
+    assert indexed.index.names == ["unique_id", "ds"] and indexed.index[0] == (100, last + pandas.Timedelta(days=1))
+    two = frame.assign(store=frame.unique_id % 2, item=frame.unique_id).drop(columns="unique_id")
+    forecast = modewise.Forecaster("repeat", horizon=H, settings=PANEL, run=tmp_path / "two", verbosity=-1).fit(two, id_col=["store", "item"], target_cols="y").predict()
+    assert forecast[["store", "item"]].drop_duplicates().to_numpy().tolist() == [[0, 100], [1, 99], [0, 98]]
+
+
+def test_ids_that_training_has_not_seen(tmp_path):
+    forecaster = fitted(made(), tmp_path, "dlinear", epochs=2)
+    other = made(count=3, seed=8)
+    other["unique_id"] += 1000
+    forecast = forecaster.predict(data=other)
+    assert forecast.unique_id.unique().tolist() == [1100, 1099, 1098] and np.isfinite(forecast.y).all()
+
+
+def test_covariates_of_frames(tmp_path):
+    frame = made(count=6, freq="D")
+    frame["promo"] = (frame.index % 3 == 0).astype(float)
+    frame["kind"] = np.where(frame.unique_id % 2 == 0, "even", "odd")
+    frame.y *= 1 + frame.promo
+    settings = {"data.static_covariates": ["kind"]}
+    forecaster = fitted(frame, tmp_path, "tide", epochs=2, future_covariates=["promo"], settings=settings)
+    assert json.loads((tmp_path / "run" / "data.json").read_text())["ahead"]["features"] == 3
+    ahead = pandas.concat([pandas.DataFrame({"unique_id": name, "ds": pandas.date_range(mine.ds.max(), periods=H + 1)[1:], "promo": 1.0})
+                           for name, mine in frame.groupby("unique_id")])  # fmt: skip
+    forecast = forecaster.predict(future=ahead)
+    assert forecast.columns[2] == "y" and len(forecast) == 6 * H
+    with pytest.raises(DataError, match="'promo' of series '100' is missing"):
+        forecaster.predict()
+
+
+def test_frames_of_one_clock_stay_tensors_and_many_ids_are_a_panel(tmp_path):
+    wide = pandas.DataFrame({"unique_id": np.repeat(list("ab"), 40), "ds": list(pandas.date_range("2020-01-01", periods=40)) * 2, "y": np.arange(80.0)})
+    forecaster = modewise.Forecaster("repeat", horizon=H, run=tmp_path / "tensor", settings={"output.report": False}, verbosity=-1).fit(wide)
+    assert "panel" not in json.loads((tmp_path / "tensor" / "data.json").read_text()) and len(forecaster.predict()) == 2 * H
+    uneven = pandas.concat([wide, wide[wide.unique_id == "b"].iloc[10:].assign(unique_id="c")])
+    modewise.Forecaster("repeat", horizon=H, run=tmp_path / "uneven", settings={"output.report": False}, verbosity=-1).fit(uneven)
+    assert json.loads((tmp_path / "uneven" / "data.json").read_text())["panel"]
+    counted = modewise.Forecaster("repeat", horizon=H, run=tmp_path / "counted", settings={"output.report": False}, verbosity=-1).fit(uneven.assign(ds=uneven.groupby("unique_id").cumcount()))
+    assert len(counted.predict()) == 3 * H and "panel" not in json.loads((tmp_path / "counted" / "data.json").read_text())
+    many = pandas.DataFrame({"unique_id": np.repeat(np.arange(501), 12), "ds": list(pandas.date_range("2020-01-01", periods=12)) * 501, "y": np.arange(501 * 12.0)})
+    for panel, expected in (("auto", True), ("no", None)):
+        settings = {"output.report": False} | ({} if panel == "auto" else {"data.panel": panel})
+        modewise.Forecaster("repeat", horizon=2, lookback=2, run=tmp_path / panel, settings=settings, verbosity=-1).fit(many)
+        assert json.loads((tmp_path / panel / "data.json").read_text()).get("panel") == expected
+
+
+@pytest.mark.parametrize("edit, kind, words", [
+    (lambda frame: frame.assign(ds=range(len(frame))), UsageError, "the times of a panel must be dates"),
+    (lambda frame: pandas.concat([frame, frame.iloc[[0]]]), DataError, "series '100' has two rows at 2000-01-01"),
+    (lambda frame: frame.assign(unique_id=["12" if i % 2 else 12 for i in range(len(frame))]), DataError, "written alike"),
+    (lambda frame: frame.assign(unique_id=frame.unique_id.astype("float").where(frame.index != 3)), DataError, "no id in row 3"),
+])
+def test_bad_frames(edit, kind, words, tmp_path):
+    with pytest.raises(kind, match=words):
+        fitted(edit(made(count=3)), tmp_path)
+
+
+@pytest.mark.parametrize("loss", ["mae", "quantile"])
+def test_a_loaded_run_forecasts_a_series_as_the_program_does(loss, tmp_path):
+    frame = made()
+    forecaster = fitted(frame, tmp_path, "dlinear", epochs=3, loss=loss)
+    expected, loaded = forecaster.predict(), modewise.load(tmp_path / "run")
+    assert loaded.names == ["y"]
+    for name in (100, 95):
+        mine = expected[expected.unique_id == name]
+        for values in (frame[frame.unique_id == name][["y"]].to_numpy(),):
+            result = loaded.predict(values)
+            assert result.values[0] == pytest.approx(mine.y.to_numpy(), rel=1e-5)
+            columns = [column for column in mine.columns if column.startswith("y_q")]
+            assert result.quantiles[0] == pytest.approx(mine[columns].to_numpy(), rel=1e-5)
+    assert np.isfinite(loaded.predict(np.array([[3.0], [4.0]])).values).all()
+    with pytest.raises(DataError, match=r"\[T, 1\]"):
+        loaded.predict(np.zeros((4, 2)))
+
+
+def test_a_run_of_the_program_is_opened(tmp_path):
+    made().to_csv(tmp_path / "p.csv", index=False)
+    ok("train", "forecast", tmp_path / "p.csv", "--horizon", H, "--model", "dlinear", "--epochs", 2, "--set", "data.panel=yes", "--out", tmp_path / "run")
+    forecast = modewise.Forecaster.from_run(tmp_path / "run").predict()
+    assert forecast.columns.tolist()[:3] == ["unique_id", "ds", "y"] and len(forecast) == 12 * H
