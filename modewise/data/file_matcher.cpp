@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "modewise/core/counted.h"
+
 namespace modewise::data {
 namespace {
 
@@ -80,10 +82,11 @@ std::vector<size_t> FileMatcher::find(const std::string& written) const {
   return {};
 }
 
-std::string with_examples(const std::string& what, const std::vector<std::string>& names) {
+std::string with_examples(std::string_view noun, const std::string& rest,
+                          const std::vector<std::string>& names) {
   constexpr size_t kShown = 3;
   const auto shown = std::span(names).first(std::min(names.size(), kShown));
-  return fmt::format("{} {}: {}{}", names.size(), what, fmt::join(shown, ", "),
+  return fmt::format("{}{}: {}{}", counted(names.size(), noun), rest, fmt::join(shown, ", "),
                      names.size() > kShown ? ", …" : "");
 }
 

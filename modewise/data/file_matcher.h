@@ -28,7 +28,9 @@ class FileMatcher {
   Index paths_, ends_, folders_, numbers_;
 };
 
-/// "3 rows of labels.csv have no file: a, b, c" or "… a, b, c, …": a count and the first three.
-std::string with_examples(const std::string& what, const std::vector<std::string>& names);
+/// "2 rows of labels.csv without a file: a, b" for `noun` row, or "… a, b, c, …": a count and the first
+/// three.
+std::string with_examples(std::string_view noun, const std::string& rest,
+                          const std::vector<std::string>& names);
 
 }  // namespace modewise::data

@@ -47,9 +47,9 @@ TEST(FileMatcher, TakesFoldersAndNumbersWithoutLeadingZeros) {
 }
 
 TEST(FileMatcher, CountsAndShowsThree) {
-  EXPECT_EQ(with_examples("rows", {"a"}), "1 rows: a");
-  EXPECT_EQ(with_examples("rows", {"a", "b", "c"}), "3 rows: a, b, c");
-  EXPECT_EQ(with_examples("rows", {"a", "b", "c", "d"}), "4 rows: a, b, c, …");
+  EXPECT_EQ(with_examples("row", " of f.csv", {"a"}), "1 row of f.csv: a");
+  EXPECT_EQ(with_examples("row", "", {"a", "b", "c"}), "3 rows: a, b, c");
+  EXPECT_EQ(with_examples("row", "", {"a", "b", "c", "d"}), "4 rows: a, b, c, …");
 }
 
 }  // namespace

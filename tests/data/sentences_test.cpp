@@ -57,7 +57,7 @@ TEST(CaseSentences, OfOtherCasesForATrainedModel) {
       load_samples(file, "none", {{"a", "b"}, variables, length, padded, {}});
     });
   };
-  EXPECT_EQ(refused(7, 3, true), file + ": series of 1 dimensions, but the run was trained on 7");
+  EXPECT_EQ(refused(7, 3, true), file + ": series of 1 dimension, but the run was trained on 7");
   EXPECT_EQ(
       refused(1, 2, true),
       file +

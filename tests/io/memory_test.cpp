@@ -81,6 +81,8 @@ TEST(Memory, IsBoundedForTables) {
   const size_t size = kLarge;
   expect_bounded(parse_table, "date,a,b,c\n" + repeated("2016-07-01 00:00:00,1.25,-3.5,0.75\n", size),
                  "numbers");
+  expect_bounded(parse_table, repeated("1,2,3\n", size), "digits");
+  expect_bounded(parse_table, repeated("0.5,-2,.1\n", size), "short decimals");
   expect_bounded(parse_table, "wd,x\n" + repeated("NNW,12.5\n", size), "text");
   expect_bounded(parse_table, "t\n" + repeated("ab\n", size), "short text");
   expect_bounded(parse_table, repeated(",", size), "commas");
@@ -103,6 +105,7 @@ TEST(Memory, IsBoundedForTables) {
 TEST(Memory, IsBoundedForMatrices) {
   const size_t size = kLarge;
   expect_bounded(parse_matrix, repeated("0.7855,1.611,0.861698\n", size), "numbers");
+  expect_bounded(parse_matrix, repeated("1 2 3\n", size), "digits");
   expect_bounded(parse_matrix, repeated("1.5\t", size), "one row");
   expect_bounded(parse_matrix, repeated("\n", size), "line ends");
   expect_bounded(parse_matrix, "1,2\n" + repeated("\n", size), "line ends after a row");

@@ -170,7 +170,7 @@ BAD = [
     ('[{"image_id": 1, "caption": "a"}]', "this file is a list, like results"),
     ('{"images": [{"id": 1, "file_name": "1.png"}], "annotations": [{"image_id": 2, "caption": "a"}]}',
      "annotations[0] refers to image 2, which is not in \"images\""),
-    ('{"images": [{"id": 1, "file_name": "9.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "1 of 1 images are not in"),
+    ('{"images": [{"id": 1, "file_name": "9.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "1 image of 1 not in"),
     ('{"images": [{"id": 1, "file_name": "1.png"}], "annotations": [{"image_id": 1, "caption": " . "}]}',
      "there is no image with a caption"),
     ('{"images": [{"id": 1, "file_name": "broken.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "expected a PNG or JPEG image"),

@@ -110,7 +110,7 @@ def test_refuses_what_does_not_fit(run, folder, tmp_path):
             (["--attention", "window", "--set", "model.attention.order=1"], 'attention.order has no effect with attention.type = "window"')]:
         fails(78, sentence, arguments=["train", "classify-series", "--data", folder, *small, *settings])
     (tmp_path / "bad.ts").write_text("@classLabel true a b\n@data\n1,2:3:a\n")
-    fails(65, "bad.ts:3: dimension 2 has 1 values", arguments=["train", "classify-series", "--train", tmp_path / "bad.ts", "--test", unlabelled])
+    fails(65, "bad.ts:3: dimension 2 has 1 value", arguments=["train", "classify-series", "--train", tmp_path / "bad.ts", "--test", unlabelled])
 
 
 def test_data_show_and_protocols(folder):

@@ -86,9 +86,9 @@ def test_the_page_has_an_example_of_each_form():
 
 
 def test_a_list_is_refused_where_it_is_strict(folders):
-    fails(65, "1 rows of ", "listed-scans: p7 (data.strict)",
+    fails(65, "1 row of ", "listed-scans: p7 (data.strict)",
           arguments=["data", "show", "listed-scans", "--set", "data.strict=true"], cwd=folders)
-    fails(65, "1 of 5 images are not in ", "album: 6.png (image 6) (data.strict)",
+    fails(65, "1 image of 5 not in ", "album: 6.png (image 6) (data.strict)",
           arguments=["data", "show", "album/captions.json", "--set", "data.images=album", "--set", "data.strict=true"], cwd=folders)
 
 

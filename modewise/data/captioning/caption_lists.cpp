@@ -170,7 +170,7 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, Cap
   }
   const std::string lost =
       path + ": " +
-      with_examples(fmt::format("of {} images are not in {}", read.images.size(), folder.path()), missing);
+      with_examples("image", fmt::format(" of {} not in {}", read.images.size(), folder.path()), missing);
   require(missing.empty() || (!config.strict && missing.size() < read.images.size()), ErrorKind::data, "{}{}",
           lost, config.strict ? " (data.strict)" : "");
   require(!added.empty(), ErrorKind::data, "{}: there is no image with a caption", path);

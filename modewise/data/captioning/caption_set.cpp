@@ -42,7 +42,7 @@ void note_unnamed(CaptionSet& set, CaptionFolder& folder, const std::string& cap
   const std::vector<std::string> unnamed = folder.unnamed();
   if (unnamed.empty()) return;
   const std::string text =
-      with_examples(fmt::format("images of {} are not in {}", folder.path(), captions), unnamed);
+      with_examples("image", fmt::format(" of {} not in {}", folder.path(), captions), unnamed);
   require(!strict, ErrorKind::data, "{} (data.strict)", text);
   set.notes.push_back(text);
 }

@@ -271,7 +271,8 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastData
   }
   std::vector<size_t> variables;
   const NameIndex places(header);
-  for (const std::string& name : like.series.modes[0].labels) {  // all present: compared above, or named in the config
+  for (const std::string& name :
+       like.series.modes[0].labels) {  // all present: compared above, or named in the config
     const size_t at = *places.find(name);
     const io::CsvColumn& column = table.columns[at];
     require(column.kind == io::CsvColumn::number || is_empty(column), ErrorKind::data,
@@ -288,7 +289,8 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastData
 void choose_values(SeriesTable& read) {
   const io::CsvTable& table = read.table;
   const std::vector<std::string> of_clock = std::exchange(read.notes, table.notes);
-  if (!table.suspect_row.empty()) read.warnings.push_back(header_warning(table.had_header, table.suspect_row));
+  if (!table.suspect_row.empty())
+    read.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(read.time)) read.warnings.push_back(std::move(warning));
   read.notes.insert(read.notes.end(), read.time.notes.begin(), read.time.notes.end());
   read.values = variable_columns(read);
@@ -411,8 +413,8 @@ std::optional<TableIds> ids_as_written(SeriesTable& read, const ForecastDataConf
   return ids;
 }
 
-/// Finds the local clock and the series ids. The table counts as one series first: a column of zones is not an
-/// id.
+/// Finds the local clock and the series ids. The table counts as one series first: a column of zones is not
+/// an id.
 void find_series(SeriesTable& read, const ForecastDataConfig& asked) {
   std::vector<int64_t> dates = follow_clock(read);
   if (std::optional<TableIds> ids = ids_as_written(read, asked)) {

@@ -229,7 +229,8 @@ Series read_folder_series(const ForecastDataConfig& asked) {
   series.decimal = first.series.decimal;
   series.categories = config.words;
   series.time_columns = first.series.time_columns;
-  series.place = [places = std::move(places), width = std::ssize(first.series.modes[0].labels)](int64_t row, int64_t index) {
+  series.place = [places = std::move(places), width = std::ssize(first.series.modes[0].labels)](
+                     int64_t row, int64_t index) {
     return places[static_cast<size_t>(index / width)](row, index % width);
   };
   const std::string left_out = fmt::format("column '{}' holds text and is dropped", naming.column);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/fill_values.h"
@@ -128,9 +129,9 @@ void warn_of_fills(Series& series, const FillValues& fills) {
   for (const FillValues::Found& fill : fills.found()) {
     const std::string value = fill_text(fill.value);
     series.warnings.push_back(
-        fmt::format("{} cell{} hold{} {}, which usually stands for a missing value, the first at {}: "
+        fmt::format("{} hold{} {}, which usually stands for a missing value, the first at {}: "
                     "data.missing_values={} treats them as missing",
-                    fill.count, fill.count == 1 ? "" : "s", fill.count == 1 ? "s" : "", value,
+                    counted(fill.count, "cell"), fill.count == 1 ? "s" : "", value,
                     series.where(fill.first / width, fill.first % width), value));
   }
 }
@@ -157,12 +158,11 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
     values.set(i, std::numeric_limits<double>::quiet_NaN());
   }
   warn_of_fills(series, fills);
-  const auto plural = [](int64_t count) { return count == 1 ? "" : "s"; };
   if (infinite > 0)
-    series.notes.push_back(fmt::format("{} infinite cell{} treated as missing", infinite, plural(infinite)));
+    series.notes.push_back(fmt::format("{} treated as missing", counted(infinite, "infinite cell")));
   if (marked > 0)
-    series.notes.push_back(fmt::format("{} cell{} of {} treated as missing", marked, plural(marked),
-                                       fmt::join(sentinels, " or ")));
+    series.notes.push_back(
+        fmt::format("{} of {} treated as missing", counted(marked, "cell"), fmt::join(sentinels, " or ")));
   require(missing < cells, ErrorKind::data, "{}: every cell is missing", series.source);
   if (missing == 0) return;
   series.observed = at::empty(series.values.sizes(), at::kBool);

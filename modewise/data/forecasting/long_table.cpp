@@ -371,8 +371,9 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
   require(!time.columns.empty(), ErrorKind::data,
           "{}: data.id needs rows with dates, but no column holds dates", table.source);
   require(config.follows || static_cast<int64_t>(ids->labels.size()) < table.rows, ErrorKind::data,
-          "{}: each of the {} rows is its own series with {} as series id; data.id = none reads one series",
-          table.source, table.rows, table.columns[ids->columns[0]].name);
+          "{}: {} is its own series with {} as series id; data.id = none reads one series", table.source,
+          table.rows == 1 ? "its row" : fmt::format("each of the {} rows", table.rows),
+          table.columns[ids->columns[0]].name);
   return ids;
 }
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/random.h"
@@ -92,7 +93,8 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsO
          count > shown ? " …" : "");
   }
   if (filled > 0)
-    panel.notes.push_back(fmt::format("{} missing rows within the series are filled as missing", filled));
+    panel.notes.push_back(fmt::format("{} within the series {} filled as missing",
+                                      counted(filled, "missing row"), is_or_are(filled)));
   return places;
 }
 
@@ -214,8 +216,8 @@ PanelSplits split_panel(const Panel& panel, int64_t horizon, int64_t windows, in
     short_series += !validation;
   }
   if (short_series > 0)
-    splits.rule +=
-        fmt::format(" ({} of {} series are too short for a validation window)", short_series, panel.series());
+    splits.rule += fmt::format(" ({} of {} series {} too short for a validation window)", short_series,
+                               panel.series(), is_or_are(short_series));
   return splits;
 }
 

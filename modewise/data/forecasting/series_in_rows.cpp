@@ -9,6 +9,7 @@
 #include <limits>
 #include <set>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/sources.h"
@@ -256,8 +257,8 @@ Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOption
             label.empty() ? "one has an empty label" : fmt::format("'{}' labels two of them", label));
 
   const size_t steps = table.columns.size() - fixed;
-  require(steps >= 2, ErrorKind::data, "{}: expected rows of at least 2 values after {} columns of texts",
-          table.source, fixed);
+  require(steps >= 2, ErrorKind::data, "{}: expected rows of at least 2 values after {} of texts",
+          table.source, counted(fixed, "column"));
   for (size_t i = fixed; i < table.columns.size(); ++i) {
     const io::CsvColumn& column = table.columns[i];
     require(column.kind == io::CsvColumn::number ||

@@ -17,8 +17,8 @@ namespace modewise::data {
 
 /// A CSV file of a folder, on its time axis.
 struct Frame {
-  Series series;                    // one mode, the variables; NaN where missing
-  std::vector<std::string> header;  // every column of the file
+  Series series;                                      // one mode, the variables; NaN where missing
+  std::vector<std::string> header;                    // every column of the file
   std::map<std::string, std::string> constant_texts;  // as in SeriesTable
 };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 
 namespace modewise::data {
@@ -62,8 +63,8 @@ Splits by_dates(const ForecastDataConfig& config, const Series& series) {
   const std::vector<std::string>& texts = config.split_dates;
   require(texts.size() == 2 || texts.size() == 3, ErrorKind::config,
           "data.split_dates: expected the first dates of validation and test, and optionally the end of "
-          "test, got {} dates",
-          texts.size());
+          "test, got {}",
+          counted(texts.size(), "date"));
   require(series.time.dated, ErrorKind::data, "{}: a split by dates needs dates, this source has none",
           series.source);
   std::vector<int64_t> borders;
@@ -95,8 +96,9 @@ Splits make_splits(const ForecastDataConfig& config, const Series& series) {
        {std::pair{"training", splits.train}, std::pair{"validation", splits.validation},
         std::pair{"test", splits.test}})
     require(range.rows() > 0 || (ratio && name == std::string_view("test") && config.split_ratios[2] == 0),
-            ErrorKind::data, "{}: the split '{}' leaves no rows for {} ({} rows, {} to {})", series.source,
-            splits.rule, name, series.rows(), series.time.text_at(0), series.time.text_at(series.rows() - 1));
+            ErrorKind::data, "{}: the split '{}' leaves no rows for {} ({}, {} to {})", series.source,
+            splits.rule, name, counted(series.rows(), "row"), series.time.text_at(0),
+            series.time.text_at(series.rows() - 1));
   return splits;
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/io/tables/csv.h"
 
@@ -518,7 +519,8 @@ DatedRows pool_dates(std::span<const int64_t> dates, Step step, const LineOf& li
           source, io::format_date_time(dates.front(), style), io::format_date_time(dates.back(), style),
           axis.length, wanted, result.missing_rows);
   result.notes.push_back(
-      fmt::format("{} dates are resampled to {} steps of {}{}", dates.size(), axis.length, wanted,
+      fmt::format("{} {} resampled to {} of {}{}", counted(dates.size(), "date"), is_or_are(dates.size()),
+                  counted(axis.length, "step"), wanted,
                   result.missing_rows == 0 ? "" : fmt::format(", {} of them missing", result.missing_rows)));
   return result;
 }

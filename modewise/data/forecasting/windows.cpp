@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 
 namespace modewise::data {
@@ -60,8 +61,8 @@ void check_window(const WindowShape& shape, const Series& series) {
   require(shape.horizon >= 1, ErrorKind::config, "horizon must be at least 1 row, got {}", shape.horizon);
   // Subtraction instead of addition avoids overflow.
   require(shape.lookback <= series.rows() && shape.horizon <= series.rows() - shape.lookback, ErrorKind::data,
-          "{}: a window of lookback {} and horizon {} is longer than the data, {} rows", series.source,
-          shape.lookback, shape.horizon, series.rows());
+          "{}: a window of lookback {} and horizon {} is longer than the data, {}", series.source,
+          shape.lookback, shape.horizon, counted(series.rows(), "row"));
 }
 
 WindowSet::WindowSet(const std::string& name, SplitRange range, WindowShape shape, bool reach_back,
@@ -78,8 +79,8 @@ WindowSet::WindowSet(const std::string& name, SplitRange range, WindowShape shap
   const std::string before =
       first_ < range.begin ? fmt::format(" and the {} before it", range.begin - first_) : std::string();
   require(fits, ErrorKind::data,
-          "the {} split has {} rows{}, {} in all; one window of lookback {} and horizon {} needs {}", name,
-          range.rows(), before, have, shape.lookback, shape.horizon,
+          "the {} split has {}{}, {} in all; one window of lookback {} and horizon {} needs {}", name,
+          counted(range.rows(), "row"), before, have, shape.lookback, shape.horizon,
           static_cast<double>(shape.lookback) + static_cast<double>(shape.horizon));
   const int64_t windows = have - shape.lookback - shape.horizon + 1;
   const auto kept =

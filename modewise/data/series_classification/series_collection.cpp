@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -99,8 +100,8 @@ void append(SeriesCollection& set, RawSamples raw, const std::string& part) {
   if (set.unlabelled.empty()) set.unlabelled = raw.unlabelled;
   for (std::string& warning : raw.warnings) add_warning(set, std::move(warning));
   if (raw.missing > 0)
-    set.notes.push_back(
-        fmt::format("{}: {} missing values filled by linear interpolation", raw.source, raw.missing));
+    set.notes.push_back(fmt::format("{}: {} filled by linear interpolation", raw.source,
+                                    counted(raw.missing, "missing value")));
   for (std::string& note : raw.notes) set.notes.push_back(std::move(note));
 }
 
@@ -119,8 +120,8 @@ std::vector<std::string> classes_of(std::span<const RawSamples* const> parts) {
 }
 
 void require_fitting(const RawSamples& train, const RawSamples& test) {
-  require(test.variables == train.variables, ErrorKind::data, "{}: series of {} dimensions, but {} has {}",
-          test.source, test.variables, train.source, train.variables);
+  require(test.variables == train.variables, ErrorKind::data, "{}: series of {}, but {} has {}", test.source,
+          counted(test.variables, "dimension"), train.source, train.variables);
   require(!test.classes.empty(), ErrorKind::data, "{}: the test samples have no classes", test.source);
 }
 
@@ -198,8 +199,8 @@ void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t 
   } else if (all) {
     split_again(set, keep_test_samples(set, std::move(own)), config.validation_share, 0, seed);
     set.notes.push_back(
-        fmt::format("no test file: {} of the {} samples are the test split, independent of data.split_seed",
-                    set.test.size(), set.count()));
+        fmt::format("no test file: {} of the {} samples {} the test split, independent of data.split_seed",
+                    set.test.size(), set.count(), is_or_are(set.test.size())));
   } else {
     split_again(set, std::move(own), config.validation_share, 0, seed);
   }
@@ -327,8 +328,8 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   if (!with_test) set.samples.keep(leave_test_out(set));
   const int64_t longest = set.samples.longest();
   set.length = config.length > 0 ? config.length : longest;
-  require(longest <= set.length, ErrorKind::data, "{}: the longest sample has {} steps, data.length = {}",
-          set.source, longest, config.length);
+  require(longest <= set.length, ErrorKind::data, "{}: the longest sample has {}, data.length = {}",
+          set.source, counted(longest, "step"), config.length);
   if (!with_test && config.length == 0 && set.padded())
     set.notes.push_back(fmt::format(
         "test samples stay unread: any of more than {} steps will need a larger data.length", set.length));
@@ -341,7 +342,7 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
   require(fs::exists(file), ErrorKind::no_input, "there is no file {}", file);
   RawSamples raw = read_samples(file, columns, false);
   require(raw.variables == trained.variables, ErrorKind::data,
-          "{}: series of {} dimensions, but the run was trained on {}", file, raw.variables,
+          "{}: series of {}, but the run was trained on {}", file, counted(raw.variables, "dimension"),
           trained.variables);
   SeriesCollection set;
   set.variables = raw.variables;
@@ -351,10 +352,9 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
   set.scale = trained.scale;
   append(set, std::move(raw), "sample");
   set.length = trained.length;
-  require(
-      set.samples.longest() <= set.length, ErrorKind::data,
-      "{}: the longest sample has {} steps, but the model's maximum is {}; train with a larger data.length",
-      file, set.samples.longest(), set.length);
+  require(set.samples.longest() <= set.length, ErrorKind::data,
+          "{}: the longest sample has {}, but the model's maximum is {}; train with a larger data.length",
+          file, counted(set.samples.longest(), "step"), set.length);
   require(trained.padded || !set.padded(), ErrorKind::data,
           "{}: samples of other lengths than {} steps, but the run was trained on samples of equal length, "
           "so its model takes no padding masks",

@@ -95,7 +95,9 @@ void append_csv_labels(VolumeSet& set, const std::string& path, const VolumeConf
   require(column != nullptr && column->kind == io::CsvColumn::number, ErrorKind::data,
           "{}: expected a column of labels (whole numbers){}; the columns are: {}", path,
           config.label_column.empty() ? "" : " named '" + config.label_column + "'", listed_names(names));
-  append_labels(set, io::make_array({table.rows}, std::vector<double>(column->numbers.begin(), column->numbers.end())), samples, path);
+  append_labels(
+      set, io::make_array({table.rows}, std::vector<double>(column->numbers.begin(), column->numbers.end())),
+      samples, path);
 }
 
 void number_samples(VolumeSet& set) {

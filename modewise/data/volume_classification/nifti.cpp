@@ -156,14 +156,14 @@ FileLabels match_labels(VolumeSet& set, const LabelTable& table, const std::vect
   for (size_t i = 0; i < files.size(); ++i)
     if (!labels[i]) no_row.push_back(files[i]);
   require(no_row.size() < files.size(), ErrorKind::data, "{}: {} lists none of its files: {}; {}",
-          root.string(), csv, with_examples("files", files), with_examples("rows", no_file));
-  for (const auto& [names, what] :
-       {std::pair(&no_file, fmt::format("rows of {} have no file in {}", csv, root.string())),
-        std::pair(&no_row, fmt::format("files of {} have no row in {}", root.string(), csv))}) {
-    if (names->empty()) continue;
-    require(!config.strict, ErrorKind::data, "{} (data.strict)", with_examples(what, *names));
-    set.warn(with_examples(what + ", skipped", *names));
-  }
+          root.string(), csv, with_examples("file", "", files), with_examples("row", "", no_file));
+  const auto skip = [&](const char* noun, const std::string& rest, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    require(!config.strict, ErrorKind::data, "{} (data.strict)", with_examples(noun, rest, names));
+    set.warn(with_examples(noun, rest + ", skipped", names));
+  };
+  skip("row", fmt::format(" of {} without a file in {}", csv, root.string()), no_file);
+  skip("file", fmt::format(" of {} without a row in {}", root.string(), csv), no_row);
   return labels;
 }
 
@@ -319,8 +319,8 @@ void check_groups(VolumeSet& set, const std::string& column) {
     if (found.size() > 1) several.push_back(group);
   if (several.empty()) return;
   set.groups.clear();
-  set.warn(with_examples(fmt::format("groups of the column '{}' have volumes in more than one split", column),
-                         several));
+  set.warn(with_examples(
+      "group", fmt::format(" of the column '{}' with volumes in more than one split", column), several));
 }
 
 /// Names by which results tell samples apart: file names, with their folders if these are not unique.

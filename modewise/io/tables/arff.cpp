@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
@@ -243,9 +244,8 @@ class ArffReader {
         more = false;
       }
     }
-    require(cell == header_.cells, ErrorKind::data,
-            "{}:{}: the row has {} cells, but {} attributes are declared", source_, line_, cell,
-            header_.cells);
+    require(cell == header_.cells, ErrorKind::data, "{}:{}: the row has {}, but the header declares {}",
+            source_, line_, counted(cell, "cell"), counted(header_.cells, "attribute"));
     end_case(begin, dimensions);
     if (label) add_label(*label);
   }
@@ -265,8 +265,8 @@ class ArffReader {
         line.remove_prefix(std::min(comma + 1, line.size()));
       }
       require(steps == header_.steps, ErrorKind::data,
-              "{}:{}: dimension {} has {} values, but {} attributes are declared for them", source_, line_,
-              dimensions + 1, steps, header_.steps);
+              "{}:{}: dimension {} has {}, but the header declares {} for it", source_, line_, dimensions + 1,
+              counted(steps, "value"), counted(header_.steps, "attribute"));
     }
     return dimensions;
   }
@@ -288,8 +288,8 @@ class ArffReader {
   void end_case(size_t begin, int64_t dimensions) {
     if (file_.dimensions == 0) file_.dimensions = dimensions;
     require(dimensions == file_.dimensions, ErrorKind::data,
-            "{}:{}: the sample has {} dimensions, the first sample has {}", source_, line_, dimensions,
-            file_.dimensions);
+            "{}:{}: the sample has {}, the first sample has {}", source_, line_,
+            counted(dimensions, "dimension"), file_.dimensions);
     float* values = file_.values.data() + begin;
     const int64_t declared = header_.steps;
     int64_t steps = 0;

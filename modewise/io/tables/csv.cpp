@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
@@ -123,10 +124,6 @@ char only_decimal(FormatSet formats) {
   return (formats & formats_with_decimal('.')) == 0 ? ',' : 0;
 }
 
-std::string plural(int64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 /// Notes about columns; those of one text are joined.
 class ColumnNotes {
  public:
@@ -147,7 +144,7 @@ class ColumnNotes {
         names += (i == 0 ? "" : ", ") + quote_for_message(columns[i]);
       if (columns.size() > kShown) names += fmt::format(" and {} more", columns.size() - kShown);
       out.push_back(fmt::format("{} {}: {}{}", columns.size() == 1 ? "column" : "columns", names,
-                                noun == nullptr ? "" : plural(count, noun) + " ", text));
+                                noun == nullptr ? "" : counted(count, noun) + " ", text));
     }
   }
 
@@ -223,8 +220,8 @@ class TableReader {
     })) {
       const bool short_of_name = dialect_.name_shift == 1 || dialect_.name_shift == -1;
       if (scanner.cells() != width)
-        fail(ErrorKind::data, "{}:{}: expected {} cells as in the {}, got {}{}", source_, scanner.line(),
-             width - (short_of_name ? 1 : 0), dialect_.header ? "header" : "first row", scanner.cells(),
+        fail(ErrorKind::data, "{}:{}: expected {} as in the {}, got {}{}", source_, scanner.line(),
+             counted(width - (short_of_name ? 1 : 0), "cell"), dialect_.header ? "header" : "first row", scanner.cells(),
              remedy_of_width(scanner));
       ++rows_;
     }
@@ -372,11 +369,11 @@ class TableReader {
 
   void note_lines(int64_t empty_rows) {
     if (dialect_.comments > 0)
-      dialect_.notes.push_back(plural(dialect_.comments, "comment line") + " left out");
+      dialect_.notes.push_back(counted(dialect_.comments, "comment line") + " left out");
     if (repeated_headers_ > 0)
-      dialect_.notes.push_back(plural(repeated_headers_, "repetition") + " of the header left out");
+      dialect_.notes.push_back(counted(repeated_headers_, "repetition") + " of the header left out");
     if (empty_rows > 0)
-      dialect_.notes.push_back(plural(empty_rows, "row") + " of delimiters alone at the end left out");
+      dialect_.notes.push_back(counted(empty_rows, "row") + " of delimiters alone at the end left out");
   }
 
   void note_numbers() {
@@ -443,7 +440,7 @@ class TableReader {
             fmt::format("column {} has no name, it is called '{}'", c + 1, columns_[c].name()));
       table.columns.push_back(columns_[c].take());
     }
-    if (empty > 0) dialect_.notes.push_back(plural(empty, "empty column") + " without a name left out");
+    if (empty > 0) dialect_.notes.push_back(counted(empty, "empty column") + " without a name left out");
     require(!table.columns.empty(), ErrorKind::data, "{}: all columns are empty", source_);
     if (!options_.plain_numbers) table.notes = std::move(dialect_.notes);
     return table;

@@ -102,7 +102,7 @@ class NumberCells {
   void append(double number, int64_t whole);
 
   std::variant<std::vector<int8_t>, std::vector<int16_t>, std::vector<int32_t>, std::vector<double>> cells_;
-  double divisor_ = 1;  // the power of ten of the integers
+  double divisor_ = 1;   // the power of ten of the integers
   int64_t maximum_ = 0;  // the largest integer so far, without sign
   size_t size_ = 0, reserved_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/io/mapped_file.h"
@@ -153,8 +154,8 @@ class TsReader {
     require(!words.empty(), ErrorKind::data, "{}:{}: @classLabel must be true, with the classes, or false",
             source_, line_);
     if (!*header_.labelled) {
-      require(words.size() == 1, ErrorKind::data, "{}:{}: @classLabel is false, but {} classes follow it",
-              source_, line_, words.size() - 1);
+      require(words.size() == 1, ErrorKind::data, "{}:{}: @classLabel is false, but it names {}", source_,
+              line_, counted(words.size() - 1, "class"));
       return;
     }
     require(words.size() > 1, ErrorKind::data, "{}:{}: @classLabel is true, but no class follows it", source_,
@@ -205,11 +206,9 @@ class TsReader {
     for (std::string_view series = line.substr(0, last);; ++dimensions) {
       const bool more = series.find(':') != std::string_view::npos;
       const int64_t steps = add_series(cut(series, ':'), dimensions + 1);
-      require(
-          dimensions == 0 || steps == length, ErrorKind::data,
-          "{}:{}: dimension {} has {} values, the first has {}; the dimensions of a sample must be equally "
-          "long",
-          source_, line_, dimensions + 1, steps, length);
+      require(dimensions == 0 || steps == length, ErrorKind::data,
+              "{}:{}: dimension {} has {}, the first has {}; the dimensions of a sample must be equally long",
+              source_, line_, dimensions + 1, counted(steps, "value"), length);
       length = steps;
       if (!more) break;
     }
@@ -272,18 +271,18 @@ class TsReader {
     const char* rule = header_.univariate.value_or(false) ? "@univariate requires 1"
                        : header_.dimensions               ? "@dimensions is"
                                                           : "the first sample has";
-    require(dimensions == file_.dimensions, ErrorKind::data, "{}:{}: the sample has {} dimensions, {}{}",
-            source_, line_, dimensions, rule,
+    require(dimensions == file_.dimensions, ErrorKind::data, "{}:{}: the sample has {}, {}{}", source_, line_,
+            counted(dimensions, "dimension"), rule,
             header_.univariate.value_or(false) ? "" : fmt::format(" {}", file_.dimensions));
     require(header_.univariate.value_or(true) || header_.dimensions || dimensions > 1, ErrorKind::data,
             "{}:{}: the sample has 1 dimension, but @univariate is false", source_, line_);
     require(!header_.length || length == *header_.length, ErrorKind::data,
-            "{}:{}: the sample has {} steps, but @seriesLength is {}", source_, line_, length,
+            "{}:{}: the sample has {}, but @seriesLength is {}", source_, line_, counted(length, "step"),
             header_.length.value_or(0));
     if (header_.equal_length.value_or(false) && !file_.lengths.empty())
       require(length == file_.lengths.front(), ErrorKind::data,
-              "{}:{}: the sample has {} steps, the first has {}, but @equalLength is true", source_, line_,
-              length, file_.lengths.front());
+              "{}:{}: the sample has {}, the first has {}, but @equalLength is true", source_, line_,
+              counted(length, "step"), file_.lengths.front());
   }
 
   int32_t label_of(std::string_view word) {

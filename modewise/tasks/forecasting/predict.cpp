@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/table_time.h"
@@ -58,9 +59,10 @@ void require_lookback(const ForecastRun& run, const data::Series& series, const 
   if (run.summary.missing || !batch.past_observed.defined()) return;
   const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
   require(missing == 0, ErrorKind::data,
-          "{}: {} cells are missing in its last {} rows, but the run was trained on data without missing "
+          "{}: {} {} missing in its last {}, but the run was trained on data without missing "
           "cells, so its model does not accept them",
-          series.source, missing, run.config.forecast.lookback);
+          series.source, counted(missing, "cell"), is_or_are(missing),
+          counted(run.config.forecast.lookback, "row"));
 }
 
 /// The run's model, or a copy fitted to all rows of the series if the model refits.

@@ -332,7 +332,8 @@ std::vector<ResultTable> ForecastRun::tables(const Json& metrics) const {
 }
 
 std::string description_text(const data::Description& d) {
-  std::string text = fmt::format("{}: {} rows", d.source, Cell::count(d.rows).text());
+  std::string text =
+      fmt::format("{}: {} row{}", d.source, Cell::count(d.rows).text(), d.rows == 1 ? "" : "s");
   for (const data::SeriesMode& mode : d.modes)
     text += fmt::format(" × {} {}{}", mode.labels.size(), mode.name, mode.ordered ? " (ordered)" : "");
   text += fmt::format(", {} of {} cells missing\n", Cell::count(d.missing_cells).text(),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/models/forecasting/cost.h"
@@ -22,9 +23,10 @@ namespace fs = std::filesystem;
 /// Data error for missing cells if the model was trained without masks.
 void require_masks_fit(const ForecastRun& run, const data::Series& series) {
   require(!series.observed.defined() || run.summary.missing, ErrorKind::data,
-          "{}: {} cells are missing, but the run was trained on data without missing cells ({}), so its "
+          "{}: {} {} missing, but the run was trained on data without missing cells ({}), so its "
           "model does not accept them",
-          series.source, series.missing_cells(), run.summary.source);
+          series.source, counted(series.missing_cells(), "cell"), is_or_are(series.missing_cells()),
+          run.summary.source);
 }
 
 /// load_run_series with the run's scaler, without a split: windows.test covers all rows.

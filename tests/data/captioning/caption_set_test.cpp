@@ -199,7 +199,7 @@ TEST_F(Captions, OfMissingImagesAreRefusedOrLeftOut) {
   CaptionConfig config = ten();
   std::filesystem::remove(scratch_ / "ten/4.png");
   std::filesystem::remove(scratch_ / "ten/9.png");
-  const std::string lost = fmt::format("{}: 2 of 10 images are not in {}: 4.png (image 4), 9.png (image 9)",
+  const std::string lost = fmt::format("{}: 2 images of 10 not in {}: 4.png (image 4), 9.png (image 9)",
                                        config.path, config.images);
   const CaptionSet set = load_captions(config);
   EXPECT_EQ(set.images.size(), 8U);
@@ -210,10 +210,9 @@ TEST_F(Captions, OfMissingImagesAreRefusedOrLeftOut) {
   config.strict = false;
   std::filesystem::create_directories(scratch_ / "empty");
   config.images = scratch_.path("empty");
-  EXPECT_EQ(refusal(config),
-            fmt::format("{}: 10 of 10 images are not in {}: 1.png (image 1), 2.png (image 2), "
-                        "3.png (image 3), …",
-                        config.path, config.images));
+  EXPECT_EQ(refusal(config), fmt::format("{}: 10 images of 10 not in {}: 1.png (image 1), 2.png (image 2), "
+                                         "3.png (image 3), …",
+                                         config.path, config.images));
 }
 
 TEST_F(Captions, OfPartOfAFolderCountTheOtherImages) {
@@ -221,7 +220,7 @@ TEST_F(Captions, OfPartOfAFolderCountTheOtherImages) {
   for (const char* name : {"x.png", "y.JPE", "more/z.png", "._1.png", "notes.txt"})
     scratch_.write(std::string("ten/") + name, "");
   const std::string others =
-      fmt::format("3 images of {} are not in {}: more/z.png, x.png, y.JPE", config.images, config.path);
+      fmt::format("3 images of {} not in {}: more/z.png, x.png, y.JPE", config.images, config.path);
   const CaptionSet set = load_captions(config);
   EXPECT_EQ(set.images.size(), 10U);
   EXPECT_THAT(set.notes, ElementsAre(others));

@@ -44,6 +44,24 @@ TEST_F(CsvSource, DateColumnIsTheTimeAxisAndNumbersAreTheVariablesInFileOrder) {
   EXPECT_EQ(s.source, folder_.path("f.csv"));
 }
 
+TEST_F(CsvSource, ASeriesIsFloat32WhereThatRoundsNoNumber) {
+  const auto type_of = [&](const std::string& rows, const ForecastDataConfig& config = {}) {
+    return load("date,a,b\n" + rows, config).values.scalar_type();
+  };
+  EXPECT_EQ(type_of("2020-01-01,1,-0.5\n2020-01-02,,16777216\n2020-01-03,3,0\n"), at::kFloat);
+  EXPECT_EQ(type_of("2020-01-01,1,-0.5\n2020-01-02,,16777217\n2020-01-03,3,0\n"), at::kDouble);
+  EXPECT_EQ(type_of("2020-01-01,1,0.1\n2020-01-02,2,1\n"), at::kDouble);
+  ForecastDataConfig means;
+  means.resample = "3 day";  // of 1, 1 and 2
+  means.dates = "auto";
+  EXPECT_EQ(
+      type_of("2020-01-01,1,1\n2020-01-02,1,1\n2020-01-03,2,1\n2020-01-04,2,1\n2020-01-05,2,1\n", means),
+      at::kDouble);
+  const Series s = load("a,b\n1,-0.0\n16777216,0.1\n");
+  EXPECT_EQ(value_at(s, 2), 16777216);
+  EXPECT_EQ(value_at(s, 3), 0.1);
+}
+
 TEST_F(CsvSource, MissingCellsAreMaskedAndHoldZero) {
   const Series s = load("date,a,b\n2020-01-01,1,NA\n2020-01-02,,5\n2020-01-03,7,8\n");
   EXPECT_EQ(s.missing_cells(), 2);

@@ -55,6 +55,16 @@ void expect_as_sklearn(const Series& series, int64_t train, const nlohmann::json
   }
 }
 
+TEST(Scaler, IsTheSameForAFloat32Series) {
+  const Series doubles =
+      make_series({7, 3}, [](int64_t i) { return static_cast<double>(i * i % 17) - 0.75; });
+  Series floats = doubles;
+  floats.values = doubles.values.to(at::kFloat);
+  const Scaler a = Scaler::fit(doubles, {0, 5}), b = Scaler::fit(floats, {0, 5});
+  EXPECT_TRUE(a.mean.equal(b.mean) && a.stddev.equal(b.stddev));
+  EXPECT_TRUE(a.transform(doubles).equal(b.transform(floats)));
+}
+
 TEST(Scaler, EqualsSklearnOnTrainingRows) {
   const nlohmann::json v = vectors();
   expect_as_sklearn(series_of(v["complete"]), v["train"], v["expected"]);

@@ -209,8 +209,8 @@ TEST_F(SeriesSentences, OfSplits) {
     config.split_dates.assign(count, "1970-02-01");
     EXPECT_EQ(refused(ErrorKind::config),
               fmt::format("data.split_dates: expected the first dates of validation and test, and optionally "
-                          "the end of test, got {} dates",
-                          count));
+                          "the end of test, got {} date{}",
+                          count, count == 1 ? "" : "s"));
   }
   config.split = "ratio";
   config.split_ratios = {0.75, 0, 0.25};

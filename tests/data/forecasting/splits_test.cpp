@@ -90,7 +90,7 @@ TEST(Splits, AShareOfNothingLeavesNoTest) {
 
 TEST(Splits, TooFewRowsForASplit) {
   EXPECT_EQ(error_of(ErrorKind::data, [] { split("ratio", 1); }),
-            "test: the split 'ratio 0.7 / 0.1 / 0.2' leaves no rows for training (1 rows, 0 to 0)");
+            "test: the split 'ratio 0.7 / 0.1 / 0.2' leaves no rows for training (1 row, 0 to 0)");
 }
 
 TEST(Splits, DatesAreBorders) {
@@ -115,7 +115,7 @@ TEST(Splits, DatesAreBorders) {
   EXPECT_EQ(message(ErrorKind::config),
             "data.split_dates: expected a date such as 2017-06-01, got 'someday'");
   config.split_dates = {"1970-02-01"};
-  EXPECT_THAT(message(ErrorKind::config), HasSubstr("got 1 dates"));
+  EXPECT_THAT(message(ErrorKind::config), HasSubstr("got 1 date"));
   config.split_dates = {"1970-02-01", "1970-03-01"};
   s.time = {};
   EXPECT_EQ(message(ErrorKind::data), "test: a split by dates needs dates, this source has none");

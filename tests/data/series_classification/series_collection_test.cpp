@@ -166,7 +166,7 @@ TEST_F(Collection, RefusesWhatDoesNotFit) {
   // A declared class without training samples is unknown, too.
   EXPECT_THAT(data_error(file_of("a b c", {"1:a", "1:b"}), file_of("a b c", {"1:c"})),
               HasSubstr("class 'c'"));
-  EXPECT_THAT(data_error(many(2), many(2, "1,2")), HasSubstr("1 dimensions, but "));
+  EXPECT_THAT(data_error(many(2), many(2, "1,2")), HasSubstr("1 dimension, but "));
   EXPECT_THAT(data_error(file_of("a b", {"1:a", "2:a"}), many(1, "1")),
               HasSubstr("all samples have class 'a'"));
   EXPECT_THAT(data_error("@classLabel false\n@data\n1,2\n", many(1)),
@@ -315,7 +315,7 @@ TEST_F(Collection, NamesItsSamplesAndCountsItsGaps) {
   EXPECT_THAT(names_of(set), ElementsAre("train 1", "train 2", "train 3", "train 4", "test 1", "test 2"));
   EXPECT_EQ(set.called(0), "train 1");
   EXPECT_THAT(set.notes,
-              ElementsAre(folder_.path("X_TRAIN.ts") + ": 1 missing values filled by linear interpolation",
+              ElementsAre(folder_.path("X_TRAIN.ts") + ": 1 missing value filled by linear interpolation",
                           folder_.path("X_TEST.ts") + ": 2 missing values filled by linear interpolation"));
   EXPECT_EQ(set.warnings, 0U);
   config.length = 3;

@@ -71,7 +71,7 @@ TEST_F(Volumes, OfAFolderOfNiftiFollowTheirTable) {
   EXPECT_THAT(set.train, ElementsAre(0));
   EXPECT_THAT(set.test, ElementsAre(2));
   EXPECT_THAT(set.notes,
-              ElementsAre(fmt::format("1 files of {0} have no row in {0}/labels.csv, skipped: d.nii",
+              ElementsAre(fmt::format("1 file of {0} without a row in {0}/labels.csv, skipped: d.nii",
                                       scratch_.path("scans"))));
   EXPECT_THAT(set.size(), ElementsAre(4, 3, 2));
   EXPECT_TRUE(set.masked());  // c is smaller
@@ -252,13 +252,13 @@ TEST_F(Volumes, OfPatientsWithEqualFileNamesAreDistinguished) {
   EXPECT_THAT(set.labels, ElementsAre(0, 1, 0));
   EXPECT_THAT(set.groups, ElementsAre("A", "B", "C"));
   EXPECT_THAT(set.notes,
-              ElementsAre(fmt::format("1 rows of {0}/labels.csv have no file in {0}, skipped: p4/ct.nii",
+              ElementsAre(fmt::format("1 row of {0}/labels.csv without a file in {0}, skipped: p4/ct.nii",
                                       scratch_.path("scans"))));
   EXPECT_EQ(set.warnings, 1U);
   VolumeConfig strict = config_of(scratch_.path("scans"));
   strict.strict = true;
   EXPECT_EQ(refusal(strict),
-            fmt::format("1 rows of {0}/labels.csv have no file in {0}: p4/ct.nii (data.strict)",
+            fmt::format("1 row of {0}/labels.csv without a file in {0}: p4/ct.nii (data.strict)",
                         scratch_.path("scans")));
 }
 
@@ -286,7 +286,7 @@ TEST_F(Volumes, OfAPatientStayInOneSplit) {
   scratch_.write("scans/labels.csv", "file,label,patient,split\n00,x,A,train\n01,y,A,test\n02,x,B,train\n");
   config.group_column = "";
   EXPECT_THAT(load_volumes(config).notes,
-              testing::Contains("1 groups of the column 'patient' have volumes in more than one split: A"));
+              testing::Contains("1 group of the column 'patient' with volumes in more than one split: A"));
 }
 
 TEST_F(Volumes, OfBrokenFilesAreLeftOutUpToALimit) {

@@ -167,7 +167,7 @@ TEST_F(VolumeSentences, OfNiftiFolders) {
   scratch_.write("scans/labels.csv", "file,label,split\na,1,train\n");
   EXPECT_EQ(
       load_volumes(config).notes.front(),
-      fmt::format("1 files of {0} have no row in {0}/labels.csv, skipped: b.nii", scratch_.path("scans")));
+      fmt::format("1 file of {0} without a row in {0}/labels.csv, skipped: b.nii", scratch_.path("scans")));
   config.spacing = 2.0 / 4096;  // 4096 voxels along x, more along y
   EXPECT_EQ(said(ErrorKind::config, config),
             "data.spacing = 0.00048828125 gives 12288 voxels for an axis of 3 × 2 mm");

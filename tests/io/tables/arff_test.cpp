@@ -126,8 +126,9 @@ TEST(Arff, RefusesWithThePlace) {
            "two"},
           {"sparse", head + "{0 1, 2 a}\n",
            "file:5: sparse rows, {index value, …}, are not supported; write every value"},
-          {"few cells", head + "1,2\n", "file:5: the row has 2 cells, but 3 attributes are declared"},
-          {"many cells", head + "1,2,a,'b',\n", "file:5: the row has 5 cells, but 3 attributes are declared"},
+          {"few cells", head + "1,2\n", "file:5: the row has 2 cells, but the header declares 3 attributes"},
+          {"many cells", head + "1,2,a,'b',\n",
+           "file:5: the row has 5 cells, but the header declares 3 attributes"},
           {"a number as class", "@attribute t0 numeric\n@attribute Target numeric\n@data\n1,2\n",
            "file:3: attribute 'Target' is numeric, a target of regression; declare its classes, {a, b}, to "
            "classify"},
@@ -144,11 +145,11 @@ TEST(Arff, RefusesWithThePlace) {
           {"another class", head + "1,2,c\n",
            "file:5: class 'c' is not one of the 2 that attribute 'c' declares"},
           {"a short dimension", rows + "'1,2\\n3',a\n",
-           "file:7: dimension 2 has 1 values, but 2 attributes are declared for them"},
+           "file:7: dimension 2 has 1 value, but the header declares 2 attributes for it"},
           {"a long dimension", rows + "'1,2,3',a\n",
-           "file:7: dimension 1 has 3 values, but 2 attributes are declared for them"},
+           "file:7: dimension 1 has 3 values, but the header declares 2 attributes for it"},
           {"dimensions vary", rows + "'1,2\\n3,4',a\n'1,2',a\n",
-           "file:8: the sample has 1 dimensions, the first sample has 2"},
+           "file:8: the sample has 1 dimension, the first sample has 2"},
           {"NUL", std::string("@data\n\0", 7), "file:2: NUL at byte 6: not a text file"},
       });
 }

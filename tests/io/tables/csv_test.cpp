@@ -400,7 +400,7 @@ Numbers column_of(const std::vector<std::string>& cells, const CsvOptions& optio
   for (const std::string& cell : cells) text += cell + ";a\n";
   const CsvTable table = table_of(text, options);
   EXPECT_EQ(table.columns[0].kind, CsvColumn::number) << text;
-  return table.columns[0].numbers;
+  return {table.columns[0].numbers.begin(), table.columns[0].numbers.end()};
 }
 
 TEST(Csv, ReadsNumbersAsTheyAreWritten) {
