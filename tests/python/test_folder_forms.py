@@ -89,3 +89,11 @@ def test_a_repeated_header_is_no_text(tmp_path):
 def test_the_delimiter_of_texts_is_named(tmp_path):
     (tmp_path / "texts.csv").write_text("text;label\n" + "a;b\n" * 9)
     fails(65, "data.delimiter=semicolon", arguments=["data", "show", tmp_path / "texts.csv", "--task", "text"])
+
+
+def test_the_number_of_a_patient_is_no_value_of_a_series(tmp_path):
+    for part in ("TRAIN", "TEST"):
+        rows = [f"{100 + i // 2},{i % 2},1,2,{'ab'[i % 2]}" for i in range(20)]
+        (tmp_path / f"X_{part}.csv").write_text("\n".join(["patient,t0,t1,t2,label", *rows, ""]))
+    fails(65, "'patient'", "data.index=patient", arguments=["train", "classify-series", "--train", tmp_path / "X_TRAIN.csv", "--test",
+          tmp_path / "X_TEST.csv", "--model", "nearest", "--out", tmp_path / "run"])

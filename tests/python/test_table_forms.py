@@ -55,6 +55,7 @@ DATES = {
     "2024001": (DAYS, lambda d: f"{d:%Y%j}", "date,value", "1 d"),
     "202001 weeks": (WEEKS, lambda d: "{}{:02}".format(*iso_week(d)), "week,value", "7 d"),
     "2020-01 weeks": (WEEKS, lambda d: "{}-{:02}".format(*iso_week(d)), "week,value", "7 d"),
+    "few weeks": (WEEKS[:9], lambda d: "{}-{:02}".format(*iso_week(d)), "week,value", "7 d"),
     "KW 01/2020": (WEEKS, lambda d: "KW {1:02}/{0}".format(*iso_week(d)), "Woche,value", "7 d"),
     "year and week": (WEEKS, lambda d: "{},{}".format(*iso_week(d)), "year,week,value", "7 d"),
     "year and M01": (MONTHS, lambda d: f"{d.year},M{d.month:02}", "Year,Period,value", "1 month"),
@@ -240,7 +241,7 @@ def test_a_layout_is_refused_with_a_remedy(layout, tmp_path):
 @pytest.mark.parametrize("lines, words", [
     (["t,value", *(f"{i / 10},{value(i)}" for i in range(60))], ["'t' rise evenly"]),
     (["date,memory,value", *(f"{d:%Y-%m-%d},{value(i)} {'MiB' if i % 2 else 'GiB'},{i}" for i, d in enumerate(DAYS))], ["'memory' holds numbers"]),
-    (["sample,value", *(f"2024 no {i},{value(i)}" for i in range(60))], ["'sample'", "no date"]),
+    (["sample,value", *(f"2024 no {i},{value(i)}" for i in range(60))], ["'sample'", "not a date"]),
 ])
 def test_a_doubtful_column_is_said_on_stderr(lines, words, tmp_path):
     result = show(tmp_path, "\n".join([*lines, ""]))

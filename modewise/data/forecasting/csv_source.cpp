@@ -131,7 +131,10 @@ bool counts_rows(const io::CsvColumn& column, size_t place) {
       if (!fits(numbers[row] - numbers[row - 1])) return false;
     return true;
   };
-  if (steps([](double step) { return step == 1; })) return true;
+  constexpr size_t kSure = 20;  // rows that count from another number than 0 or 1
+  if ((numbers[0] == 0 || numbers[0] == 1 || numbers.size() >= kSure) &&
+      steps([](double step) { return step == 1; }))
+    return true;
   if (!nameless) return false;
   if (std::any_of(numbers.begin(), numbers.end(), [](double x) { return x != std::floor(x) || x < 0; }))
     return false;
@@ -231,9 +234,11 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
     read.notes.push_back(
         fmt::format("column '{}' has no value in any row and is dropped", table.columns[i].name));
   if (variables.empty()) {
-    const auto text = std::find_if(
-        table.columns.begin(), table.columns.end(),
-        [&](const io::CsvColumn& column) { return column.kind == io::CsvColumn::text && !is_empty(column); });
+    const auto text =
+        std::find_if(table.columns.begin(), table.columns.end(), [&](const io::CsvColumn& column) {
+          return column.kind == io::CsvColumn::text && !is_empty(column) &&
+                 column.texts[0].find_first_of("0123456789") != std::string_view::npos;
+        });
     fail(ErrorKind::data, "{}: expected at least one column of numbers, got {}{}{}", table.source,
          fmt::join(names, ", "),
          text == table.columns.end()

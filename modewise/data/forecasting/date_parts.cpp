@@ -136,9 +136,12 @@ std::string part_text(const io::CsvColumn& column, size_t row) {
     values.push_back(part_text(table.columns[part.column], row));
   }
   const int64_t line = TableLines(table)(static_cast<int64_t>(row));
-  fail(ErrorKind::data,
-       "{}:{}: the columns {} must give a date, got {}; data.skip_lines = {} leaves the line out",
-       table.source, line, fmt::join(names, ", "), fmt::join(values, ", "), line);
+  const bool texts = std::any_of(parts.begin(), parts.end(), [&](const PartNumbers& part) {
+    return table.columns[part.column].kind == io::CsvColumn::text;
+  });
+  fail(ErrorKind::data, "{}:{}: the columns {} must give a date, got {}{}", table.source, line,
+       fmt::join(names, ", "), fmt::join(values, ", "),
+       texts ? fmt::format("; data.skip_lines = {} leaves the line out", line) : "");
 }
 
 /// Seconds of a row with year, month, day, hour, minute, second; nullopt if there is no such date.
@@ -200,7 +203,9 @@ std::optional<DateParts> read_date_parts(const io::CsvTable& table,
     of_pattern = add(kQuarterPart) || add(kWeekPart);
   }
   if (parts.size() == 1) {
-    if (parts[0].column != 0) return std::nullopt;
+    // Under other names years are numbers that are dates.
+    if (parts[0].column != 0 || part_name(table.columns[0].name) != kYearPart.names.begin()[0])
+      return std::nullopt;
     const io::NumberCells& years = table.columns[0].numbers;  // 2024.0417
     if (std::any_of(years.begin(), years.end(),
                     [](double x) { return x != std::floor(x) && !std::isnan(x); }))

@@ -251,6 +251,21 @@ std::optional<TableTime> read_column(const io::CsvTable& table, size_t i) {
     time.columns = {i};
     time.dates = column.dates;
     time.style = column.date_style;
+    // 2024-05 in a column of weeks is the fifth one, not May.
+    const io::DateStyle& style = time.style;
+    if (io::names_weeks(column.name) && !style.has_day && !style.quarter && style.pattern.empty() &&
+        style.month == io::DateStyle::number) {
+      io::DateColumn weeks("%G-%V");
+      for (const int64_t date : column.dates) {
+        const io::CivilTime civil = io::to_civil(date);
+        if (date == io::kMissingDate)
+          weeks.add_missing();
+        else
+          weeks.add(fmt::format("{:04}-{:02}", civil.year, civil.month));
+      }
+      time.style = weeks.style();
+      time.dates = weeks.take_dates();
+    }
     return time;
   }
   if (column.kind == io::CsvColumn::number) {
@@ -515,11 +530,11 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
       }
     } else if (name != io::TimeName::whole || column.kind == io::CsvColumn::date) {
       if (i == 0 && column.kind == io::CsvColumn::text && table.had_header && differ_like_dates(column.texts))
-        time.warnings.push_back(
-            fmt::format("each row has another text in the first column '{}' ({}), which is no date: the rows "
-                        "are read without "
-                        "dates; data.time_format describes the form of dates",
-                        column.name, cell_with_line(table, column, 0)));
+        time.warnings.push_back(fmt::format(
+            "each row has another text in the first column '{}' ({}), which is not a date: the rows "
+            "are read without "
+            "dates; data.time_format describes the form of dates",
+            column.name, cell_with_line(table, column, 0)));
       continue;
     }
     const bool numbers = column.kind == io::CsvColumn::number;

@@ -26,10 +26,13 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
 }  // namespace
 
 bool names_an_index(std::string_view name) {
-  static constexpr std::array<std::string_view, 23> names = {
-      "id",       "ids",    "idx",    "index",    "sample",   "sampleid",   "sampleindex", "case",
-      "caseid",   "row",    "rowid",  "rowno",    "uid",      "uuid",       "guid",        "seriesid",
-      "uniqueid", "series", "record", "recordid", "instance", "instanceid", "objectid"};
+  static constexpr std::array<std::string_view, 31> names = {
+      "id",          "ids",      "idx",       "index",       "sample",        "sampleid",
+      "sampleindex", "case",     "caseid",    "row",         "rowid",         "rowno",
+      "uid",         "uuid",     "guid",      "seriesid",    "uniqueid",      "series",
+      "record",      "recordid", "instance",  "instanceid",  "objectid",      "patient",
+      "patientid",   "subject",  "subjectid", "participant", "participantid", "person",
+      "personid"};
   std::string own = plain(name);
   if (own.starts_with("unnamed"))
     return std::all_of(own.begin() + 7, own.end(), [](char c) { return c >= '0' && c <= '9'; });

@@ -306,10 +306,10 @@ class TableReader {
     if (column.kind() == CsvColumn::date)
       return fmt::format("; data.skip_lines = {} leaves the line out", column.misfit_line());
     const int64_t count = column.misfit_count();
-    return fmt::format(
-        "; {} it: data.missing_texts = {} reads {} as missing, data.drop leaves out the column",
-        count == 1 ? "one cell holds" : fmt::format("{} cells hold", count), misfit,
-        count == 1 ? "it" : "them");
+    if (misfit.size() > 40) return {};
+    return fmt::format("; {} it: data.missing_texts = {} reads {} as missing",
+                       count == 1 ? "one cell holds" : fmt::format("{} cells hold", count), misfit,
+                       count == 1 ? "it" : "them");
   }
 
   /// Chooses the format of each column of numbers; the columns that have to be read again.
@@ -477,6 +477,7 @@ CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source, 
 CsvHeader guess_csv_header(std::span<const std::byte> bytes, const std::string& source,
                            const CsvOptions& options) {
   const CsvDialect dialect = guess_dialect(TextInput(bytes, source).text(), source, options);
+  if (dialect.delimiter == ' ') return {dialect.header, ""};  // numeric text
   return {dialect.header, dialect.suspect_row};
 }
 

@@ -19,7 +19,9 @@ std::vector<int64_t> dates_of(std::initializer_list<const char*> texts) {
   return dates;
 }
 
-const std::string kRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
+const std::string kRemedy =
+    "; data.resample = \"1 h\" or another step pools dates, data.dates = \"rows\" reads the rows as equally "
+    "spaced";
 
 const std::string kRepeats =
     "; data.id names the columns of the series ids of a long table, data.resample = \"1 day\" or another "
@@ -152,7 +154,7 @@ TEST(TimeAxis, EqualDatesAreAnError) {
             "2020-01-01 00:00:00.00 (fractions of a second are not kept)" +
                 kRepeats +
                 ", a column of zones or UTC offsets tells the hour apart that repeats at the end of daylight "
-                "saving time");
+                "saving time, and so does data.time_zone = \"Europe/Berlin\" or another zone");
 }
 
 TEST(TimeAxis, DatesGoingBackAreAnError) {

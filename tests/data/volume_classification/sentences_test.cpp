@@ -156,7 +156,9 @@ TEST_F(VolumeSentences, OfNiftiFolders) {
       "scans/labels.csv: expected a column of files (file) and one of classes (label); data.file_column and "
       "data.label_column select others; the columns are: file, kind");
   scratch_.write("scans/labels.csv", "file,label,split\na,1,holdout\nb,2,train\n");
-  EXPECT_EQ(said(ErrorKind::data, config), "scans/labels.csv: 'holdout' is not train, validation or test");
+  EXPECT_EQ(said(ErrorKind::data, config),
+            "scans/labels.csv: 'holdout' is not train, validation or test; "
+            "without the column the volumes are split by class");
   scratch_.write("scans/labels.csv", "file,label\na,1\na.nii,2\n");
   EXPECT_EQ(said(ErrorKind::data, config), "scans/labels.csv: duplicate file 'a'");
   scratch_.write("scans/labels.csv", "file,label,split\na,1,train\nb,2,train\n");

@@ -291,11 +291,18 @@ TEST(Csv, RefusesWithThePlace) {
       {"long row without header", "0.5,1\n0.5,1,2\n", "file:2: expected 2 cells as in the first row, got 3"},
       {"short row after a quoted line end", "a,b\n\"x\ny\",2\n3\n",
        "file:4: expected 2 cells as in the header, got 1"},
-      {"text in numbers", rows + "x,6\n", "file:4: column 'a' holds numbers, but 'x' is not a finite number"},
+      {"text in numbers", rows + "x,6\n",
+       "file:4: column 'a' holds numbers, but 'x' is not a finite number; one cell "
+       "holds it: data.missing_texts = x reads it as missing"},
       {"half a number", rows + "5 6,6\n",
-       "file:4: column 'a' holds numbers, but '5 6' is not a finite number"},
-      {"infinity", rows + "inf,6\n", "file:4: column 'a' holds numbers, but 'inf' is not a finite number"},
-      {"1e999", rows + "1e999,6\n", "file:4: column 'a' holds numbers, but '1e999' is not a finite number"},
+       "file:4: column 'a' holds numbers, but '5 6' is not a finite number; one cell "
+       "holds it: data.missing_texts = 5 6 reads it as missing"},
+      {"infinity", rows + "inf,6\n",
+       "file:4: column 'a' holds numbers, but 'inf' is not a finite number; one cell "
+       "holds it: data.missing_texts = inf reads it as missing"},
+      {"1e999", rows + "1e999,6\n",
+       "file:4: column 'a' holds numbers, but '1e999' is not a finite number; one cell "
+       "holds it: data.missing_texts = 1e999 reads it as missing"},
       {"decimal comma and decimal point", "x;y\n1,5;2\n2.5;3\n",
        "file:3: column 'x' holds numbers like '1,5', but '2.5' has other marks: data.decimal and "
        "data.thousands set them"},
@@ -305,8 +312,6 @@ TEST(Csv, RefusesWithThePlace) {
       {"thousands or decimals with points", "x;y\n900;5\n1.737;6\n",
        "file:3: column 'x' holds '1.737', which can be 1737 or 1.737: set data.thousands = . if the point "
        "groups thousands, data.decimal = . if it is the decimal mark"},
-      {"groups of two digits", "x;y\n1,23,456;5\n900;6\n",
-       "file:2: column 'x' holds numbers, but '1,23,456' is not a finite number"},
       {"a percent sign left out", "x\n5%\n6%\n0.5\n",
        "file:4: column 'x' holds percentages, but '0.5' has no percent sign"},
       {"two currencies", "x\n$5\n\u20AC5\n",
@@ -329,21 +334,29 @@ TEST(Csv, RefusesWithThePlace) {
       {"UTF-16 without a mark", std::string("a\0,\0b\0\n\0", 8),
        "file: the file is UTF-16 without a byte order mark; save it as UTF-8"},
       {"date in numbers", rows + "2016-07-01,6\n",
-       "file:4: column 'a' holds numbers, but '2016-07-01' is not a finite number"},
+       "file:4: column 'a' holds numbers, but '2016-07-01' is not a finite number; one cell "
+       "holds it: data.missing_texts = 2016-07-01 reads it as missing"},
       {"text in dates", "d,x\n2016-07-01,1\n2016-07-02,1\nsoon,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but 'soon' is not one"},
+       "file:4: column 'd' holds dates like year-month-day, but 'soon' is not one; data.skip_lines = 4 "
+       "leaves the line out"},
       {"31 June", "d,x\n2016-06-29,1\n2016-06-30,1\n2016-06-31,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but '2016-06-31' is not one"},
+       "file:4: column 'd' holds dates like year-month-day, but '2016-06-31' is not one; data.skip_lines = 4 "
+       "leaves the line out"},
       {"29 February 2015", "d,x\n2015-02-27,1\n2015-02-28,1\n2015-02-29,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but '2015-02-29' is not one"},
+       "file:4: column 'd' holds dates like year-month-day, but '2015-02-29' is not one; data.skip_lines = 4 "
+       "leaves the line out"},
       {"number in dates", "d,x\n2016-06-29,1\n2016-06-30,1\n5,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but '5' is not one"},
+       "file:4: column 'd' holds dates like year-month-day, but '5' is not one; data.skip_lines = 4 "
+       "leaves the line out"},
       {"date of another form", "d,x\n2016-06-29,1\n2016-06-30,1\n01.07.2016,1\n",
-       "file:4: column 'd' holds dates like year-month-day, but '01.07.2016' is not one"},
+       "file:4: column 'd' holds dates like year-month-day, but '01.07.2016' is not one; data.skip_lines = 4 "
+       "leaves the line out"},
       {"orders mixed", "d,x\n13/01/2016,1\n01/13/2016,1\n",
        "file: column 'd' mixes dates that can only be month/day with dates that can only be day/month"},
       {"two forms of named months", "d\n01-Apr-2020\n2020-May-01\n",
-       "file:3: column 'd' holds dates like day-month-year, but '2020-May-01' is not one"},
+       "file:3: column 'd' holds dates like day-month-year, but '2020-May-01' is not one; data.skip_lines = "
+       "3 "
+       "leaves the line out"},
       {"open quote", rows + "\"5,6\n7,8\n", "file:4: unclosed quote in cell 1"},
       {"open quote in the header", "\"a,b\n1,2\n", "file:1: unclosed quote in cell 1"},
       {"text after a quote", rows + "\"5\"x,6\n", "file:4: text after the closing quote of cell 1: 'x'"},
@@ -507,7 +520,7 @@ TEST(Csv, KeepsChosenColumnsAsTexts) {
   const CsvTable table =
       table_of("id,day,x\n000001,2020-01-01,1\n1234567890123456789,01/02/2020,2\n1e3,NA,3\n", options);
   EXPECT_EQ(table.columns[0].texts, (TextCells{"000001", "1234567890123456789", "1e3"}));
-  EXPECT_EQ(table.columns[1].texts, (TextCells{"2020-01-01", "01/02/2020", ""}));
+  EXPECT_EQ(table.columns[1].texts, (TextCells{"2020-01-01", "01/02/2020", "NA"}));
   EXPECT_EQ(table.columns[2].numbers, (Numbers{1, 2, 3}));
 }
 
