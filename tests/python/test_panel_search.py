@@ -96,6 +96,15 @@ def test_members_of_other_rows_are_refused(members, tmp_path):
     fails(65, "was trained on other rows", arguments=[*command, f"model.ensemble.runs={folder / 'seasonal'},{folder / 'theta'}"])
 
 
+def test_runs_on_a_panel_and_on_one_tensor_do_not_mix(members, tmp_path):
+    folder, _, _ = members
+    shared = panel(tmp_path / "s.csv", {name: ("2000-01-01", np.arange(90.0) + i) for i, name in enumerate("ab")})
+    ok("train", "forecast", shared, "--model", "repeat", "--horizon", H, "--out", tmp_path / "tensor", "--set", "output.report=false")
+    for first, second, word in ((folder / "theta", tmp_path / "tensor", "one tensor"), (tmp_path / "tensor", folder / "theta", "a panel")):
+        fails(78, f"{second}: the run is on {word}", "data.panel",
+              arguments=["train", "forecast", shared, "--model", "ensemble", "--out", tmp_path / "e", "--set", f"model.ensemble.runs={first},{second}"])
+
+
 def test_auto_searches_models_of_a_panel_and_resumes(tmp_path):
     series = made(seed=2, count=16)
     table = panel(tmp_path / "p.csv", series)

@@ -88,6 +88,9 @@ void take_members(ForecastConfig& config) {
     const ForecastConfig of_run = config_of(folder);
     require(!is_ensemble(of_run), ErrorKind::config, "{}: an ensemble cannot be a member of an ensemble",
             run);
+    require(reads_panel(of_run) == reads_panel(config), ErrorKind::config,
+            "{}: the run is on {}, but the ensemble on {}: all runs and data.panel must be of one kind", run,
+            reads_panel(of_run) ? "a panel" : "one tensor", reads_panel(config) ? "a panel" : "one tensor");
     if (!promise) {
       promise.emplace(of_run);
       config.data.known = of_run.data.known;

@@ -34,7 +34,7 @@ std::unique_ptr<Run> create(const Settings& settings) {
   bool panel = config.data.panel == "yes";
   if (settings.training) {
     std::string reason;
-    config.data.panel = panel_of(config);
+    if (config.data.panel == "auto") config.data.panel = panel_of(config);
     panel = data::is_panel(config.data, reason);
     if (!reason.empty()) spdlog::info("{}", reason);
     config.data.panel = panel ? "yes" : "no";
