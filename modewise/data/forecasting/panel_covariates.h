@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
-#include "modewise/data/forecasting/windows.h"
 #include "modewise/data/forecasting/long_table.h"
+#include "modewise/data/forecasting/windows.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {

@@ -51,8 +51,8 @@ struct LongTable {
 bool header_names_ids(const ForecastDataConfig& config);
 /// The table of `config`; nullopt if it is not a long table.
 std::optional<LongTable> read_long_table(const ForecastDataConfig& config);
-/// The CSV files of a folder as a long table: a file per series, named by it, each with its own start and end.
-/// Data error for files whose time steps differ.
+/// The CSV files of a folder as a long table: a file per series, named by it, each with its own start and
+/// end. Data error for files whose time steps differ.
 LongTable read_panel_folder(const ForecastDataConfig& config);
 /// Whether `config` names a CSV table: not an array, numeric text, a folder or a simulation.
 bool reads_table(const ForecastDataConfig& config);

@@ -89,8 +89,8 @@ at::Tensor local_outputs(const PanelForecaster& by, const PanelModel& of,
   std::vector<at::Tensor> outputs(windows.size());
   std::vector<size_t> open;
   for (size_t i = 0; i < windows.size(); ++i) {
-    const auto found = by.kept ? by.kept->find({of.model, windows[i].series, windows[i].origin})
-                               : LocalOutputs::iterator();
+    const auto found =
+        by.kept ? by.kept->find({of.model, windows[i].series, windows[i].origin}) : LocalOutputs::iterator();
     if (by.kept && found != by.kept->end())
       outputs[i] = found->second;
     else
@@ -111,8 +111,8 @@ at::Tensor local_outputs(const PanelForecaster& by, const PanelModel& of,
 at::Tensor member_output(const PanelForecaster& by, const PanelModel& of,
                          std::span<const data::PanelWindow> windows) {
   if (of.model->local()) return local_outputs(by, of, windows);
-  return forecast_output(
-      *of.model, data::gather_panel(*by.panel, by.scaler, of.config->window(), windows, by.ends), 0);
+  return forecast_output(*of.model,
+                         data::gather_panel(*by.panel, by.scaler, of.config->window(), windows, by.ends), 0);
 }
 
 at::Tensor output_of(const PanelForecaster& by, std::span<const data::PanelWindow> windows) {
@@ -283,10 +283,9 @@ void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const d
           bounds[static_cast<size_t>(step * levels + level)] =
               to_units(quantiles[static_cast<size_t>((first + step) * levels + level)], series, v);
       }
-      mase +=
-          errors.add({forecast, truth, bounds, observed.subspan(static_cast<size_t>(first), forecast.size()),
-                      scaler.stddev[static_cast<size_t>(series * width + v)],
-                      naive_errors(windows[i], v, season)});
+      mase += errors.add(
+          {forecast, truth, bounds, observed.subspan(static_cast<size_t>(first), forecast.size()),
+           scaler.stddev[static_cast<size_t>(series * width + v)], naive_errors(windows[i], v, season)});
     }
     if (visit) visit(block.first_window + static_cast<int64_t>(i), mase / static_cast<double>(width));
   }

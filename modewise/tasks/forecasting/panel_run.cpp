@@ -125,10 +125,11 @@ void refuse_settings(const ForecastConfig& config) {
       {"forecast.validation_stride", config.forecast.validation_stride != usual.validation_stride},
       {"forecast.test_drop_last", config.forecast.test_drop_last != usual.test_drop_last}};
   for (const auto& [name, given] : settings)
-    require(!given, ErrorKind::config,
-            "{} is not for panels, whose series are split by their last horizons (data.split_windows): leave it "
-            "out, or read one tensor with data.panel = no",
-            name);
+    require(
+        !given, ErrorKind::config,
+        "{} is not for panels, whose series are split by their last horizons (data.split_windows): leave it "
+        "out, or read one tensor with data.panel = no",
+        name);
 }
 
 /// Hash of the ids, and of the scales of the training rows.
@@ -319,8 +320,8 @@ int64_t PanelRun::features() const {
   clock.dated = step_ != 0 || months_ != 0;
   clock.step = step_;
   clock.months = months_;
-  int64_t features = std::ssize(config.data.known) * (known_gaps_ ? 2 : 1) +
-                     data::calendar_width(config.data, clock);
+  int64_t features =
+      std::ssize(config.data.known) * (known_gaps_ ? 2 : 1) + data::calendar_width(config.data, clock);
   for (const data::StaticEncoding& encoding : encodings_) features += encoding.features();
   return features;
 }
@@ -342,8 +343,7 @@ PanelForecaster PanelRun::forecaster(const data::Panel& of, std::span<const int6
   if (auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(model.get())) {
     const std::vector<double> weights = ensemble->weights();
     for (size_t i = 0; i < weights.size(); ++i)
-      by.members.push_back(
-          {&ensemble->member(static_cast<int64_t>(i)), &member_configs_[i], weights[i]});
+      by.members.push_back({&ensemble->member(static_cast<int64_t>(i)), &member_configs_[i], weights[i]});
   }
   return by;
 }
@@ -423,17 +423,16 @@ void PanelRun::finish(Json& metrics) {
   if (!windows.empty()) {
     Progress progress("calibrating", std::ssize(windows), "windows");
     const PanelForecaster by = forecaster();
-    calibration = calibrate_blocks(
-        model->shape(), config, std::ssize(windows),
-        [&](const BlockVisitor& visit, int64_t stride) {
-          by.stream(
-              windows,
-              [&](const ForecastBlock& block) {
-                visit(block);
-                progress.update((block.first_window + block.windows()) * stride);
-              },
-              stride);
-        });
+    calibration = calibrate_blocks(model->shape(), config, std::ssize(windows),
+                                   [&](const BlockVisitor& visit, int64_t stride) {
+                                     by.stream(
+                                         windows,
+                                         [&](const ForecastBlock& block) {
+                                           visit(block);
+                                           progress.update((block.first_window + block.windows()) * stride);
+                                         },
+                                         stride);
+                                   });
     progress.finish();
   }
   if (Json members = members_json(*model, config); !members.is_null())
