@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pandas
 
-MAX_TENSOR_SERIES, SHARED_DATES = 500, 0.9  # as the program's data.panel = auto
+MAX_TENSOR_SERIES = 500  # as the program's data.panel = auto
 ID, TIME = "unique_id", "ds"  # columns of the written file
 
 
@@ -110,15 +110,9 @@ def panel_forecast(result: dict[str, Any]) -> "pandas.DataFrame":
     return long
 
 
-def share_a_clock(frame: "pandas.DataFrame", ids: list[str], time: "Hashable | None") -> bool:
-    """Whether few series have nearly all times, so that they are one tensor."""
-    rows = frame.groupby(ids, observed=True).size()
-    return time is None or (len(rows) <= MAX_TENSOR_SERIES and rows.min() >= SHARED_DATES * frame[time].nunique())
-
-
 def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), statics: Sequence[str] = ()) -> PanelTable | None:
-    """The rows of a long frame that is a panel: data.panel is yes, or auto and there are more than 500 ids or one that has fewer than
-    90 % of the times. None for other frames."""
+    """The rows of a long frame that is a panel: data.panel is yes, or auto and there are more than 500 ids or static covariates. None
+    for other frames: those of fewer ids are one tensor, with missing values where a series has no row."""
     if columns.panel == "no":
         return None
     require_pandas()
@@ -130,7 +124,7 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
     if names is None or names == ("none",) or not set(names) <= set(frame.columns):
         return None
     ids = list(names)
-    if columns.panel != "yes" and not statics and share_a_clock(frame, ids, time_column(frame, columns.time, set(ids))):
+    if columns.panel != "yes" and not statics and frame[ids].drop_duplicates().shape[0] <= MAX_TENSOR_SERIES:
         return None
     for name in ids:
         if frame[name].isna().any():

@@ -88,11 +88,6 @@ def test_frames_of_one_clock_stay_tensors_and_many_ids_are_a_panel(tmp_path):
     wide = pandas.DataFrame({"unique_id": np.repeat(list("ab"), 40), "ds": list(pandas.date_range("2020-01-01", periods=40)) * 2, "y": np.arange(80.0)})
     forecaster = modewise.Forecaster("repeat", horizon=H, run=tmp_path / "tensor", settings={"output.report": False}, verbosity=-1).fit(wide)
     assert "panel" not in json.loads((tmp_path / "tensor" / "data.json").read_text()) and len(forecaster.predict()) == 2 * H
-    uneven = pandas.concat([wide, wide[wide.unique_id == "b"].iloc[10:].assign(unique_id="c")])
-    modewise.Forecaster("repeat", horizon=H, run=tmp_path / "uneven", settings={"output.report": False}, verbosity=-1).fit(uneven)
-    assert json.loads((tmp_path / "uneven" / "data.json").read_text())["panel"]
-    counted = modewise.Forecaster("repeat", horizon=H, run=tmp_path / "counted", settings={"output.report": False}, verbosity=-1).fit(uneven.assign(ds=uneven.groupby("unique_id").cumcount()))
-    assert len(counted.predict()) == 3 * H and "panel" not in json.loads((tmp_path / "counted" / "data.json").read_text())
     many = pandas.DataFrame({"unique_id": np.repeat(np.arange(501), 12), "ds": list(pandas.date_range("2020-01-01", periods=12)) * 501, "y": np.arange(501 * 12.0)})
     for panel, expected in (("auto", True), ("no", None)):
         settings = {"output.report": False} | ({} if panel == "auto" else {"data.panel": panel})

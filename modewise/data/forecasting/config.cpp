@@ -49,9 +49,10 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("future_covariates", known,
         "future covariates: columns known beyond the last row (plans, prices, holidays); inputs of tide "
         "and of hot and its variants, not forecast");
-  f.add("static_covariates", statics,
-        "static covariates of a panel: columns with one category or number for each series (a region, a size); "
-        "inputs of tide and of hot and its variants");
+  f.add(
+      "static_covariates", statics,
+      "static covariates of a panel: columns with one category or number for each series (a region, a size); "
+      "inputs of tide and of hot and its variants");
   f.add("calendar", calendar,
         "date parts as future covariates: hour, weekday, day, yearday, month; auto: those that vary at the "
         "step of the rows",

@@ -189,9 +189,10 @@ Series load_series(const ForecastDataConfig& asked) {
           "neither");
   require(!simulated || config.path.empty(), ErrorKind::config,
           "data: expected data.path or data.simulate, got both ({} and {})", config.path, config.simulate);
-  require(config.statics.empty(), ErrorKind::config,
-          "data.static_covariates are of the series of a panel, {} is read as one tensor: set data.panel = yes",
-          simulated ? config.simulate : config.path);
+  require(
+      config.statics.empty(), ErrorKind::config,
+      "data.static_covariates are of the series of a panel, {} is read as one tensor: set data.panel = yes",
+      simulated ? config.simulate : config.path);
   require(config.format != "text" || config.header != "yes", ErrorKind::config,
           "data.header = yes is for CSV, but data.format = text reads plain numbers without a header");
   Series series = simulated ? simulate(config) : read(config);

@@ -28,8 +28,7 @@ struct Rows {
 int64_t common_step(std::span<const int64_t> all) {
   const std::vector<int64_t> dates = sorted_distinct(all);
   std::unordered_map<int64_t, int64_t> counts;
-  for (size_t i = 1; i < dates.size(); ++i)
-    ++counts[dates[i] - dates[i - 1]];
+  for (size_t i = 1; i < dates.size(); ++i) ++counts[dates[i] - dates[i - 1]];
   int64_t step = 0;
   for (const auto& [difference, count] : counts)
     if (step == 0 || count > counts[step] || (count == counts[step] && difference < step)) step = difference;

@@ -87,7 +87,8 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsO
     const size_t count = sparse_series.size(), shown = std::min<size_t>(count, 5);
     sparse_series.resize(shown);
     fail(ErrorKind::data,
-         "{}: more than half of the rows of {} of {} series would be missing at the time step of {}: '{}'{}; the "
+         "{}: more than half of the rows of {} of {} series would be missing at the time step of {}: '{}'{}; "
+         "the "
          "series of a panel have one time step: part the table",
          panel.source, count, series, panel.clock.frequency_text(), fmt::join(sparse_series, "', '"),
          count > shown ? " …" : "");
@@ -347,9 +348,9 @@ std::string hash_of(const Panel& panel) {
   all += bytes(panel.offsets.data(), panel.offsets.size()) + bytes(panel.starts.data(), panel.starts.size());
   for (int64_t s = 0; s < panel.series(); ++s) all += panel.name(s) + "\n";
   if (!panel.known.names.empty())
-    all += bytes(panel.known.values.const_data_ptr<double>(), static_cast<size_t>(panel.known.values.numel())) +
-           bytes(panel.known.observed.const_data_ptr<bool>(),
-                 static_cast<size_t>(panel.known.observed.numel()));
+    all +=
+        bytes(panel.known.values.const_data_ptr<double>(), static_cast<size_t>(panel.known.values.numel())) +
+        bytes(panel.known.observed.const_data_ptr<bool>(), static_cast<size_t>(panel.known.observed.numel()));
   for (const StaticColumn& column : panel.statics) {
     all += bytes(column.numbers.data(), column.numbers.size());
     for (const std::string& word : column.words) all += word + "\n";

@@ -19,12 +19,12 @@
 namespace modewise::data {
 
 struct Panel {
-  LongLayout layout;             // id columns, id cells of each series, value columns
-  std::vector<int64_t> offsets;  // S + 1: rows [offsets[s], offsets[s + 1]) are those of series s
-  std::vector<int64_t> starts;   // S: steps from row 0 of the clock to the first row of each series
-  TimeAxis clock;                // earliest start, step and date style; its length covers all series
-  at::Tensor values;             // [R, V] float64 in the table's units, 0 where missing
-  at::Tensor observed;           // [R, V] bool; undefined when nothing is missing
+  LongLayout layout;                  // id columns, id cells of each series, value columns
+  std::vector<int64_t> offsets;       // S + 1: rows [offsets[s], offsets[s + 1]) are those of series s
+  std::vector<int64_t> starts;        // S: steps from row 0 of the clock to the first row of each series
+  TimeAxis clock;                     // earliest start, step and date style; its length covers all series
+  at::Tensor values;                  // [R, V] float64 in the table's units, 0 where missing
+  at::Tensor observed;                // [R, V] bool; undefined when nothing is missing
   PanelKnown known;                   // future covariates
   std::vector<StaticColumn> statics;  // static covariates
   TimeColumns time_columns;
@@ -77,8 +77,8 @@ PanelSplits split_panel(const Panel& panel, int64_t horizon, int64_t windows, in
 int64_t draw_origin(int64_t rows, WindowShape shape, uint64_t seed, uint64_t batch, uint64_t series);
 
 /// Mean and standard deviation of each series and variable over its first rows, [S, V], and of each future
-/// covariate, [S, K]: 1 for a constant one; covariates of 0 and 1 are not scaled. `rows`: how many rows of each
-/// series.
+/// covariate, [S, K]: 1 for a constant one; covariates of 0 and 1 are not scaled. `rows`: how many rows of
+/// each series.
 struct PanelScaler {
   std::vector<double> mean, stddev, known_mean, known_stddev;
   std::shared_ptr<const PanelCovariates> covariates = {};  // of the windows; null: none

@@ -92,7 +92,8 @@ PanelKnown extended(const Panel& panel, int64_t horizon) {
   const PanelKnown& known = panel.known;
   const int64_t width = std::ssize(known.names);
   PanelKnown out{known.names, {0}, {}, {}};
-  for (int64_t s = 0; s < panel.series(); ++s) out.offsets.push_back(out.offsets.back() + panel.rows(s) + horizon);
+  for (int64_t s = 0; s < panel.series(); ++s)
+    out.offsets.push_back(out.offsets.back() + panel.rows(s) + horizon);
   out.values = at::zeros({out.offsets.back(), width}, at::kDouble);
   out.observed = at::zeros({out.offsets.back(), width}, at::kBool);
   for (size_t s = 0; s + 1 < out.offsets.size(); ++s) {
@@ -157,15 +158,17 @@ void take_known(Panel& panel, const ForecastDataConfig& config) {
   const int64_t all = panel.offsets.back();
   panel = head_rows(targets, observed_rows(targets));
   if (panel.observed.all().item<bool>()) panel.observed.reset();
-  panel.notes.push_back(fmt::format("future covariates, not forecast: {}; {} rows after the last row of a series",
-                                    fmt::join(config.known, ", "), all - panel.offsets.back()));
+  panel.notes.push_back(
+      fmt::format("future covariates, not forecast: {}; {} rows after the last row of a series",
+                  fmt::join(config.known, ", "), all - panel.offsets.back()));
 }
 
 void take_future(Panel& panel, ForecastDataConfig config, const std::string& path, int64_t horizon) {
-  require(!panel.known.names.empty(), ErrorKind::data,
-          "{}: the run was trained without future covariates (data.future_covariates), so there is nothing to "
-          "read from it",
-          path);
+  require(
+      !panel.known.names.empty(), ErrorKind::data,
+      "{}: the run was trained without future covariates (data.future_covariates), so there is nothing to "
+      "read from it",
+      path);
   config.columns = std::exchange(config.known, {});
   config.path = path;
   config.statics.clear();
@@ -223,14 +226,14 @@ void require_future_covariates(const Panel& panel, int64_t horizon) {
       for (int64_t i = 0; i < width; ++i)
         if (row >= known.offsets[static_cast<size_t>(s) + 1] ||
             !known.observed.const_data_ptr<bool>()[row * width + i])
-          fail(ErrorKind::data,
-               "{}: the future covariate '{}' of series '{}' is missing {}, step {} of the forecast: add rows "
-               "with an empty value to forecast, or name a file of them with --future",
-               panel.source, known.names[static_cast<size_t>(i)], panel.name(s),
-               panel.clock.dated
-                   ? "on " + panel.clock.text_at(panel.clock_row(s, panel.rows(s) + step))
-                   : fmt::format("in row {}", panel.rows(s) + step + 1),
-               step + 1);
+          fail(
+              ErrorKind::data,
+              "{}: the future covariate '{}' of series '{}' is missing {}, step {} of the forecast: add rows "
+              "with an empty value to forecast, or name a file of them with --future",
+              panel.source, known.names[static_cast<size_t>(i)], panel.name(s),
+              panel.clock.dated ? "on " + panel.clock.text_at(panel.clock_row(s, panel.rows(s) + step))
+                                : fmt::format("in row {}", panel.rows(s) + step + 1),
+              step + 1);
     }
 }
 
@@ -247,8 +250,8 @@ std::vector<StaticEncoding> encodings_of(const std::vector<StaticColumn>& column
       words.erase(std::unique(words.begin(), words.end()), words.end());
       if (!words.empty() && words.front().empty()) words.erase(words.begin());
       require(!words.empty() && words.size() <= kMaxCategories, ErrorKind::data,
-              "{}: the static covariate '{}' has {} categories, from 1 to {} are possible", source, column.name,
-              words.size(), kMaxCategories);
+              "{}: the static covariate '{}' has {} categories, from 1 to {} are possible", source,
+              column.name, words.size(), kMaxCategories);
       continue;
     }
     double count = 0, sum = 0, squares = 0;
@@ -268,7 +271,8 @@ std::vector<StaticEncoding> encodings_of(const std::vector<StaticColumn>& column
 nlohmann::ordered_json to_json(const std::vector<StaticEncoding>& encodings) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const StaticEncoding& one : encodings)
-    json.push_back({{"name", one.name}, {"categories", one.categories}, {"mean", one.mean}, {"std", one.stddev}});
+    json.push_back(
+        {{"name", one.name}, {"categories", one.categories}, {"mean", one.mean}, {"std", one.stddev}});
   return json;
 }
 
@@ -302,7 +306,8 @@ PanelCovariates make_covariates(const Panel& panel, const ForecastDataConfig& co
     const StaticColumn& column = panel.statics[i];
     require(column.numeric == encoding.categories.empty(), ErrorKind::data,
             "{}: the static covariate '{}' holds {}, but {} in the run's training data", panel.source,
-            encoding.name, column.numeric ? "numbers" : "categories", column.numeric ? "categories" : "numbers");
+            encoding.name, column.numeric ? "numbers" : "categories",
+            column.numeric ? "categories" : "numbers");
     for (int64_t s = 0; s < panel.series(); ++s) {
       const auto at = static_cast<size_t>(s);
       float* row = features + s * width + first;
@@ -315,11 +320,12 @@ PanelCovariates make_covariates(const Panel& panel, const ForecastDataConfig& co
       const auto found =
           std::lower_bound(encoding.categories.begin(), encoding.categories.end(), column.words[at]);
       if (found == encoding.categories.end() || *found != column.words[at])
-        fail(ErrorKind::data,
-             "{}: the static covariate '{}' of series '{}' is '{}', which the training data do not have (they "
-             "have {}): leave the cell empty or train again",
-             panel.source, encoding.name, panel.name(s), column.words[at],
-             fmt::join(encoding.categories, ", "));
+        fail(
+            ErrorKind::data,
+            "{}: the static covariate '{}' of series '{}' is '{}', which the training data do not have (they "
+            "have {}): leave the cell empty or train again",
+            panel.source, encoding.name, panel.name(s), column.words[at],
+            fmt::join(encoding.categories, ", "));
       row[found - encoding.categories.begin()] = 1;
     }
   }
@@ -357,7 +363,8 @@ at::Tensor gather_covariates(const Panel& panel, const PanelScaler& scaler, Wind
       if (covariates.flags) row += columns * length;
       const int64_t clock = panel.clock_row(series, first);
       for (int64_t c = 0; c < codes; ++c, row += length)
-        for (int64_t t = std::max<int64_t>(-clock, 0); t < length && clock + t < covariates.calendar.size(0); ++t)
+        for (int64_t t = std::max<int64_t>(-clock, 0); t < length && clock + t < covariates.calendar.size(0);
+             ++t)
           row[t] = covariates.calendar.const_data_ptr<float>()[(clock + t) * codes + c];
       for (int64_t c = 0; c < fixed; ++c, row += length)
         std::fill_n(row, length, covariates.statics.const_data_ptr<float>()[series * fixed + c]);

@@ -1,6 +1,6 @@
 #pragma once
-// Compact column of short strings in one buffer: at most about 4 bytes per cell besides its characters, where a
-// vector of strings takes 32; texts that repeat, such as ids of series, are stored once.
+// Compact column of short strings in one buffer: at most about 4 bytes per cell besides its characters, where
+// a vector of strings takes 32; texts that repeat, such as ids of series, are stored once.
 
 #include <algorithm>
 #include <cstdint>
@@ -86,7 +86,7 @@ class TextCells {
   /// The slot that holds `text`, or a free one.
   uint32_t& slot_of(std::string_view text) {
     const size_t mask = slots_.size() - 1;
-    size_t at = std::hash<std::string_view>{}(text) & mask;
+    size_t at = std::hash<std::string_view>{}(text)&mask;
     while (slots_[at] != kFree && this->text(slots_[at]) != text) at = (at + 1) & mask;
     return slots_[at];
   }

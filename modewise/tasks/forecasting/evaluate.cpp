@@ -173,7 +173,8 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
                    quantiles = block.quantiles.defined() ? (block.quantiles / unit.unsqueeze(-1)).contiguous()
                                                          : at::Tensor();
   std::vector<float> result = metrics::calibrated_quantiles(
-      *calibration, floats(forecast), quantiles.defined() ? floats(quantiles) : std::span<const float>{}, stddevs);
+      *calibration, floats(forecast), quantiles.defined() ? floats(quantiles) : std::span<const float>{},
+      stddevs);
   const std::span<const float> units = floats(block.widening);
   const size_t each = result.size() / units.size();
   for (size_t i = 0; i < result.size(); ++i) result[i] *= units[i / each];
@@ -225,8 +226,7 @@ std::optional<metrics::Calibration> calibrate_blocks(
         size_t i = 0;
         for (int64_t window = block.first_window; window < block.first_window + block.windows(); ++window)
           for (int64_t s = 0; s < sample.series; ++s) {
-            const float unit =
-                units.empty() ? 1.0F : units[static_cast<size_t>(window - block.first_window)];
+            const float unit = units.empty() ? 1.0F : units[static_cast<size_t>(window - block.first_window)];
             sample.stddev[static_cast<size_t>(s * sample.windows + window)] =
                 stddev[static_cast<size_t>((window - block.first_window) * sample.series + s)];
             for (int64_t step = 0; step < sample.horizon; ++step, ++i)
@@ -236,8 +236,10 @@ std::optional<metrics::Calibration> calibrate_blocks(
                 const auto wider = static_cast<size_t>(interval) + 1;
                 const float lower = sample.shared_forecast ? values[i] : values[i * count + middle - wider];
                 const float upper = sample.shared_forecast ? values[i] : values[i * count + middle + wider];
-                sample.below[at] = known ? (lower - truth[i]) / unit : std::numeric_limits<float>::quiet_NaN();
-                sample.above[at] = known ? (truth[i] - upper) / unit : std::numeric_limits<float>::quiet_NaN();
+                sample.below[at] =
+                    known ? (lower - truth[i]) / unit : std::numeric_limits<float>::quiet_NaN();
+                sample.above[at] =
+                    known ? (truth[i] - upper) / unit : std::numeric_limits<float>::quiet_NaN();
               }
           }
       },

@@ -71,8 +71,8 @@ int64_t choose_panel_window(ForecastConfig& config, const data::Panel& panel);
 /// `features`: covariates per step.
 models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variables, int64_t features = 0);
 
-/// Factor of the interval margins of a series with `rows` rows before the window: that of Student's t at 97.5 %
-/// for a mean and a standard deviation estimated from them, √(1 + 1/n) · t_{n−1} / t_∞.
+/// Factor of the interval margins of a series with `rows` rows before the window: that of Student's t at 97.5
+/// % for a mean and a standard deviation estimated from them, √(1 + 1/n) · t_{n−1} / t_∞.
 double interval_widening(int64_t rows);
 
 /// Forecasts beyond the last row of each series, in units.

@@ -320,8 +320,8 @@ int64_t PanelRun::features() const {
   clock.dated = step_ != 0 || months_ != 0;
   clock.step = step_;
   clock.months = months_;
-  int64_t features = std::ssize(config.data.known) * (known_gaps_ ? 2 : 1) +
-                     data::calendar_width(config.data, clock);
+  int64_t features =
+      std::ssize(config.data.known) * (known_gaps_ ? 2 : 1) + data::calendar_width(config.data, clock);
   for (const data::StaticEncoding& encoding : encodings_) features += encoding.features();
   return features;
 }
@@ -423,17 +423,16 @@ void PanelRun::finish(Json& metrics) {
   if (!windows.empty()) {
     Progress progress("calibrating", std::ssize(windows), "windows");
     const PanelForecaster by = forecaster();
-    calibration = calibrate_blocks(
-        model->shape(), config, std::ssize(windows),
-        [&](const BlockVisitor& visit, int64_t stride) {
-          by.stream(
-              windows,
-              [&](const ForecastBlock& block) {
-                visit(block);
-                progress.update((block.first_window + block.windows()) * stride);
-              },
-              stride);
-        });
+    calibration = calibrate_blocks(model->shape(), config, std::ssize(windows),
+                                   [&](const BlockVisitor& visit, int64_t stride) {
+                                     by.stream(
+                                         windows,
+                                         [&](const ForecastBlock& block) {
+                                           visit(block);
+                                           progress.update((block.first_window + block.windows()) * stride);
+                                         },
+                                         stride);
+                                   });
     progress.finish();
   }
   if (Json members = members_json(*model, config); !members.is_null())

@@ -497,7 +497,8 @@ TEST(DateColumn, ReadsRepeatedTextsAsTheFirstTime) {
   for (int row = 0; row < 20000; ++row) {
     const int day = 1 + row % 30;
     ASSERT_EQ(dates[static_cast<size_t>(row)], to_seconds({2016, 3, day, day < 27 ? 9 : 8, 0, 0}));
-    ASSERT_EQ(days[static_cast<size_t>(row)], to_seconds({2016, 1 + row % 12, row < 15000 ? 1 : 13, 0, 0, 0}));
+    ASSERT_EQ(days[static_cast<size_t>(row)],
+              to_seconds({2016, 1 + row % 12, row < 15000 ? 1 : 13, 0, 0, 0}));
   }
 }
 
