@@ -17,7 +17,9 @@ struct ClassifierInput {
   at::Tensor values;  // [B, …]; values at missing cells are ignored
   at::Tensor valid;   // bool mask, same shape without channels or variables; undefined: all valid
 
-  ClassifierInput to(at::Device device) const { return {nn::placed(values, device), nn::placed(valid, device)}; }
+  ClassifierInput to(at::Device device) const {
+    return {nn::placed(values, device), nn::placed(valid, device)};
+  }
 };
 
 class Classifier : public torch::nn::Module {

@@ -1,5 +1,5 @@
-// Attention to many keys in strips (the reference) and by libtorch's fused kernels, against the formula with all
-// scores in one tensor.
+// Attention to many keys in strips (the reference) and by libtorch's fused kernels, against the formula with
+// all scores in one tensor.
 
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>

@@ -143,7 +143,8 @@ class OnCpu {
 
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
   static std::atomic<int64_t> left = limit_of("GUARDED_DEVICE_COPIES");
-  if (--left < 0) throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, 719, "the guarded device is lost");
+  if (--left < 0)
+    throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, 719, "the guarded device is lost");
   const OnCpu source(from), target(to);
   target.view().copy_(source.view());
   return to;

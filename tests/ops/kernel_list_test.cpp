@@ -66,8 +66,9 @@ TEST(KernelList, RunsTheReferenceOnEveryOtherDevice) {
 }
 
 TEST(KernelList, RunsAKernelOnItsOwnDeviceAlone) {
-  const KernelList<int64_t(int64_t)> both(
-      "test_list", {{"odd", odd_only, twice}, {"cuda", odd_only, thrice, KernelDevice::cuda}, {"small", small_only, thrice}});
+  const KernelList<int64_t(int64_t)> both("test_list", {{"odd", odd_only, twice},
+                                                        {"cuda", odd_only, thrice, KernelDevice::cuda},
+                                                        {"small", small_only, thrice}});
   EXPECT_EQ(both.run(at::kCUDA, 21), 63);
   EXPECT_EQ(last_kernel("test_list"), "cuda");
   EXPECT_EQ(both.run(at::kCPU, 21), 42);

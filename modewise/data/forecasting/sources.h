@@ -30,8 +30,8 @@ Frame read_frame(const std::string& path, const ForecastDataConfig& config, cons
 bool header_names_ids(const ForecastDataConfig& config);
 /// The table of `config` before its series are laid out; nullopt if it is not a long table.
 std::optional<SeriesTable> read_long_table(const ForecastDataConfig& config);
-/// The CSV files of a folder as a long table: a file per series, named by it, each with its own start and end.
-/// Data error for files whose time steps differ.
+/// The CSV files of a folder as a long table: a file per series, named by it, each with its own start and
+/// end. Data error for files whose time steps differ.
 SeriesTable read_panel_folder(const ForecastDataConfig& config);
 /// Whether `config` names a CSV table: not an array, numeric text, a folder or a simulation.
 bool reads_table(const ForecastDataConfig& config);

@@ -221,8 +221,8 @@ class TableReader {
       const bool short_of_name = dialect_.name_shift == 1 || dialect_.name_shift == -1;
       if (scanner.cells() != width)
         fail(ErrorKind::data, "{}:{}: expected {} as in the {}, got {}{}", source_, scanner.line(),
-             counted(width - (short_of_name ? 1 : 0), "cell"), dialect_.header ? "header" : "first row", scanner.cells(),
-             remedy_of_width(scanner));
+             counted(width - (short_of_name ? 1 : 0), "cell"), dialect_.header ? "header" : "first row",
+             scanner.cells(), remedy_of_width(scanner));
       ++rows_;
     }
     dialect_.comments += scanner.comments();

@@ -12,7 +12,8 @@ namespace modewise::models {
 NextWords::NextWords(Captioner& captioner, const at::Tensor& cells, int64_t each) : captioner_(captioner) {
   const at::NoGradGuard no_grad;
   state_ = captioner.begin(cells);
-  if (each > 1) state_.reorder(at::arange(cells.size(0), cells.options().dtype(at::kLong)).repeat_interleave(each));
+  if (each > 1)
+    state_.reorder(at::arange(cells.size(0), cells.options().dtype(at::kLong)).repeat_interleave(each));
 }
 
 void NextWords::reorder(const std::vector<int64_t>& rows) {
@@ -21,7 +22,8 @@ void NextWords::reorder(const std::vector<int64_t>& rows) {
 
 void NextWords::append(const std::vector<int64_t>& tokens) {
   const at::NoGradGuard no_grad;
-  const at::Tensor logits = captioner_.step(state_, at::tensor(tokens, at::kLong).to(nn::device_of(captioner_)));
+  const at::Tensor logits =
+      captioner_.step(state_, at::tensor(tokens, at::kLong).to(nn::device_of(captioner_)));
   chances_ = caption_log_probabilities(logits.to(at::kCPU, at::kDouble)).contiguous();
 }
 

@@ -31,7 +31,9 @@ struct SegmentationInput {
   at::Tensor image;  // [B, T, N, N, bands] scaled
   at::Tensor valid;  // [B, T, N, N] bool; undefined: all valid
 
-  SegmentationInput to(at::Device device) const { return {nn::placed(image, device), nn::placed(valid, device)}; }
+  SegmentationInput to(at::Device device) const {
+    return {nn::placed(image, device), nn::placed(valid, device)};
+  }
 };
 
 class Segmenter : public torch::nn::Module {

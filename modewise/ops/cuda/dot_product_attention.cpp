@@ -10,8 +10,8 @@ namespace {
 
 using Mask = std::optional<at::Tensor>;
 
-at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask, bool causal,
-                  double scale) {
+at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
+                  bool causal, double scale) {
   const auto heads_first = [&](const at::Tensor& x) {
     const int64_t repeats = q.size(2) / x.size(2);
     return (repeats == 1 ? x : x.repeat_interleave(repeats, 2)).transpose(1, 2);
@@ -19,8 +19,9 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
   Mask kept = mask;
   if (mask && causal)  // libtorch takes one of both
     kept = mask->logical_and(at::ones({q.size(1), k.size(1)}, mask->options()).tril());
-  const at::Tensor out = at::scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), kept,
-                                                          /*dropout_p=*/0, causal && !mask, scale);
+  const at::Tensor out =
+      at::scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), kept,
+                                       /*dropout_p=*/0, causal && !mask, scale);
   return out.transpose(1, 2).contiguous();
 }
 

@@ -43,8 +43,8 @@ at::Tensor mask_of(at::Tensor mask, const Strip& strip) {
 }
 
 /// q, k and v of a strip in the accumulate type -> [B, rows, H, e].
-at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask, bool causal,
-                  double scale, const Strip& strip) {
+at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
+                  bool causal, double scale, const Strip& strip) {
   const auto heads_first = [&](const at::Tensor& x) {
     return x.repeat_interleave(q.size(2) / x.size(2), 2).transpose(1, 2);
   };

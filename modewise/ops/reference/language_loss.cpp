@@ -21,7 +21,8 @@ namespace {
 
 /// Calls body(rows [tokens, D], targets [tokens, 1]) for each strip of tokens, in the accumulate type.
 template <class Body>
-void for_strips(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets, const Body& body) {
+void for_strips(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                const Body& body) {
   const auto rows = hidden.reshape({-1, head.size(1)}), own = targets.reshape({-1, 1});
   const int64_t strip = strip_rows(head.size(0)), n = rows.size(0);
   for (int64_t first = 0; first < n; first += strip) {

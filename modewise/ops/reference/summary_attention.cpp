@@ -56,7 +56,8 @@ class Summary {
   int64_t rows_of(int64_t strip) const { return std::min(kStrip, n_ - strip * kStrip); }
 
   /// The tokens, then the summary tokens of each level; latents [levels, G, r, d].
-  std::vector<KeyLevel> key_levels(const at::Tensor& k, const at::Tensor& v, const at::Tensor& latents) const {
+  std::vector<KeyLevel> key_levels(const at::Tensor& k, const at::Tensor& v,
+                                   const at::Tensor& latents) const {
     std::vector<KeyLevel> out = {{k, v}};
     int64_t summaries_of_child = 1;
     for (size_t l = 0; l < levels_.size(); ++l) {
@@ -81,13 +82,22 @@ class Summary {
     const int64_t near = std::max<int64_t>(0, begin - std::min(options_.window, n_) + 1);
     const auto distance = token - range(near, end);
     std::vector<SeenRows> seen;
-    seen.push_back({0, near, end - near, positions_.narrow(0, begin, end - begin),
+    seen.push_back({0,
+                    near,
+                    end - near,
+                    positions_.narrow(0, begin, end - begin),
                     positions_.narrow(0, near, end - near),
-                    distance.ge(0).logical_and(distance.lt(options_.window)), {}});
+                    distance.ge(0).logical_and(distance.lt(options_.window)),
+                    {}});
     const int64_t sinks = std::min({options_.sinks, n_, std::max<int64_t>(0, end - options_.window)});
     if (sinks > 0)
-      seen.push_back({0, 0, sinks, at::full({end - begin}, options_.window, token.options()),
-                      at::zeros({sinks}, token.options()), (token - range(0, sinks)).ge(options_.window), {}});
+      seen.push_back({0,
+                      0,
+                      sinks,
+                      at::full({end - begin}, options_.window, token.options()),
+                      at::zeros({sinks}, token.options()),
+                      (token - range(0, sinks)).ge(options_.window),
+                      {}});
     for (size_t l = 0; l < levels_.size(); ++l) {
       const FoldLevel& level = levels_[l];
       const int64_t first = level.group(begin), count = level.own(end - 1) - first;
@@ -104,7 +114,8 @@ class Summary {
     return seen;
   }
 
-  /// (out [B, strip, H, e], logsumexp [B, H, strip]) of queries q [B, strip, H, d] and the rows that they see.
+  /// (out [B, strip, H, e], logsumexp [B, H, strip]) of queries q [B, strip, H, d] and the rows that they
+  /// see.
   std::tuple<at::Tensor, at::Tensor> attend(const at::Tensor& q, const std::vector<SeenRows>& seen,
                                             const std::vector<KeyLevel>& rows) const {
     std::vector<at::Tensor> logits, values;
@@ -127,7 +138,9 @@ class Summary {
  private:
   static constexpr int64_t kStrip = 512;
 
-  at::Tensor range(int64_t begin, int64_t end) const { return at::arange(begin, end, like_.dtype(at::kLong)); }
+  at::Tensor range(int64_t begin, int64_t end) const {
+    return at::arange(begin, end, like_.dtype(at::kLong));
+  }
   static at::Tensor per_head(const at::Tensor& x, int64_t heads) {
     return x.repeat_interleave(heads / x.size(2), 2);
   }
@@ -201,7 +214,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> summary_attention_bac
     const auto seen = summary.seen_by(strip, wide.summaries());
     const int64_t first = summary.first_of(strip), count = summary.rows_of(strip);
     Tensors inputs = {wide.q.narrow(1, first, count)};
-    for (const KeyLevel& rows : rows_seen(levels, seen)) inputs.insert(inputs.end(), {rows.keys, rows.values});
+    for (const KeyLevel& rows : rows_seen(levels, seen))
+      inputs.insert(inputs.end(), {rows.keys, rows.values});
     const Tensors out = gradients(
         [&](const Tensors& in) -> Tensors {
           std::vector<KeyLevel> rows;

@@ -73,8 +73,9 @@ WordLoss CaptionFinder::loss(std::span<const int64_t> samples) const {
     const data::CaptionTokens tokens = side_by_side(captions, each, model.max_words());
     const at::Tensor cells = model.encode(data::gather_images(set, part));
     const at::Tensor logits = model.logits(cells, nn::placed(tokens.inputs, cells.device()));
-    const at::Tensor scores =
-        at::log_softmax(logits.to(at::kCPU, at::kDouble), -1).gather(2, tokens.targets.unsqueeze(2)).squeeze(2);
+    const at::Tensor scores = at::log_softmax(logits.to(at::kCPU, at::kDouble), -1)
+                                  .gather(2, tokens.targets.unsqueeze(2))
+                                  .squeeze(2);
     const at::Tensor counted = tokens.targets.ne(data::Vocabulary::kPadding);
     loss.sum -= scores.mul(counted).sum(1).sum().item<double>();
     loss.words += counted.sum().item<int64_t>();

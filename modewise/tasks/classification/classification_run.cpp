@@ -193,7 +193,8 @@ metrics::ScoreTable score_samples(const ClassificationRun& run, std::span<const 
     at::Tensor sum;
     for (int64_t number = 0; number < run.views(); ++number) {
       const data::LabelledBatch view = run.view(batch, number);
-      const at::Tensor scores = at::softmax(output_of(model, models::ClassifierInput{view.values, view.valid}).to(at::kDouble), -1);
+      const at::Tensor scores =
+          at::softmax(output_of(model, models::ClassifierInput{view.values, view.valid}).to(at::kDouble), -1);
       sum = sum.defined() ? sum + scores : scores;
     }
     sum = (sum / static_cast<double>(run.views())).contiguous();

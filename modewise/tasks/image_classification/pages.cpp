@@ -24,14 +24,17 @@ std::vector<Influence> ImageClassificationRun::influences(const models::Classifi
   const at::Tensor means = input.values.mean({1, 2}, true);  // [B, 1, 1, C]
   std::vector<Influence> all;
   for (int64_t axis = 0; axis < 2; ++axis)
-    all.push_back(
-        influence_of(about().modes[static_cast<size_t>(axis)], input.values.size(axis + 1), 1, max_places,
-                     [&](int64_t begin, int64_t end) {
-                       const at::Tensor values = input.values.clone();
-                       const at::Tensor band = values.narrow(axis + 1, begin, end - begin);
-                       band.copy_(means.expand_as(band));
-                       return (output_of(*model_, models::ClassifierInput{values, {}}).softmax(-1) - whole).abs().mean().item<double>();
-                     }));
+    all.push_back(influence_of(about().modes[static_cast<size_t>(axis)], input.values.size(axis + 1), 1,
+                               max_places, [&](int64_t begin, int64_t end) {
+                                 const at::Tensor values = input.values.clone();
+                                 const at::Tensor band = values.narrow(axis + 1, begin, end - begin);
+                                 band.copy_(means.expand_as(band));
+                                 return (output_of(*model_, models::ClassifierInput{values, {}}).softmax(-1) -
+                                         whole)
+                                     .abs()
+                                     .mean()
+                                     .item<double>();
+                               }));
   return all;
 }
 

@@ -48,13 +48,15 @@ Failure current_failure(bool with_backtrace) {
   } catch (const train::EvaluationInterrupted&) {
     return stopped_by(stop_signal());
   } catch (const c10::OutOfMemoryError& error) {
-    return failure_of(1, fmt::format("out of memory on the device ({}); reduce the batch size or the model, or "
-                                     "take --device cpu",
-                                     first_line(error)));
+    return failure_of(1,
+                      fmt::format("out of memory on the device ({}); reduce the batch size or the model, or "
+                                  "take --device cpu",
+                                  first_line(error)));
   } catch (const c10::AcceleratorError& error) {
-    return failure_of(74, fmt::format("the device failed ({}); a training goes on from its last checkpoint with "
-                                      "--resume, also with --device cpu",
-                                      first_line(error)));
+    return failure_of(74,
+                      fmt::format("the device failed ({}); a training goes on from its last checkpoint with "
+                                  "--resume, also with --device cpu",
+                                  first_line(error)));
   } catch (const c10::Error& error) {
     if (is_allocation_failure(error.what_without_backtrace()))
       return failure_of(1, fmt::format("out of memory ({}); reduce train.batch_size or the model",

@@ -45,10 +45,9 @@ class SceneOcclusion {
     std::vector<at::Tensor> parts;
     for (int64_t begin = 0; begin < image.size(0); begin += batch_) {
       const int64_t count = std::min(batch_, image.size(0) - begin);
-      parts.push_back(
-          output_of(model_, models::SegmentationInput{image.narrow(0, begin, count),
-                                                      input_.valid.narrow(0, begin, count)})
-              .softmax(-1));
+      parts.push_back(output_of(model_, models::SegmentationInput{image.narrow(0, begin, count),
+                                                                  input_.valid.narrow(0, begin, count)})
+                          .softmax(-1));
     }
     return at::cat(parts);
   }

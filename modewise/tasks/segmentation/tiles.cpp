@@ -223,7 +223,8 @@ class AreaClassifier {
     const bool complete =
         std::all_of(valid.const_data_ptr<bool>(), valid.const_data_ptr<bool>() + valid.numel(),
                     [](bool one) { return one; });
-    return output_of(model_, models::SegmentationInput{image, complete ? at::Tensor() : valid}).to(at::kFloat);
+    return output_of(model_, models::SegmentationInput{image, complete ? at::Tensor() : valid})
+        .to(at::kFloat);
   }
 
   static at::Tensor any_date(const data::SceneWindow& strip) {

@@ -69,7 +69,9 @@ AttentionMatrices series_attention(const AttentionRequest& request) {
   out.samples = std::ssize(*samples);
   out.of = [run, samples](int64_t sample, int64_t layer) {
     const data::LabelledBatch batch = run->gather(std::span(&(*samples)[static_cast<size_t>(sample)], 1));
-    return attention_of(run->model(), models::ClassifierInput{batch.values, batch.valid}).full[static_cast<size_t>(layer)].squeeze(0);
+    return attention_of(run->model(), models::ClassifierInput{batch.values, batch.valid})
+        .full[static_cast<size_t>(layer)]
+        .squeeze(0);
   };
   return out;
 }

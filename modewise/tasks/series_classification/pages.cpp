@@ -45,7 +45,10 @@ std::vector<Influence> SeriesClassificationRun::influences(const models::Classif
     return influence_of(mode, input.values.size(dim), thick, max_places, [&](int64_t begin, int64_t end) {
       const at::Tensor values = input.values.clone();
       values.narrow(dim, begin, end - begin).copy_(means.narrow(dim, begin, end - begin));
-      return (output_of(*model_, models::ClassifierInput{values, input.valid}).softmax(-1) - whole).abs().mean().item<double>();
+      return (output_of(*model_, models::ClassifierInput{values, input.valid}).softmax(-1) - whole)
+          .abs()
+          .mean()
+          .item<double>();
     });
   };
   std::vector<Influence> all;

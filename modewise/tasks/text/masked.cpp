@@ -38,7 +38,8 @@ struct MaskedBatch final : train::Batch {
 /// log p of the original tokens at the m masked positions, [m]; `right` counts correct predictions.
 at::Tensor hidden_scores(models::MaskedLanguageModel& model, const data::MaskedRows& rows, int64_t* right) {
   const at::Device device = nn::device_of(model);
-  const at::Tensor targets = nn::placed(rows.targets, device).flatten(), places = targets.ge(0).nonzero().squeeze(1);
+  const at::Tensor targets = nn::placed(rows.targets, device).flatten(),
+                   places = targets.ge(0).nonzero().squeeze(1);
   const at::Tensor wanted = targets.index_select(0, places);
   const at::Tensor hidden = model.hidden({nn::placed(rows.inputs, device), std::nullopt, {}}).flatten(0, 1);
   const at::Tensor logits = model.logits(hidden.index_select(0, places));
@@ -216,7 +217,9 @@ void MaskedRun::add_sections(report::HtmlPage& page, const std::string& split) c
   const data::TokenWindows all = windows(split);
   const std::vector<int64_t> first = {0};
   const data::MaskedRows rows = masked(framed_windows(all, first, 0), {kEvaluated, RandomSite::masking, 0});
-  const at::Tensor logits = model_->logits(model_->hidden({nn::placed(rows.inputs, nn::device_of(*model_)), std::nullopt, {}}))[0].to(at::kCPU);
+  const at::Tensor logits =
+      model_->logits(model_->hidden({nn::placed(rows.inputs, nn::device_of(*model_)), std::nullopt, {}}))[0]
+          .to(at::kCPU);
   const at::Tensor best = logits.argmax(1);
   report::Table table({{"position"}, {"predicted"}, {"true"}, {"probability"}});
   for (int64_t i = 0; i < rows.targets.size(1); ++i) {

@@ -45,7 +45,10 @@ std::vector<Influence> VolumeClassificationRun::influences(const models::Classif
           spread.front() = means.size(0);
           spread.back() = means.size(1);
           slab.copy_(means.view(spread).expand_as(slab));
-          return (output_of(*model_, models::ClassifierInput{values, input.valid}).softmax(-1) - whole).abs().mean().item<double>();
+          return (output_of(*model_, models::ClassifierInput{values, input.valid}).softmax(-1) - whole)
+              .abs()
+              .mean()
+              .item<double>();
         }));
   return all;
 }

@@ -66,12 +66,19 @@ std::string local_time_text() {
 nlohmann::ordered_json manifest_json(const RunManifest& manifest) {
   std::vector<std::string> files(kRunFiles.begin(), kRunFiles.end());
   if (!manifest.inputs.empty()) files.push_back(manifest.inputs);
-  return {
-      {"task", manifest.task},  {"started", local_time_text()},       {"command_line", manifest.command_line},
-      {"seed", manifest.seed},  {"threads", manifest.threads},        {"data_hash", manifest.data_hash},
-      {"files", files},         {"test_read", manifest.test_read},    {"build", to_json(build_info())},
-      {"torch", TORCH_VERSION}, {"machine", to_json(machine_info())}, {"instruction_set", ops::active_isa()},
-      {"device", manifest.device}};
+  return {{"task", manifest.task},
+          {"started", local_time_text()},
+          {"command_line", manifest.command_line},
+          {"seed", manifest.seed},
+          {"threads", manifest.threads},
+          {"data_hash", manifest.data_hash},
+          {"files", files},
+          {"test_read", manifest.test_read},
+          {"build", to_json(build_info())},
+          {"torch", TORCH_VERSION},
+          {"machine", to_json(machine_info())},
+          {"instruction_set", ops::active_isa()},
+          {"device", manifest.device}};
 }
 
 void write_manifest(const fs::path& path, const nlohmann::ordered_json& json) {

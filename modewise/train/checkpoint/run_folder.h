@@ -25,8 +25,8 @@ struct RunManifest {
   int64_t seed = 0;
   int threads = 1;
   std::string data_hash;
-  bool test_read = true;    // false: training did not evaluate the test split
-  std::string inputs = {};  // folder inside the run with data written for it; "": none
+  bool test_read = true;       // false: training did not evaluate the test split
+  std::string inputs = {};     // folder inside the run with data written for it; "": none
   std::string device = "cpu";  // that trains
 };
 

@@ -24,10 +24,11 @@ at::Device parsed(const std::string& name) {
 }
 
 void require_cuda(at::Device device) {
-  require(at::hasCUDA(), ErrorKind::config,
-          "device {}: torch {} here is built without CUDA; build modewise with a CUDA build of torch, or take "
-          "--device cpu",
-          device.str(), TORCH_VERSION);
+  require(
+      at::hasCUDA(), ErrorKind::config,
+      "device {}: torch {} here is built without CUDA; build modewise with a CUDA build of torch, or take "
+      "--device cpu",
+      device.str(), TORCH_VERSION);
   const auto count = static_cast<int64_t>(torch::cuda::device_count());
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   require(count > 0, ErrorKind::config,

@@ -69,7 +69,8 @@ void TrainConfig::fields(Fields& f) {
   f.add("log_every_steps", log_every_steps,
         "steps between additional log lines of the training loss; 0: at evaluations only", {.min = 0});
   f.add("prefetch", prefetch, "batches loaded ahead", {.min = 1, .max = 1024});
-  f.add("device", device, "device of the model: auto (CUDA if torch has it, else the CPU), cpu, cuda or cuda:N");
+  f.add("device", device,
+        "device of the model: auto (CUDA if torch has it, else the CPU), cpu, cuda or cuda:N");
   f.add("recompute", recompute,
         "activation checkpointing: recompute activations in the backward pass, for less memory, more "
         "time and the same bits");
@@ -112,7 +113,7 @@ void TrainConfig::validate() const {
 
 bool changes_numbers(std::string_view field_path) {
   constexpr std::array<std::string_view, 7> harmless = {
-      "device", "prefetch", "recompute", "checkpoint_every_steps", "checkpoint_every_minutes",
+      "device",           "prefetch", "recompute", "checkpoint_every_steps", "checkpoint_every_minutes",
       "keep_checkpoints", "test"};
   for (const std::string_view name : harmless)
     if (field_path == name) return false;

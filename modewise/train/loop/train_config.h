@@ -55,7 +55,7 @@ struct TrainConfig {
   int64_t log_every_steps = 0;
   int64_t prefetch = 4;
   std::string device = "auto";  // compute_device.h
-  bool recompute = false;  // activation checkpointing (ops/training/recompute_mode.h)
+  bool recompute = false;       // activation checkpointing (ops/training/recompute_mode.h)
   int64_t checkpoint_every_steps = 0;
   double checkpoint_every_minutes = 10.0;
   bool test = true;                // evaluate the test split after training; false: never read it

@@ -315,12 +315,13 @@ void Trainer::loss_diverged(double loss) const {
 
 void Trainer::out_of_memory(const c10::Error& error) const {
   const std::string text = error.what_without_backtrace();
-  const std::string smaller =
-      config_.batch_size == 1 ? ""
-                              : fmt::format("train.batch_size = {} with train.accumulate = {}, ",
-                                            (config_.batch_size + 1) / 2, 2 * config_.accumulate);
+  const std::string smaller = config_.batch_size == 1
+                                  ? ""
+                                  : fmt::format("train.batch_size = {} with train.accumulate = {}, ",
+                                                (config_.batch_size + 1) / 2, 2 * config_.accumulate);
   fail(ErrorKind::general,
-       "out of memory on the device at step {} with train.batch_size = {} ({}); {}. Less memory: {}{}a smaller "
+       "out of memory on the device at step {} with train.batch_size = {} ({}); {}. Less memory: {}{}a "
+       "smaller "
        "model, or --device cpu",
        state_.step + 1, config_.batch_size, text.substr(0, text.find('\n')), kept_checkpoint(), smaller,
        config_.recompute ? "" : "train.recompute = true, ");
