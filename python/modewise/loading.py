@@ -288,7 +288,7 @@ def forecaster_of(folder: RunFolder) -> LoadedForecaster:
     return (LoadedPanelForecaster if folder.read_json("data.json").get("panel") else LoadedForecaster)(folder)
 
 
-LOADERS: dict[str, Callable[[RunFolder], Any]] = {
+LOADERS: dict[str, Callable[[RunFolder], LoadedForecaster | LoadedClassifier | LoadedLanguageModel]] = {
     "forecasting": forecaster_of,
     "volume_classification": LoadedClassifier,
     "language_modeling": LoadedLanguageModel,
