@@ -77,7 +77,9 @@ int64_t take_empty_rows(std::string_view& text, char delimiter) {
 }
 
 /// Leaves out the rows that repeat the header, as joined files have them; returns their number.
-int64_t leave_out_repeated_headers(std::string_view text, LeftOutLines& left_out) {
+int64_t leave_out_repeated_headers(std::string_view text, LeftOutLines& lines) {
+  constexpr int64_t kMost = 1000;  // more are values of a column
+  LeftOutLines left_out = lines;
   std::string_view header;
   int64_t number = 0, repeated = 0;
   while (!text.empty()) {
@@ -89,11 +91,12 @@ int64_t leave_out_repeated_headers(std::string_view text, LeftOutLines& left_out
       if (text.find("\n" + std::string(header)) == std::string_view::npos) return 0;
     } else if (line == header && !line.empty()) {
       left_out.add({number, number});
-      ++repeated;
+      if (++repeated > kMost) return 0;
     }
     text.remove_prefix(end);
     text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);
   }
+  lines = std::move(left_out);
   return repeated;
 }
 

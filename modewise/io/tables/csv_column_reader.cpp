@@ -272,6 +272,7 @@ void CsvColumnReader::fail_misfit(const std::string& source, const std::string& 
 bool CsvColumnReader::find_unit() {
   if (time_name(column_.name) != TimeName::none || texts_ < 2) return false;
   std::string_view unit;
+  constexpr size_t kMany = 1000;
   std::unordered_set<std::string_view> distinct;
   bool marked = false;
   for (const std::string_view text : column_.texts) {
@@ -280,9 +281,9 @@ bool CsvColumnReader::find_unit() {
     if (own.empty() || (!unit.empty() && own != unit)) return false;
     unit = own;
     marked = marked || text.find_first_of(".,") != std::string_view::npos;
-    distinct.insert(text);
+    if (distinct.size() < kMany) distinct.insert(text);
   }
-  if (unit.empty() || (!marked && 3 * std::ssize(distinct) < texts_)) return false;
+  if (unit.empty() || (!marked && distinct.size() < kMany && 3 * std::ssize(distinct) < texts_)) return false;
   unit_ = unit;
   return true;
 }

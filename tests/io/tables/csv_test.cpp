@@ -286,11 +286,18 @@ TEST(Csv, RefusesWithThePlace) {
       {"spaces", "   \n  ", "file: the file has only empty lines"},
       {"only a header", "date,OT\n", "file: a header without rows"},
       {"only a header without line end", "date,OT", "file: a header without rows"},
-      {"short row", rows + "5\n", "file:4: expected 2 cells as in the header, got 1"},
-      {"long row", rows + "5,6,7\n", "file:4: expected 2 cells as in the header, got 3"},
-      {"long row without header", "0.5,1\n0.5,1,2\n", "file:2: expected 2 cells as in the first row, got 3"},
+      {"short row", rows + "5\n",
+       "file:4: expected 2 cells as in the header, got 1; data.skip_lines = 4 leaves it "
+       "out"},
+      {"long row", rows + "5,6,7\n",
+       "file:4: expected 2 cells as in the header, got 3; data.skip_lines = 4 leaves it "
+       "out"},
+      {"long row without header", "0.5,1\n0.5,1,2\n",
+       "file:2: expected 2 cells as in the first row, got 3; data.skip_lines = 2 leaves it "
+       "out"},
       {"short row after a quoted line end", "a,b\n\"x\ny\",2\n3\n",
-       "file:4: expected 2 cells as in the header, got 1"},
+       "file:4: expected 2 cells as in the header, got 1; data.skip_lines = 4 leaves it "
+       "out"},
       {"text in numbers", rows + "x,6\n",
        "file:4: column 'a' holds numbers, but 'x' is not a finite number; one cell "
        "holds it: data.missing_texts = x reads it as missing"},
