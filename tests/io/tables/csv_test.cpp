@@ -59,9 +59,7 @@ TEST(Csv, GivesTheSameCellsAsPythonsCsvModule) {
 
 TEST(Csv, AcceptsEveryLineEnd) {
   for (const char* text : {"a,b\n1,2\n3,4\n", "a,b\r\n1,2\r\n3,4\r\n", "a,b\r1,2\r3,4", "a,b\n1,2\n3,4",
-                           "\n\na,b\n\n1,2\r\n\r\n3,4\n\n\n",
-                           "\xEF\xBB\xBF"
-                           "a,b\n1,2\n3,4\n",
+                           "\n\na,b\n\n1,2\r\n\r\n3,4\n\n\n", "\xEF\xBB\xBF\x61,b\n1,2\n3,4\n",
                            "\"a\",\"b\"\n\"1\",\"2\" \n3,4\n", " a , b \n 1 , +2 \n 3 ,\t4\n"}) {
     const CsvTable table = table_of(text);
     EXPECT_EQ(names_of(table), (Names{"a", "b"})) << text;
