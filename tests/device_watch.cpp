@@ -3,7 +3,6 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
@@ -122,19 +121,6 @@ void DeviceWatch::saw(const std::string& call, bool gives, const at::Tensor& ten
   std::string fault = fmt::format("{} {} a tensor [{}] on {}", call, gives ? "gives" : "takes",
                                   fmt::join(tensor.sizes(), ", "), tensor.device().str());
   if (std::find(faults_.begin(), faults_.end(), fault) == faults_.end()) faults_.push_back(std::move(fault));
-}
-
-void move_module(torch::nn::Module& module, at::Device device) {
-  const at::NoGradGuard no_grad;
-  const auto move = [&](const at::Tensor& tensor) {
-    tensor.unsafeGetTensorImpl()->shallow_copy_from(tensor.detach().to(device).getIntrusivePtr());
-  };
-  module.apply([&](torch::nn::Module& part) {
-    const auto parameters = part.parameters(/*recurse=*/false), buffers = part.buffers(/*recurse=*/false);
-    for (const at::Tensor& parameter : parameters) move(parameter);
-    for (const at::Tensor& buffer : buffers) move(buffer);
-    if (parameters.empty() && buffers.empty() && part.children().empty()) part.to(device);
-  });
 }
 
 }  // namespace modewise

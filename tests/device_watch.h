@@ -4,7 +4,6 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <torch/nn/module.h>
 
 #include <string>
 #include <vector>
@@ -34,9 +33,5 @@ class DeviceWatch {
   int64_t calls_ = 0;
   c10::impl::IncludeDispatchKeyGuard included_;
 };
-
-/// Moves a module like Module::to, which cannot move a CPU parameter to the meta device: each parameter and
-/// buffer is replaced in place; a module moves its other members itself.
-void move_module(torch::nn::Module& module, at::Device device);
 
 }  // namespace modewise

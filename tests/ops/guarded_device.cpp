@@ -48,6 +48,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
 };
 const bool registered = [] {
+  c10::register_privateuse1_backend("guarded");
   at::RegisterPrivateUse1HooksInterface(new Hooks);
   return true;
 }();

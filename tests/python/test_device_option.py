@@ -16,8 +16,8 @@ from test_segmentation import write_scene
 from test_text_task import write_sst2, write_stsb
 from test_volume_classification import write_npz as write_volumes
 
-DEVICE = os.environ.get("MODEWISE_TEST_DEVICE", "privateuseone")
-THERE = {"LD_PRELOAD": str(BUILD / "lib" / "libguarded_device.so")} if DEVICE == "privateuseone" else {}
+DEVICE = os.environ.get("MODEWISE_TEST_DEVICE", "guarded")
+THERE = {"LD_PRELOAD": str(BUILD / "lib" / "libguarded_device.so")} if DEVICE == "guarded" else {}
 STEPS = ["--max-steps", "3", "--batch-size", "8", "--threads", "1", "--set", "train.schedule.warmup_steps=0", "--set", "output.report=false"]
 TOKENS = ["--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2", "--tokenizer", "bytes"]
 SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.layers=1"]
@@ -57,13 +57,13 @@ TASKS = {
     "images": lambda folder: ["train", "classify-images", "--data", write_images(folder / "i", {"train": 8, "val": 4, "test": 4}),
                               "--set", "model.cnn.widths=[4,8]", "--attention", "stt"],
     "scenes": scene,
-    "series": lambda folder: ramps(folder, "--model", "hot", "--set", "model.patch.length=4", "--set", "model.patch.stride=2", *SMALL),
-    "minirocket": lambda folder: ramps(folder, "--model", "minirocket"),
+    "series": lambda folder: ramps(folder, "--model", "patchtst", "--set", "model.patch.length=4", "--set", "model.patch.stride=2", *SMALL),
+    "nearest": lambda folder: ramps(folder, "--model", "nearest"),
     "captions": captions,
     "language": lambda folder: ["train", "language", "--data", write_story(folder / "story.txt"), "--set", "model.context=64",
                                 "--set", "model.attention.fold=0,4,8", *TOKENS],
     "texts": lambda folder: ["train", "text", "--data", write_sst2(folder / "SST-2"), "--set", "model.max_positions=48", *TOKENS],
-    "numbers": lambda folder: ["train", "text", "--data", write_stsb(folder / "STS-B"), "--set", "model.max_positions=48", *TOKENS],
+    "numbers": lambda folder: ["train", "text", "--data", write_stsb(folder / "STS-B"), "--set", "text.objective=regression", "--set", "model.max_positions=48", *TOKENS],
     "masked": lambda folder: ["train", "text", "--data", write_story(folder / "story.txt"), "--set", "text.objective=masked",
                               "--set", "model.max_positions=48", *TOKENS],
 }  # fmt: skip
@@ -86,15 +86,16 @@ def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
     here, there = (numbers(json.loads((tmp_path / run / "metrics.json").read_text())) for run in ("cpu", "there"))
     assert here.keys() == there.keys()
     for name, value in here.items():
-        assert there[name] == pytest.approx(value, rel=2e-3, abs=2e-4), name
-    assert any(value != there[name] for name, value in here.items()) or task in ("theta", "minirocket")  # other kernels ran
+        counted = "calibration" in name or "accuracy" in name  # of a few values: one of them may fall on the other side
+        assert there[name] == pytest.approx(value, rel=2e-3, abs=0.02 if counted else 2e-4), name
+    assert any(value != there[name] for name, value in here.items()) or task in ("theta", "nearest")  # other kernels ran
     # A run of one device opens on the other.
     for run, device, env in (("there", "cpu", {}), ("cpu", DEVICE, THERE)):
         ok("evaluate", tmp_path / run, "--device", device, env=env)
         if task not in ("language", "masked"):
             ok("explain", tmp_path / run, "--out", tmp_path / f"{run}.html", "--device", device, env=env)
     if task == "language":
-        ok("generate", tmp_path / "cpu", "--prompt", "a rope", "--tokens", "5", "--device", DEVICE, env=THERE)
+        ok("generate", tmp_path / "cpu", "--prompt", "a rope", "--tokens", "5", "--json", "--device", DEVICE, env=THERE)
     if task in ("hot", "dlinear", "theta"):
         outputs = []
         for device, env in (("cpu", {}), (DEVICE, THERE)):
@@ -106,7 +107,8 @@ def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
 
 
 def test_a_training_goes_on_on_another_device(tmp_path):
-    command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=2"]
+    command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=2",
+               "--set", "train.schedule.name=constant"]  # fmt: skip
     ok(*command, "--out", tmp_path / "whole", "--set", "train.max_steps=8")
     ok(*command, "--out", tmp_path / "run", "--set", "train.max_steps=4")
     resumed = ok("train", "forecast", "--resume", tmp_path / "run", "--allow-config-changes", "--max-steps", "8",
@@ -144,13 +146,13 @@ def test_auto_is_the_cpu_where_there_is_no_other(tmp_path):
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["device"] in ("cpu", "cuda")
 
 
-@pytest.mark.skipif(DEVICE != "privateuseone", reason="limits of the guarded device")
+@pytest.mark.skipif(DEVICE != "guarded", reason="limits of the guarded device")
 def test_a_device_that_is_full_or_lost_keeps_the_checkpoint(tmp_path):
     command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=2", "--device", DEVICE]
     command[command.index("--max-steps") + 1] = "500"
-    said = fails(1, "out of memory on the device at step 1 with train.batch_size = 8", "the guarded device has 40000 bytes", "no checkpoint was saved",
+    said = fails(1, "out of memory on the device at step 1 with train.batch_size = 8", "the guarded device has 12000 bytes", "no checkpoint was saved",
                  "train.batch_size = 4 with train.accumulate = 2, train.recompute = true", "--device cpu",
-                 arguments=[*command, "--out", tmp_path / "full"], env={**THERE, "GUARDED_DEVICE_BYTES": "40000"})  # fmt: skip
+                 arguments=[*command, "--out", tmp_path / "full"], env={**THERE, "GUARDED_DEVICE_BYTES": "12000"})  # fmt: skip
     assert "\n" not in said
     fails(74, "the device failed (the guarded device is lost)", "--resume", arguments=[*command, "--out", tmp_path / "lost"],
           env={**THERE, "GUARDED_DEVICE_COPIES": "6000"})  # fmt: skip
@@ -164,9 +166,10 @@ def test_an_estimator_on_a_missing_device_is_a_sentence(device):
     if torch.version.cuda and device == "cuda":
         pytest.skip("torch has CUDA here")
     import modewise
+    from modewise import errors
 
     rows = np.sin(np.arange(200) / 3)[:, None]
-    with pytest.raises(modewise.ConfigError, match=f"device '?{device}"):
+    with pytest.raises(errors.ConfigError, match=f"device '?{device}"):
         modewise.Forecaster("dlinear", horizon=4, lookback=16, device=device).fit(rows)
     assert "MODEWISE_DEVICE" not in os.environ
     settings = {"train.max_steps": 2}

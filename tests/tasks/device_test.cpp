@@ -28,6 +28,7 @@
 #include "modewise/models/vision/config.h"
 #include "modewise/models/vision/vision_classifier.h"
 #include "modewise/nn/layers/dropout.h"
+#include "modewise/nn/layers/move_module.h"
 #include "modewise/ops/attention/attention_types.h"
 #include "modewise/ops/training/language_loss.h"
 #include "modewise/ops/training/sum_of_squares.h"
@@ -94,7 +95,7 @@ void make_small(Config& config, std::initializer_list<const char*> settings, con
 
 /// Loss, backward, update and evaluation of a moved module; `losses` are used in turn.
 void train_and_evaluate(torch::nn::Module& module, const std::vector<std::function<at::Tensor()>>& losses) {
-  move_module(module, at::kMeta);
+  nn::move_module(module, at::kMeta);
   nn::set_dropout_step(module, 1, 2);
   module.train();
   const DeviceWatch watch(at::kMeta);
@@ -357,7 +358,7 @@ TEST(AnyDevice, EveryTextThatGoesOn) {
   for (const models::LanguageModelConfig& config : language_configs()) {
     SCOPED_TRACE(config.attention.type);
     const auto model = models::make_language_model(config, 1);
-    move_module(*model, at::kMeta);
+    nn::move_module(*model, at::kMeta);
     const at::NoGradGuard no_grad;
     const DeviceWatch watch(at::kMeta);
     std::vector<ops::AttentionCache> caches = model->new_cache();

@@ -53,10 +53,9 @@ at::Tensor LocalForecaster::forward(const ForecastInput& input) {
   sizes.back() = shape().horizon;
   if (!levels_.empty()) sizes.push_back(std::ssize(levels_));
   if (checked.is_meta()) return at::empty(sizes, checked.options());
-  require(checked.is_cpu(), ErrorKind::config, "local models run on the CPU, but the input is on {}",
-          checked.device().str());
-  const at::Tensor past = checked.to(at::kDouble).contiguous();
-  const at::Tensor observed = input.observed.defined() ? input.observed.contiguous() : at::Tensor();
+  const at::Tensor past = checked.to(at::kCPU, at::kDouble).contiguous();
+  const at::Tensor observed =
+      input.observed.defined() ? input.observed.to(at::kCPU).contiguous() : at::Tensor();
   const at::Tensor out = at::zeros(sizes, at::kDouble);
   const int64_t steps = out.numel() / std::max<int64_t>(past.numel() / lookback, 1);
   const double *means = mean_.const_data_ptr<double>(), *stddevs = stddev_.const_data_ptr<double>();
@@ -75,7 +74,7 @@ at::Tensor LocalForecaster::forward(const ForecastInput& input) {
       for (double& value : mine) value = (value - means[s]) / stddevs[s];
     }
   });
-  return out.to(input.past.scalar_type());
+  return out.to(input.past.options());
 }
 
 void LocalForecaster::fit(const FittingRows& rows) {

@@ -9,10 +9,11 @@
 
 #include "modewise/models/forecasting/forecaster.h"
 #include "modewise/models/forecasting/step_forecast.h"
+#include "modewise/nn/layers/move_module.h"
 
 namespace modewise::models {
 
-class LocalForecaster : public Forecaster {
+class LocalForecaster : public Forecaster, public nn::CpuModule {
  public:
   LocalForecaster(const ForecastShape& shape, int64_t period);
 

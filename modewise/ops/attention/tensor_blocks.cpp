@@ -12,10 +12,16 @@ namespace modewise::ops {
 
 namespace {
 
+/// The block of the C library that holds `memory`, stored in front of it.
+void*& block_of(void* memory) {
+  return static_cast<void**>(memory)[-1];
+}
+
 /// Reports to the memory profiler as libtorch's own allocator does.
-void release(void* block) {
-  c10::profiledCPUMemoryReporter().Delete(block);
-  std::free(block);
+void release(void* memory) {
+  if (memory == nullptr) return;
+  c10::profiledCPUMemoryReporter().Delete(memory);
+  std::free(block_of(memory));
 }
 
 class PlainBlocks final : public c10::Allocator {
@@ -26,10 +32,13 @@ class PlainBlocks final : public c10::Allocator {
     // Same message as libtorch's own allocator.
     TORCH_CHECK(block != nullptr, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
                 " bytes.");
-    c10::profiledCPUMemoryReporter().New(block, bytes);
     const auto at = reinterpret_cast<uintptr_t>(block);
-    return {static_cast<std::byte*>(block) + (kLine - at % kLine), block, &release, c10::Device(c10::kCPU)};
+    void* memory = static_cast<std::byte*>(block) + (kLine - at % kLine);  // at least 16 bytes further
+    block_of(memory) = block;
+    c10::profiledCPUMemoryReporter().New(memory, bytes);
+    return {memory, memory, &release, c10::Device(c10::kCPU)};
   }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* to, const void* from, size_t bytes) const override {
     default_copy_data(to, from, bytes);
   }

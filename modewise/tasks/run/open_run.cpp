@@ -2,6 +2,7 @@
 
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/nn/layers/move_module.h"
 #include "modewise/train/checkpoint/run_weights.h"
 #include "modewise/train/loop/compute_device.h"
 
@@ -37,7 +38,7 @@ std::unique_ptr<Run> open_run(const TaskSpec& task, const std::filesystem::path&
   }
   run->make_model(Purpose::open);
   train::load_weights(run->module(), folder);
-  run->module().to(train::chosen_device());
+  nn::move_module(run->module(), train::chosen_device());
   run->module().eval();
   return run;
 }

@@ -16,6 +16,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/nn/layers/move_module.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/run/commands.h"
@@ -209,7 +210,7 @@ train::TrainResult train_model(Run& run, bool resume, bool accept_changes) {
   const bool begun = resume && !train::CheckpointStore(folder.checkpoints()).empty();
   run.make_model(begun ? Purpose::resume : Purpose::train);
   const std::unique_ptr<train::ModuleTask> task = run.task();
-  run.module().to(train::chosen_device(run.settings().train.device));
+  nn::move_module(run.module(), train::chosen_device(run.settings().train.device));
   const train::TrainResult result = train::train(*task, run.settings().train, folder, resume, accept_changes);
   if (!result.to_be_evaluated()) return result;
   run.module().eval();

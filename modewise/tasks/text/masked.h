@@ -4,6 +4,7 @@
 #include "modewise/data/text/masking.h"
 #include "modewise/data/token_set.h"
 #include "modewise/data/token_windows.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/text/objective_run.h"
 
 namespace modewise::tasks {
@@ -31,7 +32,7 @@ class MaskedRun final : public ObjectiveRun {
   Result predict(const PredictRequest& request) override;
   NamedTexts shown_texts(const std::string& split, int64_t count) const override;
   models::AttentionView attention(const models::TextInput& input) const override {
-    return model_->attention(input);
+    return attention_of(*model_, input);
   }
 
   /// Windows of a split; data error if it has no token.

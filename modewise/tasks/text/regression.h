@@ -1,6 +1,7 @@
 #pragma once
 // Text regression: numbers for texts or pairs, with squared error, Pearson and Spearman correlation.
 
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/text/objective_run.h"
 
 namespace modewise::tasks {
@@ -30,9 +31,9 @@ class RegressionRun final : public ObjectiveRun {
     return reading.spread(set_, split, count);
   }
   models::AttentionView attention(const models::TextInput& input) const override {
-    return model_->attention(input);
+    return attention_of(*model_, input);
   }
-  at::Tensor prediction(const models::TextInput& input) const override { return model_->forward(input); }
+  at::Tensor prediction(const models::TextInput& input) const override { return output_of(*model_, input); }
 
   /// Predicted numbers of samples. Throws train::EvaluationInterrupted on a stop signal.
   std::vector<double> predicted(std::span<const int64_t> samples) const;

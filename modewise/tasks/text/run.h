@@ -10,6 +10,7 @@
 
 #include "modewise/models/classifier.h"
 #include "modewise/tasks/classification/classification_run.h"
+#include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/text/encoder_run.h"
 
 namespace modewise::tasks {
@@ -79,7 +80,7 @@ class TextRun final : public ClassificationRunOf<TextTaskConfig, data::TextSet, 
     return reading.spread(set_, split, count);
   }
   models::AttentionView attention(const models::TextInput& input) const override {
-    return model_->text().attention(input);
+    return attention_of(model_->text(), input);
   }
   at::Tensor prediction(const models::TextInput& input) const override;
   Result predict(const PredictRequest& request) override;
