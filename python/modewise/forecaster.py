@@ -1,7 +1,6 @@
 """Forecaster with the interface of scikit-learn: frames, arrays or files in, frames out."""
 
 import contextlib
-import numbers
 import os
 import pathlib
 import tempfile
@@ -197,27 +196,26 @@ class Forecaster(Estimator):
         try:
             yield
         except ModewiseError as error:
-            if not isinstance(data, Table):
-                raise
-            raise of_the_frame(error, data, pathlib.Path(path)) from None
+            if isinstance(data, Table):
+                raise of_the_frame(error, data, pathlib.Path(path)) from None
+            raise
 
     def _all_settings(self, path: str) -> dict[str, Any]:
-        searches = self.model == "auto"
         settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
                                     "forecast.loss": self.loss, "train.epochs": self.epochs, "train.seed": self.seed,
                                     "data.path": path, "data.panel": "no"}  # fmt: skip
-        if searches:
+        if self.model == "auto":
             settings = {key: value for key, value in settings.items() if key not in ("model.name", "train.seed") and value not in (0, "mae")}
         if self.future_covariates:
             settings["data.future_covariates"] = list(self.future_covariates)
         if isinstance(self.given_, Table):
             settings["data.header"] = "yes"
-            if self.given_.freq is not None and self.given_.dated:
+            if self.given_.dated and self.given_.freq is not None:
                 settings["data.calendar_days"] = "business" if self.given_.on_business_days() else "all"
         if isinstance(self.given_, (Grid, PanelTable)):
             settings |= self.given_.settings()
-        framed = isinstance(self.given_, (Table, PanelTable))
-        own = {key: value for key, value in (self.settings or {}).items() if not (framed and key in COLUMN_KEYS)}
+        left_out = COLUMN_KEYS if isinstance(self.given_, (Table, PanelTable)) else ()
+        own = {key: value for key, value in (self.settings or {}).items() if key not in left_out}
         return settings | own_split(self.settings, ALL_ROWS) | own
 
     def _train_or_search(self, path: str, settings: dict[str, Any], run: NewRun) -> None:
@@ -283,7 +281,7 @@ class Forecaster(Estimator):
         DataError
             For other data that do not fit the run.
         """
-        if not isinstance(steps, numbers.Integral):  # as a pipeline calls it: predict(X)
+        if not isinstance(steps, (int, np.integer)):  # as a pipeline calls it: predict(X)
             steps, data = 0, steps
         if h is not None and steps not in (0, h):
             raise UsageError(f"predict: steps and h are the same, got {steps} and {h}")
@@ -360,8 +358,8 @@ class Forecaster(Estimator):
             with self._computing():
                 return tasks.evaluate(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), detail=detail)
         with tempfile.TemporaryDirectory() as folder, self._computing():
-            checked = checked_data(data, RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data), names(self.future_covariates) or ())
-            path = written_data(checked, pathlib.Path(folder) / "data")
+            columns = RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data)
+            path = written_data(checked := checked_data(data, columns, names(self.future_covariates) or ()), pathlib.Path(folder) / "data")
             with self._errors_of(checked, path):
                 return tasks.evaluate(self._run(), data=path, split=split or "all", detail=detail)
 

@@ -96,6 +96,7 @@ void make_small(Config& config, std::initializer_list<const char*> settings, con
 /// Loss, backward, update and evaluation of a moved module; `losses` are used in turn.
 void train_and_evaluate(torch::nn::Module& module, const std::vector<std::function<at::Tensor()>>& losses) {
   nn::move_module(module, at::kMeta);
+  if (dynamic_cast<const nn::CpuModule*>(&module) != nullptr) return;  // it stays on the CPU
   nn::set_dropout_step(module, 1, 2);
   module.train();
   const DeviceWatch watch(at::kMeta);

@@ -53,6 +53,7 @@ TEST(TrainConfig, HoldsTheseFieldsAndRanges) {
                                                 "evaluations_per_epoch 1…",
                                                 "log_every_steps 0…",
                                                 "prefetch 1…1024",
+                                                "device",
                                                 "recompute",
                                                 "checkpoint_every_steps 0…",
                                                 "checkpoint_every_minutes 0…",

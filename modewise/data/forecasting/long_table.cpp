@@ -349,6 +349,10 @@ Clock shared_clock(const io::CsvTable& table, const TableTime& time,
   return clock;
 }
 
+std::string long_table_note(const std::vector<std::string>& id, int64_t series) {
+  return fmt::format("a long table of {} series with the id '{}'", series, fmt::join(id, "/"));
+}
+
 bool always_names_series(std::string_view column) {
   const std::string name = small_letters(column);
   return name == "unique_id" || name == "item_id" || name == "series_id" || name == "ts_id";
@@ -414,8 +418,7 @@ Series lay_side_by_side(SeriesTable read) {
   if (width > 1) series.modes.push_back({"variable", layout.values, false});
   series.time = clock.laid.axis;
   series.notes = clock.laid.notes;
-  series.notes.insert(series.notes.begin(),
-                      fmt::format("a long table of {} series with the id '{}'", count, id));
+  series.notes.insert(series.notes.begin(), long_table_note(layout.id, count));
   series.place = [lines = TableLines(table), cell = std::move(cell), layout, width, series_count = count](
                      int64_t row, int64_t index) {
     const auto at = std::find(cell.begin(), cell.end(), row * series_count + index / width) - cell.begin();

@@ -27,6 +27,8 @@ struct RowsOfSeries {
   }
 };
 
+/// "a long table of 3 series with the id 'store'".
+std::string long_table_note(const std::vector<std::string>& id, int64_t series);
 /// Whether a column of this name (unique_id, item_id, series_id, ts_id) names series in any table.
 bool always_names_series(std::string_view column);
 /// Whether a column of this name (id, station, symbol …) names series if dates repeat.

@@ -166,6 +166,8 @@ Panel load_panel(const ForecastDataConfig& asked) {
   const RowsOfSeries grouped = group(*table);
   const std::vector<int64_t> places = lay_out(panel, *table, grouped, config);
   for (const size_t column : table->ids.columns) panel.layout.id.push_back(table->table.columns[column].name);
+  if (!std::filesystem::is_directory(config.path))
+    panel.notes.insert(panel.notes.begin(), long_table_note(panel.layout.id, std::ssize(table->ids.cells)));
   panel.layout.series = std::move(table->ids.cells);
   const auto width = std::ssize(table->values);
   panel.values = at::zeros({panel.offsets.back(), width}, at::kDouble);

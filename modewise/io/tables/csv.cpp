@@ -76,9 +76,16 @@ int64_t take_empty_rows(std::string_view& text, char delimiter) {
   }
 }
 
+/// Whether a later line begins with `header`.
+bool begins_another_line(std::string_view text, std::string_view header) {
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at))
+    if (text.substr(++at).starts_with(header)) return true;
+  return false;
+}
+
 /// Leaves out the rows that repeat the header, as joined files have them; returns their number.
 int64_t leave_out_repeated_headers(std::string_view text, LeftOutLines& lines) {
-  constexpr int64_t kMost = 1000;  // more are values of a column
+  constexpr int64_t kRepetitions = 1000;  // more are values of a column
   LeftOutLines left_out = lines;
   std::string_view header;
   int64_t number = 0, repeated = 0;
@@ -88,10 +95,10 @@ int64_t leave_out_repeated_headers(std::string_view text, LeftOutLines& lines) {
     ++number;
     if (header.empty() && !left_out.contains(number)) {
       header = line;
-      if (text.find("\n" + std::string(header)) == std::string_view::npos) return 0;
+      if (!begins_another_line(text, header)) return 0;
     } else if (line == header && !line.empty()) {
       left_out.add({number, number});
-      if (++repeated > kMost) return 0;
+      if (++repeated > kRepetitions) return 0;
     }
     text.remove_prefix(end);
     text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);

@@ -122,8 +122,8 @@ class Summary {
     for (size_t i = 0; i < seen.size(); ++i) {
       const SeenRows& part = seen[i];
       const auto level = static_cast<int64_t>(part.level);
-      const auto queries = turned(q, part.query_positions, level);
-      const auto keys = per_head(turned(rows[i].keys, part.key_positions, level), q.size(2));
+      const auto queries = rotated(q, part.query_positions, level);
+      const auto keys = per_head(rotated(rows[i].keys, part.key_positions, level), q.size(2));
       auto products = at::einsum("bthd,bshd->bhts", {queries, keys}) * options_.scale;
       if (part.excess.defined()) products = products - part.excess;
       constexpr double kHidden = -std::numeric_limits<double>::infinity();
@@ -144,7 +144,7 @@ class Summary {
   static at::Tensor per_head(const at::Tensor& x, int64_t heads) {
     return x.repeat_interleave(heads / x.size(2), 2);
   }
-  at::Tensor turned(const at::Tensor& x, const at::Tensor& positions, int64_t level) const {
+  at::Tensor rotated(const at::Tensor& x, const at::Tensor& positions, int64_t level) const {
     if (!code_.used()) return x;
     const auto angles = at::outer(positions.to(at::kDouble), code_.level_frequencies(level));
     return rotary(x, angles, code_.gain(level), false);

@@ -44,6 +44,18 @@ Json statistics(const at::Tensor& table, const at::Tensor& mask, const std::vect
   return list;
 }
 
+/// Ids and variables as the modes of one tensor would have them.
+Json modes_of(const data::Panel& panel) {
+  std::vector<std::string> ids;
+  for (int64_t s = 0; s < panel.series(); ++s) ids.push_back(panel.name(s));
+  Json modes = Json::array();
+  modes.push_back(
+      {{"name", fmt::format("{}", fmt::join(panel.layout.id, "/"))}, {"ordered", false}, {"labels", ids}});
+  if (panel.layout.values.size() > 1)
+    modes.push_back({{"name", "variable"}, {"ordered", false}, {"labels", panel.layout.values}});
+  return modes;
+}
+
 }  // namespace
 
 Result describe_panel(ForecastConfig config, const std::string& reason) {
@@ -72,7 +84,9 @@ Result describe_panel(ForecastConfig config, const std::string& reason) {
   Json json = {{"source", panel.source},
                {"panel", true},
                {"series", panel.series()},
-               {"rows", panel.offsets.back()},
+               {"modes", modes_of(panel)},
+               {"rows", last + 1},
+               {"rows_of_all_series", panel.offsets.back()},
                {"rows_of_a_series", {{"min", rows.front()}, {"median", median}, {"max", rows.back()}}},
                {"dated", panel.clock.dated},
                {"first", panel.clock.text_at(0)},

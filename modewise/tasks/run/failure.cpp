@@ -54,7 +54,7 @@ Failure current_failure(bool with_backtrace) {
                                   first_line(error)));
   } catch (const c10::AcceleratorError& error) {
     return failure_of(74,
-                      fmt::format("the device failed ({}); a training goes on from its last checkpoint with "
+                      fmt::format("the device failed ({}); a training resumes from its last checkpoint with "
                                   "--resume, also with --device cpu",
                                   first_line(error)));
   } catch (const c10::Error& error) {
