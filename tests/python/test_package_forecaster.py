@@ -178,7 +178,7 @@ def test_scikit_learn_clones_and_sets(wide):
     with pytest.raises(errors.UsageError) as error:
         copy.set_params(width=3)
     assert str(error.value) == ("Forecaster has no parameter 'width' (there are model, horizon, lookback, loss, epochs, "
-                                "future_covariates, budget, seed, threads, settings, run, overwrite, verbosity)")  # fmt: skip
+                                "future_covariates, budget, seed, threads, device, settings, run, overwrite, verbosity)")  # fmt: skip
 
 
 def test_a_run_of_the_program_is_opened(wide):
