@@ -50,7 +50,7 @@ class Forecaster(Estimator):
     budget : str or float, optional
         Time of a search with "auto": "90s", "10m", "1.5h" or seconds; None: five minutes.
     seed : int
-        Of weights, batch order and dropout; `random_state` is the same.
+        Seed of weights, batch order and dropout; `random_state` is the same.
     threads : int
         Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
     device : str
@@ -272,7 +272,7 @@ class Forecaster(Estimator):
         Returns
         -------
         frame or DataArray
-            Of the type of the fitted data, in the data's units, with a column for each quantile.
+            The type of the fitted data, in the data's units, with a column for each quantile.
 
         Raises
         ------

@@ -61,7 +61,7 @@ class SeriesClassifier(Classifier):
     epochs : int, optional
         None: the program's default.
     seed : int
-        Of weights, batch order and dropout; `random_state` is the same.
+        Seed of weights, batch order and dropout; `random_state` is the same.
     threads : int
         Threads of computations, −1: one for each core, 0: as torch has it; `n_jobs` is the same. Results do not depend on it.
     device : str

@@ -1,5 +1,5 @@
 #pragma once
-// Dates whose parts stand in columns: year and month, year and quarter, year and day of the year ….
+// Dates in several columns: year and month, year and quarter, year and day of the year ….
 
 #include <cstdint>
 #include <functional>

@@ -11,11 +11,9 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <unordered_map>
 
 #include "modewise/core/error.h"
-#include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/table_rows.h"
 
@@ -320,16 +318,6 @@ void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cell
 }
 
 }  // namespace
-
-RowsOfSeries::RowsOfSeries(const TableIds& ids) {
-  begins.assign(ids.labels.size() + 1, 0);
-  for (const int32_t s : ids.of_row) ++begins[static_cast<size_t>(s) + 1];
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  std::vector<int64_t> next(begins.begin(), begins.end() - 1);
-  rows.resize(ids.of_row.size());
-  for (size_t row = 0; row < ids.of_row.size(); ++row)
-    rows[static_cast<size_t>(next[static_cast<size_t>(ids.of_row[row])]++)] = static_cast<int64_t>(row);
-}
 
 int64_t Clock::row_of(int64_t date) const {
   const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();

@@ -16,17 +16,6 @@
 
 namespace modewise::data {
 
-/// Rows of a long table by series, in file order: [begins[s], begins[s + 1]) of `rows` are those of series s.
-struct RowsOfSeries {
-  std::vector<int64_t> rows, begins;
-
-  explicit RowsOfSeries(const TableIds& ids);
-  std::span<const int64_t> of(size_t s) const {
-    return std::span(rows).subspan(static_cast<size_t>(begins[s]),
-                                   static_cast<size_t>(begins[s + 1] - begins[s]));
-  }
-};
-
 /// "a long table of 3 series with the id 'store'".
 std::string long_table_note(const std::vector<std::string>& id, int64_t series);
 /// Whether a column of this name (unique_id, item_id, series_id, ts_id) names series in any table.

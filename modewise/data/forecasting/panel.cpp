@@ -25,10 +25,27 @@ namespace {
 constexpr int64_t kMaxTensorSeries = 500;
 constexpr double kSharedDates = 0.9;
 
-/// Rows of the table by series and date.
+/// Rows of the table by series and date: rows [begins[s], begins[s + 1]) of `rows` are those of series s.
+struct RowsOfSeries {
+  std::vector<int64_t> rows, begins;
+
+  std::span<const int64_t> of(size_t s) const {
+    return std::span(rows).subspan(static_cast<size_t>(begins[s]),
+                                   static_cast<size_t>(begins[s + 1] - begins[s]));
+  }
+};
+
 RowsOfSeries group(const SeriesTable& table) {
+  const std::vector<int32_t>& of_row = table.ids.of_row;
   const std::vector<int64_t>& dates = table.time.dates;
-  RowsOfSeries grouped(table.ids);
+  RowsOfSeries grouped;
+  grouped.begins.assign(table.ids.labels.size() + 1, 0);
+  for (const int32_t s : of_row) ++grouped.begins[static_cast<size_t>(s) + 1];
+  std::partial_sum(grouped.begins.begin(), grouped.begins.end(), grouped.begins.begin());
+  std::vector<int64_t> next(grouped.begins.begin(), grouped.begins.end() - 1);
+  grouped.rows.resize(of_row.size());
+  for (size_t row = 0; row < of_row.size(); ++row)
+    grouped.rows[static_cast<size_t>(next[static_cast<size_t>(of_row[row])]++)] = static_cast<int64_t>(row);
   if (dates.empty()) return grouped;
   const auto earlier = [&](int64_t a, int64_t b) {
     return dates[static_cast<size_t>(a)] < dates[static_cast<size_t>(b)];
@@ -88,8 +105,7 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsO
     sparse_series.resize(shown);
     fail(ErrorKind::data,
          "{}: more than half of the rows of {} of {} series would be missing at the time step of {}: '{}'{}; "
-         "the "
-         "series of a panel have one time step: part the table",
+         "the series of a panel have one time step: part the table",
          panel.source, count, series, panel.clock.frequency_text(), fmt::join(sparse_series, "', '"),
          count > shown ? " …" : "");
   }

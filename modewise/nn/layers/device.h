@@ -13,9 +13,9 @@ inline at::Device device_of(const torch::nn::Module& module) {
   return at::kCPU;
 }
 
-/// `x` on `device`; an undefined tensor stays undefined.
+/// `x` on `device`; an undefined tensor stays undefined. The CPU waits for copies to it.
 inline at::Tensor placed(const at::Tensor& x, at::Device device) {
-  return x.defined() ? x.to(device, /*non_blocking=*/true) : x;
+  return x.defined() ? x.to(device, /*non_blocking=*/!device.is_cpu()) : x;
 }
 
 }  // namespace modewise::nn

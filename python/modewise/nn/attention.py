@@ -25,7 +25,7 @@ def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: 
     width
         Head width d.
     base
-        Of the frequencies.
+        Base of the rotary frequencies.
 
     Returns
     -------

@@ -22,7 +22,7 @@ class TimeHead(TensorModule):
     width
         D, channels of a token.
     heads
-        Of the pooling "attention".
+        Attention heads of the pooling "attention".
     outputs
         Numbers for each series.
     dropout

@@ -186,7 +186,7 @@ def nystroem_attention(
     landmarks
         Number of landmarks.
     scale
-        Of the logits; 0: 1/√d.
+        Factor of the logits; 0: 1/√d.
 
     Returns
     -------

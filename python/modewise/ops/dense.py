@@ -26,7 +26,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Returns
     -------
     Tensor [..., M]
-        Of the type of x.
+        The product, in the type of x.
 
     Raises
     ------

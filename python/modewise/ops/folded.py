@@ -71,7 +71,7 @@ def tensor_attention(
     causal
         Whether a token attends only to itself and earlier ones.
     scale
-        Of the logits; 0: 1/√d.
+        Factor of the logits; 0: 1/√d.
     dropout
         Dropout probability of the weights; 0 in evaluation.
     seed, step, site
@@ -137,7 +137,7 @@ def summary_attention(
     window, sinks
         Attended last and first tokens.
     scale
-        Of the logits.
+        Factor of the logits.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def summary_step(
     window
         Attended last tokens.
     scale
-        Of the logits.
+        Factor of the logits.
     attends
         Whether the output is computed.
 
