@@ -52,7 +52,8 @@ train forecast --data series.csv --out f/hot --track stable_rank {windows} {tiny
 train forecast --data series.csv --out f/hot2 --seed 2 --no-test --json {windows} {tiny} {patches}
 train forecast --out f/unread --model dlinear --no-test data.simulate=seasonal data.simulate_rows=1200 train.max_steps=8
 for transformer spatial temporal: train forecast --data series.csv --out f/* --model * {windows} {tiny} {patches} {plain}
-for patchtst itransformer tide: train forecast --data series.csv --out f/* --model * {windows} {tiny}
+for patchtst itransformer: train forecast --data series.csv --out f/* --model * {windows} {tiny}
+train forecast --data series.csv --out f/tide --model tide {windows} model.width=16 model.hidden=16 model.layers=1
 for dlinear nlinear rlinear seasonal: train forecast --data series.csv --out f/* --model * -vv {windows} {plain} train.epochs=4
 for model.attention.combine=sum model.attention.combine=mean model.attention.kernel=linear model.attention.kernel=none \
   model.attention.share_modes=true model.attention.attend_modes=1 model.position.encoding=learned model.position.encoding=sincos \
@@ -214,7 +215,7 @@ demo --out demo --json
 for evalute train+nothing train+forecast train+forecast+--dta+series.csv config+show+nothing data+show+none.csv report+none \
   evaluate+none evaluate+tiles explain+l/summary generate+none generate+model backtest+c/hot sweep+none.toml info+--series+3,4: ! *
 for --data+none.csv --data+ragged.csv --config+wrong.toml+--data+series.csv: ! train forecast *
-for train.epoch=3 forecast.horizon=0 forecast.horizon=5000 model.name=hott model.atention.combine=sum model.heads=3 \
+for train.epoch=3 forecast.horizon=-1 forecast.horizon=5000 model.name=hott model.atention.combine=sum model.heads=3 \
   data.path=1,2 train.epochs=many: ! train forecast --data series.csv --out e/set {tiny} *
 ! train forecast --data series.csv --out e/diverged --model dlinear {windows} train.optimizer.learning_rate=1e30 train.clip_norm=0
 ! train forecast --data series.csv --out f/hot {windows}
