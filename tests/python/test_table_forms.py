@@ -248,3 +248,17 @@ def test_a_doubtful_column_is_said_on_stderr(lines, words, tmp_path):
     assert result.returncode == 0
     for word in words:
         assert word in result.stderr
+
+
+def test_years_of_two_digits_are_said(tmp_path):
+    note = "years of two digits are read as 1969 to 2068"
+    assert note in described(tmp_path, table(DAYS, lambda d: f"{d:%d.%m.%y}"))["notes"]
+    assert note not in described(tmp_path, table(DAYS, lambda d: f"{d:%d.%m.%Y}"))["notes"]
+
+
+def test_a_column_of_one_number_is_said(tmp_path):
+    rows = "\n".join(f"{d:%Y-%m-%d},7,{value(i)}" for i, d in enumerate(DAYS))
+    data = described(tmp_path, f"date,station,value\n{rows}\n")
+    assert data["modes"][0]["labels"] == ["station", "value"]
+    note = "column 'station' has the value 7 in every row and is kept as a variable; data.drop = station leaves it out"
+    assert data["notes"] == [note]

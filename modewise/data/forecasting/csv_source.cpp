@@ -154,6 +154,13 @@ std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
   return "nothing";
 }
 
+/// Whether a column has one whole number in every row, as that of a file's only station has.
+bool is_one_number(const io::CsvColumn& column) {
+  const io::NumberCells& numbers = column.numbers;
+  return column.kind == io::CsvColumn::number && numbers.size() > 2 && numbers[0] == std::floor(numbers[0]) &&
+         std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == numbers[0]; });
+}
+
 /// Whether all texts begin with a decimal number, or a sign and a number: values in several units, for
 /// example.
 bool holds_numbers_with_words(const io::CsvColumn& column) {
@@ -227,6 +234,10 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
       continue;
     }
     if (empty) read.notes.push_back(fmt::format("column '{}' has no value in any row", column.name));
+    if (config.columns.empty() && table.columns.size() > taken.size() + 1 && is_one_number(column))
+      read.notes.push_back(fmt::format(
+          "column '{}' has the value {} in every row and is kept as a variable; data.drop = {} leaves it out",
+          column.name, column.numbers[0], column.name));
     variables.push_back(i);
   }
   if (variables.empty()) variables.swap(without_values);

@@ -9,28 +9,11 @@
 
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/series.h"
+#include "modewise/data/forecasting/table_lines.h"
 #include "modewise/data/forecasting/time_axis.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
-
-/// File lines of a table's rows, for errors; found by reading the file again.
-class TableLines {
- public:
-  explicit TableLines(const io::CsvTable& table)
-      : path_(table.source),
-        delimiter_(table.delimiter),
-        left_out_(table.left_out),
-        had_header_(table.had_header) {}
-  const std::string& path() const { return path_; }
-  int64_t operator()(int64_t row) const;
-
- private:
-  std::string path_;
-  char delimiter_;
-  io::LeftOutLines left_out_;
-  bool had_header_;
-};
 
 struct TableTime {
   std::vector<size_t> columns;  // time columns; empty: no dates
