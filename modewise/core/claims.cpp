@@ -1,77 +1,16 @@
 #include "modewise/core/claims.h"
 
-#include <signal.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <system_error>
+#include <optional>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
-#include "modewise/core/file_lock.h"
-#include "modewise/core/folder.h"
 #include "modewise/core/parse_json.h"
 
 namespace modewise {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kReadAttempts = 3;
-
-std::string first_line_of(const fs::path& file) {
-  try {
-    const std::string text = read_file(file);
-    return text.substr(0, text.find('\n'));
-  } catch (const Error&) {
-    return "";
-  }
-}
-
-/// The scope in which a PID is unique: boot id and PID namespace. "" if unknown.
-std::string this_machine() {
-  std::error_code error;
-  const fs::path processes = fs::read_symlink("/proc/self/ns/pid", error);
-  const std::string boot = first_line_of("/proc/sys/kernel/random/boot_id");
-  return error || boot.empty() ? "" : boot + " " + processes.string();
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-/// Start time of a process in ticks since boot, which tells apart processes with the same PID; "" if there is
-/// no such process.
-std::string start_of(int64_t process) {
-  const std::string line = first_line_of("/proc/" + std::to_string(process) + "/stat");
-  size_t at = line.rfind(')');  // the process name before it may contain spaces
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
-  return at == std::string::npos ? "" : line.substr(at + 1, line.find(' ', at + 1) - at - 1);
-}
-
-std::string new_token() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
-}
-
-/// The file's text; nullopt if there is no file. On NFS a heartbeat that replaces the file during the read
-/// makes it stale: the read is repeated.
-std::optional<std::string> content_of(const fs::path& file) {
-  for (int attempt = 1;; ++attempt) {
-    try {
-      return read_file(file);
-    } catch (const Error&) {
-      std::error_code error;
-      if (!fs::exists(file, error) && !error) return std::nullopt;
-      if (attempt == kReadAttempts) throw;
-    }
-  }
-}
 
 nlohmann::json parsed(const std::string& content, const fs::path& file) {
   try {
@@ -93,15 +32,19 @@ Value field(const nlohmann::json& json, const char* name, Value otherwise) {
 }
 
 /// The token in the file; "" if there is no file or no token.
-std::string token_in(const fs::path& file) {
-  return field<std::string>(parsed(content_of(file).value_or(""), file), "token", "");
+std::string token_in(System& system, const fs::path& file) {
+  return field<std::string>(parsed(system.read(file).value_or(""), file), "token", "");
 }
 
-void write_claim(const fs::path& file, const std::string& token, int64_t heartbeats) {
-  const nlohmann::ordered_json json = {
-      {"token", token},        {"host", host_name()},           {"machine", this_machine()},
-      {"process", ::getpid()}, {"start", start_of(::getpid())}, {"beats", heartbeats}};
-  write_file_atomically(file, json.dump() + "\n");
+void write_claim(System& system, const fs::path& file, const std::string& token, int64_t heartbeats) {
+  const System::Process process = system.this_process();
+  const nlohmann::ordered_json json = {{"token", token},
+                                       {"host", process.host},
+                                       {"machine", process.machine},
+                                       {"process", process.number},
+                                       {"start", process.start},
+                                       {"beats", heartbeats}};
+  system.write(file, json.dump() + "\n");
 }
 
 fs::path lock_of(const fs::path& folder) {
@@ -114,23 +57,27 @@ fs::path file_of(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-Claim::Claim(fs::path folder, std::string name, std::string token, bool taken_over)
-    : folder_(std::move(folder)), name_(std::move(name)), token_(std::move(token)), taken_over_(taken_over) {}
+Claim::Claim(System& system, fs::path folder, std::string name, std::string token, bool taken_over)
+    : system_(system),
+      folder_(std::move(folder)),
+      name_(std::move(name)),
+      token_(std::move(token)),
+      taken_over_(taken_over) {}
 
 Claim::~Claim() {
   try {
-    const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
+    const auto lock = system_.lock(lock_of(folder_));
     const fs::path file = file_of(folder_, name_);
-    if (token_in(file) == token_) fs::remove(file);
+    if (token_in(system_, file) == token_) system_.remove(file);
   } catch (const std::exception&) {  // the claim expires by its timeout
   }
 }
 
 bool Claim::heartbeat() {
-  const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
+  const auto lock = system_.lock(lock_of(folder_));
   const fs::path file = file_of(folder_, name_);
-  if (token_in(file) != token_) return false;
-  write_claim(file, token_, ++heartbeats_);
+  if (token_in(system_, file) != token_) return false;
+  write_claim(system_, file, token_, ++heartbeats_);
   return true;
 }
 
@@ -138,65 +85,63 @@ std::string Claim::ticket() const {
   return token_ + " " + file_of(folder_, name_).string();
 }
 
-Claims::Claims(fs::path folder, std::chrono::milliseconds lease, std::function<Clock::time_point()> now)
-    : folder_(std::move(folder)), lease_(lease), now_(std::move(now)) {
-  make_folders(folder_);
-  reason_unguarded_ = FileLock::of_file(lock_of(folder_), FileLock::Mode::attempt).reason();
+Claims::Claims(fs::path folder, std::chrono::milliseconds lease, System& system)
+    : folder_(std::move(folder)), lease_(lease), system_(&system) {
+  system_->make_folders(folder_);
+  reason_unguarded_ = system_->lock(lock_of(folder_))->reason();
 }
 
 bool Claims::dead(const std::string& name, const std::string& content) {
   const nlohmann::json json = parsed(content, file_of(folder_, name));
-  const std::string machine = field<std::string>(json, "machine", "");
-  if (!machine.empty() && machine == this_machine()) {
-    const auto process = field<int64_t>(json, "process", 0);
-    const std::string start = start_of(process);
-    if (process > 0 && (start.empty() || start != field<std::string>(json, "start", start))) return true;
-  }
-  const Clock::time_point now = now_();
+  if (system_->has_ended({"", field<std::string>(json, "machine", ""), field<std::string>(json, "start", ""),
+                          field<int64_t>(json, "process", 0)}))
+    return true;
+  const System::Clock::time_point now = system_->now();
   const auto [at, first] = seen_.try_emplace(name, Seen{content, now});
   if (!first && at->second.content != content) at->second = {content, now};
   return now - at->second.since >= lease_;
 }
 
 std::unique_ptr<Claim> Claims::take(const std::string& name) {
-  const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
-  if (!lock.reason().empty()) reason_unguarded_ = lock.reason();
+  const auto lock = system_->lock(lock_of(folder_));
+  if (!lock->reason().empty()) reason_unguarded_ = lock->reason();
   const fs::path file = file_of(folder_, name);
-  const std::optional<std::string> before = content_of(file);
+  const std::optional<std::string> before = system_->read(file);
   if (before && !dead(name, *before)) return nullptr;
   seen_.erase(name);
-  std::unique_ptr<Claim> claim(new Claim(folder_, name, new_token(), before.has_value()));
-  write_claim(file, claim->token_, 0);
-  return claim;
+  const std::string token = system_->random_token();
+  write_claim(*system_, file, token, 0);  // before there is a Claim, whose destructor takes the lock too
+  return std::unique_ptr<Claim>(new Claim(*system_, folder_, name, token, before.has_value()));
 }
 
 std::string Claims::owner(const std::string& name) const {
   const fs::path file = file_of(folder_, name);
-  const std::optional<std::string> content = content_of(file);
+  const std::optional<std::string> content = system_->read(file);
   if (!content) return "";
   const nlohmann::json json = parsed(*content, file);
   return fmt::format("{}, process {}", field<std::string>(json, "host", "unknown"),
                      field<int64_t>(json, "process", 0));
 }
 
-void require_own_claim() {
-  const char* ticket = std::getenv(kClaimVariable);
-  if (ticket == nullptr) return;
-  const std::string_view text = ticket;
-  const size_t blank = text.find(' ');
-  require(blank != std::string_view::npos, ErrorKind::usage, "{} must be \"TOKEN FILE\", got \"{}\"",
-          kClaimVariable, text);
-  const fs::path file(text.substr(blank + 1));
-  const std::optional<std::string> content = content_of(file);
+void require_claim(System& system, const std::string& ticket) {
+  const size_t blank = ticket.find(' ');
+  require(blank != std::string::npos, ErrorKind::usage, "{} must be \"TOKEN FILE\", got \"{}\"",
+          kClaimVariable, ticket);
+  const fs::path file(ticket.substr(blank + 1));
+  const std::optional<std::string> content = system.read(file);
   require(content.has_value(), ErrorKind::cannot_create,
           "the claim on this work was released by the program that started it: {} does not exist, so nothing "
           "is saved",
           file.string());
-  require(field<std::string>(parsed(*content, file), "token", "") == text.substr(0, blank),
+  require(field<std::string>(parsed(*content, file), "token", "") == ticket.substr(0, blank),
           ErrorKind::cannot_create,
           "this work was taken over by another process after a missed heartbeat: the claim {} has another "
           "owner, so nothing is saved",
           file.string());
+}
+
+void require_own_claim() {
+  if (const char* ticket = std::getenv(kClaimVariable)) require_claim(local_system(), ticket);
 }
 
 }  // namespace modewise

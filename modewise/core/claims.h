@@ -9,11 +9,11 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
+
+#include "modewise/core/system.h"
 
 namespace modewise {
 
@@ -34,8 +34,9 @@ class Claim {
 
  private:
   friend class Claims;
-  Claim(std::filesystem::path folder, std::string name, std::string token, bool taken_over);
+  Claim(System& system, std::filesystem::path folder, std::string name, std::string token, bool taken_over);
 
+  System& system_;
   std::filesystem::path folder_;
   std::string name_, token_;
   bool taken_over_ = false;
@@ -44,12 +45,8 @@ class Claim {
 
 class Claims {
  public:
-  using Clock = std::chrono::steady_clock;
-
-  /// The claims in `folder`, which is created; a claim without a heartbeat for `lease`, by the clock `now`,
-  /// is dead.
-  Claims(std::filesystem::path folder, std::chrono::milliseconds lease,
-         std::function<Clock::time_point()> now = Clock::now);
+  /// The claims in `folder`, which is created; a claim without a heartbeat for `lease` is dead.
+  Claims(std::filesystem::path folder, std::chrono::milliseconds lease, System& system = local_system());
 
   /// False where the file system has no locks: two programs that take a claim at the same moment may then
   /// both hold it. `reason_unguarded` is the system's error message.
@@ -64,13 +61,13 @@ class Claims {
  private:
   struct Seen {
     std::string content;
-    Clock::time_point since;
+    System::Clock::time_point since;
   };
   bool dead(const std::string& name, const std::string& content);
 
   std::filesystem::path folder_;
   std::chrono::milliseconds lease_;
-  std::function<Clock::time_point()> now_;
+  System* system_;
   std::string reason_unguarded_;
   std::map<std::string, Seen> seen_;
 };
@@ -81,5 +78,8 @@ inline constexpr const char* kClaimVariable = "MODEWISE_CLAIM";
 /// Throws cannot_create when the claim of kClaimVariable was taken over or released; no_input or io when it
 /// cannot be read. No effect without that variable.
 void require_own_claim();
+
+/// The same for the claim of `ticket` (Claim::ticket).
+void require_claim(System& system, const std::string& ticket);
 
 }  // namespace modewise

@@ -1,26 +1,18 @@
 #include "modewise/sweep/sweep_runner.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <spdlog/spdlog.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/core/folder.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
@@ -29,61 +21,13 @@ namespace modewise::sweep {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using Clock = System::Clock;
 
-/// Blocks the stop signals from fork until the child has the default actions: our handlers would only set the
-/// child's copy of the flag, and the signal would be lost.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigset_t stop;
-    sigemptyset(&stop);
-    for (const int signal : kStopSignals) sigaddset(&stop, signal);
-    pthread_sigmask(SIG_BLOCK, &stop, &before_);
-  }
-  void release() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
-/// Starts `arguments` with stdout and stderr appended to `log`. The child has its own process group, so that
-/// Ctrl-C on the terminal reaches it once, through us; if we are killed, it gets SIGTERM. It works under the
-/// claim of `ticket`.
-pid_t start(const std::string& program, const std::vector<std::string>& arguments, const fs::path& log,
-            const std::string& ticket) {
-  std::string claim = fmt::format("{}={}", kClaimVariable, ticket);
-  std::vector<char*> environment = {claim.data()};
-  for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!std::string_view(*entry).starts_with(fmt::format("{}=", kClaimVariable)))
-      environment.push_back(*entry);
-  environment.push_back(nullptr);
-  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  require(output >= 0, ErrorKind::cannot_create, "cannot create {}: {}", log.string(), std::strerror(errno));
-  const pid_t parent = ::getpid();
-  HeldSignals held;
-  const pid_t child = ::fork();
-  if (child == 0) {  // async-signal-safe calls only
-    ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(143);
-    remove_stop_handlers();
-    held.release();
-    const int nothing = ::open("/dev/null", O_RDONLY);
-    if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
-    ::dup2(output, STDOUT_FILENO);
-    ::dup2(output, STDERR_FILENO);
-    ::execve(program.c_str(), argv.data(), environment.data());
-    ::_exit(127);
-  }
-  const int reason = errno;
-  held.release();
-  ::close(output);
-  require(child > 0, ErrorKind::io, "cannot start a process: {}", std::strerror(reason));
-  return child;
+/// The last line of a process's output, for failure reports.
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  if (text.empty()) return "it printed nothing";
+  return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
 }
 
 struct Child {
@@ -96,23 +40,24 @@ struct Child {
   bool timed_out = false;
   bool lost = false;     // another sweep took its run over
   bool run_out = false;  // its claim timed out without a heartbeat
-
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 };
 
 /// Heartbeats are written every 1/kHeartbeats of the claim timeout; a failed one is retried after 1/kAttempts
 /// of it.
 constexpr int kHeartbeats = 4, kAttempts = 16;
 
-/// Polling interval for runs of other sweeps.
-constexpr std::chrono::seconds kLookAgain{1};
+/// Polling intervals for our processes, and for runs of other sweeps.
+constexpr std::chrono::milliseconds kPoll{50}, kLookAgain{1000};
 
 class Runner {
  public:
   Runner(const SweepPlan& plan, const SweepOptions& options)
-      : plan_(plan), options_(options), claims_(options.out / "claims", options.lease) {
+      : plan_(plan),
+        options_(options),
+        system_(*options.system),
+        claims_(options.out / "claims", options.lease, system_) {
     if (options_.program.empty()) options_.program = fs::read_symlink("/proc/self/exe").string();
-    for (const char* name : {"runs", "logs", "done"}) make_folders(options_.out / name);
+    for (const char* name : {"runs", "logs", "done"}) system_.make_folders(options_.out / name);
     outcome_.runs.resize(plan_.runs.size());
     again_.resize(plan_.runs.size());
     yield_until_.resize(plan_.runs.size());
@@ -150,7 +95,7 @@ class Runner {
     heartbeat();
     const bool more = outcome_.signal == 0 && start_runs(progress);
     if (children_.empty() && !more) return false;
-    if (!collect(progress)) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (!collect(progress)) system_.sleep(kPoll);
     if (options_.watch) options_.watch(outcome_);
     progress.update(count(RunState::finished) + count(RunState::failed), note());
     return true;
@@ -167,10 +112,12 @@ class Runner {
 
   /// Lets the children save and end before their claims are released.
   void end_children() {
-    for (const auto& [pid, child] : children_) ::kill(pid, SIGTERM);
-    for (const auto& [pid, child] : children_)
-      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-      }
+    for (const auto& [pid, child] : children_) system_.send_signal(pid, SIGTERM);
+    for (const auto& [pid, child] : children_) system_.wait(pid);
+  }
+
+  double seconds(const Child& child) const {
+    return std::chrono::duration<double>(system_.now() - child.begin).count();
   }
 
   fs::path marker(size_t i) const { return options_.out / "done" / (plan_.runs[i].name + ".json"); }
@@ -181,14 +128,16 @@ class Runner {
     RunOutcome& run = outcome_.runs[i];
     run.folder = options_.out / "runs" / plan_.runs[i].name;
     run.log = options_.out / "logs" / (plan_.runs[i].name + ".log");
-    if (!fs::exists(started(i))) return;
-    const auto earlier = parse_json(read_file(started(i)), started(i).string());
+    const auto settings = system_.read(started(i));
+    if (!settings) return;
+    const auto earlier = parse_json(*settings, started(i).string());
     require(earlier.is_object() && earlier.value("settings", "") == description(plan_, plan_.runs[i]),
             ErrorKind::config,
             "{} has other settings than {} now: use another --out, or remove that folder and {}",
             run.folder.string(), plan_.name, started(i).string());
-    if (!fs::exists(marker(i))) return;
-    const auto done = parse_json(read_file(marker(i)), marker(i).string());
+    const auto finished = system_.read(marker(i));
+    if (!finished) return;
+    const auto done = parse_json(*finished, marker(i).string());
     run.state = RunState::finished;
     run.earlier = true;
     run.seconds = done.is_object() ? done.value("seconds", 0.0) : 0.0;
@@ -211,7 +160,7 @@ class Runner {
       if (!wanted(i) || outcome_.runs[i].state != RunState::waiting || running(i)) continue;
       left = true;
       if (std::ssize(children_) >= options_.jobs) break;
-      if (Clock::now() < again_[i]) continue;
+      if (system_.now() < again_[i]) continue;
       progress.clear();
       start_run(i);
     }
@@ -221,7 +170,7 @@ class Runner {
   void start_run(size_t i) {
     const SweepRun& run = plan_.runs[i];
     const bool waited = again_[i] != Clock::time_point();
-    again_[i] = Clock::now() + kLookAgain;
+    again_[i] = system_.now() + kLookAgain;
     std::unique_ptr<Claim> claim = claims_.take(run.name);
     if (!claim) {
       if (!waited) spdlog::info("{} is being trained elsewhere ({})", run.name, claims_.owner(run.name));
@@ -229,16 +178,16 @@ class Runner {
     }
     look_at(i);  // its owner may have finished it
     if (outcome_.runs[i].state == RunState::finished) return;
-    if (claim->taken_over()) yield_until_[i] = Clock::now() + options_.lease;
+    if (claim->taken_over()) yield_until_[i] = system_.now() + options_.lease;
     const fs::path& folder = outcome_.runs[i].folder;
-    const bool resume =
-        fs::exists(started(i)) && fs::exists(folder / "config.toml") && fs::exists(folder / "manifest.json");
-    write_file_atomically(started(i), nlohmann::json{{"settings", description(plan_, run)}}.dump(1) + "\n");
-    const pid_t pid =
-        start(options_.program, training_arguments(plan_, run, folder.string(), options_.threads, resume),
-              outcome_.runs[i].log, claim->ticket());
+    const bool resume = system_.exists(started(i)) && system_.exists(folder / "config.toml") &&
+                        system_.exists(folder / "manifest.json");
+    system_.write(started(i), nlohmann::json{{"settings", description(plan_, run)}}.dump(1) + "\n");
+    const int64_t pid = system_.start(
+        {options_.program, training_arguments(plan_, run, folder.string(), options_.threads, resume),
+         fmt::format("{}={}", kClaimVariable, claim->ticket()), outcome_.runs[i].log});
     spdlog::info("{} {}", resume ? "resumed" : "started", run.name);
-    const Clock::time_point now = Clock::now();
+    const Clock::time_point now = system_.now();
     children_[pid] = {i, std::move(claim), now, now, now + options_.lease / kHeartbeats};
   }
 
@@ -247,15 +196,15 @@ class Runner {
   /// save anyway.
   void heartbeat() {
     for (auto& [pid, child] : children_) {
-      if (child.lost || child.run_out || Clock::now() < child.next_heartbeat) continue;
-      if (!still_ours(child)) ::kill(pid, SIGKILL);
+      if (child.lost || child.run_out || system_.now() < child.next_heartbeat) continue;
+      if (!still_ours(child)) system_.send_signal(pid, SIGKILL);
     }
   }
 
   /// Writes a heartbeat.
   bool still_ours(Child& child) {
     const std::string& name = plan_.runs[child.run].name;
-    const Clock::time_point now = Clock::now();
+    const Clock::time_point now = system_.now();
     try {
       child.lost = !child.claim->heartbeat();
       if (!child.heartbeat_failure.empty() && !child.lost)
@@ -279,20 +228,19 @@ class Runner {
   bool collect(Progress& progress) {
     bool any = false;
     for (auto it = children_.begin(); it != children_.end();) {
-      int status = 0;
-      const pid_t ended = ::waitpid(it->first, &status, WNOHANG);
-      if (ended != it->first) {
+      const std::optional<int> code = system_.exit_code(it->first);
+      if (!code) {
         Child& child = it->second;
-        if (options_.time_limit > 0 && !child.timed_out && child.seconds() > options_.time_limit) {
+        if (options_.time_limit > 0 && !child.timed_out && seconds(child) > options_.time_limit) {
           child.timed_out = true;
-          ::kill(it->first, SIGKILL);
+          system_.send_signal(it->first, SIGKILL);
         }
         ++it;
         continue;
       }
       any = true;
       progress.clear();
-      settle(it->second, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+      settle(it->second, *code);
       it = children_.erase(it);
     }
     return any;
@@ -302,17 +250,17 @@ class Runner {
     RunOutcome& run = outcome_.runs[child.run];
     const std::string& name = plan_.runs[child.run].name;
     run.exit_code = exit_code;
-    run.seconds = child.seconds();
-    if (exit_code == 0 && fs::exists(run.folder / "metrics.json")) {
+    run.seconds = seconds(child);
+    if (exit_code == 0 && system_.exists(run.folder / "metrics.json")) {
       run.state = RunState::finished;
-      write_file_atomically(marker(child.run), nlohmann::json{{"seconds", run.seconds}}.dump() + "\n");
+      system_.write(marker(child.run), nlohmann::json{{"seconds", run.seconds}}.dump() + "\n");
       spdlog::info("finished {} in {}", name, duration_text(run.seconds));
     } else if (child.lost || (exit_code == static_cast<int>(ErrorKind::cannot_create) &&
-                              Clock::now() < yield_until_[child.run])) {
+                              system_.now() < yield_until_[child.run])) {
       // Taken over by another sweep; or taken over by us, while its slow previous owner is still in the
       // folder until its next save.
       spdlog::info("{} is trained elsewhere too: checking it again", name);
-      again_[child.run] = Clock::now() + kLookAgain;
+      again_[child.run] = system_.now() + kLookAgain;
     } else if (outcome_.signal != 0 && exit_code >= 128) {
       run.state = RunState::stopped;
       spdlog::info("stopped {}", name);
@@ -330,14 +278,14 @@ class Runner {
       return fmt::format("it was killed, since no heartbeat of its claim was written for {}: {}",
                          duration_text(std::chrono::duration<double>(options_.lease).count()),
                          child.heartbeat_failure);
-    return last_line(outcome_.runs[child.run].log);
+    return last_line(system_.read(outcome_.runs[child.run].log).value_or(""));
   }
 
   void forward_signal() {
     if (outcome_.signal != 0 || stop_signal() == 0) return;
     outcome_.signal = stop_signal();
     spdlog::info("signal {}: waiting for {} runs to save", outcome_.signal, children_.size());
-    for (const auto& [pid, child] : children_) ::kill(pid, outcome_.signal);
+    for (const auto& [pid, child] : children_) system_.send_signal(pid, outcome_.signal);
   }
 
   int64_t count(RunState state) const {
@@ -353,22 +301,16 @@ class Runner {
   const SweepPlan& plan_;
   SweepOptions options_;
   SweepOutcome outcome_;
+  System& system_;
   Claims claims_;
   bool warned_unguarded_ = false;
   std::vector<Clock::time_point> again_;        // next check of a run that was not free
   std::vector<Clock::time_point> yield_until_;  // until when the previous owner may still be in the folder
-  std::map<pid_t, Child> children_;
+  std::map<int64_t, Child> children_;  // by process number
 };
 
 }  // namespace
 
-std::string last_line(const fs::path& log) {
-  if (!fs::exists(log)) return "it printed nothing";
-  std::string text = read_file(log);
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  if (text.empty()) return "it printed nothing";
-  return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
-}
 
 SweepOutcome look_at_sweep(const SweepPlan& plan, const SweepOptions& options) {
   return Runner(plan, options).found();

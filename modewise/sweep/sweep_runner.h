@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "modewise/core/file_lock.h"
+#include "modewise/core/system.h"
 #include "modewise/sweep/sweep_plan.h"
 
 namespace modewise::sweep {
@@ -43,6 +44,7 @@ struct SweepOptions {
   std::vector<std::string> only;                   // run names; empty: all
   std::function<void(const SweepOutcome&)> watch;  // called about twenty times per second; may be empty
   std::chrono::milliseconds lease{60'000};  // claim timeout: a sweep without heartbeats for so long is dead
+  System* system = &local_system();
 };
 
 /// Distribution of cores: `jobs` processes at once with `threads` each.
@@ -66,8 +68,5 @@ void look_again(const SweepPlan& plan, const SweepOptions& options, SweepOutcome
 
 /// Lock for look_again and the following write of results, held by one sweep at a time.
 std::unique_ptr<FileLock> lock_results(const SweepOptions& options);
-
-/// The last line of the child's output, for failure reports.
-std::string last_line(const std::filesystem::path& log);
 
 }  // namespace modewise::sweep

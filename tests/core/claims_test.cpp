@@ -28,15 +28,24 @@ void expect_error(ErrorKind kind, const std::string& message, const std::functio
   EXPECT_EQ(error_of(kind, call), message);
 }
 
+/// This machine with a clock that the test sets.
+struct ClockSystem : LocalSystem {
+  Clock::time_point now() override { return time; }
+  void write(const Path& file, std::string_view text) override {
+    require(!full, ErrorKind::io, "cannot write {}: No space left on device", file.string());
+    LocalSystem::write(file, text);
+  }
+  Clock::time_point time = Clock::now();
+  bool full = false;
+};
+
 class ClaimTest : public testing::Test {
  protected:
   ~ClaimTest() override { ::unsetenv(kClaimVariable); }
 
   nlohmann::json content() const { return nlohmann::json::parse(read_file(folder / "claims/work.json")); }
   /// The claims of the folder with a clock that the test sets.
-  Claims claims_by_clock(milliseconds lease) {
-    return Claims(folder / "claims", lease, [this] { return now; });
-  }
+  Claims claims_by_clock(milliseconds lease) { return Claims(folder / "claims", lease, system); }
   /// Writes a claim of another machine.
   void write_elsewhere(int64_t heartbeats, const std::string& token = "theirs") const {
     const nlohmann::json json = {{"token", token},  {"host", "far"}, {"machine", "another"},
@@ -45,7 +54,7 @@ class ClaimTest : public testing::Test {
   }
 
   ScratchFolder folder;
-  Claims::Clock::time_point now = Claims::Clock::now();
+  ClockSystem system;
 };
 
 TEST_F(ClaimTest, OneOwnerAtATimeUntilItIsGivenBack) {
@@ -70,14 +79,14 @@ TEST_F(ClaimTest, ADeadOneIsTakenOverAfterItsLeaseByTheClockOfWhoLooks) {
   write_elsewhere(1);
   EXPECT_EQ(claims.take("work"), nullptr);
   EXPECT_EQ(claims.owner("work"), "far, process 4711");
-  now += milliseconds(149);
+  system.time += milliseconds(149);
   EXPECT_EQ(claims.take("work"), nullptr);
   write_elsewhere(2);  // a heartbeat: the timeout restarts when it is observed
-  now += milliseconds(100);
+  system.time += milliseconds(100);
   EXPECT_EQ(claims.take("work"), nullptr);
-  now += milliseconds(149);
+  system.time += milliseconds(149);
   EXPECT_EQ(claims.take("work"), nullptr);
-  now += milliseconds(1);
+  system.time += milliseconds(1);
   const auto claim = claims.take("work");
   ASSERT_NE(claim, nullptr);
   EXPECT_TRUE(claim->taken_over());
@@ -128,9 +137,9 @@ TEST_F(ClaimTest, ADamagedFileIsAClaimUntilItsLeaseEnds) {
     folder.write("claims/work.json", text);
     EXPECT_EQ(claims.take("work"), nullptr) << text;
     EXPECT_EQ(claims.owner("work"), "unknown, process 0") << text;
-    now += milliseconds(49);
+    system.time += milliseconds(49);
     EXPECT_EQ(claims.take("work"), nullptr) << text;
-    now += milliseconds(1);
+    system.time += milliseconds(1);
     EXPECT_NE(claims.take("work"), nullptr) << text;
   }
 }
@@ -171,6 +180,16 @@ TEST_F(ClaimTest, AHeartbeatThatCannotBeWrittenIsAnErrorAndTheNextOneIsWritten) 
   std::filesystem::remove(file);
   EXPECT_FALSE(claim->heartbeat());  // released: another may take it
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(ClaimTest, AClaimThatCannotBeWrittenIsAnErrorAndNotHeld) {
+  Claims claims = claims_by_clock(milliseconds(60'000));
+  system.full = true;
+  expect_error(ErrorKind::io,
+               "cannot write " + (folder / "claims/work.json").string() + ": No space left on device",
+               [&] { claims.take("work"); });
+  system.full = false;
+  EXPECT_NE(claims.take("work"), nullptr);
 }
 
 TEST_F(ClaimTest, WorkUnderATicketAsksWhetherItIsStillItsOwn) {

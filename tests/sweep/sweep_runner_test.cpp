@@ -142,7 +142,7 @@ TEST_F(Sweep, ReportsFailuresGoesOnAndTriesAgain) {
   EXPECT_EQ(outcome.runs[0].state, RunState::failed);
   EXPECT_EQ(outcome.runs[0].exit_code, 78);
   EXPECT_EQ(outcome.runs[5].state, RunState::finished);
-  EXPECT_EQ(last_line(outcome.runs[0].log), "error: thirteen brings no luck");
+  EXPECT_EQ(outcome.runs[0].failure, "error: thirteen brings no luck");
   const auto rows = sweep_rows(grid, outcome);
   EXPECT_EQ(rows[0].finished, 0u);
   EXPECT_THAT(sweep_table(grid, rows).to_text(), HasSubstr("0 of 3"));
