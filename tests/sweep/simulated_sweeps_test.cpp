@@ -23,7 +23,7 @@ using testing_sweep::Faults;
 using testing_sweep::SimulatedSystem;
 using testing_sweep::Simulation;
 
-constexpr int64_t kSteps = 3, kStepTime = 400, kFaultTime = 15'000, kTimeToFinish = 60'000;
+constexpr int64_t kSteps = 3, kStepTime = 1000, kFaultTime = 15'000, kTimeToFinish = 60'000;
 constexpr std::chrono::milliseconds kLease{2000};
 const std::string kFolder = "/sweep";
 
@@ -48,8 +48,8 @@ class SimulatedSweeps {
     simulation_.on_written = [this](SimulatedSystem& system, const std::string& file, std::string_view text) {
       observe_write(system, file, text);
     };
-    simulation_.on_removed = [this](const std::string& file) {
-      taken_[std::filesystem::path(file).stem().string()].token.clear();
+    simulation_.on_removed = [this](SimulatedSystem& system, const std::string& file) {
+      observe_removal(system, std::filesystem::path(file).stem().string());
     };
     simulation_.on_start = [this](SimulatedSystem& system, const System::Command& command) {
       observe_start(system, command.log.stem().string());
@@ -80,6 +80,8 @@ class SimulatedSweeps {
     for (const SweepRun& run : plan_.runs) {
       if (simulation_.files()[kFolder + "/runs/" + run.name + "/metrics.json"] != metrics(run.name))
         return run.name + " has other metrics";
+      if (!simulation_.files().contains(kFolder + "/done/" + run.name + ".json"))
+        return run.name + " is not marked as finished";
       if (steps_[run.name] > kSteps + starts_[run.name])
         return fmt::format("{} made {} steps in {} starts", run.name, steps_[run.name], starts_[run.name]);
     }
@@ -112,6 +114,7 @@ class SimulatedSweeps {
     faults.no_locks = uniform(0, 9) == 0;
     faults.lost_lock = uniform(0, 9) == 0 ? 0.001 : 0;
     locks_work_ = !faults.no_locks && faults.lost_lock == 0;
+    punctual_ = faults.pause == 0 && faults.full == 0 && faults.read_error == 0;
     return faults;
   }
 
@@ -176,7 +179,7 @@ class SimulatedSweeps {
       violated(fmt::format("process {} writes {} without its claim", system.number(), file));
   }
 
-  /// No claim is taken from a living owner before its timeout.
+  /// No claim is taken from a living owner before its timeout, and from none that can write its heartbeats.
   void observe_write(SimulatedSystem& system, const std::string& file, std::string_view text) {
     const std::filesystem::path path(file);
     const std::string name = path.stem().string();
@@ -188,12 +191,20 @@ class SimulatedSweeps {
     if (before.token != token) {
       totals_.takeovers += !before.token.empty();
       if (!before.token.empty() && locks_work_ && simulation_.alive(before.owner) &&
-          simulation_.time() - before.heartbeat < kLease.count())
+          (punctual_ || simulation_.time() - before.heartbeat < kLease.count()))
         violated(fmt::format("process {} takes {} from process {}, {} ms after its heartbeat", system.number(),
                              name, before.owner, simulation_.time() - before.heartbeat));
       before = {token, system.number(), simulation_.time(), 0};
     }
     before.heartbeat = simulation_.time();
+  }
+
+  /// A claim is released by its owner alone.
+  void observe_removal(SimulatedSystem& system, const std::string& name) {
+    Taken& claim = taken_[name];
+    if (locks_work_ && claim.owner != system.number())
+      violated(fmt::format("process {} releases {} of process {}", system.number(), name, claim.owner));
+    claim.token.clear();
   }
 
   /// No run is started again that was finished when its claim was taken.
@@ -208,6 +219,7 @@ class SimulatedSweeps {
   std::mt19937_64 random_;
   Totals& totals_;
   bool locks_work_ = true;
+  bool punctual_ = true;  // living sweeps write their heartbeats in time
   Simulation simulation_;
   SweepPlan plan_;
   std::string violation_;

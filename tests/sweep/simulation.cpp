@@ -258,7 +258,7 @@ void SimulatedSystem::remove(const Path& file) {
   if (dead()) return;
   operation();
   simulation_.files_.erase(file.string());
-  if (simulation_.on_removed) simulation_.on_removed(file.string());
+  if (simulation_.on_removed) simulation_.on_removed(*this, file.string());
 }
 
 void SimulatedSystem::make_folders(const Path&) {
