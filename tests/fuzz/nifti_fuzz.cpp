@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       return std::count_if(v.values.begin(), v.values.end(),
                            [](float value) { return std::isfinite(value); });
     };
-    const NiftiVolume rotated = to_ras(volume);
+    const NiftiVolume rotated = parse_nifti(input_bytes(data, size), "file", NiftiAxes::ras);
     expect(rotated.orientation == "RAS" && rotated.values.size() == volume.values.size());
     expect(finite(rotated) == finite(volume));
   });

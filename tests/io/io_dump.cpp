@@ -150,7 +150,7 @@ json dump(const io::SeriesFile& file) {
 
 json dump(const std::string& format, const std::string& path) {
   if (format == "nifti") return dump(io::read_nifti(path));
-  if (format == "nifti ras") return dump(io::to_ras(io::read_nifti(path)));
+  if (format == "nifti ras") return dump(io::read_nifti(path, io::NiftiAxes::ras));
   if (format == "gzip") return hex(io::gunzip(io::MappedFile(path).bytes(), path, 1 << 20));
   if (format.starts_with("image")) return dump_image(format, path);
   if (format.starts_with("tiff")) return dump_tiff(format, path);

@@ -12,10 +12,12 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <type_traits>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -180,16 +182,40 @@ std::vector<int64_t> target_size(const io::NiftiVolume& volume, const VolumeConf
   return size;
 }
 
-/// Reads a volume, [x, y, z, channels] float32; axes beyond the third are channels.
+/// The values in the smallest of uint8, int16 and float32 that holds them exactly, −0 included.
+at::Tensor narrowed(const std::vector<float>& values) {
+  float minimum = 0, maximum = 0;
+  for (const float value : values) {
+    if (!(std::abs(value) <= 32768) || value != std::trunc(value) || (value == 0 && std::signbit(value))) {
+      maximum = std::numeric_limits<float>::infinity();
+      break;
+    }
+    minimum = std::min(minimum, value);
+    maximum = std::max(maximum, value);
+  }
+  const bool is_byte = minimum >= 0 && maximum <= 255, is_short = minimum >= -32768 && maximum <= 32767;
+  const at::Tensor out = at::empty({std::ssize(values)}, is_byte ? at::kByte : is_short ? at::kShort : at::kFloat);
+  const auto fill = [&](auto* to) {
+    std::transform(values.begin(), values.end(), to,
+                   [](float value) { return static_cast<std::remove_reference_t<decltype(*to)>>(value); });
+  };
+  if (is_byte)
+    fill(out.mutable_data_ptr<uint8_t>());
+  else if (is_short)
+    fill(out.mutable_data_ptr<int16_t>());
+  else
+    fill(out.mutable_data_ptr<float>());
+  return out;
+}
+
+/// Reads a volume, [x, y, z, channels], narrowed; axes beyond the third are channels.
 at::Tensor read_one(const std::string& path, const VolumeConfig& config, VolumeFills& fills) {
-  io::NiftiVolume volume = io::read_nifti(path);
-  if (config.orientation == "RAS") volume = io::to_ras(std::move(volume));
+  const io::NiftiVolume volume =
+      io::read_nifti(path, config.orientation == "RAS" ? io::NiftiAxes::ras : io::NiftiAxes::stored);
+  fills.see(volume.values, path);
   std::vector<int64_t> shape(volume.shape.begin(), volume.shape.begin() + 3);
-  const at::Tensor out = at::empty({static_cast<int64_t>(volume.values.size())}, at::kFloat);
-  std::copy(volume.values.begin(), volume.values.end(), out.mutable_data_ptr<float>());
   shape.push_back(-1);
-  const at::Tensor stored = out.view(shape);
-  fills.see(stored, path);
+  const at::Tensor stored = narrowed(volume.values).view(shape);
   const std::vector<int64_t> size = target_size(volume, config);
   return size.empty() ? stored : resampled(stored, size, config.missing_values);
 }
@@ -370,6 +396,7 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
                                   : file.lexically_relative(root).generic_string());
   const fs::path csv = config.labels.empty() ? root / "labels.csv" : fs::path(config.labels);
   VolumeSet set;
+  set.narrowed = true;
   FileLabels labels;
   std::set<std::string> found;
   std::string group_column;

@@ -32,9 +32,13 @@ class VolumeFills {
   explicit VolumeFills(const std::vector<double>& missing) : missing_(missing) {}
   /// Counts the fill values of a volume as stored; bytes have none.
   void see(const at::Tensor& volume, const std::string& name);
+  void see(std::span<const float> values, const std::string& name);
   void warn(VolumeSet& set) const;
 
  private:
+  template <class Value>
+  void see_all(std::span<const Value> values);
+
   const std::vector<double>& missing_;
   FillValues fills_;
   std::vector<std::string> names_;

@@ -55,28 +55,43 @@ void mark_missing(VolumeSet& set, const std::vector<double>& values) {
   if (missing > 0) set.notes.push_back(fmt::format("{} voxels treated as missing", missing));
 }
 
+/// Calls take(piece) with rows of a tensor as contiguous float64, about a million values at a time.
+template <class Take>
+void for_each_piece(const at::Tensor& rows, const Take& take) {
+  const int64_t width = rows.dim() > 1 ? rows.size(1) : 1;
+  const int64_t step = std::max<int64_t>((int64_t{1} << 20) / width, 1);
+  for (int64_t row = 0; row < rows.size(0); row += step)
+    take(rows.narrow(0, row, std::min(step, rows.size(0) - row)).to(at::kDouble).contiguous());
+}
+
 /// Mean and standard deviation of each channel over the valid voxels.
 VolumeScale standard_scale(const at::Tensor& volume, const at::Tensor& valid) {
   const int64_t channels = volume.size(-1);
-  const at::Tensor rows = volume.reshape({-1, channels}).to(at::kDouble).contiguous();
-  const double* values = rows.const_data_ptr<double>();
+  const at::Tensor rows = volume.reshape({-1, channels});
   const at::Tensor flags = valid.defined() ? valid.reshape({-1}).contiguous() : at::Tensor();
   const bool* seen = flags.defined() ? flags.const_data_ptr<bool>() : nullptr;
   VolumeScale scale{at::zeros({channels}), at::ones({channels}), false};
-  for (int64_t c = 0; c < channels; ++c) {
-    double sum = 0, squares = 0, n = 0;
-    const auto each = [&](const auto& add) {
-      for (int64_t i = 0; i < rows.size(0); ++i)
-        if (seen == nullptr || seen[i]) add(values[i * channels + c]);
-    };
-    each([&](double x) {
-      sum += x;
-      ++n;
+  const auto each = [&](const auto& add) {  // add(channel, value)
+    int64_t first = 0;
+    for_each_piece(rows, [&](const at::Tensor& piece) {
+      const double* values = piece.const_data_ptr<double>();
+      for (int64_t i = 0; i < piece.size(0); ++i)
+        for (int64_t c = 0; c < channels && (seen == nullptr || seen[first + i]); ++c)
+          add(static_cast<size_t>(c), values[i * channels + c]);
+      first += piece.size(0);
     });
-    const double mean = sum / n;
-    each([&](double x) { squares += (x - mean) * (x - mean); });
-    scale.offset.mutable_data_ptr<float>()[c] = static_cast<float>(mean);
-    if (squares > 0) scale.divisor.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(squares / n));
+  };
+  const auto count = static_cast<size_t>(channels);
+  std::vector<double> sum(count), squares(count), n(count);
+  each([&](size_t c, double x) {
+    sum[c] += x;
+    ++n[c];
+  });
+  each([&](size_t c, double x) { squares[c] += (x - sum[c] / n[c]) * (x - sum[c] / n[c]); });
+  for (size_t c = 0; c < count; ++c) {
+    scale.offset.mutable_data_ptr<float>()[c] = static_cast<float>(sum[c] / n[c]);
+    if (squares[c] > 0)
+      scale.divisor.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(squares[c] / n[c]));
   }
   return scale;
 }
@@ -89,7 +104,7 @@ double unit_of(at::ScalarType type) {
 }
 
 void scale_intensity(VolumeSet& set, const VolumeConfig& config) {
-  const double unit = unit_of(set.volumes.front().scalar_type());
+  const double unit = set.narrowed ? 0 : unit_of(set.volumes.front().scalar_type());
   const std::string rule = config.intensity != "auto" ? config.intensity : unit > 0 ? "unit" : "volume";
   require(rule != "unit" || unit > 0, ErrorKind::config,
           "data.intensity = \"unit\" is for volumes of uint8 or uint16; {} has another dtype: use "
@@ -138,26 +153,37 @@ bool VolumeSet::masked() const {
 }
 
 at::Tensor valid_voxels(const at::Tensor& stored, const std::vector<double>& missing) {
-  const at::Tensor volume = stored.is_floating_point() ? stored : stored.to(at::kDouble);
-  at::Tensor valid = at::isfinite(volume).all(-1);
-  for (const double value : missing) valid = valid.logical_and(volume.ne(value).any(-1));
+  at::Tensor valid = at::ones(stored.sizes().slice(0, static_cast<size_t>(stored.dim() - 1)), at::kBool);
+  for (int64_t slice = 0; slice < stored.size(0); ++slice) {
+    const at::Tensor part = stored.select(0, slice);
+    const at::Tensor values = part.is_floating_point() ? part : part.to(at::kDouble);
+    at::Tensor place = valid.select(0, slice);
+    place.logical_and_(at::isfinite(values).all(-1));
+    for (const double value : missing) place.logical_and_(values.ne(value).any(-1));
+  }
   return valid;
+}
+
+template <class Value>
+void VolumeFills::see_all(std::span<const Value> values) {
+  const auto place = std::ssize(names_) - 1;
+  for (const double x : values)
+    if (std::none_of(missing_.begin(), missing_.end(),
+                     [&](double mark) { return x == mark || x == static_cast<float>(mark); }))
+      fills_.see(x, place);
+}
+
+void VolumeFills::see(std::span<const float> values, const std::string& name) {
+  names_.push_back(name);
+  see_all(values);
 }
 
 void VolumeFills::see(const at::Tensor& volume, const std::string& name) {
   if (volume.scalar_type() == at::kByte || volume.scalar_type() == at::kChar) return;
-  const auto place = std::ssize(names_);
   names_.push_back(name);
-  const auto see_all = [&](const auto* values) {
-    for (const double x : std::span(values, static_cast<size_t>(volume.numel())))
-      if (std::none_of(missing_.begin(), missing_.end(),
-                       [&](double mark) { return x == mark || x == static_cast<float>(mark); }))
-        fills_.see(x, place);
-  };
-  if (volume.scalar_type() == at::kFloat)
-    see_all(volume.contiguous().const_data_ptr<float>());
-  else
-    see_all(volume.to(at::kDouble).contiguous().const_data_ptr<double>());
+  for_each_piece(volume.reshape({-1}), [&](const at::Tensor& piece) {
+    see_all(std::span(piece.const_data_ptr<double>(), static_cast<size_t>(piece.numel())));
+  });
 }
 
 void VolumeFills::warn(VolumeSet& set) const {
@@ -260,7 +286,7 @@ std::string hash_of(const VolumeSet& set) {
     all +=
         content_hash({reinterpret_cast<const std::byte*>(numbers.data()), numbers.size() * sizeof(int64_t)});
   };
-  for (const at::Tensor& volume : set.volumes) add(volume);
+  for (const at::Tensor& volume : set.volumes) add(set.narrowed ? volume.to(at::kFloat) : volume);
   for (const at::Tensor& mask : set.valid)
     if (mask.defined()) add(mask);
   for (const auto* numbers : {&set.labels, &set.train, &set.validation, &set.test}) add_numbers(*numbers);

@@ -23,7 +23,8 @@ struct VolumeScale {
 struct VolumeSet : LabelledSamples {
   VolumeSet() : LabelledSamples("volume", "volumes") {}
 
-  std::vector<at::Tensor> volumes;  // each [N_1 … N_k, C], in the file's dtype
+  std::vector<at::Tensor> volumes;  // each [N_1 … N_k, C], in the file's dtype, or narrowed
+  bool narrowed = false;            // float32 values, kept in a smaller dtype that holds them exactly
   std::vector<at::Tensor> valid;    // each [N_1 … N_k] bool; undefined: all valid
   std::vector<VolumeScale> scales;  // of each volume
   std::string flag;                 // MedMNIST set, "adrenalmnist3d", else ""

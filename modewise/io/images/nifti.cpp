@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/io/gzip.h"
@@ -14,13 +15,12 @@ namespace {
 constexpr int64_t kMaxCompressedVoxels = int64_t{1} << 30;
 constexpr size_t kPiece = size_t{1} << 16;
 
-// Reorders voxels from file order (first axis fastest) to C order.
+/// Reorders voxels from file order (first axis fastest) to C order of the result.
 class Sorter {
  public:
-  explicit Sorter(const std::vector<int64_t>& shape)
-      : shape_(shape), index_(shape.size(), 0), stride_(shape.size(), 1) {
-    for (size_t axis = shape.size() - 1; axis-- > 0;) stride_[axis] = stride_[axis + 1] * shape[axis + 1];
-  }
+  /// `stride`: distance in the result of neighbours along each axis of the file; `place`: of the first voxel.
+  Sorter(std::vector<int64_t> shape, std::vector<int64_t> stride, int64_t place)
+      : shape_(std::move(shape)), index_(shape_.size(), 0), stride_(std::move(stride)), place_(place) {}
   int64_t place() const { return place_; }
   void next() {
     for (size_t axis = 0; axis < shape_.size(); ++axis) {
@@ -33,7 +33,7 @@ class Sorter {
 
  private:
   std::vector<int64_t> shape_, index_, stride_;
-  int64_t place_ = 0;
+  int64_t place_;
 };
 
 template <class T>
@@ -86,11 +86,36 @@ std::string orientation_of(const NiftiAffine& affine) {
   return text;
 }
 
-NiftiVolume volume_of(const NiftiHeader& header) {
+/// An empty volume and the order of its voxels.
+std::pair<NiftiVolume, Sorter> volume_of(const NiftiHeader& header, NiftiAxes axes) {
   NiftiVolume volume{header.shape,      {}, header.spacing, header.affine, orientation_of(header.affine),
                      header.description};
   volume.values.resize(static_cast<size_t>(header.voxels));
-  return volume;
+  std::array<NiftiAxis, 3> target = {{{0, false}, {1, false}, {2, false}}};
+  if (axes == NiftiAxes::ras) {
+    target = closest_axes(header.affine);
+    volume.orientation = "RAS";
+  }
+  const size_t rank = header.shape.size();
+  for (size_t axis = 0; axis < 3; ++axis) volume.shape[static_cast<size_t>(target[axis].world)] = header.shape[axis];
+  std::vector<int64_t> result(rank, 1), stride;
+  for (size_t axis = rank - 1; axis-- > 0;) result[axis] = result[axis + 1] * volume.shape[axis + 1];
+  stride = result;
+  int64_t place = 0;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const auto to = static_cast<size_t>(target[axis].world);
+    const bool flipped = target[axis].flipped;
+    const int64_t last = header.shape[axis] - 1;
+    stride[axis] = flipped ? -result[to] : result[to];
+    place += flipped ? last * result[to] : 0;
+    volume.spacing[to] = header.spacing[axis];
+    for (size_t row = 0; row < 3; ++row) {
+      const double along = header.affine[row][axis];
+      volume.affine[row][to] = flipped ? -along : along;
+      if (flipped) volume.affine[row][3] += along * static_cast<double>(last);
+    }
+  }
+  return {std::move(volume), Sorter(header.shape, std::move(stride), place)};
 }
 
 void require_data(const NiftiHeader& header, uint64_t there, const std::string& source) {
@@ -105,7 +130,7 @@ void require_data(const NiftiHeader& header, uint64_t there, const std::string& 
 }
 
 // Two passes over the compressed data: one to check that the content is complete, one to store it.
-NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string& source) {
+NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string& source, NiftiAxes axes) {
   std::vector<std::byte> piece(kPiece);
   NiftiHeader header;
   {
@@ -128,8 +153,7 @@ NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string
   for (uint64_t skipped = 0; skipped < header.data_offset;) {
     skipped += reader.read(std::span(piece).first(std::min<uint64_t>(kPiece, header.data_offset - skipped)));
   }
-  NiftiVolume volume = volume_of(header);
-  Sorter sorter(header.shape);
+  auto [volume, sorter] = volume_of(header, axes);
   for (uint64_t done = 0; done < header.data_bytes();) {
     const auto part = std::span(piece).first(std::min<uint64_t>(kPiece, header.data_bytes() - done));
     done += reader.read(part);
@@ -140,55 +164,18 @@ NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string
 
 }  // namespace
 
-NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& source) {
-  if (is_gzip(bytes)) return parse_compressed(bytes, source);
+NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& source, NiftiAxes axes) {
+  if (is_gzip(bytes)) return parse_compressed(bytes, source, axes);
   const NiftiHeader header = parse_nifti_header(bytes, source);
   require_data(header, bytes.size(), source);
-  NiftiVolume volume = volume_of(header);
-  Sorter sorter(header.shape);
+  auto [volume, sorter] = volume_of(header, axes);
   convert(bytes.subspan(header.data_offset, header.data_bytes()), header, sorter, volume.values);
   return volume;
 }
 
-NiftiVolume read_nifti(const std::filesystem::path& path) {
+NiftiVolume read_nifti(const std::filesystem::path& path, NiftiAxes axes) {
   const MappedFile file(path);
-  return parse_nifti(file.bytes(), path.string());
-}
-
-NiftiVolume to_ras(NiftiVolume volume) {
-  if (volume.orientation == "RAS") return volume;
-  const std::array<NiftiAxis, 3> axes = closest_axes(volume.affine);
-  NiftiVolume result = volume;
-  const size_t rank = volume.shape.size();
-  std::vector<int64_t> stride(rank, 1), step(rank, 1);  // of the old axes; of the new ones in the old values
-  for (size_t axis = rank - 1; axis-- > 0;) stride[axis] = stride[axis + 1] * volume.shape[axis + 1];
-  step = stride;
-  int64_t place = 0;
-  for (size_t axis = 0; axis < 3; ++axis) {
-    const auto to = static_cast<size_t>(axes[axis].world);
-    const int64_t last = volume.shape[axis] - 1;
-    result.shape[to] = volume.shape[axis];
-    result.spacing[to] = volume.spacing[axis];
-    step[to] = axes[axis].flipped ? -stride[axis] : stride[axis];
-    place += axes[axis].flipped ? last * stride[axis] : 0;
-    for (size_t row = 0; row < 3; ++row) {
-      const double along = volume.affine[row][axis];
-      result.affine[row][to] = axes[axis].flipped ? -along : along;
-      if (axes[axis].flipped) result.affine[row][3] += along * static_cast<double>(last);
-    }
-  }
-  std::vector<int64_t> index(rank, 0);
-  for (float& value : result.values) {
-    value = volume.values[static_cast<size_t>(place)];
-    for (size_t axis = rank; axis-- > 0;) {
-      place += step[axis];
-      if (++index[axis] < result.shape[axis]) break;
-      place -= step[axis] * result.shape[axis];
-      index[axis] = 0;
-    }
-  }
-  result.orientation = "RAS";
-  return result;
+  return parse_nifti(file.bytes(), path.string(), axes);
 }
 
 }  // namespace modewise::io

@@ -26,12 +26,14 @@ struct NiftiVolume {
   bool operator==(const NiftiVolume&) const = default;
 };
 
+/// Axes of the result: as the file has them, or permuted and flipped to the directions RAS (no resampling;
+/// spacing and affine change with them).
+enum class NiftiAxes { stored, ras };
+
 /// `bytes` may be gzip-compressed. Throws data errors that name `source`, field and rule. Takes 4 bytes per
 /// voxel; compressed content of more than 4 GiB is refused.
-NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& source);
-NiftiVolume read_nifti(const std::filesystem::path& path);
-
-/// Reorients to RAS by permuting and flipping axes (no resampling); spacing and affine change with them.
-NiftiVolume to_ras(NiftiVolume volume);
+NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& source,
+                        NiftiAxes axes = NiftiAxes::stored);
+NiftiVolume read_nifti(const std::filesystem::path& path, NiftiAxes axes = NiftiAxes::stored);
 
 }  // namespace modewise::io

@@ -78,12 +78,11 @@ TEST(Nifti, ReadsWhatNibabelWrote) {
     EXPECT_EQ(volume.orientation, test["orientation"].get<std::string>()) << name;
     EXPECT_EQ(volume.description, name);
     expect_affine(volume, test["affine"], name);
-    volume = to_ras(std::move(volume));
+    volume = parse_nifti(file, name, NiftiAxes::ras);
     EXPECT_EQ(volume.shape, test["ras_shape"].get<std::vector<int64_t>>()) << name;
     EXPECT_EQ(volume.values, floats(test["ras_values"])) << name;
     EXPECT_EQ(volume.orientation, "RAS");
     expect_affine(volume, test["ras_affine"], name);
-    EXPECT_EQ(to_ras(volume), volume);
   }
 }
 
@@ -134,7 +133,7 @@ TEST(Nifti, ReadsSpaceAsTheStandardSays) {
   put<int16_t>(file, 254, 1);
   NiftiVolume volume = parse_nifti(to_bytes(file), "file");
   EXPECT_EQ(volume.orientation, "LPS");
-  volume = to_ras(std::move(volume));
+  volume = parse_nifti(to_bytes(file), "file", NiftiAxes::ras);
   EXPECT_EQ(volume.affine,
             (std::array<std::array<double, 4>, 3>{{{1, 0, 0, 3}, {0, 2, 0, 4}, {0, 0, 3, 7}}}));
   EXPECT_EQ(volume.values, (std::vector<float>{5, 11, 2, 8, 4, 10, 1, 7, 3, 9, 0, 6}));
