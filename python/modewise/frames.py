@@ -157,10 +157,25 @@ def table_of(frame: Any, columns: Columns = RECOGNISED, covariates: Sequence[str
     if not frame.columns.is_unique:
         raise DataError(f"frame: duplicate column '{frame.columns[frame.columns.duplicated()][0]}'")
     frame, indexed, columns = without_levels(frame, columns)
-    ids = columns.ids or next(((name,) for name in IDS if name in frame.columns), None)
+    ids = ids_of(frame, columns)
     table = wide_table(frame, columns, covariates) if ids is None or ids == ("none",) else long_table(frame, list(ids), columns, covariates)
     table.kind, table.indexed = kind, indexed
     return table
+
+
+def ids_of(frame: "pandas.DataFrame", columns: Columns) -> tuple[str, ...] | None:
+    """Columns of ids: the given ones, a known name, or the only column of texts that tells rows of one time apart; else None."""
+    import pandas
+
+    if known := columns.ids or next(((name,) for name in IDS if name in frame.columns), None):
+        return known
+    time = time_column(frame, columns.time, set())
+    if time is None or not frame[time].duplicated().any():
+        return None
+    found = [name for name in frame.columns
+             if name != time and (isinstance(frame[name].dtype, pandas.CategoricalDtype) or pandas.api.types.is_string_dtype(frame[name]))
+             and not frame.duplicated([time, name]).any()]  # fmt: skip
+    return (str(found[0]),) if len(found) == 1 and isinstance(found[0], str) else None
 
 
 def without_levels(frame: "pandas.DataFrame", columns: Columns) -> "tuple[pandas.DataFrame, list[Hashable] | None, Columns]":
