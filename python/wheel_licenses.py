@@ -40,7 +40,7 @@ def packages(names: list[str]) -> list[str]:
 
 
 def add_licences(wheel: pathlib.Path) -> list[str]:
-    """Writes the wheel anew with the licences; the packages are returned."""
+    """Adds the licences to the wheel; returns the packages."""
     with zipfile.ZipFile(wheel) as archive:
         entries = [(entry, archive.read(entry)) for entry in archive.infolist()]
     names = [entry.filename for entry, _ in entries]
