@@ -6,9 +6,10 @@
 
 namespace {
 
-/// Threads of libgomp that wait for other threads spin for milliseconds by default. On a machine with other work they keep
-/// the cores from the threads they wait for: training was 20 times slower. 3,000 rounds cost nothing on an idle machine.
-/// libgomp reads the environment once, when it is loaded, so the program starts itself again.
+/// Threads of libgomp that wait for other threads spin for milliseconds by default. On a machine with other
+/// work they keep the cores from the threads they wait for: training was 20 times slower. 3,000 rounds cost
+/// nothing on an idle machine. libgomp reads the environment once, when it is loaded, so the program starts
+/// itself again.
 void shorten_spinning(char** arguments) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "3000", 0);
