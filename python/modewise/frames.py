@@ -34,7 +34,7 @@ class Columns:
     panel: str = "auto"
     statics: tuple[str, ...] = ()
 
-    def with_settings(self, settings: Mapping[str, Any] | None) -> "Columns":
+    def with_settings(self, settings: Mapping[str, object] | None) -> "Columns":
         """The same, with the config keys that describe the columns of a table."""
         given = settings or {}
         ids, time = names(given.get("data.id")), names(given.get("data.time"))
@@ -53,7 +53,7 @@ RECOGNISED = Columns()
 COLUMN_KEYS = ("data.id", "data.time", "data.time_column", "data.time_format", "data.time_zone")  # of settings, for frames
 
 
-def usual_panel(settings: Mapping[str, Any]) -> str:
+def usual_panel(settings: Mapping[str, object]) -> str:
     """data.panel: no if other settings are of one tensor."""
     return "no" if settings.get("data.resample") or settings.get("data.dates") == "rows" else "auto"
 
