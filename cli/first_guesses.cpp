@@ -3,8 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace modewise::cli {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 struct Guess {
@@ -13,61 +17,121 @@ struct Guess {
 
 constexpr Guess kCommands[] = {
     {"benchmark", "modewise cost measures attention, modewise compare RUN … compares runs"},
+    {"chat", "modewise generate RUN --prompt TEXT continues a text"},
     {"classify", "modewise train classify-series, classify-images or classify-volumes trains a classifier"},
+    {"deploy",
+     "modewise predict RUN predicts with a run, modewise.load(RUN) gives its torch module in Python"},
     {"describe", "modewise data show FILE describes data"},
+    {"doctor", "modewise info prints the build, the CPU and the kernels"},
+    {"env", "modewise info prints the build, the CPU and the kernels"},
     {"eval", "modewise evaluate RUN evaluates a run"},
-    {"finetune", "modewise train TASK --init RUN continues from the weights of a run"},
+    {"export",
+     "modewise convert RUN FOLDER writes a language model in Hugging Face's layout, modewise.load(RUN) gives "
+     "the torch module of any run in Python"},
     {"fine-tune", "modewise train TASK --init RUN continues from the weights of a run"},
+    {"finetune", "modewise train TASK --init RUN continues from the weights of a run"},
     {"fit", "modewise train DATA trains a model"},
     {"forecast", "modewise train forecast DATA trains a forecaster, modewise predict RUN then forecasts"},
+    {"gpu", "--device cuda runs a command on a GPU, docs/gpu.md says what it needs"},
     {"infer", "modewise predict RUN predicts with a run"},
     {"inspect", "modewise data show FILE describes data, modewise info RUN a run"},
     {"list", "modewise compare runs/* lists finished runs"},
+    {"list-models", "modewise train TASK --help names the models of a task, docs/models.md describes them"},
+    {"models", "modewise train TASK --help names the models of a task, docs/models.md describes them"},
+    {"plot", "modewise report RUN draws a run, modewise explain RUN its attention"},
+    {"preprocess",
+     "modewise train DATA reads and scales data itself, modewise data show FILE describes data"},
+    {"quickstart", "modewise demo trains and compares models on simulated data"},
     {"resume", "modewise train --resume RUN resumes a run"},
     {"run", "modewise train DATA trains a model, modewise predict RUN predicts with it"},
     {"search",
      "modewise train forecast DATA --model auto searches for a model, modewise sweep FILE trains a grid"},
     {"segment", "modewise train segment DATA trains a segmenter, modewise predict RUN then predicts"},
+    {"serve",
+     "modewise predict RUN predicts with a run, modewise.load(RUN) gives its torch module in Python"},
     {"show", "modewise data show FILE describes data, modewise config show TASK lists settings"},
     {"test", "modewise evaluate RUN evaluates the test split of a run"},
     {"tune",
      "modewise train forecast DATA --model auto searches for a model, modewise sweep FILE trains a grid"},
     {"validate", "modewise evaluate RUN --split validation evaluates the validation split"},
     {"version", "modewise --version"},
+    {"visualize", "modewise report RUN draws a run, modewise explain RUN its attention"},
 };
 
 // Options of other programs: an option here, or settings, of which the command has one or none.
 constexpr Guess kOptions[] = {
+    {"b", "--batch-size"},
     {"bs", "train.batch_size"},
+    {"checkpoint", "--init"},
+    {"ckpt", "--init"},
+    {"confidence", "forecast.quantiles=[0.1, 0.5, 0.9]"},
     {"context_length", "forecast.lookback"},
+    {"cpu", "--device cpu"},
+    {"csv", "--data"},
+    {"cuda", "--device cuda"},
     {"d_ff", "model.hidden"},
     {"d_model", "model.width"},
+    {"dataset", "--data"},
+    {"date_col", "data.time_column"},
+    {"date_column", "data.time_column"},
+    {"ds", "data.time_column"},
+    {"e", "--epochs"},
     {"e_layers", "model.layers"},
+    {"early_stopping", "train.patience"},
+    {"early_stopping_patience", "train.patience"},
     {"embed_dim", "model.width"},
+    {"experiment", "--out"},
+    {"features", "data.columns"},
     {"file", "--data"},
     {"force", "--overwrite"},
     {"freq", "data.resample"},
+    {"gpu", "--device cuda"},
     {"h", "forecast.horizon"},
     {"hidden_size", "model.width"},
+    {"id_col", "data.id"},
     {"input", "--data"},
     {"input_size", "forecast.lookback"},
+    {"interval", "forecast.quantiles=[0.1, 0.5, 0.9]"},
+    {"learning_rate", "--lr"},
+    {"level", "forecast.quantiles=[0.1, 0.5, 0.9]"},
+    {"log_level", "--verbose"},
     {"loss_fn", "forecast.loss"},
     {"max_epochs", "train.epochs"},
+    {"model", "--run"},
     {"n_heads", "model.heads"},
+    {"n_jobs", "--threads"},
+    {"name", "--out"},
+    {"no_cuda", "--device cpu"},
+    {"no_gpu", "--device cpu"},
     {"num_epochs", "train.epochs"},
     {"num_heads", "model.heads"},
     {"num_layers", "model.layers"},
+    {"num_threads", "--threads"},
+    {"num_workers", "--threads"},
+    {"o", "--out"},
     {"output", "--out"},
     {"output_dir", "--out"},
     {"pred_len", "forecast.horizon"},
     {"prediction_length", "forecast.horizon"},
+    {"pretrained", "--init"},
     {"random_state", "--seed"},
     {"save_dir", "--out"},
     {"seq_len", "forecast.lookback"},
     {"steps", "train.max_steps"},
     {"target", "data.columns"},
+    {"target_cols", "data.columns"},
+    {"test_size", "data.split_ratios=[0.7, 0.1, 0.2]"},
+    {"time_col", "data.time_column"},
     {"train", "--data"},
+    {"train_size", "data.split_ratios=[0.7, 0.1, 0.2]"},
+    {"use_gpu", "--device cuda"},
+    {"V", "--version"},
+    {"v", "--version"},
+    {"val_split", "data.split_ratios=[0.7, 0.1, 0.2]"},
+    {"validation_split", "data.split_ratios=[0.7, 0.1, 0.2]"},
     {"wd", "train.optimizer.weight_decay"},
+    {"weights", "--init"},
+    {"workers", "--threads"},
 };
 
 /// The answer to `word`; "": none.
@@ -77,16 +141,11 @@ std::string_view answer_to(const Guess (&rows)[N], std::string_view word) {
   return row == rows + N ? std::string_view() : row->answer;
 }
 
-bool has_key(const Fields& settings, std::string_view key) {
-  return std::any_of(settings.list().begin(), settings.list().end(),
-                     [&](const Field& field) { return field.path == key; });
-}
-
 /// Keys whose last part is `name`, those of few parts first.
-std::vector<std::string> keys_named(const Fields& settings, const std::string& name) {
+std::vector<std::string> keys_named(const std::vector<std::string>& settings, const std::string& name) {
   std::vector<std::string> keys;
-  for (const Field& field : settings.list())
-    if (field.path == name || field.path.ends_with("." + name)) keys.push_back(field.path);
+  for (const std::string& key : settings)
+    if (key == name || key.ends_with("." + name)) keys.push_back(key);
   std::stable_sort(keys.begin(), keys.end(), [](const std::string& a, const std::string& b) {
     return std::count(a.begin(), a.end(), '.') < std::count(b.begin(), b.end(), '.');
   });
@@ -103,25 +162,39 @@ std::vector<std::string> with_help_option(std::vector<std::string> command_line)
   return command_line;
 }
 
-std::string command_hint(std::string_view word) {
-  const std::string_view answer = answer_to(kCommands, word);
-  return answer.empty() ? std::string() : fmt::format(" ({})", answer);
+std::string argument_hint(std::string_view word, const std::vector<std::string>& settings) {
+  if (settings.empty()) {
+    if (const std::string_view answer = answer_to(kCommands, word); !answer.empty())
+      return fmt::format(" ({})", answer);
+    std::error_code error;
+    return fs::exists(word, error) ? fmt::format(" (modewise train {0}, modewise data show {0})", word) : "";
+  }
+  const std::string_view name = word.substr(0, word.find('='));
+  const std::vector<std::string> keys = keys_named(settings, std::string(name));
+  if (name.size() == word.size() || keys.empty()) return "";
+  return fmt::format(" (--set {}{} sets it)", keys.front(), word.substr(name.size()));
 }
 
 std::string option_hint(std::string_view option, std::string_view value,
-                        const std::vector<std::string>& options, const Fields& settings) {
+                        const std::vector<std::string>& options, const std::vector<std::string>& settings) {
   option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
   std::string name(option);
   std::replace(name.begin(), name.end(), '-', '_');
   const std::string_view answer = answer_to(kOptions, name);
-  if (std::find(options.begin(), options.end(), answer) != options.end())
+  const std::string_view its_option = answer.substr(0, answer.find(' '));  // "--device cuda"
+  if (std::find(options.begin(), options.end(), its_option) != options.end())
     return fmt::format(" (the option is {})", answer);
+  if (const std::string_view command = answer_to(kCommands, option); settings.empty() && !command.empty())
+    return fmt::format(" ({})", command);
+  const std::string_view key = answer.substr(0, answer.find('='));  // "data.split_ratios=[0.7, 0.1, 0.2]"
+  const bool has_key = std::find(settings.begin(), settings.end(), key) != settings.end();
+  if (has_key && key.size() < answer.size()) return fmt::format(" (--set '{}' sets it)", answer);
   std::vector<std::string> keys = keys_named(settings, name);
-  if (!answer.empty() && has_key(settings, answer)) keys = {std::string(answer)};
+  if (has_key) keys = {std::string(key)};
   constexpr size_t kShown = 3;
   if (keys.empty()) return "";
   keys.resize(std::min(keys.size(), kShown));
-  for (std::string& key : keys) key = fmt::format("--set {}={}", key, value.empty() ? "…" : value);
+  for (std::string& one : keys) one = fmt::format("--set {}={}", one, value.empty() ? "…" : value);
   return fmt::format(" ({} sets it)", fmt::join(keys, " or "));
 }
 

@@ -6,20 +6,20 @@
 #include <string_view>
 #include <vector>
 
-#include "modewise/core/fields.h"
-
 namespace modewise::cli {
 
 /// `modewise help train` as `modewise train --help`; other command lines come back as they are.
 std::vector<std::string> with_help_option(std::vector<std::string> command_line);
 
-/// " (modewise evaluate RUN evaluates a run)" for the command `eval`; "" for words without a row.
-std::string command_hint(std::string_view word);
+/// Of an unknown argument: " (modewise evaluate RUN evaluates a run)" for the command `eval`, commands for
+/// the name of a file, and after a command with these keys " (--set train.epochs=3 sets it)" for `epochs=3`;
+/// else "".
+std::string argument_hint(std::string_view word, const std::vector<std::string>& settings);
 
-/// " (--set forecast.horizon=24 sets it)" for the unknown option --pred-len of a command with these settings;
+/// " (--set forecast.horizon=24 sets it)" for the unknown option --pred-len of a command with these keys;
 /// `value` is that of the command line or "". " (the option is --out)" if one of the command's `options` does
-/// the same. "" if no option or setting has such a name.
+/// the same. "" if no option or key has such a name.
 std::string option_hint(std::string_view option, std::string_view value,
-                        const std::vector<std::string>& options, const Fields& settings);
+                        const std::vector<std::string>& options, const std::vector<std::string>& settings);
 
 }  // namespace modewise::cli

@@ -184,6 +184,15 @@ int Program::usage_error(const CLI::ParseError& error) const {
     path += " " + command->get_name();
   }
   std::string message = error.what();
+  const auto commands = command->get_subcommands([](const CLI::App*) { return true; });
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !commands.empty()) {
+    std::vector<std::string> wanted;
+    if (command->get_name() == "train") wanted.emplace_back("a data file or folder");
+    for (const CLI::App* known : commands) wanted.push_back(known->get_name());
+    const std::vector<std::string> got = command->remaining(true);
+    message = fmt::format("expected one of {} after '{}', got {}", fmt::join(wanted, ", "), path,
+                          got.empty() ? "nothing" : fmt::format("'{}'", got.front()));
+  }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command->remaining(true).empty()) {
     const std::string unknown = command->remaining(true).front();
     std::vector<std::string> names;
@@ -192,12 +201,12 @@ int Program::usage_error(const CLI::ParseError& error) const {
       for (const CLI::Option* known : command->get_options())
         for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
     } else {
-      for (const CLI::App* known : command->get_subcommands([](const CLI::App*) { return true; }))
-        names.push_back(known->get_name());
+      for (const CLI::App* known : commands) names.push_back(known->get_name());
     }
     const std::string name = unknown.substr(0, unknown.find('='));
     std::string hint = nearest_name_hint(name, names);
-    if (const std::string guess = option ? setting_hint(*command, name, names) : command_hint(name);
+    if (const std::string guess =
+            option ? setting_hint(*command, name, names) : argument_hint(unknown, keys_of(*command));
         !guess.empty())
       hint = guess;
     message = fmt::format("unknown {} '{}'{}", option ? "option" : "argument", unknown, hint);
@@ -212,9 +221,17 @@ std::string Program::setting_hint(const CLI::App& command, const std::string& op
     if (command_line_[i].starts_with(option + "=")) value = command_line_[i].substr(option.size() + 1);
     if (command_line_[i - 1] == option && !command_line_[i].starts_with("-")) value = command_line_[i];
   }
+  return option_hint(option, value, options, keys_of(command));
+}
+
+std::vector<std::string> Program::keys_of(const CLI::App& command) const {
   const auto make_run = help_->settings.find(&command);
-  const std::unique_ptr<tasks::Run> run = make_run == help_->settings.end() ? nullptr : make_run->second();
-  return option_hint(option, value, options, run ? run->settings().fields : Fields());
+  std::vector<std::string> keys;
+  if (make_run == help_->settings.end()) return keys;
+  const std::unique_ptr<tasks::Run> run = make_run->second();
+  const Fields fields = run->settings().fields;
+  for (const Field& field : fields.list()) keys.push_back(field.path);
+  return keys;
 }
 
 void Program::require_process() const {

@@ -26,4 +26,6 @@ if minor(built) != minor(found):
     sys.exit(f"error: modewise was built for torch {minor(built)} and torch {found} is installed: install torch {minor(built)} "
              f"(pip install 'torch=={minor(built)}.*')")  # fmt: skip
 os.environ["LD_LIBRARY_PATH"] = ":".join([str(torch / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
+if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & set(os.environ):
+    os.environ["GOMP_SPINCOUNT"] = "3000"  # as cli/main.cpp does
 os.execv(package / "bin/modewise", ["modewise", *sys.argv[1:]])

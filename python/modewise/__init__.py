@@ -3,7 +3,11 @@ runs (`modewise.load`), and the program's tasks in Python (`modewise.Forecaster`
 `Segmenter`, `LanguageModel`, `modewise.tasks`). `import modewise.transformers` adds the attention to Hugging Face Transformers."""
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
+
+if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & set(os.environ):  # before torch is imported; cli/main.cpp has the reason
+    os.environ["GOMP_SPINCOUNT"] = "3000"
 
 from modewise import errors, models, nn, ops, tasks
 from modewise._native import BUILD as _BUILD

@@ -98,6 +98,6 @@ def value_text(value: Any) -> str:
     raise UsageError(f"a setting must be a number, a string, a path or a list of these, got {value!r:.80} of type {type(value).__name__}")
 
 
-def assignments(settings: Mapping[str, Any]) -> list[str]:
+def assignments(settings: Mapping[str, object]) -> list[str]:
     """{"train.epochs": 3} as ["train.epochs=3"]; None is skipped."""
     return [f"{key}={value_text(value)}" for key, value in settings.items() if value is not None]

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from modewise._aliases import old_keywords
 from modewise._calls import PathLike, Result, assignments, call
@@ -109,7 +108,7 @@ def decode(run: PathLike, ids: Sequence[int], *, skip_missing: bool = False) -> 
 
 
 @old_keywords({"kind": "task"})
-def show(task: str, settings: Mapping[str, Any]) -> Result:
+def show(task: str, settings: Mapping[str, object]) -> Result:
     """Summary of the data of a task, as read with these settings.
 
     Parameters
@@ -138,7 +137,7 @@ def show(task: str, settings: Mapping[str, Any]) -> Result:
 
 
 @old_keywords({"kind": "task"})
-def config_toml(task: str, settings: Mapping[str, Any] | None = None, *, config: PathLike = "") -> str:
+def config_toml(task: str, settings: Mapping[str, object] | None = None, *, config: PathLike = "") -> str:
     """All settings of a task as TOML: the defaults, overridden by a file and by settings.
 
     Parameters

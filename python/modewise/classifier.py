@@ -86,7 +86,7 @@ class Classifier(ClassifierMixin, Estimator):
         right = self.predict(X) == np.asarray(y).reshape(-1)
         return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
 
-    def evaluate(self, split: str | None = None, *, detail: bool = False) -> dict[str, Any]:
+    def evaluate(self, split: str | None = None, *, detail: bool = False) -> tasks.Result:
         """AUC, accuracy, … on a split of the fitted data.
 
         Parameters

@@ -76,7 +76,7 @@ class Estimator(BaseEstimator):
     threads: int
     device: str
     run_: str
-    metrics_: dict[str, Any]
+    metrics_: tasks.Result
     _folder: TemporaryFolder | None = None
     load = LoadMethod()
     MOVABLE = False  # whether a split of data in another place can be evaluated
@@ -90,7 +90,7 @@ class Estimator(BaseEstimator):
         """The constructor's arguments, as in scikit-learn."""
         return {name: getattr(self, name) for name in self.parameters()}
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Sets constructor arguments, as in scikit-learn.
 
         Raises
@@ -151,7 +151,7 @@ class Estimator(BaseEstimator):
             self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
         return self
 
-    def explain(self, split: str | None = None, *, samples: int = 32) -> dict[str, Any]:
+    def explain(self, split: str | None = None, *, samples: int = 32) -> tasks.Result:
         """Attention and input importance over samples of a split of the fitted data.
 
         Parameters
@@ -207,7 +207,7 @@ class Estimator(BaseEstimator):
                 os.environ.pop(DEVICE_VARIABLE)
                 os.environ.update({} if asked is None else {DEVICE_VARIABLE: asked})
 
-    def _train(self, task: str, settings: Mapping[str, Any], run: NewRun) -> None:
+    def _train(self, task: str, settings: Mapping[str, object], run: NewRun) -> None:
         self.run_, self._folder = str(run.folder.absolute()), run.temporary
         inputs = "" if run.inputs is None else run.inputs.name
         with self._computing():
@@ -238,7 +238,7 @@ class Estimator(BaseEstimator):
         return moved
 
 
-def own_split(settings: Mapping[str, Any] | None, usual: Mapping[str, Any]) -> dict[str, Any]:
+def own_split(settings: Mapping[str, object] | None, usual: Mapping[str, Any]) -> dict[str, Any]:
     """`usual`, the settings of a split that holds no test samples back, unless `settings` split the data themselves."""
     given = settings or {}
     splits = any(key in usual or key.startswith("data.split") and not key.endswith("_seed") for key in given)

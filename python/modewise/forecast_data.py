@@ -6,7 +6,7 @@ import math
 import os
 import pathlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,12 @@ from modewise.labelled_arrays import Grid, grid_of, is_labelled
 from modewise.panel_frames import PanelTable, panel_forecast, panel_table
 from modewise.run_folder import RunFolder
 
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import xarray
+
+    Forecast: TypeAlias = pandas.DataFrame | polars.DataFrame | xarray.DataArray  # of the type of the data
 Checked = str | Array | Table | PanelTable | Grid
 
 
@@ -97,7 +103,7 @@ def training_rows(first: Checked, both: Checked, path: str, stem: pathlib.Path, 
     return {"data.split": "ratio", "data.split_ratios": [ratio, 1 - ratio, 0], "train.test": False}
 
 
-def forecast_of(result: dict[str, Any], data: Table | PanelTable | Grid | None) -> Any:
+def forecast_of(result: dict[str, Any], data: Table | PanelTable | Grid | None) -> "Forecast":
     """The program's `predict --json` in the type of `data`; a pandas frame without data."""
     if isinstance(data, (Grid, PanelTable)):
         return data.forecast(result)

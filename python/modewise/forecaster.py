@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import matplotlib.figure
     import pandas
 
+    from modewise.forecast_data import Forecast
+
 ALL_ROWS = {"data.split_ratios": [0.875, 0.125, 0], "data.test_windows": 0}  # training and validation
 
 
@@ -253,7 +255,7 @@ class Forecaster(Estimator):
         h: int | None = None,
         level: float | Sequence[float] | None = None,
         quantiles: float | Sequence[float] | None = None,
-    ) -> Any:
+    ) -> "Forecast":
         """Forecast of the rows after the fitted data, or after other data.
 
         Parameters
@@ -337,7 +339,7 @@ class Forecaster(Estimator):
         before = None if given is None else Past(given.values.index[-rows:], given.values.to_numpy()[-rows:])
         return forecast_figure(result, forecast_times(result, given), before, series)
 
-    def evaluate(self, data: object = None, *, split: str | None = None, detail: bool = False) -> dict[str, Any]:
+    def evaluate(self, data: object = None, *, split: str | None = None, detail: bool = False) -> tasks.Result:
         """Errors on a split of the fitted data, or on other data.
 
         Parameters

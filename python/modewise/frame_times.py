@@ -115,6 +115,9 @@ def times_of(times: "pandas.Series[Any]", name: Hashable, style: str = "") -> "t
     if isinstance(times.dtype, pandas.PeriodDtype):
         return times.dt.to_timestamp(), TimeStyle(name, times.dtype)
     if pandas.api.types.is_datetime64_any_dtype(times):
+        if len(times) > 1 and (times.dt.strftime("%Y-%m-%d %H:%M:%S") == "1970-01-01 00:00:00").all():
+            raise DataError(f"frame: all dates of column '{shown}' are in the first second of 1970, as pandas.to_datetime makes them of numbers: "
+                            f"give it the unit or the texts of the dates, in read_csv dtype={{'{shown}': str}}")  # fmt: skip
         return times, TimeStyle(name, times.dtype)
     if pandas.api.types.is_integer_dtype(times):
         return row_numbers(times, str(shown)), TimeStyle(name)

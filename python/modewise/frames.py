@@ -34,7 +34,7 @@ class Columns:
     panel: str = "auto"
     statics: tuple[str, ...] = ()
 
-    def with_settings(self, settings: Mapping[str, Any] | None) -> "Columns":
+    def with_settings(self, settings: Mapping[str, object] | None) -> "Columns":
         """The same, with the config keys that describe the columns of a table."""
         given = settings or {}
         ids, time = names(given.get("data.id")), names(given.get("data.time"))
@@ -53,7 +53,7 @@ RECOGNISED = Columns()
 COLUMN_KEYS = ("data.id", "data.time", "data.time_column", "data.time_format", "data.time_zone")  # of settings, for frames
 
 
-def usual_panel(settings: Mapping[str, Any]) -> str:
+def usual_panel(settings: Mapping[str, object]) -> str:
     """data.panel: no if other settings are of one tensor."""
     return "no" if settings.get("data.resample") or settings.get("data.dates") == "rows" else "auto"
 
@@ -157,10 +157,25 @@ def table_of(frame: Any, columns: Columns = RECOGNISED, covariates: Sequence[str
     if not frame.columns.is_unique:
         raise DataError(f"frame: duplicate column '{frame.columns[frame.columns.duplicated()][0]}'")
     frame, indexed, columns = without_levels(frame, columns)
-    ids = columns.ids or next(((name,) for name in IDS if name in frame.columns), None)
+    ids = ids_of(frame, columns)
     table = wide_table(frame, columns, covariates) if ids is None or ids == ("none",) else long_table(frame, list(ids), columns, covariates)
     table.kind, table.indexed = kind, indexed
     return table
+
+
+def ids_of(frame: "pandas.DataFrame", columns: Columns) -> tuple[str, ...] | None:
+    """Columns of ids: the given ones, a known name, or the only column of texts that tells rows of one time apart; else None."""
+    import pandas
+
+    if known := columns.ids or next(((name,) for name in IDS if name in frame.columns), None):
+        return known
+    time = time_column(frame, columns.time, set())
+    if time is None or not frame[time].duplicated().any():
+        return None
+    found = [name for name in frame.columns
+             if name != time and (isinstance(frame[name].dtype, pandas.CategoricalDtype) or pandas.api.types.is_string_dtype(frame[name]))
+             and not frame.duplicated([time, name]).any()]  # fmt: skip
+    return (str(found[0]),) if len(found) == 1 and isinstance(found[0], str) else None
 
 
 def without_levels(frame: "pandas.DataFrame", columns: Columns) -> "tuple[pandas.DataFrame, list[Hashable] | None, Columns]":

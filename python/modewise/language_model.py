@@ -211,7 +211,7 @@ class LanguageModel(Estimator):
         """
         return self.module().generate(prompt, tokens)
 
-    def evaluate(self, texts: object = None) -> dict[str, Any]:
+    def evaluate(self, texts: object = None) -> tasks.Result:
         """Loss on the test split of the fitted texts if the fit held one back, else on the validation split, or on other texts:
         {"tokens", "loss" (nats per token), "perplexity", "bits_per_byte", …}.
 

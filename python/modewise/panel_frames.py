@@ -9,7 +9,7 @@ from modewise.errors import DataError, UsageError
 from modewise.forecast_frames import series_columns, with_levels, written_times
 from modewise.frame_kinds import Kind, pandas_of
 from modewise.frame_times import TimeStyle, first, time_column
-from modewise.frames import IDS, Columns, given_times, require_distinct_outputs, require_numbers, require_pandas, wanted_columns, without_levels
+from modewise.frames import Columns, given_times, ids_of, require_distinct_outputs, require_numbers, require_pandas, wanted_columns, without_levels
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -120,7 +120,7 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
 
     frame, kind = pandas_of(data)
     frame, indexed, columns = without_levels(frame, columns)
-    names = columns.ids or next(((name,) for name in IDS if name in frame.columns), None)
+    names = ids_of(frame, columns)
     if names is None or names == ("none",) or not set(names) <= set(frame.columns):
         return None
     ids = list(names)

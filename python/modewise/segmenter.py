@@ -189,7 +189,7 @@ class Segmenter(Estimator):
             raise DataError("y has no pixel of a fitted class")
         return float((predicted == mask)[counted].mean())
 
-    def evaluate(self, split: str | None = None, *, detail: bool = False) -> dict[str, Any]:
+    def evaluate(self, split: str | None = None, *, detail: bool = False) -> tasks.Result:
         """Accuracy, IoU, … on a split of the fitted data -> the program's `evaluate --json`. split None: the test split if the fit
         held one back, else the validation split.
 

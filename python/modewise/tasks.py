@@ -11,7 +11,6 @@ import math
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from modewise import _native
 from modewise._aliases import old_keywords
@@ -26,7 +25,7 @@ __all__ = ["Result", "backtest", "begin_before_text", "config_toml", "decode", "
 @old_keywords({"kind": "task", "exist_ok": "overwrite"})
 def train(
     task: str,
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
     *,
     config: PathLike = "",
     out: PathLike = "",
@@ -77,7 +76,7 @@ def train(
 def search(
     task: str,
     data: PathLike,
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
     *,
     config: PathLike = "",
     out: PathLike = "",
@@ -145,7 +144,7 @@ def search(
 
 
 @old_keywords({"accept_changes": "allow_config_changes"})
-def resume(run: PathLike, settings: Mapping[str, Any] | None = None, *, allow_config_changes: bool = False, verbosity: int = 0) -> Result:
+def resume(run: PathLike, settings: Mapping[str, object] | None = None, *, allow_config_changes: bool = False, verbosity: int = 0) -> Result:
     """Resumes an interrupted run or search; the result has the same bits as an uninterrupted one.
 
     Parameters

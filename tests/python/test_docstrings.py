@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import typing
 
 import pytest
 
@@ -59,6 +60,21 @@ def test_a_method_names_its_parameters(name):
     """In the section, or for short methods in the first sentence; y of scikit-learn's interface is None."""
     text = inspect.getdoc(METHODS[name])
     assert [one for one in missing(METHODS[name]) if one != "y" and f"`{one}`" not in text] == []
+
+
+def annotations(member):
+    """Types of parameters and results but two: documents of the program (tasks.Result) are JSON objects, and NumPy's types of
+    arrays have Any for numbers of every type."""
+    for form in typing.get_overloads(member) or [member]:
+        found = inspect.signature(form)
+        for one in (found.return_annotation, *(parameter.annotation for parameter in found.parameters.values())):
+            if one != modewise.tasks.Result and "numpy." not in str(one):
+                yield str(one)
+
+
+@pytest.mark.parametrize("name", [*PUBLIC, *METHODS])
+def test_a_public_signature_has_no_any(name):
+    assert [one for one in annotations({**PUBLIC, **METHODS}[name]) if re.search(r"\bAny\b", one)] == []
 
 
 def test_a_missing_parameter_is_found():

@@ -23,9 +23,27 @@ from cli_helpers import fails, ok, write_csv
     (["train", "language", "--d-model", "64"], "--set model.width=64 sets it"),
     (["train", "language", "--pred-len", "24"], "unknown option '--pred-len'"),
     (["predict", "run", "--output", "x"], "the option is --out"),
+    (["train", "forecast", "--gpu"], "the option is --device cuda"),
+    (["train", "forecast", "-o", "x"], "the option is --out"),
+    (["train", "forecast", "--num-workers", "2"], "the option is --threads"),
+    (["train", "forecast", "--val-split", "0.2"], "--set 'data.split_ratios=[0.7, 0.1, 0.2]' sets it"),
+    (["train", "forecast", "x.csv", "epochs=3"], "unknown argument 'epochs=3' (--set train.epochs=3 sets it)"),
+    (["train"], "expected one of a data file or folder, forecast, "),
+    (["train", "llama"], "after 'modewise train', got 'llama'"),
+    (["config"], "after 'modewise config', got nothing"),
+    (["predict", "--model", "run"], "the option is --run"),
+    (["plot", "run"], "modewise report RUN draws a run, modewise explain RUN its attention"),
+    (["--list-models"], "modewise train TASK --help names the models"),
+    (["-V"], "the option is --version"),
 ])
 def test_an_unknown_word_is_answered(arguments, answer):
     fails(2, answer, arguments=arguments)
+
+
+def test_a_file_in_place_of_a_command_or_run_is_answered(tmp_path):
+    data = write_csv(tmp_path / "d.csv")
+    fails(2, f"unknown argument '{data}' (modewise train {data}, modewise data show {data})", arguments=[data])
+    fails(66, f"expected a run folder, got the file {data}; 'modewise train {data}' makes a run", arguments=["predict", data])
 
 
 def test_help_is_a_command():

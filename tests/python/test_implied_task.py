@@ -24,5 +24,5 @@ def test_the_task_is_that_of_the_data(tmp_path):
 
 def test_unknown_data_is_said(tmp_path):
     assert fails(66, arguments=["train", "--data", tmp_path / "none.csv"]).endswith(f"there is no file or folder {tmp_path / 'none.csv'}")
-    assert "subcommand is required" in fails(2, arguments=["train", "--seed", "1"])
+    assert "expected one of a data file or folder, forecast, " in fails(2, arguments=["train", "--seed", "1"])
     assert "Subcommands" in ok("train", "-h").stdout

@@ -136,6 +136,22 @@ def test_ids_and_times_as_the_index_come_back_as_the_index(levels, names):
     assert np.array_equal(got.to_numpy(), plain[got.columns].to_numpy())
 
 
+def test_the_only_texts_that_tell_rows_of_one_time_apart_are_ids():
+    """As in a file: without a known name, and without id_col."""
+    given = long(["Bonn", "Köln"], ("Filiale", "Datum", "Umsatz"))
+    named = fitted(given, id_col="Filiale").predict(2)
+    assert fitted(given).predict(2).equals(named) and list(named["Filiale"].unique()) == ["Bonn", "Köln"]
+    assert fitted(given.astype({"Filiale": "category"})).predict(2)["Umsatz"].equals(named["Umsatz"])
+    for unclear in (given.assign(Stadt=given["Filiale"]), given.assign(Filiale="Bonn")):
+        with pytest.raises(errors.DataError):
+            fitted(unclear)
+
+
+def test_dates_that_pandas_made_of_numbers_are_refused():
+    with pytest.raises(errors.DataError, match=r"column 'ds' are in the first second of 1970.*read_csv dtype=\{'ds': str\}"):
+        fitted(wide().assign(ds=pd.to_datetime(range(1012023, 1012023 + len(wide())))))
+
+
 def test_times_as_the_index_of_a_long_frame():
     got = fitted(long([3, 1]).set_index("timestamp")).predict()
     assert list(got.columns[:3]) == ["item_id", "timestamp", "target"] and list(got["item_id"]) == [1] * 3 + [3] * 3

@@ -550,3 +550,21 @@ def test_axial_attention_is_the_operators():
 def test_attention_types_that_do_not_fit_are_sentences(options, words):
     with pytest.raises(ValueError, match=words):
         ours.prepare(transformers.LlamaForCausalLM(CONFIGS["llama"]()), **options)
+
+
+@pytest.mark.parametrize("given", ["cache", "past_key_values"])
+def test_the_cache_of_models_that_name_it_cache(given):
+    """transformers 5.24 renamed the argument of its models."""
+    from modewise.transformers import attention
+
+    class Decoder(torch.nn.Module):
+        config = ours.configure(transformers.LlamaConfig(hidden_size=32, num_attention_heads=2, num_key_value_heads=2, num_hidden_layers=3))
+
+        def forward(self, tokens, cache=None, use_cache=None):
+            return tokens
+
+    Decoder.config._attn_implementation = attention.NAME
+    _, kwargs = attention.with_cache(Decoder(), (), {given: None, "use_cache": True})
+    assert kwargs.keys() == {"cache", "use_cache"} and len(kwargs["cache"].layers) == 3
+    _, again = attention.with_cache(Decoder(), (), {given: kwargs["cache"], "use_cache": True})
+    assert again["cache"] is kwargs["cache"]

@@ -3,11 +3,14 @@
 The files are those of `cmake --install build --component python`, or of the wheel that MODEWISE_WHEEL names, with torch beside them.
 """
 
+import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 
 import pytest
 import torch
@@ -96,3 +99,37 @@ def test_the_wheel_states_what_it_needs():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["requires-python"] == ">=3.11" and "torch==2.13.*" in project["dependencies"]
     assert "Python 3.11, glibc 2.35" in (ROOT / "README.md").read_text()
+
+
+def wheel_file():
+    """The wheel that MODEWISE_WHEEL names, or the one that ./dev wheel made."""
+    made = [os.environ["MODEWISE_WHEEL"]] if "MODEWISE_WHEEL" in os.environ else [*(BUILD / "wheel").glob("modewise-*.whl")]
+    return zipfile.ZipFile(made[0]) if made else pytest.skip("./dev wheel has made no wheel")
+
+
+# Words of each library's licence, by the beginning of its file's name. libjbig is python/libjbig_stub.c.
+LICENCES = {
+    "libLerc": "Esri", "libdeflate": "Eric Biggers", "libfmt": "Victor Zverovich", "libjpeg": "Independent JPEG Group",
+    "liblzma": "Lasse Collin", "libpcre2": "PCRE2", "libpng16": "Glenn Randers-Pehrson", "libspdlog": "Gabi Melman",
+    "libstemmer": "Martin Porter", "libtiff": "Sam Leffler", "libtomlplusplus": "Mark Gillard", "libwebp": "Google", "libxxhash": "Yann Collet",
+    "libzstd": "Facebook", "libcli11": "University of Cincinnati", "nlohmann": "Niels Lohmann", "libjbig": None,
+}  # fmt: skip
+
+
+def test_the_licences_of_all_libraries_are_in_the_wheel():
+    with wheel_file() as wheel:
+        libraries = {found[1] for name in wheel.namelist() if (found := re.match(r"modewise\.libs/([a-zA-Z0-9]+)-", name))}
+        texts = [wheel.read(name).decode() for name in wheel.namelist() if re.search(r"\.dist-info/licenses/.+\.txt$", name)]
+        record = wheel.read(next(name for name in wheel.namelist() if name.endswith("/RECORD"))).decode()
+    assert libraries <= LICENCES.keys()  # another library needs a row and its licence
+    assert [name for name, words in LICENCES.items() if words and not any(words in text for text in texts)] == []
+    assert record.count("/licenses/") == len(texts) + 1
+    assert not any("GNU GENERAL PUBLIC" in text and "jbig" in text.lower() for text in texts)
+
+
+def test_the_stub_of_libjbig_refuses_every_image(tmp_path):
+    subprocess.run(["cc", "-shared", "-fPIC", "-w", "-o", tmp_path / "stub.so", ROOT / "python/libjbig_stub.c"], check=True)
+    stub = ctypes.CDLL(str(tmp_path / "stub.so"))
+    assert stub.jbg_dec_in(None, b"", 0, None) != 0
+    stub.jbg_strerror.restype = ctypes.c_char_p
+    assert b"not supported" in stub.jbg_strerror(1)

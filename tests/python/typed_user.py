@@ -4,6 +4,7 @@ from typing import assert_type
 
 import numpy as np
 import numpy.typing as npt
+import pandas
 import torch
 
 import modewise
@@ -21,6 +22,10 @@ assert_type(block(x), torch.Tensor)
 def forecast(table: str) -> float:
     forecaster = modewise.Forecaster("dlinear", horizon=24).fit(table)  # 5
     assert_type(forecaster, modewise.Forecaster)
+    assert_type(forecaster.evaluate(), modewise.tasks.Result)
+    following = forecaster.predict(level=[80])
+    assert isinstance(following, pandas.DataFrame)
+    print(following["load"])
     return forecaster.score()
 
 

@@ -182,6 +182,10 @@ RunFolder RunFolder::create_numbered(const fs::path& parent, const std::string& 
 }
 
 RunFolder RunFolder::open(const fs::path& path) {
+  require(!fs::is_regular_file(path), ErrorKind::no_input,
+          "expected a run folder, got the file {0}; 'modewise train {0}' makes a run, and 'modewise predict "
+          "RUN' predicts with it",
+          path.string());
   require(fs::is_directory(path), ErrorKind::no_input, "no such run folder: {}", path.string());
   RunFolder run(path);
   if (!fs::exists(run.file("config.toml"))) {

@@ -1,6 +1,7 @@
 """The attention function for the library's attention modules, and the hooks that add latents and options to them and disable
 their rotary embedding."""
 
+import inspect
 import itertools
 import math
 from collections.abc import Sequence
@@ -133,11 +134,13 @@ def identity_rotary(rotary: nn.Module, args: Any, output: tuple[Tensor, Tensor])
 
 
 def with_cache(decoder: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Replaces the cache of a decoder by a ModewiseCache."""
+    """Replaces the cache of a decoder by a ModewiseCache. Since transformers 5.24 its argument is `cache`, before `past_key_values`."""
     config: Any = decoder.config
     if config._attn_implementation == NAME:
         wanted = config.use_cache if kwargs.get("use_cache") is None else kwargs["use_cache"]
-        kwargs["past_key_values"] = adopt(kwargs.get("past_key_values"), config, bool(wanted))
+        name = "cache" if "cache" in inspect.signature(decoder.forward).parameters else "past_key_values"
+        given = [kwargs.pop(key, None) for key in ("cache", "past_key_values")]
+        kwargs[name] = adopt(next((cache for cache in given if cache is not None), None), config, bool(wanted))
     return args, kwargs
 
 
