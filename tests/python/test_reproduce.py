@@ -125,8 +125,8 @@ def test_tables_share_runs_and_write_cells_beside_the_printed_ones(official, tmp
     assert cells["HOT (product)", "Nodule AUC"]["values"] == [] and cells["MDANet", "Organ AUC"]["values"] == []
     assert "MDANet" in written["absent"][0]["rows"]
     text = (out / "table2.md").read_text()
-    mean, deviation = (f(values["HOT (sum)", "Organ ACC"]) for f in (statistics.mean, statistics.stdev))
-    assert f"{mean:.1f} ± {deviation:.1f} (cut)" in text
+    mean, std = (f(values["HOT (sum)", "Organ ACC"]) for f in (statistics.mean, statistics.stdev))
+    assert f"{mean:.1f} ± {std:.1f} (cut)" in text
     assert "82.0 †1" in text and "†1 the first paper's Table 2 has 82.0 for Synapse" in text
     settings = json.loads((out / "cut" / "done" / "HOT--sum-_Organ_s1.started.json").read_text())["settings"]
     assert "model.attention.combine=mean" in settings and f"data.path={official}/medmnist/organmnist3d.npz" in settings
