@@ -50,14 +50,13 @@ std::string names_of(const sweep::OfficialFile& file) {
   return fmt::format("{}", fmt::join(file.names, " or "));
 }
 
-/// "runs with ETTh1.csv, weather.csv" or why not.
+/// "runs with ETTh1.csv, weather.csv"
 std::string state_of(const sweep::PaperTable& table) {
   if (table.task.empty()) return "no runs";
   std::vector<std::string> needs;
   for (const sweep::OfficialFile& file : table.files)
     if (std::find(needs.begin(), needs.end(), names_of(file)) == needs.end()) needs.push_back(names_of(file));
-  if (needs.empty()) return "runs";
-  return fmt::format("runs with {}", fmt::join(needs, table.files.size() == needs.size() ? ", " : ", "));
+  return needs.empty() ? "runs" : fmt::format("runs with {}", fmt::join(needs, ", "));
 }
 
 void list_tables(const Program& program, const ReproduceOptions& options, const fs::path& folder) {
@@ -72,7 +71,7 @@ void list_tables(const Program& program, const ReproduceOptions& options, const 
       before = table.paper;
     }
     const std::string state = state_of(table);
-    text += fmt::format("  {:<9} {}\n            {}{}\n", table.id, table.title, state,
+    text += fmt::format("  {:<15} {}\n                  {}{}\n", table.id, table.title, state,
                         table.why.empty() ? "" : (table.task.empty() ? ": " : "; not: ") + table.why);
     Json files = Json::array();
     for (const sweep::OfficialFile& file : table.files)
@@ -99,45 +98,37 @@ std::string plain(const std::string& text) {
   return out;
 }
 
-/// The runs that `only` names, by run or by choice: a run needs one of the named choices of each axis that
-/// has any.
+/// The runs that `only` names: with one of the named choices of each axis that has any, and of these the
+/// named runs if there are any.
 std::vector<std::string> wanted_runs(const sweep::SweepPlan& plan, const std::vector<std::string>& only) {
+  if (only.empty()) return {};
   std::vector<std::set<std::string>> choices(plan.axes.size());
-  std::vector<std::string> out, known;
+  std::set<std::string> names;
+  std::vector<std::string> known;
   for (const std::string& one : only) {
     bool found = false;
     for (const sweep::SweepRun& run : plan.runs) {
-      if (run.name == one) {
-        out.push_back(one);
-        found = true;
-      }
+      if (run.name == one) found = names.insert(one).second || found;
       for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
-        if (std::find(known.begin(), known.end(), run.labels[axis]) == known.end())
-          known.push_back(run.labels[axis]);
-        if (plain(run.labels[axis]) == plain(one)) {
-          choices[axis].insert(run.labels[axis]);
-          found = true;
-        }
+        const std::string& label = run.labels[axis];
+        if (std::find(known.begin(), known.end(), label) == known.end()) known.push_back(label);
+        if (plain(label) != plain(one)) continue;
+        choices[axis].insert(label);
+        found = true;
       }
     }
     require(found, ErrorKind::usage, "--only {}: {} has no such run or choice{}; choices: {}", one, plan.name,
             nearest_name_hint(one, known), fmt::join(known, ", "));
   }
-  if (std::all_of(choices.begin(), choices.end(), [](const auto& of_axis) { return of_axis.empty(); }))
-    return out;
+  std::vector<std::string> out;
   for (const sweep::SweepRun& run : plan.runs) {
-    bool wanted = true;
+    bool wanted = names.empty() || names.contains(run.name);
     for (size_t axis = 0; axis < choices.size(); ++axis)
       wanted = wanted && (choices[axis].empty() || choices[axis].contains(run.labels[axis]));
     if (wanted) out.push_back(run.name);
   }
   require(!out.empty(), ErrorKind::usage, "--only names choices that no run has together");
   return out;
-}
-
-bool is_wanted(const sweep::SweepOptions& options, const sweep::SweepRun& run) {
-  return options.only.empty() ||
-         std::find(options.only.begin(), options.only.end(), run.name) != options.only.end();
 }
 
 /// The first wanted seed of each cell.
@@ -275,8 +266,8 @@ void log_missing(const sweep::TablePlan& planned) {
 }
 
 /// Writes and prints the table of the finished runs, those that were cut included.
-sweep::SweepOutcome finish_table(const Program& program, const sweep::PaperTable& table,
-                                 const sweep::TablePlan& own, const sweep::SweepOptions& options) {
+void finish_table(const Program& program, const sweep::PaperTable& table, const sweep::TablePlan& own,
+                  const sweep::SweepOptions& options) {
   sweep::SweepOptions all = options;
   all.only.clear();
   const auto alone = sweep::lock_results(all);
@@ -284,11 +275,13 @@ sweep::SweepOutcome finish_table(const Program& program, const sweep::PaperTable
   const sweep::PaperResults results = sweep::read_results(table, own.plan, outcome, all.out);
   const std::string text = sweep::results_markdown(table, own, outcome, results);
   Json json = sweep::results_json(table, own, outcome, results);
+  Json& runs = json["runs"];
+  for (size_t i = runs.size(); i-- > 0;)
+    if (!is_wanted(options, own.plan.runs[i])) runs.erase(i);
   write_file_atomically(all.out / (table.id + ".md"), text);
   write_file_atomically(all.out / (table.id + ".json"),
                         json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   program.print(tasks::Result(std::move(json), text));
-  return outcome;
 }
 
 void reproduce(const Program& program, const ReproduceOptions& options) {
@@ -323,7 +316,9 @@ void reproduce(const Program& program, const ReproduceOptions& options) {
   sweep::SweepOutcome outcome;
   if (!options.launch.table_only) outcome = sweep::run_sweep(planned.plan, running);
   fs::create_directories(whole.out / "claims");
-  finish_table(program, table, own, whole);
+  sweep::SweepOptions shown = whole;
+  shown.only = running.only;
+  finish_table(program, table, own, shown);
   if (outcome.signal != 0) throw Stopped{outcome.signal};
   require_no_failures(outcome);
 }

@@ -25,6 +25,11 @@ std::string pasted(const std::string& argument) {
 
 }  // namespace
 
+bool is_wanted(const sweep::SweepOptions& options, const sweep::SweepRun& run) {
+  return options.only.empty() ||
+         std::find(options.only.begin(), options.only.end(), run.name) != options.only.end();
+}
+
 void LaunchOptions::add_to(CLI::App& command, const std::string& default_out, const std::string& only_help) {
   command.add_option("--out", out,
                      fmt::format("folder (default {}); an existing one is resumed", default_out));
@@ -70,9 +75,7 @@ void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   for (const sweep::SweepRun& run : plan.runs) {
-    if (!options.only.empty() &&
-        std::find(options.only.begin(), options.only.end(), run.name) == options.only.end())
-      continue;
+    if (!is_wanted(options, run)) continue;
     const auto arguments = sweep::training_arguments(plan, run, (options.out / "runs" / run.name).string(),
                                                      options.threads, false);
     json.push_back({{"name", run.name}, {"arguments", arguments}});
@@ -93,7 +96,8 @@ void submit_to_slurm(const Program& program, const LaunchOptions& options, const
   job.options = options.sbatch;
   const sweep::SweepOutcome found = sweep::look_at_sweep(plan, sweep_options);
   for (size_t i = 0; i < plan.runs.size(); ++i)
-    if (found.runs[i].state == sweep::RunState::waiting) job.runs.push_back(plan.runs[i].name);
+    if (found.runs[i].state == sweep::RunState::waiting && is_wanted(sweep_options, plan.runs[i]))
+      job.runs.push_back(plan.runs[i].name);
   job.command = {fs::read_symlink("/proc/self/exe").string()};
   job.command.insert(job.command.end(), arguments.begin(), arguments.end());
   job.command.insert(job.command.end(),

@@ -25,10 +25,13 @@ struct LaunchOptions {
 /// The tasks of this program.
 std::vector<sweep::SweepTask> sweep_tasks();
 
+/// Whether --only, if it is given, names the run.
+bool is_wanted(const sweep::SweepOptions& options, const sweep::SweepRun& run);
+
 /// Prints the commands of the wanted runs.
 void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep::SweepOptions& options);
 
-/// Submits the remaining runs to Slurm. Each array task runs this program with `arguments` on one run.
+/// Submits the remaining wanted runs to Slurm. Each array task runs this program with `arguments` on one run.
 void submit_to_slurm(const Program& program, const LaunchOptions& options, const sweep::SweepPlan& plan,
                      const sweep::SweepOptions& sweep_options, const std::vector<std::string>& arguments);
 

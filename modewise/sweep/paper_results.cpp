@@ -265,7 +265,8 @@ std::string results_markdown(const PaperTable& table, const TablePlan& planned, 
     add(fmt::format("- Missing data{}: {}", file.choice.empty() ? "" : " of " + file.choice,
                     fmt::join(file.names, " or ")));
   const std::set<std::string> cuts = cuts_of(results);
-  if (!cuts.empty()) add(fmt::format("- (cut): runs that were shortened by {}", fmt::join(cuts, ", ")));
+  if (!cuts.empty())
+    add(fmt::format("- (cut): runs with other settings than the table's: {}", fmt::join(cuts, ", ")));
   std::string made = fmt::format("- {} of {} runs with the table's own settings have finished",
                                  finished_in(outcome), outcome.runs.size());
   if (!results.commits.empty())
