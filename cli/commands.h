@@ -17,6 +17,7 @@ void add_config(Program& program);
 void add_info(Program& program);
 void add_demo(Program& program);
 void add_sweep(Program& program);
+void add_reproduce(Program& program);
 void add_tokenize(Program& program);
 void add_generate(Program& program);
 void add_convert(Program& program);

@@ -29,9 +29,10 @@ int run_program(int argc, char** argv) {
   ops::keep_tensors_in_plain_blocks();
   Program program(argc, argv);
   for (const auto add :
-       {add_train,   add_evaluate, add_predict,   add_backtest, add_compare, add_report,     add_data,
-        add_config,  add_info,     add_explain,   add_caption,  add_score,   add_tokenize,   add_generate,
-        add_convert, add_sweep,    add_decompose, add_cost,     add_demo,    add_completion, add_manual})
+       {add_train,    add_evaluate, add_predict,    add_backtest, add_compare,   add_report,
+        add_data,     add_config,   add_info,       add_explain,  add_caption,   add_score,
+        add_tokenize, add_generate, add_convert,    add_sweep,    add_reproduce, add_decompose,
+        add_cost,     add_demo,     add_completion, add_manual})
     add(program);
   return program.run();
 }

@@ -45,7 +45,12 @@ endfunction()
 
 modewise_install_package(cpp "" lib/modewise/torch)
 install(TARGETS modewise RUNTIME DESTINATION bin COMPONENT cpp)
+install(DIRECTORY experiments/papers DESTINATION share/modewise COMPONENT cpp)
 install(TARGETS modewise_cli LIBRARY DESTINATION lib COMPONENT cpp)
+
+# The tables of the papers (modewise reproduce), at the same place relative to the libraries as when installed.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/modewise)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/experiments/papers ${CMAKE_BINARY_DIR}/share/modewise/papers SYMBOLIC)
 
 # One symbolic link by which all libraries find libtorch: if torch moves, only this link changes.
 set(torch_link ${CMAKE_BINARY_DIR}/generated/torch)
@@ -54,6 +59,7 @@ install(FILES ${torch_link} DESTINATION lib/modewise COMPONENT cpp)
 
 modewise_install_package(python modewise/ torch/lib EXCLUDE_FROM_ALL)
 install(TARGETS modewise RUNTIME DESTINATION modewise/bin COMPONENT python EXCLUDE_FROM_ALL)
+install(DIRECTORY experiments/papers DESTINATION modewise/share/modewise COMPONENT python EXCLUDE_FROM_ALL)
 install(TARGETS modewise_cli modewise_python LIBRARY DESTINATION modewise/lib COMPONENT python EXCLUDE_FROM_ALL)
 install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/modewise_build.json DESTINATION modewise/lib COMPONENT python EXCLUDE_FROM_ALL)
 if(SKBUILD)  # the wheel's `modewise` on the PATH

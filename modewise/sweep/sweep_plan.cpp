@@ -1,19 +1,17 @@
 #include "modewise/sweep/sweep_plan.h"
 
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/sweep/toml_reader.h"
 
 namespace modewise::sweep {
 namespace {
@@ -39,154 +37,55 @@ std::string file_name_of(const std::string& text) {
   return out;
 }
 
-class Reader {
- public:
-  Reader(std::string path, const std::string& text) : path_(std::move(path)) {
-    try {
-      root_ = toml::parse(text);
-    } catch (const toml::parse_error& error) {
-      fail(ErrorKind::config, "{}: {}", place(error.source()), error.description());
+Axis read_axis(const TomlReader& reader, const toml::table& table) {
+  reader.only_keys(table, {"name", "key", "values", "choices"});
+  Axis out{reader.text(table, "name", reader.text(table, "key")), {}};
+  const std::string here = reader.place(table.source());
+  require(!out.name.empty(), ErrorKind::config, "{}: an axis needs a name or a key", here);
+  const toml::array* values = table["values"].as_array();
+  const toml::array* choices = table["choices"].as_array();
+  require((values != nullptr) != (choices != nullptr), ErrorKind::config,
+          "{}: axis '{}' needs either key and values, or choices", here, out.name);
+  if (values != nullptr) {
+    const std::string key = reader.text(table, "key");
+    require(!key.empty(), ErrorKind::config, "{}: axis '{}' has values but no key", here, out.name);
+    for (const toml::node& one : *values)
+      out.choices.push_back({reader.assigned(one), {key + "=" + reader.assigned(one)}});
+  } else {
+    for (const toml::node& one : *choices) {
+      require(one.is_table(), ErrorKind::config, "{}: a choice is {{ name = \"…\", set = {{ … }} }}",
+              reader.place(one.source()));
+      const toml::table& choice = *one.as_table();
+      reader.only_keys(choice, {"name", "set"});
+      out.choices.push_back({reader.text(choice, "name"), reader.settings(choice, "set")});
+      require(!out.choices.back().name.empty(), ErrorKind::config, "{}: a choice needs a name",
+              reader.place(one.source()));
     }
   }
+  std::set<std::string> names;
+  for (const Choice& choice : out.choices)
+    require(names.insert(choice.name).second, ErrorKind::config, "{}: axis '{}' has two choices named '{}'",
+            here, out.name, choice.name);
+  require(!out.choices.empty(), ErrorKind::config, "{}: axis '{}' has no choice", here, out.name);
+  return out;
+}
 
-  const toml::table& root() const { return root_; }
-
-  void only_keys(const toml::table& table, const std::vector<std::string>& known) const {
-    for (const auto& [key, node] : table) {
-      const std::string name(key.str());
-      require(std::find(known.begin(), known.end(), name) != known.end(), ErrorKind::config,
-              "{}: unknown key '{}'{}", place(key.source()), name, nearest_name_hint(name, known));
-    }
-  }
-
-  template <class T>
-  T value(const toml::table& table, const char* key, T otherwise, const char* wanted) const {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return otherwise;
-    const auto found = node->value<T>();
-    require(found.has_value(), ErrorKind::config, "{}: {} must be {}", place(node->source()), key, wanted);
-    return *found;
-  }
-  std::string text(const toml::table& table, const char* key, const std::string& otherwise = "") const {
-    return value<std::string>(table, key, otherwise, "a string");
-  }
-
-  /// A value in the syntax of --set.
-  std::string assigned(const toml::node& node) const {
-    if (const auto string = node.value_exact<std::string>()) return *string;
-    require(node.is_value() || node.is_array(), ErrorKind::config, "{}: a setting must be a value or a list",
-            place(node.source()));
-    std::ostringstream out;
-    node.visit([&](const auto& one) { out << toml::default_formatter{one}; });
-    return out.str();
-  }
-
-  /// Nested tables as "a.b=value".
-  void add_settings(const toml::table& table, const std::string& prefix,
-                    std::vector<std::string>& out) const {
-    for (const auto& [key, node] : table) {
-      const std::string name = prefix + std::string(key.str());
-      if (const toml::table* nested = node.as_table())
-        add_settings(*nested, name + ".", out);
-      else
-        out.push_back(name + "=" + assigned(node));
-    }
-  }
-  std::vector<std::string> settings(const toml::table& table, const char* key) const {
-    std::vector<std::string> out;
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return out;
-    require(node->is_table(), ErrorKind::config, "{}: {} must be a table of settings", place(node->source()),
-            key);
-    add_settings(*node->as_table(), "", out);
-    return out;
-  }
-
-  std::vector<int64_t> integers(const char* key, std::vector<int64_t> otherwise) const {
-    const toml::node* node = root_.get(key);
-    if (node == nullptr) return otherwise;
-    const toml::array* array = node->as_array();
-    require(array != nullptr && !array->empty(), ErrorKind::config, "{}: {} must be a list of integers",
-            place(node->source()), key);
-    std::vector<int64_t> out;
-    for (const toml::node& one : *array) {
-      const auto number = one.value_exact<int64_t>();
-      require(number && *number >= 0, ErrorKind::config, "{}: {} must be a list of integers of at least 0",
-              place(one.source()), key);
-      out.push_back(*number);
-    }
-    return out;
-  }
-
-  /// The tables of [[key]].
-  std::vector<const toml::table*> tables(const char* key) const {
-    std::vector<const toml::table*> out;
-    const toml::node* node = root_.get(key);
-    if (node == nullptr) return out;
-    const toml::array* array = node->as_array();
-    require(array != nullptr && array->is_homogeneous(toml::node_type::table), ErrorKind::config,
-            "{}: {} must be written [[{}]]", place(node->source()), key, key);
-    for (const toml::node& one : *array) out.push_back(one.as_table());
-    return out;
-  }
-
-  Axis axis(const toml::table& table) const {
-    only_keys(table, {"name", "key", "values", "choices"});
-    Axis out{text(table, "name", text(table, "key")), {}};
-    const std::string here = place(table.source());
-    require(!out.name.empty(), ErrorKind::config, "{}: an axis needs a name or a key", here);
-    const toml::array* values = table["values"].as_array();
-    const toml::array* choices = table["choices"].as_array();
-    require((values != nullptr) != (choices != nullptr), ErrorKind::config,
-            "{}: axis '{}' needs either key and values, or choices", here, out.name);
-    if (values != nullptr) {
-      const std::string key = text(table, "key");
-      require(!key.empty(), ErrorKind::config, "{}: axis '{}' has values but no key", here, out.name);
-      for (const toml::node& one : *values)
-        out.choices.push_back({assigned(one), {key + "=" + assigned(one)}});
-    } else {
-      for (const toml::node& one : *choices) {
-        require(one.is_table(), ErrorKind::config, "{}: a choice is {{ name = \"…\", set = {{ … }} }}",
-                place(one.source()));
-        const toml::table& choice = *one.as_table();
-        only_keys(choice, {"name", "set"});
-        out.choices.push_back({text(choice, "name"), settings(choice, "set")});
-        require(!out.choices.back().name.empty(), ErrorKind::config, "{}: a choice needs a name",
-                place(one.source()));
-      }
-    }
-    std::set<std::string> names;
-    for (const Choice& choice : out.choices)
-      require(names.insert(choice.name).second, ErrorKind::config, "{}: axis '{}' has two choices named '{}'",
-              here, out.name, choice.name);
-    require(!out.choices.empty(), ErrorKind::config, "{}: axis '{}' has no choice", here, out.name);
-    return out;
-  }
-
-  SweepMetric metric(const toml::table& table) const {
-    only_keys(table, {"path", "name", "best", "decimals", "factor"});
-    SweepMetric out;
-    out.path = text(table, "path");
-    require(out.path.starts_with('/'), ErrorKind::config,
-            "{}: a metric needs a path into metrics.json, such as \"/best/val_mse\"", place(table.source()));
-    out.name = text(table, "name", out.path.substr(1));
-    out.best = text(table, "best", "lowest");
-    require(out.best == "lowest" || out.best == "highest" || out.best == "none", ErrorKind::config,
-            "{}: best must be lowest, highest or none, got '{}'", place(table.source()), out.best);
-    out.decimals = value<int64_t>(table, "decimals", 3, "an integer");
-    out.factor = value<double>(table, "factor", 1.0, "a number");
-    out.validate(ErrorKind::config, place(table.source()));
-    return out;
-  }
-
-  std::string place(const toml::source_region& source) const {
-    return fmt::format("{}:{}:{}", path_, source.begin.line, source.begin.column);
-  }
-
- private:
-  std::string path_;
-  toml::table root_;
-};
+SweepMetric read_metric(const TomlReader& reader, const toml::table& table) {
+  reader.only_keys(table, {"path", "name", "best", "decimals", "factor"});
+  SweepMetric out;
+  out.path = reader.text(table, "path");
+  require(out.path.starts_with('/'), ErrorKind::config,
+          "{}: a metric needs a path into metrics.json, such as \"/best/val_mse\"",
+          reader.place(table.source()));
+  out.name = reader.text(table, "name", out.path.substr(1));
+  out.best = reader.text(table, "best", "lowest");
+  require(out.best == "lowest" || out.best == "highest" || out.best == "none", ErrorKind::config,
+          "{}: best must be lowest, highest or none, got '{}'", reader.place(table.source()), out.best);
+  out.decimals = reader.value<int64_t>(table, "decimals", 3, "an integer");
+  out.factor = reader.value<double>(table, "factor", 1.0, "a number");
+  out.validate(ErrorKind::config, reader.place(table.source()));
+  return out;
+}
 
 const SweepTask& task_called(const std::string& name, const std::vector<SweepTask>& tasks,
                              const std::string& path) {
@@ -295,22 +194,28 @@ void SweepMetric::validate(ErrorKind kind, const std::string& place) const {
 
 SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>& tasks,
                           const SweepOverrides& overrides) {
-  const Reader reader(path, read_file(path));
+  return plan_of(TomlReader(path, read_file(path)), path, tasks, overrides);
+}
+
+SweepPlan plan_of(const TomlReader& reader, const std::string& path, const std::vector<SweepTask>& tasks,
+                  const SweepOverrides& overrides) {
   reader.only_keys(reader.root(), {"name", "task", "config", "data", "seeds", "settings", "axis", "metric"});
   SweepPlan plan;
   plan.name = file_name_of(reader.text(reader.root(), "name", fs::path(path).stem().string()));
   plan.task = reader.text(reader.root(), "task", tasks.front().command);
   const SweepTask& task = task_called(plan.task, tasks, path);
   plan.command = task.command;
+  plan.reads_test = overrides.reads_test;
   plan.config = beside(path, reader.text(reader.root(), "config"));
   plan.data = overrides.data.empty() ? beside(path, reader.text(reader.root(), "data"))
                                      : fs::absolute(overrides.data).lexically_normal().string();
   std::vector<Axis> axes;
   for (const toml::table* table : reader.tables("axis")) {
-    axes.push_back(reader.axis(*table));
+    axes.push_back(read_axis(reader, *table));
     plan.axes.push_back(axes.back().name);
   }
-  for (const toml::table* table : reader.tables("metric")) plan.metrics.push_back(reader.metric(*table));
+  for (const toml::table* table : reader.tables("metric"))
+    plan.metrics.push_back(read_metric(reader, *table));
   if (plan.metrics.empty()) plan.metrics = task.metrics;
   if (!overrides.metrics.empty()) {
     std::vector<SweepMetric> chosen;
@@ -341,7 +246,8 @@ std::vector<std::string> training_arguments(const SweepPlan& plan, const SweepRu
   }
   if (!plan.config.empty()) out.insert(out.end(), {"--config", plan.config});
   if (!plan.data.empty()) out.insert(out.end(), {"--data", plan.data});
-  out.insert(out.end(), {"--seed", std::to_string(run.seed), "--out", folder, "--overwrite", "--no-test"});
+  out.insert(out.end(), {"--seed", std::to_string(run.seed), "--out", folder, "--overwrite"});
+  if (!plan.reads_test) out.emplace_back("--no-test");
   for (const std::string& setting : run.settings) out.insert(out.end(), {"--set", setting});
   return out;
 }

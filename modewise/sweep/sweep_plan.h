@@ -74,6 +74,7 @@ struct SweepPlan {
   std::vector<SweepMetric> metrics;
   std::vector<SweepRun> runs;  // grid order: last axis fastest, seeds of a cell together
   std::string command = {};    // subcommand of `modewise train`; empty: the task
+  bool reads_test = false;     // runs evaluate the test split: only for runs among which nothing is chosen
 };
 
 /// Overrides of the file from the command line.
@@ -82,6 +83,7 @@ struct SweepOverrides {
   std::vector<int64_t> seeds;         // empty: the file's
   std::vector<std::string> settings;  // "key=value", applied last
   std::vector<std::string> metrics;   // paths, "validation.auc" or "/validation/auc"; empty: the file's
+  bool reads_test = false;  // see SweepPlan; no sweep file can set it
 };
 
 /// `tasks`: the known tasks; the first is the default. Config errors with file and line for an invalid sweep,

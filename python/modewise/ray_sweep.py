@@ -31,7 +31,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def wanted(arguments: list[str]) -> bool:
     """Whether these are the arguments of a sweep on Ray; listings and tables are left to the program."""
-    if arguments[:1] != ["sweep"]:
+    if arguments[:1] not in (["sweep"], ["reproduce"]):
         return False
     try:
         options, _ = parse(arguments)

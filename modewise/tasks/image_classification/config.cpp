@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "modewise/data/image_classification/perturbations.h"
+
 namespace modewise::tasks {
 
 void ImageClassificationOptions::fields(Fields& f) {
@@ -10,6 +12,10 @@ void ImageClassificationOptions::fields(Fields& f) {
         {.one_of = {"auc", "accuracy", "loss"}});
   f.add("evaluation_batch", evaluation_batch, "batch size of evaluation, in images",
         {.min = 1, .max = 65536});
+  f.add(
+      "robustness", robustness,
+      "perturbations of the test images on which training evaluates the model at its end, such as rotation; "
+      "evaluate --robustness has all");
 }
 
 void ImageClassificationOutput::fields(Fields& f) {
@@ -41,6 +47,7 @@ models::VisionShape ImageClassificationConfig::model_shape(const data::ImageSet&
 }
 
 void ImageClassificationConfig::validate(const std::string& /*source*/) const {
+  for (const std::string& name : images.robustness) data::find_perturbation(name);
   train.validate();
 }
 

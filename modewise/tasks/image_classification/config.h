@@ -2,6 +2,7 @@
 // Config of image classification runs: data, augmentation, model, evaluation, training and output.
 
 #include <string>
+#include <vector>
 
 #include "modewise/core/fields.h"
 #include "modewise/data/image_classification/config.h"
@@ -14,6 +15,8 @@
 namespace modewise::tasks {
 
 struct ImageClassificationOptions : ClassOptions {
+  std::vector<std::string> robustness;  // perturbations evaluated on the test split after training
+
   ImageClassificationOptions() {
     select = "accuracy";
     evaluation_batch = 256;

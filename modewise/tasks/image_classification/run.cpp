@@ -10,6 +10,7 @@
 #include "modewise/models/vision/cost.h"
 #include "modewise/models/vision/vision_transformer.h"
 #include "modewise/tasks/classification/choose_epochs.h"
+#include "modewise/tasks/image_classification/robustness.h"
 #include "modewise/tasks/image_classification/spec.h"
 
 namespace modewise::tasks {
@@ -103,6 +104,19 @@ void ImageClassificationRun::make_model(Purpose purpose) {
   auto* vit = dynamic_cast<models::VisionTransformer*>(model_.get());
   if (purpose == Purpose::open || vit == nullptr || config.model.vit.from.empty()) return;
   for (const std::string& note : vit->take_weights(config.model.vit.from)) spdlog::warn("{}", note);
+}
+
+void ImageClassificationRun::finish(nlohmann::ordered_json& metrics) {
+  ClassificationRun::finish(metrics);
+  if (config.images.robustness.empty() || !metrics.contains("test")) return;
+  RobustnessOptions options;
+  options.of = config.images.robustness;
+  const nlohmann::ordered_json found = evaluate_robustness(*this, "test", options);
+  nlohmann::ordered_json& by_name = metrics["test"]["robustness"];
+  for (const nlohmann::ordered_json& one : found.at("perturbations"))
+    for (size_t i = 0; i < one.at("strengths").size(); ++i)
+      by_name[one.at("name").get<std::string>()][fmt::format("{}", one["strengths"][i].get<double>())] =
+          one.at("accuracy")[i];
 }
 
 nn::ModelCost ImageClassificationRun::cost() const {

@@ -31,6 +31,7 @@ class ImageClassificationRun final
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void augment(data::LabelledBatch& batch, int64_t number) const override;
 
+  void finish(nlohmann::ordered_json& metrics) override;
   SampleView sample_view(int64_t sample) const override;
   std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
                                     int64_t max_places) const override;

@@ -1,0 +1,351 @@
+#include <dlfcn.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include <spdlog/spdlog.h>
+
+#include "cli/commands.h"
+#include "cli/sweep_launch.h"
+#include "modewise/core/closed_pipe.h"
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/nearest_name.h"
+#include "modewise/core/parse_json.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/sweep/paper_results.h"
+#include "modewise/sweep/paper_table.h"
+#include "modewise/tasks/registry.h"
+
+namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct ReproduceOptions {
+  std::string papers, paper, table, data;
+  sweep::SweepOverrides overrides;
+  LaunchOptions launch;
+  int64_t measure = 0;
+  bool list = false, cost = false;
+};
+
+/// share/modewise/papers beside the folder of this library: installed, in a wheel, or a link in the build
+/// folder.
+fs::path installed_papers() {
+  Dl_info info{};
+  require(
+      dladdr(reinterpret_cast<const void*>(&add_reproduce), &info) != 0, ErrorKind::io,
+      "the folder of this program's libraries is not known; --papers names the folder of the papers' tables");
+  return fs::canonical(info.dli_fname).parent_path().parent_path() / "share" / "modewise" / "papers";
+}
+
+std::string names_of(const sweep::OfficialFile& file) {
+  return fmt::format("{}", fmt::join(file.names, " or "));
+}
+
+/// "runs with ETTh1.csv, weather.csv"
+std::string state_of(const sweep::PaperTable& table) {
+  if (table.task.empty()) return "no runs";
+  std::vector<std::string> needs;
+  for (const sweep::OfficialFile& file : table.files)
+    if (std::find(needs.begin(), needs.end(), names_of(file)) == needs.end()) needs.push_back(names_of(file));
+  return needs.empty() ? "runs" : fmt::format("runs with {}", fmt::join(needs, ", "));
+}
+
+void list_tables(const Program& program, const ReproduceOptions& options, const fs::path& folder) {
+  std::string text, before;
+  Json json = Json::array();
+  std::vector<sweep::PaperTable> all = sweep::all_paper_tables(folder);
+  for (const sweep::PaperTable& table : all) {
+    if (!options.paper.empty() && table.paper != options.paper) continue;
+    if (table.paper != before) {
+      text += fmt::format("{}{}: {}\n", before.empty() ? "" : "\n", table.paper,
+                          sweep::paper_title(folder, table.paper));
+      before = table.paper;
+    }
+    const std::string state = state_of(table);
+    text += fmt::format("  {:<15} {}\n                  {}{}\n", table.id, table.title, state,
+                        table.why.empty() ? "" : (table.task.empty() ? ": " : "; not: ") + table.why);
+    Json files = Json::array();
+    for (const sweep::OfficialFile& file : table.files)
+      files.push_back({{"choice", file.choice}, {"setting", file.setting}, {"names", file.names}});
+    json.push_back({{"paper", table.paper},
+                    {"table", table.id},
+                    {"title", table.title},
+                    {"task", table.task},
+                    {"state", table.task.empty() ? "no runs" : "runs"},
+                    {"why", table.why},
+                    {"files", files}});
+  }
+  require(!json.empty(), ErrorKind::no_input, "there is no paper '{}'; --list shows all", options.paper);
+  text.pop_back();
+  program.print(tasks::Result(std::move(json), std::move(text)));
+}
+
+/// Letters and digits in lower case: "HOT (product)" and "hot-product" are the same.
+std::string plain(const std::string& text) {
+  std::string out;
+  for (const char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// The runs that `only` names: with one of the named choices of each axis that has any, and of these the
+/// named runs if there are any.
+std::vector<std::string> wanted_runs(const sweep::SweepPlan& plan, const std::vector<std::string>& only) {
+  if (only.empty()) return {};
+  std::vector<std::set<std::string>> choices(plan.axes.size());
+  std::set<std::string> names;
+  std::vector<std::string> known;
+  for (const std::string& one : only) {
+    bool found = false;
+    for (const sweep::SweepRun& run : plan.runs) {
+      if (run.name == one) found = names.insert(one).second || found;
+      for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
+        const std::string& label = run.labels[axis];
+        if (std::find(known.begin(), known.end(), label) == known.end()) known.push_back(label);
+        if (plain(label) != plain(one)) continue;
+        choices[axis].insert(label);
+        found = true;
+      }
+    }
+    require(found, ErrorKind::usage, "--only {}: {} has no such run or choice{}; choices: {}", one, plan.name,
+            nearest_name_hint(one, known), fmt::join(known, ", "));
+  }
+  std::vector<std::string> out;
+  for (const sweep::SweepRun& run : plan.runs) {
+    bool wanted = names.empty() || names.contains(run.name);
+    for (size_t axis = 0; axis < choices.size(); ++axis)
+      wanted = wanted && (choices[axis].empty() || choices[axis].contains(run.labels[axis]));
+    if (wanted) out.push_back(run.name);
+  }
+  require(!out.empty(), ErrorKind::usage, "--only names choices that no run has together");
+  return out;
+}
+
+/// The first wanted seed of each cell.
+std::vector<const sweep::SweepRun*> cells_of(const sweep::SweepPlan& plan,
+                                             const sweep::SweepOptions& options) {
+  std::vector<const sweep::SweepRun*> cells;
+  for (const sweep::SweepRun& run : plan.runs)
+    if (is_wanted(options, run) && (cells.empty() || cells.back()->labels != run.labels))
+      cells.push_back(&run);
+  return cells;
+}
+
+const tasks::TaskSpec& spec_of(const sweep::SweepPlan& plan) {
+  for (const tasks::TaskSpec* one : tasks::task_specs())
+    if (one->command == plan.command) return *one;
+  fail(ErrorKind::config, "{}: unknown task {}", plan.name, plan.task);
+}
+
+/// Parameters and multiply-adds of a run's model; reads its samples.
+nn::ModelCost cost_of(const sweep::SweepPlan& plan, const sweep::SweepRun& run) {
+  tasks::Settings settings{plan.config, run.settings};
+  settings.training = true;
+  const std::unique_ptr<tasks::Run> made = spec_of(plan).create(settings);
+  tasks::DataRequest request;
+  request.training = true;
+  request.with_test = false;
+  made->load(request);
+  return made->cost();
+}
+
+/// Seconds of a whole run, estimated from its first steps.
+struct Estimate {
+  double step = 0, steps = 0, evaluation = 0, evaluations = 0;
+  double total() const { return step * steps + evaluation * evaluations; }
+};
+
+/// `metrics` and `timing` of a run that was stopped after some steps; `epochs` of the whole one.
+Estimate estimate_of(const fs::path& folder, double epochs, double maximum) {
+  const auto number = [&](const char* file, const char* pointer) {
+    const Json json = parse_json(read_file(folder / file), (folder / file).string());
+    return json.at(Json::json_pointer(pointer)).get<double>();
+  };
+  Estimate out;
+  const double taken = number("metrics.json", "/steps");
+  out.steps = taken / number("metrics.json", "/epochs") * epochs;
+  if (maximum > 0) out.steps = std::min(out.steps, maximum);
+  out.step = number("timing.json", "/steps/seconds") / number("timing.json", "/steps/count");
+  out.evaluation =
+      number("timing.json", "/evaluations/seconds") / number("timing.json", "/evaluations/count");
+  out.evaluations = epochs;
+  return out;
+}
+
+double setting_of(const sweep::SweepPlan& plan, const sweep::SweepRun& run, const std::string& path) {
+  const std::unique_ptr<tasks::Run> made = spec_of(plan).create({plan.config, run.settings});
+  const auto settings = made->settings();
+  for (const Field& field : settings.fields.list())
+    if (field.path == path) return static_cast<double>(*std::get<int64_t*>(field.value));
+  return 0;
+}
+
+/// Trains the first seed of each cell for a few steps, in a folder of its own.
+std::map<std::string, Estimate> measure(const sweep::SweepPlan& plan, const sweep::SweepOptions& options,
+                                        int64_t steps) {
+  sweep::SweepPlan few = plan;
+  few.reads_test = false;
+  few.runs.clear();
+  for (const sweep::SweepRun* run : cells_of(plan, options)) {
+    few.runs.push_back(*run);
+    few.runs.back().settings.push_back(fmt::format("train.max_steps={}", steps));
+  }
+  sweep::SweepOptions apart = options;
+  apart.only.clear();
+  apart.jobs = 1;
+  apart.out = options.out / fmt::format("measured-{}", steps);
+  const sweep::SweepOutcome outcome = sweep::run_sweep(few, apart);
+  std::map<std::string, Estimate> out;
+  for (size_t i = 0; i < few.runs.size(); ++i) {
+    if (outcome.runs[i].state != sweep::RunState::finished) continue;
+    const sweep::SweepRun& whole = *cells_of(plan, options)[i];
+    out[whole.name] = estimate_of(outcome.runs[i].folder, setting_of(plan, whole, "train.epochs"),
+                                  setting_of(plan, whole, "train.max_steps"));
+  }
+  if (outcome.signal != 0) throw Stopped{outcome.signal};
+  return out;
+}
+
+void print_costs(const Program& program, const ReproduceOptions& options, const sweep::SweepPlan& plan,
+                 const sweep::SweepOptions& sweep_options) {
+  std::map<std::string, Estimate> measured;
+  if (options.measure > 0) measured = measure(plan, sweep_options, options.measure);
+  std::vector<report::Column> columns = {{"run"}, {"parameters"}, {"multiply-adds per sample"}};
+  if (options.measure > 0) columns.insert(columns.end(), {{"s per step"}, {"steps"}, {"hours per seed"}});
+  report::Table table(columns);
+  Json json = Json::array();
+  for (const sweep::SweepRun* run : cells_of(plan, sweep_options)) {
+    const nn::ModelCost cost = cost_of(plan, *run);
+    const std::string name = fmt::format("{}", fmt::join(run->labels, ", "));
+    std::vector<report::Cell> cells = {
+        name, cost.parameters(),
+        report::Cell::number(cost.multiply_adds(), fmt::format("{:.4g} M", cost.multiply_adds() / 1e6))};
+    Json one = {
+        {"run", run->name}, {"parameters", cost.parameters()}, {"multiply_adds", cost.multiply_adds()}};
+    if (const auto at = measured.find(run->name); at != measured.end()) {
+      const Estimate& estimate = at->second;
+      cells.insert(cells.end(),
+                   {report::Cell(estimate.step, 3), report::Cell(static_cast<int64_t>(estimate.steps)),
+                    report::Cell(estimate.total() / 3600, 2)});
+      one["seconds_per_step"] = estimate.step;
+      one["steps"] = estimate.steps;
+      one["seconds"] = estimate.total();
+    } else if (options.measure > 0) {
+      cells.insert(cells.end(), {"failed", "", ""});
+    }
+    table.add_row(std::move(cells));
+    json.push_back(std::move(one));
+  }
+  program.print(tasks::Result(std::move(json), table.to_text()));
+}
+
+/// The arguments that make the same plan in a job of Slurm.
+std::vector<std::string> same_arguments(const ReproduceOptions& options) {
+  std::vector<std::string> out = {"reproduce", options.paper, options.table, "--data",
+                                  fs::absolute(options.data).string()};
+  if (!options.papers.empty()) out.insert(out.end(), {"--papers", fs::absolute(options.papers).string()});
+  for (const int64_t seed : options.overrides.seeds) out.insert(out.end(), {"--seeds", std::to_string(seed)});
+  for (const std::string& setting : options.overrides.settings) out.insert(out.end(), {"--set", setting});
+  return out;
+}
+
+void log_missing(const sweep::TablePlan& planned) {
+  for (const sweep::OfficialFile& file : planned.missing)
+    spdlog::warn("{}{} is missing: its cells stay empty", file.choice.empty() ? "" : file.choice + ": ",
+                 names_of(file));
+}
+
+/// Writes and prints the table of the finished runs, those that were cut included.
+void finish_table(const Program& program, const sweep::PaperTable& table, const sweep::TablePlan& own,
+                  const sweep::SweepOptions& options) {
+  sweep::SweepOptions all = options;
+  all.only.clear();
+  const auto alone = sweep::lock_results(all);
+  sweep::SweepOutcome outcome = sweep::look_at_sweep(own.plan, all);
+  const sweep::PaperResults results = sweep::read_results(table, own.plan, outcome, all.out);
+  const std::string text = sweep::results_markdown(table, own, outcome, results);
+  Json json = sweep::results_json(table, own, outcome, results);
+  Json& runs = json["runs"];
+  for (size_t i = runs.size(); i-- > 0;)
+    if (!is_wanted(options, own.plan.runs[i])) runs.erase(i);
+  write_file_atomically(all.out / (table.id + ".md"), text);
+  write_file_atomically(all.out / (table.id + ".json"),
+                        json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  program.print(tasks::Result(std::move(json), text));
+}
+
+void reproduce(const Program& program, const ReproduceOptions& options) {
+  install_stop_handlers();
+  const fs::path folder = options.papers.empty() ? installed_papers() : fs::path(options.papers);
+  if (options.list) return list_tables(program, options, folder);
+  require(!options.paper.empty() && !options.table.empty(), ErrorKind::usage,
+          "name a paper and a table, such as hot table1; --list shows them");
+  const sweep::PaperTable table = sweep::find_paper_table(folder, options.paper, options.table);
+  require(options.launch.launcher != "ray", ErrorKind::usage,
+          "--launcher ray needs Python: python -m modewise reproduce {} {} --launcher ray", options.paper,
+          options.table);
+  require(!options.data.empty() || table.task.empty(), ErrorKind::usage,
+          "--data FOLDER is missing: the folder of the official files (docs/reproduce.md)");
+  const sweep::TablePlan planned = sweep::plan_table(table, options.data, sweep_tasks(), options.overrides);
+  sweep::SweepOverrides own_settings = options.overrides;
+  own_settings.settings.clear();
+  const sweep::TablePlan own = sweep::plan_table(table, options.data, sweep_tasks(), own_settings);
+  log_missing(planned);
+  const std::string default_out = "runs/reproduce-" + own.plan.name;
+  const sweep::SweepOptions whole = options.launch.of(program, default_out);
+  sweep::SweepOptions running = whole;
+  running.only = wanted_runs(planned.plan, options.launch.only);
+  if (options.launch.dry_run) return list_runs(program, planned.plan, running);
+  finish_without_reader();
+  if (options.cost || options.measure > 0) return print_costs(program, options, planned.plan, running);
+  const bool cut = !options.overrides.settings.empty();
+  if (cut) running.out = sweep::cut_folder(whole.out);
+  fs::create_directories(running.out);
+  if (options.launch.launcher == "slurm" && !options.launch.table_only)
+    return submit_to_slurm(program, options.launch, planned.plan, running, same_arguments(options));
+  sweep::SweepOutcome outcome;
+  if (!options.launch.table_only) outcome = sweep::run_sweep(planned.plan, running);
+  fs::create_directories(whole.out / "claims");
+  sweep::SweepOptions shown = whole;
+  shown.only = running.only;
+  finish_table(program, table, own, shown);
+  if (outcome.signal != 0) throw Stopped{outcome.signal};
+  require_no_failures(outcome);
+}
+
+}  // namespace
+
+void add_reproduce(Program& program) {
+  const auto [command, options] = program.add_command<ReproduceOptions>(
+      program.app(), "reproduce",
+      "Trains the runs of a table of a paper, and writes it beside the printed cells (docs/reproduce.md).",
+      "modewise reproduce hot table1 --data datasets --only weather", reproduce);
+  command->add_option("paper", options.paper, "paper, as --list shows it");
+  command->add_option("table", options.table, "table or figure, such as table1");
+  command->add_flag("--list", options.list,
+                    "list the tables and figures, what they need, or why they cannot be made");
+  command->add_option("--data", options.data, "folder with the official files, at any depth");
+  command->add_option("--papers", options.papers, "folder of tables, instead of the installed ones");
+  options.launch.add_to(*command, "runs/reproduce-PAPER-TABLE",
+                        "start only the runs of this choice, as in --only weather, or this run; repeatable");
+  command->add_option("--seeds", options.overrides.seeds, "seeds instead of the table's")->delimiter(',');
+  command
+      ->add_option("--set", options.overrides.settings,
+                   "set one key for all runs, as in --set train.epochs=5; their cells are marked as cut")
+      ->allow_extra_args(false);
+  command->add_flag("--cost", options.cost, "only print parameters and multiply-adds of the models");
+  add_positive(*command, "--measure", options.measure,
+               "only print the costs and the time of a run, estimated from this many steps");
+}
+
+}  // namespace modewise::cli

@@ -1,0 +1,363 @@
+"""Tables of papers (`modewise reproduce`): made official files of the right names and shapes, tables trained on them with tiny settings, and the cells
+that they write."""
+
+import json
+import os
+import statistics
+
+import numpy as np
+import pytest
+
+from cli_helpers import PROGRAM, ROOT, fails, ok, write_csv
+
+PAPERS = ROOT / "experiments" / "papers"
+TINY = ["--set", "train.epochs=1", "--set", "model.width=8", "--set", "model.hidden=8", "--set", "model.heads=2", "--set", "model.layers=1"]
+TINY_VOLUMES = [*TINY, "--set", "data.counts=any"]  # the made files have few samples
+VOLUMES = {"organmnist3d": 11, "nodulemnist3d": 2, "fracturemnist3d": 3, "adrenalmnist3d": 2, "vesselmnist3d": 2, "synapsemnist3d": 2}
+
+# Copied by hand from the papers.
+PRINTED = [
+    ("hot", "table1", "HOT (product)", "Weather MSE", "0.245"), ("hot", "table1", "Transformer (non-factorized)", "Traffic MAE", "OOM"),
+    ("hot", "table1", "FedFormer", "Solar MAE", "0.38"), ("hot", "table2", "HOT (sum)", "Fracture AUC", "74.9"),
+    ("hot", "table2", "MDANet", "Fracture ACC", "-"), ("hot", "table2", "ViT-3D", "Vessel ACC", "90.1"),
+    ("hot", "table3", "HOT (product)", "NLCD", "68.6"), ("hot", "table7", "HOT (sum), 3D Absolute PE", "Nodule AUC", "92.8"),
+    ("hot", "table8", "feed-forward", "ECL MAE", "0.288"), ("hot", "table8", "HOT (sum), attention", "Solar MAE", "0.272"),
+    ("hot", "table9", "HOT (sum)", "Vessel ACC", "90.0 ± 1.2"), ("hot", "table10", "HOT (sum)", "Traffic SMAPE", "0.530 ± 0.004"),
+    ("hot-first", "table1", "iTransformer (2024)", "Exchange MSE", "0.360"), ("hot-first", "table2", "HOT (Ours)", "Synapse ACC", "80.9"),
+    ("hot-first", "table3", "time", "ECL MSE", "0.180"), ("hot-first", "table4", "height and width", "Vessel AUC", "91.4"),
+    ("hot-first", "table5", "full, linear", "Weather MAE", "0.278"), ("hot-first", "table6", "Kronecker", "Nodule AUC", "86.1"),
+    ("hot-first", "table10", "HOT (Ours)", "Synapse AUC", "83.4 ± 0.7"), ("hot-first", "table11", "HOT (Ours), 720", "Exchange SMAPE", "0.644 ± 0.005"),
+    ("hot-first", "table12", "PatchTST (2023), 336", "Traffic MAE", "0.304"), ("hot-first", "table12", "AutoFormer (2021), 720", "Exchange MSE", "1.447"),
+    ("tensorized", "table1", "Mistral-7B-Tens", "SIQA", "49.1"), ("tensorized", "table2", "Llama-8B-Tens", "Time", "0.73×"),
+    ("tensorized", "table3", "OpenLlama-3B, PI", "64k", "-"), ("tensorized", "table5", "Rand", "CoLA", "54.3"),
+    ("tensorized", "table5", "Tens-2", "RTE", "86.4"), ("tensorized", "table6", "RandomShapelet", "FaultDetectionA", "N/A"),
+    ("synthesizers", "table2", "STT", "0.04", "28.11"), ("synthesizers", "table2", "FSD", "0.01", "68.9"),
+    ("synthesizers", "table3", "STTH", "ho+ve", "28.9"), ("synthesizers", "table4", "CT", "60", "36.57"),
+    ("synthesizers", "table5", "MS", "CIDEr", "0.2104"), ("synthesizers", "table5", "SR", "ROUGE", "0.7213"),
+]  # fmt: skip
+
+
+def write_volumes(folder):
+    """MedMNIST3D's six files: 28³ bytes, each class in each split."""
+    rng = np.random.default_rng(1)
+    for name, classes in VOLUMES.items():
+        parts = {}
+        for part in ("train", "val", "test"):
+            labels = np.arange(2 * classes) % classes
+            parts[f"{part}_images"] = rng.integers(0, 256, (len(labels), 28, 28, 28), dtype=np.uint8)
+            parts[f"{part}_labels"] = labels[:, None].astype(np.uint8)
+        np.savez(folder / f"{name}.npz", **parts)
+
+
+def write_cifar(folder):
+    """CIFAR-10 in its binary layout, 20 images a file."""
+    rng = np.random.default_rng(2)
+    (folder / "cifar-10-batches-bin").mkdir()
+    for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+        records = rng.integers(0, 256, (20, 3073), dtype=np.uint8)
+        records[:, 0] = np.arange(20) % 10
+        (folder / "cifar-10-batches-bin" / f"{name}.bin").write_bytes(records.tobytes())
+
+
+def cells_of(written):
+    return {(row["row"], cell["column"]): cell for row in written["rows"] for cell in row["cells"]}
+
+
+def lookup(metrics, pointer):
+    for part in pointer.strip("/").split("/"):
+        metrics = metrics[part]
+    return metrics
+
+
+@pytest.fixture(scope="module")
+def official(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("official")
+    (folder / "medmnist").mkdir()
+    write_volumes(folder / "medmnist")
+    write_cifar(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def listed():
+    return json.loads(ok("reproduce", "--list", "--json").stdout)
+
+
+def test_every_table_and_figure_is_listed(listed):
+    """The papers' highest numbers, from their text: 10 and 13, 12 and 4, 6 and 13, 5 and 7."""
+    names = {(one["paper"], one["table"]) for one in listed}
+    for paper, tables, figures in (("hot", 10, 13), ("hot-first", 12, 4), ("tensorized", 6, 13), ("synthesizers", 5, 7)):
+        for kind, count in (("table", tables), ("figure", figures)):
+            assert {(paper, f"{kind}{i}") for i in range(1, count + 1)} <= names
+    assert all(one["state"] == "runs" or one["why"] for one in listed)
+    text = ok("reproduce", "--list").stdout
+    assert "Higher Order Transformers with Kronecker-Structured Attention" in text
+    assert text.index("  table2") < text.index("  table10")
+
+
+def test_printed_cells_are_those_of_the_papers(official, tmp_path):
+    """Read from the files: the tables need no run for that."""
+    tables = {}
+    for paper, table, row, column, printed in PRINTED:
+        if (paper, table) not in tables:
+            text = (PAPERS / paper / f"{table}.toml").read_text().split('printed = """\n')[1].split('"""')[0]
+            lines = [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
+            tables[paper, table] = {line[0]: dict(zip(lines[0][1:], line[1:], strict=True)) for line in lines[1:]}
+        assert tables[paper, table][row][column] == printed, (paper, table, row, column)
+
+
+def test_tables_share_runs_and_write_cells_beside_the_printed_ones(official, tmp_path):
+    """Tables 2 and 9 of the second paper: the means of the runs' metrics.json, marked as cut; the second trains nothing."""
+    out = tmp_path / "out"
+    arguments = ["--data", official, "--out", out, "--threads", 1, "--jobs", 1, "--only", "organ", "--only", "HOT (sum)", "--only", "hot-product"]
+    written = json.loads(ok("reproduce", "hot", "table2", *arguments, "--seeds", "1,2", *TINY_VOLUMES, "--json").stdout)
+    cells = cells_of(written)
+    values = {}
+    for row, choice in (("HOT (product)", "HOT--product-"), ("HOT (sum)", "HOT--sum-")):
+        for column, path in (("Organ AUC", "/test/auc"), ("Organ ACC", "/test/accuracy")):
+            runs = [json.loads((out / "cut" / "runs" / f"{choice}_Organ_s{seed}" / "metrics.json").read_text()) for seed in (1, 2)]
+            values[row, column] = [100 * lookup(run, path) for run in runs]
+            cell = cells[row, column]
+            assert cell["values"] == pytest.approx(values[row, column])
+            assert cell["mean"] == pytest.approx(statistics.mean(values[row, column]))
+            assert cell["std"] == pytest.approx(statistics.stdev(values[row, column]), abs=1e-9)
+            assert "train.epochs=1" in cell["cut"] and cell["seeds"] == [1, 2]
+    assert cells["HOT (product)", "Organ AUC"]["printed"] == "99.8"
+    assert cells["HOT (product)", "Nodule AUC"]["values"] == [] and cells["MDANet", "Organ AUC"]["values"] == []
+    assert "MDANet" in written["absent"][0]["rows"]
+    text = (out / "table2.md").read_text()
+    mean, std = (f(values["HOT (sum)", "Organ ACC"]) for f in (statistics.mean, statistics.stdev))
+    assert f"{mean:.1f} ± {std:.1f} (cut)" in text
+    assert "82.0 †1" in text and "†1 the first paper's Table 2 has 82.0 for Synapse" in text
+    settings = json.loads((out / "cut" / "done" / "HOT--sum-_Organ_s1.started.json").read_text())["settings"]
+    assert "model.attention.combine=mean" in settings and f"data.path={official}/medmnist/organmnist3d.npz" in settings
+    before = sorted(path.name for path in (out / "cut" / "runs").iterdir())
+    again = cells_of(json.loads(ok("reproduce", "hot", "table9", *arguments, "--seeds", "1,2", "--table", "--json").stdout))
+    assert again["HOT (sum)", "Organ AUC"]["values"] == pytest.approx(values["HOT (sum)", "Organ AUC"])
+    assert again["HOT (sum)", "Organ AUC"]["printed"] == "99.6 ± 0.3"
+    assert ("ResNet-18", "Organ AUC") not in again
+    assert sorted(path.name for path in (out / "cut" / "runs").iterdir()) == before
+
+
+def test_noise_flips_and_rotations_are_evaluated_by_each_run(official, tmp_path):
+    """Paper 004: three tables from one training of each row; all ten levels and eleven angles."""
+    arguments = ["--data", official, "--out", tmp_path, "--threads", 1, "--jobs", 1, "--only", "STT"]
+    shares = cells_of(
+        json.loads(ok("reproduce", "synthesizers", "table2", *arguments, "--seeds", "1", "--set", "train.max_steps=2", "--json").stdout)
+    )
+    assert sum(bool(cell["values"]) for (row, _), cell in shares.items() if row == "STT") == 10
+    turned = cells_of(json.loads(ok("reproduce", "synthesizers", "table4", *arguments, "--seeds", "1", "--table", "--json").stdout))
+    assert sum(bool(cell["values"]) for (row, _), cell in turned.items() if row == "STT") == 11
+    flipped = cells_of(json.loads(ok("reproduce", "synthesizers", "table3", *arguments, "--seeds", "1", "--table", "--json").stdout))
+    assert turned["STT", "180"]["values"] == flipped["STT", "ho+ve"]["values"]  # the same images
+    # the same as `evaluate --robustness`
+    run = tmp_path / "cut" / "runs" / "STT_s1"
+    found = json.loads(ok("evaluate", run, "--robustness", "--json").stdout)
+    found = found[0] if isinstance(found, list) else found.get("runs", [found])[0]
+    noise = next(one for one in found["perturbations"] if one["name"] == "gaussian_noise")
+    assert [shares["STT", f"{level:g}"]["values"][0] for level in noise["strengths"]] == pytest.approx([100 * x for x in noise["accuracy"]])
+    fails(2, "no perturbation 'gausian_noise'", "gaussian_noise", arguments=["train", "classify-images", "--data", official / "cifar-10-batches-bin",
+          "--set", "classify.robustness=gausian_noise", "--out", tmp_path / "x"])  # fmt: skip
+
+
+def write_paper(folder, **more):
+    """A paper with one table: three rows, one without a run, two data sets of which one is missing."""
+    (folder / "own").mkdir(parents=True)
+    (folder / "own" / "paper.toml").write_text('title = "Own paper"\n')
+    top = "".join(f"{key} = {value}\n" for key, value in more.items())
+    (folder / "own" / "table1.toml").write_text(
+        f'title = "Own"\n{top}printed = """\nmodel | One MSE | Two MSE\nlinear | .5 ± .1 | -\nother | | 3\n"""\ntask = "forecasting"\nseeds = [1, 2]\n'
+        '[settings]\noutput.report = false\nforecast.lookback = 24\nforecast.horizon = 8\nmodel.name = "dlinear"\ntrain.epochs = 1\n'
+        '[[axis]]\nname = "model"\nchoices = [{ name = "linear" }, { name = "further", set = { model.name = "repeat" } }]\n'
+        '[[axis]]\nname = "data"\nacross = true\nchoices = [{ name = "One", files = { data.path = ["absent.csv", "deep/one.csv"] } }, '
+        '{ name = "Two", files = { data.path = "two.csv" } }]\n'
+        '[[metric]]\nname = "MSE"\npath = ["/test/scaled/mse", "/test/scaled/mae"]\n[[absent]]\nrows = "other"\nwhy = "not built"\n')  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    write_csv(tmp_path / "data" / "deep" / "one.csv")
+    return ["--papers", write_paper(tmp_path / "papers"), "--data", tmp_path / "data", "--out", tmp_path / "out", "--threads", 1, "--jobs", 2]
+
+
+def test_own_table_with_its_own_settings(own, tmp_path):
+    """A table is one file. Runs with its own settings replace cut ones; the mean of two paths; missing data, further rows."""
+    ok("reproduce", "own", "table1", *own, "--set", "train.max_steps=1")
+    cut = cells_of(json.loads((tmp_path / "out" / "table1.json").read_text()))
+    assert cut["linear", "One MSE"]["cut"] == ["train.max_steps=1"]
+    result = ok("reproduce", "own", "table1", *own, "--json")
+    assert "Two: two.csv is missing" in result.stderr
+    written = json.loads(result.stdout)
+    cell = cells_of(written)["linear", "One MSE"]
+    runs = [json.loads((tmp_path / "out" / "runs" / f"linear_One_s{seed}" / "metrics.json").read_text())["test"]["scaled"] for seed in (1, 2)]
+    assert cell["values"] == pytest.approx([(run["mse"] + run["mae"]) / 2 for run in runs])
+    assert cell["cut"] == [] and cell["printed"] == ".5 ± .1"
+    assert cells_of(written)["further", "One MSE"]["printed"] == ""
+    assert written["missing"] == [{"choice": "Two", "setting": "data.path", "names": ["two.csv"]}]
+    assert len(written["made"]["commits"]) == 1 and written["made"]["processors"]
+    again = ok("reproduce", "own", "table1", *own)  # nothing is trained again
+    assert "started" not in again.stderr
+    lines = [line for line in again.stdout.splitlines() if line.startswith("|")]
+    assert [line.split("|")[1].strip() for line in lines[2:]] == ["linear", "linear", "other", "further"]
+    assert "Not available: other: not built" in again.stdout and "Missing data of Two: two.csv" in again.stdout
+
+
+def test_costs_and_commands(own, tmp_path):
+    listed = json.loads(ok("reproduce", "own", "table1", *own, "--dry-run", "--json", "--only", "linear").stdout)
+    assert [one["name"] for one in listed] == ["linear_One_s1", "linear_One_s2"]
+    assert "--no-test" not in listed[0]["arguments"]  # nothing is chosen among the runs of a table
+    costs = json.loads(ok("reproduce", "own", "table1", *own, "--cost", "--only", "linear", "--json").stdout)
+    assert costs[0]["parameters"] == 2 * (24 * 8 + 8) and len(costs) == 1  # DLinear: two linear maps with bias
+    measured = json.loads(ok("reproduce", "own", "table1", *own, "--measure", 2, "--only", "linear", "--json").stdout)[0]
+    assert measured["steps"] == pytest.approx(-(-(280 - 24 - 8 + 1) // 32), abs=1) and measured["seconds"] > 0
+    assert not (tmp_path / "out" / "runs").exists()
+
+
+def test_slurm_gets_the_wanted_runs(own, tmp_path):
+    """A stand-in for sbatch runs the array; each of its tasks trains one run of the table."""
+    sbatch = tmp_path / "bin" / "sbatch"
+    sbatch.parent.mkdir()
+    sbatch.write_text('#!/bin/bash\nfor i in 0 1; do SLURM_ARRAY_TASK_ID=$i bash "$1" > /dev/null 2>&1 || exit 1; done\necho "Submitted batch job 7"\n')
+    sbatch.chmod(0o755)
+    path = {"PATH": f"{sbatch.parent}:{os.environ['PATH']}"}
+    shown = ok("reproduce", "own", "table1", *own, "--only", "linear", "--launcher", "slurm", env=path).stdout
+    assert shown == "Submitted batch job 7: 2 runs; --table shows finished runs\n"
+    written = json.loads(ok("reproduce", "own", "table1", *own, "--only", "linear", "--table", "--json").stdout)
+    assert cells_of(written)["linear", "One MSE"]["seeds"] == [1, 2] and cells_of(written)["further", "One MSE"]["seeds"] == []
+    assert [(run["name"], run["state"]) for run in written["runs"]] == [("linear_One_s1", "finished"), ("linear_One_s2", "finished")]
+    one = json.loads(ok("reproduce", "own", "table1", *own, "--only", "linear", "--only", "linear_One_s2", "--dry-run", "--json").stdout)
+    assert [run["name"] for run in one] == ["linear_One_s2"]  # as the tasks of Ray are started
+
+
+def test_refusals(own, official, tmp_path):
+    fails(66, "no paper 'hut'", "did you mean 'hot'", arguments=["reproduce", "hut", "table1", "--data", official])
+    fails(66, "no 'table111'", "--list", arguments=["reproduce", "hot", "table111", "--data", official])
+    fails(2, "--list", arguments=["reproduce", "hot"])
+    fails(2, "--data FOLDER", arguments=["reproduce", "hot", "table2"])
+    fails(66, "no such folder", arguments=["reproduce", "hot", "table2", "--data", tmp_path / "nowhere"])
+    fails(66, "electricity.csv", "weather.csv", arguments=["reproduce", "hot", "table1", "--data", official / "medmnist"])
+    fails(2, "no runs", "drawing", arguments=["reproduce", "hot", "figure1", "--data", official])
+    fails(2, "--only orgon", "Organ", arguments=["reproduce", "hot", "table2", "--data", official, "--only", "orgon", "--dry-run"])
+    fails(2, "python -m modewise", arguments=["reproduce", "hot", "table2", "--data", official, "--launcher", "ray"])
+    write_csv(tmp_path / "data" / "two.csv")
+    (tmp_path / "data" / "again").mkdir()
+    write_csv(tmp_path / "data" / "again" / "two.csv")
+    fails(2, "several files are named two.csv", "again/two.csv", arguments=["reproduce", "own", "table1", *own])
+    write_paper(tmp_path / "wrong", titel='"x"')
+    fails(78, "unknown key 'titel'", "title", arguments=["reproduce", "--list", "--papers", tmp_path / "wrong"])
+
+
+def test_wheel_and_build_have_the_same_tables():
+    """The build folder links to the source's tables; both install rules name the same folder."""
+    assert (PROGRAM.parent.parent / "share" / "modewise" / "papers").resolve() == PAPERS
+    rules = (ROOT / "cmake" / "modewise_install.cmake").read_text()
+    assert rules.count("install(DIRECTORY experiments/papers DESTINATION") == 2
+
+
+# ---- long: whole tables on made files
+
+FORECASTING = {"electricity": 3, "weather": 3, "traffic": 3, "exchange_rate": 2, "ETTh1": 2}
+STEP = ["--set", "train.max_steps=1", "--set", "forecast.validation_stride=50"]
+# Of the first version, whose rows include models without width and heads: no model settings, and the quick rows.
+QUICK_ROWS = ["HOT (Ours)", "TiDE (2023)", "RLinear (2023)", "DLinear (2023)"]
+
+
+@pytest.fixture(scope="module")
+def series(tmp_path_factory):
+    """8,200 or 14,500 rows, so that each split holds a window of 96 + 720."""
+    folder = tmp_path_factory.mktemp("series")
+    for name, columns in FORECASTING.items():
+        rows = 14500 if name == "ETTh1" else 8200
+        write_csv(folder / f"{name}.csv", rows, [f"c{i}" for i in range(columns - 1)] + ["OT"])
+    values = np.random.default_rng(4).normal(size=(8200, 3)).cumsum(0)
+    np.savetxt(folder / "solar_AL.txt", values, fmt="%.3f", delimiter=",")
+    return folder
+
+
+def full_rows(written, table):
+    """The rows with a run have a value in each column of the data at hand."""
+    missing = {one["choice"] for one in written["missing"]}
+    rows = 0
+    for row in written["rows"]:
+        if any(cell["values"] for cell in row["cells"]):
+            rows += 1
+            empty = [cell["column"] for cell in row["cells"] if not cell["values"]]
+            assert all(column in ("Params", "GFLOPS", "Complexity", "Pretraining", "Average") or column.split()[0] in missing for column in empty), (table, row["row"], empty)  # fmt: skip
+    return rows
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("paper", "table", "rows"), [("hot", "table1", 6), ("hot", "table10", 2), ("hot", "table8", 5), ("hot", "figure3", 3),
+                         ("hot-first", "table3", 4), ("hot-first", "table5", 4), ("hot-first", "table12", 16)])  # fmt: skip
+def test_forecasting_tables(series, tmp_path, paper, table, rows):
+    short = [part for row in QUICK_ROWS for part in ("--only", row)] if table == "table12" else TINY
+    written = json.loads(
+        ok("reproduce", paper, table, "--data", series, "--out", tmp_path, "--seeds", 1, "--threads", 1, *short, *STEP, "--json", timeout=3000).stdout
+    )
+    if table == "figure3":
+        assert all(any(cell["values"] for cell in row["cells"]) for row in written["rows"] if row["row"].startswith("HOT"))
+    else:
+        assert full_rows(written, table) == rows
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("paper", "table", "rows"), [("hot", "table2", 5), ("hot", "table7", 8), ("hot-first", "table4", 4), ("hot-first", "table6", 4)])  # fmt: skip
+def test_volume_tables(official, tmp_path, paper, table, rows):
+    """ResNets are left out: they take minutes, and need no width."""
+    only = ["TimeSformer", "MViT", "Transformer (non-factorized)", "HOT (product)", "HOT (sum)"] if table == "table2" else []
+    chosen = [part for one in only for part in ("--only", one)]
+    written = json.loads(
+        ok(
+            "reproduce",
+            paper,
+            table,
+            "--data",
+            official,
+            "--out",
+            tmp_path,
+            "--seeds",
+            1,
+            "--threads",
+            1,
+            *TINY_VOLUMES,
+            *chosen,
+            "--json",
+            timeout=3000,
+        ).stdout
+    )
+    assert full_rows(written, table) == rows
+
+
+@pytest.mark.long
+def test_image_tables(official, tmp_path):
+    arguments = ["--data", official, "--out", tmp_path, "--seeds", 1, "--threads", 1, "--json"]
+    assert (
+        full_rows(json.loads(ok("reproduce", "synthesizers", "table2", *arguments, "--set", "train.max_steps=1", timeout=3000).stdout), "table2")
+        == 11
+    )
+    for table in ("table3", "table4"):
+        assert full_rows(json.loads(ok("reproduce", "synthesizers", table, *arguments, "--table").stdout), table) == 11
+
+
+@pytest.mark.long
+def test_the_settings_of_every_run_are_valid(tmp_path):
+    """On empty files of all official names, each setting of a table is accepted in some run."""
+    listed = json.loads(ok("reproduce", "--list", "--json").stdout)
+    for one in listed:
+        for file in one["files"]:
+            path = tmp_path / file["names"][0]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    seen_by_task = {}
+    for one in listed:
+        if one["state"] != "runs":
+            continue
+        seen = seen_by_task.setdefault(one["task"], set())
+        for run in json.loads(ok("reproduce", one["paper"], one["table"], "--data", tmp_path, "--dry-run", "--json", "--seeds", 1).stdout):
+            settings = [part for before, part in zip(run["arguments"], run["arguments"][1:]) if before == "--set"]
+            if seen.issuperset(settings):
+                continue
+            seen.update(settings)
+            ok("config", "show", one["task"], *(part for setting in settings for part in ("--set", setting)))
