@@ -1,6 +1,6 @@
 // Forecasters against plain PyTorch implementations: vectors/make_vectors.py implements each model in float64
-// and records weights, inputs, outputs and gradient checks. Records with a `source` come from the authors' code
-// at that commit, with the authors' name of each weight.
+// and records weights, inputs, outputs and gradient checks. Records with a `source` come from the authors'
+// code at that commit, with the authors' name of each weight.
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
