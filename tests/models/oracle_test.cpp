@@ -1,5 +1,6 @@
 // Forecasters against plain PyTorch implementations: vectors/make_vectors.py implements each model in float64
-// and records weights, inputs, outputs and gradient checks.
+// and records weights, inputs, outputs and gradient checks. Records with a `source` come from the authors'
+// code at that commit, with the authors' name of each weight.
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
@@ -155,7 +156,7 @@ TEST(OracleRecords, IncludeEveryTrainedModel) {
   for (const ForecasterRow& row : forecasters()) {
     if (row.cost == nullptr || row.name == "ensemble") continue;
     EXPECT_TRUE(std::ranges::any_of(cases, [&](const std::string& one) { return one.starts_with(row.name); }))
-        << "no tests/models/vectors/" << row.name << "*.json, written by make_vectors.py";
+        << "no tests/models/vectors/" << row.name << "*.json, of make_vectors.py or of the authors' code";
   }
 }
 

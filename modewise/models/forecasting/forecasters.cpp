@@ -18,6 +18,12 @@ ForecasterRow temporal_row();
 ForecasterRow patchtst_row();
 ForecasterRow itransformer_row();
 ForecasterRow tide_row();
+ForecasterRow crossformer_row();
+ForecasterRow timesnet_row();
+ForecasterRow autoformer_row();
+ForecasterRow fedformer_row();
+ForecasterRow nonstationary_row();
+ForecasterRow scinet_row();
 ForecasterRow dlinear_row();
 ForecasterRow nlinear_row();
 ForecasterRow rlinear_row();
@@ -74,6 +80,12 @@ const std::vector<ForecasterRow>& forecasters() {
       patchtst_row(),
       itransformer_row(),
       tide_row(),
+      crossformer_row(),
+      timesnet_row(),
+      autoformer_row(),
+      fedformer_row(),
+      nonstationary_row(),
+      scinet_row(),
       dlinear_row(),
       nlinear_row(),
       rlinear_row(),
