@@ -1,5 +1,8 @@
-#include <unistd.h>
+// Starts the program, which is in libmodewise_cli.so.
 
+#include <dlfcn.h>
+
+#include <cstdio>
 #include <cstdlib>
 
 #include "cli/run_program.h"
@@ -8,17 +11,20 @@ namespace {
 
 /// Threads of libgomp that wait for other threads spin for milliseconds by default. On a machine with other
 /// work they keep the cores from the threads they wait for: training was 20 times slower. 3,000 rounds cost
-/// nothing on an idle machine. libgomp reads the environment once, when it is loaded, so the program starts
-/// itself again.
-void shorten_spinning(char** arguments) {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
-  setenv("GOMP_SPINCOUNT", "3000", 0);
-  execv("/proc/self/exe", arguments);  // if it fails, the program runs without the setting
+/// nothing on an idle machine.
+void shorten_spinning() {
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "3000", 0);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && argv[1][0] != '-') shorten_spinning(argv);
-  return modewise::cli::run_program(argc, argv);
+  shorten_spinning();  // libgomp reads the environment once, when it is loaded: with the library
+  void* library = dlopen("libmodewise_cli.so", RTLD_NOW | RTLD_GLOBAL);
+  void* run = library == nullptr ? nullptr : dlsym(library, modewise::cli::kRunProgram);
+  if (run == nullptr) {
+    std::fprintf(stderr, "error: cannot load the library of the program: %s\n", dlerror());
+    return EXIT_FAILURE;
+  }
+  return reinterpret_cast<decltype(&modewise::cli::run_program)>(run)(argc, argv);
 }

@@ -38,3 +38,7 @@ int run_program(int argc, char** argv) {
 }
 
 }  // namespace modewise::cli
+
+extern "C" int modewise_run_program(int argc, char** argv) {
+  return modewise::cli::run_program(argc, argv);
+}

@@ -12,16 +12,16 @@ PYTHON = [sys.executable, "-c", "import modewise"]
 
 
 def spin_count(command, **environment):
-    """GOMP_SPINCOUNT as libgomp prints it when it is loaded, at the last start of the program."""
+    """GOMP_SPINCOUNT as libgomp prints it when it is loaded."""
     inherited = {name: value for name, value in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
     run = subprocess.run(command, capture_output=True, text=True, check=True,
                          env={**inherited, "PYTHONPATH": str(ROOT / "python"), "OMP_DISPLAY_ENV": "VERBOSE", **environment})  # fmt: skip
     return [line.split("'")[1] for line in run.stderr.splitlines() if "GOMP_SPINCOUNT" in line]
 
 
-@pytest.mark.parametrize("command, counts", [([PROGRAM, "info"], ["300000", "3000"]), (PYTHON, ["3000"])])
-def test_threads_spin_briefly(command, counts):
-    assert spin_count(command) == counts
+@pytest.mark.parametrize("command", [[PROGRAM, "info"], PYTHON])
+def test_threads_spin_briefly(command):
+    assert spin_count(command) == ["3000"]
 
 
 @pytest.mark.parametrize("command", [[PROGRAM, "info"], PYTHON])
