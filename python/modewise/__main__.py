@@ -31,7 +31,8 @@ def join_group() -> str:
     start = PrefixStore(f"modewise_{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
     start.set(f"here_{rank}", "")
     start.wait([f"here_{other}" for other in range(size)], datetime.timedelta(minutes=5))
-    dist.init_process_group("gloo", store=start, rank=rank, world_size=size, timeout=datetime.timedelta(seconds=6))
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() and dist.is_nccl_available() else "gloo"
+    dist.init_process_group(backend, store=start, rank=rank, world_size=size, timeout=datetime.timedelta(seconds=6))
     group = dist.group.WORLD
     assert group is not None
     return group.group_name

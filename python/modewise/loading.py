@@ -14,6 +14,7 @@ from torch import Tensor
 from modewise import tasks
 from modewise._aliases import member
 from modewise.calibration import Calibration, window_std
+from modewise.devices import torch_device
 from modewise.errors import DataError, UsageError
 from modewise.models.forecast import Forecaster, ForecastShape
 from modewise.models.forecast_config import make_forecaster
@@ -106,7 +107,7 @@ class LoadedForecaster:
                                       "data.calendar), which are not read in Python yet; use modewise.Forecaster or the program")  # fmt: skip
         past, observed = self.scaled(values)
         begin = self.rows - len(values) if first_row is None else first_row
-        out = self.module(past, observed, torch.tensor([begin + len(values) - self.shape.lookback]))
+        out = on_cpu(self.module, past, observed, torch.tensor([begin + len(values) - self.shape.lookback]))
         count = math.prod(self.shape.series)
         flat = out.reshape(1, count, self.shape.horizon, -1).numpy()
         raw = flat if self.shape.quantiles > 0 else None
@@ -147,7 +148,7 @@ class LoadedPanelForecaster(LoadedForecaster):
         self.mean, self.std = series_moments(array)
         rows = np.concatenate([np.full((max(lookback - len(array), 0), len(self.names)), np.nan), array])
         past, observed = self.scaled(rows)
-        out = self.module(past, observed, torch.tensor([(first_row or 0) + len(array) - lookback]))
+        out = on_cpu(self.module, past, observed, torch.tensor([(first_row or 0) + len(array) - lookback]))
         flat = out.reshape(1, len(self.names), self.shape.horizon, -1).numpy()
         raw = flat if self.shape.quantiles > 0 else None
         point = flat[..., flat.shape[-1] // 2]
@@ -159,6 +160,18 @@ class LoadedPanelForecaster(LoadedForecaster):
         mean, std = self.mean[:, None], self.std[:, None]
         in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
         return Forecast(self.names, point[0] * std + mean, self.levels, in_units)
+
+
+def device_of(module: torch.nn.Module) -> torch.device:
+    """Device of the first parameter; the CPU for a module without any."""
+    return next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
+
+
+def on_cpu(module: torch.nn.Module, *inputs: Tensor | None) -> Tensor:
+    """The result, on the CPU, of inputs moved to the device of the module."""
+    device = device_of(module)
+    out: Tensor = module(*(None if one is None else one.to(device) for one in inputs))
+    return out.cpu()
 
 
 def series_moments(values: Array) -> tuple[Array, Array]:
@@ -224,7 +237,7 @@ class LoadedClassifier:
         total = torch.zeros(())
         for number in range(2 ** len(axes)):
             flipped = [axis + 1 for bit, axis in enumerate(axes) if number >> bit & 1]
-            logits = self.module(values.flip(flipped) if flipped else values)
+            logits = on_cpu(self.module, values.flip(flipped) if flipped else values)
             scores = torch.softmax(logits.double(), -1)
             total = scores if number == 0 else total + scores
         return np.asarray(total / 2 ** len(axes))
@@ -273,7 +286,8 @@ class LoadedLanguageModel:
         tokens = torch.tensor([[*opening, *self.encode(prompt).tolist()]])
         if tokens.numel() == 0:
             raise UsageError("generate: the prompt is empty, and the tokenizer has no BOS token")
-        return tasks.decode(self.path, self.module.greedy(tokens, count)[0].tolist(), skip_missing=True)
+        ids = self.module.greedy(tokens.to(device_of(self.module)), count)[0]
+        return tasks.decode(self.path, ids.tolist(), skip_missing=True)
 
 
 def load_forecaster(path: str | os.PathLike[str]) -> LoadedForecaster:
@@ -295,7 +309,7 @@ LOADERS: dict[str, Callable[[RunFolder], LoadedForecaster | LoadedClassifier | L
 }
 
 
-def load(path: str | os.PathLike[str]) -> LoadedForecaster | LoadedClassifier | LoadedLanguageModel:
+def load(path: str | os.PathLike[str], device: str = "cpu") -> LoadedForecaster | LoadedClassifier | LoadedLanguageModel:
     """The model of a run folder, as a modewise.nn module with the run's best weights, in evaluation mode: a
     LoadedForecaster, a LoadedClassifier or a LoadedLanguageModel.
 
@@ -303,6 +317,8 @@ def load(path: str | os.PathLike[str]) -> LoadedForecaster | LoadedClassifier | 
     ----------
     path
         A run folder.
+    device
+        Device of the module: "cpu", "cuda", "cuda:1" or "auto" (CUDA if torch has it, else the CPU). A run opens on any device.
 
     Returns
     -------
@@ -312,7 +328,7 @@ def load(path: str | os.PathLike[str]) -> LoadedForecaster | LoadedClassifier | 
     Raises
     ------
     NoInputError, DataError, ConfigError
-        Without a run or a checkpoint; for damaged files, and those of a newer modewise or of another run.
+        Without a run or a checkpoint; for damaged files, and those of a newer modewise or of another run; for a missing device.
     NotImplementedError
         For a task or model without a module in Python.
 
@@ -324,4 +340,7 @@ def load(path: str | os.PathLike[str]) -> LoadedForecaster | LoadedClassifier | 
     if folder.task not in LOADERS:
         raise NotImplementedError(f"{folder.path} is a run of the task '{folder.task}', which has no module in Python yet; "
                                   "the program and modewise.tasks run it")  # fmt: skip
-    return LOADERS[folder.task](folder)
+    place = torch_device(device)
+    loaded = LOADERS[folder.task](folder)
+    loaded.module.to(place)
+    return loaded

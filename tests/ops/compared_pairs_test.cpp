@@ -20,6 +20,10 @@ TEST(ComparedPairs, AreThoseThatEachFormSees) {
   };
   EXPECT_EQ(pairs("full", {}, 0, 5), 15);
   EXPECT_EQ(pairs("window", {}, 2, 5), 1 + 4 * 2);
+  TensorAttentionOptions centred = {.type = "window", .causal = false};
+  centred.window = 3;
+  // Blocks of 256 and 44 queries, with 2 keys before and 2 after each block where there are any.
+  EXPECT_EQ(compared_pairs({centred, 1}, 300), 256 * 258 + 44 * 46);
   EXPECT_EQ(pairs("lambda", {}, 2, 5), 1 + 2 + 3 + 4 + 4);
   EXPECT_EQ(pairs("topk", {}, 0, 5), 25);
   EXPECT_EQ(pairs("axial", {0, 3}, 0, 5), 6 * 1.5 + 6 * 2);  // 2 × 3 cells

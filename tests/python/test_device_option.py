@@ -4,11 +4,13 @@
 import json
 import os
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from cli_helpers import fails, ok, write_csv
-from programs import BUILD
+from cli_helpers import fails, hourly, ok, write_csv
+from programs import BUILD, ROOT
 from test_captioning import write_data as write_captions
 from test_image_classification import write_folder as write_images
 from test_labelled_tables import write_ramps
@@ -175,3 +177,89 @@ def test_an_estimator_on_a_missing_device_is_a_sentence(device):
     settings = {"train.max_steps": 2}
     fitted = modewise.Forecaster("dlinear", horizon=4, lookback=16, device="cpu", settings=settings).fit(rows)
     assert np.isfinite(np.asarray(fitted.predict())).all()
+
+
+def test_a_loaded_run_is_on_the_asked_device(tmp_path):
+    torch = pytest.importorskip("torch")
+    import modewise
+    from modewise import errors
+
+    ok(*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--out", tmp_path / "run")
+    values = np.random.default_rng(1).normal(size=(40, 3))
+    wanted = modewise.load(tmp_path / "run").predict(values).values
+    assert np.array_equal(modewise.load(tmp_path / "run", device="cpu").predict(values).values, wanted)
+    for device in ["tpu", "meta", "cuda:x"] + ([] if torch.cuda.is_available() else ["cuda", "cuda:3"]):
+        with pytest.raises(errors.ConfigError, match=f"device '?{device}"):
+            modewise.load(tmp_path / "run", device=device)
+
+
+def test_half_precision_is_a_sentence_that_names_bf16(tmp_path):
+    for name in ("float16", "fp16", "half"):
+        fails(2, name, "bf16", arguments=[*forecast(tmp_path, *SMALL), *STEPS, "--set", f"model.precision={name}", "--out", tmp_path / "run"])
+
+
+@pytest.mark.parametrize("task", ["hot", "language"])
+def test_bf16_trains_on_another_device(task, tmp_path):
+    command = [*TASKS[task](tmp_path), *STEPS, "--set", "model.precision=bf16"]
+    ok(*command, "--out", tmp_path / "cpu")
+    ok(*command, "--out", tmp_path / "there", "--device", DEVICE, env=THERE)
+    here, there = (numbers(json.loads((tmp_path / run / "metrics.json").read_text())) for run in ("cpu", "there"))
+    for name, value in here.items():
+        assert there[name] == pytest.approx(value, rel=0.05, abs=0.05), name
+
+
+def test_children_of_sweeps_compute_on_the_device(tmp_path):
+    write_csv(tmp_path / "small.csv")
+    settings = "forecast.lookback = 24\nforecast.horizon = 8\noutput.report = false\ntrain.max_steps = 3\n"
+    plan = tmp_path / "grid.toml"
+    plan.write_text(f'task = "forecasting"\ndata = "small.csv"\nseeds = [1, 2]\n[settings]\nmodel.name = "dlinear"\n{settings}')
+    ok("sweep", plan, "--out", tmp_path / "sweep", "--device", DEVICE, env=THERE)
+    devices = [json.loads(one.read_text()).get("device") for one in (tmp_path / "sweep").rglob("manifest.json")]
+    assert devices.count(DEVICE) == 2 and set(devices) <= {DEVICE, None}
+
+
+def test_panels_and_backtests_have_the_results_of_the_cpu(tmp_path):
+    draw = np.random.default_rng(4)
+    rows = ["unique_id,ds,y"] + [f"s{series},{hour},{np.sin(step / 3 + series) + draw.normal() / 9:.4f}" for series in range(4) for step, hour in enumerate(hourly(90))]
+    (tmp_path / "long.csv").write_text("\n".join(rows) + "\n")
+    command = ["train", "forecast", tmp_path / "long.csv", "--model", "dlinear", "--lookback", "24", "--horizon", "6", "--set", "data.panel=yes", *STEPS]
+    found = []
+    for device, env in (("cpu", {}), (DEVICE, THERE)):
+        ok(*command, "--out", tmp_path / device, "--device", device, env=env)
+        shown = ok("backtest", tmp_path / device, "--json", "--device", device, env=env).stdout
+        found.append({**numbers(json.loads((tmp_path / device / "metrics.json").read_text())), **numbers(json.loads(shown), "/backtest")})
+    assert found[0].keys() == found[1].keys() and any("/backtest" in name for name in found[0])
+    for name, value in found[0].items():
+        if "seconds" not in name:
+            assert found[1][name] == pytest.approx(value, rel=2e-3, abs=2e-3), name
+
+
+def in_group(words, env, processes=2):
+    """The processes of torchrun, each with the words of a command line of bash in which $RANK is set."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes), "--no-python", "bash", "-c",
+               words + f" exec {sys.executable} -m modewise " + '"$@"', "modewise"]  # fmt: skip
+    everywhere = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(BUILD), "OMP_NUM_THREADS": "1", **env}
+    return lambda *arguments: subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=everywhere)
+
+
+def test_two_processes_exchange_the_gradients_of_the_device(tmp_path):
+    pytest.importorskip("torch")
+    command = [*forecast(tmp_path, *SMALL), *STEPS]
+    ok(*command, "--out", tmp_path / "one", "--set", "train.shards=2", "--device", DEVICE, env=THERE)
+    done = in_group("", THERE)(*command, "--out", tmp_path / "two", "--device", DEVICE)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "two" / "manifest.json").read_text())["device"].startswith(DEVICE)
+    one, two = (numbers(json.loads((tmp_path / run / "metrics.json").read_text())) for run in ("one", "two"))
+    assert one.keys() == two.keys()
+    for name, value in one.items():
+        assert two[name] == pytest.approx(value, rel=1e-4, abs=1e-5), name
+
+
+def test_processes_on_devices_of_two_types_are_refused(tmp_path):
+    pytest.importorskip("torch")
+    done = in_group(f"[ $RANK = 1 ] && export MODEWISE_DEVICE={DEVICE};", THERE)(
+        *forecast(tmp_path, "--model", "dlinear"), *STEPS, "--out", tmp_path / "run")  # fmt: skip
+    assert done.returncode != 0
+    assert "the processes compute on devices of two types, cpu and " in done.stderr and "--device cpu" in done.stderr
+    assert "exitcode  : 78" in done.stderr
+    assert not (tmp_path / "run").exists()

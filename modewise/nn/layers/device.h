@@ -13,9 +13,12 @@ inline at::Device device_of(const torch::nn::Module& module) {
   return at::kCPU;
 }
 
-/// `x` on `device`; an undefined tensor stays undefined. The CPU waits for copies to it.
+/// `x` on `device`; an undefined tensor stays undefined. The CPU waits for copies to it alone; those to CUDA
+/// start from pinned memory.
 inline at::Tensor placed(const at::Tensor& x, at::Device device) {
-  return x.defined() ? x.to(device, /*non_blocking=*/!device.is_cpu()) : x;
+  if (!x.defined()) return x;
+  const bool pinned = device.is_cuda() && x.device().is_cpu() && x.numel() > 0;
+  return (pinned ? x.pin_memory() : x).to(device, /*non_blocking=*/!device.is_cpu());
 }
 
 }  // namespace modewise::nn

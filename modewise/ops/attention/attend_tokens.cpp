@@ -70,8 +70,8 @@ at::Tensor attend_tokens(const SequenceTensors& given, const TensorAttentionOpti
 at::Tensor attend_near(const SequenceTensors& given, const TensorAttentionOptions& options) {
   if (options.causal) return attend_summaries(given, options);
   const SequenceTensors t = rotated(given);
-  const at::Tensor kept = near_mask(t.q, t.token_mask, options.window, options.density);
-  return weighted_values(t.q, t.k, t.v, kept.unsqueeze(1), false, softmax_options_of(t, options));
+  return near_attention(t.q, t.k, t.v, t.token_mask, options.window, options.density,
+                        softmax_options_of(t, options));
 }
 
 at::Tensor attend_sparse(const SequenceTensors& given, const TensorAttentionOptions& options) {

@@ -9,6 +9,7 @@
 #include "modewise/ops/attention/attention_type_parts.h"
 #include "modewise/ops/attention/fold_levels.h"
 #include "modewise/ops/attention/kronecker_attention.h"
+#include "modewise/ops/attention/sparse_attention.h"
 
 namespace modewise::ops {
 namespace {
@@ -27,9 +28,21 @@ double token_pairs(const PairOptions& options, int64_t n) {
   return static_cast<double>(n) * static_cast<double>(n + 1) / 2;
 }
 
-/// The window and the first tokens before it; a non-causal window computes the whole matrix.
+/// Blocks of queries with the keys around them.
+double centred_pairs(const PairOptions& options, int64_t n) {
+  const int64_t width = near_width(n, options.window, options.density);
+  double pairs = 0;
+  for (int64_t first = 0; first < n;) {
+    const NearBlock block = near_block(first, n, width);
+    pairs += static_cast<double>(block.rows) * static_cast<double>(block.keys);
+    first += block.rows;
+  }
+  return pairs;
+}
+
+/// The window and the first tokens before it.
 double near_pairs(const PairOptions& options, int64_t n) {
-  if (options.type == "window" && !options.causal) return matrix_pairs(options, n);
+  if (options.type == "window" && !options.causal) return centred_pairs(options, n);
   const int64_t window = window_of(options, n),
                 sinks = attention_type(options.type).sinks ? options.sinks : 0;
   double pairs = 0;

@@ -2,20 +2,30 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/minimum.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/reference/gradients.h"
+#include "modewise/ops/reference/strip_rows.h"
 
 namespace modewise::ops {
 
 namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
@@ -45,9 +55,8 @@ at::Tensor largest(const at::Tensor& values, const at::Tensor& seen, double dens
   return hidden.ge(sorted.gather(-1, place)).logical_and(seen);
 }
 
-}  // namespace
-
-at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+/// sparse_attention with all scores in one tensor.
+at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const SparseOptions& options, int64_t first) {
   const int64_t tokens = known_size(q, 1), n = known_size(k, 1), heads = known_size(q, 2);
   const auto positions = q.options().dtype(at::kLong);
@@ -73,18 +82,124 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
   return weighted_values(q, k, v, kept, false, options.softmax_options);
 }
 
+/// masked_attention, computed again in the backward pass.
+struct RecomputedRows : torch::autograd::Function<RecomputedRows> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
+                            const at::Tensor& v, const SparseOptions& options, int64_t first) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    context->save_for_backward({q, k, v, options.token_mask.value_or(at::Tensor())});
+    context->saved_data["random"] = options.random;
+    context->saved_data["density"] = options.density;
+    context->saved_data["causal"] = options.causal;
+    context->saved_data["scale"] = options.softmax_options.scale;
+    context->saved_data["first"] = first;
+    return masked_attention(q, k, v, options, first);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    SparseOptions options = {context->saved_data["random"].toBool(),
+                             context->saved_data["density"].toDouble(),
+                             context->saved_data["causal"].toBool(),
+                             optional(saved[3]),
+                             {}};
+    options.softmax_options.scale = context->saved_data["scale"].toDouble();
+    const int64_t first = context->saved_data["first"].toInt();
+    auto out = reference::gradients(
+        [&](const reference::Tensors& in) -> reference::Tensors {
+          return {masked_attention(in[0], in[1], in[2], options, first)};
+        },
+        {saved[0], saved[1], saved[2]}, {grads[0]});
+    return {out[0], out[1], out[2], {}, {}};
+  }
+};
+
+}  // namespace
+
+at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const SparseOptions& options, int64_t first) {
+  const int64_t tokens = known_size(q, 1), width = known_size(q, 0) * known_size(q, 2) * known_size(k, 1);
+  // Weights are dropped by their index among those of all tokens: with dropout there is one strip.
+  if (options.softmax_options.dropout > 0 || tokens <= reference::strip_rows(width))
+    return masked_attention(q, k, v, options, first);
+  std::vector<at::Tensor> out;
+  reference::for_strips(tokens, width, [&](int64_t begin, int64_t count) {
+    out.push_back(RecomputedRows::apply(q.narrow(1, begin, count), k, v, options, first + begin));
+  });
+  return at::cat(out, 1);
+}
+
+namespace {
+
+/// Windows around the tokens, in positions among the valid tokens; all [B or 1, n] or [B or 1, 1].
+struct Windows {
+  at::Tensor valid, place, count, width, start;
+
+  Windows(const at::Tensor& q, const std::optional<at::Tensor>& token_mask, int64_t window, double density)
+      : valid(token_mask ? *token_mask : at::ones({1, known_size(q, 1)}, q.options().dtype(at::kBool))),
+        place(valid.cumsum(-1) - 1),
+        count(valid.sum(-1, true)),
+        width(window > 0 ? count.clamp_max(window) : share_of(count, density)),
+        start(at::minimum(place - width.floor_divide(2), count - width).clamp_min(0)) {}
+
+  /// Whether tokens first … first+rows−1 see the keys at `positions` [B or 1, m], [B or 1, rows, m].
+  at::Tensor see(int64_t first, int64_t rows, const at::Tensor& positions) const {
+    const at::Tensor from = start.narrow(1, first, rows).unsqueeze(-1), column = positions.unsqueeze(1);
+    return column.ge(from).logical_and(column.lt(from + width.unsqueeze(-1)));
+  }
+};
+
+}  // namespace
+
+int64_t near_width(int64_t n, int64_t window, double density) {
+  if (window > 0) return std::min(window, n);
+  return std::max<int64_t>(1, static_cast<int64_t>(std::ceil(static_cast<double>(n) * density)));
+}
+
+NearBlock near_block(int64_t first, int64_t n, int64_t width) {
+  const int64_t rows = std::min(std::max(width, kNearRows), n - first);
+  const int64_t key = std::max<int64_t>(0, first - width + 1);
+  return {first, rows, key, std::min(n, first + rows - 1 + width) - key};
+}
+
 at::Tensor near_mask(const at::Tensor& q, const std::optional<at::Tensor>& token_mask, int64_t window,
                      double density) {
-  // Index among the valid tokens, [B or 1, n].
-  const auto valid = token_mask ? *token_mask : at::ones({1, known_size(q, 1)}, q.options().dtype(at::kBool));
-  const auto place = valid.cumsum(-1) - 1;
-  const auto count = valid.sum(-1, true);
-  const auto width = window > 0 ? count.clamp_max(window) : share_of(count, density);
-  const auto start = at::minimum(place - width.floor_divide(2), count - width).clamp_min(0);
-  const auto column = place.unsqueeze(1);
-  return column.ge(start.unsqueeze(-1))
-      .logical_and(column.lt((start + width).unsqueeze(-1)))
-      .logical_and(valid.unsqueeze(1));
+  const Windows windows(q, token_mask, window, density);
+  return windows.see(0, known_size(q, 1), windows.place).logical_and(windows.valid.unsqueeze(1));
+}
+
+at::Tensor near_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const std::optional<at::Tensor>& token_mask, int64_t window, double density,
+                          const SoftmaxOptions& softmax_options) {
+  const int64_t n = known_size(q, 1), width = near_width(n, window, density);
+  // Weights are dropped by their index among those of all tokens.
+  if (softmax_options.dropout > 0 || n <= kNearRows)
+    return weighted_values(q, k, v, near_mask(q, token_mask, window, density).unsqueeze(1), false,
+                           softmax_options);
+  const Windows windows(q, token_mask, window, density);
+  at::Tensor valid_first;  // token of each position, [B, n]
+  if (token_mask) valid_first = token_mask->logical_not().to(at::kByte).argsort(true, 1, false);
+  const auto positions = q.options().dtype(at::kLong);
+  std::vector<at::Tensor> out;
+  for (int64_t first = 0; first < n;) {
+    const NearBlock block = near_block(first, n, width);
+    at::Tensor place = at::arange(block.first_key, block.first_key + block.keys, positions).unsqueeze(0);
+    at::Tensor keys = k.narrow(1, block.first_key, block.keys),
+               values = v.narrow(1, block.first_key, block.keys);
+    if (token_mask) {  // the first position that the block sees depends on the sample
+      place = windows.place.narrow(1, first, 1) - width + 1 + at::arange(block.rows + 2 * width, positions);
+      const at::Tensor tokens = valid_first.gather(1, place.clamp(0, n - 1)).unsqueeze(-1).unsqueeze(-1);
+      const auto taken = [&](const at::Tensor& x) {
+        return x.gather(1, tokens.expand({-1, -1, known_size(x, 2), known_size(x, 3)}));
+      };
+      keys = taken(k), values = taken(v);
+    }
+    const at::Tensor kept =
+        windows.see(first, block.rows, place).logical_and(place.lt(windows.count).unsqueeze(1));
+    out.push_back(weighted_values(q.narrow(1, first, block.rows), keys, values, kept.unsqueeze(1), false,
+                                  softmax_options));
+    first += block.rows;
+  }
+  return at::cat(out, 1);
 }
 
 }  // namespace modewise::ops

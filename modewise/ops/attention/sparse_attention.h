@@ -1,7 +1,7 @@
 #pragma once
-// Sparse attention baselines of Tensorized Attention (appendix C.1), random and top-k, by masking the full
-// matrix (not optimised). Each row keeps a fraction `density` of the m tokens it may attend to: ⌈density·m⌉
-// tokens.
+// Sparse attention baselines of Tensorized Attention (appendix C.1): random and top-k, by masking all scores,
+// in strips of queries (not optimised), and windows, in blocks of queries. Each row of the former keeps a
+// fraction `density` of the m tokens it may attend to: ⌈density·m⌉ tokens.
 
 #include <ATen/core/Tensor.h>
 
@@ -27,10 +27,28 @@ struct SparseOptions {
 at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const SparseOptions& options, int64_t first = 0);
 
-/// [B or 1, n, n] bool for q [B, n, ..]: sliding window of the `window` valid tokens around each token,
-/// centred on it (the later of two centres), or the first or last ones at the ends. window = 0: ⌈density·m⌉
-/// of m valid tokens.
+/// Sliding window of the `window` valid tokens around each token, centred on it (the later of two centres),
+/// or the first or last ones at the ends; window = 0: ⌈density·m⌉ of m valid tokens. q [B, n, H, d], k [B, n,
+/// G, d], v [B, n, G, e], rotated -> [B, n, H, e]; masked tokens are 0. In blocks of tokens: without dropout,
+/// memory is linear in n.
+at::Tensor near_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const std::optional<at::Tensor>& token_mask, int64_t window, double density,
+                          const SoftmaxOptions& softmax_options);
+
+/// The same windows as a mask, [B or 1, n, n] bool.
 at::Tensor near_mask(const at::Tensor& q, const std::optional<at::Tensor>& token_mask, int64_t window,
                      double density);
+
+/// Tokens of the window for n valid tokens.
+int64_t near_width(int64_t n, int64_t window, double density);
+
+constexpr int64_t kNearRows = 256;  // queries of a block, at least
+
+/// Queries [first, first + rows) of n tokens with windows of `width`, and the keys that they see.
+struct NearBlock {
+  int64_t first, rows, first_key, keys;
+};
+/// The block whose first query is `first`.
+NearBlock near_block(int64_t first, int64_t n, int64_t width);
 
 }  // namespace modewise::ops

@@ -7,7 +7,6 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
@@ -26,14 +25,13 @@ struct Strip {
   int64_t first, rows, keys;
 };
 
-std::vector<Strip> strips_of(const at::Tensor& q, const at::Tensor& k, bool causal) {
-  const int64_t n = q.size(1), m = k.size(1), rows = strip_rows(q.size(0) * q.size(2) * m);
-  std::vector<Strip> strips;
-  for (int64_t first = 0; first < n; first += rows) {
-    const int64_t count = std::min(rows, n - first);
-    strips.push_back({first, count, causal ? first + count : m});
-  }
-  return strips;
+/// Calls body(strip) for each strip of queries.
+template <class Body>
+void for_queries(const at::Tensor& q, const at::Tensor& k, bool causal, const Body& body) {
+  const int64_t m = k.size(1);
+  for_strips(q.size(1), q.size(0) * q.size(2) * m, [&](int64_t first, int64_t count) {
+    body(Strip{first, count, causal ? first + count : m});
+  });
 }
 
 /// The part of `mask` (broadcast to [B, H, n, m]) for a strip.
@@ -66,10 +64,11 @@ at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const
   const auto type = accumulate_type(q.scalar_type());
   const auto keys = k.to(type), values = v.to(type);
   Tensors out = {at::zeros({q.size(0), 0, q.size(2), v.size(3)}, q.options())};
-  for (const Strip& strip : strips_of(q, k, causal))
+  for_queries(q, k, causal, [&](const Strip& strip) {
     out.push_back(attend(q.narrow(1, strip.first, strip.rows).to(type), keys.narrow(1, 0, strip.keys),
                          values.narrow(1, 0, strip.keys), mask, causal, scale, strip)
                       .to(q.scalar_type()));
+  });
   return at::cat(out, 1);
 }
 
@@ -80,7 +79,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> dot_product_attention_backward(
   const auto keys = k.to(type), values = v.to(type);
   const auto of_k = at::zeros(k.sizes(), keys.options()), of_v = at::zeros(v.sizes(), keys.options());
   Tensors of_q = {at::zeros({q.size(0), 0, q.size(2), q.size(3)}, q.options())};
-  for (const Strip& strip : strips_of(q, k, causal)) {
+  for_queries(q, k, causal, [&](const Strip& strip) {
     const Tensors out = gradients(
         [&](const Tensors& in) -> Tensors {
           return {attend(in[0], in[1], in[2], mask, causal, scale, strip)};
@@ -91,7 +90,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> dot_product_attention_backward(
     of_q.push_back(out[0].to(q.scalar_type()));
     of_k.narrow(1, 0, strip.keys).add_(out[1]);
     of_v.narrow(1, 0, strip.keys).add_(out[2]);
-  }
+  });
   return {at::cat(of_q, 1), of_k.to(k.scalar_type()), of_v.to(v.scalar_type())};
 }
 

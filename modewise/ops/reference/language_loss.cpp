@@ -8,8 +8,6 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
-
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
@@ -21,14 +19,12 @@ namespace {
 
 /// Calls body(rows [tokens, D], targets [tokens, 1]) for each strip of tokens, in the accumulate type.
 template <class Body>
-void for_strips(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+void for_tokens(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                 const Body& body) {
   const auto rows = hidden.reshape({-1, head.size(1)}), own = targets.reshape({-1, 1});
-  const int64_t strip = strip_rows(head.size(0)), n = rows.size(0);
-  for (int64_t first = 0; first < n; first += strip) {
-    const int64_t count = std::min(strip, n - first);
+  for_strips(rows.size(0), head.size(0), [&](int64_t first, int64_t count) {
     body(rows.narrow(0, first, count).to(accumulate_type(hidden.scalar_type())), own.narrow(0, first, count));
-  }
+  });
 }
 
 at::Tensor log_probabilities(const at::Tensor& rows, const at::Tensor& weight) {
@@ -45,7 +41,7 @@ at::Tensor losses_of(const at::Tensor& log_probabilities, const at::Tensor& own)
 at::Tensor token_losses(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets) {
   const auto weight = head.to(accumulate_type(hidden.scalar_type()));
   Tensors losses = {at::zeros({0, 1}, weight.options())};
-  for_strips(hidden, head, targets, [&](const at::Tensor& rows, const at::Tensor& own) {
+  for_tokens(hidden, head, targets, [&](const at::Tensor& rows, const at::Tensor& own) {
     losses.push_back(losses_of(log_probabilities(rows, weight), own));
   });
   return at::cat(losses).view(targets.sizes());
@@ -59,7 +55,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss(const at::Tensor& h
   Tensors of_hidden = {at::zeros({0, head.size(1)}, hidden.options())};
   at::Tensor loss = at::zeros({}, weight.options()), of_head = at::zeros({0}, weight.options());
   if (head_wanted) of_head = at::zeros(head.sizes(), weight.options());
-  for_strips(hidden, head, targets, [&](const at::Tensor& rows, const at::Tensor& own) {
+  for_tokens(hidden, head, targets, [&](const at::Tensor& rows, const at::Tensor& own) {
     const auto logs = log_probabilities(rows, weight);
     loss = loss + losses_of(logs, own).sum();
     if (!hidden_wanted && !head_wanted) return;

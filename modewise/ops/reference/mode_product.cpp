@@ -1,4 +1,5 @@
-// Moves the mode last, multiplies, and moves it back.
+// Moves the mode last, multiplies all other positions of a head as one matrix, and moves it back: a factor is
+// never copied for positions that share it.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>
@@ -19,12 +20,11 @@ at::Tensor mode_last(const at::Tensor& x, int64_t mode, int64_t heads) {
 
 at::Tensor mode_product(const at::Tensor& x, const at::Tensor& factor, int64_t mode) {
   const auto type = accumulate_type(x.scalar_type());
-  const bool shared = factor.dim() == 2;
-  const int64_t heads = shared ? 1 : factor.size(1);
-  auto a = factor.to(type).transpose(-1, -2);
-  if (!shared)
-    for (int64_t i = 0; i < x.dim() - 3; ++i) a = a.unsqueeze(2);
-  const auto out = at::matmul(mode_last(x.to(type), mode, heads), a);
+  const int64_t heads = factor.dim() == 2 ? 1 : factor.size(1);
+  const auto last = mode_last(x.to(type), mode, heads);
+  auto sizes = last.sizes().vec();
+  sizes.back() = factor.size(-2);
+  const auto out = at::matmul(last.flatten(2, -2), factor.to(type).transpose(-1, -2)).view(sizes);
   return out.movedim(-1, mode + 3).movedim({1, 2}, {-2, -1}).flatten(-2).to(x.scalar_type());
 }
 

@@ -11,4 +11,11 @@ inline int64_t strip_rows(int64_t width) {
   return std::max<int64_t>(1, (int64_t{1} << 24) / std::max<int64_t>(width, 1));
 }
 
+/// Calls body(first, count) for each strip of the n rows.
+template <class Body>
+void for_strips(int64_t n, int64_t width, const Body& body) {
+  const int64_t rows = strip_rows(width);
+  for (int64_t first = 0; first < n; first += rows) body(first, std::min(rows, n - first));
+}
+
 }  // namespace modewise::ops::reference

@@ -70,6 +70,19 @@ TrainRequest of_group(TrainRequest request) {
   return request;
 }
 
+/// Config error unless the device of the model is there, and of one type on all ranks.
+void require_equal_devices(Run& run) {
+  const at::Device device = train::chosen_device(run.settings().train.device);
+  const auto type = static_cast<int64_t>(device.type());
+  const int64_t highest = train::workers().all_reduce_max(type);
+  const int64_t lowest = -train::workers().all_reduce_max(-type);
+  const auto name = [](int64_t one) { return c10::DeviceTypeName(static_cast<c10::DeviceType>(one), true); };
+  require(highest == lowest, ErrorKind::config,
+          "the processes compute on devices of two types, {} and {}: give all of them --device cpu, or a "
+          "device of the other type each",
+          name(lowest), name(highest));
+}
+
 /// The run of the settings, with its samples; by default batches have one shard per process.
 std::unique_ptr<Run> load_run(const TaskSpec& task, Settings settings,
                               const std::optional<train::RunFolder>& folder) {
@@ -82,7 +95,7 @@ std::unique_ptr<Run> load_run(const TaskSpec& task, Settings settings,
   }
   if (folder) run->set_folder(*folder);
   check_rank_tracking(*run, settings.file);
-  train::chosen_device(run->settings().train.device);  // reports a missing device before reading samples
+  require_equal_devices(*run);  // before reading samples
   DataRequest samples;
   samples.training = true;
   samples.with_test = run->settings().train.test;

@@ -34,6 +34,7 @@ void GradientExchange::plan(const std::vector<size_t>& order) {
     const at::Tensor& tensor = like_[index];
     const bool joins =
         !messages_.empty() && like_[messages_.back().tensors[0]].scalar_type() == tensor.scalar_type() &&
+        like_[messages_.back().tensors[0]].device() == tensor.device() &&
         (length.back() + tensor.numel()) * static_cast<int64_t>(tensor.itemsize()) <= kMessageBytes;
     if (!joins) {
       messages_.emplace_back();
@@ -87,7 +88,7 @@ std::vector<at::Tensor> GradientExchange::take() {
   if (sender_) {
     sender_->wait();
     for (Message& message : messages_) {
-      const at::Tensor holders = message.holders.to(at::kDouble);
+      const at::Tensor holders = message.holders.to(at::kCPU, at::kDouble);
       for (const size_t index : message.tensors)
         if (holders.const_data_ptr<double>()[places_[index].number] > 0) sums[index] = places_[index].values;
       message.holders.fill_(1);

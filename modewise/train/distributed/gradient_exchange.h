@@ -12,9 +12,10 @@
 
 namespace modewise::train {
 
-/// Tensors are sent in messages (buckets) of one dtype and about a MiB, in the same order on all workers: the
-/// order in which rank 0 had them at the first step. A message is sent once its last tensor is ready and the
-/// messages before it are sent. Sums are elementwise, so neither order nor bucketing affects their bits.
+/// Tensors are sent in messages (buckets) of one dtype and device and about a MiB, in the same order on all
+/// workers: the order in which rank 0 had them at the first step. A message is sent once its last tensor is
+/// ready and the messages before it are sent. Sums are elementwise, so neither order nor bucketing affects
+/// their bits.
 class GradientExchange {
  public:
   /// For tensors of the shapes and dtypes of `like`, equal on all workers.

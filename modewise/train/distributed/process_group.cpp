@@ -30,6 +30,7 @@ class GroupWorkers final : public Workers {
   Traffic traffic() const override { return traffic_; }
 
   void all_reduce_sum(at::Tensor& values) override {
+    if (!values.device().is_cpu()) return all_reduce_on_device(values);
     at::Tensor flat = values.contiguous().view(-1);
     std::vector<std::pair<int64_t, int64_t>> ranges = {
         {0, flat.numel()}};  // this rank's range after each halving
@@ -72,7 +73,7 @@ class GroupWorkers final : public Workers {
     numbers[1] = tensor.dim();
     std::copy(tensor.sizes().begin(), tensor.sizes().end(), numbers + 2);
     exchange(to, header, at::empty({0}));
-    exchange(to, tensor.contiguous(), at::empty({0}));
+    exchange(to, tensor.contiguous().cpu(), at::empty({0}));
   }
 
   at::Tensor receive(int64_t from) override {
@@ -92,10 +93,25 @@ class GroupWorkers final : public Workers {
     return flat.narrow(0, range.first, range.second - range.first);
   }
 
+  /// By the device's own backend (NCCL), whose sum has an order of its own; else by the CPU's tree.
+  void all_reduce_on_device(at::Tensor& values) {
+    if (!group_->hasBackendForDeviceType(values.device().type())) {
+      at::Tensor sum = values.cpu();
+      all_reduce_sum(sum);
+      values.copy_(sum);
+      return;
+    }
+    values = values.contiguous();
+    communicate("add tensors on " + values.device().str() + " with the other processes", values.nbytes(),
+                [&] {
+                  std::vector<at::Tensor> all = {values};
+                  group_->allreduce(all)->wait();
+                });
+  }
+
   /// Send and receive with rank `other`; both sides agree on the sizes. Empty tensors are not sent.
   void exchange(int64_t other, at::Tensor sent, at::Tensor received) {
-    const auto begin = std::chrono::steady_clock::now();
-    try {
+    communicate(fmt::format("reach process {}, which has exited or hangs", other), sent.nbytes(), [&] {
       std::vector<at::Tensor> out = {sent}, in = {received};
       const auto to = static_cast<int>(other);
       c10::intrusive_ptr<c10d::Work> sending, receiving;
@@ -103,12 +119,21 @@ class GroupWorkers final : public Workers {
       if (received.numel() > 0) receiving = group_->recv(in, to, 0);
       if (sending) sending->wait();
       if (receiving) receiving->wait();
+    });
+  }
+
+  /// Counts the traffic of `work`; if it fails, this process "cannot `aim`".
+  template <class Work>
+  void communicate(const std::string& aim, size_t bytes, const Work& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      work();
     } catch (const std::exception& error) {
       const std::string text = error.what();
-      fail(ErrorKind::general, "process {} of {} cannot reach process {}, which has exited or hangs ({})",
-           rank(), size(), other, text.substr(0, text.find('\n')));
+      fail(ErrorKind::general, "process {} of {} cannot {} ({})", rank(), size(), aim,
+           text.substr(0, text.find('\n')));
     }
-    traffic_.bytes += static_cast<int64_t>(sent.nbytes());
+    traffic_.bytes += static_cast<int64_t>(bytes);
     traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
