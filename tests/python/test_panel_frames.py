@@ -102,7 +102,7 @@ def test_uneven_frames_are_a_panel(tmp_path):
         run = tmp_path / str(shortest)
         forecast = modewise.Forecaster("repeat", horizon=2, run=run, settings={"output.report": False}, verbosity=-1).fit(frame).predict()
         assert ("panel" in json.loads((run / "data.json").read_text())) == panel
-        last = days[shortest - 1] if panel else days[-1]  # a panel's series goes on after its own end
+        last = days[shortest - 1] if panel else days[-1]  # a panel's series is forecast from its own end
         assert forecast.ds[forecast.unique_id == "b"].tolist() == [last + pandas.Timedelta(days=1), last + pandas.Timedelta(days=2)]
 
 

@@ -41,7 +41,7 @@ constexpr size_t kShownSeries = 5;  // best, median and worst series of an evalu
 /// Factors [S, V] from scaled errors to those of MASE within the first `rows` of each series, so that the loss
 /// is the mean of what selects the model; at most 10, and 1 where MASE is undefined.
 std::vector<float> error_weights(const PanelForecaster& by, std::span<const int64_t> rows, int64_t season) {
-  constexpr double kMost = 10;
+  constexpr double kMaxWeight = 10;
   const int64_t width = by.panel->variables();
   std::vector<float> weights(by.scaler.stddev.size(), 1);
   at::parallel_for(0, by.panel->series(), 256, [&](int64_t begin, int64_t end) {
@@ -49,7 +49,7 @@ std::vector<float> error_weights(const PanelForecaster& by, std::span<const int6
       for (int64_t v = 0; v < width; ++v) {
         const auto at = static_cast<size_t>(s * width + v);
         const double naive = by.naive_errors({s, rows[static_cast<size_t>(s)]}, v, season).seasonal;
-        if (naive > 0) weights[at] = static_cast<float>(std::min(by.scaler.stddev[at] / naive, kMost));
+        if (naive > 0) weights[at] = static_cast<float>(std::min(by.scaler.stddev[at] / naive, kMaxWeight));
       }
   });
   return weights;

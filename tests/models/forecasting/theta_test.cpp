@@ -127,7 +127,7 @@ TEST(Theta, ForecastsAsStatsforecastWithItsParameters) {
       for (size_t step = 0; step < mean.size(); ++step)
         mean[step] = season.put_back(mean[step], static_cast<int64_t>(y.size() + step));
       expect_near(mean, wanted, 1e-6, form["form"].get<std::string>());
-      // Its Nelder-Mead search stops early: least squares for the same α are no larger.
+      // Its Nelder-Mead search stops early: least squares for the same α are at most as large.
       const double fitted = fit_theta(kind, adjusted).squares;
       EXPECT_LE(fitted, theta_with(kind, adjusted, form["alpha"]).squares * (1 + 1e-9));
     }
