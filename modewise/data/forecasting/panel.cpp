@@ -110,7 +110,8 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsO
     fail(ErrorKind::data,
          "{}: more than half of the rows of {} of {} series would be missing at the time step of {}: {}; "
          "the series of a panel have one time step: part the table",
-         panel.source, sparse_series.size(), series, panel.clock.frequency_text(), first_names(sparse_series));
+         panel.source, sparse_series.size(), series, panel.clock.frequency_text(),
+         first_names(sparse_series));
   }
   if (filled > 0)
     panel.notes.push_back(fmt::format("{} within the series {} filled as missing",

@@ -38,8 +38,8 @@ using report::Cell;
 
 constexpr size_t kShownSeries = 5;  // best, median and worst series of an evaluation
 
-/// Factors [S, V] from scaled errors to those of MASE within the first `rows` of each series, so that the loss
-/// is the mean of what selects the model; at most 10, and 1 where MASE is undefined.
+/// Factors [S, V] from scaled errors to those of MASE within the first `rows` of each series, so that the
+/// loss is the mean of what selects the model; at most 10, and 1 where MASE is undefined.
 std::vector<float> error_weights(const PanelForecaster& by, std::span<const int64_t> rows, int64_t season) {
   constexpr double kMaxWeight = 10;
   const int64_t width = by.panel->variables();
@@ -248,9 +248,10 @@ void PanelRun::load(const DataRequest& request) {
       patch.stride = std::max<int64_t>(patch.length / 2, 1);
     }
     splits = splits_of(config, panel);
-    chosen_ = choose_defaults(config, {panel.clock, panel_text(panel), training_rows,
-                                       config.forecast.longest(), [&] { return season_of(config, panel); },
-                                       [&](const ForecastConfig&) { return std::ssize(splits.train); }, true});
+    chosen_ =
+        choose_defaults(config, {panel.clock, panel_text(panel), training_rows, config.forecast.longest(),
+                                 [&] { return season_of(config, panel); },
+                                 [&](const ForecastConfig&) { return std::ssize(splits.train); }, true});
     variables_ = panel.layout.values;
     step_ = panel.clock.step;
     months_ = panel.clock.months;

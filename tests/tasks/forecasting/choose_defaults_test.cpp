@@ -146,8 +146,8 @@ TEST(ChooseDefaults, ManyWindowsNeedFewEpochs) {
 }
 
 TEST(ChooseDefaults, APanelHasMoreStepsAndTheLastValueAsCentre) {
-  const ForecastSizes sizes{every(0, 1), "9 series", 60, 12, [] { return 12; },
-                            [](const ForecastConfig&) { return 3200; }, true};
+  const ForecastSizes sizes{
+      every(0, 1), "9 series", 60, 12, [] { return 12; }, [](const ForecastConfig&) { return 3200; }, true};
   ForecastConfig config;
   config.forecast.horizon = 12;
   config.forecast.lookback = 36;
