@@ -56,13 +56,14 @@ def written_data(data: Checked, stem: pathlib.Path) -> str:
     return str(path.absolute())
 
 
-def with_validation(data: Any, validation: Any, columns: Columns, covariates: Sequence[str]) -> tuple[Checked, Checked]:
-    """The checked data for training, and these with the rows for validation after them. DataError for data of other kinds or
-    columns, and for rows for validation before the last for training."""
-    columns = dataclasses.replace(columns, panel="yes" if columns.panel == "yes" else "no")
-    first, second = checked_data(data, columns, covariates), checked_data(validation, columns, covariates)
-    if isinstance(first, PanelTable):
-        raise UsageError("fit: the validation windows of a panel are the last rows of each series: give them in data, without validation")
+def with_validation(data: Any, validation: Any, columns: Columns, covariates: Sequence[str]) -> tuple[Checked, Checked, int]:
+    """The checked data for training, these with the rows for validation after them, and the number of the latter for each series of
+    a panel (0: not a panel). DataError for data of other kinds or columns, and for rows for validation before the last for training."""
+    first = checked_data(data, columns, covariates)
+    second = checked_data(validation, dataclasses.replace(columns, panel="yes" if isinstance(first, PanelTable) else "no"), covariates)
+    if isinstance(first, PanelTable) and isinstance(second, PanelTable):
+        both, rows = first.followed_by(second)
+        return first, both, rows
     if type(first) is not type(second) or isinstance(first, str):
         raise UsageError("fit: data and validation must both be frames or both be arrays")
     if isinstance(first, Table) and isinstance(second, Table):
@@ -72,14 +73,21 @@ def with_validation(data: Any, validation: Any, columns: Columns, covariates: Se
         last, begin = first.values.index[-1], second.values.index[0]
         if not begin > last:
             raise DataError(f"validation: its rows must come after those of the data, which end at {last}, got {begin}")
-        return first, joined_tables(first, second)
+        return first, joined_tables(first, second), 0
     if isinstance(first, Grid):
         both = importlib.import_module("xarray").concat([data, validation], dim=first.time)
-        return first, grid_of(both)
+        return first, grid_of(both), 0
     assert isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
     if first.shape[1:] != second.shape[1:]:
         raise DataError(f"validation: it must be [T, {', '.join(map(str, first.shape[1:]))}] like the data, got {list(second.shape)}")
-    return first, np.concatenate([first, second])
+    return first, np.concatenate([first, second]), 0
+
+
+def panel_split(rows: int, horizon: int) -> dict[str, Any]:
+    """The split of a panel whose last `rows` rows of each series are for validation. UsageError unless they are whole horizons."""
+    if rows % (horizon or rows) != 0:
+        raise UsageError(f"validation: it has {rows} rows for each series, which must be whole horizons of {horizon} rows")
+    return {"forecast.horizon": horizon or rows, "data.split_windows": rows // (horizon or rows), "data.test_windows": 0, "train.test": False}
 
 
 def joined_tables(first: Table, second: Table) -> Table:

@@ -13,15 +13,16 @@ from modewise import tasks
 from modewise._aliases import constructor
 from modewise.errors import ModewiseError, UsageError
 from modewise.estimator import Estimator, own_split
-from modewise.forecast_data import Checked, checked_data, forecast_of, require_all_series, require_values, training_rows, with_validation, written_data
+from modewise.forecast_data import Checked, checked_data, forecast_of, panel_split, require_all_series, require_values, training_rows, with_validation, written_data
+from modewise.forecast_lines import panel_lines, tensor_lines
 from modewise.forecast_results import backtest_frame, leaderboard_frame, seconds_of
-from modewise.forecast_frames import chosen_quantiles, forecast_times, of_the_frame, write_table
+from modewise.forecast_frames import chosen_quantiles, of_the_frame, write_table
 from modewise.frames import COLUMN_KEYS, RECOGNISED, Columns, Table, future_table, names
 from modewise.labelled_arrays import Grid
 from modewise.loading import LoadedForecaster, load_forecaster
 from modewise.new_run import NewRun
 from modewise.panel_frames import PanelTable
-from modewise.plots import Past, figure_class, forecast_figure
+from modewise.plots import figure_class, forecast_figure
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -167,10 +168,8 @@ class Forecaster(Estimator):
             raise UsageError(f"budget is the time of Forecaster('auto'), but the model is '{self.model}'")
         self._columns = Columns(time_col, names(id_col), names(target_cols), freq)
         columns, known = self._columns_of(data), names(self.future_covariates) or ()
-        first = checked = checked_data(data, columns, known) if validation is None else None
-        if validation is not None:
-            first, checked = with_validation(data, validation, columns, known)
-        assert first is not None and checked is not None
+        first, checked, rows = (checked_data(data, columns, known), None, 0) if validation is None else with_validation(data, validation, columns, known)
+        checked = first if checked is None else checked
         if isinstance(checked, Grid) and self.future_covariates:
             raise UsageError("future_covariates are column names, which a DataArray does not have: give a frame, or a path")
         require_values(checked)
@@ -179,7 +178,9 @@ class Forecaster(Estimator):
             path = checked if isinstance(checked, str) else written_data(checked, run.stem())
             with self._errors_of(checked, path):
                 settings = self._all_settings(path)
-                if validation is not None:
+                if rows > 0:
+                    settings |= panel_split(rows, self.horizon)
+                elif validation is not None:
                     with tempfile.TemporaryDirectory() as folder:
                         settings |= training_rows(first, checked, path, pathlib.Path(folder) / "data", settings)
                 self._train_or_search(path, settings, run)
@@ -330,14 +331,8 @@ class Forecaster(Estimator):
         """
         figure_class()
         result = tasks.predict(self._run(), data=self._moved_data(), steps=steps)
-        if "variable" in result["series"][0] or isinstance(self.given_, PanelTable):
-            raise UsageError("plot: a panel has a time axis for each series: plot the frame of predict, or see `modewise report RUN`")
-        given, rows = self.given_, past or 3 * len(result["series"][0]["forecast"])
-        if isinstance(given, Grid):
-            times, index, values = given.times_after(len(result["series"][0]["forecast"])), given.times, given.values.reshape(len(given.values), -1)
-            return forecast_figure(result, times, Past(index[-rows:], values[-rows:]), series)
-        before = None if given is None else Past(given.values.index[-rows:], given.values.to_numpy()[-rows:])
-        return forecast_figure(result, forecast_times(result, given), before, series)
+        lines = panel_lines if "variable" in result["series"][0] else tensor_lines
+        return forecast_figure(lines(result, self.given_, series, past), shared_times=lines is tensor_lines)
 
     def evaluate(self, data: object = None, *, split: str | None = None, detail: bool = False) -> tasks.Result:
         """Errors on a split of the fitted data, or on other data.

@@ -10,13 +10,14 @@ from modewise.forecast_frames import series_columns, with_levels, written_times
 from modewise.frame_kinds import Kind, pandas_of
 from modewise.frame_times import TimeStyle, first, time_column
 from modewise.frames import Columns, given_times, ids_of, require_distinct_outputs, require_numbers, require_pandas, wanted_columns, without_levels
+from modewise.plots import Past
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     import pandas
 
-MAX_TENSOR_SERIES = 500  # as the program's data.panel = auto
+MAX_TENSOR_SERIES, SHARED_TIMES = 500, 0.9  # as the program's data.panel = auto
 ID, TIME = "unique_id", "ds"  # columns of the written file
 
 
@@ -25,7 +26,7 @@ class PanelTable:
     """Rows of a long frame: ids as texts, times, and columns of values; a row for each series and time, in the frame's order."""
 
     keys: "pandas.Series[Any]"  # the id of each row as text
-    times: "pandas.Series[Any]"
+    times: "pandas.Series[Any] | None"  # None: the rows of each series are in time order
     values: "pandas.DataFrame"  # columns to forecast, covariates, and static covariates
     style: TimeStyle
     ids: "pandas.DataFrame"  # a row for each text of `keys`, the columns of the id as given
@@ -35,7 +36,9 @@ class PanelTable:
 
     def settings(self) -> dict[str, Any]:
         """Config keys of the written file."""
-        settings = {"data.panel": "yes", "data.header": "yes", "data.id": [ID], "data.time": [TIME]}
+        settings: dict[str, Any] = {"data.panel": "yes", "data.header": "yes", "data.id": [ID]}
+        if self.times is not None:
+            settings["data.time"] = [TIME]
         if self.freq is None:
             return settings
         import pandas
@@ -48,31 +51,69 @@ class PanelTable:
         import pandas
 
         stem.parent.mkdir(parents=True, exist_ok=True)
-        distinct = pandas.DatetimeIndex(self.times.unique())
-        written = written_times(distinct)
-        if (written != written.floor("s")).any():
-            raise DataError(f"frame: times finer than a second are not supported, got {written[written != written.floor('s')][0]}")
-        texts = pandas.Series(written.strftime("%Y-%m-%d %H:%M:%S"), index=distinct)
-        columns = {ID: self.keys.to_numpy(), TIME: texts.reindex(pandas.DatetimeIndex(self.times)).to_numpy()}
+        columns = {ID: self.keys.to_numpy()}
+        if self.times is not None:
+            distinct = pandas.DatetimeIndex(self.times.unique())
+            written = written_times(distinct)
+            if (written != written.floor("s")).any():
+                raise DataError(f"frame: times finer than a second are not supported, got {written[written != written.floor('s')][0]}")
+            texts = pandas.Series(written.strftime("%Y-%m-%d %H:%M:%S"), index=distinct)
+            columns[TIME] = texts.reindex(pandas.DatetimeIndex(self.times)).to_numpy()
         path = stem.with_name(stem.name + ".csv")
         pandas.DataFrame(columns | {name: self.values[name].to_numpy() for name in self.values.columns}).to_csv(path, index=False)
         return path
 
     def forecast(self, result: dict[str, Any]) -> Any:
         """The program's `predict --json` as a long frame with the ids and times as the given frame has them."""
-        import pandas
-
-        zone, long = getattr(self.times.dtype, "tz", None), panel_forecast(result)
-        ids, index = long.pop(ID), pandas.DatetimeIndex(long.pop(TIME))
-        if zone is not None:
-            local = self.in_local_time()
-            index = index.tz_localize(zone, ambiguous=True, nonexistent="shift_forward") if local else index.tz_localize("UTC").tz_convert(zone)
+        long = panel_forecast(result)
+        ids, times = long.pop(ID), self.styled(long.pop(TIME))
         known = self.ids.reindex(ids)
         for place, name in enumerate(self.ids.columns):
             given = known[name].array if known[name].notna().all() else ids.to_numpy()
             long.insert(place, name, given)
-        long.insert(len(self.ids.columns), TIME if self.style.name is None else self.style.name, self.style.back(index))
+        name = "row" if self.times is None else TIME if self.style.name is None else self.style.name
+        long.insert(len(self.ids.columns), name, times)
         return self.kind.back(long if self.indexed is None else with_levels(long, self))
+
+    def styled(self, times: Any) -> Any:
+        """Times of a forecast, in the time zone and the style of the frame; row numbers without times."""
+        if self.times is None:
+            return times.to_numpy()
+        import pandas
+
+        zone, index = getattr(self.times.dtype, "tz", None), pandas.DatetimeIndex(times)
+        if zone is not None:
+            local = self.in_local_time()
+            index = index.tz_localize(zone, ambiguous=True, nonexistent="shift_forward") if local else index.tz_localize("UTC").tz_convert(zone)
+        return self.style.back(index)
+
+    def past(self, key: str, variable: str, rows: int) -> Past | None:
+        """The last rows of a variable of the series with this id in the file; None for an unknown id."""
+        chosen = (self.keys == key).to_numpy()
+        mine = self.values[chosen].reset_index(drop=True)
+        if self.times is not None:
+            mine = mine.set_axis(self.times[chosen].to_numpy(), axis=0).sort_index()
+        return Past(mine.index[-rows:], mine[variable].to_numpy()[-rows:]) if len(mine) > 0 else None
+
+    def followed_by(self, other: "PanelTable") -> "tuple[PanelTable, int]":
+        """The table with the rows of `other` after its own, and their number, which all series share. DataError for other ids,
+        and for rows before the last of a series."""
+        import pandas
+
+        if self.times is None or other.times is None:
+            raise UsageError("fit: the validation rows of a panel need times")
+        first, second = (pandas.DataFrame({"key": keys.to_numpy(), "time": times.to_numpy()}) for keys, times in
+                         ((self.keys, self.times), (other.keys, other.times)))  # fmt: skip
+        ends, begins = first.groupby("key").time.max(), second.groupby("key").time.min()
+        for key in sorted(set(ends.index) ^ set(begins.index)):
+            raise DataError(f"validation: its series must be those of the data; '{key}' is in one of them only")
+        for key in begins.index[begins <= ends[begins.index]]:
+            raise DataError(f"validation: its rows must come after those of the data, but series '{key}' ends at {ends[key]}, got {begins[key]}")
+        counts = second.groupby("key").size()
+        if counts.nunique() > 1:
+            raise DataError(f"validation: all series of a panel need as many rows; '{counts.idxmin()}' has {counts.min()}, '{counts.idxmax()}' {counts.max()}")
+        parts = {name: pandas.concat([getattr(self, name), getattr(other, name)], ignore_index=True) for name in ("keys", "times", "values")}
+        return dataclasses.replace(self, **parts), int(counts.iloc[0])
 
     def future(self, data: Any, covariates: Sequence[str], columns: Columns) -> "PanelTable":
         """The columns `covariates` of a frame of the rows to forecast. DataError for a missing column."""
@@ -86,8 +127,16 @@ class PanelTable:
         """Whether the file has the times of the zone's clock."""
         import pandas
 
+        assert self.times is not None
         distinct = pandas.DatetimeIndex(self.times.unique())
         return bool((written_times(distinct) == distinct.tz_localize(None)).all())
+
+
+def series_times(series: dict[str, Any]) -> Any:
+    """Times of a series of the program's `predict --json`: datetimes, or row numbers."""
+    import pandas
+
+    return pandas.to_datetime(pandas.Index(series["dates"])) if "dates" in series else pandas.Index([int(row) for row in series["rows"]])
 
 
 def panel_forecast(result: dict[str, Any]) -> "pandas.DataFrame":
@@ -105,14 +154,19 @@ def panel_forecast(result: dict[str, Any]) -> "pandas.DataFrame":
         for name, values in part.items():
             columns.setdefault(name, []).extend(values)
     long = pandas.DataFrame(columns)
-    if "dates" in result["series"][0]:
-        long[TIME] = pandas.to_datetime(long[TIME])
+    long[TIME] = pandas.to_datetime(long[TIME]) if "dates" in result["series"][0] else long[TIME].astype("int64")
     return long
 
 
+def is_panel(frame: "pandas.DataFrame", ids: list[str], time: "Hashable") -> bool:
+    """Whether the series of a long frame are too many or too uneven for one tensor."""
+    rows = frame.groupby(ids, observed=True, sort=False).size()
+    return len(rows) > MAX_TENSOR_SERIES or bool(rows.min() < SHARED_TIMES * frame[time].nunique())
+
+
 def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), statics: Sequence[str] = ()) -> PanelTable | None:
-    """The rows of a long frame that is a panel: data.panel is yes, or auto and there are more than 500 ids or static covariates. None
-    for other frames: those of fewer ids are one tensor, with missing values where a series has no row."""
+    """The rows of a long frame that is a panel: data.panel is yes, or auto and there are more than 500 ids, static covariates, or a
+    series with fewer than 90 % of the times. None for other frames, which are one tensor."""
     if columns.panel == "no":
         return None
     require_pandas()
@@ -123,8 +177,9 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
     names = ids_of(frame, columns)
     if names is None or names == ("none",) or not set(names) <= set(frame.columns):
         return None
-    ids = list(names)
-    if columns.panel != "yes" and not statics and frame[ids].drop_duplicates().shape[0] <= MAX_TENSOR_SERIES:
+    ids, chosen = list(names), columns.panel == "yes" or bool(statics)
+    time = time_column(frame, columns.time, set(ids))
+    if not chosen and (time is None or not is_panel(frame, ids, time)):
         return None
     for name in ids:
         if frame[name].isna().any():
@@ -133,24 +188,25 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
     found = frame[ids].set_axis(keys.to_numpy(), axis=0)[~keys.duplicated().to_numpy()]
     if len(frame[ids].drop_duplicates()) > len(found):
         raise DataError(f"frame: different ids of '{', '.join(ids)}' are written alike: make them of one type")
-    time = time_column(frame, columns.time, set(ids))
-    if time is None:
-        raise DataError(f"frame: a panel (with '{ids[0]}') needs the column 'ds' of times, got {', '.join(map(str, frame.columns))}")
-    times, style = given_times(frame, time, columns)
-    if not pandas.api.types.is_datetime64_any_dtype(times):
-        if columns.panel != "yes":
-            return None
-        raise UsageError(f"frame: the times of a panel must be dates, '{time}' holds row numbers: give dates, or settings={{'data.panel': 'no'}} for one tensor")
-    if times.isna().any():
-        raise DataError(f"frame: column '{time}' has no time in row {first(times.isna())}")
-    twice = pandas.DataFrame({"key": keys.to_numpy(), "time": times.to_numpy()}).duplicated()
-    if twice.any():
-        raise DataError(f"frame: series '{keys.iloc[first(twice)]}' has two rows at {times.iloc[first(twice)]}")
+    times, style = None, TimeStyle(None)
+    if time is None and not pandas.api.types.is_integer_dtype(frame.index):
+        raise DataError("frame: the times of a panel must be in a column, not in the index: reset_index() makes it one")
+    if time is not None:
+        times, style = given_times(frame, time, columns)
+        if not pandas.api.types.is_datetime64_any_dtype(times):
+            if not chosen:
+                return None
+            raise UsageError(f"frame: the times of a panel must be dates, '{time}' holds row numbers: give dates, or settings={{'data.panel': 'no'}} for one tensor")
+        if times.isna().any():
+            raise DataError(f"frame: column '{time}' has no time in row {first(times.isna())}")
+        twice = pandas.DataFrame({"key": keys.to_numpy(), "time": times.to_numpy()}).duplicated()
+        if twice.any():
+            raise DataError(f"frame: series '{keys.iloc[first(twice)]}' has two rows at {times.iloc[first(twice)]}")
     named = frame.rename(columns=str)
     for name in statics:
         if name not in named.columns:
             raise DataError(f"frame: there is no column '{name}' of static covariates (there are {', '.join(named.columns)})")
-    variables = wanted_columns(named, [*map(str, ids), str(time), *statics], columns, covariates)
+    variables = wanted_columns(named, [*map(str, ids), *([] if time is None else [str(time)]), *statics], columns, covariates)
     require_distinct_outputs(variables)
     values = pandas.concat([require_numbers(named, variables), named[list(statics)]], axis=1)
     return PanelTable(keys, times, values, style, found, columns.freq, indexed, kind)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class Past:
-    """The last rows before a forecast: values [T, S], NaN if missing, series in the forecast's order."""
+    """The last rows before a forecast: values [T] or [T, S], NaN if missing, series in the forecast's order."""
 
     times: Any
     values: Array
@@ -29,29 +29,38 @@ def figure_class() -> "type[matplotlib.figure.Figure]":
     return made
 
 
-def forecast_figure(result: dict[str, Any], times: Any, past: Past | None, wanted: Sequence[str] | None) -> "matplotlib.figure.Figure":
-    """Figure of the program's `predict --json`, whose rows have these `times`: axes for each of the `wanted` series (None: the
-    first four), with the rows before it and a band between each pair of quantiles. UsageError for an unknown series."""
-    kind = figure_class()
-    every = [series["name"] for series in result["series"]]
-    names = every[:4] if wanted is None else list(wanted)
-    for name in names:
+@dataclasses.dataclass
+class Line:
+    """A forecast to draw: its times, its values and quantiles in the form of the program's `predict --json`, and the rows before."""
+
+    name: str
+    times: Any
+    series: dict[str, Any]
+    past: Past | None
+
+
+def chosen_series(every: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
+    """Places of the `wanted` series (None: the first four). UsageError for an unknown one."""
+    for name in wanted or ():
         if name not in every:
             raise UsageError(f"plot: there is no series '{name}' (there are {', '.join(every[:20])}{' …' if len(every) > 20 else ''})")
-    figure = kind(figsize=(8, 2.6 * len(names)), layout="constrained")
-    grid = figure.subplots(len(names), 1, sharex=True, squeeze=False)
-    for axes, name in zip(grid[:, 0], names, strict=True):
-        index = every.index(name)
-        series = result["series"][index]
-        if past is not None:
-            axes.plot(past.times, past.values[:, index], color="0.35", label="past")
-        (line,) = axes.plot(times, series["forecast"], label="forecast")
-        levels = sorted(series["quantiles"], key=float)
+    return list(range(min(4, len(every)))) if wanted is None else [every.index(name) for name in wanted]
+
+
+def forecast_figure(lines: Sequence[Line], *, shared_times: bool = True) -> "matplotlib.figure.Figure":
+    """Figure of forecasts: axes for each, with the rows before it and a band between each pair of quantiles."""
+    figure = figure_class()(figsize=(8, 2.6 * len(lines)), layout="constrained")
+    grid = figure.subplots(len(lines), 1, sharex=shared_times, squeeze=False)
+    for axes, one in zip(grid[:, 0], lines, strict=True):
+        if one.past is not None:
+            axes.plot(one.past.times, one.past.values, color="0.35", label="past")
+        (line,) = axes.plot(one.times, one.series["forecast"], label="forecast")
+        quantiles = one.series["quantiles"]
+        levels = sorted(quantiles, key=float)
         for low, high in zip(levels, reversed(levels), strict=True):
             if float(low) < float(high):
                 coverage = f"{100 * (float(high) - float(low)):.4g} %"
-                axes.fill_between(times, series["quantiles"][low], series["quantiles"][high], color=line.get_color(), alpha=0.2, lw=0,
-                                  label=coverage)  # fmt: skip
-        axes.set_title(name, loc="left")
+                axes.fill_between(one.times, quantiles[low], quantiles[high], color=line.get_color(), alpha=0.2, lw=0, label=coverage)
+        axes.set_title(one.name, loc="left")
         axes.legend(loc="upper left", frameon=False)
     return figure

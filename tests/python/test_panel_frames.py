@@ -95,7 +95,70 @@ def test_frames_of_one_clock_stay_tensors_and_many_ids_are_a_panel(tmp_path):
         assert json.loads((tmp_path / panel / "data.json").read_text()).get("panel") == expected
 
 
+def test_uneven_frames_are_a_panel(tmp_path):
+    days, y = pandas.date_range("2020-01-01", periods=40), np.arange(40.0)
+    for shortest, panel in ((36, False), (35, True)):  # 90 % of the dates
+        frame = pandas.DataFrame({"unique_id": ["a"] * 40 + ["b"] * shortest, "ds": [*days, *days[:shortest]], "y": [*y, *y[:shortest]]})
+        run = tmp_path / str(shortest)
+        forecast = modewise.Forecaster("repeat", horizon=2, run=run, settings={"output.report": False}, verbosity=-1).fit(frame).predict()
+        assert ("panel" in json.loads((run / "data.json").read_text())) == panel
+        last = days[shortest - 1] if panel else days[-1]  # a panel's series is forecast from its own end
+        assert forecast.ds[forecast.unique_id == "b"].tolist() == [last + pandas.Timedelta(days=1), last + pandas.Timedelta(days=2)]
+
+
+def test_frames_without_times_are_in_the_order_of_their_rows(tmp_path):
+    frame = made(count=5)
+    mixed = pandas.concat([mine.assign(row=range(len(mine))) for _, mine in frame.groupby("unique_id")]).sort_values("row", kind="stable")
+    forecast = fitted(mixed[["unique_id", "y"]], tmp_path / "bare").predict()
+    dated = fitted(frame, tmp_path / "dated", settings={"model.period": 24}).predict().sort_values("unique_id", kind="stable")
+    assert forecast.columns[:3].tolist() == ["unique_id", "row", "y"]
+    for name, mine in forecast.groupby("unique_id"):
+        rows = (frame.unique_id == name).sum()
+        assert mine.row.tolist() == [*range(rows, rows + H)]
+        assert mine.y.to_numpy() == pytest.approx(dated.y[dated.unique_id == name].to_numpy(), rel=1e-6)
+
+
+def test_validation_rows_of_a_panel(tmp_path):
+    frame = made(count=5)
+    last = frame.groupby("unique_id").ds.rank(ascending=False) <= 2 * H
+    forecaster = modewise.Forecaster("repeat", horizon=H, settings=PANEL, run=tmp_path / "run", verbosity=-1).fit(frame[~last], validation=frame[last])
+    found = forecaster.evaluate()
+    assert found["split"] == "validation" and found["windows"] == 10  # two horizons of five series
+    errors = []
+    for _, mine in frame.groupby("unique_id"):
+        y = mine.y.to_numpy()
+        for origin in (len(y) - 2 * H, len(y) - H):
+            lag = 12 if origin > 12 else 1
+            errors.append(np.mean(np.abs(y[origin : origin + H] - y[origin - 1])) / np.mean(np.abs(y[lag:origin] - y[: origin - lag])))
+    assert found["mase"] == pytest.approx(np.mean(errors), rel=1e-6)
+    whole = modewise.Forecaster("repeat", horizon=H, settings=PANEL, run=tmp_path / "whole", verbosity=-1).fit(frame).predict()
+    assert forecaster.predict().y.tolist() == whole.y.tolist()  # after the validation rows
+    for change, kind, words in ((lambda rows: rows[rows.unique_id != 98], DataError, "'98' is in one of them only"),
+                                (lambda rows: rows.iloc[1:], DataError, "'100' has 7, '96' 8|'100' has 7, '97' 8|'100' has 7, '98' 8|'100' has 7, '99' 8"),
+                                (lambda rows: frame[frame.groupby("unique_id").cumcount() < H], DataError, "series '100' ends at"),
+                                (lambda rows: rows[rows.groupby("unique_id").cumcount() < H - 1], UsageError, "3 rows for each series, which must be whole horizons of 4")):  # fmt: skip
+        with pytest.raises(kind, match=words):
+            modewise.Forecaster("repeat", horizon=H, settings=PANEL, verbosity=-1).fit(frame[~last], validation=change(frame[last]))
+
+
+def test_plots_of_a_panel_have_a_time_axis_for_each_series(tmp_path):
+    pytest.importorskip("matplotlib")
+    frame = made(count=6)
+    forecaster = fitted(frame, tmp_path, "dlinear", epochs=1)
+    said, figure = forecaster.predict(), forecaster.plot(series=["98", "100"], past=7)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["98", "100"] and len(forecaster.plot().axes) == 4
+    for axes, name in zip(figure.axes, (98, 100)):
+        past, forecast = axes.lines
+        mine = frame[frame.unique_id == name]
+        assert list(past.get_xdata()) == list(mine.ds[-7:].to_numpy()) and past.get_ydata().tolist() == mine.y[-7:].tolist()
+        assert list(forecast.get_xdata()) == list(said.ds[said.unique_id == name]) and forecast.get_ydata().tolist() == said.y[said.unique_id == name].tolist()
+    with pytest.raises(UsageError, match="there is no series '7' "):
+        forecaster.plot(series=["7"])
+    assert len(modewise.Forecaster.from_run(tmp_path / "run").plot().axes[0].lines) == 1  # what came before is not known
+
+
 @pytest.mark.parametrize("edit, kind, words", [
+    (lambda frame: frame.set_index("ds"), DataError, "must be in a column, not in the index"),
     (lambda frame: frame.assign(ds=range(len(frame))), UsageError, "the times of a panel must be dates"),
     (lambda frame: pandas.concat([frame, frame.iloc[[0]]]), DataError, "series '100' has two rows at 2000-01-01"),
     (lambda frame: frame.assign(unique_id=["12" if i % 2 else 12 for i in range(len(frame))]), DataError, "written alike"),

@@ -106,6 +106,19 @@ def test_a_global_model_is_better_than_the_last_value_and_keeps_levels(tmp_path)
             assert (abs(values - y.mean()) < 4 * y.std()).all()
 
 
+def test_the_training_loss_is_in_units_of_mase(tmp_path):
+    rng = np.random.default_rng(4)
+    series = {f"{i}": ("2000-01-01", 10.0**i * (20 + np.cumsum(rng.normal(size=60)))) for i in range(6)}
+    table = panel(tmp_path / "p.csv", series)
+    rows, last = 60 - 2 * H, 60 - 3 * H  # of training; a lookback of twice `last` leaves one origin for the windows
+    # The last layer is zero and stays so: the forecast is the last value before the origin, which centres the window.
+    train(table, tmp_path / "run", "--model", "hot", "--lookback", 2 * last, "--epochs", 1, "--lr", 0, "--batch-size", 64, "--no-test",
+          "--set", "model.head.zero_start=true")  # fmt: skip
+    first = json.loads((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()[0])
+    errors = [mase(y[:rows], y[last:rows], np.full(H, y[last - 1]), 12) for _, y in series.values()]
+    assert first["train_loss"] == pytest.approx(np.mean(errors), rel=1e-5)
+
+
 def test_series_that_end_early_continue_from_their_own_end(tmp_path):
     ended = np.full(40, 7.0) + np.arange(40)
     series = {"old": ("2000-01-01", ended), "new": ("2010-01-01", 100 + np.arange(80) % 12), "point": ("2016-01-01", np.array([3.0]))}
@@ -166,6 +179,8 @@ def test_auto_reads_many_or_uneven_series_as_a_panel(tmp_path):
     (["a,2000-01-01,1", "a,2000-01-01,2", "a,2000-02-01,2", "b,2000-01-01,1"], ["p.csv:3", "series 'a' has a second row"]),
     (["a,2000-01-01,1", "a,2000-02-01,2", "a,,2", "b,2000-01-01,1"], ["p.csv:4", "expected a date"]),
     (["a,2000-01-01,1", "b,2000-01-01,1"], ["each of the 2 rows is its own series"]),
+    ([f"s{d},2000-01-{d:02d},1" for d in range(1, 25)], ["several rows for an id"]),
+    ([f"{name},2000-01-{d:02d},{'' if name == 'b' else d}" for name in "abc" for d in range(1, 25)], ["1 of 3 series has no value: 'b'; leave out their rows"]),
     ([f"a,2000-01-{d:02d},1" for d in range(1, 25)] + ["b,2000-01-01T06:00:00,1", "b,2000-01-01T18:00:00,1"], ["expected dates at a constant step"]),
 ])
 def test_bad_panels(rows, words, tmp_path):

@@ -360,8 +360,10 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
   std::optional<TableIds> ids =
       config.id.empty() ? found_ids(table, time, config) : ids_of(table, asked_for(table, config));
   if (!ids) return ids;
-  require(!time.columns.empty(), ErrorKind::data,
-          "{}: data.id needs rows with dates, but no column holds dates", table.source);
+  require(!time.columns.empty() || config.panel == "yes", ErrorKind::data,
+          "{}: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows of "
+          "each series in their order",
+          table.source);
   require(config.follows || static_cast<int64_t>(ids->labels.size()) < table.rows, ErrorKind::data,
           "{}: {} is its own series with {} as series id; data.id = none reads one series", table.source,
           table.rows == 1 ? "its row" : fmt::format("each of the {} rows", table.rows),

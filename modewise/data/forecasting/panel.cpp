@@ -58,6 +58,12 @@ RowsOfSeries group(const SeriesTable& table) {
   return grouped;
 }
 
+/// "'a', 'b' …": the first five names.
+std::string first_names(const std::vector<std::string>& names) {
+  const std::span<const std::string> shown(names.data(), std::min<size_t>(names.size(), 5));
+  return fmt::format("'{}'{}", fmt::join(shown, "', '"), names.size() > shown.size() ? " …" : "");
+}
+
 /// Puts the rows of each series on the clock: offsets, starts; returns the panel's row of each row of
 /// `grouped`.
 std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsOfSeries& grouped,
@@ -101,18 +107,30 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsO
     panel.offsets.push_back(panel.offsets.back() + last + 1);
   }
   if (!sparse_series.empty()) {
-    const size_t count = sparse_series.size(), shown = std::min<size_t>(count, 5);
-    sparse_series.resize(shown);
     fail(ErrorKind::data,
-         "{}: more than half of the rows of {} of {} series would be missing at the time step of {}: '{}'{}; "
+         "{}: more than half of the rows of {} of {} series would be missing at the time step of {}: {}; "
          "the series of a panel have one time step: part the table",
-         panel.source, count, series, panel.clock.frequency_text(), fmt::join(sparse_series, "', '"),
-         count > shown ? " …" : "");
+         panel.source, sparse_series.size(), series, panel.clock.frequency_text(),
+         first_names(sparse_series));
   }
   if (filled > 0)
     panel.notes.push_back(fmt::format("{} within the series {} filled as missing",
                                       counted(filled, "missing row"), is_or_are(filled)));
   return places;
+}
+
+/// Data error if a series has no value.
+void require_values(const Panel& panel) {
+  const bool* seen = panel.observed.const_data_ptr<bool>();
+  const int64_t width = panel.variables();
+  std::vector<std::string> empty;
+  for (int64_t s = 0; s < panel.series(); ++s) {
+    const bool* first = seen + panel.offsets[static_cast<size_t>(s)] * width;
+    if (std::find(first, first + panel.rows(s) * width, true) == first + panel.rows(s) * width)
+      empty.push_back(panel.name(s));
+  }
+  require(empty.empty(), ErrorKind::data, "{}: {} of {} series {} no value: {}; leave out their rows",
+          panel.source, empty.size(), panel.series(), empty.size() == 1 ? "has" : "have", first_names(empty));
 }
 
 double distinct_dates(std::vector<int64_t> dates) {
@@ -171,7 +189,8 @@ Panel load_panel(const ForecastDataConfig& asked) {
   std::optional<SeriesTable> table =
       std::filesystem::is_directory(config.path) ? read_panel_folder(config) : read_long_table(config);
   require(table.has_value(), ErrorKind::data,
-          "{}: expected a long table with a column of series ids, such as unique_id: data.id names it",
+          "{}: expected a long table with a column of series ids, such as unique_id, and several rows for an "
+          "id: data.id names the column",
           config.path);
   Panel panel;
   panel.source = table->table.source;
@@ -207,7 +226,10 @@ Panel load_panel(const ForecastDataConfig& asked) {
     }
     column.numbers = {};  // freed early: files may be large
   }
-  if (cells < observed.numel()) panel.observed = observed;
+  if (cells < observed.numel()) {
+    panel.observed = observed;
+    require_values(panel);
+  }
   panel.statics = std::move(table->statics);
   take_known(panel, config);
   return panel;

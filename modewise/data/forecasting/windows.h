@@ -56,6 +56,7 @@ struct WindowBatch {
   at::Tensor future_observed;
   at::Tensor first_step;  // [B] int64, row of past[…, 0]
   at::Tensor known;       // [B, N_1…N_i, K, L + H] float32 scaled, future covariates; undefined: none
+  at::Tensor weight;      // [B, N_1…N_j, 1], factor of the errors in the training loss; undefined: 1
 };
 
 /// The scaled series with time last, so that gathering a window of one series copies L contiguous floats.

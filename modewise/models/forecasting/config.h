@@ -17,7 +17,7 @@ struct ForecastShape;
 
 /// Window normalization before the model and denormalization of its forecast (RevIN and variants).
 struct WindowConfig {
-  std::string centre = "mean";          // mean | last | none: over observed cells
+  std::string centre = "auto";          // auto | mean | last | none: over observed cells
   std::string scale = "std";            // std | none
   bool affine = false;                  // learned weight and bias per series (RevIN)
   int64_t cycle = 0;                    // length of CycleNet's residual cycle; 0: none

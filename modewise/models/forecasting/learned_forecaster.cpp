@@ -13,9 +13,9 @@ namespace {
 
 nn::WindowNormalizationOptions options_of(const WindowConfig& config) {
   nn::WindowNormalizationOptions out;
-  out.centre = config.centre == "mean"   ? nn::Centre::mean
-               : config.centre == "last" ? nn::Centre::last
-                                         : nn::Centre::none;
+  out.centre = config.centre == "last"   ? nn::Centre::last
+               : config.centre == "none" ? nn::Centre::none
+                                         : nn::Centre::mean;
   out.scale = config.scale == "std";
   out.affine = config.affine;
   out.cycle = config.cycle;

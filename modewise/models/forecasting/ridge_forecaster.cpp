@@ -114,7 +114,7 @@ at::Tensor squared_errors(const WindowSums& sums, const RidgeMap& map) {
 RidgeForecaster::RidgeForecaster(const ForecasterConfig& config, const ForecastShape& shape,
                                  nn::Initializer& /*init*/)
     : Forecaster(shape),
-      centre_(config.window.centre),
+      centre_(config.window.centre == "auto" ? "last" : config.window.centre),
       individual_(config.individual),
       penalty_(config.own.of<RidgeConfig>().penalty),
       window_(register_module(

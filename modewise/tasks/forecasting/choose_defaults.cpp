@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kHour = 3600, kDay = 24 * kHour;
 constexpr int64_t kUsual = ForecastOptions::kUsualRows;
-constexpr int64_t kSteps = 1500;                                            // minimum optimizer steps
+constexpr int64_t kSteps = 1500, kPanelSteps = 3000;                        // minimum optimizer steps
 constexpr int64_t kSeasons = 10, kFewSeasons = 3, kMaxSeasonalRows = 2000;  // of a lookback
 constexpr int64_t kFewEpochs = 10, kMaxEpochs = 300, kPatience = 3;
 
@@ -106,6 +106,11 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) 
       chosen.push_back(fmt::format("model.patch.length = {}, .stride = {}", patch.length, patch.stride));
     }
   }
+  std::string& centre = config.model.window.centre;
+  if (centre == "auto" && row != nullptr && row->has_option("window.centre")) {
+    centre = sizes.panel ? "last" : "mean";
+    if (sizes.panel) chosen.push_back("model.window.centre = last");
+  }
   if (seasonal && period == 0) {
     period = season <= forecast.lookback ? season : 1;
     chosen.push_back(fmt::format("model.period = {}", period));
@@ -113,9 +118,10 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) 
   if (config.train.epochs < 0) {
     const int64_t windows = sizes.training_windows(config);
     const int64_t steps = std::max<int64_t>(windows / (config.train.batch_size * config.train.accumulate), 1);
-    config.train.epochs = std::clamp((kSteps + steps - 1) / steps, kFewEpochs, kMaxEpochs);
+    const int64_t wanted = sizes.panel ? kPanelSteps : kSteps;
+    config.train.epochs = std::clamp((wanted + steps - 1) / steps, kFewEpochs, kMaxEpochs);
     if (config.train.patience == kPatience)
-      config.train.patience = std::max(kPatience, config.train.epochs / 10);
+      config.train.patience = std::max(kPatience, config.train.epochs / (sizes.panel ? 4 : 10));
     chosen.push_back(fmt::format("train.epochs = {}", config.train.epochs));
   }
   if (chosen.empty()) return "";

@@ -35,6 +35,7 @@ struct ForecastSizes {
   std::function<int64_t()> season;  // season_of the data
   std::function<int64_t(const ForecastConfig&)>
       training_windows;  // of an epoch, for its lookback and horizon
+  bool panel = false;    // its epochs have one window for each series
 };
 std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes);
 

@@ -1,5 +1,7 @@
 #include "modewise/tasks/forecasting/panel_run.h"
 
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
@@ -36,6 +38,23 @@ using report::Cell;
 
 constexpr size_t kShownSeries = 5;  // best, median and worst series of an evaluation
 
+/// Factors [S, V] from scaled errors to those of MASE within the first `rows` of each series, so that the
+/// loss is the mean of what selects the model; at most 10, and 1 where MASE is undefined.
+std::vector<float> error_weights(const PanelForecaster& by, std::span<const int64_t> rows, int64_t season) {
+  constexpr double kMaxWeight = 10;
+  const int64_t width = by.panel->variables();
+  std::vector<float> weights(by.scaler.stddev.size(), 1);
+  at::parallel_for(0, by.panel->series(), 256, [&](int64_t begin, int64_t end) {
+    for (int64_t s = begin; s < end; ++s)
+      for (int64_t v = 0; v < width; ++v) {
+        const auto at = static_cast<size_t>(s * width + v);
+        const double naive = by.naive_errors({s, rows[static_cast<size_t>(s)]}, v, season).seasonal;
+        if (naive > 0) weights[at] = static_cast<float>(std::min(by.scaler.stddev[at] / naive, kMaxWeight));
+      }
+  });
+  return weights;
+}
+
 /// Training windows drawn from each series, and validation by mean MASE.
 class PanelTask final : public WindowTask {
  public:
@@ -44,7 +63,8 @@ class PanelTask final : public WindowTask {
         run_(run),
         season_(season_of(run.config, run.panel)),
         forecaster_(run.forecaster()),
-        training_ends_(run.splits.train_rows) {}
+        training_ends_(run.splits.train_rows),
+        weights_(error_weights(forecaster_, training_ends_, season_)) {}
 
   int64_t training_samples() const override { return std::ssize(run_.splits.train); }
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override {
@@ -59,8 +79,14 @@ class PanelTask final : public WindowTask {
                                         static_cast<uint64_t>(batch), static_cast<uint64_t>(window.series));
       windows.push_back(window);
     }
-    return batch_of(
-        data::gather_panel(run_.panel, forecaster_.scaler, config_.window(), windows, training_ends_));
+    data::WindowBatch gathered =
+        data::gather_panel(run_.panel, forecaster_.scaler, config_.window(), windows, training_ends_);
+    const int64_t width = run_.panel.variables();
+    gathered.weight = at::empty({std::ssize(windows), width, 1}, at::kFloat);
+    for (size_t i = 0; i < windows.size(); ++i)
+      std::copy_n(weights_.begin() + windows[i].series * width, width,
+                  gathered.weight.mutable_data_ptr<float>() + static_cast<int64_t>(i) * width);
+    return batch_of(std::move(gathered));
   }
 
   at::Tensor sums(const train::Share& share) override {
@@ -96,6 +122,7 @@ class PanelTask final : public WindowTask {
   int64_t season_;
   PanelForecaster forecaster_;
   std::vector<int64_t> training_ends_;
+  std::vector<float> weights_;
 };
 
 /// Removes the rows from `rows` of each series on.
@@ -221,9 +248,10 @@ void PanelRun::load(const DataRequest& request) {
       patch.stride = std::max<int64_t>(patch.length / 2, 1);
     }
     splits = splits_of(config, panel);
-    chosen_ = choose_defaults(config, {panel.clock, panel_text(panel), training_rows,
-                                       config.forecast.longest(), [&] { return season_of(config, panel); },
-                                       [&](const ForecastConfig&) { return std::ssize(splits.train); }});
+    chosen_ =
+        choose_defaults(config, {panel.clock, panel_text(panel), training_rows, config.forecast.longest(),
+                                 [&] { return season_of(config, panel); },
+                                 [&](const ForecastConfig&) { return std::ssize(splits.train); }, true});
     variables_ = panel.layout.values;
     step_ = panel.clock.step;
     months_ = panel.clock.months;

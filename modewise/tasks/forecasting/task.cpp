@@ -112,14 +112,23 @@ std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> sample
 
 at::Tensor WindowTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::WindowBatch& windows = static_cast<const ForecastBatch&>(batch).windows;
-  const at::Device device = nn::device_of(model_);
-  return forecast_loss(forecast(windows, seed, step), nn::placed(windows.future, device),
-                       nn::placed(windows.future_observed, device), config_.forecast);
+  const auto [forecast, future] = forecast_and_future(windows, seed, step);
+  return forecast_loss(forecast, future, nn::placed(windows.future_observed, nn::device_of(model_)),
+                       config_.forecast);
 }
 
-at::Tensor WindowTask::forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step) {
+std::pair<at::Tensor, at::Tensor> WindowTask::forecast_and_future(const data::WindowBatch& windows,
+                                                                  uint64_t seed, uint64_t step) {
+  const at::Device device = nn::device_of(model_);
   models::set_dropout_step(model_, seed, step);
-  return model_.forward(model_input(windows).to(nn::device_of(model_)));
+  at::Tensor forecast = model_.forward(model_input(windows).to(device)),
+             future = nn::placed(windows.future, device);
+  if (windows.weight.defined()) {
+    const at::Tensor weight = nn::placed(windows.weight, device);
+    forecast = forecast.mul(config_.forecast.probabilistic() ? weight.unsqueeze(-1) : weight);
+    future = future.mul(weight);
+  }
+  return {forecast, future};
 }
 
 std::vector<double> WindowTask::loss_counts(const train::Batch& batch) const {
@@ -136,9 +145,9 @@ std::vector<double> WindowTask::loss_counts(const train::Batch& batch) const {
 at::Tensor WindowTask::loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
                                   std::span<const double> all) {
   const data::WindowBatch& windows = static_cast<const ForecastBatch&>(part).windows;
-  const at::Device device = nn::device_of(model_);
-  return mean_loss(forecast(windows, seed, step), nn::placed(windows.future, device),
-                   nn::placed(windows.future_observed, device), config_.forecast,
+  const auto [forecast, future] = forecast_and_future(windows, seed, step);
+  return mean_loss(forecast, future, nn::placed(windows.future_observed, nn::device_of(model_)),
+                   config_.forecast,
                    [&](const at::Tensor& sum, size_t i) { return sum.div(std::max(all[i], 1.0)); });
 }
 

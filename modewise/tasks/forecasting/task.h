@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <utility>
 
 #include "modewise/metrics/forecast_errors.h"
 #include "modewise/models/forecasting/forecaster.h"
@@ -44,7 +45,9 @@ class WindowTask : public train::ModuleTask {
   models::Forecaster& model_;
 
  private:
-  at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
+  /// Forecasts and targets of windows, times their weight.
+  std::pair<at::Tensor, at::Tensor> forecast_and_future(const data::WindowBatch& windows, uint64_t seed,
+                                                        uint64_t step);
 };
 
 class ForecastTask final : public WindowTask {

@@ -148,8 +148,10 @@ TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
   EXPECT_EQ(refused(ErrorKind::config, text, config),
             "data.id: f.csv has no column 'stor' (did you mean 'store'?)");
   config.id = {"date"};
-  EXPECT_EQ(refused(ErrorKind::data, text, config),
-            "f.csv: data.id needs rows with dates, but no column holds dates");
+  EXPECT_EQ(
+      refused(ErrorKind::data, text, config),
+      "f.csv: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows "
+      "of each series in their order");
 }
 
 TEST_F(LongTable, ANumberOfTheRowIsNoSeries) {
@@ -210,8 +212,10 @@ TEST_F(LongTable, SaysWhatIsWrong) {
   config.id = {"unique_id"};
   EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-01,1\n,2020-01-01,2\nA,2020-01-02,1\n", config),
             "f.csv:3: column 'unique_id' must name a series, the cell is empty");
-  EXPECT_EQ(refused(ErrorKind::data, "unique_id,y\nA,1\nB,2\nA,3\n", config),
-            "f.csv: data.id needs rows with dates, but no column holds dates");
+  EXPECT_EQ(
+      refused(ErrorKind::data, "unique_id,y\nA,1\nB,2\nA,3\n", config),
+      "f.csv: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows "
+      "of each series in their order");
   EXPECT_EQ(
       refused(ErrorKind::data,
               kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-03,3\nA,2020-01-05,3\nA,"

@@ -108,6 +108,34 @@ TEST(Theta, OptimisedFormsAreThoseOfStatsforecast) {
     }
 }
 
+TEST(Theta, ForecastsAsStatsforecastWithItsParameters) {
+  const auto vectors = read_vectors("theta_statsforecast.json");
+  int series = 0, seasonal = 0;
+  for (const auto& one : vectors["series"]) {
+    const std::vector<double> y = numbers(one["y"]);
+    ++series, seasonal += one["seasonal"].get<bool>() ? 1 : 0;
+    ASSERT_EQ(is_seasonal(y, one["period"]), one["seasonal"].get<bool>()) << series;
+    const Season season = one["seasonal"].get<bool>() ? season_of_history(y, one["period"]) : Season();
+    EXPECT_EQ(season.multiplicative, one["multiplicative"].get<bool>()) << series;
+    std::vector<double> adjusted(y);
+    for (size_t t = 0; t < y.size(); ++t) adjusted[t] = season.take_off(y[t], static_cast<int64_t>(t));
+    for (const auto& form : one["forms"]) {
+      const ThetaForm kind = form["form"] == "DOTM" ? ThetaForm::dynamic : ThetaForm::optimised;
+      const std::vector<double> wanted = numbers(form["forecast"]);
+      const Theta theta{kind, form["alpha"], form["level"], form["weight"], 0};
+      std::vector<double> mean = forecast_theta(theta, adjusted, std::ssize(wanted)).mean;
+      for (size_t step = 0; step < mean.size(); ++step)
+        mean[step] = season.put_back(mean[step], static_cast<int64_t>(y.size() + step));
+      expect_near(mean, wanted, 1e-6, form["form"].get<std::string>());
+      // Its Nelder-Mead search stops early: least squares for the same α are at most as large.
+      const double fitted = fit_theta(kind, adjusted).squares;
+      EXPECT_LE(fitted, theta_with(kind, adjusted, form["alpha"]).squares * (1 + 1e-9));
+    }
+  }
+  EXPECT_EQ(series, 24);
+  EXPECT_GE(seasonal, 12);
+}
+
 TEST(Theta, StdGrowsAsThatOfSmoothing) {
   const Theta theta{ThetaForm::standard, 0.4, 2, 0.5, 18};
   const std::vector<double> history(9, 2.0);

@@ -1,15 +1,17 @@
-"""Writes theta.json, smoothing.json and smoothing_fits.json: the Theta method and exponential smoothing as statsmodels and
+"""Writes theta.json, theta_statsforecast.json, smoothing.json and smoothing_fits.json: the Theta method and exponential smoothing as statsmodels and
 statsforecast compute them, and plain formulas in NumPy.
 
 Run in this folder, with statsmodels and statsforecast installed: python make_local_vectors.py
 """
 
+import importlib.metadata
 import json
 import pathlib
 import warnings
 
 import numpy as np
 from statsforecast._lib import theta as statsforecast_theta
+from statsforecast.theta import auto_theta, forecast_theta
 from statsmodels.tsa.exponential_smoothing.ets import ETSModel
 from statsmodels.tsa.forecasting.theta import ThetaModel
 from statsmodels.tsa.seasonal import seasonal_decompose
@@ -87,6 +89,22 @@ def theta_vectors():
     write("theta.json", out)
 
 
+def statsforecast_theta_vectors():
+    """24 series as statsforecast forecasts them, with the season and the parameters that it finds."""
+    out = {"package": f"statsforecast {importlib.metadata.version('statsforecast')}", "series": []}
+    for i in range(24):
+        period = (1, 4, 12)[i % 3]
+        y = series(100 + i, 30 + 7 * i, max(period, 2), i // 3 % 3) - (60 if i >= 20 else 0)  # the last have values below 0
+        one = {"y": y.tolist(), "period": period, "forms": []}
+        for form in ("STM", "OTM", "DOTM"):
+            fit = auto_theta(y, m=period, model=form)
+            one["seasonal"], one["multiplicative"] = bool(fit.get("decompose", False)), fit.get("decomposition_type") == "multiplicative"
+            one["forms"].append({"form": form, "alpha": float(fit["par"]["alpha"]), "level": float(fit["par"]["initial_smoothed"]),
+                                 "weight": 1 - 1 / float(fit["par"]["theta"]), "forecast": forecast_theta(fit, 15)["mean"].tolist()})
+        out["series"].append(one)
+    pathlib.Path("theta_statsforecast.json").write_text(json.dumps(out, separators=(",", ":")).replace('},{"y', '},\n{"y') + "\n")
+
+
 # ---- exponential smoothing -----------------------------------------------------------------------------------------
 
 
@@ -149,5 +167,6 @@ def smoothing_fits():
 
 if __name__ == "__main__":
     theta_vectors()
+    statsforecast_theta_vectors()
     smoothing_vectors()
     smoothing_fits()

@@ -142,6 +142,21 @@ TEST(ChooseDefaults, ManyWindowsNeedFewEpochs) {
   choose_defaults(config, series_of(14400, every(kHour)), splits);
   EXPECT_EQ(config.train.epochs, 46);  // ⌈1500 / 33⌉
   EXPECT_EQ(config.train.patience, 4);
+  EXPECT_EQ(config.model.window.centre, "mean");
+}
+
+TEST(ChooseDefaults, APanelHasMoreStepsAndTheLastValueAsCentre) {
+  const ForecastSizes sizes{
+      every(0, 1), "9 series", 60, 12, [] { return 12; }, [](const ForecastConfig&) { return 3200; }, true};
+  ForecastConfig config;
+  config.forecast.horizon = 12;
+  config.forecast.lookback = 36;
+  EXPECT_EQ(choose_defaults(config, sizes),
+            "chosen for 9 series: model.window.centre = last, train.epochs = 30");  // of 100 steps
+  EXPECT_EQ(config.train.patience, 7);
+  config.model.window.centre = "mean";
+  EXPECT_EQ(choose_defaults(config, sizes), "");
+  EXPECT_EQ(config.model.window.centre, "mean");
 }
 
 }  // namespace
