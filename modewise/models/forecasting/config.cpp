@@ -5,11 +5,11 @@
 namespace modewise::models {
 
 void WindowConfig::fields(Fields& f) {
-  f.add(
-      "centre", centre,
-      "value subtracted from a window: mean or last of its observed values, or none; auto: last for panels, "
-      "else mean",
-      {.one_of = {"auto", "mean", "last", "none"}});
+  f.add("centre", centre,
+        "value subtracted from a window: mean or last of its observed values, or none; auto: last for panels "
+        "in "
+        "hot and its variants, else mean",
+        {.one_of = {"auto", "mean", "last", "none"}});
   f.add("scale", scale, "divisor of a window: std (standard deviation) or none", {.one_of = {"std", "none"}});
   f.add("affine", affine, "learned weight and bias per series after the normalization (RevIN)");
   f.add("cycle", cycle,

@@ -108,8 +108,9 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) 
   }
   std::string& centre = config.model.window.centre;
   if (centre == "auto" && row != nullptr && row->has_option("window.centre")) {
-    centre = sizes.panel ? "last" : "mean";
-    if (sizes.panel) chosen.push_back("model.window.centre = last");
+    const bool last = sizes.panel && !row->mechanism.empty();  // lower validation errors of hot
+    centre = last ? "last" : "mean";
+    if (last) chosen.push_back("model.window.centre = last");
   }
   if (seasonal && period == 0) {
     period = season <= forecast.lookback ? season : 1;
