@@ -6,9 +6,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/cos.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/sin.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -125,8 +123,8 @@ TimesBlock::TimesBlock(const ForecasterConfig& config, int64_t steps, nn::Initia
   const at::Tensor frequencies = at::arange(1, steps / 2 + 1, at::kLong),
                    turns = frequencies.unsqueeze(1) * at::arange(steps, at::kLong) % steps;
   const at::Tensor angles = turns.to(at::kDouble) * (2 * std::numbers::pi / static_cast<double>(steps));
-  waves_ =
-      register_module("waves", std::make_shared<nn::Constant>(at::cat({at::cos(angles), at::sin(angles)})));
+  waves_ = register_module("waves", std::make_shared<nn::Constant>(at::cat(
+                                        {ops::elementary(angles, "cos"), ops::elementary(angles, "sin")})));
 }
 
 at::Tensor TimesBlock::amplitudes(const at::Tensor& x) const {
@@ -145,9 +143,16 @@ at::Tensor TimesBlock::forward(const at::Tensor& x) {
   const at::Tensor shares = ops::softmax(all.gather(1, top));
 
   // Images of the same period are convolved together.
-  const at::Tensor chosen = top.is_meta() ? at::zeros(top.sizes(), at::kLong) : top.to(at::kCPU).contiguous();
-  const int64_t* frequencies = chosen.const_data_ptr<int64_t>();
-  const auto period_of = [&](int64_t image) { return steps / (frequencies[image] + 1); };
+  std::vector<int64_t> frequencies(static_cast<size_t>(batch * periods_));
+  if (!top.is_meta()) {
+    const at::Tensor chosen = top.to(at::kCPU).contiguous();
+    std::copy_n(chosen.const_data_ptr<int64_t>(), frequencies.size(), frequencies.begin());
+  }
+  const auto on_device = [&](const std::vector<int64_t>& list) {
+    if (x.is_meta()) return at::zeros({std::ssize(list)}, top.options());
+    return at::tensor(list, at::kLong).to(x.device());
+  };
+  const auto period_of = [&](int64_t image) { return steps / (frequencies[static_cast<size_t>(image)] + 1); };
   std::vector<int64_t> images(static_cast<size_t>(batch * periods_)), place(images.size());
   std::iota(images.begin(), images.end(), 0);
   std::ranges::stable_sort(images, {}, period_of);
@@ -160,13 +165,13 @@ at::Tensor TimesBlock::forward(const at::Tensor& x) {
       place[static_cast<size_t>(images[first])] = static_cast<int64_t>(first);
       rows.push_back(images[first] / periods_);
     }
-    at::Tensor image = x.index_select(0, at::tensor(rows, at::kLong).to(x.device()));
+    at::Tensor image = x.index_select(0, on_device(rows));
     image = at::constant_pad_nd(image, {0, 0, 0, cycles * period - steps});
     image = inception1_->forward(image.view({-1, cycles, period, width}), weight1);
     image = inception2_->forward(ops::elementary(image, "gelu"), weight2);
     parts.push_back(image.flatten(1, 2).narrow(1, 0, steps));
   }
-  const at::Tensor folded = at::cat(parts).index_select(0, at::tensor(place, at::kLong).to(x.device()));
+  const at::Tensor folded = at::cat(parts).index_select(0, on_device(place));
   return x + (folded.view({batch, periods_, steps, width}) * shares.unsqueeze(-1).unsqueeze(-1)).sum(1);
 }
 
