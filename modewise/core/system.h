@@ -18,8 +18,8 @@ class System {
   using Clock = std::chrono::steady_clock;
   using Path = std::filesystem::path;
 
-  /// Identifies a process. `machine` is the scope in which process numbers are unique, "" if unknown; the start
-  /// time tells apart processes that had the same number.
+  /// Identifies a process. `machine` is the scope in which process numbers are unique, "" if unknown; the
+  /// start time tells apart processes that had the same number.
   struct Process {
     std::string host, machine, start;
     int64_t number = 0;

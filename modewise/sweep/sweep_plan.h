@@ -83,7 +83,7 @@ struct SweepOverrides {
   std::vector<int64_t> seeds;         // empty: the file's
   std::vector<std::string> settings;  // "key=value", applied last
   std::vector<std::string> metrics;   // paths, "validation.auc" or "/validation/auc"; empty: the file's
-  bool reads_test = false;  // see SweepPlan; no sweep file can set it
+  bool reads_test = false;            // see SweepPlan; no sweep file can set it
 };
 
 /// `tasks`: the known tasks; the first is the default. Config errors with file and line for an invalid sweep,

@@ -306,11 +306,10 @@ class Runner {
   bool warned_unguarded_ = false;
   std::vector<Clock::time_point> again_;        // next check of a run that was not free
   std::vector<Clock::time_point> yield_until_;  // until when the previous owner may still be in the folder
-  std::map<int64_t, Child> children_;  // by process number
+  std::map<int64_t, Child> children_;           // by process number
 };
 
 }  // namespace
-
 
 SweepOutcome look_at_sweep(const SweepPlan& plan, const SweepOptions& options) {
   return Runner(plan, options).found();

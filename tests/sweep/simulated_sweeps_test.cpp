@@ -1,6 +1,6 @@
-// Sweeps that share a folder, on simulated machines: 10,000 seeds of delays, faults and crashes. A failing seed
-// is replayed with MODEWISE_SIMULATION=SEED; MODEWISE_SIMULATION=FIRST:LAST runs other seeds. The long test has a
-// million.
+// Sweeps that share a folder, on simulated machines: 10,000 seeds of delays, faults and crashes. A failing
+// seed is replayed with MODEWISE_SIMULATION=SEED; MODEWISE_SIMULATION=FIRST:LAST runs other seeds. The long
+// test has a million.
 
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
@@ -35,7 +35,8 @@ struct Totals {
 /// One seed: sweeps under faults, then one that must finish what is left.
 class SimulatedSweeps {
  public:
-  SimulatedSweeps(uint64_t seed, Totals& totals) : random_(seed), totals_(totals), simulation_(seed, faults()) {
+  SimulatedSweeps(uint64_t seed, Totals& totals)
+      : random_(seed), totals_(totals), simulation_(seed, faults()) {
     for (int64_t i = uniform(1, 4); i > 0; --i) plan_.runs.push_back({"run" + std::to_string(i), {}, 1, {}});
     plan_.name = "grid";
     plan_.task = "forecast";
@@ -67,10 +68,12 @@ class SimulatedSweeps {
       simulation_.run(time + 1000);
     }
     simulation_.end_faults();
-    if (!simulation_.run(simulation_.time() + kTimeToFinish)) return "a sweep does not end " + simulation_.running();
+    if (!simulation_.run(simulation_.time() + kTimeToFinish))
+      return "a sweep does not end " + simulation_.running();
     for (const int64_t sweep : sweeps) totals_.unfinished_sweeps += simulation_.exit_code(sweep) != 0;
     const int64_t last = start_sweep(0);
-    if (!simulation_.run(simulation_.time() + kTimeToFinish)) return "the last sweep does not end " + simulation_.running();
+    if (!simulation_.run(simulation_.time() + kTimeToFinish))
+      return "the last sweep does not end " + simulation_.running();
     totals_.crashes += simulation_.crashes;
     totals_.pauses += simulation_.pauses;
     totals_.failed_writes += simulation_.failed_writes;
@@ -192,8 +195,8 @@ class SimulatedSweeps {
       totals_.takeovers += !before.token.empty();
       if (!before.token.empty() && locks_work_ && simulation_.alive(before.owner) &&
           (punctual_ || simulation_.time() - before.heartbeat < kLease.count()))
-        violated(fmt::format("process {} takes {} from process {}, {} ms after its heartbeat", system.number(),
-                             name, before.owner, simulation_.time() - before.heartbeat));
+        violated(fmt::format("process {} takes {} from process {}, {} ms after its heartbeat",
+                             system.number(), name, before.owner, simulation_.time() - before.heartbeat));
       before = {token, system.number(), simulation_.time(), 0};
     }
     before.heartbeat = simulation_.time();
@@ -238,10 +241,11 @@ void run_seeds(uint64_t first, uint64_t last) {
     if (!violation.empty() && first != last) break;
   }
   spdlog::set_level(level);
-  fmt::print("{} seeds: {} takeovers, {} resumed trainings, {} killed processes, {} pauses, {} failed writes, {} "
-             "sweeps left runs unfinished\n",
-             last - first + 1, totals.takeovers, totals.resumed, totals.crashes, totals.pauses,
-             totals.failed_writes, totals.unfinished_sweeps);
+  fmt::print(
+      "{} seeds: {} takeovers, {} resumed trainings, {} killed processes, {} pauses, {} failed writes, {} "
+      "sweeps left runs unfinished\n",
+      last - first + 1, totals.takeovers, totals.resumed, totals.crashes, totals.pauses, totals.failed_writes,
+      totals.unfinished_sweeps);
   if (last - first < 1000) return;
   for (const int64_t count : {totals.takeovers, totals.resumed, totals.crashes, totals.pauses,
                               totals.failed_writes, totals.unfinished_sweeps})

@@ -140,9 +140,10 @@ std::string Simulation::running() const {
   std::string text = fmt::format("at {} ms", time_);
   for (const auto& [number, process] : processes_)
     if (!process->ended)
-      text += fmt::format("; process {} of {} wakes at {}{}{}", number, process->parent, process->wakes,
-                          process->waits_for_lock.empty() ? "" : ", waits for the lock " + process->waits_for_lock,
-                          process->waits_for_child == 0 ? "" : ", waits for a child");
+      text += fmt::format(
+          "; process {} of {} wakes at {}{}{}", number, process->parent, process->wakes,
+          process->waits_for_lock.empty() ? "" : ", waits for the lock " + process->waits_for_lock,
+          process->waits_for_child == 0 ? "" : ", waits for a child");
   for (const auto& [file, lock] : locks_) text += fmt::format("; process {} holds {}", lock.owner, file);
   return text;
 }
@@ -241,7 +242,8 @@ void SimulatedSystem::write(const Path& file, std::string_view text) {
   if (dead()) return;
   operation();
   Simulation& s = simulation_;
-  if (s.chance(s.faults_.full)) s.full_until_ = std::max(s.full_until_, s.time_ + s.uniform(0, s.faults_.max_full));
+  if (s.chance(s.faults_.full))
+    s.full_until_ = std::max(s.full_until_, s.time_ + s.uniform(0, s.faults_.max_full));
   if (s.time_ < s.full_until_) {
     ++s.failed_writes;
     fail(ErrorKind::io, "cannot write {}: No space left on device", file.string());
@@ -268,7 +270,8 @@ void SimulatedSystem::make_folders(const Path&) {
 std::unique_ptr<System::Lock> SimulatedSystem::try_lock(const Path& file) {
   Simulation& s = simulation_;
   if (!dead()) operation();
-  if (s.faults_.no_locks || dead()) return std::make_unique<HeldLock>(s, file.string(), 0, "No locks available");
+  if (s.faults_.no_locks || dead())
+    return std::make_unique<HeldLock>(s, file.string(), 0, "No locks available");
   if (s.locks_.contains(file.string())) return nullptr;
   const int64_t token = s.next_token_++;
   s.locks_[file.string()] = {process_, token};
@@ -304,8 +307,9 @@ int64_t SimulatedSystem::start(const Command& command) {
   if (dead()) return 0;
   operation();
   if (simulation_.on_start) simulation_.on_start(*this, command);
-  return simulation_.add(simulation_.processes_.at(process_)->machine, process_,
-                         [command, &s = simulation_](SimulatedSystem& system) { return s.program(system, command); });
+  return simulation_.add(
+      simulation_.processes_.at(process_)->machine, process_,
+      [command, &s = simulation_](SimulatedSystem& system) { return s.program(system, command); });
 }
 
 std::optional<int> SimulatedSystem::exit_code(int64_t child) {

@@ -66,7 +66,7 @@ class Simulation {
   /// What a started program does; set before run.
   std::function<int(SimulatedSystem&, const System::Command&)> program;
   /// Observers of a write after its writer's last check, a write that took effect, a removed file, a start.
-  std::function<void(SimulatedSystem&, const std::string& file, std::string_view text)> on_write, on_written;
+  std::function<void(SimulatedSystem&, const std::string&file, std::string_view text)> on_write, on_written;
   std::function<void(SimulatedSystem&, const std::string& file)> on_removed;
   std::function<void(SimulatedSystem&, const System::Command&)> on_start;
 

@@ -194,7 +194,9 @@ at::Tensor narrowed(const std::vector<float>& values) {
     maximum = std::max(maximum, value);
   }
   const bool is_byte = minimum >= 0 && maximum <= 255, is_short = minimum >= -32768 && maximum <= 32767;
-  const at::Tensor out = at::empty({std::ssize(values)}, is_byte ? at::kByte : is_short ? at::kShort : at::kFloat);
+  const at::Tensor out = at::empty({std::ssize(values)}, is_byte    ? at::kByte
+                                                         : is_short ? at::kShort
+                                                                    : at::kFloat);
   const auto fill = [&](auto* to) {
     std::transform(values.begin(), values.end(), to,
                    [](float value) { return static_cast<std::remove_reference_t<decltype(*to)>>(value); });

@@ -97,7 +97,8 @@ std::pair<NiftiVolume, Sorter> volume_of(const NiftiHeader& header, NiftiAxes ax
     volume.orientation = "RAS";
   }
   const size_t rank = header.shape.size();
-  for (size_t axis = 0; axis < 3; ++axis) volume.shape[static_cast<size_t>(target[axis].world)] = header.shape[axis];
+  for (size_t axis = 0; axis < 3; ++axis)
+    volume.shape[static_cast<size_t>(target[axis].world)] = header.shape[axis];
   std::vector<int64_t> result(rank, 1), stride;
   for (size_t axis = rank - 1; axis-- > 0;) result[axis] = result[axis + 1] * volume.shape[axis + 1];
   stride = result;
