@@ -104,8 +104,8 @@ class SimulatedSweeps {
   /// Every seed has some of the faults, at rates from rare to frequent.
   Faults faults() {
     Faults faults;
-    const auto rate = [&](double most) {
-      return uniform(0, 1) == 0 ? 0.0 : most / static_cast<double>(uniform(1, 20));
+    const auto rate = [&](double maximum) {
+      return uniform(0, 1) == 0 ? 0.0 : maximum / static_cast<double>(uniform(1, 20));
     };
     faults.pause = rate(0.02);
     faults.max_pause = uniform(0, 3) == 0 ? 20'000 : 3000;
