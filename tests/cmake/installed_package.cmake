@@ -45,7 +45,7 @@ endmacro()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 file(GLOB parts RELATIVE ${prefix} ${prefix}/*)
 list(JOIN parts " " parts)
-require("${parts}" STREQUAL "bin include lib")  # no files of the wheel
+require("${parts}" STREQUAL "bin include lib share")  # no files of the wheel
 
 build(${SOURCES}/examples/cpp examples)
 set(programs ${FOLDER}/examples)
