@@ -88,7 +88,7 @@ std::string Claim::ticket() const {
 Claims::Claims(fs::path folder, std::chrono::milliseconds lease, System& system)
     : folder_(std::move(folder)), lease_(lease), system_(&system) {
   system_->make_folders(folder_);
-  reason_unguarded_ = system_->lock(lock_of(folder_))->reason();
+  if (const auto lock = system_->try_lock(lock_of(folder_))) reason_unguarded_ = lock->reason();
 }
 
 bool Claims::dead(const std::string& name, const std::string& content) {

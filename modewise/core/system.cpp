@@ -59,8 +59,9 @@ std::string start_of(int64_t process) {
 
 class LocalLock : public System::Lock {
  public:
-  explicit LocalLock(const fs::path& file) : lock_(FileLock::of_file(file, FileLock::Mode::wait)) {}
+  LocalLock(const fs::path& file, FileLock::Mode mode) : lock_(FileLock::of_file(file, mode)) {}
   std::string reason() const override { return lock_.reason(); }
+  bool is_taken() const { return lock_.state() == FileLock::State::taken; }
 
  private:
   FileLock lock_;
@@ -122,7 +123,13 @@ void LocalSystem::make_folders(const Path& path) {
 }
 
 std::unique_ptr<System::Lock> LocalSystem::lock(const Path& file) {
-  return std::make_unique<LocalLock>(file);
+  return std::make_unique<LocalLock>(file, FileLock::Mode::wait);
+}
+
+std::unique_ptr<System::Lock> LocalSystem::try_lock(const Path& file) {
+  auto lock = std::make_unique<LocalLock>(file, FileLock::Mode::attempt);
+  if (lock->is_taken()) return nullptr;
+  return lock;
 }
 
 std::string LocalSystem::random_token() {

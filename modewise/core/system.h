@@ -55,6 +55,8 @@ class System {
   virtual void make_folders(const Path& path) = 0;
   /// Waits for the lock of a file, which is created. Errors: cannot_create, io.
   virtual std::unique_ptr<Lock> lock(const Path& file) = 0;
+  /// The lock, or null while another holder has it; this process may be that holder.
+  virtual std::unique_ptr<Lock> try_lock(const Path& file) = 0;
 
   virtual std::string random_token() = 0;
   virtual Process this_process() = 0;
@@ -82,6 +84,7 @@ class LocalSystem : public System {
   void remove(const Path& file) override;
   void make_folders(const Path& path) override;
   std::unique_ptr<Lock> lock(const Path& file) override;
+  std::unique_ptr<Lock> try_lock(const Path& file) override;
   std::string random_token() override;
   Process this_process() override;
   bool has_ended(const Process& process) override;

@@ -322,9 +322,8 @@ void look_again(const SweepPlan& plan, const SweepOptions& options, SweepOutcome
       outcome.runs[i] = std::move(now.runs[i]);
 }
 
-std::unique_ptr<FileLock> lock_results(const SweepOptions& options) {
-  return std::unique_ptr<FileLock>(
-      new FileLock(FileLock::of_file(options.out / "claims" / "lock", FileLock::Mode::wait)));
+std::unique_ptr<System::Lock> lock_results(const SweepOptions& options) {
+  return options.system->lock(options.out / "claims" / "lock");
 }
 
 Shares share_cores(int64_t jobs, int64_t threads) {

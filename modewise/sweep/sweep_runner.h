@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "modewise/core/file_lock.h"
 #include "modewise/core/system.h"
 #include "modewise/sweep/sweep_plan.h"
 
@@ -67,6 +66,6 @@ SweepOutcome look_at_sweep(const SweepPlan& plan, const SweepOptions& options);
 void look_again(const SweepPlan& plan, const SweepOptions& options, SweepOutcome& outcome);
 
 /// Lock for look_again and the following write of results, held by one sweep at a time.
-std::unique_ptr<FileLock> lock_results(const SweepOptions& options);
+std::unique_ptr<System::Lock> lock_results(const SweepOptions& options);
 
 }  // namespace modewise::sweep

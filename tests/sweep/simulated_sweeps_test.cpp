@@ -130,7 +130,9 @@ class SimulatedSweeps {
       options.program = "/modewise";
       options.lease = kLease;
       options.system = &system;
-      const SweepOutcome outcome = run_sweep(plan_, options);
+      SweepOutcome outcome = run_sweep(plan_, options);
+      const auto results = lock_results(options);
+      look_again(plan_, options, outcome);
       return std::all_of(outcome.runs.begin(), outcome.runs.end(),
                          [](const RunOutcome& run) { return run.state == RunState::finished; })
                  ? 0

@@ -122,6 +122,7 @@ class SimulatedSystem : public System {
   void remove(const Path& file) override;
   void make_folders(const Path& path) override;
   std::unique_ptr<Lock> lock(const Path& file) override;
+  std::unique_ptr<Lock> try_lock(const Path& file) override;
   std::string random_token() override;
   Process this_process() override;
   bool has_ended(const Process& process) override;
@@ -130,8 +131,6 @@ class SimulatedSystem : public System {
   void wait(int64_t child) override;
   void send_signal(int64_t child, int signal) override;
 
-  /// The lock, or null if another process holds it.
-  std::unique_ptr<Lock> try_lock(const Path& file);
   /// The signal sent to this process, or 0.
   int signal() const;
   int64_t number() const { return process_; }
