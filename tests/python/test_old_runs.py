@@ -56,7 +56,7 @@ def test_the_old_names_of_a_run_are_one_warning(name, data, tmp_path):
     said = ok("predict", run, "--data", data_of(name, data), *(["--out", tmp_path / "map.npy"] if name in old.SCENES else [])).stderr
     (warning,) = [line for line in said.splitlines() if "docs/renames.md lists all names that have changed" in line]
     assert "' is called '" in warning
-    assert ok("config", "show", "--run", run).stdout.count("layers = ") == 1
+    assert ok("config", "show", "--run", run).stdout.count("\nlayers = ") == 1
 
 
 def test_an_old_run_has_the_current_name_of_its_task():

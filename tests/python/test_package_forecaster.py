@@ -145,7 +145,8 @@ def test_gaps_are_missing_cells(wide):
     made = fitted(gaps)
     assert made.load().shape.missing
     long = long_frame(gaps).dropna()
-    assert np.array_equal(fitted(long).predict()["y"].to_numpy().reshape(3, 8).T, made.predict()[list("abc")].to_numpy())
+    tensor = fitted(long, settings={**QUICK, "data.panel": "no"})  # each series has 90 % of the times
+    assert np.array_equal(tensor.predict()["y"].to_numpy().reshape(3, 8).T, made.predict()[list("abc")].to_numpy())
 
 
 @pytest.mark.parametrize("freq, following", [("h", "2020-01-13 13:00+01:00"), ("D", "2020-10-27 00:00+01:00")])

@@ -122,7 +122,11 @@ void check_heads(const ForecasterConfig& config, const ForecastShape& /*shape*/,
 }
 
 void validate(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
-  check_options(forecasters(), config, source);
+  ForecasterConfig checked = config;
+  // Earlier configs of models without this option have its former default.
+  if (checked.window.centre == "mean" && !row_of(forecasters(), config.name).has_option("window.centre"))
+    checked.window.centre = "auto";
+  check_options(forecasters(), checked, source);
   check_shape(shape, source);
   check_known(config, shape, source);
   if (const auto check = row_of(forecasters(), config.name).check) check(config, shape, source);
