@@ -11,9 +11,9 @@ namespace modewise::cli {
 /// `modewise help train` as `modewise train --help`; other command lines come back as they are.
 std::vector<std::string> with_help_option(std::vector<std::string> command_line);
 
-/// Of an unknown argument: " (modewise evaluate RUN evaluates a run)" for the command `eval`, commands for
-/// the name of a file, and after a command with these keys " (--set train.epochs=3 sets it)" for `epochs=3`;
-/// else "".
+/// Hint for an unknown argument: " (modewise evaluate RUN evaluates a run)" for the command `eval`, commands
+/// for the name of a file, and after a command with these keys " (--set train.epochs=3 sets it)" for
+/// `epochs=3`; else "".
 std::string argument_hint(std::string_view word, const std::vector<std::string>& settings);
 
 /// " (--set forecast.horizon=24 sets it)" for the unknown option --pred-len of a command with these keys;

@@ -1,5 +1,5 @@
 #pragma once
-// What commands that train the runs of a sweep share: options of the launcher, and the start of the runs.
+// Shared parts of the commands that train the runs of a sweep: options of the launcher, start of the runs.
 
 #include <CLI/App.hpp>
 #include <cstdint>

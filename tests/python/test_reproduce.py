@@ -260,7 +260,7 @@ def test_wheel_and_build_have_the_same_tables():
 
 FORECASTING = {"electricity": 3, "weather": 3, "traffic": 3, "exchange_rate": 2, "ETTh1": 2}
 STEP = ["--set", "train.max_steps=1", "--set", "forecast.validation_stride=50"]
-# Of the first version, whose rows include models without width and heads: no model settings, and the quick rows.
+# The first version has rows of models without width and heads: no model settings, and only the quick rows.
 QUICK_ROWS = ["HOT (Ours)", "TiDE (2023)", "RLinear (2023)", "DLinear (2023)"]
 
 

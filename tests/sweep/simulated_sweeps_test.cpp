@@ -27,7 +27,7 @@ constexpr int64_t kSteps = 3, kStepTime = 1000, kFaultTime = 15'000, kTimeToFini
 constexpr std::chrono::milliseconds kLease{2000};
 const std::string kFolder = "/sweep";
 
-/// What the seeds did, so that the test knows that faults struck.
+/// Counts over all seeds, which show that faults struck.
 struct Totals {
   int64_t takeovers = 0, resumed = 0, crashes = 0, pauses = 0, failed_writes = 0, unfinished_sweeps = 0;
 };

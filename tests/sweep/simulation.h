@@ -63,7 +63,7 @@ class Simulation {
   std::string running() const;
   int64_t crashes = 0, pauses = 0, failed_writes = 0, operations = 0;
 
-  /// What a started program does; set before run.
+  /// The body of started programs; set before run.
   std::function<int(SimulatedSystem&, const System::Command&)> program;
   /// Observers of a write after its writer's last check, a write that took effect, a removed file, a start.
   std::function<void(SimulatedSystem&, const std::string&file, std::string_view text)> on_write, on_written;

@@ -189,7 +189,7 @@ at::Tensor DecompositionTransformer::raw_forecast(const at::Tensor& values, cons
   for (const auto& layer : *decoder_) trend = trend + layer->forward(x, encoded);
   x = projection_->forward(seasonal_norm(*decoder_norm_, x).narrow(1, half, horizon));
 
-  // Of several quantiles the trend belongs to the middle one, from which the others differ.
+  // The trend is added to the middle quantile alone; the others are differences from it.
   x = x.view({x.size(0), horizon, -1, quantiles});
   trend = trend.narrow(1, half, horizon).unsqueeze(-1);
   x = x + at::constant_pad_nd(trend, {quantiles / 2, quantiles - 1 - quantiles / 2});

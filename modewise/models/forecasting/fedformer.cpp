@@ -4,8 +4,6 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/cos.h>
-#include <ATen/ops/sin.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
@@ -61,7 +59,8 @@ Complex product(const Complex& a, const Complex& b) {
 Complex waves(const at::Tensor& frequencies, int64_t steps, const at::Tensor& like) {
   const at::Tensor turns = frequencies.unsqueeze(1) * at::arange(steps, frequencies.options()) % steps;
   const at::Tensor angles = turns.to(at::kDouble) * (2 * std::numbers::pi / static_cast<double>(steps));
-  return {at::cos(angles).to(like.scalar_type()), at::sin(angles).to(like.scalar_type())};
+  return {ops::elementary(angles, "cos").to(like.scalar_type()),
+          ops::elementary(angles, "sin").to(like.scalar_type())};
 }
 
 /// Fourier coefficients of x [B, T, D] at the frequencies: [B, m, D].

@@ -84,7 +84,7 @@ class DestationaryAttention : public torch::nn::Module {
 
 class NonstationaryLayer : public torch::nn::Module {
  public:
-  /// Of the encoder, or of the decoder, which attends to the encoder's output too.
+  /// `decoder`: the layer attends to the output of the encoder, too.
   NonstationaryLayer(const ForecasterConfig& config, bool decoder, nn::Initializer& init)
       : attention_(
             register_module("attention", std::make_shared<DestationaryAttention>(config, decoder, init))),
