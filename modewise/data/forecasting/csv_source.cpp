@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -119,13 +118,11 @@ bool counts_rows(const io::CsvColumn& column, size_t place) {
         return false;
     return counts_rows(numbers, place);
   }
-  static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
-                                                        "row", "rowid", "row_id", "#"};
   if (column.kind != io::CsvColumn::number || column.numbers.size() < 2) return false;
   const io::NumberCells& numbers = column.numbers;
   const bool nameless =
       lower(column.name).starts_with("unnamed: ") || column.name == fmt::format("column {}", place + 1);
-  if (!nameless && std::find(names.begin(), names.end(), lower(column.name)) == names.end()) return false;
+  if (!nameless && !names_row(column.name)) return false;
   const auto steps = [&](auto&& fits) {
     for (size_t row = 1; row < numbers.size(); ++row)
       if (!fits(numbers[row] - numbers[row - 1])) return false;

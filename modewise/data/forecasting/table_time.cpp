@@ -42,13 +42,6 @@ bool is_frame_index(const io::NumberCells& numbers) {
   return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
-/// Names of row numbers, which variable_columns leaves out if they count from 0 or 1.
-bool names_row(const std::string& name) {
-  static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
-                                                        "row", "rowid", "row_id", "#"};
-  return std::find(names.begin(), names.end(), lower(name)) != names.end();
-}
-
 bool nameless(const io::CsvTable& table, size_t column) {
   const std::string name = lower(table.columns[column].name);
   return table.had_header && column == 0 && (name.empty() || name == "column 1" || name == "unnamed: 0");
@@ -406,6 +399,12 @@ std::vector<std::string> time_cells(const TimeColumns& columns, int64_t seconds)
       texts.push_back(io::format_date_time(before_midnight ? local - kDay : local, style));
   }
   return texts;
+}
+
+bool names_row(const std::string& name) {
+  static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
+                                                        "row", "rowid", "row_id", "#"};
+  return std::find(names.begin(), names.end(), lower(name)) != names.end();
 }
 
 bool names_time(const ForecastDataConfig& config) {

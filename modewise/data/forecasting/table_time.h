@@ -36,6 +36,8 @@ TimeColumns time_columns(const io::CsvTable& table, const TableTime& time);
 /// The cells of two time columns.
 std::vector<std::string> time_cells(const TimeColumns& columns, int64_t seconds);
 
+/// Whether a column has a name of row numbers: No, index, id …
+bool names_row(const std::string& name);
 /// Whether the config names the time columns.
 bool names_time(const ForecastDataConfig& config);
 /// CsvOptions::is_text for config.time_format: the columns that are read by a pattern.
