@@ -18,11 +18,15 @@ namespace modewise::ops {
 
 /// Whether use_reference(true) is active.
 bool reference_forced();
+namespace cuda {
+bool kernels_usable(const char* op, at::Device device);
+}
 void note_kernel(const char* op, const char* kernel);
 void register_kernels(const char* op, std::vector<std::string> names);
 
-/// Device of a kernel; the last kernel of a list runs on any device.
-enum class KernelDevice { cpu, cuda };
+/// Device of a kernel; the last kernel of a list runs on any device. `triton`: devices with a launcher of
+/// Triton kernels (cuda/launch.h).
+enum class KernelDevice { cpu, cuda, triton };
 
 template <class Signature>
 class KernelList;
@@ -48,8 +52,7 @@ class KernelList<Result(Args...)> {
     const c10::impl::ExcludeDispatchKeyGuard below_autocast(c10::autocast_dispatch_keyset);
     std::string reasons;
     for (const Kernel& kernel : kernels_) {
-      const bool here = kernel.device == KernelDevice::cpu ? device.is_cpu() : device.is_cuda();
-      if ((reference_forced() || !here) && &kernel != &kernels_.back()) continue;
+      if (&kernel != &kernels_.back() && (reference_forced() || !runs_on(kernel.device, device))) continue;
       const std::string reason = kernel.refuses(args...);
       if (reason.empty()) {
         note_kernel(op_, kernel.name);
@@ -63,6 +66,11 @@ class KernelList<Result(Args...)> {
   static std::string takes_all(Args...) { return ""; }
 
  private:
+  bool runs_on(KernelDevice wanted, at::Device device) const {
+    if (wanted == KernelDevice::triton) return cuda::kernels_usable(op_, device);
+    return wanted == KernelDevice::cpu ? device.is_cpu() : device.is_cuda();
+  }
+
   const char* op_;
   std::vector<Kernel> kernels_;
 };

@@ -18,6 +18,7 @@
 #include "modewise/ops/cpu/loops.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cuda/dot_product_attention.h"
+#include "modewise/ops/cuda/short_attention.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 
@@ -120,7 +121,9 @@ at::Tensor attention_blocks(const at::Tensor& q, const at::Tensor& k, const at::
 const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const Mask&, bool,
                             double)>
     dot_product_attention_kernels("dot_product_attention",
-                                  {{"blocks", decltype(dot_product_attention_kernels)::takes_all,
+                                  {{"triton", cuda::short_attention_refuses, cuda::short_attention,
+                                    KernelDevice::triton},
+                                   {"blocks", decltype(dot_product_attention_kernels)::takes_all,
                                     attention_blocks},
                                    {"libtorch", decltype(dot_product_attention_kernels)::takes_all,
                                     cuda::dot_product_attention, KernelDevice::cuda},
@@ -177,7 +180,9 @@ using AttentionBackwardKernels = KernelList<std::tuple<at::Tensor, at::Tensor, a
     const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const Mask&, bool, double)>;
 const AttentionBackwardKernels attention_backward_kernels(
     "dot_product_attention_backward",
-    {{"blocks", AttentionBackwardKernels::takes_all, attention_backward_blocks},
+    {{"triton", cuda::short_attention_backward_refuses, cuda::short_attention_backward,
+      KernelDevice::triton},
+     {"blocks", AttentionBackwardKernels::takes_all, attention_backward_blocks},
      {"libtorch", AttentionBackwardKernels::takes_all, cuda::dot_product_attention_backward,
       KernelDevice::cuda},
      {"reference", AttentionBackwardKernels::takes_all, reference::dot_product_attention_backward}});

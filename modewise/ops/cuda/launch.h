@@ -1,0 +1,37 @@
+#pragma once
+// Launch of Triton kernels (python/modewise/triton), which run where the operator modewise::launch has an
+// implementation for the device: Python registers one for CUDA when it finds triton.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace modewise::ops::cuda {
+
+/// Arguments of a kernel in the order of its parameters.
+struct Launch {
+  std::string kernel;               // a key of KERNELS in python/modewise/triton/launcher.py
+  std::vector<at::Tensor> tensors;  // results are allocated by the caller
+  std::vector<int64_t> integers{};  // strides and sizes
+  std::vector<double> numbers{};
+  /// Compile-time parameters; num_warps, num_stages.
+  std::vector<std::pair<std::string, int64_t>> constants{};
+};
+
+/// Runs `programs` programs of the kernel.
+void launch(const Launch& launch, int64_t programs);
+
+/// Whether the Triton kernels of operator `op` run on `device`. The first call for each operator and device
+/// compares them with the reference; if they differ, a warning is printed and they never run.
+bool kernels_usable(const char* op, at::Device device);
+
+/// Reason not to launch a kernel on `x`: "" or a type that it does not compute.
+std::string launch_refuses(const at::Tensor& x);
+
+/// The smallest power of two that is at least `size` and 16, the smallest tile of a matrix product.
+int64_t tile(int64_t size);
+
+}  // namespace modewise::ops::cuda

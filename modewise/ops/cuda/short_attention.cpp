@@ -1,0 +1,93 @@
+#include "modewise/ops/cuda/short_attention.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+
+#include "modewise/ops/cpu/dense_channels.h"
+#include "modewise/ops/cuda/launch.h"
+
+namespace modewise::ops::cuda {
+namespace {
+
+using Mask = std::optional<at::Tensor>;
+
+/// Longer sequences are faster in libtorch's fused kernels. The keys of a head are a tile.
+constexpr int64_t kLongest = 128, kWidest = 128, kTileBytes = 32 * 1024;
+
+/// Appends the strides of the first three dimensions of [B, n, H, d].
+void add_strides(std::vector<int64_t>& to, const at::Tensor& x) {
+  to.insert(to.end(), {x.stride(0), x.stride(1), x.stride(2)});
+}
+
+Launch arguments(const char* kernel, const std::vector<at::Tensor>& inputs, const Mask& mask,
+                 const std::vector<at::Tensor>& results, bool causal, double scale) {
+  const at::Tensor &q = inputs[0], &k = inputs[1], &v = inputs[2];
+  Launch out{.kernel = kernel, .tensors = inputs};
+  for (const at::Tensor& x : inputs) add_strides(out.integers, x);
+  const at::Tensor allowed = mask ? mask->expand({q.size(0), q.size(2), q.size(1), k.size(1)}) : q;
+  out.tensors.push_back(allowed);
+  for (int64_t i = 0; i < 4; ++i) out.integers.push_back(allowed.stride(i));
+  for (const at::Tensor& x : results) {
+    out.tensors.push_back(x);
+    add_strides(out.integers, x);
+  }
+  const int64_t n = q.size(1), m = k.size(1), d = q.size(3), e = v.size(3);
+  out.integers.insert(out.integers.end(), {q.size(2), q.size(2) / k.size(2), n, m, d, e});
+  out.numbers = {scale};
+  const int64_t cells = tile(n) * std::max(tile(m), std::max(tile(d), tile(e)));
+  out.constants = {{"ROWS", tile(n)},
+                   {"COLS", tile(m)},
+                   {"D", tile(d)},
+                   {"E", tile(e)},
+                   {"CAUSAL", causal},
+                   {"MASKED", mask.has_value()},
+                   {"WIDE", q.scalar_type() == at::kDouble},
+                   {"num_warps", cells >= 128 * 64 ? 8 : cells >= 32 * 64 ? 4 : 2},
+                   {"num_stages", 1}};
+  return out;
+}
+
+}  // namespace
+
+std::string short_attention_refuses(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                    const Mask&, bool, double) {
+  if (auto reason = launch_refuses(q); !reason.empty()) return reason;
+  const int64_t n = std::max(q.size(1), k.size(1)), d = std::max(q.size(3), v.size(3));
+  if (n > kLongest || d > kWidest) return "takes at most 128 tokens and heads of at most 128 channels";
+  if (tile(n) * tile(d) * q.element_size() > kTileBytes) return "takes at most 32 KiB of keys in float32";
+  if (k.size(2) != v.size(2)) return "takes as many heads of values as of keys";
+  return k.size(1) == 0 ? "takes at least one key" : "";
+}
+
+at::Tensor short_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
+                           bool causal, double scale) {
+  const auto out = at::empty({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options());
+  launch(arguments("short_attention", {dense_channels(q), dense_channels(k), dense_channels(v)}, mask, {out},
+                   causal, scale),
+         out.numel() == 0 ? 0 : q.size(0) * q.size(2));
+  return out;
+}
+
+std::string short_attention_backward_refuses(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
+                                             const at::Tensor& v, const Mask& mask, bool causal,
+                                             double scale) {
+  if (grad.numel() == 0) return "takes at least one gradient";
+  return short_attention_refuses(q, k, v, mask, causal, scale);
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> short_attention_backward(const at::Tensor& grad,
+                                                                        const at::Tensor& q,
+                                                                        const at::Tensor& k,
+                                                                        const at::Tensor& v, const Mask& mask,
+                                                                        bool causal, double scale) {
+  const auto like = [](const at::Tensor& x) { return at::empty(x.sizes(), x.options()); };
+  const auto of_q = like(q), of_k = like(k), of_v = like(v);
+  launch(arguments("short_attention_backward",
+                   {dense_channels(q), dense_channels(k), dense_channels(v), dense_channels(grad)}, mask,
+                   {of_q, of_k, of_v}, causal, scale),
+         k.size(0) * k.size(2));
+  return {of_q, of_k, of_v};
+}
+
+}  // namespace modewise::ops::cuda

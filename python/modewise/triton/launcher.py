@@ -1,0 +1,48 @@
+"""Launcher of the Triton kernels, behind the operators modewise::launch and modewise::check_kernels."""
+
+import importlib
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+# The module of each kernel, which has the kernel's name.
+KERNELS = {
+    "short_attention": "short_attention",
+    "short_attention_backward": "short_attention",
+}
+
+_library: torch.library.Library | None = None
+
+
+def kernel(name: str) -> Any:
+    """The Triton function of a kernel."""
+    return getattr(importlib.import_module("modewise.triton." + KERNELS[name]), name)
+
+
+def launch(name: str, tensors: Sequence[torch.Tensor], integers: Sequence[int], numbers: Sequence[float],
+           names: Sequence[str], constants: Sequence[int], programs: int) -> None:  # fmt: skip
+    """Runs `programs` programs of a kernel on the device of its tensors."""
+    device = tensors[0].device
+    with torch.cuda.device(device if device.type == "cuda" else -1):
+        kernel(name)[(programs,)](*tensors, *integers, *numbers, **dict(zip(names, constants, strict=True)))
+
+
+def check_kernels(op: str, like: torch.Tensor) -> bool:
+    """Whether the kernels of an operator agree with its reference on this device; warns if not."""
+    from modewise.triton.self_test import fault
+
+    found = fault(op, like.device)
+    if found:
+        warnings.warn(f"modewise: the Triton kernels of {op} are not used on {like.device}: {found}", stacklevel=2)
+    return not found
+
+
+def register(device: str = "CUDA") -> None:
+    """Makes the operators launch Triton kernels on tensors of a dispatch key: CUDA, or CPU under TRITON_INTERPRET=1."""
+    global _library
+    if _library is None:
+        _library = torch.library.Library("modewise", "IMPL")
+        _library.impl("launch", launch, device)
+        _library.impl("check_kernels", check_kernels, device)

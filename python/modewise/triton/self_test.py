@@ -1,0 +1,44 @@
+"""Comparison of each operator's Triton kernels with its reference, on small inputs, when a device first runs it."""
+
+import torch
+
+_ops = torch.ops.modewise
+
+
+def _draws(device: torch.device, *shapes: tuple[int, ...]) -> list[torch.Tensor]:
+    """Float32 numbers that depend on the shapes alone; the generator of the process is not touched."""
+    generator = torch.Generator().manual_seed(7)
+    return [torch.randn(shape, generator=generator).to(device) for shape in shapes]
+
+
+def _short_attention(device: torch.device) -> list[torch.Tensor]:
+    q, k, v = _draws(device, (2, 19, 6, 40), (2, 19, 3, 40), (2, 19, 3, 24))
+    return [_ops.dot_product_attention(q, k, v, None, True, 0.2)]
+
+
+def _short_attention_backward(device: torch.device) -> list[torch.Tensor]:
+    q, k, v, grad = _draws(device, (2, 19, 6, 40), (2, 19, 3, 40), (2, 19, 3, 24), (2, 19, 6, 24))
+    return list(_ops.dot_product_attention_backward(grad, q, k, v, None, True, 0.2))
+
+
+SAMPLES = {
+    "dot_product_attention": _short_attention,
+    "dot_product_attention_backward": _short_attention_backward,
+}
+
+
+def fault(op: str, device: torch.device) -> str:
+    """Why the kernels of an operator must not run on a device; "" if they agree with its reference."""
+    try:
+        got = SAMPLES[op](device)
+        _ops.use_reference(True)
+        wanted = SAMPLES[op](device)
+    except Exception as error:  # whatever a compiler or driver raises
+        return f"{type(error).__name__}: {error}"
+    finally:
+        _ops.use_reference(False)
+    for x, y in zip(got, wanted, strict=True):
+        difference = ((x - y).norm() / y.norm()).item()
+        if not difference < 1e-4:
+            return f"they differ from the reference by {difference:.1e} of its norm"
+    return ""

@@ -1,0 +1,95 @@
+"""dot_product_attention of at most 128 tokens: softmax(scale · q kᵀ) v of one head in one tile.
+
+q, grad, out [B, n, H, d or e], k, v [B, m, G, d or e], G·R = H; the last dimension is contiguous.
+"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _rows(X, sample, head, batch, row, across, size, width, ROWS: tl.constexpr, WIDTH: tl.constexpr):
+    """The addresses of x[sample, 0 … ROWS, head, 0 … WIDTH], and which of them exist."""
+    i = tl.arange(0, ROWS)
+    c = tl.arange(0, WIDTH)
+    at = X + tl.cast(sample, tl.int64) * batch + tl.cast(head, tl.int64) * across
+    return at + tl.cast(i, tl.int64)[:, None] * row + c[None, :], (i < size)[:, None] & (c < width)[None, :]
+
+
+@triton.jit
+def _weights(q, k, Mask, sample, head, mb, mh, mn, mm, n, m, scale,
+             ROWS: tl.constexpr, COLS: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
+    """softmax(scale · q kᵀ) [ROWS, COLS], 0 beyond n and m."""
+    i = tl.arange(0, ROWS)[:, None]
+    j = tl.arange(0, COLS)[None, :]
+    inside = (i < n) & (j < m)
+    seen = inside
+    if CAUSAL:
+        seen = seen & (j <= i)
+    if MASKED:
+        at = Mask + tl.cast(sample, tl.int64) * mb + tl.cast(head, tl.int64) * mh
+        allowed = tl.load(at + tl.cast(i, tl.int64) * mn + tl.cast(j, tl.int64) * mm, mask=inside, other=0)
+        seen = seen & (allowed != 0)
+    logits = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=ACC) * scale
+    logits = tl.where(seen, logits, float("-inf"))
+    # A row that sees no key is NaN, as softmax has it; rows beyond n are 0.
+    weights = tl.exp(logits - tl.max(logits, 1)[:, None])
+    weights = weights / tl.sum(weights, 1)[:, None]
+    return tl.where(inside, weights, 0.0)
+
+
+@triton.jit
+def short_attention(Q, K, V, Mask, Out,
+                    qb, qn, qh, kb, kn, kh, vb, vn, vh, mb, mh, mn, mm, ob, on, oh, H, R, n, m, d, e, scale,
+                    ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, E: tl.constexpr,
+                    CAUSAL: tl.constexpr, MASKED: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+    """A program is a head of a sample."""
+    ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
+    sample = tl.program_id(0) // H
+    head = tl.program_id(0) % H
+    at, inside = _rows(Q, sample, head, qb, qn, qh, n, d, ROWS, D)
+    q = tl.load(at, mask=inside, other=0.0)
+    at, inside = _rows(K, sample, head // R, kb, kn, kh, m, d, COLS, D)
+    k = tl.load(at, mask=inside, other=0.0)
+    at, inside = _rows(V, sample, head // R, vb, vn, vh, m, e, COLS, E)
+    v = tl.load(at, mask=inside, other=0.0)
+    p = _weights(q, k, Mask, sample, head, mb, mh, mn, mm, n, m, scale, ROWS, COLS, CAUSAL, MASKED, ACC)
+    out = tl.dot(tl.cast(p, v.dtype), v, input_precision="ieee", out_dtype=ACC)
+    at, inside = _rows(Out, sample, head, ob, on, oh, n, e, ROWS, E)
+    tl.store(at, tl.cast(out, Out.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def short_attention_backward(Q, K, V, Grad, Mask, OfQ, OfK, OfV,
+                             qb, qn, qh, kb, kn, kh, vb, vn, vh, gb, gn, gh, mb, mh, mn, mm,
+                             rb, rn, rh, sb, sn, sh, tb, tn, th, H, R, n, m, d, e, scale,
+                             ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, E: tl.constexpr,
+                             CAUSAL: tl.constexpr, MASKED: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+    """A program is a key head of a sample: it adds the gradients of its R query heads in order."""
+    ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
+    groups = H // R
+    sample = tl.program_id(0) // groups
+    group = tl.program_id(0) % groups
+    at, of_keys = _rows(K, sample, group, kb, kn, kh, m, d, COLS, D)
+    k = tl.load(at, mask=of_keys, other=0.0)
+    at, of_values = _rows(V, sample, group, vb, vn, vh, m, e, COLS, E)
+    v = tl.load(at, mask=of_values, other=0.0)
+    of_k = tl.zeros([COLS, D], ACC)
+    of_v = tl.zeros([COLS, E], ACC)
+    for head in range(group * R, group * R + R):
+        at, inside = _rows(Q, sample, head, qb, qn, qh, n, d, ROWS, D)
+        q = tl.load(at, mask=inside, other=0.0)
+        at, grads = _rows(Grad, sample, head, gb, gn, gh, n, e, ROWS, E)
+        g = tl.load(at, mask=grads, other=0.0)
+        p = _weights(q, k, Mask, sample, head, mb, mh, mn, mm, n, m, scale, ROWS, COLS, CAUSAL, MASKED, ACC)
+        of_v = tl.dot(tl.cast(tl.trans(p), g.dtype), g, of_v, input_precision="ieee", out_dtype=ACC)
+        slope = p * tl.dot(g, tl.trans(v), input_precision="ieee", out_dtype=ACC)
+        slope = tl.cast((slope - p * tl.sum(slope, 1)[:, None]) * scale, q.dtype)
+        of_k = tl.dot(tl.trans(slope), q, of_k, input_precision="ieee", out_dtype=ACC)
+        of_q = tl.dot(slope, k, input_precision="ieee", out_dtype=ACC)
+        at, inside = _rows(OfQ, sample, head, rb, rn, rh, n, d, ROWS, D)
+        tl.store(at, tl.cast(of_q, OfQ.dtype.element_ty), mask=inside)
+    at, inside = _rows(OfK, sample, group, sb, sn, sh, m, d, COLS, D)
+    tl.store(at, tl.cast(of_k, OfK.dtype.element_ty), mask=inside)
+    at, inside = _rows(OfV, sample, group, tb, tn, th, m, e, COLS, E)
+    tl.store(at, tl.cast(of_v, OfV.dtype.element_ty), mask=inside)
