@@ -6,9 +6,9 @@ _ops = torch.ops.modewise
 
 
 def _draws(device: torch.device, *shapes: tuple[int, ...]) -> list[torch.Tensor]:
-    """Float32 numbers that depend on the shapes alone; the generator of the process is not touched."""
+    """bfloat16 numbers that depend on the shapes alone; the generator of the process is not touched."""
     generator = torch.Generator().manual_seed(7)
-    return [torch.randn(shape, generator=generator).to(device) for shape in shapes]
+    return [torch.randn(shape, generator=generator).to(device, torch.bfloat16) for shape in shapes]
 
 
 def _short_attention(device: torch.device) -> list[torch.Tensor]:
@@ -38,7 +38,8 @@ def fault(op: str, device: torch.device) -> str:
     finally:
         _ops.use_reference(False)
     for x, y in zip(got, wanted, strict=True):
+        x, y = x.double(), y.double()
         difference = ((x - y).norm() / y.norm()).item()
-        if not difference < 1e-4:
+        if not difference < 2e-2:
             return f"they differ from the reference by {difference:.1e} of its norm"
     return ""
