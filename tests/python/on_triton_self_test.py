@@ -17,13 +17,13 @@ CPU = torch.device("cpu")
 
 
 def wrong(name, kernel, grid, arguments, constants):
-    """The kernel, whose results are then one thousandth too large."""
+    """The kernel, whose results are then a tenth too large."""
     tensors = [x for x in arguments if isinstance(x, torch.Tensor)]
     before = [x.clone() for x in tensors]
     kernel[grid](*arguments, **constants)
     for now, then in zip(tensors, before):
         if not torch.equal(now, then):
-            now.mul_(1.001)
+            now.mul_(1.1)
 
 
 def outputs(op):
@@ -49,7 +49,7 @@ def test_wrong_kernels_are_not_used(op):
     wanted, _ = outputs(op)
     ops.use_reference(False)
     for x, y, z in zip(first, again, wanted):
-        assert (x - z).norm() < 1e-5 * z.norm()
+        assert (x.double() - z.double()).norm() < 1e-2 * z.double().norm()
         assert torch.equal(x, y)
 
 
