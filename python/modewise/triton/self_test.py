@@ -60,7 +60,7 @@ def fault(op: str, device: torch.device) -> str:
         got = SAMPLES[op](device)
         _ops.use_reference(True)
         wanted = SAMPLES[op](device)
-    except Exception as error:  # whatever a compiler or driver raises
+    except Exception as error:  # noqa: BLE001 — whatever a compiler or driver raises
         return f"{type(error).__name__}: {error}"
     finally:
         _ops.use_reference(False)
