@@ -21,9 +21,36 @@ def _short_attention_backward(device: torch.device) -> list[torch.Tensor]:
     return list(_ops.dot_product_attention_backward(grad, q, k, v, None, True, 0.2))
 
 
+def _mode_product(device: torch.device) -> list[torch.Tensor]:
+    x, per_head, shared = _draws(device, (2, 5, 19, 3, 48), (2, 3, 21, 19), (7, 5))
+    whole = [(4 * t).round() for t in (x, shared)]  # exact in bfloat16
+    return [_ops.mode_product(x, per_head, 1), _ops.mode_product(whole[0].bfloat16(), whole[1], 0).float()]
+
+
+def _mode_contract(device: torch.device) -> list[torch.Tensor]:
+    a, x = _draws(device, (2, 5, 21, 3, 48), (2, 5, 19, 3, 48))
+    return [_ops.mode_contract(a, x, 1, 3), _ops.mode_contract(a, x, 1, 0)]
+
+
+def _mode_scores(device: torch.device) -> list[torch.Tensor]:
+    q, k, keys, pairs = _draws(device, (2, 19, 72), (2, 150, 72), (2, 150), (19, 150))
+    return [_ops.mode_scores(q, k, 3, keys > -1, pairs > -1), _ops.mode_scores(q, k[:, :33], 3)]
+
+
+def _mode_scores_backward(device: torch.device) -> list[torch.Tensor]:
+    q, k, grad, logits = _draws(device, (2, 19, 72), (2, 150, 72), (2, 3, 19, 150), (2, 3, 19, 150))
+    scores = logits.softmax(-1)
+    few = [x[..., :33] for x in (grad, scores)]
+    return [*_ops.mode_scores_backward(grad, scores, q, k, 3), *_ops.mode_scores_backward(*few, q, k[:, :33], 3)]
+
+
 SAMPLES = {
     "dot_product_attention": _short_attention,
     "dot_product_attention_backward": _short_attention_backward,
+    "mode_contract": _mode_contract,
+    "mode_product": _mode_product,
+    "mode_scores": _mode_scores,
+    "mode_scores_backward": _mode_scores_backward,
 }
 
 
