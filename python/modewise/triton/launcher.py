@@ -13,6 +13,8 @@ import torch
 KERNELS = {
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
+    "summary_attention": "summary_attention",
+    "summary_tokens": "summary_tokens",
 }
 
 _library: torch.library.Library | None = None
