@@ -2,6 +2,7 @@
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/zeros.h>
 
+#include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
 
@@ -29,11 +30,14 @@ class ExactFloat32 {
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                        at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation) {
   const ExactFloat32 exact;
-  const auto type = x.scalar_type();
+  // oneDNN's bfloat16 convolutions are wrong for some sizes on CPUs with AMX (torch 2.13: 2 rows, padding 1).
+  const auto type = x.is_cpu() ? accumulate_type(x.scalar_type()) : x.scalar_type();
   const std::vector<int64_t> zeros(stride.size(), 0);
   const std::optional<at::Tensor> added = bias ? std::optional(bias->to(type)) : std::nullopt;
-  return at::convolution(x.movedim(-1, 1), weight.to(type), added, stride, padding, dilation, false, zeros, 1)
+  return at::convolution(x.movedim(-1, 1).to(type), weight.to(type), added, stride, padding, dilation, false,
+                         zeros, 1)
       .movedim(1, -1)
+      .to(x.scalar_type())
       .contiguous();
 }
 

@@ -11,8 +11,15 @@ import torch
 
 # The module of each kernel, which has the kernel's name.
 KERNELS = {
+    "mode_contract": "mode_product",
+    "mode_product": "mode_product",
+    "mode_scores": "mode_scores",
+    "mode_scores_backward": "mode_scores",
+    "mode_scores_backward_queries": "mode_scores",
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
+    "summary_attention": "summary_attention",
+    "summary_tokens": "summary_tokens",
 }
 
 _library: torch.library.Library | None = None

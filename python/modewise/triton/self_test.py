@@ -21,9 +21,43 @@ def _short_attention_backward(device: torch.device) -> list[torch.Tensor]:
     return list(_ops.dot_product_attention_backward(grad, q, k, v, None, True, 0.2))
 
 
+def _mode_product(device: torch.device) -> list[torch.Tensor]:
+    x, per_head, shared = _draws(device, (2, 5, 19, 3, 48), (2, 3, 21, 19), (7, 5))
+    whole = [(4 * t).round() for t in (x, shared)]  # exact in bfloat16
+    return [_ops.mode_product(x, per_head, 1), _ops.mode_product(whole[0].bfloat16(), whole[1], 0).float()]
+
+
+def _mode_contract(device: torch.device) -> list[torch.Tensor]:
+    a, x = _draws(device, (2, 5, 21, 3, 48), (2, 5, 19, 3, 48))
+    return [_ops.mode_contract(a, x, 1, 3), _ops.mode_contract(a, x, 1, 0)]
+
+
+def _mode_scores(device: torch.device) -> list[torch.Tensor]:
+    q, k, keys, pairs = _draws(device, (2, 19, 72), (2, 150, 72), (2, 150), (19, 150))
+    return [_ops.mode_scores(q, k, 3, keys > -1, pairs > -1), _ops.mode_scores(q, k[:, :33], 3)]
+
+
+def _mode_scores_backward(device: torch.device) -> list[torch.Tensor]:
+    q, k, grad, logits = _draws(device, (2, 19, 72), (2, 150, 72), (2, 3, 19, 150), (2, 3, 19, 150))
+    scores = logits.softmax(-1)
+    few = [x[..., :33] for x in (grad, scores)]
+    return [*_ops.mode_scores_backward(grad, scores, q, k, 3), *_ops.mode_scores_backward(*few, q, k[:, :33], 3)]
+
+
+def _summary_attention(device: torch.device) -> list[torch.Tensor]:
+    q, k, v, latents = _draws(device, (2, 83, 4, 40), (2, 83, 2, 40), (2, 83, 2, 24), (2, 2, 3, 40))
+    frequencies = torch.logspace(0, -2, 20, dtype=torch.float64, device=device).expand(3, 20)
+    return list(_ops.summary_attention(q, k, v, latents, frequencies, None, [3, 3, 4], 9, 2, 0.2, [1.1]))
+
+
 SAMPLES = {
     "dot_product_attention": _short_attention,
     "dot_product_attention_backward": _short_attention_backward,
+    "mode_contract": _mode_contract,
+    "mode_product": _mode_product,
+    "mode_scores": _mode_scores,
+    "mode_scores_backward": _mode_scores_backward,
+    "summary_attention": _summary_attention,
 }
 
 
