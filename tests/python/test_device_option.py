@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cli_helpers import fails, hourly, ok, write_csv
 from programs import BUILD, ROOT
+from test_auto import search
 from test_captioning import write_data as write_captions
 from test_image_classification import write_folder as write_images
 from test_labelled_tables import write_ramps
@@ -217,6 +218,12 @@ def test_children_of_sweeps_compute_on_the_device(tmp_path):
     ok("sweep", plan, "--out", tmp_path / "sweep", "--device", DEVICE, env=THERE)
     devices = [json.loads(one.read_text()).get("device") for one in (tmp_path / "sweep").rglob("manifest.json")]
     assert devices.count(DEVICE) == 2 and set(devices) <= {DEVICE, None}
+
+
+def test_children_of_auto_compute_on_the_device(tmp_path):
+    ok(*search(write_csv(tmp_path / "d.csv", rows=300), tmp_path / "auto", "20s"), "--device", DEVICE, env=THERE)
+    devices = [json.loads(one.read_text()).get("device") for one in tmp_path.rglob("manifest.json")]
+    assert devices.count(DEVICE) >= 3 and set(devices) <= {DEVICE, None}
 
 
 def test_panels_and_backtests_have_the_results_of_the_cpu(tmp_path):
