@@ -19,6 +19,8 @@ KERNELS = {
     "mode_scores_backward_queries": "mode_scores",
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
+    "summary_attention": "summary_attention",
+    "summary_tokens": "summary_tokens",
 }
 
 _library: torch.library.Library | None = None
