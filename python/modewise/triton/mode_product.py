@@ -1,4 +1,4 @@
-"""mode_product and mode_contract along one mode of x [B, before, N, after, H·d], where the modes before it and after it are joined.
+"""mode_product and mode_contract along one mode of x [B, before, N, after, H·d]; the modes before and after it are joined.
 
 The columns of a head are the triples (o, i, e) of its fibres and channels, the channel fastest. Offsets inside a sample
 are int32.
