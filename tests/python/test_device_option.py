@@ -153,7 +153,7 @@ def test_a_device_that_is_full_or_lost_keeps_the_checkpoint(tmp_path):
     command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=2", "--device", DEVICE]
     command[command.index("--max-steps") + 1] = "500"
     said = fails(1, "out of memory on the device at step 1 with train.batch_size = 8", "the guarded device has 12000 bytes", "no checkpoint was saved",
-                 "train.batch_size = 4 with train.accumulate = 2, train.recompute = true", "--device cpu",
+                 "train.batch_size = 4 (fits) with train.accumulate = 2, train.recompute = true", "--device cpu",
                  arguments=[*command, "--out", tmp_path / "full"], env={**THERE, "GUARDED_DEVICE_BYTES": "12000"})  # fmt: skip
     assert "\n" not in said
     fails(74, "the device failed (the guarded device is lost)", "--resume", arguments=[*command, "--out", tmp_path / "lost"],

@@ -25,6 +25,7 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
+#include "modewise/ops/cuda/summary_attention.h"
 #include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
@@ -191,7 +192,9 @@ Forward summary_attention_tiled(const at::Tensor& q, const at::Tensor& k, const 
 const KernelList<Forward(const at::Tensor&, const at::Tensor&, const at::Tensor&, const Optional&,
                          const SummaryOptions&, const RotaryEmbedding&)>
     summary_kernels("summary_attention",
-                    {{"tiled", decltype(summary_kernels)::takes_all, summary_attention_tiled},
+                    {{"triton", cuda::summary_attention_refuses, cuda::summary_attention,
+                      KernelDevice::triton},
+                     {"tiled", decltype(summary_kernels)::takes_all, summary_attention_tiled},
                      {"reference", decltype(summary_kernels)::takes_all, reference::summary_attention}});
 
 /// Buffer rows of the chunks' partial gradients of summary tokens.

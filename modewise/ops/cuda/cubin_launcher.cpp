@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include <bit>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -276,6 +277,8 @@ std::string use_compiled_kernels(const std::filesystem::path& folder, const std:
   const std::lock_guard lock(mutex);
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("modewise::launch", "");
   if (op.hasKernelForDispatchKey(key)) return "";
+  const char* wanted = std::getenv("MODEWISE_TRITON");
+  if (wanted != nullptr && std::string_view(wanted) == "0") return "MODEWISE_TRITON is 0";
   if (!std::filesystem::exists(folder / "index.json")) return "there are no kernels in " + folder.string();
   CudaDriver functions{};
   if (std::string reason = open_driver(driver, functions); !reason.empty()) return reason;

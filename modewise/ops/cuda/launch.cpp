@@ -26,6 +26,14 @@ const c10::OperatorHandle& handle(const char* name) {
 
 }  // namespace
 
+void add_strides(Launch& to, const at::Tensor& x, int64_t count) {
+  to.integers.insert(to.integers.end(), x.strides().begin(), x.strides().begin() + count);
+}
+
+int64_t count_tiles(int64_t size, int64_t tile) {
+  return (size + tile - 1) / tile;
+}
+
 void launch(const Launch& launch, int64_t programs) {
   if (programs == 0) return;
   TORCH_CHECK(programs <= std::numeric_limits<int32_t>::max(), launch.kernel, ": ", programs,

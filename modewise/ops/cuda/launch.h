@@ -23,6 +23,12 @@ struct Launch {
   std::vector<std::pair<std::string, int64_t>> constants{};
 };
 
+/// Appends the first `count` strides of x to the integers.
+void add_strides(Launch& to, const at::Tensor& x, int64_t count);
+
+/// Tiles that cover `size`.
+int64_t count_tiles(int64_t size, int64_t tile);
+
 /// Runs `programs` programs of the kernel. Throws KernelMissing before anything ran.
 void launch(const Launch& launch, int64_t programs);
 

@@ -5,7 +5,10 @@ Invalid arguments raise ValueError with the expected and the actual shapes. Oper
 `modewise.ops.gradients`, kernels and instruction sets in `modewise.ops.kernels`.
 """
 
+import torch as _torch
+
 from modewise import _native as _native
+from modewise import triton as _triton
 from modewise.ops import autocast as _autocast
 from modewise.ops import gradients, kernels
 from modewise.ops.attention import (
@@ -31,6 +34,8 @@ from modewise.ops.normalisation import batch_norm, dropout_add, dropout_add_norm
 from modewise.ops.training import adam_step, language_loss, sum_of_squares, token_losses
 
 _autocast.register()
+if _torch.backends.cuda.is_built():
+    _triton.register()
 
 __all__ = [
     "adam_step",

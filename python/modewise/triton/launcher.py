@@ -1,6 +1,8 @@
 """Launcher of the Triton kernels, behind the operators modewise::launch and modewise::check_kernels."""
 
 import importlib
+import importlib.util
+import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +11,15 @@ import torch
 
 # The module of each kernel, which has the kernel's name.
 KERNELS = {
+    "mode_contract": "mode_product",
+    "mode_product": "mode_product",
+    "mode_scores": "mode_scores",
+    "mode_scores_backward": "mode_scores",
+    "mode_scores_backward_queries": "mode_scores",
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
+    "summary_attention": "summary_attention",
+    "summary_tokens": "summary_tokens",
 }
 
 _library: torch.library.Library | None = None
@@ -40,9 +49,10 @@ def check_kernels(op: str, like: torch.Tensor) -> bool:
 
 
 def register(device: str = "CUDA") -> None:
-    """Makes the operators launch Triton kernels on tensors of a dispatch key: CUDA, or CPU under TRITON_INTERPRET=1."""
+    """Makes the operators launch Triton kernels on tensors of a dispatch key: CUDA, or CPU under TRITON_INTERPRET=1. Nothing
+    happens where triton is not installed, or if MODEWISE_TRITON=0."""
     global _library
-    if _library is None:
+    if _library is None and importlib.util.find_spec("triton") and os.environ.get("MODEWISE_TRITON") != "0":
         _library = torch.library.Library("modewise", "IMPL")
         _library.impl("launch", launch, device)
         _library.impl("check_kernels", check_kernels, device)
