@@ -6,6 +6,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/softmax.h>
 #include <fmt/format.h>
 
 #include <functional>
@@ -20,24 +21,6 @@ using Values = std::vector<c10::IValue>;
 /// A tensor of random numbers of these sizes.
 using Draw = std::function<at::Tensor(at::IntArrayRef)>;
 
-/// Arguments of each operator: heads of 64 channels, for which kernels are compiled (triton/variants.py).
-const std::map<std::string, Values (*)(const Draw&)>& samples() {
-  constexpr int64_t n = 19, heads = 3, d = 64;
-  static const std::map<std::string, Values (*)(const Draw&)> all = {
-      {"dot_product_attention",
-       [](const Draw& draw) -> Values {
-         const std::vector<int64_t> shape = {2, n, heads, d};
-         return {draw(shape), draw(shape), draw(shape), c10::IValue(), true, 0.2};
-       }},
-      {"dot_product_attention_backward",
-       [](const Draw& draw) -> Values {
-         const std::vector<int64_t> shape = {2, n, heads, d};
-         return {draw(shape), draw(shape), draw(shape), draw(shape), c10::IValue(), true, 0.2};
-       }},
-  };
-  return all;
-}
-
 /// The tensors that the operator returns, and those of its arguments, which it may write to.
 std::vector<at::Tensor> results(const std::string& op, const Values& arguments) {
   Values stack = arguments;
@@ -47,6 +30,52 @@ std::vector<at::Tensor> results(const std::string& op, const Values& arguments) 
     for (const c10::IValue& value : values)
       if (value.isTensor()) out.push_back(value.toTensor());
   return out;
+}
+
+/// Arguments of summary_attention: complete blocks of 4 and of 12 tokens.
+Values summary_sample(const Draw& draw) {
+  const auto x = draw({3, 2, 41, 3, 64});
+  const auto frequencies = draw({3, 32}).to(at::kDouble);
+  return {x[0], x[1], x[2], draw({2, 3, 2, 64}),  frequencies, {}, std::vector<int64_t>{5, 3, 4},
+          7,    0,    0.2,  std::vector<double>{}};
+}
+
+/// Arguments of each operator: heads of 64 channels, for which kernels are compiled (triton/variants.py).
+const std::map<std::string, Values (*)(const Draw&)>& samples() {
+  static constexpr int64_t n = 19, heads = 3, d = 64;
+  static const std::map<std::string, Values (*)(const Draw&)> all = {
+      {"dot_product_attention",
+       [](const Draw& draw) -> Values {
+         const auto x = draw({4, 2, n, heads, d});
+         return {x[0], x[1], x[2], {}, true, 0.2};
+       }},
+      {"dot_product_attention_backward",
+       [](const Draw& draw) -> Values {
+         const auto x = draw({4, 2, n, heads, d});
+         return {x[0], x[1], x[2], x[3], {}, true, 0.2};
+       }},
+      {"mode_contract",
+       [](const Draw& draw) -> Values {
+         const auto x = draw({2, 2, 5, n, 3, heads * d});
+         return {x[0], x[1], 1, heads};
+       }},
+      {"mode_product",
+       [](const Draw& draw) -> Values {
+         return {draw({2, 5, n, 3, heads * d}), draw({2, heads, n, n}), 1};
+       }},
+      {"mode_scores",
+       [](const Draw& draw) -> Values {
+         const auto x = draw({2, 2, n, heads * d});
+         return {x[0], x[1], heads, {}, {}};
+       }},
+      {"mode_scores_backward",
+       [](const Draw& draw) -> Values {
+         const auto x = draw({2, 2, n, heads * d});
+         return {draw({2, heads, n, n}), at::softmax(draw({2, heads, n, n}), -1), x[0], x[1], heads};
+       }},
+      {"summary_attention", [](const Draw& draw) { return summary_sample(draw); }},
+  };
+  return all;
 }
 
 std::string difference(const std::string& op, at::ScalarType type, at::Device device) {
