@@ -38,8 +38,9 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const 
   if (sums.numel() == 0) return {out, sums};
   SummaryInputs in(q, k, v, latents, options, rotary);
   summarise(in);
-  Launch call{.kernel = "summary_attention",
-              .tensors = {in.q, in.k, in.v, in.turned, in.values, in.table, in.cosine, in.sine, out, sums}};
+  Launch call{
+      .kernel = "summary_attention",
+      .tensors = {in.q, in.k, in.v, in.rotated_keys, in.values, in.table, in.cosine, in.sine, out, sums}};
   for (const at::Tensor& x : {in.q, in.k, in.v}) append_strides(call.integers, x);
   call.sizes = {in.heads(),      in.heads() / in.groups(),
                 in.n(),          in.window,
