@@ -10,10 +10,11 @@ import sys
 import pytest
 
 from programs import BUILD, ROOT
+from triton_version import missing
 
 KERNEL = "short_attention bf16 bf16 bf16 bf16 bf16 ROWS=32 COLS=32 D=64 E=64 CAUSAL=1"
 DRIVER = str(BUILD / "lib" / "libstand_in_cuda.so")
-pytest.importorskip("triton", reason="no triton")
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
 
 def python(code, **variables):
@@ -108,8 +109,8 @@ def test_the_kernel_gets_pointers_strides_sizes_and_numbers(kernels):
 @pytest.mark.parametrize("change, causal, gpu", [
     ("q = q.float(); k = k.float(); v = v.float()", True, "90"),  # no such type
     ("", False, "90"),  # no such constant
-    ("q = torch.randn(2, 31, 3, 72).bfloat16()[..., 3:67]; k = v = q", True, "90"),  # pointers and strides are no multiples of 16
-    ("q = k = v = torch.randn(2, 31, 3, 56).bfloat16()", True, "90"),  # the width is no multiple of 16
+    ("q = torch.randn(2, 31, 3, 72).bfloat16()[..., 3:67]; k = v = q", True, "90"),  # pointers and strides are not multiples of 16
+    ("q = k = v = torch.randn(2, 31, 3, 56).bfloat16()", True, "90"),  # the width is not a multiple of 16
     ("", True, "120"),  # a PTX, which the stand-in does not load
 ])  # fmt: skip
 def test_another_kernel_runs_where_none_was_compiled(kernels, change, causal, gpu):

@@ -74,6 +74,14 @@ const std::map<std::string, Values (*)(const Draw&)>& samples() {
          return {draw({2, heads, n, n}), at::softmax(draw({2, heads, n, n}), -1), x[0], x[1], heads};
        }},
       {"summary_attention", [](const Draw& draw) { return summary_sample(draw); }},
+      {"summary_attention_backward",
+       [](const Draw& draw) {
+         Values out = summary_sample(draw);
+         const auto forward = results("summary_attention", out);
+         out.insert(out.begin() + 4, {forward[0], forward[1]});
+         out.insert(out.begin(), draw({2, 41, 3, 64}));
+         return out;
+       }},
   };
   return all;
 }

@@ -24,7 +24,7 @@ using Optional = std::optional<at::Tensor>;
 constexpr int64_t kMaxSummaries = 64;
 
 /// Programs that keep a GPU busy; queries of a program, at least, that sums the gradients of keys over them.
-constexpr int64_t kPrograms = 1024, kMinChunk = 512;
+constexpr int64_t kKeyPrograms = 1024, kMinChunk = 512;
 
 struct KeyGradients {
   at::Tensor of_keys, of_values;  // [B, rows, G, d or e]
@@ -134,7 +134,7 @@ class SummaryBackward {
     const int64_t rows = keys.keys.size(1),
                   programs = (rows + kKeys - 1) / kKeys * in_.groups() * in_.batch();
     const int64_t splits =
-        std::clamp<int64_t>(kPrograms / programs, 1, (queries + kMinChunk - 1) / kMinChunk);
+        std::clamp<int64_t>(kKeyPrograms / programs, 1, (queries + kMinChunk - 1) / kMinChunk);
     const auto parts = [&](int64_t width) {
       return at::empty({splits, in_.batch(), rows, in_.groups(), width}, in_.sums.options());
     };

@@ -102,7 +102,10 @@ def images(variant: Variant, folder: pathlib.Path) -> dict[str, Any]:
     """Writes the files of a variant; its entry of the index."""
     entry: dict[str, Any] = {}
     for architecture in ARCHITECTURES:
-        made = compiled(variant, architecture)
+        try:
+            made = compiled(variant, architecture)
+        except Exception as error:  # noqa: BLE001 — those of Triton cannot be sent to another process
+            raise RuntimeError(f"{variant.key} for sm_{architecture}: {error}") from None
         files = {f"sm_{architecture}": (f"{variant.file}.sm_{architecture}.cubin", made["cubin"])}
         if architecture == ARCHITECTURES[0]:
             files["ptx"] = (f"{variant.file}.ptx", made["ptx"])

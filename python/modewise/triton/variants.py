@@ -37,10 +37,13 @@ def _kronecker_attention(dtype: torch.dtype, d: int) -> None:
 
 
 def _summary_attention(dtype: torch.dtype, d: int) -> None:
-    q, k, v = (_empty(dtype, 1, 83, _HEADS, d) for _ in range(3))
-    frequencies = torch.ones(2, d // 2, dtype=torch.float64)
+    """Two levels, so that blocks of summary tokens have summary tokens."""
+    q, k, v, grad = (_empty(dtype, 1, 83, _HEADS, d) for _ in range(4))
     for summaries in (1, 3):
-        _ops.summary_attention(q, k, v, _empty(dtype, 1, _HEADS, summaries, d), frequencies, None, [5, 17], 33, 0, 1.0, [])
+        latents = _empty(dtype, 2, _HEADS, summaries, d)
+        options: tuple[object, ...] = (torch.ones(3, d // 2, dtype=torch.float64), None, [5, 3, 5], 33, 0, 1.0, [])
+        results = _ops.summary_attention(q, k, v, latents, *options)
+        _ops.summary_attention_backward(grad, q, k, v, latents, *results, *options)
 
 
 TYPES = ((torch.bfloat16, 64), (torch.bfloat16, 128), (torch.float32, 64))
