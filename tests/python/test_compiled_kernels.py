@@ -70,7 +70,7 @@ print(*q.stride(), *k.stride(), *v.stride(), *out.stride())
 
 
 def call(folder, change="", driver=DRIVER, causal=True, gpu="90", trusted=True):
-    """What the operator prints, and the launches that the stand-in saw."""
+    """Calls the operator: its output, and the launches of the stand-in."""
     log = folder.parent / "launches"
     log.unlink(missing_ok=True)
     done = python(CALL.format(folder=str(folder), driver=driver, change=change, causal=causal, trusted=trusted), STAND_IN_CUDA_LOG=str(log), STAND_IN_CUDA_GPU=gpu)
