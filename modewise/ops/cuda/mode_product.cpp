@@ -14,8 +14,9 @@
 namespace modewise::ops::cuda {
 namespace {
 
-/// Programs among which mode_contract splits its sums: a fixed number, so that every GPU adds in one order.
-constexpr int64_t kPrograms = 1024;
+/// Programs among which mode_contract splits its sums (a fixed number, so that every GPU adds in one order),
+/// and the tiles of columns of each at least.
+constexpr int64_t kPrograms = 1024, kLeastTiles = 4;
 
 struct ProductTile {
   int64_t rows, depth, cols, warps, stages;
@@ -109,8 +110,9 @@ at::Tensor mode_contract(const at::Tensor& a, const at::Tensor& x, int64_t mode,
                             .warps = rows > 64 && depth > 64 ? 8 : 4,
                             .stages = 3};
   const int64_t blocks = batch * groups * count_tiles(rows, tile.rows) * count_tiles(depth, tile.depth);
-  const int64_t splits = std::clamp<int64_t>(kPrograms / std::max<int64_t>(blocks, 1), 1,
-                                             std::max<int64_t>(count_tiles(columns, tile.cols), 1));
+  const int64_t splits =
+      std::clamp<int64_t>(kPrograms / std::max<int64_t>(blocks, 1), 1,
+                          std::max<int64_t>(count_tiles(columns, kLeastTiles * tile.cols), 1));
   const auto sums =
       at::empty({batch, groups, splits, rows, depth}, x.options().dtype(accumulate_type(x.scalar_type())));
   Launch call{.kernel = "mode_contract",

@@ -15,6 +15,7 @@ KERNELS = {
     "mode_product": "mode_product",
     "mode_scores": "mode_scores",
     "mode_scores_backward": "mode_scores",
+    "mode_scores_backward_keys": "mode_scores",
     "mode_scores_backward_queries": "mode_scores",
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
