@@ -14,15 +14,16 @@
 namespace modewise::ops::cuda {
 namespace {
 
-/// Programs among which mode_contract splits its sums: a fixed number, so that every GPU adds in one order.
-constexpr int64_t kPrograms = 1024;
+/// Programs among which mode_contract splits its sums (a fixed number, so that every GPU adds in one order),
+/// and the tiles of columns of each at least.
+constexpr int64_t kPrograms = 1024, kLeastTiles = 4;
 
 struct ProductTile {
   int64_t rows, depth, cols, warps, stages;
 };
 
-/// x [B, N_1 … N_k, D] as [B, O, N, I, D], the modes before and after `mode` joined (a copy if they have no
-/// common stride); fibres of one group are in O.
+/// x [B, N_1 … N_k, D] as [B, before, N, after, D], the modes before and after `mode` joined (a copy if they
+/// have no common stride). Of a first mode, those after it are in `before`, too.
 at::Tensor as_fibres(const at::Tensor& x, int64_t mode) {
   const int64_t before = c10::multiply_integers(x.sizes().slice(1, mode));
   const int64_t after = c10::multiply_integers(x.sizes().slice(mode + 2, x.dim() - mode - 3));
@@ -82,7 +83,7 @@ at::Tensor mode_product(const at::Tensor& x, const at::Tensor& factor, int64_t m
   Launch call{
       .kernel = "mode_product", .tensors = {in, a, to}, .constants = product_constants(x, head, tile)};
   for (const at::Tensor& t : {in, to, a}) add_strides(call, t, 4);
-  call.integers.insert(call.integers.end(), {heads, in.size(1), rows, depth, in.size(3)});
+  call.sizes = {heads, in.size(1), rows, depth, in.size(3)};
   call.constants.emplace_back("PARTS", split ? 3 : 1);
   launch(call, out.numel() == 0
                    ? 0
@@ -109,8 +110,9 @@ at::Tensor mode_contract(const at::Tensor& a, const at::Tensor& x, int64_t mode,
                             .warps = rows > 64 && depth > 64 ? 8 : 4,
                             .stages = 3};
   const int64_t blocks = batch * groups * count_tiles(rows, tile.rows) * count_tiles(depth, tile.depth);
-  const int64_t splits = std::clamp<int64_t>(kPrograms / std::max<int64_t>(blocks, 1), 1,
-                                             std::max<int64_t>(count_tiles(columns, tile.cols), 1));
+  const int64_t splits =
+      std::clamp<int64_t>(kPrograms / std::max<int64_t>(blocks, 1), 1,
+                          std::max<int64_t>(count_tiles(columns, kLeastTiles * tile.cols), 1));
   const auto sums =
       at::empty({batch, groups, splits, rows, depth}, x.options().dtype(accumulate_type(x.scalar_type())));
   Launch call{.kernel = "mode_contract",
@@ -118,7 +120,7 @@ at::Tensor mode_contract(const at::Tensor& a, const at::Tensor& x, int64_t mode,
               .constants = product_constants(x, head, tile)};
   add_strides(call, left, 4);
   add_strides(call, right, 4);
-  call.integers.insert(call.integers.end(), {groups, right.size(1), rows, depth, right.size(3), splits});
+  call.sizes = {groups, right.size(1), rows, depth, right.size(3), splits};
   launch(call, sums.numel() == 0 ? 0 : splits * blocks);
   const auto total = heads == 0 ? sums.sum(at::IntArrayRef{0, 1, 2}) : sums.sum(2);
   return total.to(x.scalar_type());

@@ -31,11 +31,14 @@ def _logits(q, K, Keys, Modes, sample, head, kb, kn, ab, ah, am, cn, cm, top, le
             ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, KEYS: tl.constexpr, MODES: tl.constexpr,
             ACC: tl.constexpr):  # fmt: skip
     """scale · q kᵀ of a tile, −∞ at masked keys, and which keys are seen."""
-    at, inside = _rows(K, sample, head, kb, kn, left, m, d, COLS, D)
-    k = tl.load(at, mask=inside, other=0.0)
-    at, seen = _cells(Keys, sample, head, ab, ah, 0, am, top, left, n, m, ROWS, COLS)
+    keys, inside = _rows(K, sample, head, kb, kn, left, m, d, COLS, D)
+    k = tl.load(keys, mask=inside, other=0.0)
+    j = left + tl.arange(0, COLS)
+    kept = j < m
     if KEYS:
-        seen = seen & (tl.load(at, mask=seen, other=0) != 0)
+        at = Keys + tl.cast(sample, tl.int64) * ab + tl.cast(head, tl.int64) * ah + tl.cast(j, tl.int64) * am
+        kept = kept & (tl.load(at, mask=kept, other=0) != 0)
+    seen = (top + tl.arange(0, ROWS) < n)[:, None] & kept[None, :]
     if MODES:
         at, inside = _cells(Modes, 0, 0, 0, 0, cn, cm, top, left, n, m, ROWS, COLS)
         seen = seen & (tl.load(at, mask=inside, other=0) != 0)
@@ -53,8 +56,8 @@ def mode_scores(Q, K, Keys, Modes, Out, qb, qn, kb, kn, ab, ah, am, cn, cm, H, n
     group = tl.program_id(0) // tl.cdiv(n, ROWS)
     sample = group // H
     head = group % H
-    at, inside = _rows(Q, sample, head, qb, qn, top, n, d, ROWS, D)
-    q = tl.load(at, mask=inside, other=0.0)
+    queries, inside = _rows(Q, sample, head, qb, qn, top, n, d, ROWS, D)
+    q = tl.load(queries, mask=inside, other=0.0)
     high = tl.full([ROWS], float("-inf"), ACC)
     total = tl.zeros([ROWS], ACC)
     some = tl.zeros([ROWS], tl.int32)
@@ -71,14 +74,44 @@ def mode_scores(Q, K, Keys, Modes, Out, qb, qn, kb, kn, ab, ah, am, cn, cm, H, n
         logits, seen = _logits(q, K, Keys, Modes, sample, head, kb, kn, ab, ah, am, cn, cm, top, left, n, m, d, scale,
                                ROWS, COLS, D, KEYS, MODES, ACC)  # fmt: skip
         scores = tl.where((some > 0)[:, None], tl.exp(logits - base[:, None]) / total[:, None], 0.0)
-        at, inside = _cells(Out + tl.cast(group, tl.int64) * n * m, 0, 0, 0, 0, m, 1, top, left, n, m, ROWS, COLS)
-        tl.store(at, tl.cast(scores, Out.dtype.element_ty), mask=inside)
+        at, exist = _cells(Out + tl.cast(group, tl.int64) * n * m, 0, 0, 0, 0, m, 1, top, left, n, m, ROWS, COLS)
+        tl.store(at, tl.cast(scores, Out.dtype.element_ty), mask=exist)
+
+
+@triton.jit
+def _pair(Grad, S, sample, head, gb, gh, gn, gm, sb, sh, sn, sm, top, left, n, m, ROWS: tl.constexpr,
+          COLS: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
+    """A tile of the gradient and of the scores."""
+    at, inside = _cells(Grad, sample, head, gb, gh, gn, gm, top, left, n, m, ROWS, COLS)
+    grad = tl.load(at, mask=inside, other=0.0)
+    at, inside = _cells(S, sample, head, sb, sh, sn, sm, top, left, n, m, ROWS, COLS)
+    return tl.cast(grad, ACC), tl.cast(tl.load(at, mask=inside, other=0.0), ACC)
+
+
+@triton.jit
+def mode_scores_backward(Grad, S, Q, K, OfQ, OfK, gb, gh, gn, gm, sb, sh, sn, sm, qb, qn, kb, kn, rb, rn, tb, tn,
+                         H, n, m, d, scale,
+                         ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+    """A program is a head of at most ROWS queries and COLS keys."""
+    ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
+    sample = tl.program_id(0) // H
+    head = tl.program_id(0) % H
+    grad, s = _pair(Grad, S, sample, head, gb, gh, gn, gm, sb, sh, sn, sm, 0, 0, n, m, ROWS, COLS, ACC)
+    slope = tl.cast(s * (grad - tl.sum(grad * s, 1)[:, None]) * scale, Q.dtype.element_ty)
+    at, inside = _rows(Q, sample, head, qb, qn, 0, n, d, ROWS, D)
+    of_k = tl.dot(tl.trans(slope), tl.load(at, mask=inside, other=0.0), input_precision="ieee", out_dtype=ACC)
+    at, inside = _rows(OfK, sample, head, tb, tn, 0, m, d, COLS, D)
+    tl.store(at, tl.cast(of_k, OfK.dtype.element_ty), mask=inside)
+    at, inside = _rows(K, sample, head, kb, kn, 0, m, d, COLS, D)
+    of_q = tl.dot(slope, tl.load(at, mask=inside, other=0.0), input_precision="ieee", out_dtype=ACC)
+    at, inside = _rows(OfQ, sample, head, rb, rn, 0, n, d, ROWS, D)
+    tl.store(at, tl.cast(of_q, OfQ.dtype.element_ty), mask=inside)
 
 
 @triton.jit
 def mode_scores_backward_queries(Grad, S, K, OfQ, Means, gb, gh, gn, gm, sb, sh, sn, sm, kb, kn, rb, rn, H, n, m, d, scale,
                                  ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
-    """A program is ROWS queries of a head: means = Σ_m grad s, and the gradient of q."""
+    """A program is ROWS queries of a head: their gradient, and means = Σ_m grad s."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     top = tl.program_id(0) % tl.cdiv(n, ROWS) * ROWS
     group = tl.program_id(0) // tl.cdiv(n, ROWS)
@@ -86,20 +119,15 @@ def mode_scores_backward_queries(Grad, S, K, OfQ, Means, gb, gh, gn, gm, sb, sh,
     head = group % H
     mean = tl.zeros([ROWS], ACC)
     for left in range(0, m, COLS):
-        at, inside = _cells(Grad, sample, head, gb, gh, gn, gm, top, left, n, m, ROWS, COLS)
-        grad = tl.cast(tl.load(at, mask=inside, other=0.0), ACC)
-        at, inside = _cells(S, sample, head, sb, sh, sn, sm, top, left, n, m, ROWS, COLS)
-        mean += tl.sum(grad * tl.cast(tl.load(at, mask=inside, other=0.0), ACC), 1)
+        grad, s = _pair(Grad, S, sample, head, gb, gh, gn, gm, sb, sh, sn, sm, top, left, n, m, ROWS, COLS, ACC)
+        mean += tl.sum(grad * s, 1)
     i = top + tl.arange(0, ROWS)
     tl.store(Means + tl.cast(group, tl.int64) * n + i, mean, mask=i < n)
     of_q = tl.zeros([ROWS, D], ACC)
     for left in range(0, m, COLS):
-        at, inside = _cells(Grad, sample, head, gb, gh, gn, gm, top, left, n, m, ROWS, COLS)
-        grad = tl.cast(tl.load(at, mask=inside, other=0.0), ACC)
-        at, inside = _cells(S, sample, head, sb, sh, sn, sm, top, left, n, m, ROWS, COLS)
-        s = tl.cast(tl.load(at, mask=inside, other=0.0), ACC)
-        at, inside = _rows(K, sample, head, kb, kn, left, m, d, COLS, D)
-        k = tl.load(at, mask=inside, other=0.0)
+        grad, s = _pair(Grad, S, sample, head, gb, gh, gn, gm, sb, sh, sn, sm, top, left, n, m, ROWS, COLS, ACC)
+        keys, inside = _rows(K, sample, head, kb, kn, left, m, d, COLS, D)
+        k = tl.load(keys, mask=inside, other=0.0)
         slope = tl.cast(s * (grad - mean[:, None]) * scale, k.dtype)
         of_q = tl.dot(slope, k, of_q, input_precision="ieee", out_dtype=ACC)
     at, inside = _rows(OfQ, sample, head, rb, rn, top, n, d, ROWS, D)
@@ -107,11 +135,9 @@ def mode_scores_backward_queries(Grad, S, K, OfQ, Means, gb, gh, gn, gm, sb, sh,
 
 
 @triton.jit
-def mode_scores_backward(Grad, S, Q, K, OfQ, OfK, Means, gb, gh, gn, gm, sb, sh, sn, sm, qb, qn, kb, kn, rb, rn, tb, tn,
-                         H, n, m, d, scale,
-                         ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, WHOLE: tl.constexpr,
-                         WIDE: tl.constexpr):  # fmt: skip
-    """A program is COLS keys of a head: the gradient of k. WHOLE: these are all keys, and it computes that of q too."""
+def mode_scores_backward_keys(Grad, S, Q, OfK, Means, gb, gh, gn, gm, sb, sh, sn, sm, qb, qn, tb, tn, H, n, m, d, scale,
+                              ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+    """A program is COLS keys of a head."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     left = tl.program_id(0) % tl.cdiv(m, COLS) * COLS
     group = tl.program_id(0) // tl.cdiv(m, COLS)
@@ -119,24 +145,12 @@ def mode_scores_backward(Grad, S, Q, K, OfQ, OfK, Means, gb, gh, gn, gm, sb, sh,
     head = group % H
     of_k = tl.zeros([COLS, D], ACC)
     for top in range(0, n, ROWS):
-        at, inside = _cells(Grad, sample, head, gb, gh, gn, gm, top, left, n, m, ROWS, COLS)
-        grad = tl.cast(tl.load(at, mask=inside, other=0.0), ACC)
-        at, inside = _cells(S, sample, head, sb, sh, sn, sm, top, left, n, m, ROWS, COLS)
-        s = tl.cast(tl.load(at, mask=inside, other=0.0), ACC)
-        at, inside = _rows(Q, sample, head, qb, qn, top, n, d, ROWS, D)
-        q = tl.load(at, mask=inside, other=0.0)
-        if WHOLE:
-            mean = tl.sum(grad * s, 1)
-        else:
-            i = top + tl.arange(0, ROWS)
-            mean = tl.load(Means + tl.cast(group, tl.int64) * n + i, mask=i < n, other=0.0)
+        grad, s = _pair(Grad, S, sample, head, gb, gh, gn, gm, sb, sh, sn, sm, top, left, n, m, ROWS, COLS, ACC)
+        i = top + tl.arange(0, ROWS)
+        mean = tl.load(Means + tl.cast(group, tl.int64) * n + i, mask=i < n, other=0.0)
+        queries, inside = _rows(Q, sample, head, qb, qn, top, n, d, ROWS, D)
+        q = tl.load(queries, mask=inside, other=0.0)
         slope = tl.cast(s * (grad - mean[:, None]) * scale, q.dtype)
         of_k = tl.dot(tl.trans(slope), q, of_k, input_precision="ieee", out_dtype=ACC)
-        if WHOLE:
-            at, inside = _rows(K, sample, head, kb, kn, left, m, d, COLS, D)
-            k = tl.load(at, mask=inside, other=0.0)
-            of_q = tl.dot(slope, k, input_precision="ieee", out_dtype=ACC)
-            at, inside = _rows(OfQ, sample, head, rb, rn, top, n, d, ROWS, D)
-            tl.store(at, tl.cast(of_q, OfQ.dtype.element_ty), mask=inside)
     at, inside = _rows(OfK, sample, head, tb, tn, left, m, d, COLS, D)
     tl.store(at, tl.cast(of_k, OfK.dtype.element_ty), mask=inside)
