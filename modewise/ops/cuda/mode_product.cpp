@@ -22,8 +22,8 @@ struct ProductTile {
   int64_t rows, depth, cols, warps, stages;
 };
 
-/// x [B, N_1 … N_k, D] as [B, O, N, I, D], the modes before and after `mode` joined (a copy if they have no
-/// common stride); fibres of one group are in O.
+/// x [B, N_1 … N_k, D] as [B, before, N, after, D], the modes before and after `mode` joined (a copy if they
+/// have no common stride). Of a first mode, those after it are in `before`, too.
 at::Tensor as_fibres(const at::Tensor& x, int64_t mode) {
   const int64_t before = c10::multiply_integers(x.sizes().slice(1, mode));
   const int64_t after = c10::multiply_integers(x.sizes().slice(mode + 2, x.dim() - mode - 3));

@@ -1,4 +1,4 @@
-"""mode_product and mode_contract along one mode of x [B, O, N, I, H·d]: O fibres before the mode, I after it.
+"""mode_product and mode_contract along one mode of x [B, before, N, after, H·d]; the modes before and after it are joined.
 
 The columns of a head are the triples (o, i, e) of its fibres and channels, the channel fastest. Offsets inside a sample
 are int32.
@@ -9,17 +9,17 @@ import triton.language as tl
 
 
 @triton.jit
-def _columns(first, xo, xi, yo, yi, I, HEAD: tl.constexpr, COLS: tl.constexpr):
+def _columns(first, xo, xi, yo, yi, after, HEAD: tl.constexpr, COLS: tl.constexpr):
     """Offsets of the columns first … first + COLS in x and in y."""
     c = first + tl.arange(0, COLS)
     fibre = c // HEAD
-    o = fibre // I
-    i = fibre % I
+    o = fibre // after
+    i = fibre % after
     return o * xo + i * xi + c % HEAD, o * yo + i * yi + c % HEAD
 
 
 @triton.jit
-def mode_product(X, Factor, Out, xb, xo, xn, xi, ob, oo, om, oi, fb, fh, fm, fn, H, O, M, N, I,
+def mode_product(X, Factor, Out, xb, xo, xn, xi, ob, oo, om, oi, fb, fh, fm, fn, H, before, M, N, after,
                  HEAD: tl.constexpr, ROWS: tl.constexpr, DEPTH: tl.constexpr, COLS: tl.constexpr,
                  PARTS: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """A program is ROWS × COLS of the product of a head of a sample: out[m, c] = Σ_n factor[m, n] x[n, c].
@@ -27,7 +27,7 @@ def mode_product(X, Factor, Out, xb, xo, xn, xi, ob, oo, om, oi, fb, fh, fm, fn,
     A float32 factor of a bfloat16 x is the sum of PARTS = 3 bfloat16 parts, whose products are exact in float32.
     """
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
-    columns = O * I * HEAD
+    columns = before * after * HEAD
     head = tl.program_id(0) % H
     place = tl.program_id(0) // H
     m = place % tl.cdiv(M, ROWS) * ROWS + tl.arange(0, ROWS)
@@ -35,7 +35,7 @@ def mode_product(X, Factor, Out, xb, xo, xn, xi, ob, oo, om, oi, fb, fh, fm, fn,
     first = place % tl.cdiv(columns, COLS) * COLS
     sample = tl.cast(place // tl.cdiv(columns, COLS), tl.int64)
     exist = first + tl.arange(0, COLS) < columns
-    in_x, in_out = _columns(first, xo, xi, oo, oi, I, HEAD, COLS)
+    in_x, in_out = _columns(first, xo, xi, oo, oi, after, HEAD, COLS)
     X += sample * xb + head * HEAD
     Factor += sample * fb + tl.cast(head, tl.int64) * fh
     acc = tl.zeros([ROWS, COLS], ACC)
@@ -55,12 +55,12 @@ def mode_product(X, Factor, Out, xb, xo, xn, xi, ob, oo, om, oi, fb, fh, fm, fn,
 
 
 @triton.jit
-def mode_contract(A, X, Sums, ab, ao, am, ai, xb, xo, xn, xi, H, O, M, N, I, SPLITS,
+def mode_contract(A, X, Sums, ab, ao, am, ai, xb, xo, xn, xi, H, before, M, N, after, SPLITS,
                   HEAD: tl.constexpr, ROWS: tl.constexpr, DEPTH: tl.constexpr, COLS: tl.constexpr,
                   WIDE: tl.constexpr):  # fmt: skip
     """A program is ROWS × DEPTH of sums[sample, head, split] [M, N] = Σ_c a[m, c] x[n, c] over its split of the columns."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
-    columns = O * I * HEAD
+    columns = before * after * HEAD
     m = tl.program_id(0) % tl.cdiv(M, ROWS) * ROWS + tl.arange(0, ROWS)
     place = tl.program_id(0) // tl.cdiv(M, ROWS)
     n = place % tl.cdiv(N, DEPTH) * DEPTH + tl.arange(0, DEPTH)
@@ -75,7 +75,7 @@ def mode_contract(A, X, Sums, ab, ao, am, ai, xb, xo, xn, xi, H, O, M, N, I, SPL
     acc = tl.zeros([ROWS, DEPTH], ACC)
     for start in range(first, last, COLS):
         exist = start + tl.arange(0, COLS) < last
-        in_a, in_x = _columns(start, ao, ai, xo, xi, I, HEAD, COLS)
+        in_a, in_x = _columns(start, ao, ai, xo, xi, after, HEAD, COLS)
         a = tl.load(A + m[:, None] * am + in_a[None, :], mask=(m < M)[:, None] & exist[None, :], other=0.0)
         x = tl.load(X + n[:, None] * xn + in_x[None, :], mask=(n < N)[:, None] & exist[None, :], other=0.0)
         acc = tl.dot(a, tl.trans(x), acc, input_precision="ieee", out_dtype=ACC)
