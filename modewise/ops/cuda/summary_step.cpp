@@ -24,7 +24,7 @@ std::vector<std::pair<std::string, int64_t>> step_constants(const at::Tensor& k,
           {"WIDTH", tile(v.size(3))},
           {"SLOTS", open.used() ? tile(open.latents.size(1)) : 0},
           {"WIDE", k.scalar_type() == at::kDouble},
-          {"num_warps", 4},
+          {"num_warps", 8},
           {"num_stages", 2}};
 }
 

@@ -12,10 +12,11 @@ from modewise.triton.summary_attention import binary, halves, joined, products, 
 
 @triton.jit
 def _cos_sin(angle, ACC: tl.constexpr):
-    """Cosine and sine of a float64 angle, by their series in [−π/4, π/4]."""
-    turns = angle * tl.full([], 0.6366197723675814, tl.float64)  # 2/π
-    quarter = tl.floor(turns + 0.5)
-    x = tl.cast((turns - quarter) * tl.full([], 1.5707963267948966, tl.float64), ACC)
+    """Cosine and sine of a float64 angle, by their series in [−π/4, π/4]. π/2 is the sum of two numbers, of which the first has
+    33 bits, so that its product with fewer than 2²⁰ quarter turns is exact."""
+    quarter = tl.floor(angle * tl.full([], 0.6366197723675814, tl.float64) + 0.5)
+    x = angle - quarter * tl.full([], 1.5707963267341256, tl.float64)
+    x = tl.cast(x - quarter * tl.full([], 6.077100506506192e-11, tl.float64), ACC)
     y = x * x
     sin = tl.full([], -1 / 1307674368000, ACC)
     sin = sin * y + tl.full([], 1 / 6227020800, ACC)

@@ -46,12 +46,25 @@ def _summary_attention(dtype: torch.dtype, d: int) -> None:
         _ops.summary_attention_backward(grad, q, k, v, latents, *results, *options)
 
 
+def _summary_step(dtype: torch.dtype, d: int) -> None:
+    """A token, two levels, one summary token of a block; 3 and 4 tokens of a block join its parent."""
+    state = torch.float32
+    for n in (3, 4):
+        q, k = _empty(dtype, 1, 1, _HEADS, d), _empty(dtype, 1, n, _HEADS, d)
+        block = [torch.empty(shape, dtype=state) for shape in [(_HEADS, 1, d), (1, _HEADS, 1, 1), (1, _HEADS, 1, 1), (1, _HEADS, 1, d), (1, _HEADS, 1, d)]]
+        frequencies, levels = torch.ones(3, d // 2, dtype=torch.float64), [k, k]
+        first = k[:, :0]
+        _ops.summary_step(q, q, q, q, k, k, first, first, levels, levels, [1, 1], [0.0, 0.0], *block, frequencies, [], n - 1, n, 1.0, True)
+        _ops.summary_join(k, k, *block)
+
+
 HALF, WIDE, SINGLE = (torch.bfloat16, 64), (torch.bfloat16, 128), (torch.float32, 64)
 CALLS: tuple[tuple[Callable[[torch.dtype, int], None], tuple[tuple[torch.dtype, int], ...]], ...] = (
     (functools.partial(_axial_attention, True), (HALF, WIDE)),
     (functools.partial(_axial_attention, False), (HALF, SINGLE)),
     (_kronecker_attention, (HALF, WIDE)),
     (_summary_attention, (HALF, WIDE, SINGLE)),
+    (_summary_step, (HALF, WIDE)),
 )
 
 
