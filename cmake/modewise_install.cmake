@@ -39,7 +39,7 @@ function(modewise_install_package component folder torch)
   write_basic_package_version_file(${generated}/modewiseConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(EXPORT modewise_${component} NAMESPACE modewise:: FILE modewiseTargets.cmake DESTINATION ${package_folder}
     COMPONENT ${component} ${ARGN})
-  install(FILES ${generated}/modewiseConfig.cmake ${generated}/modewiseConfigVersion.cmake DESTINATION ${package_folder}
+  install(FILES ${generated}/modewiseConfig.cmake ${generated}/modewiseConfigVersion.cmake cmake/modewise_cuda.cmake DESTINATION ${package_folder}
     COMPONENT ${component} ${ARGN})
 endfunction()
 

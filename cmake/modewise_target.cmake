@@ -7,6 +7,9 @@ target_compile_options(modewise_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(modewise_flags INTERFACE $<BUILD_INTERFACE:-Wno-restrict>)  # false alarms on `"text" + std::string` (GCC PR 105651)
 endif()
+# libtorch exports parts of an older std::filesystem (the CUDA build of 2.11: a remove_all that crashes). The standard library is
+# therefore linked first, so that its own definitions are found.
+target_link_options(modewise_flags INTERFACE $<BUILD_INTERFACE:LINKER:--push-state,--no-as-needed,-lstdc++,--pop-state>)
 if(MODEWISE_SANITIZE)
   target_compile_options(modewise_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
   target_link_options(modewise_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr)

@@ -5,6 +5,7 @@ Python tests.
 
 import fnmatch
 import functools
+import importlib.metadata
 import os
 import pathlib
 import shutil
@@ -66,6 +67,19 @@ def no_peak_reset():
     return False
 
 
+def other_triton():
+    """`dev` installs this version; a Python of MODEWISE_PYTHON may have none, or that of its CUDA torch."""
+    try:
+        return importlib.metadata.version("triton") != "3.9.0"
+    except importlib.metadata.PackageNotFoundError:
+        return True
+
+
+def on_gpu():
+    """./dev gpu runs the tests of devices on a GPU, not on the guarded device."""
+    return os.environ.get("MODEWISE_TEST_DEVICE") == "cuda"
+
+
 def sanitized():
     """The build has sanitizers or coverage: it is too slow for the largest inputs."""
     cache = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "CMakeCache.txt"
@@ -94,6 +108,11 @@ ALLOWED = [
     ("io.Npz.ReadsALargeArrayOfFewValues", "sanitizers, coverage or no optimisation", sanitized),
     ("test_table_memory.py::*", "sanitizers, coverage or no optimisation", sanitized),
 
+    ("test_device_option.py::*", "a GPU is tested", on_gpu),
+    ("on_a_device.py::*", "a GPU is tested", on_gpu),
+    ("test_triton.py::*", "no Triton 3.9.0", other_triton),
+    ("test_triton_compile.py::*", "no Triton 3.9.0", other_triton),
+    ("test_compiled_kernels.py::*", "no Triton 3.9.0", other_triton),
     ("test_wheel.py::test_the_licences_of_all_libraries_are_in_the_wheel", "no wheel was made", no_wheel),
     ("test_cases.py::*", "no folder of cases", no_cases),
     ("test_captioning.py::test_eighty_images_of_coco_are_read", "no data/captions", no_data("captions/train2017")),

@@ -181,13 +181,19 @@ void on_copies(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }
 
+/// A copy on the CPU in float32: oneDNN's bfloat16 convolutions are wrong for some sizes.
+at::Tensor exact(const at::Tensor& x) {
+  return x.scalar_type() == at::kBFloat16 ? x.cpu().to(at::kFloat) : x.cpu();
+}
+
 /// Operators that libtorch requires of every device.
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                        at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
                        bool transposed, at::IntArrayRef output_padding, int64_t groups) {
   const bool added = bias && bias->defined();
-  return at::convolution(x.cpu(), weight.cpu(), added ? std::optional(bias->cpu()) : std::nullopt, stride,
+  return at::convolution(exact(x), exact(weight), added ? std::optional(exact(*bias)) : std::nullopt, stride,
                          padding, dilation, transposed, output_padding, groups)
+      .to(x.scalar_type())
       .to(device);
 }
 
@@ -196,9 +202,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
     at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding,
     int64_t groups, std::array<bool, 3> wanted) {
   const auto [of_x, of_weight, of_bias] =
-      at::convolution_backward(grad.cpu(), x.cpu(), weight.cpu(), at::IntArrayRef{weight.size(0)}, stride,
+      at::convolution_backward(exact(grad), exact(x), exact(weight), at::IntArrayRef{weight.size(0)}, stride,
                                padding, dilation, transposed, output_padding, groups, wanted);
-  const auto moved = [](const at::Tensor& tensor) { return tensor.defined() ? tensor.to(device) : tensor; };
+  const auto moved = [&](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.to(x.scalar_type()).to(device) : tensor;
+  };
   return {moved(of_x), moved(of_weight), moved(of_bias)};
 }
 

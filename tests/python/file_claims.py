@@ -11,7 +11,7 @@ CLAIMS = os.environ.pop("MODEWISE_TEST_CLAIMS", None)  # a folder with an empty 
 
 # The files that take most of the time, slowest first; the others follow as they are collected.
 SLOWEST = ["test_ops.py", "test_auto.py", "test_sweep_launchers.py", "test_class_ensembles.py", "test_workers.py", "test_train_crash.py",
-           "test_devices.py", "test_shared_work.py", "test_no_test.py", "test_first_command.py", "test_run_folder.py", "test_cli.py",
+           "test_triton.py", "test_devices.py", "test_shared_work.py", "test_no_test.py", "test_first_command.py", "test_run_folder.py", "test_cli.py",
            "test_text_task.py", "test_captioning.py", "test_package_forecaster.py", "test_equal_bits.py", "test_tokenizers.py",
            "test_word_piece.py", "test_future_covariates.py", "test_series_classification.py", "test_volume_classification.py", "test_segmentation.py", "test_tensorboard.py",
            "test_ops_attention.py", "test_ops_equal.py", "test_package_ops.py", "test_local_models.py", "test_analysis.py"]  # fmt: skip

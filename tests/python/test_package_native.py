@@ -117,3 +117,13 @@ def test_every_module_has_a_docstring_and_stays_small():
         text = file.read_text()
         assert text.startswith('"""'), file
         assert text.count("\n") <= 400, file
+
+
+@pytest.mark.parametrize("command", [[str(PROGRAM), "--version"], [sys.executable, "-c", "import modewise.tasks"]], ids=["program", "package"])
+def test_the_standard_librarys_files_are_not_those_of_torch(command):
+    """libtorch exports parts of an older std::filesystem; those of the CUDA build of 2.11 crash."""
+    found = subprocess.run(command, capture_output=True, text=True, check=True,
+                           env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "LD_BIND_NOW": "1", "LD_DEBUG": "bindings"})  # fmt: skip
+    ours = [line for line in found.stderr.splitlines() if re.search(r"binding file \S*libmodewise_\w+\.so .*`_ZNK?St10filesystem", line)]
+    assert len(ours) > 20
+    assert not [line for line in ours if re.search(r" to \S*/lib(torch|c10)", line)]

@@ -12,6 +12,7 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
+#include "modewise/ops/cuda/mode_product.h"
 #include "modewise/ops/dense/mode_product_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
@@ -125,10 +126,12 @@ at::Tensor contract_strided(const at::Tensor& a, const at::Tensor& x, int64_t mo
 }
 
 const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)> product_kernels(
-    "mode_product", {{"strided", decltype(product_kernels)::takes_all, product_strided},
+    "mode_product", {{"triton", cuda::mode_product_refuses, cuda::mode_product, KernelDevice::triton},
+                     {"strided", decltype(product_kernels)::takes_all, product_strided},
                      {"reference", decltype(product_kernels)::takes_all, reference::mode_product}});
 const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t, int64_t)> contract_kernels(
-    "mode_contract", {{"strided", decltype(contract_kernels)::takes_all, contract_strided},
+    "mode_contract", {{"triton", cuda::mode_contract_refuses, cuda::mode_contract, KernelDevice::triton},
+                      {"strided", decltype(contract_kernels)::takes_all, contract_strided},
                       {"reference", decltype(contract_kernels)::takes_all, reference::mode_contract}});
 
 at::Tensor mode_product_checked(const at::Tensor& x, const at::Tensor& factor, int64_t mode) {

@@ -14,6 +14,7 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
+#include "modewise/ops/cuda/mode_scores.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 
@@ -70,8 +71,10 @@ at::Tensor scores_fused(const at::Tensor& queries, const at::Tensor& keys, int64
 }
 
 const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t, const Mask&, const Mask&)>
-    score_kernels("mode_scores", {{"fused", decltype(score_kernels)::takes_all, scores_fused},
-                                  {"reference", decltype(score_kernels)::takes_all, reference::mode_scores}});
+    score_kernels("mode_scores",
+                  {{"triton", cuda::mode_scores_refuses, cuda::mode_scores, KernelDevice::triton},
+                   {"fused", decltype(score_kernels)::takes_all, scores_fused},
+                   {"reference", decltype(score_kernels)::takes_all, reference::mode_scores}});
 
 at::Tensor mode_scores_checked(const at::Tensor& q, const at::Tensor& k, int64_t heads, const Mask& key_mask,
                                const Mask& mode_mask) {
@@ -105,10 +108,11 @@ std::tuple<at::Tensor, at::Tensor> scores_backward_fused(const at::Tensor& grad_
 
 const KernelList<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
                                                     const at::Tensor&, int64_t)>
-    score_backward_kernels("mode_scores_backward",
-                           {{"fused", decltype(score_backward_kernels)::takes_all, scores_backward_fused},
-                            {"reference", decltype(score_backward_kernels)::takes_all,
-                             reference::mode_scores_backward}});
+    score_backward_kernels(
+        "mode_scores_backward",
+        {{"triton", cuda::mode_scores_backward_refuses, cuda::mode_scores_backward, KernelDevice::triton},
+         {"fused", decltype(score_backward_kernels)::takes_all, scores_backward_fused},
+         {"reference", decltype(score_backward_kernels)::takes_all, reference::mode_scores_backward}});
 
 std::tuple<at::Tensor, at::Tensor> mode_scores_backward_checked(const at::Tensor& grad,
                                                                 const at::Tensor& scores, const at::Tensor& q,

@@ -12,8 +12,8 @@ namespace {
 
 using Mask = std::optional<at::Tensor>;
 
-/// Longer sequences are faster in libtorch's fused kernels. The keys of a head are a tile.
-constexpr int64_t kLongest = 128, kWidest = 128, kTileBytes = 32 * 1024;
+/// Longer sequences are faster in libtorch's fused kernels. Exact float32 products need many registers.
+constexpr int64_t kLongest = 64, kLongestFloat = 32, kWidest = 128;
 
 /// Appends the strides of the first three dimensions of [B, n, H, d].
 void add_strides(std::vector<int64_t>& to, const at::Tensor& x) {
@@ -33,9 +33,9 @@ Launch arguments(const char* kernel, const std::vector<at::Tensor>& inputs, cons
     add_strides(out.integers, x);
   }
   const int64_t n = q.size(1), m = k.size(1), d = q.size(3), e = v.size(3);
-  out.integers.insert(out.integers.end(), {q.size(2), q.size(2) / k.size(2), n, m, d, e});
+  out.sizes = {q.size(2), q.size(2) / k.size(2), n, m, d, e};
   out.numbers = {scale};
-  const int64_t cells = tile(n) * std::max(tile(m), std::max(tile(d), tile(e)));
+  const bool large = std::max(n, m) > 32 && std::max(d, e) > 64;
   out.constants = {{"ROWS", tile(n)},
                    {"COLS", tile(m)},
                    {"D", tile(d)},
@@ -43,7 +43,9 @@ Launch arguments(const char* kernel, const std::vector<at::Tensor>& inputs, cons
                    {"CAUSAL", causal},
                    {"MASKED", mask.has_value()},
                    {"WIDE", q.scalar_type() == at::kDouble},
-                   {"num_warps", cells >= 128 * 64 ? 8 : cells >= 32 * 64 ? 4 : 2},
+                   {"num_warps", large || q.scalar_type() != at::kBFloat16 ? 8
+                                 : std::max(n, m) > 16                     ? 4
+                                                                           : 2},
                    {"num_stages", 1}};
   return out;
 }
@@ -54,8 +56,8 @@ std::string short_attention_refuses(const at::Tensor& q, const at::Tensor& k, co
                                     const Mask&, bool, double) {
   if (auto reason = launch_refuses(q); !reason.empty()) return reason;
   const int64_t n = std::max(q.size(1), k.size(1)), d = std::max(q.size(3), v.size(3));
-  if (n > kLongest || d > kWidest) return "takes at most 128 tokens and heads of at most 128 channels";
-  if (tile(n) * tile(d) * q.element_size() > kTileBytes) return "takes at most 32 KiB of keys in float32";
+  if (n > kLongest || d > kWidest) return "takes at most 64 tokens and heads of at most 128 channels";
+  if (n > kLongestFloat && q.scalar_type() == at::kFloat) return "takes at most 32 tokens in float32";
   if (k.size(2) != v.size(2)) return "takes as many heads of values as of keys";
   return k.size(1) == 0 ? "takes at least one key" : "";
 }
@@ -73,6 +75,8 @@ std::string short_attention_backward_refuses(const at::Tensor& grad, const at::T
                                              const at::Tensor& v, const Mask& mask, bool causal,
                                              double scale) {
   if (grad.numel() == 0) return "takes at least one gradient";
+  if (q.scalar_type() == at::kFloat)
+    return "takes bfloat16";  // exact float32 products do not fit the registers
   return short_attention_refuses(q, k, v, mask, causal, scale);
 }
 

@@ -24,7 +24,7 @@ using Optional = std::optional<at::Tensor>;
 constexpr int64_t kMaxSummaries = 32, kMaxFloatSummaries = 16;
 
 /// Programs that keep a GPU busy; queries of a program, at least, that sums the gradients of keys over them.
-constexpr int64_t kPrograms = 1024, kMinChunk = 512;
+constexpr int64_t kKeyPrograms = 1024, kMinChunk = 512;
 
 struct KeyGradients {
   at::Tensor of_keys, of_values;  // [B, rows, G, d or e]
@@ -46,9 +46,11 @@ class SummaryBackward {
                 .tensors = {in_.q, in_.k, in_.v, in_.rotated_keys, in_.values, in_.table, in_.cosine,
                             in_.sine, grad_, out_, logsumexp_, delta_, of_q}};
     for (const at::Tensor& x : {in_.q, in_.k, in_.v, grad_, out_}) append_strides(call.integers, x);
-    call.integers.insert(call.integers.end(),
-                         {in_.heads(), in_.heads() / in_.groups(), in_.n(), in_.window, in_.sinks,
-                          static_cast<int64_t>(in_.levels.size()), in_.first.back(), in_.summaries, in_.far});
+    call.sizes = {in_.heads(),      in_.heads() / in_.groups(),
+                  in_.n(),          in_.window,
+                  in_.sinks,        static_cast<int64_t>(in_.levels.size()),
+                  in_.first.back(), in_.summaries,
+                  in_.far};
     call.numbers = {scale};
     call.constants = in_.constants();
     const int64_t rows = narrow() ? 32 : 16;
@@ -102,9 +104,9 @@ class SummaryBackward {
                             below.of_keys, below.of_values, of_latents}};
     append_strides(call.integers, keys);
     append_strides(call.integers, values);
-    call.integers.insert(call.integers.end(),
-                         {latents.stride(0), latents.stride(1), in_.groups(), in_.first.back(), in_.first[l],
-                          count, children, r, blocks * r, below.of_keys.size(1)});
+    add_strides(call, latents, 2);
+    call.sizes = {in_.groups(), in_.first.back(),     in_.first[l], count, children, r,
+                  blocks * r,   below.of_keys.size(1)};
     call.constants = in_.constants();
     std::erase_if(call.constants, [](const auto& constant) { return constant.first == "ROTARY"; });
     call.constants.insert(call.constants.end(), {{"ROWS", rows},
@@ -132,7 +134,7 @@ class SummaryBackward {
     const int64_t rows = keys.keys.size(1),
                   programs = (rows + kKeys - 1) / kKeys * in_.groups() * in_.batch();
     const int64_t splits =
-        std::clamp<int64_t>(kPrograms / programs, 1, (queries + kMinChunk - 1) / kMinChunk);
+        std::clamp<int64_t>(kKeyPrograms / programs, 1, (queries + kMinChunk - 1) / kMinChunk);
     const auto parts = [&](int64_t width) {
       return at::empty({splits, in_.batch(), rows, in_.groups(), width}, in_.sums.options());
     };
@@ -148,9 +150,11 @@ class SummaryBackward {
                             to.of_keys, to.of_values}};
     for (const at::Tensor& x : {in_.q, keys.keys, keys.values, grad_}) append_strides(call.integers, x);
     const int64_t rows = keys.keys.size(1);
-    call.integers.insert(call.integers.end(), {in_.batch(), in_.heads(), in_.heads() / in_.groups(), in_.n(),
-                                               rows, keys.added, splits, chunk, keys.window, keys.tokens,
-                                               keys.siblings, keys.summaries, keys.known, keys.rotations});
+    call.sizes = {in_.batch(), in_.heads(),   in_.heads() / in_.groups(),
+                  in_.n(),     rows,          keys.added,
+                  splits,      chunk,         keys.window,
+                  keys.tokens, keys.siblings, keys.summaries,
+                  keys.known,  keys.rotations};
     call.numbers = {scale};
     call.constants = in_.constants();
     call.constants.insert(call.constants.end(), {{"BLOCK_M", narrow() ? 32 : 16},

@@ -128,10 +128,11 @@ void summarise(SummaryInputs& in) {
                             in.cosine, in.sine}};
     append_strides(call.integers, keys);
     append_strides(call.integers, values);
-    call.integers.insert(
-        call.integers.end(),
-        {latents.stride(0), latents.stride(1), groups, length, in.first[l], count, children, r, per,
-         in.rotations[l], static_cast<int64_t>(l), level.tokens, level.siblings, level.known});
+    add_strides(call, latents, 2);
+    call.sizes = {groups,       length,          in.first[l],
+                  count,        children,        r,
+                  per,          in.rotations[l], static_cast<int64_t>(l),
+                  level.tokens, level.siblings,  level.known};
     call.constants = in.constants();
     call.constants.insert(call.constants.end(), {{"ROWS", tile_rows},
                                                  {"BLOCK_N", in.q.element_size() > 2 ? 32 : 64},

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "modewise/core/claims.h"
 #include "modewise/core/error.h"
@@ -80,7 +81,9 @@ class Trainer {
   TrainResult result(StopReason reason, int signal) const;
   [[noreturn]] void diverged(const std::string& what) const;
   [[noreturn]] void loss_diverged(double loss) const;
-  [[noreturn]] void out_of_memory(const c10::Error& error) const;
+  /// The largest batch, by halving train.batch_size, whose step fits the device; 0: none.
+  int64_t largest_batch_that_fits();
+  [[noreturn]] void out_of_memory(const c10::Error& error);
   /// "the checkpoint of step 40 is intact".
   std::string kept_checkpoint() const {
     return saved_.first < 0 ? "no checkpoint was saved yet"
@@ -313,16 +316,31 @@ void Trainer::loss_diverged(double loss) const {
                        name.empty() ? "" : fmt::format(" and parameter '{}' is not finite", name)));
 }
 
-void Trainer::out_of_memory(const c10::Error& error) const {
+int64_t Trainer::largest_batch_that_fits() {
+  for (int64_t size = config_.batch_size / 2; size > 0; size /= 2) {
+    std::vector<int64_t> samples(static_cast<size_t>(size));
+    std::iota(samples.begin(), samples.end(), 0);
+    try {
+      const auto batch = task_.load(samples);
+      task_.loss(*batch, static_cast<uint64_t>(config_.seed), 0).backward();
+      return size;
+    } catch (const c10::OutOfMemoryError&) {
+      continue;
+    }
+  }
+  return 0;
+}
+
+void Trainer::out_of_memory(const c10::Error& error) {
   const std::string text = error.what_without_backtrace();
-  const std::string smaller = config_.batch_size == 1
-                                  ? ""
-                                  : fmt::format("train.batch_size = {} with train.accumulate = {}, ",
-                                                (config_.batch_size + 1) / 2, 2 * config_.accumulate);
+  const int64_t fitting = largest_batch_that_fits();
+  const std::string smaller =
+      fitting == 0 ? ""
+                   : fmt::format("train.batch_size = {} (fits) with train.accumulate = {}, ", fitting,
+                                 (config_.batch_size + fitting - 1) / fitting * config_.accumulate);
   fail(ErrorKind::general,
        "out of memory on the device at step {} with train.batch_size = {} ({}); {}. Less memory: {}{}a "
-       "smaller "
-       "model, or --device cpu",
+       "smaller model, or --device cpu",
        state_.step + 1, config_.batch_size, text.substr(0, text.find('\n')), kept_checkpoint(), smaller,
        config_.recompute ? "" : "train.recompute = true, ");
 }

@@ -11,6 +11,12 @@ import torch
 
 # The module of each kernel, which has the kernel's name.
 KERNELS = {
+    "mode_contract": "mode_product",
+    "mode_product": "mode_product",
+    "mode_scores": "mode_scores",
+    "mode_scores_backward": "mode_scores",
+    "mode_scores_backward_keys": "mode_scores",
+    "mode_scores_backward_queries": "mode_scores",
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
     "summary_attention": "summary_attention",
@@ -28,12 +34,12 @@ def kernel(name: str) -> Any:
     return getattr(importlib.import_module("modewise.triton." + KERNELS[name]), name)
 
 
-def launch(name: str, tensors: Sequence[torch.Tensor], integers: Sequence[int], numbers: Sequence[float],
+def launch(name: str, tensors: Sequence[torch.Tensor], integers: Sequence[int], sizes: Sequence[int], numbers: Sequence[float],
            names: Sequence[str], constants: Sequence[int], programs: int) -> None:  # fmt: skip
     """Runs `programs` programs of a kernel on the device of its tensors."""
     device = tensors[0].device
     with torch.cuda.device(device if device.type == "cuda" else -1):
-        kernel(name)[(programs,)](*tensors, *integers, *numbers, **dict(zip(names, constants, strict=True)))
+        kernel(name)[(programs,)](*tensors, *integers, *sizes, *numbers, **dict(zip(names, constants, strict=True)))
 
 
 def check_kernels(op: str, like: torch.Tensor) -> bool:

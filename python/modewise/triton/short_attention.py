@@ -1,4 +1,4 @@
-"""dot_product_attention of at most 128 tokens: softmax(scale · q kᵀ) v of one head in one tile.
+"""dot_product_attention of at most 64 tokens: softmax(scale · q kᵀ) v of one head in one tile.
 
 q, grad, out [B, n, H, d or e], k, v [B, m, G, d or e], G·R = H; the last dimension is contiguous.
 """
@@ -70,26 +70,26 @@ def short_attention_backward(Q, K, V, Grad, Mask, OfQ, OfK, OfV,
     groups = H // R
     sample = tl.program_id(0) // groups
     group = tl.program_id(0) % groups
-    at, of_keys = _rows(K, sample, group, kb, kn, kh, m, d, COLS, D)
-    k = tl.load(at, mask=of_keys, other=0.0)
-    at, of_values = _rows(V, sample, group, vb, vn, vh, m, e, COLS, E)
-    v = tl.load(at, mask=of_values, other=0.0)
+    at_k, in_k = _rows(K, sample, group, kb, kn, kh, m, d, COLS, D)
+    at_v, in_v = _rows(V, sample, group, vb, vn, vh, m, e, COLS, E)
+    k = tl.load(at_k, mask=in_k, other=0.0)
+    v = tl.load(at_v, mask=in_v, other=0.0)
     of_k = tl.zeros([COLS, D], ACC)
     of_v = tl.zeros([COLS, E], ACC)
     for head in range(group * R, group * R + R):
-        at, inside = _rows(Q, sample, head, qb, qn, qh, n, d, ROWS, D)
-        q = tl.load(at, mask=inside, other=0.0)
-        at, grads = _rows(Grad, sample, head, gb, gn, gh, n, e, ROWS, E)
-        g = tl.load(at, mask=grads, other=0.0)
+        at_q, in_q = _rows(Q, sample, head, qb, qn, qh, n, d, ROWS, D)
+        at_g, in_g = _rows(Grad, sample, head, gb, gn, gh, n, e, ROWS, E)
+        q = tl.load(at_q, mask=in_q, other=0.0)
+        g = tl.load(at_g, mask=in_g, other=0.0)
         p = _weights(q, k, Mask, sample, head, mb, mh, mn, mm, n, m, scale, ROWS, COLS, CAUSAL, MASKED, ACC)
         of_v = tl.dot(tl.cast(tl.trans(p), g.dtype), g, of_v, input_precision="ieee", out_dtype=ACC)
         slope = p * tl.dot(g, tl.trans(v), input_precision="ieee", out_dtype=ACC)
         slope = tl.cast((slope - p * tl.sum(slope, 1)[:, None]) * scale, q.dtype)
         of_k = tl.dot(tl.trans(slope), q, of_k, input_precision="ieee", out_dtype=ACC)
         of_q = tl.dot(slope, k, input_precision="ieee", out_dtype=ACC)
-        at, inside = _rows(OfQ, sample, head, rb, rn, rh, n, d, ROWS, D)
-        tl.store(at, tl.cast(of_q, OfQ.dtype.element_ty), mask=inside)
-    at, inside = _rows(OfK, sample, group, sb, sn, sh, m, d, COLS, D)
-    tl.store(at, tl.cast(of_k, OfK.dtype.element_ty), mask=inside)
-    at, inside = _rows(OfV, sample, group, tb, tn, th, m, e, COLS, E)
-    tl.store(at, tl.cast(of_v, OfV.dtype.element_ty), mask=inside)
+        to_q, _ = _rows(OfQ, sample, head, rb, rn, rh, n, d, ROWS, D)
+        tl.store(to_q, tl.cast(of_q, OfQ.dtype.element_ty), mask=in_q)
+    to_k, _ = _rows(OfK, sample, group, sb, sn, sh, m, d, COLS, D)
+    to_v, _ = _rows(OfV, sample, group, tb, tn, th, m, e, COLS, E)
+    tl.store(to_k, tl.cast(of_k, OfK.dtype.element_ty), mask=in_k)
+    tl.store(to_v, tl.cast(of_v, OfV.dtype.element_ty), mask=in_v)

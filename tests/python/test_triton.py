@@ -1,0 +1,23 @@
+"""The Triton kernels under the checked interpreter: every on_triton_*.py in a process of its own, since Triton reads TRITON_INTERPRET
+when it is imported."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from triton_version import missing
+
+HERE = pathlib.Path(__file__).parent
+FILES = sorted(HERE.glob("on_triton_*.py"), key=lambda file: (file.stem != "on_triton_canaries", file.stem))
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing())
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_triton(file):
+    """A warning that kernels are not used is an error."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error:modewise", file]
+    result = subprocess.run(command, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout[-20_000:] + result.stderr
