@@ -75,6 +75,11 @@ def other_triton():
         return True
 
 
+def on_gpu():
+    """./dev gpu runs the tests of devices on a GPU, not on the guarded device."""
+    return os.environ.get("MODEWISE_TEST_DEVICE") == "cuda"
+
+
 def sanitized():
     """The build has sanitizers or coverage: it is too slow for the largest inputs."""
     cache = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "CMakeCache.txt"
@@ -103,8 +108,11 @@ ALLOWED = [
     ("io.Npz.ReadsALargeArrayOfFewValues", "sanitizers, coverage or no optimisation", sanitized),
     ("test_table_memory.py::*", "sanitizers, coverage or no optimisation", sanitized),
 
+    ("test_device_option.py::*", "a GPU is tested", on_gpu),
+    ("on_a_device.py::*", "a GPU is tested", on_gpu),
     ("test_triton.py::*", "no Triton 3.9.0", other_triton),
     ("test_triton_compile.py::*", "no Triton 3.9.0", other_triton),
+    ("test_compiled_kernels.py::*", "no Triton 3.9.0", other_triton),
     ("test_wheel.py::test_the_licences_of_all_libraries_are_in_the_wheel", "no wheel was made", no_wheel),
     ("test_cases.py::*", "no folder of cases", no_cases),
     ("test_captioning.py::test_eighty_images_of_coco_are_read", "no data/captions", no_data("captions/train2017")),

@@ -7,6 +7,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,11 @@ namespace modewise::ops {
 bool reference_forced();
 namespace cuda {
 bool kernels_usable(const char* op, at::Device device);
-}
+/// A kernel cannot start with these arguments on this device, for the reason what().
+struct KernelMissing : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+}  // namespace cuda
 void note_kernel(const char* op, const char* kernel);
 void register_kernels(const char* op, std::vector<std::string> names);
 
@@ -53,10 +58,14 @@ class KernelList<Result(Args...)> {
     std::string reasons;
     for (const Kernel& kernel : kernels_) {
       if (&kernel != &kernels_.back() && (reference_forced() || !runs_on(kernel.device, device))) continue;
-      const std::string reason = kernel.refuses(args...);
+      std::string reason = kernel.refuses(args...);
       if (reason.empty()) {
         note_kernel(op_, kernel.name);
-        return kernel.run(args...);
+        try {
+          return kernel.run(args...);
+        } catch (const cuda::KernelMissing& missing) {
+          reason = missing.what();
+        }
       }
       reasons += std::string(reasons.empty() ? "" : "; ") + kernel.name + ": " + reason;
     }

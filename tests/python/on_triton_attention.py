@@ -187,27 +187,31 @@ def test_others_are_left_to_the_next_kernel(change):
         assert_close(out, dot_product_attention(q.double(), k.double(), v.double(), None, False, 0.3), sizes["dtype"])
 
 
-def test_offsets_beyond_two_gibi_elements():
-    q, k, v = drawn(torch.float64, 2, 5, 5, 2, 2, 8, 8)
-    far = 2**29
-    for strides in [(6 * far, far, 16, 1), (8, far // 2, 5 * far, 1), (5 * far, 16, 8, 1)]:
-        compare(*(far_apart(x, strides) for x in (q, k, v)))
-    mask = bools(2, 2, 5, 5) | torch.eye(5, dtype=torch.bool)
-    compare(q, k, v, far_apart(mask, (2**33, 2**32, 2**29, 2**28)))
+FAR = 2**29  # below 2³¹, so that Triton takes the stride for int32; four times as much is not
 
 
-@pytest.mark.parametrize("results, strides", [("Out", "ob on oh"), ("OfQ", "rb rn rh"), ("OfK", "sb sn sh"), ("OfV", "tb tn th")])
-def test_results_beyond_two_gibi_elements(results, strides):
-    q, k, v = drawn(torch.bfloat16, 2, 5, 5, 2, 2, 8, 8)
+@pytest.mark.parametrize("strides", [(FAR, 40, 8, 1), (40, FAR, 8, 1), (40, 8, FAR, 1)], ids=["samples", "tokens", "heads"])
+def test_offsets_beyond_two_gibi_elements(strides):
+    q, k, v = drawn(torch.float64, 5, 5, 5, 5, 5, 8, 8)
+    compare(*(far_apart(x, strides) for x in (q, k, v)))
+
+
+@pytest.mark.parametrize("strides", [(FAR, 25, 5, 1), (25, FAR, 5, 1), (25, 5, FAR, 1), (25, 5, 1, FAR)], ids=["samples", "heads", "queries", "keys"])
+def test_offsets_of_masks_beyond_two_gibi_elements(strides):
+    mask = bools(5, 5, 5, 5) | torch.eye(5, dtype=torch.bool)
+    compare(*drawn(torch.float64, 5, 5, 5, 5, 5, 8, 8), far_apart(mask, strides))
+
+
+@pytest.mark.parametrize("steps", [(FAR, 40, 8, 1), (40, FAR, 8, 1), (40, 8, FAR, 1)], ids=["samples", "tokens", "heads"])
+@pytest.mark.parametrize("result, strides", [("Out", "ob on oh"), ("OfQ", "rb rn rh"), ("OfK", "sb sn sh"), ("OfV", "tb tn th")])
+def test_results_beyond_two_gibi_elements(result, strides, steps):
     with launches() as launched:
-        leaves = [x.requires_grad_() for x in (q, k, v)]
+        leaves = [x.requires_grad_() for x in drawn(torch.bfloat16, 5, 5, 5, 5, 5, 8, 8)]
         ops.dot_product_attention(*leaves, None, False, 0.3).sum().backward()
-    launch = launched[0 if results == "Out" else 1]
-    far = 2**29
-    for steps in [(6 * far, far, 16, 1), (8, far // 2, 5 * far, 1)]:
-        other = far_apart(torch.zeros(2, 5, 2, 8, dtype=torch.bfloat16), steps)
-        launch_again(launch, **{results: other}, **dict(zip(strides.split(), steps)))
-        assert torch.equal(other, launch[results])
+    launch = launched[0 if result == "Out" else 1]
+    other = far_apart(torch.zeros_like(launch[result]), steps)
+    launch_again(launch, **{result: other}, **dict(zip(strides.split(), steps)))
+    assert torch.equal(other, launch[result])
 
 
 @ALL_TYPES

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cli_helpers import fails, hourly, ok, write_csv
 from programs import BUILD, ROOT
+from test_auto import search
 from test_captioning import write_data as write_captions
 from test_image_classification import write_folder as write_images
 from test_labelled_tables import write_ramps
@@ -19,6 +20,7 @@ from test_text_task import write_sst2, write_stsb
 from test_volume_classification import write_npz as write_volumes
 
 DEVICE = os.environ.get("MODEWISE_TEST_DEVICE", "guarded")
+CPU = ["--device", "cpu"]  # auto takes a GPU
 THERE = {"LD_PRELOAD": str(BUILD / "lib" / "libguarded_device.so")} if DEVICE == "guarded" else {}
 STEPS = ["--max-steps", "3", "--batch-size", "8", "--threads", "1", "--set", "train.schedule.warmup_steps=0", "--set", "output.report=false"]
 TOKENS = ["--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2", "--tokenizer", "bytes"]
@@ -82,7 +84,7 @@ def numbers(tree, path=""):
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
     command = [*TASKS[task](tmp_path), *STEPS]
-    ok(*command, "--out", tmp_path / "cpu")
+    ok(*command, "--out", tmp_path / "cpu", *CPU)
     ok(*command, "--out", tmp_path / "there", "--device", DEVICE, env=THERE)
     assert json.loads((tmp_path / "there" / "manifest.json").read_text())["device"] == DEVICE
     here, there = (numbers(json.loads((tmp_path / run / "metrics.json").read_text())) for run in ("cpu", "there"))
@@ -111,8 +113,8 @@ def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
 def test_a_training_goes_on_on_another_device(tmp_path):
     command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=2",
                "--set", "train.schedule.name=constant"]  # fmt: skip
-    ok(*command, "--out", tmp_path / "whole", "--set", "train.max_steps=8")
-    ok(*command, "--out", tmp_path / "run", "--set", "train.max_steps=4")
+    ok(*command, "--out", tmp_path / "whole", "--set", "train.max_steps=8", *CPU)
+    ok(*command, "--out", tmp_path / "run", "--set", "train.max_steps=4", *CPU)
     resumed = ok("train", "forecast", "--resume", tmp_path / "run", "--allow-config-changes", "--max-steps", "8",
                  "--device", DEVICE, env=THERE)  # fmt: skip
     assert "resuming from step 4" in resumed.stderr
@@ -201,7 +203,7 @@ def test_half_precision_is_a_sentence_that_names_bf16(tmp_path):
 @pytest.mark.parametrize("task", ["hot", "language"])
 def test_bf16_trains_on_another_device(task, tmp_path):
     command = [*TASKS[task](tmp_path), *STEPS, "--set", "model.precision=bf16"]
-    ok(*command, "--out", tmp_path / "cpu")
+    ok(*command, "--out", tmp_path / "cpu", *CPU)
     ok(*command, "--out", tmp_path / "there", "--device", DEVICE, env=THERE)
     here, there = (numbers(json.loads((tmp_path / run / "metrics.json").read_text())) for run in ("cpu", "there"))
     for name, value in here.items():
@@ -216,6 +218,12 @@ def test_children_of_sweeps_compute_on_the_device(tmp_path):
     ok("sweep", plan, "--out", tmp_path / "sweep", "--device", DEVICE, env=THERE)
     devices = [json.loads(one.read_text()).get("device") for one in (tmp_path / "sweep").rglob("manifest.json")]
     assert devices.count(DEVICE) == 2 and set(devices) <= {DEVICE, None}
+
+
+def test_children_of_auto_compute_on_the_device(tmp_path):
+    ok(*search(write_csv(tmp_path / "d.csv", rows=300), tmp_path / "auto", "20s"), "--device", DEVICE, env=THERE)
+    devices = [json.loads(one.read_text()).get("device") for one in tmp_path.rglob("manifest.json")]
+    assert devices.count(DEVICE) >= 3 and set(devices) <= {DEVICE, None}
 
 
 def test_panels_and_backtests_have_the_results_of_the_cpu(tmp_path):
@@ -242,8 +250,14 @@ def in_group(words, env, processes=2):
     return lambda *arguments: subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=everywhere)
 
 
+def needs_two_devices():
+    """Each process takes a GPU of its own."""
+    if DEVICE == "cuda" and pytest.importorskip("torch").cuda.device_count() < 2:
+        pytest.skip("two GPUs")
+
+
 def test_two_processes_exchange_the_gradients_of_the_device(tmp_path):
-    pytest.importorskip("torch")
+    needs_two_devices()
     command = [*forecast(tmp_path, *SMALL), *STEPS]
     ok(*command, "--out", tmp_path / "one", "--set", "train.shards=2", "--device", DEVICE, env=THERE)
     done = in_group("", THERE)(*command, "--out", tmp_path / "two", "--device", DEVICE)
@@ -256,8 +270,8 @@ def test_two_processes_exchange_the_gradients_of_the_device(tmp_path):
 
 
 def test_processes_on_devices_of_two_types_are_refused(tmp_path):
-    pytest.importorskip("torch")
-    done = in_group(f"[ $RANK = 1 ] && export MODEWISE_DEVICE={DEVICE};", THERE)(
+    needs_two_devices()
+    done = in_group(f"export MODEWISE_DEVICE=cpu; [ $RANK = 1 ] && export MODEWISE_DEVICE={DEVICE};", THERE)(
         *forecast(tmp_path, "--model", "dlinear"), *STEPS, "--out", tmp_path / "run")  # fmt: skip
     assert done.returncode != 0
     assert "the processes compute on devices of two types, cpu and " in done.stderr and "--device cpu" in done.stderr

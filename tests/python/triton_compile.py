@@ -53,6 +53,7 @@ def attention(dtype, n, d, heads=4, groups=4, causal=False, mask=False, m=0, e=0
 # Typical sizes. Those in QUICK are compiled in every run of the tests.
 SAMPLES = {
     "attention 32 × 128, causal": lambda dtype: attention(dtype, 32, 128, causal=True),
+    "attention 64 × 128": lambda dtype: attention(dtype, 64, 128),
     "attention 64 × 64, groups": lambda dtype: attention(dtype, 64, 64, groups=2),
     "attention 21 × 24, masked": lambda dtype: attention(dtype, 21, 24, mask=True, m=17),
 }

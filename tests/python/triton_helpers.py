@@ -2,6 +2,7 @@
 
 import contextlib
 import mmap
+import os
 
 import pytest
 import torch
@@ -10,6 +11,8 @@ import checked_interpreter
 from ops_records import ops
 from modewise.triton import launcher
 
+if os.environ.get("MODEWISE_SELF_TEST") == "0":  # triton_mutants.py: what the tests find by themselves
+    launcher.check_kernels = lambda op, like: True
 checked_interpreter.start()
 
 # Largest norm of the difference, relative to the norm of the wanted tensor.

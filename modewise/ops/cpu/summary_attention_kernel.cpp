@@ -308,7 +308,9 @@ using SummaryBackwardKernels = KernelList<Gradients(
     const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const Optional&,
     const at::Tensor&, const at::Tensor&, const SummaryOptions&, const RotaryEmbedding&)>;
 const SummaryBackwardKernels summary_backward_kernels(
-    "summary_attention_backward", {{"tiled", SummaryBackwardKernels::takes_all, backward_tiled},
+    "summary_attention_backward", {{"triton", cuda::summary_attention_backward_refuses,
+                                    cuda::summary_attention_backward, KernelDevice::triton},
+                                   {"tiled", SummaryBackwardKernels::takes_all, backward_tiled},
                                    {"reference", SummaryBackwardKernels::takes_all, backward_reference}});
 
 RotaryEmbedding code_of(const Optional& frequencies, const Optional& positions, at::ArrayRef<double> gains) {

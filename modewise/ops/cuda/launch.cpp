@@ -14,8 +14,8 @@
 namespace modewise::ops::cuda {
 namespace {
 
-using LaunchSignature = void(c10::string_view, at::TensorList, at::IntArrayRef, at::ArrayRef<double>,
-                             const c10::List<std::string>&, at::IntArrayRef, int64_t);
+using LaunchSignature = void(c10::string_view, at::TensorList, at::IntArrayRef, at::IntArrayRef,
+                             at::ArrayRef<double>, const c10::List<std::string>&, at::IntArrayRef, int64_t);
 using CheckSignature = bool(c10::string_view, const at::Tensor&);
 
 const c10::OperatorHandle& handle(const char* name) {
@@ -45,7 +45,8 @@ void launch(const Launch& launch, int64_t programs) {
     values.push_back(value);
   }
   static const auto op = handle("launch").typed<LaunchSignature>();
-  op.call(launch.kernel, launch.tensors, launch.integers, launch.numbers, names, values, programs);
+  op.call(launch.kernel, launch.tensors, launch.integers, launch.sizes, launch.numbers, names, values,
+          programs);
 }
 
 bool kernels_usable(const char* op, at::Device device) {
@@ -75,8 +76,8 @@ int64_t tile(int64_t size) {
 
 TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def(
-      "launch(str kernel, Tensor[] tensors, int[] integers, float[] numbers, str[] names, int[] constants, "
-      "int programs) -> ()");
+      "launch(str kernel, Tensor[] tensors, int[] integers, int[] sizes, float[] numbers, str[] names, "
+      "int[] constants, int programs) -> ()");
   m.def("check_kernels(str op, Tensor like) -> bool");
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Launch of Triton kernels (python/modewise/triton), which run where the operator modewise::launch has an
-// implementation for the device: Python registers one for CUDA when it finds triton.
+// implementation for the device: Python's compiles them when they are first needed, cubin_launcher.h loads
+// compiled ones.
 
 #include <ATen/core/Tensor.h>
 
@@ -15,7 +16,8 @@ namespace modewise::ops::cuda {
 struct Launch {
   std::string kernel;               // a key of KERNELS in python/modewise/triton/launcher.py
   std::vector<at::Tensor> tensors;  // results are allocated by the caller
-  std::vector<int64_t> integers{};  // strides and sizes
+  std::vector<int64_t> integers{};  // strides: 64 bits
+  std::vector<int64_t> sizes{};     // 32 bits
   std::vector<double> numbers{};
   /// Compile-time parameters; num_warps, num_stages.
   std::vector<std::pair<std::string, int64_t>> constants{};
@@ -27,7 +29,7 @@ void add_strides(Launch& to, const at::Tensor& x, int64_t count);
 /// Tiles that cover `size`.
 int64_t count_tiles(int64_t size, int64_t tile);
 
-/// Runs `programs` programs of the kernel.
+/// Runs `programs` programs of the kernel. Throws KernelMissing before anything ran.
 void launch(const Launch& launch, int64_t programs);
 
 /// Whether the Triton kernels of operator `op` run on `device`. The first call for each operator and device

@@ -83,7 +83,7 @@ at::Tensor mode_product(const at::Tensor& x, const at::Tensor& factor, int64_t m
   Launch call{
       .kernel = "mode_product", .tensors = {in, a, to}, .constants = product_constants(x, head, tile)};
   for (const at::Tensor& t : {in, to, a}) add_strides(call, t, 4);
-  call.integers.insert(call.integers.end(), {heads, in.size(1), rows, depth, in.size(3)});
+  call.sizes = {heads, in.size(1), rows, depth, in.size(3)};
   call.constants.emplace_back("PARTS", split ? 3 : 1);
   launch(call, out.numel() == 0
                    ? 0
@@ -120,7 +120,7 @@ at::Tensor mode_contract(const at::Tensor& a, const at::Tensor& x, int64_t mode,
               .constants = product_constants(x, head, tile)};
   add_strides(call, left, 4);
   add_strides(call, right, 4);
-  call.integers.insert(call.integers.end(), {groups, right.size(1), rows, depth, right.size(3), splits});
+  call.sizes = {groups, right.size(1), rows, depth, right.size(3), splits};
   launch(call, sums.numel() == 0 ? 0 : splits * blocks);
   const auto total = heads == 0 ? sums.sum(at::IntArrayRef{0, 1, 2}) : sums.sum(2);
   return total.to(x.scalar_type());

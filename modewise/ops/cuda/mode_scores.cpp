@@ -45,7 +45,7 @@ Launch score_launch(const char* kernel, std::vector<at::Tensor> tensors, const a
 }
 
 void add_sizes(Launch& to, const at::Tensor& q, const at::Tensor& k, int64_t heads) {
-  to.integers.insert(to.integers.end(), {heads, q.size(1), k.size(1), q.size(2) / heads});
+  to.sizes = {heads, q.size(1), k.size(1), q.size(2) / heads};
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Launch arguments(const char* kernel, const std::vector<at::Tensor>& inputs, cons
     add_strides(out.integers, x);
   }
   const int64_t n = q.size(1), m = k.size(1), d = q.size(3), e = v.size(3);
-  out.integers.insert(out.integers.end(), {q.size(2), q.size(2) / k.size(2), n, m, d, e});
+  out.sizes = {q.size(2), q.size(2) / k.size(2), n, m, d, e};
   out.numbers = {scale};
   const bool large = std::max(n, m) > 32 && std::max(d, e) > 64;
   out.constants = {{"ROWS", tile(n)},

@@ -38,12 +38,15 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const 
   if (sums.numel() == 0) return {out, sums};
   SummaryInputs in(q, k, v, latents, options, rotary);
   summarise(in);
-  Launch call{.kernel = "summary_attention",
-              .tensors = {in.q, in.k, in.v, in.turned, in.values, in.table, in.cosine, in.sine, out, sums}};
+  Launch call{
+      .kernel = "summary_attention",
+      .tensors = {in.q, in.k, in.v, in.rotated_keys, in.values, in.table, in.cosine, in.sine, out, sums}};
   for (const at::Tensor& x : {in.q, in.k, in.v}) append_strides(call.integers, x);
-  call.integers.insert(call.integers.end(),
-                       {in.heads(), in.heads() / in.groups(), in.n(), in.window, in.sinks,
-                        static_cast<int64_t>(in.levels.size()), in.first.back(), in.summaries, in.far});
+  call.sizes = {in.heads(),      in.heads() / in.groups(),
+                in.n(),          in.window,
+                in.sinks,        static_cast<int64_t>(in.levels.size()),
+                in.first.back(), in.summaries,
+                in.far};
   call.numbers = {options.scale};
   const bool narrow = q.element_size() == 2;
   const int64_t rows = narrow ? 64 : 32;

@@ -23,7 +23,7 @@ constexpr int64_t kStripKeys = 512;
 void set_rotary_table(SummaryInputs& to, const SummaryOptions& options, const RotaryEmbedding& rotary) {
   const auto type = to.q.options().dtype(accumulate_type(to.q.scalar_type()));
   if (!rotary.used()) {
-    to.turns.assign(to.levels.size(), 0);
+    to.rotations.assign(to.levels.size(), 0);
     to.cosine = to.sine = at::empty({0}, type);
     return;
   }
@@ -44,7 +44,7 @@ void set_rotary_table(SummaryInputs& to, const SummaryOptions& options, const Ro
   add(at::full({1}, static_cast<double>(options.window), wide), 0, rotary.gain(0) * rotary.gain(0));
   for (size_t l = 0; l < to.levels.size(); ++l) {
     const auto level = static_cast<int64_t>(l) + 1;
-    to.turns.push_back(rows);
+    to.rotations.push_back(rows);
     add(at::arange(std::min(to.levels[l].siblings, to.levels[l].finished + 1), wide), level,
         rotary.gain(level));
   }
@@ -106,13 +106,13 @@ std::vector<std::pair<std::string, int64_t>> SummaryInputs::constants() const {
 }
 
 void summarise(SummaryInputs& in) {
-  const int64_t slots = in.first.back(), groups = in.groups();
+  const int64_t length = in.first.back(), groups = in.groups();
   const auto rows = [&](int64_t width) {
-    return at::empty({in.batch(), groups, slots, width}, in.q.options()).transpose(1, 2);
+    return at::empty({in.batch(), groups, length, width}, in.q.options()).transpose(1, 2);
   };
   in.keys = rows(in.q.size(3)), in.values = rows(in.v.size(3));
-  in.turned = in.cosine.numel() > 0 ? rows(in.q.size(3)) : in.keys;
-  in.sums = at::empty({in.batch(), groups, slots}, in.cosine.options());
+  in.rotated_keys = in.cosine.numel() > 0 ? rows(in.q.size(3)) : in.keys;
+  in.sums = at::empty({in.batch(), groups, length}, in.cosine.options());
   in.table = at::empty({static_cast<int64_t>(in.levels.size()), 5}, in.q.options().dtype(at::kInt));
   const int64_t tile_rows = 16;
   for (size_t l = 0; l < in.levels.size(); ++l) {
@@ -124,14 +124,15 @@ void summarise(SummaryInputs& in) {
     const int64_t blocks = std::clamp<int64_t>(kStripKeys / children, 1, std::max<int64_t>(tile_rows / r, 1));
     const int64_t per = std::min(blocks * r, tile_rows);
     Launch call{.kernel = "summary_tokens",
-                .tensors = {keys, values, latents, in.keys, in.turned, in.values, in.sums, in.table,
+                .tensors = {keys, values, latents, in.keys, in.rotated_keys, in.values, in.sums, in.table,
                             in.cosine, in.sine}};
     append_strides(call.integers, keys);
     append_strides(call.integers, values);
-    call.integers.insert(
-        call.integers.end(),
-        {latents.stride(0), latents.stride(1), groups, slots, in.first[l], count, children, r, per,
-         in.turns[l], static_cast<int64_t>(l), level.tokens, level.siblings, level.known});
+    add_strides(call, latents, 2);
+    call.sizes = {groups,       length,          in.first[l],
+                  count,        children,        r,
+                  per,          in.rotations[l], static_cast<int64_t>(l),
+                  level.tokens, level.siblings,  level.known};
     call.constants = in.constants();
     call.constants.insert(call.constants.end(), {{"ROWS", tile_rows},
                                                  {"BLOCK_N", in.q.element_size() > 2 ? 32 : 64},

@@ -1,6 +1,6 @@
 #pragma once
-// What the Triton kernels of summary attention share: dense inputs, the rotary table, and the summary tokens
-// of all levels (python/modewise/triton/summary_attention.py).
+// Inputs that the Triton kernels of summary attention share: dense inputs, the rotary table, and the summary
+// tokens of all levels (python/modewise/triton/summary_attention.py).
 
 #include <ATen/core/Tensor.h>
 
@@ -34,15 +34,16 @@ struct SummaryInputs {
   /// Widths, their tiles, and the types that all kernels have as compile-time parameters.
   std::vector<std::pair<std::string, int64_t>> constants() const;
 
-  at::Tensor q, k, v, latents;    // the last dimension is contiguous
-  std::vector<FoldLevel> levels;  // those with complete blocks; sizes above n are n + 1
-  std::vector<int64_t> first;     // slot of each level, then the number of slots
-  std::vector<int64_t> turns;     // row of the rotary table of each level
+  at::Tensor q, k, v, latents;     // the last dimension is contiguous
+  std::vector<FoldLevel> levels;   // those with complete blocks; sizes above n are capped
+  std::vector<int64_t> first;      // summary token of each level, then their number
+  std::vector<int64_t> rotations;  // row of the rotary table of each level
   int64_t summaries = 1, window, sinks, far = 0;
   bool given = false;  // positions
   at::Tensor cosine, sine;
-  at::Tensor keys, turned, values, sums;  // [B, slots, G, d or e], logsumexp [B, G, slots]; set by summarise
-  at::Tensor table;                       // of the levels
+  /// Summary tokens [B, all, G, d or e] and logsumexp [B, G, all] of their weights; set by summarise.
+  at::Tensor keys, rotated_keys, values, sums;
+  at::Tensor table;  // of the levels
 };
 
 /// Launches the kernels of all levels' summary tokens.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "modewise/core/error.h"
+#include "modewise/ops/cuda/cubin_launcher.h"
 #include "modewise/train/distributed/workers.h"
 
 namespace modewise::train {
@@ -31,12 +32,15 @@ int64_t number_of(const char* variable, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-/// Loads the CUDA kernels of torch, if it has them: our libraries are linked to its CPU kernels alone, so
-/// that they run with either build of the same version. Before torch is first asked for CUDA, which it
-/// remembers.
+/// Loads the CUDA kernels of torch, if it has them, and ours: our libraries are linked to its CPU kernels
+/// alone, so that they run with either build of the same version. Before torch is first asked for CUDA, which
+/// it remembers.
 bool load_cuda() {
   static const bool loaded = [] {
-    return dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr && at::globalContext().hasCUDART();
+    if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr || !at::globalContext().hasCUDART())
+      return false;
+    ops::cuda::use_compiled_kernels();  // without them the references run
+    return true;
   }();
   return loaded;
 }

@@ -22,7 +22,10 @@ KERNELS = {
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
     "summary_attention": "summary_attention",
+    "summary_key_gradients": "summary_gradients",
+    "summary_query_gradients": "summary_gradients",
     "summary_tokens": "summary_tokens",
+    "summary_tokens_backward": "summary_tokens",
 }
 
 _library: torch.library.Library | None = None
@@ -33,12 +36,12 @@ def kernel(name: str) -> Any:
     return getattr(importlib.import_module("modewise.triton." + KERNELS[name]), name)
 
 
-def launch(name: str, tensors: Sequence[torch.Tensor], integers: Sequence[int], numbers: Sequence[float],
+def launch(name: str, tensors: Sequence[torch.Tensor], integers: Sequence[int], sizes: Sequence[int], numbers: Sequence[float],
            names: Sequence[str], constants: Sequence[int], programs: int) -> None:  # fmt: skip
     """Runs `programs` programs of a kernel on the device of its tensors."""
     device = tensors[0].device
     with torch.cuda.device(device if device.type == "cuda" else -1):
-        kernel(name)[(programs,)](*tensors, *integers, *numbers, **dict(zip(names, constants, strict=True)))
+        kernel(name)[(programs,)](*tensors, *integers, *sizes, *numbers, **dict(zip(names, constants, strict=True)))
 
 
 def check_kernels(op: str, like: torch.Tensor) -> bool:

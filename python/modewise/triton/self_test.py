@@ -54,10 +54,22 @@ def _mode_scores_backward(device: torch.device) -> list[torch.Tensor]:
     return [*_ops.mode_scores_backward(grad, scores, q, k, 3), *_ops.mode_scores_backward(*few, q, k[:, :33], 3)]
 
 
-def _summary_attention(device: torch.device) -> list[torch.Tensor]:
-    q, k, v, latents = _draws(device, (2, 83, 4, 40), (2, 83, 2, 40), (2, 83, 2, 24), (2, 2, 3, 40))
+def _summary_inputs(device: torch.device) -> tuple[list[torch.Tensor], tuple[object, ...]]:
+    inputs = _draws(device, (2, 83, 4, 40), (2, 83, 2, 40), (2, 83, 2, 24), (2, 2, 3, 40))
     frequencies = torch.logspace(0, -2, 20, dtype=torch.float64, device=device).expand(3, 20)
-    return list(_ops.summary_attention(q, k, v, latents, frequencies, None, [3, 3, 4], 9, 2, 0.2, [1.1]))
+    return inputs, (frequencies, None, [3, 3, 4], 9, 2, 0.2, [1.1])
+
+
+def _summary_attention(device: torch.device) -> list[torch.Tensor]:
+    inputs, options = _summary_inputs(device)
+    return list(_ops.summary_attention(*inputs, *options))
+
+
+def _summary_attention_backward(device: torch.device) -> list[torch.Tensor]:
+    inputs, options = _summary_inputs(device)
+    (grad,) = _draws(device, (2, 83, 4, 24))
+    results = _ops.summary_attention(*inputs, *options)
+    return list(_ops.summary_attention_backward(grad, *inputs, *results, *options))
 
 
 SAMPLES = {
@@ -70,6 +82,7 @@ SAMPLES = {
     "mode_scores": _mode_scores,
     "mode_scores_backward": _mode_scores_backward,
     "summary_attention": _summary_attention,
+    "summary_attention_backward": _summary_attention_backward,
 }
 
 

@@ -1,8 +1,8 @@
 """summary_attention: softmax attention of each token to its window, the first tokens and summary tokens of complete blocks.
 
 q, out [B, n, H, d or e], k, v [B, n, G, d or e], G·R = H; the last dimension is contiguous. Summary tokens (summary_tokens.py):
-Keys, Values [B, G, slots, d or e], all levels one after the other; Levels int32 [levels, 5]: tokens of a block, siblings, first
-slot, known blocks (0: no excess), first row of the rotary table. Cos, Sin [rows, d/2], multiplied by the gain: rows of the token
+Keys, Values [B, G, length, d or e], all levels one after the other; Levels int32 [levels, 5]: tokens of a block, siblings, first
+summary token, known blocks (0: no excess), first row of the rotary table. Cos, Sin [rows, d/2], multiplied by the gain: rows of the token
 positions (given ones, or 0, 1, … relative to the first key of a program), then `far`, the row of the sinks' distance, then
 rows of the block positions of each level.
 """
@@ -66,7 +66,7 @@ def rotated(a, b, Cos, Sin, rows, inside, D: tl.constexpr, HALF: tl.constexpr, A
 
 
 @triton.jit
-def turned(X, rows, inside, Cos, Sin, at, D: tl.constexpr, HALF: tl.constexpr, ACC: tl.constexpr, ROTARY: tl.constexpr):
+def load_rotated(X, rows, inside, Cos, Sin, at, D: tl.constexpr, HALF: tl.constexpr, ACC: tl.constexpr, ROTARY: tl.constexpr):
     """Halves of heads with the rotary embedding, in the type of X."""
     a, b = halves(X, rows, inside, D, HALF)
     if ROTARY:
@@ -110,7 +110,7 @@ def joined(logits, v, high, total, out, ACC: tl.constexpr):
 
 @triton.jit
 def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
-                      qb, qn, qh, kb, kn, kh, vb, vn, vh, H, R, n, window, sinks, levels, slots, summaries, far, scale,
+                      qb, qn, qh, kb, kn, kh, vb, vn, vh, H, R, n, window, sinks, levels, length, summaries, far, scale,
                       D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr,
                       BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
                       ROTARY: tl.constexpr, GIVEN: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
@@ -136,11 +136,11 @@ def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
     total = tl.zeros([BLOCK_M], ACC)
     out = tl.zeros([BLOCK_M, WIDTH], ACC)
 
-    q1, q2 = turned(Q, queries, inside, Cos, Sin, t - origin, D, HALF, ACC, ROTARY)
+    q1, q2 = load_rotated(Q, queries, inside, Cos, Sin, t - origin, D, HALF, ACC, ROTARY)
     for start in range(near, last + 1, BLOCK_N):
         s = start + tl.arange(0, BLOCK_N)
         exists = s <= last
-        k1, k2 = turned(K, tl.cast(s, tl.int64) * kn, exists, Cos, Sin, s - origin, D, HALF, ACC, ROTARY)
+        k1, k2 = load_rotated(K, tl.cast(s, tl.int64) * kn, exists, Cos, Sin, s - origin, D, HALF, ACC, ROTARY)
         v = whole(V, tl.cast(s, tl.int64) * vn, exists, E, WIDTH)
         distance = t[:, None] - s[None, :]
         seen = (distance >= 0) & (distance < window) & exists[None, :]
@@ -149,7 +149,7 @@ def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
 
     stop = tl.minimum(sinks, last - window + 1)
     if stop > 0:
-        q1, q2 = turned(Q, queries, inside, Cos, Sin, far + t * 0, D, HALF, ACC, ROTARY)
+        q1, q2 = load_rotated(Q, queries, inside, Cos, Sin, far + t * 0, D, HALF, ACC, ROTARY)
         for start in range(0, stop, BLOCK_N):
             s = start + tl.arange(0, BLOCK_N)
             exists = s < stop
@@ -159,7 +159,7 @@ def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
             logits = tl.where(seen, products(q1, q2, k1, k2, ACC) * scale2, float("-inf"))
             high, total, out = joined(logits, v, high, total, out, ACC)
 
-    first = (sample * (H // R) + group) * slots
+    first = (sample * (H // R) + group) * length
     for level in range(levels):
         Level = Levels + level * 5
         tokens = tl.load(Level)
@@ -167,7 +167,7 @@ def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
         own = t // tokens
         place = own % siblings
         stop = last // tokens * summaries
-        q1, q2 = turned(Q, queries, inside, Cos, Sin, tl.load(Level + 4) + place, D, HALF, ACC, ROTARY)
+        q1, q2 = load_rotated(Q, queries, inside, Cos, Sin, tl.load(Level + 4) + place, D, HALF, ACC, ROTARY)
         taken = excess(own, tl.load(Level + 3), ACC)
         base = first + tl.load(Level + 2)
         for start in range(begin // tokens // siblings * siblings * summaries, stop, BLOCK_N):
