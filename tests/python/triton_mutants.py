@@ -14,9 +14,10 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -159,46 +160,63 @@ MUTANTS = [
     ("summary_step", "values of a block at the wrong place", "SumV + slot * E, r,\n              across_k", "SumV + slot * D, r,\n              across_k"),
 ]  # fmt: skip
 
-SELF_TEST = """
-import sys, torch, modewise, checked_interpreter
-from modewise.triton import launcher, self_test
-launcher.check_kernels = lambda op, like: True
-checked_interpreter.start()
-found = [f"{op}: {fault}" for op in sys.argv[1:] for fault in [self_test.fault(op, torch.device("cpu"))] if fault]
-print(*found, sep="\\n")
-sys.exit(bool(found))
-"""
-
 
 class Copy:
-    """A copy of the package and of its tests, in which plants are made."""
+    """A copy of the package and of its tests, in which plants are made. This process imports it, and forks for each plant: kernels are
+    imported when they are launched."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        shutil.copytree(ROOT / "python", self.folder / "python", ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(ROOT / "tests" / "python", self.folder / "tests" / "python", ignore=shutil.ignore_patterns("__pycache__"))
+        self.tests = self.folder / "tests" / "python"
+        for part in ("python", "tests/python"):
+            shutil.copytree(ROOT / part, self.folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "tests" / "allowed_skips.py", self.folder / "tests")
-        build = os.environ.get("MODEWISE_BUILD", str(ROOT / "build"))
-        self.environment = {**os.environ, "TRITON_INTERPRET": "1", "MODEWISE_BUILD": build, "PYTHONDONTWRITEBYTECODE": "1",
-                            "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in ("python", "tests", "tests/python"))}
+        os.environ.update(TRITON_INTERPRET="1", MODEWISE_SELF_TEST="0")
+        os.environ.setdefault("MODEWISE_BUILD", str(ROOT / "build"))
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(self.folder / "python"), str(self.folder / "tests"), str(self.tests)]
+        os.chdir(self.tests)
+        import checked_interpreter  # noqa: F401 — what every child needs
+        import ops_records  # noqa: F401
 
-    def run(self, *arguments, **environment):
-        return subprocess.run([sys.executable, *arguments], env={**self.environment, **environment}, cwd=self.folder / "tests" / "python", capture_output=True, text=True, check=False)
+    def run(self, function, *arguments):
+        """The exit status and the output of function(*arguments) in a child process."""
+        with tempfile.TemporaryFile("w+") as log:
+            child = os.fork()
+            if child == 0:
+                os.dup2(log.fileno(), 1)
+                os.dup2(log.fileno(), 2)
+                status = 3
+                try:
+                    status = int(function(*arguments))
+                finally:
+                    sys.stdout.flush()
+                    os._exit(status)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            log.seek(0)
+            return status, log.read()
 
     def self_test(self, file):
-        """What the self-test of the operators says, or ""."""
-        result = self.run("-c", SELF_TEST, *FILES[file][1])
-        return result.stdout.strip() if result.returncode == 1 and result.stdout.strip() else "" if result.returncode == 0 else result.stderr[-300:]
+        """Whether the self-test of the file's operators finds a plant."""
+        def test():
+            import torch
+
+            import triton_helpers  # noqa: F401 — the checked interpreter
+            from modewise.triton.self_test import fault
+
+            return any(fault(op, torch.device("cpu")) for op in FILES[file][1])
+
+        return self.run(test)[0] != 0
 
     def first_failure(self, file):
         """The test that fails first and its error, or "". An error while tests are collected is no finding."""
-        result = self.run("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *FILES[file][0], MODEWISE_SELF_TEST="0")
-        if result.returncode not in (0, 1):
-            raise SystemExit(f"the tests did not run: {result.stdout[-3000:]}{result.stderr[-3000:]}")
-        if result.returncode == 0:
+        status, output = self.run(pytest.main, ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "-m", "not long", *FILES[file][0]])
+        if status not in (0, 1):
+            raise SystemExit(f"the tests did not run: {output[-3000:]}")
+        if status == 0:
             return ""
-        test = re.search(r"^FAILED \S+?::(\S+)", result.stdout, re.MULTILINE)
-        errors = re.findall(r"^E +(?:\S+\.)?(\w+(?:Error|Fault).*)", result.stdout, re.MULTILINE)
+        test = re.search(r"^FAILED [^:]+::(.+?)(?: - .*)?$", output, re.MULTILINE)
+        errors = re.findall(r"^E +(?:\S+\.)?(\w+(?:Error|Fault)\b.*|assert .*)", output, re.MULTILINE)
         return f"{test.group(1)}: {errors[-1][:110] if errors else '?'}"
 
     def plant(self, file, text, replacement):
@@ -223,7 +241,7 @@ def main():
     survivors, seen = [], 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(folder)
-        for file in options.file:
+        for file in {FILES[file][0][0]: file for file in options.file}.values():  # each test file once
             failure = copy.first_failure(file)
             if failure:
                 raise SystemExit(f"without a plant: {failure}")
