@@ -50,14 +50,28 @@ def attention(dtype, n, d, heads=4, groups=4, causal=False, mask=False, m=0, e=0
     out.sum().backward()
 
 
+def modes(dtype, sizes, channels, heads, mask=False, factor=None):
+    """The operators of Kronecker attention and their gradients, along the second mode."""
+    make = lambda *shape, dtype=dtype: torch.zeros(shape, dtype=dtype, requires_grad=True)
+    x, n = make(2, *sizes, channels), sizes[1]
+    cells, keys, pairs = (torch.ones(shape, dtype=torch.bool) if mask else None for shape in ((2, *sizes), (2, n), (n, n)))
+    pooled = ops.mode_pool(x, "mean", cells)[1]
+    results = [ops.mode_scores(pooled, pooled, heads, keys, pairs), ops.mode_product(x, make(2, heads, n, n, dtype=factor or dtype), 1)]
+    torch.autograd.backward(results, [torch.zeros_like(t) for t in results])
+
+
 # Typical sizes. Those in QUICK are compiled in every run of the tests.
 SAMPLES = {
     "attention 32 × 128, causal": lambda dtype: attention(dtype, 32, 128, causal=True),
     "attention 64 × 128": lambda dtype: attention(dtype, 64, 128),
     "attention 64 × 64, groups": lambda dtype: attention(dtype, 64, 64, groups=2),
     "attention 21 × 24, masked": lambda dtype: attention(dtype, 21, 24, mask=True, m=17),
+    "modes 28 × 28 × 28 × 128": lambda dtype: modes(dtype, (28, 28, 28), 128, 8),
+    "modes 64 × 64 × 96, masked": lambda dtype: modes(dtype, (64, 64), 96, 4, mask=True),
+    "modes 5 × 200 × 3 × 21": lambda dtype: modes(dtype, (5, 200, 3), 21, 3, mask=True),
+    "modes 3 × 500 × 128": lambda dtype: modes(dtype, (3, 500), 128, 1, factor=torch.float32),
 }
-QUICK = {"attention 32 × 128, causal"}
+QUICK = {"attention 32 × 128, causal", "modes 28 × 28 × 28 × 128"}
 
 
 def launches_of(sample, dtype):
