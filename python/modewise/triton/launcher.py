@@ -22,8 +22,10 @@ KERNELS = {
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
     "summary_attention": "summary_attention",
+    "summary_join": "summary_step",
     "summary_key_gradients": "summary_gradients",
     "summary_query_gradients": "summary_gradients",
+    "summary_step": "summary_step",
     "summary_tokens": "summary_tokens",
     "summary_tokens_backward": "summary_tokens",
 }
