@@ -13,6 +13,7 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
+#include "modewise/ops/cuda/summary_step.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 
@@ -202,7 +203,9 @@ using StepKernels =
                           const KeyRows&, const KeyRows&, const std::vector<VisibleSummaries>&,
                           const PartialBlocks&, const RotaryEmbedding&, const StepOptions&)>;
 const StepKernels step_kernels("summary_step",
-                               {{"loops", too_many_levels, summary_step_loops},
+                               {{"triton", cuda::summary_step_refuses, cuda::summary_step,
+                                 KernelDevice::triton},
+                                {"loops", too_many_levels, summary_step_loops},
                                 {"reference", StepKernels::takes_all, reference::summary_step}});
 
 at::Tensor summary_step_checked(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -234,7 +237,8 @@ void summary_join_loops(const KeyRows& rows, const PartialBlocks& open) {
 }
 
 const KernelList<void(const KeyRows&, const PartialBlocks&)> join_kernels(
-    "summary_join", {{"loops", decltype(join_kernels)::takes_all, summary_join_loops},
+    "summary_join", {{"triton", cuda::summary_join_refuses, cuda::summary_join, KernelDevice::triton},
+                     {"loops", decltype(join_kernels)::takes_all, summary_join_loops},
                      {"reference", decltype(join_kernels)::takes_all, reference::summary_join}});
 
 void summary_join_checked(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& latents,

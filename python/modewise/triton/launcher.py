@@ -12,6 +12,8 @@ import torch
 # The module of each kernel, which has the kernel's name.
 KERNELS = {
     "mode_contract": "mode_product",
+    "mode_pool": "mode_pool",
+    "mode_pool_backward": "mode_pool",
     "mode_product": "mode_product",
     "mode_scores": "mode_scores",
     "mode_scores_backward": "mode_scores",
@@ -20,8 +22,10 @@ KERNELS = {
     "short_attention": "short_attention",
     "short_attention_backward": "short_attention",
     "summary_attention": "summary_attention",
+    "summary_join": "summary_step",
     "summary_key_gradients": "summary_gradients",
     "summary_query_gradients": "summary_gradients",
+    "summary_step": "summary_step",
     "summary_tokens": "summary_tokens",
     "summary_tokens_backward": "summary_tokens",
 }

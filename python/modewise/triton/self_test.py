@@ -32,6 +32,16 @@ def _mode_contract(device: torch.device) -> list[torch.Tensor]:
     return [_ops.mode_contract(a, x, 1, 3), _ops.mode_contract(a, x, 1, 0)]
 
 
+def _mode_pool(device: torch.device) -> list[torch.Tensor]:
+    x, cells = _draws(device, (2, 5, 19, 3, 48), (2, 5, 19, 3))
+    return [*_ops.mode_pool(x, "mean", cells > -1), *_ops.mode_pool(x.bfloat16(), "sum")]
+
+
+def _mode_pool_backward(device: torch.device) -> list[torch.Tensor]:
+    *grads, cells = _draws(device, (2, 5, 48), (2, 19, 48), (2, 3, 48), (2, 5, 19, 3))
+    return [_ops.mode_pool_backward(grads, [2, 5, 19, 3, 48], "mean", cells > -1)]
+
+
 def _mode_scores(device: torch.device) -> list[torch.Tensor]:
     q, k, keys, pairs = _draws(device, (2, 19, 72), (2, 150, 72), (2, 150), (19, 150))
     return [_ops.mode_scores(q, k, 3, keys > -1, pairs > -1), _ops.mode_scores(q, k[:, :33], 3)]
@@ -62,15 +72,35 @@ def _summary_attention_backward(device: torch.device) -> list[torch.Tensor]:
     return list(_ops.summary_attention_backward(grad, *inputs, *results, *options))
 
 
+def _summary_step(device: torch.device) -> list[torch.Tensor]:
+    q, k, v, rotated = _draws(device, (2, 3, 4, 40), (2, 3, 2, 40), (2, 3, 2, 24), (2, 3, 2, 40))
+    rows = _draws(device, (2, 9, 2, 40), (2, 9, 2, 24), (2, 2, 2, 40), (2, 2, 2, 24), (2, 5, 2, 40), (2, 5, 2, 24))
+    block = [x.float() for x in _draws(device, (2, 3, 40), (2, 2, 3, 1), (2, 2, 3, 1), (2, 2, 3, 40), (2, 2, 3, 24))]
+    frequencies = torch.logspace(0, -2, 20, dtype=torch.float64, device=device).expand(2, 20)
+    out = _ops.summary_step(q, k, v, rotated, *rows[:4], rows[4:5], rows[5:], [1], [0.3], *block, frequencies, [1.1], 16, 9, 0.2, True)
+    return [out, *rows[:4], *block]
+
+
+def _summary_join(device: torch.device) -> list[torch.Tensor]:
+    keys, values = _draws(device, (2, 19, 2, 40), (2, 19, 2, 24))
+    block = [x.float() for x in _draws(device, (2, 3, 40), (2, 2, 3, 1), (2, 2, 3, 1), (2, 2, 3, 40), (2, 2, 3, 24))]
+    _ops.summary_join(keys, values, *block)
+    return block
+
+
 SAMPLES = {
     "dot_product_attention": _short_attention,
     "dot_product_attention_backward": _short_attention_backward,
     "mode_contract": _mode_contract,
+    "mode_pool": _mode_pool,
+    "mode_pool_backward": _mode_pool_backward,
     "mode_product": _mode_product,
     "mode_scores": _mode_scores,
     "mode_scores_backward": _mode_scores_backward,
     "summary_attention": _summary_attention,
     "summary_attention_backward": _summary_attention_backward,
+    "summary_join": _summary_join,
+    "summary_step": _summary_step,
 }
 
 

@@ -1,10 +1,11 @@
 """The calls whose kernels are compiled ahead of time: those of models with heads of 64 or 128 channels.
 
 Types, tiles and divisibility matter: an integer that is a multiple of 16 here must be one in every later call, so that an odd
-size stands for any size of the same tile. Other calls run other kernels of the operators. The rows of CALLS and TYPES bound
-the number of files.
+size stands for any size of the same tile. Other calls run other kernels of the operators. The rows of CALLS bound the number of
+files.
 """
 
+import functools
 from collections.abc import Callable
 
 import torch
@@ -17,12 +18,11 @@ def _empty(dtype: torch.dtype, *shape: int) -> torch.Tensor:
     return torch.empty(shape, dtype=dtype)
 
 
-def _short_attention(dtype: torch.dtype, d: int) -> None:
-    """Axial attention over modes of 17 … 32 tokens; heads of 64 channels also of 33 … 64, such as patches of images."""
-    for n, causal in ((31, True), (31, False), (63, False))[: 3 if d == 64 and dtype == torch.bfloat16 else 2]:
-        q, k, v, grad = (_empty(dtype, 1, n, _HEADS, d) for _ in range(4))
-        _ops.dot_product_attention(q, k, v, None, causal, 1.0)
-        _ops.dot_product_attention_backward(grad, q, k, v, None, causal, 1.0)
+def _axial_attention(causal: bool, dtype: torch.dtype, d: int) -> None:
+    """Over modes of 17 … 32 tokens."""
+    q, k, v, grad = (_empty(dtype, 1, 31, _HEADS, d) for _ in range(4))
+    _ops.dot_product_attention(q, k, v, None, causal, 1.0)
+    _ops.dot_product_attention_backward(grad, q, k, v, None, causal, 1.0)
 
 
 def _kronecker_attention(dtype: torch.dtype, d: int) -> None:
@@ -46,11 +46,29 @@ def _summary_attention(dtype: torch.dtype, d: int) -> None:
         _ops.summary_attention_backward(grad, q, k, v, latents, *results, *options)
 
 
-TYPES = ((torch.bfloat16, 64), (torch.bfloat16, 128), (torch.float32, 64))
-CALLS: tuple[Callable[[torch.dtype, int], None], ...] = (_short_attention, _kronecker_attention, _summary_attention)
+def _summary_step(dtype: torch.dtype, d: int) -> None:
+    """A token, two levels, one summary token of a block; 3 and 4 tokens of a block join its parent."""
+    state = torch.float32
+    for n in (3, 4):
+        q, k = _empty(dtype, 1, 1, _HEADS, d), _empty(dtype, 1, n, _HEADS, d)
+        block = [torch.empty(shape, dtype=state) for shape in [(_HEADS, 1, d), (1, _HEADS, 1, 1), (1, _HEADS, 1, 1), (1, _HEADS, 1, d), (1, _HEADS, 1, d)]]
+        frequencies, levels = torch.ones(3, d // 2, dtype=torch.float64), [k, k]
+        first = k[:, :0]
+        _ops.summary_step(q, q, q, q, k, k, first, first, levels, levels, [1, 1], [0.0, 0.0], *block, frequencies, [], n - 1, n, 1.0, True)
+        _ops.summary_join(k, k, *block)
+
+
+HALF, WIDE, SINGLE = (torch.bfloat16, 64), (torch.bfloat16, 128), (torch.float32, 64)
+CALLS: tuple[tuple[Callable[[torch.dtype, int], None], tuple[tuple[torch.dtype, int], ...]], ...] = (
+    (functools.partial(_axial_attention, True), (HALF, WIDE)),
+    (functools.partial(_axial_attention, False), (HALF, SINGLE)),
+    (_kronecker_attention, (HALF, WIDE)),
+    (_summary_attention, (HALF, WIDE, SINGLE)),
+    (_summary_step, (HALF, WIDE)),
+)
 
 
 def call_all() -> None:
-    for call in CALLS:
-        for dtype, d in TYPES:
+    for call, kinds in CALLS:
+        for dtype, d in kinds:
             call(dtype, d)
