@@ -11,7 +11,7 @@ import triton.language as tl
 from modewise.triton.summary_attention import binary, halves, joined, products, rotated, store_halves, store_whole, whole
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["G", "length", "first", "count", "children", "r", "per", "rotations", "level", "tokens", "siblings", "known"])
 def summary_tokens(K, V, Z, Keys, Rotated, Values, Sums, Levels, Cos, Sin,
                    kb, kn, kh, vb, vn, vh, zg, zr, G, length, first, count, children, r, per, rotations,
                    level, tokens, siblings, known,
@@ -70,7 +70,7 @@ def summary_tokens(K, V, Z, Keys, Rotated, Values, Sums, Levels, Cos, Sin,
         tl.store(Level + 4, rotations)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["G", "length", "first", "count", "children", "r", "per", "rows"])
 def summary_tokens_backward(K, V, Z, Keys, Values, Sums, OfKeys, OfValues, OfK, OfV, OfZ,
                             kb, kn, kh, vb, vn, vh, zg, zr, G, length, first, count, children, r, per, rows,
                             D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr,
