@@ -54,6 +54,7 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const 
   call.constants.insert(call.constants.end(), {{"BLOCK_M", rows},
                                                {"BLOCK_N", narrow ? 32 : 16},
                                                {"GIVEN", in.given},
+                                               {"SINKS", in.sinks > 0},
                                                {"num_warps", 4},
                                                {"num_stages", 2}});
   launch(call, in.batch() * in.heads() * count_tiles(in.n(), rows));

@@ -57,6 +57,7 @@ class SummaryBackward {
     call.constants.insert(call.constants.end(), {{"BLOCK_M", rows},
                                                  {"BLOCK_N", narrow() ? 32 : 16},
                                                  {"GIVEN", in_.given},
+                                                 {"SINKS", in_.sinks > 0},
                                                  {"num_warps", 4},
                                                  {"num_stages", 2}});
     launch(call, in_.batch() * in_.heads() * count_tiles(in_.n(), rows));
