@@ -58,15 +58,13 @@ def _queries(Q, rows, inside, positions, Frequencies, D: tl.constexpr, HALF: tl.
 
 @triton.jit
 def _see(q1, q2, K, V, count, limit, newest, window, scale, excess, high, total, out, across_k, across_v,
-         D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, COLS: tl.constexpr,
-         RING: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
-    """Attends to `count` rows of keys and values: a query sees the first `limit` ones, in a ring buffer the newest ones."""
+         D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, COLS: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
+    """Attends to `count` rows of keys and values, of which a query sees the first `limit` ones, or the newest ones of a ring
+    buffer (newest ≥ 0: its last token)."""
     for start in range(0, count, COLS):
         j = start + tl.arange(0, COLS)
         exists = j < count
-        place = j
-        if RING:
-            place = (newest - j) % window
+        place = tl.where(newest >= 0, (newest - j) % window, j)
         at = tl.cast(j, tl.int64)
         k1, k2 = halves(K, at * across_k, exists, D, HALF)
         v = whole(V, at * across_v, exists, E, WIDTH)
@@ -123,8 +121,7 @@ def summary_step(Q, K, V, Rotated, RingK, RingV, FirstK, FirstV, K1, V1, K2, V2,
                  G, R, t, first, window, sinks, levels, n1, n2, n3, p1, p2, p3, r,
                  scale, far, scale1, scale2, scale3, excess1, excess2, excess3,
                  D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.constexpr,
-                 COLS: tl.constexpr, LEVELS: tl.constexpr, SINKS: tl.constexpr, SLOTS: tl.constexpr,
-                 ATTENDS: tl.constexpr, ROTARY: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+                 COLS: tl.constexpr, SLOTS: tl.constexpr, ATTENDS: tl.constexpr, ROTARY: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """t ≤ window tokens from position `first` on. SLOTS: of a partial block, or 0. levels: rows of the frequencies."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     sample = tl.cast(tl.program_id(0) // G, tl.int64)
@@ -148,27 +145,32 @@ def summary_step(Q, K, V, Rotated, RingK, RingV, FirstK, FirstV, K1, V1, K2, V2,
             high = tl.full([ROWS], float("-inf"), ACC)
             total = tl.zeros([ROWS], ACC)
             out = tl.zeros([ROWS, WIDTH], ACC)
-            a, b = _queries(Q, row * D, inside, first + i, Frequencies, D, HALF, ACC, ROTARY)
-            high, total, out = _see(a, b, Rotated, V, t, i + 1, 0, 1, scale, 0.0, high, total, out,
-                                    across_k, across_v, D, E, HALF, WIDTH, 16, False, ACC)  # fmt: skip
-            high, total, out = _see(a, b, RingK, RingV, tl.minimum(first, window), window - 1 - i, first - 1, window, scale, 0.0,
-                                    high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, True, ACC)  # fmt: skip
-            if SINKS:
-                a, b = _queries(Q, row * D, inside, window + 0 * i, Frequencies, D, HALF, ACC, ROTARY)
-                high, total, out = _see(a, b, FirstK, FirstV, tl.minimum(sinks, first + t - window), first + i + 1 - window, 0, 1, far, 0.0,
-                                        high, total, out, across_k, across_v, D, E, HALF, WIDTH, 16, False, ACC)  # fmt: skip
-            if LEVELS > 0:
-                a, b = _queries(Q, row * D, inside, p1 + 0 * i, Frequencies + tl.minimum(1, levels - 1) * level, D, HALF, ACC, ROTARY)
-                high, total, out = _see(a, b, K1 + sample * k1b + group * D, V1 + sample * v1b + group * E, n1, n1 + 0 * i, 0, 1, scale1, excess1,
-                                        high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, False, ACC)  # fmt: skip
-            if LEVELS > 1:
-                a, b = _queries(Q, row * D, inside, p2 + 0 * i, Frequencies + tl.minimum(2, levels - 1) * level, D, HALF, ACC, ROTARY)
-                high, total, out = _see(a, b, K2 + sample * k2b + group * D, V2 + sample * v2b + group * E, n2, n2 + 0 * i, 0, 1, scale2, excess2,
-                                        high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, False, ACC)  # fmt: skip
-            if LEVELS > 2:
-                a, b = _queries(Q, row * D, inside, p3 + 0 * i, Frequencies + tl.minimum(3, levels - 1) * level, D, HALF, ACC, ROTARY)
-                high, total, out = _see(a, b, K3 + sample * k3b + group * D, V3 + sample * v3b + group * E, n3, n3 + 0 * i, 0, 1, scale3, excess3,
-                                        high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, False, ACC)  # fmt: skip
+            for part in range(6):
+                # The tokens themselves: token i sees i + 1 of them, at its own position.
+                keys, values, count = Rotated, V, t
+                limit, growth, newest = 1, 1, -1
+                position, moves, row_of_level = first, 1, 0
+                factor, taken = scale, excess1 * 0.0
+                if part == 1:  # the ring buffer as it was before
+                    keys, values, count = RingK, RingV, tl.minimum(first, window)
+                    limit, growth, newest = window - 1, -1, first - 1
+                elif part == 2:  # the first tokens
+                    keys, values, count = FirstK, FirstV, tl.minimum(sinks, first + t - window)
+                    limit, position, moves, factor = first + 1 - window, window, 0, far
+                elif part == 3:  # summary tokens
+                    keys, values, count = K1 + sample * k1b + group * D, V1 + sample * v1b + group * E, n1
+                    limit, growth, position, moves, row_of_level, factor, taken = n1, 0, p1, 0, 1, scale1, excess1
+                elif part == 4:
+                    keys, values, count = K2 + sample * k2b + group * D, V2 + sample * v2b + group * E, n2
+                    limit, growth, position, moves, row_of_level, factor, taken = n2, 0, p2, 0, 2, scale2, excess2
+                elif part == 5:
+                    keys, values, count = K3 + sample * k3b + group * D, V3 + sample * v3b + group * E, n3
+                    limit, growth, position, moves, row_of_level, factor, taken = n3, 0, p3, 0, 3, scale3, excess3
+                if count > 0:
+                    rotation = Frequencies + tl.minimum(row_of_level, levels - 1) * level
+                    a, b = _queries(Q, row * D, inside, position + i * moves, rotation, D, HALF, ACC, ROTARY)
+                    high, total, out = _see(a, b, keys, values, count, limit + i * growth, newest, window, factor, taken,
+                                            high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, ACC)  # fmt: skip
             total = tl.where(inside, total, 1.0)
             store_whole(Out, row * E, inside, out / total[:, None], E, WIDTH)
     tl.debug_barrier()  # every thread has read the rows of the ring buffer that are replaced
