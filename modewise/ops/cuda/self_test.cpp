@@ -40,6 +40,16 @@ Values summary_sample(const Draw& draw) {
           7,    0,    0.2,  std::vector<double>{}};
 }
 
+/// Latents, maximum, total and sums of a partial block with one summary token.
+std::vector<at::Tensor> block_sample(const Draw& draw) {
+  std::vector<at::Tensor> out;
+  for (const std::vector<int64_t>& shape : std::vector<std::vector<int64_t>>{
+           {3, 1, 64}, {2, 3, 1, 1}, {2, 3, 1, 1}, {2, 3, 1, 64}, {2, 3, 1, 64}})
+    out.push_back(draw(shape).to(at::kFloat));
+  out[2].abs_();
+  return out;
+}
+
 /// Arguments of each operator: heads of 64 channels, for which kernels are compiled (triton/variants.py).
 const std::map<std::string, Values (*)(const Draw&)>& samples() {
   static constexpr int64_t n = 19, heads = 3, d = 64;
@@ -80,6 +90,23 @@ const std::map<std::string, Values (*)(const Draw&)>& samples() {
          const auto forward = results("summary_attention", out);
          out.insert(out.begin() + 4, {forward[0], forward[1]});
          out.insert(out.begin(), draw({2, 41, 3, 64}));
+         return out;
+       }},
+      {"summary_join",
+       [](const Draw& draw) {
+         Values out = {draw({2, 19, 3, 64}), draw({2, 19, 3, 64})};
+         for (const at::Tensor& x : block_sample(draw)) out.emplace_back(x);
+         return out;
+       }},
+      {"summary_step",
+       [](const Draw& draw) {
+         const auto x = draw({4, 2, 1, 3, 64}), rows = draw({4, 2, 9, 3, 64});
+         const std::vector<at::Tensor> keys = {rows[2], rows[3]};
+         Values out = {
+             x[0], x[1], x[2], x[3], rows[0], rows[1], rows[0].narrow(1, 0, 0), rows[1].narrow(1, 0, 0)};
+         out.insert(out.end(), {keys, keys, std::vector<int64_t>{1, 2}, std::vector<double>{0, 0.3}});
+         for (const at::Tensor& state : block_sample(draw)) out.emplace_back(state);
+         out.insert(out.end(), {draw({3, 32}).to(at::kDouble), std::vector<double>{}, 16, 9, 0.2, true});
          return out;
        }},
   };
