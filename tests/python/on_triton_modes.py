@@ -1,9 +1,9 @@
-"""The Kronecker operators along one mode: mode_product, mode_contract and mode_scores by python/modewise/triton."""
+"""The operators of Kronecker attention: mode_product, mode_contract, mode_scores and mode_pool by python/modewise/triton."""
 
 import pytest
 import torch
 
-from ops_formulas import mode_contract, mode_product, mode_scores
+from ops_formulas import mode_contract, mode_pool, mode_product, mode_scores
 from ops_records import ops
 from ops_samples import bools, drawer
 from triton_helpers import ALL_TYPES, assert_close, far_apart, launches, ran
@@ -57,10 +57,10 @@ def test_one_factor_for_all_samples_and_heads(mode, dtype):
 def test_float32_factors_of_bfloat16_are_not_rounded():
     """Exact sums of products: a factor rounded to bfloat16, or to two bfloat16 parts, would give 0."""
     x = torch.tensor([1.0, -1.0], dtype=torch.bfloat16).view(1, 2, 1)
-    for small in (2.0**-12, 2.0**-22):
-        factor = torch.tensor([[1 + small, 1.0], [1.0, 1 + small]])
-        assert ops.mode_product(x, factor, 0).flatten().tolist() == [small, -small]
-        assert ran("mode_product")
+    low = 1 + 2.0**-12
+    factor = torch.tensor([[low, 1.0], [low + 2.0**-22, low]])
+    assert ops.mode_product(x, factor, 0).flatten().tolist() == [2.0**-12, 2.0**-22]
+    assert ran("mode_product")
     rand = drawer(torch.bfloat16)
     compare_product(rand(2, 33, 5, 6), rand(2, 3, 17, 33).float(), 0)
     compare_product(rand(1, 3, 65, 4), rand(66, 65).float(), 1)
@@ -125,6 +125,20 @@ def test_contractions_of_any_strides(dtype):
         assert ran("mode_contract")
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_integers_are_exact(dtype):
+    """Sums are rounded once: those of some hundreds of numbers are not exact in bfloat16."""
+    rand = drawer(dtype, integers=True)
+    x, factor, a = rand(1, 300, 2, 8), rand(1, 1, 5, 300), rand(1, 300, 1, 8)
+    assert torch.equal(ops.mode_product(x, factor, 0), mode_product(x.double(), factor.double(), 0).to(dtype))
+    assert ran("mode_product")
+    assert torch.equal(ops.mode_contract(a, x, 1, 1), mode_contract(a.double(), x.double(), 1, 1).to(dtype))
+    assert ran("mode_contract")
+    for pooled, wanted in zip(ops.mode_pool(x, "sum"), mode_pool(x.double(), "sum")):
+        assert torch.equal(pooled, wanted.to(dtype))
+    assert ran("mode_pool")
+
+
 def test_long_contractions_are_split_and_repeat_bit_by_bit():
     rand = drawer(torch.float32)
     a, x = rand(1, 500, 3, 8), rand(1, 500, 2, 8)
@@ -167,11 +181,20 @@ def test_scores(sizes, dtype):
 
 @ALL_TYPES
 def test_masks(dtype):
-    q, k = drawer(dtype)(2, 18, 12), drawer(dtype, 1)(2, 34, 12)
-    compare_scores(q, k, 3, bools(2, 34))
-    compare_scores(q, k, 3, bools(34, 3, 2).permute(2, 1, 0))  # any strides
-    compare_scores(q, k, 3, None, bools(34, 18).mT)
-    compare_scores(q, k, 3, bools(1, 34).expand(2, 34), bools(18, 1).expand(18, 34))
+    q, k = drawer(dtype)(2, 6, 8), drawer(dtype, 1)(2, 34, 8)
+    compare_scores(q, k, 2, bools(2, 34))
+    compare_scores(q, k, 2, bools(34, 2, 2).permute(2, 1, 0))  # any strides
+    compare_scores(q, k, 2, None, bools(34, 6).mT)
+    compare_scores(q, k, 2, bools(1, 34).expand(2, 34), bools(6, 1).expand(6, 34))
+
+
+@ALL_TYPES
+def test_masked_tiles_before_the_first_key(dtype):
+    q, k = drawer(dtype)(1, 5, 8), drawer(dtype, 1)(1, 70, 8)
+    seen = bools(5, 70)
+    seen[:, :66] = False
+    seen[:4, 69] = True
+    compare_scores(q, k, 1, None, seen)
 
 
 @ALL_TYPES
@@ -220,6 +243,63 @@ def test_scores_of_any_strides(dtype):
     for a, b in zip(ops.mode_scores_backward(grad, scores.mT.contiguous().mT, q, k, 2), ops.mode_scores_backward(grad.contiguous(), scores, q, k, 2)):
         assert ran("mode_scores_backward")
         assert torch.equal(a, b)
+
+
+def compare_pool(x, pooling, mask=None):
+    leaf, wide = (t.detach().requires_grad_() for t in (x, x.double()))
+    pooled, wanted = ops.mode_pool(leaf, pooling, mask), mode_pool(wide, pooling, mask)
+    assert ran("mode_pool")
+    grads = [drawer(x.dtype, 5 + i)(*t.shape) for i, t in enumerate(pooled)]
+    for i, (a, b) in enumerate(zip(pooled, wanted)):
+        assert_close(a, b, x.dtype, f"mode {i}")
+        assert a.is_contiguous()
+    (got,) = torch.autograd.grad(pooled, leaf, grads)
+    assert ran("mode_pool_backward")
+    assert_close(got, torch.autograd.grad(wanted, wide, [g.double() for g in grads])[0], x.dtype, "gradient")
+
+
+@ALL_TYPES
+@pytest.mark.parametrize("shape", [(2, 3, 5, 7, 12), (1, 33, 2, 130), (3, 2, 17, 1), (1, 2, 270, 17), (1, 1, 1, 1), (1, 2, 2, 2, 3, 6)], ids=str)
+def test_pooling(shape, dtype):
+    x = drawer(dtype)(*shape)
+    compare_pool(x, "sum")
+    compare_pool(x, "mean", bools(*shape[:-1]))
+
+
+@ALL_TYPES
+def test_pooling_of_any_strides(dtype):
+    rand = drawer(dtype)
+    compare_pool(rand(2, 5, 3, 4).transpose(1, 3), "mean", bools(3, 1, 2).permute(2, 1, 0).expand(2, 4, 3))
+    compare_pool(rand(2, 4, 5, 3, 8)[:, ::2, :, 1:].transpose(1, 2), "sum", bools(2, 5, 4, 2)[:, :, ::2])
+    compare_pool(rand(1, 1, 7, 6).expand(2, 5, 7, 6), "mean")
+
+
+@ALL_TYPES
+def test_masked_cells_are_not_pooled(dtype):
+    x, mask = drawer(dtype)(2, 3, 19, 6), bools(2, 3, 19)
+    mask[0, 1], mask[1, :, 18] = False, False  # positions without a valid cell
+    x[~mask] = torch.nan
+    compare_pool(x, "mean", mask)
+    compare_pool(x, "sum", mask)
+
+
+def test_pooling_is_split_and_repeats_bit_by_bit():
+    x = drawer(torch.float32)(1, 130, 2, 3)
+    with launches() as launched:
+        first = ops.mode_pool(x, "mean")
+    assert launched[0]["programs"] == launched[0]["RANGES"] == 33
+    assert_close(first[1], mode_pool(x.double(), "mean")[1], torch.float32)
+    assert all(torch.equal(a, b) for a, b in zip(first, ops.mode_pool(x, "mean")))
+
+
+def test_pooling_of_one_mode_or_of_nothing_is_left_to_the_next_kernel():
+    for shape in ((2, 3, 4), (0, 3, 2, 4), (2, 0, 2, 4), (2, 3, 2, 0)):
+        x = drawer(torch.float32)(*shape, grad=True)
+        pooled = ops.mode_pool(x, "mean")
+        assert ops.last_kernel("mode_pool") == "one_pass"
+        (grad,) = torch.autograd.grad(sum(t.sum() for t in pooled), x)
+        assert ops.last_kernel("mode_pool_backward") == "one_pass"
+        assert torch.equal(grad, torch.ones(shape))
 
 
 def test_sizes_of_zero():

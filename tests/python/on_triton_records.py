@@ -19,16 +19,16 @@ TESTED = [record for record in RECORDS if record.name in COMPOSED or record.name
 
 
 def results(call, sample, dtype, differentiable):
-    """The outputs and the gradients of a sum of them, weighted by fixed numbers."""
+    """The outputs, and the gradients of a sum of them, weighted by fixed numbers."""
     leaf = lambda x: x.detach().requires_grad_(differentiable) if isinstance(x, torch.Tensor) and x.dtype == dtype else x
     args, kwargs = [leaf(x) for x in sample[0]], {name: leaf(x) for name, x in sample[1].items()}
     out = outputs(call(*args, **kwargs))
     wanted = [x for x in [*args, *kwargs.values()] if isinstance(x, torch.Tensor) and x.requires_grad]
     recorded = [x for x in out if x.requires_grad]
     if not recorded or not wanted:
-        return out
+        return out, []
     weights = [drawer(torch.float64, 9)(*x.shape).to(x.dtype) for x in recorded]
-    return out + list(torch.autograd.grad(recorded, wanted, weights, allow_unused=True, materialize_grads=True))
+    return out, list(torch.autograd.grad(recorded, wanted, weights, allow_unused=True, materialize_grads=True))
 
 
 def elements(sample):
@@ -37,7 +37,8 @@ def elements(sample):
 
 @pytest.mark.parametrize("record", TESTED, ids=lambda record: record.name)
 def test_samples(record):
-    """The error is at most four times that of the reference in the same type, or the tolerance of the type."""
+    """The error is at most twice that of the reference in the same type, or the tolerance of the type. A gradient may vanish, as that
+    of a bias of the keys: the norm of the largest one counts."""
     ran = 0
     samples = {dtype: record.samples(drawer(dtype)) for dtype in TOLERANCES}
     for i, dtype in zip(range(len(samples[torch.float64])), itertools.cycle(TOLERANCES)):
@@ -51,10 +52,12 @@ def test_samples(record):
         with launches() as launched:
             got = results(record.call, sample, dtype, record.differentiable)
         ran += len(launched)
-        for place, (g, p, e) in enumerate(zip(got, plain, exact)):
-            what = f"{record.name}, sample {i}, {dtype}, output or gradient {place}"
-            assert g.shape == e.shape, what
-            assert torch.equal(g.isnan(), e.isnan()), what
-            error, usual = ((x.detach().double() - e.detach()).nan_to_num().norm().item() for x in (g, p))
-            assert error <= max(4 * usual, TOLERANCES[dtype] * e.detach().nan_to_num().norm().item()), what
+        for kind, many, usual, wanted in zip(("output", "gradient"), got, plain, exact):
+            norms = [x.detach().nan_to_num().norm().item() for x in wanted]
+            for place, (g, p, e, norm) in enumerate(zip(many, usual, wanted, norms)):
+                what = f"{record.name}, sample {i}, {dtype}, {kind} {place}"
+                assert g.shape == e.shape, what
+                assert torch.equal(g.isnan(), e.isnan()), what
+                error, least = ((x.detach().double() - e.detach()).nan_to_num().norm().item() for x in (g, p))
+                assert error <= max(2 * least, TOLERANCES[dtype] * (norm if kind == "output" else max(norms))), what
     assert ran

@@ -1,4 +1,4 @@
-"""The Triton kernels, compiled for NVIDIA GPUs, need no more registers and shared memory than recorded, and spill none
+"""The Triton kernels, compiled for NVIDIA GPUs, need no more registers and shared memory than recorded, and spill no more
 (triton_compile.py, in a process of its own: it makes the operators launch kernels on CPU tensors)."""
 
 import os
@@ -39,9 +39,8 @@ def test_what_is_worse_is_found(change, what):
     assert fault({"registers": 64, "spilled": 0, "shared": 16384, "load": 16} | change, [64, 0, 16384, 16]) == what
 
 
-def test_spilled_registers_are_a_fault_even_if_recorded():
+def test_what_is_not_recorded_or_does_not_compile_is_found():
     from triton_compile import fault
 
-    assert fault({"registers": 255, "spilled": 8, "shared": 0, "load": 16}, [255, 8, 0, 16]) == "8 bytes of spilled registers"
     assert "not in triton_compiled.toml" in fault({"registers": 255, "spilled": 0, "shared": 0, "load": 16}, None)
     assert fault("AssertionError: no tensor-core instruction", None) == "AssertionError: no tensor-core instruction"

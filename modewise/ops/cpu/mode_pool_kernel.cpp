@@ -15,6 +15,7 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
+#include "modewise/ops/cuda/mode_pool.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 
@@ -91,7 +92,8 @@ std::string too_many_modes(const at::Tensor& x, Pooling, const std::optional<at:
 }
 
 const KernelList<std::vector<at::Tensor>(const at::Tensor&, Pooling, const std::optional<at::Tensor>&)>
-    pool_kernels("mode_pool", {{"one_pass", too_many_modes, pool_strided},
+    pool_kernels("mode_pool", {{"triton", cuda::mode_pool_refuses, cuda::mode_pool, KernelDevice::triton},
+                               {"one_pass", too_many_modes, pool_strided},
                                {"reference", decltype(pool_kernels)::takes_all, reference::mode_pool}});
 
 std::vector<at::Tensor> mode_pool_checked(const at::Tensor& x, c10::string_view pooling,
@@ -141,7 +143,9 @@ at::Tensor pool_backward_one_pass(at::TensorList grads, at::IntArrayRef sizes, P
 }
 
 const KernelList<at::Tensor(at::TensorList, at::IntArrayRef, Pooling, const std::optional<at::Tensor>&)>
-    pool_backward_kernels("mode_pool_backward", {{"one_pass", too_many_gradients, pool_backward_one_pass},
+    pool_backward_kernels("mode_pool_backward", {{"triton", cuda::mode_pool_backward_refuses,
+                                                  cuda::mode_pool_backward, KernelDevice::triton},
+                                                 {"one_pass", too_many_gradients, pool_backward_one_pass},
                                                  {"reference", decltype(pool_backward_kernels)::takes_all,
                                                   reference::mode_pool_backward}});
 

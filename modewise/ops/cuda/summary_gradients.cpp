@@ -20,8 +20,8 @@ namespace {
 
 using Optional = std::optional<at::Tensor>;
 
-/// A program of the backward pass of the summary tokens has all those of a block in one tile.
-constexpr int64_t kMaxSummaries = 64;
+/// The backward pass of the construction has all summary tokens of a block in one tile.
+constexpr int64_t kMaxSummaries = 32, kMaxFloatSummaries = 16;
 
 /// Programs that keep a GPU busy; queries of a program, at least, that sums the gradients of keys over them.
 constexpr int64_t kKeyPrograms = 1024, kMinChunk = 512;
@@ -53,11 +53,11 @@ class SummaryBackward {
                   in_.far};
     call.numbers = {scale};
     call.constants = in_.constants();
-    const int64_t rows = narrow() ? 64 : 16;
+    const int64_t rows = narrow() ? 32 : 16;
     call.constants.insert(call.constants.end(), {{"BLOCK_M", rows},
                                                  {"BLOCK_N", narrow() ? 32 : 16},
                                                  {"GIVEN", in_.given},
-                                                 {"num_warps", narrow() ? 8 : 4},
+                                                 {"num_warps", 4},
                                                  {"num_stages", 2}});
     launch(call, in_.batch() * in_.heads() * ((in_.n() + rows - 1) / rows));
     return of_q;
@@ -112,7 +112,7 @@ class SummaryBackward {
     call.constants.insert(call.constants.end(), {{"ROWS", rows},
                                                  {"BLOCK_N", narrow() ? 32 : 16},
                                                  {"ADD", l > 0},
-                                                 {"num_warps", rows > 32 ? 8 : 4},
+                                                 {"num_warps", narrow() && rows == 16 ? 4 : 8},
                                                  {"num_stages", 2}});
     launch(call, in_.batch() * in_.groups() * ((count + blocks * r - 1) / (blocks * r)));
     return of_latents.unflatten(1, {count / r, r}).sum(at::IntArrayRef{0, 1}).transpose(0, 1);
@@ -125,7 +125,7 @@ class SummaryBackward {
     int64_t window = 0, tokens = 1, siblings = 1, summaries = 1, known = 0, rotations = 0, added = 0;
     bool level = false, sinks = false;
   };
-  static constexpr int64_t kKeys = 32;  // of a tile, at most
+  static constexpr int64_t kKeys = 32;  // of a tile
 
   bool narrow() const { return in_.q.element_size() == 2; }
 
@@ -149,7 +149,7 @@ class SummaryBackward {
                 .tensors = {in_.q, keys.keys, keys.values, grad_, logsumexp_, delta_, in_.cosine, in_.sine,
                             to.of_keys, to.of_values}};
     for (const at::Tensor& x : {in_.q, keys.keys, keys.values, grad_}) append_strides(call.integers, x);
-    const int64_t rows = keys.keys.size(1), columns = narrow() ? kKeys : 16;
+    const int64_t rows = keys.keys.size(1);
     call.sizes = {in_.batch(), in_.heads(),   in_.heads() / in_.groups(),
                   in_.n(),     rows,          keys.added,
                   splits,      chunk,         keys.window,
@@ -158,13 +158,13 @@ class SummaryBackward {
     call.numbers = {scale};
     call.constants = in_.constants();
     call.constants.insert(call.constants.end(), {{"BLOCK_M", narrow() ? 32 : 16},
-                                                 {"BLOCK_N", columns},
+                                                 {"BLOCK_N", kKeys},
                                                  {"LEVEL", keys.level},
                                                  {"SINKS", keys.sinks},
                                                  {"GIVEN", in_.given},
-                                                 {"num_warps", 4},
-                                                 {"num_stages", 2}});
-    launch(call, splits * in_.batch() * in_.groups() * ((rows + columns - 1) / columns));
+                                                 {"num_warps", narrow() ? 4 : 8},
+                                                 {"num_stages", narrow() ? 2 : 1}});
+    launch(call, splits * in_.batch() * in_.groups() * ((rows + kKeys - 1) / kKeys));
   }
 
   const SummaryInputs& in_;
@@ -177,7 +177,8 @@ std::string summary_attention_backward_refuses(const at::Tensor&, const at::Tens
                                                const at::Tensor& v, const Optional& latents,
                                                const at::Tensor&, const at::Tensor&,
                                                const SummaryOptions& options, const RotaryEmbedding& rotary) {
-  if (latents && latents->size(2) > kMaxSummaries) return "takes at most 64 summary tokens of a block";
+  if (latents && latents->size(2) > (q.element_size() == 2 ? kMaxSummaries : kMaxFloatSummaries))
+    return "takes at most 32 summary tokens of a block in bfloat16, 16 in float32";
   return summary_attention_refuses(q, k, v, latents, options, rotary);
 }
 

@@ -12,6 +12,8 @@ import torch
 # The module of each kernel, which has the kernel's name.
 KERNELS = {
     "mode_contract": "mode_product",
+    "mode_pool": "mode_pool",
+    "mode_pool_backward": "mode_pool",
     "mode_product": "mode_product",
     "mode_scores": "mode_scores",
     "mode_scores_backward": "mode_scores",

@@ -32,6 +32,16 @@ def _mode_contract(device: torch.device) -> list[torch.Tensor]:
     return [_ops.mode_contract(a, x, 1, 3), _ops.mode_contract(a, x, 1, 0)]
 
 
+def _mode_pool(device: torch.device) -> list[torch.Tensor]:
+    x, cells = _draws(device, (2, 5, 19, 3, 48), (2, 5, 19, 3))
+    return [*_ops.mode_pool(x, "mean", cells > -1), *_ops.mode_pool(x.bfloat16(), "sum")]
+
+
+def _mode_pool_backward(device: torch.device) -> list[torch.Tensor]:
+    *grads, cells = _draws(device, (2, 5, 48), (2, 19, 48), (2, 3, 48), (2, 5, 19, 3))
+    return [_ops.mode_pool_backward(grads, [2, 5, 19, 3, 48], "mean", cells > -1)]
+
+
 def _mode_scores(device: torch.device) -> list[torch.Tensor]:
     q, k, keys, pairs = _draws(device, (2, 19, 72), (2, 150, 72), (2, 150), (19, 150))
     return [_ops.mode_scores(q, k, 3, keys > -1, pairs > -1), _ops.mode_scores(q, k[:, :33], 3)]
@@ -82,6 +92,8 @@ SAMPLES = {
     "dot_product_attention": _short_attention,
     "dot_product_attention_backward": _short_attention_backward,
     "mode_contract": _mode_contract,
+    "mode_pool": _mode_pool,
+    "mode_pool_backward": _mode_pool_backward,
     "mode_product": _mode_product,
     "mode_scores": _mode_scores,
     "mode_scores_backward": _mode_scores_backward,

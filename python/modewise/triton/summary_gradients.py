@@ -161,45 +161,48 @@ def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
     of_k1 = tl.zeros([BLOCK_N, HALF], ACC)
     of_k2 = tl.zeros([BLOCK_N, HALF], ACC)
     of_v = tl.zeros([BLOCK_N, WIDTH], ACC)
-    for member in range(R):
-        head = tl.cast(group * R + member, tl.int64)
-        for start in range(first, stop, BLOCK_M):
-            t = start + tl.arange(0, BLOCK_M)
-            t8 = tl.cast(t, tl.int64)
-            inside = t < stop
-            row = (sample * H + head) * n + t
-            high = binary(tl.load(Sums + row, mask=inside, other=0.0), ACC)
-            delta = tl.load(Delta + row, mask=inside, other=0.0)
-            if LEVEL:
-                own = t // tokens
-                place = own % siblings
-                at = rotations + place
-                high += excess(own, known, ACC)
-                seen = (block[:, None] < own[None, :]) & (block[:, None] >= (own - place)[None, :])
-            elif SINKS:
-                at = rotations + t * 0
-                seen = t[None, :] - s[:, None] >= window
-            else:
-                at = t - origin
-                seen = (t[None, :] >= s[:, None]) & (t[None, :] - s[:, None] < window)
-            seen = seen & inside[None, :] & exists[:, None]
-            q1, q2 = load_rotated(Q + sample * qb + head * qh, t8 * qn, inside, Cos, Sin, at, D, HALF, ACC, ROTARY)
-            grad = whole(Grad + sample * gb + head * gh, t8 * gn, inside, E, WIDTH)
-            logits = products(k1, k2, q1, q2, ACC) * scale2 - high[None, :]
-            p = tl.where(seen, tl.exp2(logits), 0.0)
-            of_v = tl.dot(tl.cast(p, grad.dtype), grad, of_v, input_precision="ieee", out_dtype=ACC)
-            slope = p * (tl.dot(v, tl.trans(grad), input_precision="ieee", out_dtype=ACC) - delta[None, :])
-            slope = tl.cast(slope, q1.dtype)
-            of_k1 = tl.dot(slope, q1, of_k1, input_precision="ieee", out_dtype=ACC)
-            of_k2 = tl.dot(slope, q2, of_k2, input_precision="ieee", out_dtype=ACC)
+    steps = tl.cdiv(tl.maximum(stop - first, 0), BLOCK_M)  # of each query head
+    for step in range(steps * R):
+        head = tl.cast(group * R + step // steps, tl.int64)
+        t = first + step % steps * BLOCK_M + tl.arange(0, BLOCK_M)
+        t8 = tl.cast(t, tl.int64)
+        inside = t < stop
+        row = (sample * H + head) * n + t
+        high = binary(tl.load(Sums + row, mask=inside, other=0.0), ACC)
+        delta = tl.load(Delta + row, mask=inside, other=0.0)
+        if LEVEL:
+            own = t // tokens
+            place = own % siblings
+            at = rotations + place
+            high += excess(own, known, ACC)
+            seen = (block[:, None] < own[None, :]) & (block[:, None] >= (own - place)[None, :])
+        elif SINKS:
+            at = rotations + t * 0
+            seen = t[None, :] - s[:, None] >= window
+        else:
+            at = t - origin
+            seen = (t[None, :] >= s[:, None]) & (t[None, :] - s[:, None] < window)
+        seen = seen & inside[None, :] & exists[:, None]
+        q1, q2 = load_rotated(Q + sample * qb + head * qh, t8 * qn, inside, Cos, Sin, at, D, HALF, ACC, ROTARY)
+        grad = whole(Grad + sample * gb + head * gh, t8 * gn, inside, E, WIDTH)
+        logits = products(k1, k2, q1, q2, ACC) * scale2 - high[None, :]
+        p = tl.where(seen, tl.exp2(logits), 0.0)
+        of_v = tl.dot(tl.cast(p, grad.dtype), grad, of_v, input_precision="ieee", out_dtype=ACC)
+        slope = p * (tl.dot(v, tl.trans(grad), input_precision="ieee", out_dtype=ACC) - delta[None, :])
+        slope = tl.cast(slope, q1.dtype)
+        of_k1 = tl.dot(slope, q1, of_k1, input_precision="ieee", out_dtype=ACC)
+        of_k2 = tl.dot(slope, q2, of_k2, input_precision="ieee", out_dtype=ACC)
     if LEVEL:
         of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, rotations + block % siblings, exists, D, HALF, ACC, ROTARY, True)
     elif not SINKS:
         of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, s - origin, exists, D, HALF, ACC, ROTARY, True)
+    of_k1 *= scale
+    of_k2 *= scale
     row = ((tl.cast(split, tl.int64) * B + sample) * rows + s) * G + group
-    old1, old2 = halves(OfK, row * D, s < added, D, HALF)
-    old = whole(OfV, row * E, s < added, E, WIDTH)
-    of_k1 = of_k1 * scale + tl.cast(old1, ACC)
-    of_k2 = of_k2 * scale + tl.cast(old2, ACC)
+    if not (LEVEL or SINKS):
+        old1, old2 = halves(OfK, row * D, s < added, D, HALF)
+        of_k1 += tl.cast(old1, ACC)
+        of_k2 += tl.cast(old2, ACC)
+        of_v += tl.cast(whole(OfV, row * E, s < added, E, WIDTH), ACC)
     store_halves(OfK, row * D, exists, of_k1, of_k2, D, HALF)
-    store_whole(OfV, row * E, exists, of_v + tl.cast(old, ACC), E, WIDTH)
+    store_whole(OfV, row * E, exists, of_v, E, WIDTH)

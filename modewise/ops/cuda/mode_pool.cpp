@@ -1,0 +1,114 @@
+#include "modewise/ops/cuda/mode_pool.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <c10/util/accumulate.h>
+
+#include <algorithm>
+
+#include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/cpu/dense_channels.h"
+#include "modewise/ops/cuda/launch.h"
+#include "modewise/ops/reference/reference.h"
+
+namespace modewise::ops::cuda {
+namespace {
+
+using Mask = std::optional<at::Tensor>;
+
+/// Numbers of a tile, programs among which the positions before the last mode are split (fixed, so that every
+/// GPU adds in one order), and positions of each.
+constexpr int64_t kPoolTile = 4096, kPoolPrograms = 512, kLeastPositions = 4;
+
+/// x [B, N_1 … N_k, D] as [B, before, last, D].
+struct PoolShape {
+  int64_t batch, before, last, channels;
+  int64_t width, tile, tiles;  // channels and positions of a tile, tiles of the last mode
+  int64_t others, ranges;      // programs of a range of `before`, ranges
+
+  explicit PoolShape(at::IntArrayRef x)
+      : batch(x.front()),
+        before(c10::multiply_integers(x.slice(1, x.size() - 3))),
+        last(x[x.size() - 2]),
+        channels(x.back()),
+        width(std::min<int64_t>(cuda::tile(channels), 128)),
+        tile(std::min(cuda::tile(last), kPoolTile / width)),
+        tiles(count_tiles(last, tile)),
+        others(batch * tiles * count_tiles(channels, width)),
+        ranges(std::clamp<int64_t>(kPoolPrograms / others, 1, count_tiles(before, kLeastPositions))) {}
+};
+
+/// Adds the mask, the sizes and the tile. `unread` takes the place of no mask.
+void launch_pool(Launch call, const PoolShape& shape, const Mask& mask, const at::Tensor& unread) {
+  call.tensors.push_back(mask ? mask->reshape({shape.batch, shape.before, shape.last}) : unread);
+  add_strides(call, call.tensors.back(), 3);
+  call.integers.insert(call.integers.end(), {shape.before, shape.last, shape.channels, shape.ranges});
+  call.constants = {{"LAST", shape.tile},
+                    {"WIDTH", shape.width},
+                    {"MASKED", mask.has_value()},
+                    {"WIDE", call.tensors[0].scalar_type() == at::kDouble},
+                    {"num_warps", 8}};
+  launch(call, shape.others * shape.ranges);
+}
+
+std::string pool_refuses(int64_t modes, int64_t numbers) {
+  return modes < 2 || numbers == 0 ? "takes at least two modes and one number" : "";
+}
+
+}  // namespace
+
+std::string mode_pool_refuses(const at::Tensor& x, Pooling, const Mask&) {
+  const auto reason = pool_refuses(x.dim() - 2, x.numel());
+  return reason.empty() ? launch_refuses(x) : reason;
+}
+
+std::vector<at::Tensor> mode_pool(const at::Tensor& x, Pooling pooling, const Mask& token_mask) {
+  const PoolShape shape(x.sizes());
+  const auto options = x.options().dtype(accumulate_type(x.scalar_type()));
+  const auto in = dense_channels(x.reshape({shape.batch, shape.before, shape.last, shape.channels}));
+  const auto rows = at::empty({shape.batch, shape.tiles, shape.before, shape.channels}, options);
+  const auto columns = at::empty({shape.batch, shape.ranges, shape.last, shape.channels}, options);
+  Launch call{.kernel = "mode_pool", .tensors = {in, rows, columns}};
+  add_strides(call, in, 3);
+  launch_pool(std::move(call), shape, token_mask, in);
+  auto sizes = x.sizes().vec();
+  sizes.erase(sizes.end() - 2);
+  auto pooled = reference::mode_pool(rows.sum(1).view(sizes), Pooling::sum, {});
+  pooled.push_back(columns.sum(1));
+  for (size_t i = 0; i < pooled.size(); ++i) {
+    if (pooling == Pooling::mean)
+      pooled[i] /=
+          reference::cells_averaged(x.sizes(), static_cast<int64_t>(i), token_mask, options).unsqueeze(-1);
+    pooled[i] = pooled[i].to(x.scalar_type());
+  }
+  return pooled;
+}
+
+std::string mode_pool_backward_refuses(at::TensorList grads, at::IntArrayRef sizes, Pooling, const Mask&) {
+  const auto reason = pool_refuses(static_cast<int64_t>(grads.size()), c10::multiply_integers(sizes));
+  return reason.empty() ? launch_refuses(grads[0]) : reason;
+}
+
+at::Tensor mode_pool_backward(at::TensorList grads, at::IntArrayRef sizes, Pooling pooling,
+                              const Mask& token_mask) {
+  const PoolShape shape(sizes);
+  const auto options = grads[0].options().dtype(accumulate_type(grads[0].scalar_type()));
+  std::vector<at::Tensor> shares;
+  for (size_t i = 0; i < grads.size(); ++i) {
+    shares.push_back(grads[i].to(options.dtype()));
+    if (pooling == Pooling::mean)
+      shares[i] =
+          shares[i] /
+          reference::cells_averaged(sizes, static_cast<int64_t>(i), token_mask, options).unsqueeze(-1);
+  }
+  const auto columns = shares.back().contiguous();
+  shares.pop_back();
+  auto row_sizes = sizes.vec();
+  row_sizes.erase(row_sizes.end() - 2);
+  const auto rows = reference::mode_pool_backward(shares, row_sizes, Pooling::sum, {});
+  const auto out = at::empty(sizes, grads[0].options());
+  launch_pool({.kernel = "mode_pool_backward", .tensors = {rows, columns, out}}, shape, token_mask, out);
+  return out;
+}
+
+}  // namespace modewise::ops::cuda
