@@ -8,6 +8,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/softmax.h>
 #include <fmt/format.h>
+#include <torch/library.h>
 
 #include <functional>
 #include <map>
@@ -27,8 +28,11 @@ std::vector<at::Tensor> results(const std::string& op, const Values& arguments) 
   c10::Dispatcher::singleton().findSchemaOrThrow(("modewise::" + op).c_str(), "").callBoxed(stack);
   std::vector<at::Tensor> out;
   for (const Values& values : {stack, arguments})
-    for (const c10::IValue& value : values)
+    for (const c10::IValue& value : values) {
       if (value.isTensor()) out.push_back(value.toTensor());
+      if (value.isTensorList())
+        for (const at::Tensor& x : value.toTensorVector()) out.push_back(x);
+    }
   return out;
 }
 
@@ -68,6 +72,15 @@ const std::map<std::string, Values (*)(const Draw&)>& samples() {
        [](const Draw& draw) -> Values {
          const auto x = draw({2, 2, 5, n, 3, heads * d});
          return {x[0], x[1], 1, heads};
+       }},
+      {"mode_pool",
+       [](const Draw& draw) -> Values {
+         return {draw({2, 5, n, n, heads * d}), "mean", {}};
+       }},
+      {"mode_pool_backward",
+       [](const Draw& draw) -> Values {
+         const std::vector<at::Tensor> grads = {draw({2, 5, heads * d}), draw({2, n, heads * d})};
+         return {grads, std::vector<int64_t>{2, 5, n, heads * d}, "mean", {}};
        }},
       {"mode_product",
        [](const Draw& draw) -> Values {
@@ -149,6 +162,13 @@ std::string kernels_fault(const std::string& op, at::Device device) {
     if (!fault.empty()) break;
   }
   return fault;
+}
+
+// For tests.
+TORCH_LIBRARY_FRAGMENT(modewise, m) {
+  m.def("kernels_fault(str op, str device) -> str", [](const std::string& op, const std::string& device) {
+    return kernels_fault(op, at::Device(device));
+  });
 }
 
 }  // namespace modewise::ops::cuda

@@ -26,9 +26,10 @@ def _axial_attention(causal: bool, dtype: torch.dtype, d: int) -> None:
 
 
 def _kronecker_attention(dtype: torch.dtype, d: int) -> None:
-    """Scores and products over a mode of 17 … 32 tokens."""
+    """Over modes of 17 … 32 tokens."""
     n, width = 31, _HEADS * d
-    q, x, scores = _empty(dtype, 1, n, width), _empty(dtype, 1, 5, n, 3, width), _empty(dtype, 1, _HEADS, n, n)
+    q, x, scores = _empty(dtype, 1, n, width), _empty(dtype, 1, 5, n, n, width), _empty(dtype, 1, _HEADS, n, n)
+    _ops.mode_pool_backward(_ops.mode_pool(x, "mean"), x.shape, "mean")
     _ops.mode_scores(q, q, _HEADS)
     _ops.mode_scores_backward(scores, scores, q, q, _HEADS)
     for factor in (scores, scores.mT):  # the gradient of x is the product with the transposed factor
@@ -62,7 +63,7 @@ HALF, WIDE, SINGLE = (torch.bfloat16, 64), (torch.bfloat16, 128), (torch.float32
 CALLS: tuple[tuple[Callable[[torch.dtype, int], None], tuple[tuple[torch.dtype, int], ...]], ...] = (
     (functools.partial(_axial_attention, True), (HALF, WIDE)),
     (functools.partial(_axial_attention, False), (HALF, SINGLE)),
-    (_kronecker_attention, (HALF, WIDE)),
+    (_kronecker_attention, (HALF,)),
     (_summary_attention, (HALF, WIDE, SINGLE)),
     (_summary_step, (HALF, WIDE)),
 )
