@@ -1,7 +1,7 @@
 """The calls whose kernels are compiled ahead of time: those of models with heads of 64 or 128 channels.
 
-Types, tiles and divisibility matter: an integer that is a multiple of 16 here must be one in every later call, so that an odd
-size stands for any size of the same tile. Other calls run other kernels of the operators. The rows of CALLS bound the number of
+Types, tiles and divisibility matter: an integer that is a multiple of 64 here must be one of 16 in every later call, so that
+an odd size stands for any size of the same tile. Other calls run other kernels of the operators. The rows of CALLS bound the number of
 files.
 """
 
@@ -39,7 +39,7 @@ def _kronecker_attention(dtype: torch.dtype, d: int) -> None:
 
 def _summary_attention(dtype: torch.dtype, d: int) -> None:
     """Two levels, so that blocks of summary tokens have summary tokens."""
-    q, k, v, grad = (_empty(dtype, 1, 83, _HEADS, d) for _ in range(4))
+    q, k, v, grad = (_empty(dtype, 1, 88, _HEADS, d) for _ in range(4))
     for summaries in (1, 3):
         latents = _empty(dtype, 2, _HEADS, summaries, d)
         options: tuple[object, ...] = (torch.ones(3, d // 2, dtype=torch.float64), None, [5, 3, 5], 33, 0, 1.0, [])
