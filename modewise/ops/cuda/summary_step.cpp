@@ -13,7 +13,7 @@ namespace {
 
 /// Levels are separate tensors, and a kernel has a fixed number of them.
 constexpr size_t kStepLevels = 3;
-constexpr int64_t kStepWidth = 128, kStepSlots = 32, kStepRows = 32;
+constexpr int64_t kStepWidth = 128, kStepSummaries = 32, kStepRows = 32;
 
 /// Widths and their tiles; the tile of a partial block's summary tokens, 0 without one.
 std::vector<std::pair<std::string, int64_t>> step_constants(const at::Tensor& k, const at::Tensor& v,
@@ -22,7 +22,7 @@ std::vector<std::pair<std::string, int64_t>> step_constants(const at::Tensor& k,
           {"E", v.size(3)},
           {"HALF", tile((k.size(3) + 1) / 2)},
           {"WIDTH", tile(v.size(3))},
-          {"SLOTS", open.used() ? tile(open.latents.size(1)) : 0},
+          {"SUMMARIES", open.used() ? tile(open.latents.size(1)) : 0},
           {"WIDE", k.scalar_type() == at::kDouble},
           {"num_warps", 8},
           {"num_stages", 2}};
@@ -31,7 +31,8 @@ std::vector<std::pair<std::string, int64_t>> step_constants(const at::Tensor& k,
 std::string step_refuses(const at::Tensor& k, const at::Tensor& v, const PartialBlocks& open) {
   if (auto reason = launch_refuses(k); !reason.empty()) return reason;
   if (std::max(k.size(3), v.size(3)) > kStepWidth) return "takes heads of at most 128 channels";
-  if (open.used() && open.latents.size(1) > kStepSlots) return "takes at most 32 summary tokens of a block";
+  if (open.used() && open.latents.size(1) > kStepSummaries)
+    return "takes at most 32 summary tokens of a block";
   return "";
 }
 

@@ -77,9 +77,9 @@ def _see(q1, q2, K, V, count, limit, newest, window, scale, excess, high, total,
 @triton.jit
 def _join(K, V, n, Latents, High, Total, SumK, SumV, r, across_k, across_v,
           D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, COLS: tl.constexpr,
-          SLOTS: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
+          SUMMARIES: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
     """Adds n rows to a partial block: its latents [r, d], high, total [r] and sums [r, d or e] of one head."""
-    i = tl.arange(0, SLOTS)
+    i = tl.arange(0, SUMMARIES)
     inside = i < r
     z1, z2 = halves(Latents, i * D, inside, D, HALF)
     high = tl.load(High + i, mask=inside, other=0.0)
@@ -115,14 +115,14 @@ def _put(X, rows, inside, To, at, D: tl.constexpr, WIDTH: tl.constexpr):
     store_whole(To, at, inside, whole(X, rows, inside, D, WIDTH), D, WIDTH)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["G", "R", "t", "first", "window", "sinks", "levels", "n1", "n2", "n3", "p1", "p2", "p3", "r"])
 def summary_step(Q, K, V, Rotated, RingK, RingV, FirstK, FirstV, K1, V1, K2, V2, K3, V3, Frequencies,
                  Latents, High, Total, SumK, SumV, Out, rk, rv, fk, fv, k1b, v1b, k2b, v2b, k3b, v3b, level,
                  G, R, t, first, window, sinks, levels, n1, n2, n3, p1, p2, p3, r,
                  scale, far, scale1, scale2, scale3, excess1, excess2, excess3,
                  D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.constexpr,
-                 COLS: tl.constexpr, SLOTS: tl.constexpr, ATTENDS: tl.constexpr, ROTARY: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
-    """t ≤ window tokens from position `first` on. SLOTS: of a partial block, or 0. levels: rows of the frequencies."""
+                 COLS: tl.constexpr, SUMMARIES: tl.constexpr, ATTENDS: tl.constexpr, ROTARY: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+    """t ≤ window tokens from position `first` on. SUMMARIES: of a partial block, or 0. levels: rows of the frequencies."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     sample = tl.cast(tl.program_id(0) // G, tl.int64)
     group = tl.cast(tl.program_id(0) % G, tl.int64)
@@ -184,20 +184,20 @@ def summary_step(Q, K, V, Rotated, RingK, RingV, FirstK, FirstV, K1, V1, K2, V2,
         place = tl.cast(first + i, tl.int64)
         _put(K, at * across_k, kept, FirstK, place * across_k, D, 2 * HALF)
         _put(V, at * across_v, kept, FirstV, place * across_v, E, WIDTH)
-    if SLOTS > 0:
-        slot = (sample * G + group) * r
-        _join(K, V, t, Latents + group * r * D, High + slot, Total + slot, SumK + slot * D, SumV + slot * E, r,
-              across_k, across_v, D, E, HALF, WIDTH, 16, SLOTS, ACC)  # fmt: skip
+    if SUMMARIES > 0:
+        state = (sample * G + group) * r
+        _join(K, V, t, Latents + group * r * D, High + state, Total + state, SumK + state * D, SumV + state * E, r,
+              across_k, across_v, D, E, HALF, WIDTH, 16, SUMMARIES, ACC)  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["G", "n", "r"])
 def summary_join(K, V, Latents, High, Total, SumK, SumV, G, n, r,
                  D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr,
-                 SLOTS: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+                 SUMMARIES: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     sample = tl.cast(tl.program_id(0) // G, tl.int64)
     group = tl.cast(tl.program_id(0) % G, tl.int64)
     new = sample * n * G + group
-    slot = (sample * G + group) * r
-    _join(K + new * D, V + new * E, n, Latents + group * r * D, High + slot, Total + slot, SumK + slot * D, SumV + slot * E, r,
-          G * D, G * E, D, E, HALF, WIDTH, 16, SLOTS, ACC)  # fmt: skip
+    state = (sample * G + group) * r
+    _join(K + new * D, V + new * E, n, Latents + group * r * D, High + state, Total + state, SumK + state * D, SumV + state * E, r,
+          G * D, G * E, D, E, HALF, WIDTH, 16, SUMMARIES, ACC)  # fmt: skip

@@ -1,7 +1,7 @@
 """The calls whose kernels are compiled ahead of time: those of models with heads of 64 or 128 channels.
 
-Types, tiles and divisibility matter: an integer that is a multiple of 64 here must be one of 16 in every later call, so that
-an odd size stands for any size of the same tile. Other calls run other kernels of the operators. The rows of CALLS bound the number of
+Types, tiles and the alignment of strides matter: a stride that is a multiple of 64 here must be one of 16 in every later call.
+A size stands for all sizes of its tile. Other calls run other kernels of the operators. The rows of CALLS bound the number of
 files.
 """
 
