@@ -72,37 +72,30 @@ def rows(tokens, heads, width):
 
 
 def attention_table(tokens, heads, width):
-    lines = [f"{tokens:,} tokens, {heads} heads of {width}, causal:", "", "| | forward ms | ratio | backward ms | ratio |", "|---|---|---|---|---|"]
+    """Its lines, each when it is measured."""
+    yield from [f"{tokens:,} tokens, {heads} heads of {width}, causal:", "", "| | forward ms | ratio | backward ms | ratio |", "|---|---|---|---|---|"]
     flash = None
     for name, call, inputs in rows(tokens, heads, width):
         try:
             forward, backward = both(call, *inputs)
         except (RuntimeError, torch.OutOfMemoryError) as error:
-            lines.append(f"| {name} | {type(error).__name__}: {str(error).splitlines()[0][:80]} | | | |")
+            yield f"| {name} | {type(error).__name__}: {str(error).splitlines()[0][:80]} | | | |"
             continue
         flash = flash or (forward, backward)
-        lines.append(f"| {name} | {forward:.3f} | {flash[0] / forward:.1f} | {backward:.3f} | {flash[1] / backward:.1f} |")
-    return lines
+        yield f"| {name} | {forward:.3f} | {flash[0] / forward:.1f} | {backward:.3f} | {flash[1] / backward:.1f} |"
+    yield ""
 
 
 def mode_table():
     """Mode products of a volume, 8 × 28³ × 128, against einsum."""
     x = torch.randn(8, 28, 28, 28, 128, device="cuda", dtype=torch.bfloat16)
     factor = torch.randn(8, 4, 28, 28, device="cuda", dtype=torch.bfloat16)
-    lines = ["Mode products, x [8, 28, 28, 28, 128], factor [8, 4, 28, 28]:", "", "| mode | ms | einsum ms |", "|---|---|---|"]
+    yield from ["Mode products, x [8, 28, 28, 28, 128], factor [8, 4, 28, 28]:", "", "| mode | ms | einsum ms |", "|---|---|---|"]
     letters = "ijk"
     for mode in range(3):
         read, written = "b" + letters + "hc", "b" + letters.replace(letters[mode], "m") + "hc"
         einsum = lambda: torch.einsum(f"bhm{letters[mode]},{read}->{written}", factor, x.unflatten(-1, (4, 32)))
-        lines.append(f"| {mode} | {milliseconds(lambda: ops.mode_product(x, factor, mode)):.3f} | {milliseconds(einsum):.3f} |")
-    return lines
-
-
-def tables(tokens=(4096, 32768, 131072), heads=32, width=128):
-    lines = [f"{torch.cuda.get_device_name()}, torch {torch.__version__}, bfloat16, batch 1. Ratio: time of FlashAttention-2 divided by the time.", ""]
-    for count in tokens:
-        lines += [*attention_table(count, heads, width), ""]
-    return [*lines, *mode_table()]
+        yield f"| {mode} | {milliseconds(lambda: ops.mode_product(x, factor, mode)):.3f} | {milliseconds(einsum):.3f} |"
 
 
 def main():
@@ -111,7 +104,10 @@ def main():
     parser.add_argument("--heads", type=int, default=32)
     parser.add_argument("--width", type=int, default=128)
     options = parser.parse_args()
-    print("\n".join(tables(options.tokens, options.heads, options.width)))
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, bfloat16, batch 1. Ratio: time of FlashAttention-2 divided by the time.\n")
+    for table in (*(attention_table(tokens, options.heads, options.width) for tokens in options.tokens), mode_table()):
+        for line in table:
+            print(line, flush=True)
 
 
 if __name__ == "__main__":
