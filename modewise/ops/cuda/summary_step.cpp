@@ -24,8 +24,7 @@ std::vector<std::pair<std::string, int64_t>> step_constants(const at::Tensor& k,
           {"WIDTH", tile(v.size(3))},
           {"SUMMARIES", open.used() ? tile(open.latents.size(1)) : 0},
           {"WIDE", k.scalar_type() == at::kDouble},
-          {"num_warps", 8},
-          {"num_stages", 2}};
+          {"num_warps", 8}};
 }
 
 std::string step_refuses(const at::Tensor& k, const at::Tensor& v, const PartialBlocks& open) {
@@ -97,6 +96,7 @@ at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tens
                                                         : rows > 16 ? 16
                                                                     : 32},
                                                {"ATTENDS", options.attends},
+                                               {"num_stages", 2},
                                                {"ROTARY", rotary.used()}});
   launch(call, tokens == 0 ? 0 : q.size(0) * groups);
   return out;
@@ -108,11 +108,12 @@ std::string summary_join_refuses(const KeyRows& rows, const PartialBlocks& open)
 
 void summary_join(const KeyRows& rows, const PartialBlocks& open) {
   const at::Tensor &k = rows.keys, &v = rows.values;
-  launch({.kernel = "summary_join",
-          .tensors = {k, v, open.latents, open.high, open.total, open.keys, open.values},
-          .sizes = {k.size(2), k.size(1), open.latents.size(1)},
-          .constants = step_constants(k, v, open)},
-         k.numel() == 0 ? 0 : k.size(0) * k.size(2));
+  Launch call{.kernel = "summary_join",
+              .tensors = {k, v, open.latents, open.high, open.total, open.keys, open.values},
+              .sizes = {k.size(2), k.size(1), open.latents.size(1)},
+              .constants = step_constants(k, v, open)};
+  call.constants.emplace_back("num_stages", 1);
+  launch(call, k.numel() == 0 ? 0 : k.size(0) * k.size(2));
 }
 
 }  // namespace modewise::ops::cuda
