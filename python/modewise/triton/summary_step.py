@@ -13,7 +13,7 @@ from modewise.triton.summary_attention import binary, halves, joined, products, 
 @triton.jit
 def _cos_sin(angle, ACC: tl.constexpr):
     """Cosine and sine of a float64 angle, by their series in [−π/4, π/4]. π/2 is the sum of two numbers, of which the first has
-    33 bits, so that its product with fewer than 2²⁰ quarter turns is exact."""
+    33 bits, so that its product with fewer than 2²⁰ quarters of a circle is exact."""
     quarter = tl.floor(angle * tl.full([], 0.6366197723675814, tl.float64) + 0.5)
     x = angle - quarter * tl.full([], 1.5707963267341256, tl.float64)
     x = tl.cast(x - quarter * tl.full([], 6.077100506506192e-11, tl.float64), ACC)
