@@ -22,13 +22,13 @@ def _add_slopes(q1, q2, k1, k2, v, grad, seen, high, delta, scale, of1, of2, ACC
     return of1, of2
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["H", "R", "n", "window", "sinks", "levels", "length", "summaries", "far"])
 def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, Sums, Delta, OfQ,
                             qb, qn, qh, kb, kn, kh, vb, vn, vh, gb, gn, gh, ob, on, oh,
                             H, R, n, window, sinks, levels, length, summaries, far, scale,
                             D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr,
                             BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-                            ROTARY: tl.constexpr, GIVEN: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+                            ROTARY: tl.constexpr, GIVEN: tl.constexpr, SINKS: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """A program is BLOCK_M tokens of a head, as in summary_attention. OfQ [B, n, H, d], Delta [B, H, n]."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     blocks = tl.cdiv(n, BLOCK_M)
@@ -67,8 +67,8 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
         of1, of2 = _add_slopes(q1, q2, k1, k2, v, grad, seen, high, delta, scale2, of1, of2, ACC)
     of1, of2 = rotated(of1, of2, Cos, Sin, t - origin, inside, D, HALF, ACC, ROTARY, True)
 
-    stop = tl.minimum(sinks, last - window + 1)
-    if stop > 0:
+    if SINKS:
+        stop = tl.minimum(sinks, last - window + 1)
         q1, q2 = load_rotated(Q, t8 * qn, inside, Cos, Sin, far + t * 0, D, HALF, ACC, ROTARY)
         part1 = tl.zeros([BLOCK_M, HALF], ACC)
         part2 = tl.zeros([BLOCK_M, HALF], ACC)
@@ -112,7 +112,8 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
     store_halves(OfQ, ((sample * n + t) * H + head) * D, inside, of1 * scale, of2 * scale, D, HALF)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["B", "H", "R", "n", "rows", "added", "splits", "chunk", "window", "tokens", "siblings", "summaries",
+                               "known", "rotations"])  # fmt: skip
 def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
                           qb, qn, qh, kb, kn, kh, vb, vn, vh, gb, gn, gh,
                           B, H, R, n, rows, added, splits, chunk, window, tokens, siblings, summaries, known, rotations, scale,
