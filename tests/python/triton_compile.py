@@ -65,6 +65,12 @@ def scores(dtype, heads, d, n, m=0, masked=False):
     ops.mode_scores(q, k, heads, keys).sum().backward()
 
 
+def pool(dtype, channels, *sizes, masked=False):
+    """mode_pool and its gradient."""
+    pooled = ops.mode_pool(torch.zeros(2, *sizes, channels, dtype=dtype, requires_grad=True), "mean", torch.ones(2, *sizes, dtype=torch.bool) if masked else None)
+    torch.autograd.backward(pooled, [torch.zeros_like(t) for t in pooled])
+
+
 def summary(dtype, n, heads, groups, d, fold, window, slots, rotary=True):
     """summary_attention and its gradients."""
     make = lambda *shape: torch.zeros(shape, dtype=dtype)
@@ -85,11 +91,13 @@ SAMPLES = {
     "product 21 × 130, 3 × 20": lambda dtype: product(dtype, 3, 20, 21, 130),
     "scores 28, 4 × 32": lambda dtype: scores(dtype, 4, 32, 28),
     "scores 256, 8 × 128, masked": lambda dtype: scores(dtype, 8, 128, 256, masked=True),
+    "pool 28³ × 128": lambda dtype: pool(dtype, 128, 28, 28, 28),
+    "pool 5 × 300 × 17, masked": lambda dtype: pool(dtype, 17, 5, 300, masked=True),
     "summary 32³, 64": lambda dtype: summary(dtype, 2048, 4, 4, 64, [2, 32, 32], 64, 4),
     "summary 32³, 128, groups": lambda dtype: summary(dtype, 2048, 4, 2, 128, [2, 32, 32], 64, 4),
     "summary 9 × 7, 24": lambda dtype: summary(dtype, 83, 2, 2, 24, [2, 9, 7], 11, 3, rotary=False),
 }
-QUICK = ["attention 32 × 128, causal", "product 28³, 4 × 32", "scores 28, 4 × 32", "summary 32³, 64"]
+QUICK = ["attention 32 × 128, causal", "product 28³, 4 × 32", "scores 28, 4 × 32", "pool 28³ × 128", "summary 32³, 64"]
 
 
 def launches_of(sample, dtype):

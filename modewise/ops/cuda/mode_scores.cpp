@@ -61,7 +61,9 @@ at::Tensor mode_scores(const at::Tensor& queries, const at::Tensor& keys, int64_
   const auto q = dense_channels(queries), k = dense_channels(keys);
   const int64_t batch = q.size(0), n = q.size(1), m = k.size(1);
   const auto out = at::empty({batch, heads, n, m}, q.options());
-  const ScoreTile tile = {16, std::min(cuda::tile(m), most_keys(q)), narrow(q) ? 4 : 8};
+  const ScoreTile tile = narrow(q) && m > 32
+                             ? ScoreTile{64, 64, 8}
+                             : ScoreTile{16, std::min<int64_t>(cuda::tile(m), 32), narrow(q) ? 4 : 8};
   auto seen = q, seen_by = q;  // not read
   if (key_mask) seen = (key_mask->dim() == 2 ? key_mask->unsqueeze(1) : *key_mask).expand({batch, heads, m});
   if (mode_mask) seen_by = *mode_mask;

@@ -33,13 +33,13 @@ def _mode_contract(device: torch.device) -> list[torch.Tensor]:
 
 
 def _mode_pool(device: torch.device) -> list[torch.Tensor]:
-    x, cells = _draws(device, (2, 5, 19, 3, 48), (2, 5, 19, 3))
+    x, cells = _draws(device, (2, 3, 5, 19, 48), (2, 3, 5, 19))
     return [*_ops.mode_pool(x, "mean", cells > -1), *_ops.mode_pool(x.bfloat16(), "sum")]
 
 
 def _mode_pool_backward(device: torch.device) -> list[torch.Tensor]:
-    *grads, cells = _draws(device, (2, 5, 48), (2, 19, 48), (2, 3, 48), (2, 5, 19, 3))
-    return [_ops.mode_pool_backward(grads, [2, 5, 19, 3, 48], "mean", cells > -1)]
+    *grads, cells = _draws(device, (2, 3, 48), (2, 5, 48), (2, 19, 48), (2, 3, 5, 19))
+    return [_ops.mode_pool_backward(grads, [2, 3, 5, 19, 48], "mean", cells > -1)]
 
 
 def _mode_scores(device: torch.device) -> list[torch.Tensor]:
