@@ -41,7 +41,7 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const 
   Launch call{
       .kernel = "summary_attention",
       .tensors = {in.q, in.k, in.v, in.rotated_keys, in.values, in.table, in.cosine, in.sine, out, sums}};
-  for (const at::Tensor& x : {in.q, in.k, in.v}) append_strides(call.integers, x);
+  for (const at::Tensor& x : {in.q, in.k, in.v}) add_strides(call, x, 3);
   call.sizes = {in.heads(),      in.heads() / in.groups(),
                 in.n(),          in.window,
                 in.sinks,        static_cast<int64_t>(in.levels.size()),
@@ -54,9 +54,10 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const 
   call.constants.insert(call.constants.end(), {{"BLOCK_M", rows},
                                                {"BLOCK_N", narrow ? 32 : 16},
                                                {"GIVEN", in.given},
+                                               {"SINKS", in.sinks > 0},
                                                {"num_warps", 4},
                                                {"num_stages", 2}});
-  launch(call, in.batch() * in.heads() * ((in.n() + rows - 1) / rows));
+  launch(call, in.batch() * in.heads() * count_tiles(in.n(), rows));
   return {out, sums};
 }
 

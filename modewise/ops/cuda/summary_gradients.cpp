@@ -45,7 +45,7 @@ class SummaryBackward {
     Launch call{.kernel = "summary_query_gradients",
                 .tensors = {in_.q, in_.k, in_.v, in_.rotated_keys, in_.values, in_.table, in_.cosine,
                             in_.sine, grad_, out_, logsumexp_, delta_, of_q}};
-    for (const at::Tensor& x : {in_.q, in_.k, in_.v, grad_, out_}) append_strides(call.integers, x);
+    for (const at::Tensor& x : {in_.q, in_.k, in_.v, grad_, out_}) add_strides(call, x, 3);
     call.sizes = {in_.heads(),      in_.heads() / in_.groups(),
                   in_.n(),          in_.window,
                   in_.sinks,        static_cast<int64_t>(in_.levels.size()),
@@ -57,9 +57,10 @@ class SummaryBackward {
     call.constants.insert(call.constants.end(), {{"BLOCK_M", rows},
                                                  {"BLOCK_N", narrow() ? 32 : 16},
                                                  {"GIVEN", in_.given},
+                                                 {"SINKS", in_.sinks > 0},
                                                  {"num_warps", 4},
                                                  {"num_stages", 2}});
-    launch(call, in_.batch() * in_.heads() * ((in_.n() + rows - 1) / rows));
+    launch(call, in_.batch() * in_.heads() * count_tiles(in_.n(), rows));
     return of_q;
   }
 
@@ -88,7 +89,8 @@ class SummaryBackward {
               .known = level.known,
               .rotations = in_.rotations[l],
               .level = true};
-    return split(keys, std::min(in_.n(), (kKeys / in_.summaries + 1 + level.siblings) * level.tokens), scale);
+    return split(
+        keys, std::min(in_.n(), (keys_in_tile() / in_.summaries + 1 + level.siblings) * level.tokens), scale);
   }
 
   /// Gradient of a level's latents [G, r, d] in the accumulate type; those of the keys and values below are
@@ -102,8 +104,8 @@ class SummaryBackward {
     Launch call{.kernel = "summary_tokens_backward",
                 .tensors = {keys, values, latents, in_.keys, in_.values, in_.sums, of.of_keys, of.of_values,
                             below.of_keys, below.of_values, of_latents}};
-    append_strides(call.integers, keys);
-    append_strides(call.integers, values);
+    add_strides(call, keys, 3);
+    add_strides(call, values, 3);
     add_strides(call, latents, 2);
     call.sizes = {in_.groups(), in_.first.back(),     in_.first[l], count, children, r,
                   blocks * r,   below.of_keys.size(1)};
@@ -113,8 +115,8 @@ class SummaryBackward {
                                                  {"BLOCK_N", narrow() ? 32 : 16},
                                                  {"ADD", l > 0},
                                                  {"num_warps", narrow() && rows == 16 ? 4 : 8},
-                                                 {"num_stages", 2}});
-    launch(call, in_.batch() * in_.groups() * ((count + blocks * r - 1) / (blocks * r)));
+                                                 {"num_stages", narrow() ? 2 : 1}});
+    launch(call, in_.batch() * in_.groups() * count_tiles(count, blocks * r));
     return of_latents.unflatten(1, {count / r, r}).sum(at::IntArrayRef{0, 1}).transpose(0, 1);
   }
 
@@ -125,21 +127,20 @@ class SummaryBackward {
     int64_t window = 0, tokens = 1, siblings = 1, summaries = 1, known = 0, rotations = 0, added = 0;
     bool level = false, sinks = false;
   };
-  static constexpr int64_t kKeys = 32;  // of a tile
 
   bool narrow() const { return in_.q.element_size() == 2; }
+  int64_t keys_in_tile() const { return narrow() && std::max(in_.q.size(3), in_.v.size(3)) <= 64 ? 64 : 32; }
 
   /// Gradients of keys that at most `queries` of the tokens see, in parts of these.
   KeyGradients split(const Keys& keys, int64_t queries, double scale) {
     const int64_t rows = keys.keys.size(1),
-                  programs = (rows + kKeys - 1) / kKeys * in_.groups() * in_.batch();
-    const int64_t splits =
-        std::clamp<int64_t>(kKeyPrograms / programs, 1, (queries + kMinChunk - 1) / kMinChunk);
+                  programs = count_tiles(rows, keys_in_tile()) * in_.groups() * in_.batch();
+    const int64_t splits = std::clamp<int64_t>(kKeyPrograms / programs, 1, count_tiles(queries, kMinChunk));
     const auto parts = [&](int64_t width) {
       return at::empty({splits, in_.batch(), rows, in_.groups(), width}, in_.sums.options());
     };
     const KeyGradients all{parts(in_.q.size(3)), parts(in_.v.size(3))};
-    launch_keys(keys, all, splits, (queries + splits - 1) / splits, scale);
+    launch_keys(keys, all, splits, count_tiles(queries, splits), scale);
     const auto sum = [&](const at::Tensor& x) { return splits == 1 ? x[0] : at::sum(x, 0); };
     return {sum(all.of_keys), sum(all.of_values)};
   }
@@ -148,7 +149,7 @@ class SummaryBackward {
     Launch call{.kernel = "summary_key_gradients",
                 .tensors = {in_.q, keys.keys, keys.values, grad_, logsumexp_, delta_, in_.cosine, in_.sine,
                             to.of_keys, to.of_values}};
-    for (const at::Tensor& x : {in_.q, keys.keys, keys.values, grad_}) append_strides(call.integers, x);
+    for (const at::Tensor& x : {in_.q, keys.keys, keys.values, grad_}) add_strides(call, x, 3);
     const int64_t rows = keys.keys.size(1);
     call.sizes = {in_.batch(), in_.heads(),   in_.heads() / in_.groups(),
                   in_.n(),     rows,          keys.added,
@@ -158,13 +159,13 @@ class SummaryBackward {
     call.numbers = {scale};
     call.constants = in_.constants();
     call.constants.insert(call.constants.end(), {{"BLOCK_M", narrow() ? 32 : 16},
-                                                 {"BLOCK_N", kKeys},
+                                                 {"BLOCK_N", keys_in_tile()},
                                                  {"LEVEL", keys.level},
                                                  {"SINKS", keys.sinks},
                                                  {"GIVEN", in_.given},
                                                  {"num_warps", narrow() ? 4 : 8},
                                                  {"num_stages", narrow() ? 2 : 1}});
-    launch(call, splits * in_.batch() * in_.groups() * ((rows + kKeys - 1) / kKeys));
+    launch(call, splits * in_.batch() * in_.groups() * count_tiles(rows, keys_in_tile()));
   }
 
   const SummaryInputs& in_;

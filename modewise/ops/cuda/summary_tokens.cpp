@@ -61,10 +61,6 @@ void set_rotary_table(SummaryInputs& to, const SummaryOptions& options, const Ro
 
 }  // namespace
 
-void append_strides(std::vector<int64_t>& to, const at::Tensor& x) {
-  to.insert(to.end(), {x.stride(0), x.stride(1), x.stride(2)});
-}
-
 SummaryInputs::SummaryInputs(const at::Tensor& q_in, const at::Tensor& k_in, const at::Tensor& v_in,
                              const std::optional<at::Tensor>& latents_in, const SummaryOptions& options,
                              const RotaryEmbedding& rotary)
@@ -126,8 +122,8 @@ void summarise(SummaryInputs& in) {
     Launch call{.kernel = "summary_tokens",
                 .tensors = {keys, values, latents, in.keys, in.rotated_keys, in.values, in.sums, in.table,
                             in.cosine, in.sine}};
-    append_strides(call.integers, keys);
-    append_strides(call.integers, values);
+    add_strides(call, keys, 3);
+    add_strides(call, values, 3);
     add_strides(call, latents, 2);
     call.sizes = {groups,       length,          in.first[l],
                   count,        children,        r,
@@ -138,7 +134,7 @@ void summarise(SummaryInputs& in) {
                                                  {"BLOCK_N", in.q.element_size() > 2 ? 32 : 64},
                                                  {"num_warps", 4},
                                                  {"num_stages", 2}});
-    launch(call, in.batch() * groups * ((count + per - 1) / per));
+    launch(call, in.batch() * groups * count_tiles(count, per));
   }
 }
 

@@ -49,7 +49,4 @@ struct SummaryInputs {
 /// Launches the kernels of all levels' summary tokens.
 void summarise(SummaryInputs& inputs);
 
-/// Appends the strides of the first three dimensions of [B, n, H, d].
-void append_strides(std::vector<int64_t>& to, const at::Tensor& x);
-
 }  // namespace modewise::ops::cuda

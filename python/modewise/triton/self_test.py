@@ -55,9 +55,11 @@ def _mode_scores_backward(device: torch.device) -> list[torch.Tensor]:
 
 
 def _summary_inputs(device: torch.device) -> tuple[list[torch.Tensor], tuple[object, ...]]:
-    inputs = _draws(device, (2, 83, 4, 40), (2, 83, 2, 40), (2, 83, 2, 24), (2, 2, 3, 40))
-    frequencies = torch.logspace(0, -2, 20, dtype=torch.float64, device=device).expand(3, 20)
-    return inputs, (frequencies, None, [3, 3, 4], 9, 2, 0.2, [1.1])
+    """Heads of 128, so that most models run the kernels that are compiled here."""
+    inputs = _draws(device, (2, 83, 4, 128), (2, 83, 2, 128), (2, 83, 2, 128), (2, 2, 3, 128))
+    inputs[3] /= 4
+    frequencies = torch.logspace(0, -2, 64, dtype=torch.float64, device=device).expand(3, 64)
+    return inputs, (frequencies, None, [3, 3, 4], 9, 0, 0.1, [1.1])
 
 
 def _summary_attention(device: torch.device) -> list[torch.Tensor]:
@@ -67,7 +69,7 @@ def _summary_attention(device: torch.device) -> list[torch.Tensor]:
 
 def _summary_attention_backward(device: torch.device) -> list[torch.Tensor]:
     inputs, options = _summary_inputs(device)
-    (grad,) = _draws(device, (2, 83, 4, 24))
+    (grad,) = _draws(device, (2, 83, 4, 128))
     results = _ops.summary_attention(*inputs, *options)
     return list(_ops.summary_attention_backward(grad, *inputs, *results, *options))
 

@@ -108,12 +108,12 @@ def joined(logits, v, high, total, out, ACC: tl.constexpr):
     return above, total, out
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["H", "R", "n", "window", "sinks", "levels", "length", "summaries", "far"])
 def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
                       qb, qn, qh, kb, kn, kh, vb, vn, vh, H, R, n, window, sinks, levels, length, summaries, far, scale,
                       D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr,
                       BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-                      ROTARY: tl.constexpr, GIVEN: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+                      ROTARY: tl.constexpr, GIVEN: tl.constexpr, SINKS: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """A program is BLOCK_M tokens of a head; the last ones, which see most, come first. Out [B, n, H, e], Sums [B, H, n]."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     blocks = tl.cdiv(n, BLOCK_M)
@@ -143,12 +143,12 @@ def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
         k1, k2 = load_rotated(K, tl.cast(s, tl.int64) * kn, exists, Cos, Sin, s - origin, D, HALF, ACC, ROTARY)
         v = whole(V, tl.cast(s, tl.int64) * vn, exists, E, WIDTH)
         distance = t[:, None] - s[None, :]
-        seen = (distance >= 0) & (distance < window) & exists[None, :]
+        seen = (distance >= 0) & (distance < window)
         logits = tl.where(seen, products(q1, q2, k1, k2, ACC) * scale2, float("-inf"))
         high, total, out = joined(logits, v, high, total, out, ACC)
 
-    stop = tl.minimum(sinks, last - window + 1)
-    if stop > 0:
+    if SINKS:
+        stop = tl.minimum(sinks, last - window + 1)
         q1, q2 = load_rotated(Q, queries, inside, Cos, Sin, far + t * 0, D, HALF, ACC, ROTARY)
         for start in range(0, stop, BLOCK_N):
             s = start + tl.arange(0, BLOCK_N)
@@ -170,13 +170,14 @@ def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
         q1, q2 = load_rotated(Q, queries, inside, Cos, Sin, tl.load(Level + 4) + place, D, HALF, ACC, ROTARY)
         taken = excess(own, tl.load(Level + 3), ACC)
         base = first + tl.load(Level + 2)
+        end = own * summaries
+        low = (own - place) * summaries
         for start in range(begin // tokens // siblings * siblings * summaries, stop, BLOCK_N):
             j = start + tl.arange(0, BLOCK_N)
             exists = j < stop
             k1, k2 = halves(Keys, (base + j) * D, exists, D, HALF)
             v = whole(Values, (base + j) * E, exists, E, WIDTH)
-            block = (j // summaries)[None, :]
-            seen = (block < own[:, None]) & (block >= (own - place)[:, None]) & exists[None, :]
+            seen = (j[None, :] < end[:, None]) & (j[None, :] >= low[:, None])
             logits = products(q1, q2, k1, k2, ACC) * scale2 - taken[:, None]
             high, total, out = joined(tl.where(seen, logits, float("-inf")), v, high, total, out, ACC)
 

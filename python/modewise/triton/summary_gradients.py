@@ -22,13 +22,13 @@ def _add_slopes(q1, q2, k1, k2, v, grad, seen, high, delta, scale, of1, of2, ACC
     return of1, of2
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["H", "R", "n", "window", "sinks", "levels", "length", "summaries", "far"])
 def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, Sums, Delta, OfQ,
                             qb, qn, qh, kb, kn, kh, vb, vn, vh, gb, gn, gh, ob, on, oh,
                             H, R, n, window, sinks, levels, length, summaries, far, scale,
                             D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr,
                             BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-                            ROTARY: tl.constexpr, GIVEN: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+                            ROTARY: tl.constexpr, GIVEN: tl.constexpr, SINKS: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """A program is BLOCK_M tokens of a head, as in summary_attention. OfQ [B, n, H, d], Delta [B, H, n]."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     blocks = tl.cdiv(n, BLOCK_M)
@@ -63,12 +63,12 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
         k1, k2 = load_rotated(K, tl.cast(s, tl.int64) * kn, exists, Cos, Sin, s - origin, D, HALF, ACC, ROTARY)
         v = whole(V, tl.cast(s, tl.int64) * vn, exists, E, WIDTH)
         distance = t[:, None] - s[None, :]
-        seen = (distance >= 0) & (distance < window) & exists[None, :]
+        seen = (distance >= 0) & (distance < window)
         of1, of2 = _add_slopes(q1, q2, k1, k2, v, grad, seen, high, delta, scale2, of1, of2, ACC)
     of1, of2 = rotated(of1, of2, Cos, Sin, t - origin, inside, D, HALF, ACC, ROTARY, True)
 
-    stop = tl.minimum(sinks, last - window + 1)
-    if stop > 0:
+    if SINKS:
+        stop = tl.minimum(sinks, last - window + 1)
         q1, q2 = load_rotated(Q, t8 * qn, inside, Cos, Sin, far + t * 0, D, HALF, ACC, ROTARY)
         part1 = tl.zeros([BLOCK_M, HALF], ACC)
         part2 = tl.zeros([BLOCK_M, HALF], ACC)
@@ -95,6 +95,8 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
         q1, q2 = load_rotated(Q, t8 * qn, inside, Cos, Sin, at, D, HALF, ACC, ROTARY)
         taken = high + excess(own, tl.load(Level + 3), ACC)
         base = first + tl.load(Level + 2)
+        end = own * summaries
+        low = (own - place) * summaries
         part1 = tl.zeros([BLOCK_M, HALF], ACC)
         part2 = tl.zeros([BLOCK_M, HALF], ACC)
         for start in range(begin // tokens // siblings * siblings * summaries, stop, BLOCK_N):
@@ -102,8 +104,7 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
             exists = j < stop
             k1, k2 = halves(Keys, (base + j) * D, exists, D, HALF)
             v = whole(Values, (base + j) * E, exists, E, WIDTH)
-            block = (j // summaries)[None, :]
-            seen = (block < own[:, None]) & (block >= (own - place)[:, None]) & exists[None, :]
+            seen = (j[None, :] < end[:, None]) & (j[None, :] >= low[:, None])
             part1, part2 = _add_slopes(q1, q2, k1, k2, v, grad, seen, taken, delta, scale2, part1, part2, ACC)
         part1, part2 = rotated(part1, part2, Cos, Sin, at, inside, D, HALF, ACC, ROTARY, True)
         of1 += part1
@@ -112,7 +113,8 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
     store_halves(OfQ, ((sample * n + t) * H + head) * D, inside, of1 * scale, of2 * scale, D, HALF)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["B", "H", "R", "n", "rows", "added", "splits", "chunk", "window", "tokens", "siblings", "summaries",
+                               "known", "rotations"])  # fmt: skip
 def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
                           qb, qn, qh, kb, kn, kh, vb, vn, vh, gb, gn, gh,
                           B, H, R, n, rows, added, splits, chunk, window, tokens, siblings, summaries, known, rotations, scale,
@@ -141,7 +143,6 @@ def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
     K += sample * kb + tl.cast(group, tl.int64) * kh
     V += sample * vb + tl.cast(group, tl.int64) * vh
     origin = 0 if GIVEN else begin
-    block = s // summaries
     if LEVEL:
         first = (begin // summaries + 1) * tokens
         stop = (last // summaries // siblings + 1) * siblings * tokens
@@ -175,7 +176,7 @@ def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
             place = own % siblings
             at = rotations + place
             high += excess(own, known, ACC)
-            seen = (block[:, None] < own[None, :]) & (block[:, None] >= (own - place)[None, :])
+            seen = (s[:, None] < (own * summaries)[None, :]) & (s[:, None] >= ((own - place) * summaries)[None, :])
         elif SINKS:
             at = rotations + t * 0
             seen = t[None, :] - s[:, None] >= window
@@ -193,7 +194,7 @@ def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
         of_k1 = tl.dot(slope, q1, of_k1, input_precision="ieee", out_dtype=ACC)
         of_k2 = tl.dot(slope, q2, of_k2, input_precision="ieee", out_dtype=ACC)
     if LEVEL:
-        of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, rotations + block % siblings, exists, D, HALF, ACC, ROTARY, True)
+        of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, rotations + s // summaries % siblings, exists, D, HALF, ACC, ROTARY, True)
     elif not SINKS:
         of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, s - origin, exists, D, HALF, ACC, ROTARY, True)
     of_k1 *= scale

@@ -11,7 +11,7 @@ import triton.language as tl
 from modewise.triton.summary_attention import binary, halves, joined, products, rotated, store_halves, store_whole, whole
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["G", "length", "first", "count", "children", "r", "per", "rotations", "level", "tokens", "siblings", "known"])
 def summary_tokens(K, V, Z, Keys, Rotated, Values, Sums, Levels, Cos, Sin,
                    kb, kn, kh, vb, vn, vh, zg, zr, G, length, first, count, children, r, per, rotations,
                    level, tokens, siblings, known,
@@ -70,7 +70,7 @@ def summary_tokens(K, V, Z, Keys, Rotated, Values, Sums, Levels, Cos, Sin,
         tl.store(Level + 4, rotations)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["G", "length", "first", "count", "children", "r", "per", "rows"])
 def summary_tokens_backward(K, V, Z, Keys, Values, Sums, OfKeys, OfValues, OfK, OfV, OfZ,
                             kb, kn, kh, vb, vn, vh, zg, zr, G, length, first, count, children, r, per, rows,
                             D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr,
@@ -81,9 +81,9 @@ def summary_tokens_backward(K, V, Z, Keys, Values, Sums, OfKeys, OfValues, OfK, 
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     strips = tl.cdiv(count, per)
     begin = tl.program_id(0) % strips * per
-    rest = tl.program_id(0) // strips
-    group = tl.cast(rest % G, tl.int64)
-    sample = tl.cast(rest // G, tl.int64)
+    member = tl.program_id(0) // strips
+    group = tl.cast(member % G, tl.int64)
+    sample = tl.cast(member // G, tl.int64)
     i = begin + tl.arange(0, ROWS)
     end = tl.minimum(begin + per, count)
     inside = i < end
@@ -91,10 +91,10 @@ def summary_tokens_backward(K, V, Z, Keys, Values, Sums, OfKeys, OfValues, OfK, 
     K += sample * kb + group * kh
     V += sample * vb + group * vh
     z1, z2 = halves(Z, group * zg + tl.cast(i % r, tl.int64) * zr, inside, D, HALF)
-    row = (sample * G + group) * length + first + i
-    key1, key2 = halves(Keys, row * D, inside, D, HALF)
-    value = whole(Values, row * E, inside, E, WIDTH)
-    high = tl.load(Sums + row, mask=inside, other=0.0) * binary(1.0, ACC)
+    token = (sample * G + group) * length + first + i
+    key1, key2 = halves(Keys, token * D, inside, D, HALF)
+    value = whole(Values, token * E, inside, E, WIDTH)
+    high = tl.load(Sums + token, mask=inside, other=0.0) * binary(1.0, ACC)
     row = (sample * count + i) * G + group
     of_key1, of_key2 = halves(OfKeys, row * D, inside, D, HALF)
     of_value = whole(OfValues, row * E, inside, E, WIDTH)
@@ -105,6 +105,7 @@ def summary_tokens_backward(K, V, Z, Keys, Values, Sums, OfKeys, OfValues, OfK, 
     of_value = tl.cast(of_value, K.dtype.element_ty)
     of_z1 = tl.zeros([ROWS, HALF], ACC)
     of_z2 = tl.zeros([ROWS, HALF], ACC)
+    rest = tl.zeros([ROWS], ACC)  # sum of the gradients of a row's logits: 0 but for the rounding of delta, whose effect it removes
     stop = ((end - 1) // r + 1) * children
     for start in range(begin // r * children, stop, BLOCK_N):
         s = start + tl.arange(0, BLOCK_N)
@@ -116,7 +117,9 @@ def summary_tokens_backward(K, V, Z, Keys, Values, Sums, OfKeys, OfValues, OfK, 
         p = tl.where(seen, tl.exp2(logits), 0.0)
         slope = products(of_key1, of_key2, k1, k2, ACC)
         slope = tl.dot(of_value, tl.trans(v), slope, input_precision="ieee", out_dtype=ACC)
-        slope = tl.cast(p * (slope - delta[:, None]), K.dtype.element_ty)
+        slope = p * (slope - delta[:, None])
+        rest += tl.sum(slope, 1)
+        slope = tl.cast(slope, K.dtype.element_ty)
         p = tl.cast(p, K.dtype.element_ty)
         of_z1 = tl.dot(slope, k1, of_z1, input_precision="ieee", out_dtype=ACC)
         of_z2 = tl.dot(slope, k2, of_z2, input_precision="ieee", out_dtype=ACC)
@@ -133,4 +136,7 @@ def summary_tokens_backward(K, V, Z, Keys, Values, Sums, OfKeys, OfValues, OfK, 
             of_v += tl.cast(whole(OfV, child * E, exists, E, WIDTH), ACC)
         store_halves(OfK, child * D, exists, of_k1, of_k2, D, HALF)
         store_whole(OfV, child * E, exists, of_v, E, WIDTH)
+    key1, key2 = halves(Keys, token * D, inside, D, HALF)
+    of_z1 -= rest[:, None] * tl.cast(key1, ACC)
+    of_z2 -= rest[:, None] * tl.cast(key2, ACC)
     store_halves(OfZ, row * D, inside, of_z1, of_z2, D, HALF)
