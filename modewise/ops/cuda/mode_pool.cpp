@@ -42,7 +42,7 @@ struct PoolShape {
 void launch_pool(Launch call, const PoolShape& shape, const Mask& mask, const at::Tensor& unread) {
   call.tensors.push_back(mask ? mask->reshape({shape.batch, shape.before, shape.last}) : unread);
   add_strides(call, call.tensors.back(), 3);
-  call.integers.insert(call.integers.end(), {shape.before, shape.last, shape.channels, shape.ranges});
+  call.sizes = {shape.before, shape.last, shape.channels, shape.ranges};
   call.constants = {{"LAST", shape.tile},
                     {"WIDTH", shape.width},
                     {"MASKED", mask.has_value()},

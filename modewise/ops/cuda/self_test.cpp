@@ -8,6 +8,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/softmax.h>
 #include <fmt/format.h>
+#include <torch/library.h>
 
 #include <functional>
 #include <map>
@@ -27,8 +28,11 @@ std::vector<at::Tensor> results(const std::string& op, const Values& arguments) 
   c10::Dispatcher::singleton().findSchemaOrThrow(("modewise::" + op).c_str(), "").callBoxed(stack);
   std::vector<at::Tensor> out;
   for (const Values& values : {stack, arguments})
-    for (const c10::IValue& value : values)
+    for (const c10::IValue& value : values) {
       if (value.isTensor()) out.push_back(value.toTensor());
+      if (value.isTensorList())
+        for (const at::Tensor& x : value.toTensorVector()) out.push_back(x);
+    }
   return out;
 }
 
@@ -38,6 +42,16 @@ Values summary_sample(const Draw& draw) {
   const auto frequencies = draw({3, 32}).to(at::kDouble);
   return {x[0], x[1], x[2], draw({2, 3, 2, 64}),  frequencies, {}, std::vector<int64_t>{5, 3, 4},
           7,    0,    0.2,  std::vector<double>{}};
+}
+
+/// Latents, maximum, total and sums of a partial block with one summary token.
+std::vector<at::Tensor> block_sample(const Draw& draw) {
+  std::vector<at::Tensor> out;
+  for (const std::vector<int64_t>& shape : std::vector<std::vector<int64_t>>{
+           {3, 1, 64}, {2, 3, 1, 1}, {2, 3, 1, 1}, {2, 3, 1, 64}, {2, 3, 1, 64}})
+    out.push_back(draw(shape).to(at::kFloat));
+  out[2].abs_();
+  return out;
 }
 
 /// Arguments of each operator: heads of 64 channels, for which kernels are compiled (triton/variants.py).
@@ -58,6 +72,15 @@ const std::map<std::string, Values (*)(const Draw&)>& samples() {
        [](const Draw& draw) -> Values {
          const auto x = draw({2, 2, 5, n, 3, heads * d});
          return {x[0], x[1], 1, heads};
+       }},
+      {"mode_pool",
+       [](const Draw& draw) -> Values {
+         return {draw({2, 5, n, n, heads * d}), "mean", {}};
+       }},
+      {"mode_pool_backward",
+       [](const Draw& draw) -> Values {
+         const std::vector<at::Tensor> grads = {draw({2, 5, heads * d}), draw({2, n, heads * d})};
+         return {grads, std::vector<int64_t>{2, 5, n, heads * d}, "mean", {}};
        }},
       {"mode_product",
        [](const Draw& draw) -> Values {
@@ -80,6 +103,23 @@ const std::map<std::string, Values (*)(const Draw&)>& samples() {
          const auto forward = results("summary_attention", out);
          out.insert(out.begin() + 4, {forward[0], forward[1]});
          out.insert(out.begin(), draw({2, 41, 3, 64}));
+         return out;
+       }},
+      {"summary_join",
+       [](const Draw& draw) {
+         Values out = {draw({2, 19, 3, 64}), draw({2, 19, 3, 64})};
+         for (const at::Tensor& x : block_sample(draw)) out.emplace_back(x);
+         return out;
+       }},
+      {"summary_step",
+       [](const Draw& draw) {
+         const auto x = draw({4, 2, 1, 3, 64}), rows = draw({4, 2, 9, 3, 64});
+         const std::vector<at::Tensor> keys = {rows[2], rows[3]};
+         Values out = {
+             x[0], x[1], x[2], x[3], rows[0], rows[1], rows[0].narrow(1, 0, 0), rows[1].narrow(1, 0, 0)};
+         out.insert(out.end(), {keys, keys, std::vector<int64_t>{1, 2}, std::vector<double>{0, 0.3}});
+         for (const at::Tensor& state : block_sample(draw)) out.emplace_back(state);
+         out.insert(out.end(), {draw({3, 32}).to(at::kDouble), std::vector<double>{}, 16, 9, 0.2, true});
          return out;
        }},
   };
@@ -122,6 +162,13 @@ std::string kernels_fault(const std::string& op, at::Device device) {
     if (!fault.empty()) break;
   }
   return fault;
+}
+
+// For tests.
+TORCH_LIBRARY_FRAGMENT(modewise, m) {
+  m.def("kernels_fault(str op, str device) -> str", [](const std::string& op, const std::string& device) {
+    return kernels_fault(op, at::Device(device));
+  });
 }
 
 }  // namespace modewise::ops::cuda

@@ -13,7 +13,7 @@ namespace {
 
 /// Levels are separate tensors, and a kernel has a fixed number of them.
 constexpr size_t kStepLevels = 3;
-constexpr int64_t kStepWidth = 128, kStepSlots = 64, kStepRows = 32;
+constexpr int64_t kStepWidth = 128, kStepSummaries = 32, kStepRows = 32;
 
 /// Widths and their tiles; the tile of a partial block's summary tokens, 0 without one.
 std::vector<std::pair<std::string, int64_t>> step_constants(const at::Tensor& k, const at::Tensor& v,
@@ -22,16 +22,16 @@ std::vector<std::pair<std::string, int64_t>> step_constants(const at::Tensor& k,
           {"E", v.size(3)},
           {"HALF", tile((k.size(3) + 1) / 2)},
           {"WIDTH", tile(v.size(3))},
-          {"SLOTS", open.used() ? tile(open.latents.size(1)) : 0},
+          {"SUMMARIES", open.used() ? tile(open.latents.size(1)) : 0},
           {"WIDE", k.scalar_type() == at::kDouble},
-          {"num_warps", 8},
-          {"num_stages", 2}};
+          {"num_warps", 8}};
 }
 
 std::string step_refuses(const at::Tensor& k, const at::Tensor& v, const PartialBlocks& open) {
   if (auto reason = launch_refuses(k); !reason.empty()) return reason;
   if (std::max(k.size(3), v.size(3)) > kStepWidth) return "takes heads of at most 128 channels";
-  if (open.used() && open.latents.size(1) > kStepSlots) return "takes at most 64 summary tokens of a block";
+  if (open.used() && open.latents.size(1) > kStepSummaries)
+    return "takes at most 32 summary tokens of a block";
   return "";
 }
 
@@ -60,9 +60,8 @@ at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tens
     return rotary.used() ? rotary.gain(static_cast<int64_t>(level)) : 1.0;
   };
   const at::Tensor frequencies = rotary.used() ? dense_channels(rotary.frequencies) : q;
-  const auto level = [&](size_t l) {
-    return l < summary_tokens.size() ? summary_tokens[l] : VisibleSummaries{.rows = ring};
-  };
+  const VisibleSummaries none{.rows = {ring.keys.narrow(1, 0, 0), ring.values.narrow(1, 0, 0)}};
+  const auto level = [&](size_t l) { return l < summary_tokens.size() ? summary_tokens[l] : none; };
   Launch call{.kernel = "summary_step",
               .tensors = {q, k, v, rotated, ring.keys, ring.values, first.keys, first.values}};
   for (size_t l = 0; l < kStepLevels; ++l)
@@ -89,14 +88,16 @@ at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tens
   call.sizes.push_back(open.used() ? open.latents.size(1) : 0);
   for (size_t l = 0; l < kStepLevels; ++l) call.numbers.push_back(options.scale * gain(l + 1));
   for (size_t l = 0; l < kStepLevels; ++l) call.numbers.push_back(level(l).excess);
+  const bool narrow = q.element_size() == 2, wide = k.size(3) > 64;
+  const int64_t rows = std::min(tile(tokens * q.size(2) / groups), kStepRows);
   call.constants = step_constants(k, v, open);
-  call.constants.insert(call.constants.end(),
-                        {{"ROWS", std::min(tile(tokens * q.size(2) / groups), kStepRows)},
-                         {"COLS", q.element_size() == 2 ? 64 : 32},
-                         {"LEVELS", static_cast<int64_t>(summary_tokens.size())},
-                         {"SINKS", sinks > 0},
-                         {"ATTENDS", options.attends},
-                         {"ROTARY", rotary.used()}});
+  call.constants.insert(call.constants.end(), {{"ROWS", rows},
+                                               {"COLS", narrow      ? wide ? 32 : 64
+                                                        : rows > 16 ? 16
+                                                                    : 32},
+                                               {"ATTENDS", options.attends},
+                                               {"num_stages", 2},
+                                               {"ROTARY", rotary.used()}});
   launch(call, tokens == 0 ? 0 : q.size(0) * groups);
   return out;
 }
@@ -107,11 +108,12 @@ std::string summary_join_refuses(const KeyRows& rows, const PartialBlocks& open)
 
 void summary_join(const KeyRows& rows, const PartialBlocks& open) {
   const at::Tensor &k = rows.keys, &v = rows.values;
-  launch({.kernel = "summary_join",
-          .tensors = {k, v, open.latents, open.high, open.total, open.keys, open.values},
-          .sizes = {k.size(2), k.size(1), open.latents.size(1)},
-          .constants = step_constants(k, v, open)},
-         k.numel() == 0 ? 0 : k.size(0) * k.size(2));
+  Launch call{.kernel = "summary_join",
+              .tensors = {k, v, open.latents, open.high, open.total, open.keys, open.values},
+              .sizes = {k.size(2), k.size(1), open.latents.size(1)},
+              .constants = step_constants(k, v, open)};
+  call.constants.emplace_back("num_stages", 1);
+  launch(call, k.numel() == 0 ? 0 : k.size(0) * k.size(2));
 }
 
 }  // namespace modewise::ops::cuda

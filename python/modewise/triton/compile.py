@@ -56,7 +56,7 @@ def launched() -> list[Variant]:
     def launch(kernel: str, tensors: Sequence[torch.Tensor], integers: Sequence[int], sizes: Sequence[int], numbers: Sequence[float],
                names: Sequence[str], constants: Sequence[int], programs: int) -> None:  # fmt: skip
         types = tuple(TYPES[x.dtype] for x in tensors)
-        aligned = (*(True for _ in tensors), *(value != 0 and value % 16 == 0 for value in [*integers, *sizes]), *(False for _ in numbers))
+        aligned = (*(True for _ in tensors), *(value != 0 and value % 64 == 0 for value in integers), *(False for _ in [*sizes, *numbers]))
         parameters = (*("*" + name for name in types), *("i64" for _ in integers), *("i32" for _ in sizes), *("fp32" for _ in numbers))
         variant = Variant(kernel, types, tuple(zip(names, constants)), parameters, aligned)
         other = found.setdefault(variant.key, variant)

@@ -13,7 +13,7 @@ from modewise.triton.summary_attention import binary, halves, joined, products, 
 @triton.jit
 def _cos_sin(angle, ACC: tl.constexpr):
     """Cosine and sine of a float64 angle, by their series in [−π/4, π/4]. π/2 is the sum of two numbers, of which the first has
-    33 bits, so that its product with fewer than 2²⁰ quarter turns is exact."""
+    33 bits, so that its product with fewer than 2²⁰ quarters of a circle is exact."""
     quarter = tl.floor(angle * tl.full([], 0.6366197723675814, tl.float64) + 0.5)
     x = angle - quarter * tl.full([], 1.5707963267341256, tl.float64)
     x = tl.cast(x - quarter * tl.full([], 6.077100506506192e-11, tl.float64), ACC)
@@ -58,15 +58,13 @@ def _queries(Q, rows, inside, positions, Frequencies, D: tl.constexpr, HALF: tl.
 
 @triton.jit
 def _see(q1, q2, K, V, count, limit, newest, window, scale, excess, high, total, out, across_k, across_v,
-         D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, COLS: tl.constexpr,
-         RING: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
-    """Attends to `count` rows of keys and values: a query sees the first `limit` ones, in a ring buffer the newest ones."""
+         D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, COLS: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
+    """Attends to `count` rows of keys and values, of which a query sees the first `limit` ones, or the newest ones of a ring
+    buffer (newest ≥ 0: its last token)."""
     for start in range(0, count, COLS):
         j = start + tl.arange(0, COLS)
         exists = j < count
-        place = j
-        if RING:
-            place = (newest - j) % window
+        place = tl.where(newest >= 0, (newest - j) % window, j)
         at = tl.cast(j, tl.int64)
         k1, k2 = halves(K, at * across_k, exists, D, HALF)
         v = whole(V, at * across_v, exists, E, WIDTH)
@@ -79,9 +77,9 @@ def _see(q1, q2, K, V, count, limit, newest, window, scale, excess, high, total,
 @triton.jit
 def _join(K, V, n, Latents, High, Total, SumK, SumV, r, across_k, across_v,
           D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, COLS: tl.constexpr,
-          SLOTS: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
+          SUMMARIES: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
     """Adds n rows to a partial block: its latents [r, d], high, total [r] and sums [r, d or e] of one head."""
-    i = tl.arange(0, SLOTS)
+    i = tl.arange(0, SUMMARIES)
     inside = i < r
     z1, z2 = halves(Latents, i * D, inside, D, HALF)
     high = tl.load(High + i, mask=inside, other=0.0)
@@ -117,15 +115,14 @@ def _put(X, rows, inside, To, at, D: tl.constexpr, WIDTH: tl.constexpr):
     store_whole(To, at, inside, whole(X, rows, inside, D, WIDTH), D, WIDTH)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["G", "R", "t", "first", "window", "sinks", "levels", "n1", "n2", "n3", "p1", "p2", "p3", "r"])
 def summary_step(Q, K, V, Rotated, RingK, RingV, FirstK, FirstV, K1, V1, K2, V2, K3, V3, Frequencies,
                  Latents, High, Total, SumK, SumV, Out, rk, rv, fk, fv, k1b, v1b, k2b, v2b, k3b, v3b, level,
                  G, R, t, first, window, sinks, levels, n1, n2, n3, p1, p2, p3, r,
                  scale, far, scale1, scale2, scale3, excess1, excess2, excess3,
                  D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.constexpr,
-                 COLS: tl.constexpr, LEVELS: tl.constexpr, SINKS: tl.constexpr, SLOTS: tl.constexpr,
-                 ATTENDS: tl.constexpr, ROTARY: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
-    """t ≤ window tokens from position `first` on. SLOTS: of a partial block, or 0. levels: rows of the frequencies."""
+                 COLS: tl.constexpr, SUMMARIES: tl.constexpr, ATTENDS: tl.constexpr, ROTARY: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+    """t ≤ window tokens from position `first` on. SUMMARIES: of a partial block, or 0. levels: rows of the frequencies."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     sample = tl.cast(tl.program_id(0) // G, tl.int64)
     group = tl.cast(tl.program_id(0) % G, tl.int64)
@@ -148,27 +145,32 @@ def summary_step(Q, K, V, Rotated, RingK, RingV, FirstK, FirstV, K1, V1, K2, V2,
             high = tl.full([ROWS], float("-inf"), ACC)
             total = tl.zeros([ROWS], ACC)
             out = tl.zeros([ROWS, WIDTH], ACC)
-            a, b = _queries(Q, row * D, inside, first + i, Frequencies, D, HALF, ACC, ROTARY)
-            high, total, out = _see(a, b, Rotated, V, t, i + 1, 0, 1, scale, 0.0, high, total, out,
-                                    across_k, across_v, D, E, HALF, WIDTH, 16, False, ACC)  # fmt: skip
-            high, total, out = _see(a, b, RingK, RingV, tl.minimum(first, window), window - 1 - i, first - 1, window, scale, 0.0,
-                                    high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, True, ACC)  # fmt: skip
-            if SINKS:
-                a, b = _queries(Q, row * D, inside, window + 0 * i, Frequencies, D, HALF, ACC, ROTARY)
-                high, total, out = _see(a, b, FirstK, FirstV, tl.minimum(sinks, first + t - window), first + i + 1 - window, 0, 1, far, 0.0,
-                                        high, total, out, across_k, across_v, D, E, HALF, WIDTH, 16, False, ACC)  # fmt: skip
-            if LEVELS > 0:
-                a, b = _queries(Q, row * D, inside, p1 + 0 * i, Frequencies + tl.minimum(1, levels - 1) * level, D, HALF, ACC, ROTARY)
-                high, total, out = _see(a, b, K1 + sample * k1b + group * D, V1 + sample * v1b + group * E, n1, n1 + 0 * i, 0, 1, scale1, excess1,
-                                        high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, False, ACC)  # fmt: skip
-            if LEVELS > 1:
-                a, b = _queries(Q, row * D, inside, p2 + 0 * i, Frequencies + tl.minimum(2, levels - 1) * level, D, HALF, ACC, ROTARY)
-                high, total, out = _see(a, b, K2 + sample * k2b + group * D, V2 + sample * v2b + group * E, n2, n2 + 0 * i, 0, 1, scale2, excess2,
-                                        high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, False, ACC)  # fmt: skip
-            if LEVELS > 2:
-                a, b = _queries(Q, row * D, inside, p3 + 0 * i, Frequencies + tl.minimum(3, levels - 1) * level, D, HALF, ACC, ROTARY)
-                high, total, out = _see(a, b, K3 + sample * k3b + group * D, V3 + sample * v3b + group * E, n3, n3 + 0 * i, 0, 1, scale3, excess3,
-                                        high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, False, ACC)  # fmt: skip
+            for part in range(6):
+                # The tokens themselves: token i sees i + 1 of them, at its own position.
+                keys, values, count = Rotated, V, t
+                limit, growth, newest = 1, 1, -1
+                position, moves, row_of_level = first, 1, 0
+                factor, taken = scale, excess1 * 0.0
+                if part == 1:  # the ring buffer as it was before
+                    keys, values, count = RingK, RingV, tl.minimum(first, window)
+                    limit, growth, newest = window - 1, -1, first - 1
+                elif part == 2:  # the first tokens
+                    keys, values, count = FirstK, FirstV, tl.minimum(sinks, first + t - window)
+                    limit, position, moves, factor = first + 1 - window, window, 0, far
+                elif part == 3:  # summary tokens
+                    keys, values, count = K1 + sample * k1b + group * D, V1 + sample * v1b + group * E, n1
+                    limit, growth, position, moves, row_of_level, factor, taken = n1, 0, p1, 0, 1, scale1, excess1
+                elif part == 4:
+                    keys, values, count = K2 + sample * k2b + group * D, V2 + sample * v2b + group * E, n2
+                    limit, growth, position, moves, row_of_level, factor, taken = n2, 0, p2, 0, 2, scale2, excess2
+                elif part == 5:
+                    keys, values, count = K3 + sample * k3b + group * D, V3 + sample * v3b + group * E, n3
+                    limit, growth, position, moves, row_of_level, factor, taken = n3, 0, p3, 0, 3, scale3, excess3
+                if count > 0:
+                    rotation = Frequencies + tl.minimum(row_of_level, levels - 1) * level
+                    a, b = _queries(Q, row * D, inside, position + i * moves, rotation, D, HALF, ACC, ROTARY)
+                    high, total, out = _see(a, b, keys, values, count, limit + i * growth, newest, window, factor, taken,
+                                            high, total, out, across_k, across_v, D, E, HALF, WIDTH, COLS, ACC)  # fmt: skip
             total = tl.where(inside, total, 1.0)
             store_whole(Out, row * E, inside, out / total[:, None], E, WIDTH)
     tl.debug_barrier()  # every thread has read the rows of the ring buffer that are replaced
@@ -182,20 +184,20 @@ def summary_step(Q, K, V, Rotated, RingK, RingV, FirstK, FirstV, K1, V1, K2, V2,
         place = tl.cast(first + i, tl.int64)
         _put(K, at * across_k, kept, FirstK, place * across_k, D, 2 * HALF)
         _put(V, at * across_v, kept, FirstV, place * across_v, E, WIDTH)
-    if SLOTS > 0:
-        slot = (sample * G + group) * r
-        _join(K, V, t, Latents + group * r * D, High + slot, Total + slot, SumK + slot * D, SumV + slot * E, r,
-              across_k, across_v, D, E, HALF, WIDTH, 16, SLOTS, ACC)  # fmt: skip
+    if SUMMARIES > 0:
+        state = (sample * G + group) * r
+        _join(K, V, t, Latents + group * r * D, High + state, Total + state, SumK + state * D, SumV + state * E, r,
+              across_k, across_v, D, E, HALF, WIDTH, 16, SUMMARIES, ACC)  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["G", "n", "r"])
 def summary_join(K, V, Latents, High, Total, SumK, SumV, G, n, r,
                  D: tl.constexpr, E: tl.constexpr, HALF: tl.constexpr, WIDTH: tl.constexpr,
-                 SLOTS: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
+                 SUMMARIES: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     sample = tl.cast(tl.program_id(0) // G, tl.int64)
     group = tl.cast(tl.program_id(0) % G, tl.int64)
     new = sample * n * G + group
-    slot = (sample * G + group) * r
-    _join(K + new * D, V + new * E, n, Latents + group * r * D, High + slot, Total + slot, SumK + slot * D, SumV + slot * E, r,
-          G * D, G * E, D, E, HALF, WIDTH, 16, SLOTS, ACC)  # fmt: skip
+    state = (sample * G + group) * r
+    _join(K + new * D, V + new * E, n, Latents + group * r * D, High + state, Total + state, SumK + state * D, SumV + state * E, r,
+          G * D, G * E, D, E, HALF, WIDTH, 16, SUMMARIES, ACC)  # fmt: skip

@@ -1,7 +1,7 @@
 """The calls whose kernels are compiled ahead of time: those of models with heads of 64 or 128 channels.
 
-Types, tiles and divisibility matter: an integer that is a multiple of 16 here must be one in every later call, so that an odd
-size stands for any size of the same tile. Other calls run other kernels of the operators. The rows of CALLS bound the number of
+Types, tiles and the alignment of strides matter: a stride that is a multiple of 64 here must be one of 16 in every later call.
+A size stands for all sizes of its tile. Other calls run other kernels of the operators. The rows of CALLS bound the number of
 files.
 """
 
@@ -26,9 +26,10 @@ def _axial_attention(causal: bool, dtype: torch.dtype, d: int) -> None:
 
 
 def _kronecker_attention(dtype: torch.dtype, d: int) -> None:
-    """Scores and products over a mode of 17 … 32 tokens."""
+    """Over modes of 17 … 32 tokens."""
     n, width = 31, _HEADS * d
-    q, x, scores = _empty(dtype, 1, n, width), _empty(dtype, 1, 5, n, 3, width), _empty(dtype, 1, _HEADS, n, n)
+    q, x, scores = _empty(dtype, 1, n, width), _empty(dtype, 1, 5, n, n, width), _empty(dtype, 1, _HEADS, n, n)
+    _ops.mode_pool_backward(_ops.mode_pool(x, "mean"), x.shape, "mean")
     _ops.mode_scores(q, q, _HEADS)
     _ops.mode_scores_backward(scores, scores, q, q, _HEADS)
     for factor in (scores, scores.mT):  # the gradient of x is the product with the transposed factor
@@ -38,7 +39,7 @@ def _kronecker_attention(dtype: torch.dtype, d: int) -> None:
 
 def _summary_attention(dtype: torch.dtype, d: int) -> None:
     """Two levels, so that blocks of summary tokens have summary tokens."""
-    q, k, v, grad = (_empty(dtype, 1, 83, _HEADS, d) for _ in range(4))
+    q, k, v, grad = (_empty(dtype, 1, 88, _HEADS, d) for _ in range(4))
     for summaries in (1, 3):
         latents = _empty(dtype, 2, _HEADS, summaries, d)
         options: tuple[object, ...] = (torch.ones(3, d // 2, dtype=torch.float64), None, [5, 3, 5], 33, 0, 1.0, [])
@@ -62,7 +63,7 @@ HALF, WIDE, SINGLE = (torch.bfloat16, 64), (torch.bfloat16, 128), (torch.float32
 CALLS: tuple[tuple[Callable[[torch.dtype, int], None], tuple[tuple[torch.dtype, int], ...]], ...] = (
     (functools.partial(_axial_attention, True), (HALF, WIDE)),
     (functools.partial(_axial_attention, False), (HALF, SINGLE)),
-    (_kronecker_attention, (HALF, WIDE)),
+    (_kronecker_attention, (HALF,)),
     (_summary_attention, (HALF, WIDE, SINGLE)),
     (_summary_step, (HALF, WIDE)),
 )
