@@ -7,7 +7,8 @@ TRITON_INTERPRET=1. A kernel that breaks a rule ends with a `KernelFault`, which
 - dots of float32 without `ieee`, of too small a depth (`start`), or into a sum that is narrower than float32 (`dot`);
 - lanes that a mask leaves undefined (`load`): NaN, the largest integer or True, instead of 0;
 - bounds (`Tensor.outside`): an address must be an element of the tensor whose pointer it was computed from;
-- races (`Launch.find_races`): no address is written twice, and none is read after it was written or by another program;
+- races (`Launch.find_races`): no address is written twice, and none is read by another program, after it was written, or by another
+  lane without a barrier before it is written;
 - the grid (`Launch.run`): at most 65,535 programs in y and z.
 
 Private functions of Triton are replaced, so its version is pinned; on_triton_canaries.py shows that each check works.
@@ -75,12 +76,20 @@ class Access:
     tensor: str
     program: int
     order: int
+    barriers: int  # of the program, before this access
     addresses: np.ndarray
+    lanes: np.ndarray  # of each address; −1 if several lanes have it
+
+    def once(self):
+        """The access with each address once."""
+        addresses, first, lanes = np.unique(self.addresses, return_index=True, return_counts=True)
+        return dataclasses.replace(self, addresses=addresses, lanes=np.where(lanes == 1, self.lanes[first], -1))
 
 
 def joined(accesses):
-    """All addresses, and the index of the access of each."""
-    return np.concatenate([a.addresses for a in accesses]), np.repeat(np.arange(len(accesses)), [a.addresses.size for a in accesses])
+    """All addresses and lanes, and the index of the access of each."""
+    index = np.repeat(np.arange(len(accesses)), [a.addresses.size for a in accesses])
+    return np.concatenate([a.addresses for a in accesses]), np.concatenate([a.lanes for a in accesses]), index
 
 
 class Launch:
@@ -89,7 +98,7 @@ class Launch:
     current = None
 
     def __init__(self, kernel):
-        self.kernel, self.program, self.order = kernel, 0, 0
+        self.kernel, self.program, self.order, self.barriers = kernel, 0, 0, 0
         self.tensors, self.reads, self.writes = [None], [], []
 
     def fault(self, what):
@@ -118,25 +127,29 @@ class Launch:
             if outside:
                 raise self.fault(f"{what} of {tensor.name}: {outside} of {lanes.size} lanes are outside it")
         self.order += 1
-        return Access(name, self.program, self.order, lanes), TensorHandle(addresses, pointers.dtype)
+        return Access(name, self.program, self.order, self.barriers, lanes, np.flatnonzero(kept)), TensorHandle(addresses, pointers.dtype)
 
     def find_races(self):
-        """A launch writes an address once. A program reads only what no other program writes, and before it writes it."""
+        """A launch writes an address once. A program reads only what no other program writes, and before it writes it. The lane that
+        writes must be the one that has read, or there must be a barrier."""
         if not self.writes:
             return
-        written, by = joined(self.writes)
+        written, writing, by = joined(self.writes)
         order = np.argsort(written, kind="stable")
-        written, by = written[order], by[order]
+        written, writing, by = written[order], writing[order], by[order]
         twice = np.flatnonzero(written[1:] == written[:-1])
         if twice.size:
             first, second = self.writes[by[twice[0]]], self.writes[by[twice[0] + 1]]
             raise KernelFault(f"{self.kernel}: programs {first.program} and {second.program} write one element of {second.tensor}")
         if not self.reads:
             return
-        read, reader = joined(self.reads)
+        read, reading, reader = joined(self.reads)
         at = np.minimum(np.searchsorted(written, read), written.size - 1)
-        for i in np.unique(np.stack([by[at], reader])[:, written[at] == read], axis=1).T:
-            write, seen = self.writes[i[0]], self.reads[i[1]]
+        pairs = np.stack([by[at], reader, writing[at] == reading])[:, written[at] == read]
+        for i, j, same_lane in np.unique(pairs, axis=1).T:
+            write, seen = self.writes[i], self.reads[j]
+            if write.program == seen.program and write.order > seen.order and write.barriers == seen.barriers and not same_lane:
+                raise KernelFault(f"{self.kernel}: program {seen.program} writes an element of {seen.tensor} that another lane reads: no barrier is between")
             if write.program != seen.program or write.order < seen.order:
                 raise KernelFault(f"{self.kernel}: program {seen.program} reads an element of {seen.tensor} that program {write.program} writes")
 
@@ -147,6 +160,7 @@ class Launch:
         interpreter.interpreter_builder.set_grid_dim(*grid)
         for place in np.ndindex(*grid):
             interpreter.interpreter_builder.set_grid_idx(*place)
+            self.barriers = 0
             function(**arguments)
             self.program += 1
         self.find_races()
@@ -232,7 +246,7 @@ def load(builder, pointers, mask, other, *policies):
     """Bounds, races; lanes without a value are NaN, which no sum hides, the largest integer or True."""
     access, pointers = Launch.current.access("load", pointers, mask)
     if access.addresses.size:
-        Launch.current.reads.append(dataclasses.replace(access, addresses=np.unique(access.addresses)))
+        Launch.current.reads.append(access.once())
     if other is None and not mask.data.all():
         kind = pointers.get_element_ty()
         array = interpreter._get_np_dtype(kind)
@@ -251,7 +265,13 @@ def store(builder, pointers, value, mask, *policies):
     return stock["create_masked_store"](builder, pointers, value, mask, *policies)
 
 
+def barrier(builder):
+    """All threads of a program have done what comes before."""
+    Launch.current.barriers += 1
+
+
 REPLACED = {
+    "create_barrier": barrier,
     "create_dot": dot, "create_fp_to_fp": cast_floats, "create_masked_load": load, "create_masked_store": store,
     **{name: no_bfloat16(name) for name in ("binary_op", "unary_op", "create_fma")},
     **dict.fromkeys(("cast_impl", "create_si_to_fp", "create_ui_to_fp", "create_fp_to_si", "create_fp_to_ui", "create_fp_ext", "create_fp_trunc"), cast),

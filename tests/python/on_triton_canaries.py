@@ -62,6 +62,12 @@ def neighbours(X, Y, WIDTH: tl.constexpr, HOW: tl.constexpr):
         tl.load(Y + i)
     elif HOW == "in place":
         tl.store(Y + i, tl.load(Y + i) + x)
+    elif HOW == "in place, turned":
+        tl.store(Y + WIDTH - 1 - i + 2 * WIDTH * tl.program_id(0), tl.load(Y + i) + x)
+    elif HOW == "in place, turned, barrier":
+        y = tl.load(Y + i)
+        tl.debug_barrier()
+        tl.store(Y + WIDTH - 1 - i + 2 * WIDTH * tl.program_id(0), y + x)
 
 
 def numbers(*shape, dtype=torch.float32):
@@ -159,7 +165,8 @@ def test_a_view_has_exactly_its_elements(view):
 @pytest.mark.parametrize("how, match", [
     ("same place", "program 0: two lanes of a store write one element of Y"),
     ("other program's result", "program 1 reads an element of Y that program 0 writes|program 0 reads an element of Y that program 1 writes"),
-    ("own result", "program 0 reads an element of Y that program 0 writes"), ("in place", "")])
+    ("own result", "program 0 reads an element of Y that program 0 writes"), ("in place", ""),
+    ("in place, turned", "program 0 writes an element of Y that another lane reads: no barrier"), ("in place, turned, barrier", "")])
 def test_races(how, match):
     x, y = numbers(32), torch.zeros(32)
     if match:
@@ -167,7 +174,7 @@ def test_races(how, match):
             neighbours[(2,)](x, y, WIDTH=16, HOW=how)
     else:
         neighbours[(2,)](x, y, WIDTH=16, HOW=how)
-        assert torch.equal(x, y)
+        assert torch.equal(x.view(2, 16).flip(1).flatten() if "turned" in how else x, y)
 
 
 def test_programs_that_write_one_element_are_a_fault():

@@ -38,6 +38,8 @@ from triton.compiler import ASTSource, make_backend  # noqa: E402
 from triton.runtime.jit import create_function_from_signature  # noqa: E402
 
 from modewise.triton import launcher  # noqa: E402
+from ops_records import step_call  # noqa: E402
+from ops_sequence_samples import partial_blocks, step_case  # noqa: E402
 
 ops = torch.ops.modewise
 TYPES = (torch.bfloat16, torch.float32)
@@ -80,6 +82,14 @@ def summary(dtype, n, heads, groups, d, fold, window, slots, rotary=True):
     ops.summary_attention_backward(out, q, k, v, latents, out, sums, *options)
 
 
+def step(dtype, groups, d, summaries):
+    """summary_step of one token, and summary_join."""
+    rand = lambda *shape: torch.zeros(shape, dtype=dtype)
+    arguments, options = step_case(rand, 2, 1, 2 * groups, groups, d, d, first=500, window=64, slots=(31, 31), r=summaries, codes=3)
+    step_call(*arguments, **options)
+    ops.summary_join(rand(2, 32, groups, d), rand(2, 32, groups, d), *partial_blocks(rand, 2, groups, summaries, d, d))
+
+
 # Typical sizes. Those in QUICK are compiled in every run of the tests.
 SAMPLES = {
     "attention 32 × 128, causal": lambda dtype: attention(dtype, 32, 128, causal=True),
@@ -96,8 +106,10 @@ SAMPLES = {
     "summary 32³, 64": lambda dtype: summary(dtype, 2048, 4, 4, 64, [2, 32, 32], 64, 4),
     "summary 32³, 128, groups": lambda dtype: summary(dtype, 2048, 4, 2, 128, [2, 32, 32], 64, 4),
     "summary 9 × 7, 24": lambda dtype: summary(dtype, 83, 2, 2, 24, [2, 9, 7], 11, 3, rotary=False),
+    "step, 128": lambda dtype: step(dtype, 4, 128, 4),
+    "step, 64": lambda dtype: step(dtype, 4, 64, 1),
 }
-QUICK = ["attention 32 × 128, causal", "product 28³, 4 × 32", "scores 28, 4 × 32", "pool 28³ × 128", "summary 32³, 64"]
+QUICK = ["attention 32 × 128, causal", "product 28³, 4 × 32", "scores 28, 4 × 32", "pool 28³ × 128", "summary 32³, 64", "step, 128"]
 
 
 def launches_of(sample, dtype):
@@ -137,7 +149,7 @@ def measure(name, arguments, constants, capability, dtype):
     code = kernel.asm["ptx"]
     assert kernel.metadata.shared <= SHARED[capability], f"{name}: {kernel.metadata.shared} bytes of shared memory, the device has {SHARED[capability]}"
     assert dtype != torch.float32 or "tf32" not in code, f"{name}: a product of float32 is rounded to TF32"
-    if dtype == torch.bfloat16 and "tt.dot" in kernel.asm["ttir"]:
+    if re.search(r"tt\.dot .*xbf16", kernel.asm["ttir"]):
         assert TENSOR_CORES.search(code), f"{name}: no tensor-core instruction in a product of bfloat16"
     stack, stores, loads = (int(n) for n in re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", log).groups())
     assert not kernel.metadata.global_scratch_size, f"{name}: needs {kernel.metadata.global_scratch_size} bytes of global memory"
@@ -199,12 +211,10 @@ def text_of(table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernels", nargs="*")
-    parser.add_argument("--write", action="store_true", help="rewrite triton_compiled.toml")
+    parser.add_argument("--write", action="store_true", help="rewrite triton_compiled.toml, or the rows of what is chosen")
     parser.add_argument("--quick", action="store_true", help="a sample of each operator, in bfloat16")
     parser.add_argument("--arch", type=int, nargs="+", default=list(SHARED), help="compute capabilities (default 80 90 100)")
     options = parser.parse_args()
-    if options.write and (options.kernels or options.quick or options.arch != list(SHARED)):
-        parser.error("--write takes all kernels, samples and architectures")
     recorded = tomllib.loads(TABLE.read_text()) if TABLE.exists() else {}
     table, faults = {}, []
     print(f"{'kernel':28} {'sample':60} registers spilled  shared load")
@@ -220,6 +230,10 @@ def main():
     spilled = [(kernel, variant) for kernel, found in table.items() for variant, row in found.items() if row["spilled"]]
     print(f"{sum(map(len, table.values()))} variants, {len(spilled)} of them spill registers")
     if options.write:
+        part = options.kernels or options.quick or options.arch != list(SHARED)
+        for kernel, rows_before in recorded.items() if part else ():
+            before = {variant: dict(zip(MEASURES, row)) for variant, row in rows_before.items()}
+            table[kernel] = before | table.get(kernel, {})
         TABLE.write_text(text_of(table))
         faults = [line for line in faults if "Error: " in line]  # what does not compile is not in the table
     print("\n".join(faults))
