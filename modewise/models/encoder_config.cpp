@@ -3,6 +3,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/nn/attention/mode_mask.h"
 #include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
@@ -35,6 +36,9 @@ void AttentionConfig::fields(Fields& f) {
         {.one_of = {"sum", "mean"}});
   f.add("share_modes", share_modes, "query and key projections shared by all modes");
   f.add("attend_modes", attend_modes, "attended modes, counted from 0, time last; empty: all", {.min = 0});
+  f.add(
+      "mode_masks", mode_masks,
+      "mask of each token mode, time last: none, causal, or band:W (positions at most W apart); empty: none");
   f.add("query_key_norm", query_key_norm, "LayerNorm of queries and keys (QK norm)");
   f.add("kernel", kernel,
         "attention kernel: softmax, linear (positive random features), or none (blocks without attention)",
@@ -125,6 +129,20 @@ void check_attention(const AttentionConfig& attention, const std::string& feed_f
           "{}: attention.kernel = \"none\" and feed_forward = \"none\" together leave empty blocks", source);
 }
 
+void check_mode_masks(const AttentionConfig& attention, int64_t modes, const std::string& source) {
+  if (attention.mode_masks.empty()) return;
+  require(std::ssize(attention.mode_masks) == modes, ErrorKind::config,
+          "{}: attention.mode_masks has {} masks, but the tokens have {} modes (time last)", source,
+          attention.mode_masks.size(), modes);
+  require(attention.kernel == "softmax" && !attention.from_registry(), ErrorKind::config,
+          "{}: attention.mode_masks need attention.kernel = \"softmax\" and attention.type = \"model\", got "
+          "\"{}\" and \"{}\"",
+          source, attention.kernel, attention.type);
+  for (const std::string& mask : attention.mode_masks)
+    require(nn::mode_mask_fault(mask).empty(), ErrorKind::config, "{}: attention.mode_masks: {}", source,
+            nn::mode_mask_fault(mask));
+}
+
 }  // namespace
 
 void validate_encoder(const EncoderConfig& config, const TokenShape& tokens, const std::string& source) {
@@ -134,6 +152,7 @@ void validate_encoder(const EncoderConfig& config, const TokenShape& tokens, con
   check_modes(config.attention.attend_modes, "attention.attend_modes", tokens.modes(), source);
   check_modes(position.rotary_modes, "position.rotary_modes", tokens.modes(), source);
   check_attention(config.attention, config.feed_forward, source);
+  check_mode_masks(config.attention, tokens.modes(), source);
   const int64_t head_width = config.width / config.heads;
   const bool rotary = position.rotary != "none" || !position.rotary_modes.empty();
   require(!rotary || head_width % 2 == 0, ErrorKind::config,

@@ -26,6 +26,7 @@ struct AttentionConfig {
   std::string pooling = "sum";          // sum | mean
   bool share_modes = false;             // one query/key projection for all modes
   std::vector<int64_t> attend_modes;    // attended token modes, time last; empty: all
+  std::vector<std::string> mode_masks;  // of each token mode: none, causal, band:W; empty: no masks
   bool query_key_norm = true;           // LayerNorm of width d on pooled queries and keys
   std::string kernel = "softmax";       // softmax | linear | none (blocks without attention)
   int64_t features = 0;                 // of the linear kernel; 0: d·⌈log d⌉

@@ -50,9 +50,9 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
   std::vector<int64_t> rotary = rotary_modes(config.position, tokens);
   const nn::FeatureDrawOptions draw{attention.feature_draw == "seed", attention.features_redraw_every};
   if (mechanism == "hot")
-    return std::make_shared<nn::KroneckerAttention>(init, config.width, tokens.modes(),
-                                                    attention.query_key_norm, attention.dropout,
-                                                    kronecker_options(config, std::move(rotary)), draw);
+    return std::make_shared<nn::KroneckerAttention>(
+        init, config.width, tokens.modes(), attention.query_key_norm, attention.dropout,
+        kronecker_options(config, std::move(rotary)), draw, attention.mode_masks);
   if (mechanism == "pooling")
     return std::make_shared<nn::PoolingAttention>(init, config.width, config.heads, tokens.sizes,
                                                   attention.dropout);

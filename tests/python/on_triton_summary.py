@@ -7,7 +7,7 @@ from ops_records import ops
 from ops_samples import drawer
 from ops_sequence_formulas import tensor_formula
 from ops_sequence_samples import frequency_rows, sequences
-from triton_helpers import ALL_TYPES, assert_close, far_apart, launches, ran
+from triton_helpers import TOLERANCES, assert_close, far_apart, launches, ran
 
 NAMES = ("q", "k", "v", "latents")
 SAMPLES = [
@@ -42,8 +42,10 @@ def gradients(function, args, kwargs, grad):
     return out, torch.autograd.grad(out, leaves, grad.to(out.dtype), allow_unused=True)
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample['sizes']} {sample.get('fold', sample.get('form'))}")
+TYPED = [(sample, dtype) for i, sample in enumerate(SAMPLES) for dtype in TOLERANCES if i % 3 == 1 or dtype != torch.float32]
+
+
+@pytest.mark.parametrize("sample, dtype", TYPED, ids=lambda x: f"{x['sizes']} {x.get('fold', x.get('form'))}" if isinstance(x, dict) else str(x))
 def test_the_formula(sample, dtype):
     rand = drawer(dtype)
     args, kwargs = arguments(rand, **sample)

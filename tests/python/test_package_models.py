@@ -26,6 +26,7 @@ CASES |= {
     "linear": {"model.attention.kernel": "linear"},
     "fixed features": {"model.attention.kernel": "linear", "model.attention.feature_draw": "fixed"},
     "redrawn features": {"model.attention.kernel": "linear", "model.attention.features_redraw_every": 2},
+    "masks": {"model.attention.mode_masks": ["band:1", "causal"]},
     "shared": {"model.attention.share_modes": True, "model.attention.attend_modes": [1], "model.attention.query_key_norm": False},
     "learned": {"model.position.encoding": "learned", "model.position.rotary": "none", "model.head.time": "attention"},
     "sincos": {"model.position.encoding": "sincos", "model.layer_scale": 0.1, "model.head.skip": "individual"},

@@ -35,7 +35,7 @@ const std::vector<SegmenterRow>& segmenters() {
   const SharedOptions factors =
       joined({tokens,
               {"attention.combine", "attention.normalize_sum", "attention.pooling", "attention.share_modes",
-               "attention.attend_modes", "attention.kernel"},
+               "attention.attend_modes", "attention.mode_masks", "attention.kernel"},
               random_feature_options()});
   static const std::vector<SegmenterRow> rows = {
       {"hot", "hot", factors, make_model<TokenSegmenter>, token_segmenter_cost, nullptr, check_tokens},

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "modewise/nn/attention/mode_mask.h"
 #include "modewise/ops/attention/axis_attention.h"
 #include "modewise/ops/attention/full_attention.h"
 #include "modewise/ops/attention/mode_scores.h"
@@ -81,8 +82,8 @@ at::Tensor Attention::attend_step(const at::Tensor&, const TokenCache&, int64_t)
 
 KroneckerAttention::KroneckerAttention(Initializer& init, int64_t width, int64_t modes, bool query_key_norm,
                                        double dropout, ops::KroneckerAttentionOptions options,
-                                       FeatureDrawOptions draw)
-    : options_(std::move(options)) {
+                                       FeatureDrawOptions draw, std::vector<std::string> mode_masks)
+    : options_(std::move(options)), mode_masks_(std::move(mode_masks)) {
   const int64_t projected = options_.share_modes ? width : modes * width;
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, projected));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, projected));
@@ -120,16 +121,23 @@ ops::KroneckerAttentionOptions KroneckerAttention::options_now() const {
   return options;
 }
 
+std::vector<std::optional<at::Tensor>> KroneckerAttention::masks(const at::Tensor& x) const {
+  std::vector<std::optional<at::Tensor>> out;
+  for (size_t mode = 0; mode < mode_masks_.size(); ++mode)
+    out.push_back(mode_mask(mode_masks_[mode], x.size(static_cast<int64_t>(mode) + 1), x.device()));
+  return out;
+}
+
 at::Tensor KroneckerAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   ops::KroneckerAttentionOptions options = options_now();
   options.dropout = dropout_->active_probability();
   options.key = dropout_->key();
-  return out_->forward(ops::kronecker_attention(x, value_->forward(x), weights(x), options, mask));
+  return out_->forward(ops::kronecker_attention(x, value_->forward(x), weights(x), options, mask, masks(x)));
 }
 
 std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x,
                                                     const std::optional<at::Tensor>& mask) {
-  return ops::mode_attention(x, weights(x), options_now(), mask);
+  return ops::mode_attention(x, weights(x), options_now(), mask, masks(x));
 }
 
 TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, TokenAttentionOptions options)

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "modewise/nn/attention/feature_draw.h"
@@ -69,9 +70,11 @@ class Attention : public torch::nn::Module {
 class KroneckerAttention : public Attention {
  public:
   /// The module sets `options.dropout`, `options.key` and `options.feature_seed`; `modes` is k. `draw`: how
-  /// the linear kernel's random features are drawn.
+  /// the linear kernel's random features are drawn. `mode_masks`: empty, or the mask of each mode
+  /// (mode_mask.h), kernel softmax only.
   KroneckerAttention(Initializer& init, int64_t width, int64_t modes, bool query_key_norm, double dropout,
-                     ops::KroneckerAttentionOptions options, FeatureDrawOptions draw = {});
+                     ops::KroneckerAttentionOptions options, FeatureDrawOptions draw = {},
+                     std::vector<std::string> mode_masks = {});
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
   std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
@@ -80,8 +83,10 @@ class KroneckerAttention : public Attention {
   ops::KroneckerAttentionWeights weights(const at::Tensor& like) const;
   /// The options without dropout.
   ops::KroneckerAttentionOptions options_now() const;
+  std::vector<std::optional<at::Tensor>> masks(const at::Tensor& x) const;
 
   ops::KroneckerAttentionOptions options_;
+  std::vector<std::string> mode_masks_;
   std::shared_ptr<Linear> query_, key_, value_, out_;
   std::shared_ptr<LayerNorm> query_norm_, key_norm_;
   std::shared_ptr<Dropout> dropout_;

@@ -32,6 +32,6 @@ def encoder_options(model: Table, ordered: Sequence[int], mechanism: str) -> Enc
         rope_base=position["rotary_base"], mechanism=mechanism, attention_type=attention["type"],
         query_key_norm=attention["query_key_norm"], attention_dropout=attention["dropout"],
         combine=combined(attention), pooling=attention["pooling"], share_modes=attention["share_modes"],
-        attend_modes=attention["attend_modes"], kernel=attention["kernel"], features=attention["features"],
+        attend_modes=attention["attend_modes"], mode_masks=attention.get("mode_masks", []), kernel=attention["kernel"], features=attention["features"],
         feature_map=attention["feature_map"], feature_draw=attention.get("feature_draw", "fixed"),
         features_redraw_every=attention.get("features_redraw_every", 0))  # fmt: skip

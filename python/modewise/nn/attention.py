@@ -1,5 +1,6 @@
 """Self-attention over token tensors x [B, N_1 … N_k, D] with an optional mask [B, N_1 … N_k] bool, True = valid."""
 
+import re
 from collections.abc import Sequence
 
 import torch
@@ -71,6 +72,19 @@ def cast_like(parameter: Tensor | None, like: Tensor) -> Tensor | None:
     return None if parameter is None else parameter.to(like.dtype)
 
 
+def mode_mask(name: str, size: int, device: torch.device) -> Tensor | None:
+    """The mask [size, size] of a mode, true where a position may attend: "causal", "band:W", or None for "none"."""
+    if name == "none":
+        return None
+    places = torch.arange(size, device=device)
+    distance = places[:, None] - places
+    if name == "causal":
+        return distance >= 0
+    if re.fullmatch(r"band:[0-9]+", name):
+        return distance.abs() <= int(name.removeprefix("band:"))
+    raise ValueError(f'mode mask: expected none, causal or band:W (positions at most W apart), got "{name}"')
+
+
 class KroneckerAttention(TensorModule):
     """HOT's attention: one attention matrix per mode, applied as mode products (`modewise.ops.kronecker_attention`).
 
@@ -99,6 +113,8 @@ class KroneckerAttention(TensorModule):
         Whether all modes have the same weights.
     attend_modes
         Attended modes; empty: all.
+    mode_masks
+        Mask of each mode: "none", "causal" or "band:W" (positions at most W apart); empty: none.
     rope_modes, rope_base
         Modes with a rotary embedding, and its base.
     kernel
@@ -130,6 +146,7 @@ class KroneckerAttention(TensorModule):
         pooling: str = "sum",
         share_modes: bool = False,
         attend_modes: Sequence[int] = (),
+        mode_masks: Sequence[str] = (),
         rope_modes: Sequence[int] = (),
         rope_base: float = 10000.0,
         kernel: str = "softmax",
@@ -139,6 +156,7 @@ class KroneckerAttention(TensorModule):
         features_redraw_every: int = 0,
     ) -> None:
         super().__init__()
+        self.mode_masks = list(mode_masks)
         self.heads, self.combine, self.pooling, self.share_modes = heads, combine, pooling, share_modes
         self.attend_modes, self.rope_modes, self.rope_base = list(attend_modes), list(rope_modes), rope_base
         self.kernel, self.features, self.feature_map = kernel, features, feature_map
@@ -162,6 +180,9 @@ class KroneckerAttention(TensorModule):
         return (query.weight.to(like.dtype), cast_like(query.bias, like), key.weight.to(like.dtype),
                 cast_like(key.bias, like), *q_norm, *k_norm)  # fmt: skip
 
+    def _masks(self, x: Tensor) -> list[Tensor | None]:
+        return [mode_mask(name, size, x.device) for name, size in zip(self.mode_masks, x.shape[1:-1], strict=False)]
+
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [B, N_1 … N_k, D] -> as x."""
         seed, step, site = self.dropout.weights_key()
@@ -170,7 +191,7 @@ class KroneckerAttention(TensorModule):
             share_modes=self.share_modes, attend_modes=self.attend_modes, rope_modes=self.rope_modes,
             rope_base=self.rope_base, kernel=self.kernel, features=self.features, feature_map=self.feature_map,
             feature_seed=self._feature_seed(), dropout=self.dropout.active(), seed=seed, step=step, site=site,
-            token_mask=mask)  # fmt: skip
+            token_mask=mask, mode_masks=self._masks(x))  # fmt: skip
         return self.out_proj(mixed)
 
     def factors(self, x: Tensor, mask: Tensor | None = None) -> list[Tensor]:
@@ -179,7 +200,7 @@ class KroneckerAttention(TensorModule):
             x, *self._weights(x), heads=self.heads, pooling=self.pooling, share_modes=self.share_modes,
             attend_modes=self.attend_modes, rope_modes=self.rope_modes, rope_base=self.rope_base, kernel=self.kernel,
             features=self.features, feature_map=self.feature_map, feature_seed=self._feature_seed(),
-            token_mask=mask)  # fmt: skip
+            token_mask=mask, mode_masks=self._masks(x))  # fmt: skip
 
 
 class TokenAttention(TensorModule):

@@ -44,6 +44,7 @@ class EncoderOptions:
     pooling: str = "sum"
     share_modes: bool = False
     attend_modes: Sequence[int] = ()
+    mode_masks: Sequence[str] = ()  # of each mode: none | causal | band:W
     kernel: str = "softmax"  # softmax | linear (hot only) | none: blocks without attention
     features: int = 0
     feature_map: str = "softmax"
@@ -64,7 +65,7 @@ def make_attention(options: EncoderOptions, sizes: Sequence[int]) -> TensorModul
         return KroneckerAttention(
             options.width, options.heads, len(sizes), query_key_norm=options.query_key_norm,
             dropout=options.attention_dropout, combine=options.combine, pooling=options.pooling,
-            share_modes=options.share_modes, attend_modes=options.attend_modes, rope_modes=options.rope_modes,
+            share_modes=options.share_modes, attend_modes=options.attend_modes, mode_masks=options.mode_masks, rope_modes=options.rope_modes,
             rope_base=options.rope_base, kernel=options.kernel, features=options.features,
             feature_map=options.feature_map, feature_key=int(torch.randint(2**24, ())) if drawn else None,
             features_redraw_every=options.features_redraw_every)  # fmt: skip

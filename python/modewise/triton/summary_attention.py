@@ -143,7 +143,7 @@ def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
         k1, k2 = load_rotated(K, tl.cast(s, tl.int64) * kn, exists, Cos, Sin, s - origin, D, HALF, ACC, ROTARY)
         v = whole(V, tl.cast(s, tl.int64) * vn, exists, E, WIDTH)
         distance = t[:, None] - s[None, :]
-        seen = (distance >= 0) & (distance < window) & exists[None, :]
+        seen = (distance >= 0) & (distance < window)
         logits = tl.where(seen, products(q1, q2, k1, k2, ACC) * scale2, float("-inf"))
         high, total, out = joined(logits, v, high, total, out, ACC)
 
@@ -170,13 +170,14 @@ def summary_attention(Q, K, V, Keys, Values, Levels, Cos, Sin, Out, Sums,
         q1, q2 = load_rotated(Q, queries, inside, Cos, Sin, tl.load(Level + 4) + place, D, HALF, ACC, ROTARY)
         taken = excess(own, tl.load(Level + 3), ACC)
         base = first + tl.load(Level + 2)
+        end = own * summaries
+        low = (own - place) * summaries
         for start in range(begin // tokens // siblings * siblings * summaries, stop, BLOCK_N):
             j = start + tl.arange(0, BLOCK_N)
             exists = j < stop
             k1, k2 = halves(Keys, (base + j) * D, exists, D, HALF)
             v = whole(Values, (base + j) * E, exists, E, WIDTH)
-            block = (j // summaries)[None, :]
-            seen = (block < own[:, None]) & (block >= (own - place)[:, None]) & exists[None, :]
+            seen = (j[None, :] < end[:, None]) & (j[None, :] >= low[:, None])
             logits = products(q1, q2, k1, k2, ACC) * scale2 - taken[:, None]
             high, total, out = joined(tl.where(seen, logits, float("-inf")), v, high, total, out, ACC)
 

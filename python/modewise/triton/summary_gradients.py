@@ -63,7 +63,7 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
         k1, k2 = load_rotated(K, tl.cast(s, tl.int64) * kn, exists, Cos, Sin, s - origin, D, HALF, ACC, ROTARY)
         v = whole(V, tl.cast(s, tl.int64) * vn, exists, E, WIDTH)
         distance = t[:, None] - s[None, :]
-        seen = (distance >= 0) & (distance < window) & exists[None, :]
+        seen = (distance >= 0) & (distance < window)
         of1, of2 = _add_slopes(q1, q2, k1, k2, v, grad, seen, high, delta, scale2, of1, of2, ACC)
     of1, of2 = rotated(of1, of2, Cos, Sin, t - origin, inside, D, HALF, ACC, ROTARY, True)
 
@@ -95,6 +95,8 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
         q1, q2 = load_rotated(Q, t8 * qn, inside, Cos, Sin, at, D, HALF, ACC, ROTARY)
         taken = high + excess(own, tl.load(Level + 3), ACC)
         base = first + tl.load(Level + 2)
+        end = own * summaries
+        low = (own - place) * summaries
         part1 = tl.zeros([BLOCK_M, HALF], ACC)
         part2 = tl.zeros([BLOCK_M, HALF], ACC)
         for start in range(begin // tokens // siblings * siblings * summaries, stop, BLOCK_N):
@@ -102,8 +104,7 @@ def summary_query_gradients(Q, K, V, Keys, Values, Levels, Cos, Sin, Grad, Out, 
             exists = j < stop
             k1, k2 = halves(Keys, (base + j) * D, exists, D, HALF)
             v = whole(Values, (base + j) * E, exists, E, WIDTH)
-            block = (j // summaries)[None, :]
-            seen = (block < own[:, None]) & (block >= (own - place)[:, None]) & exists[None, :]
+            seen = (j[None, :] < end[:, None]) & (j[None, :] >= low[:, None])
             part1, part2 = _add_slopes(q1, q2, k1, k2, v, grad, seen, taken, delta, scale2, part1, part2, ACC)
         part1, part2 = rotated(part1, part2, Cos, Sin, at, inside, D, HALF, ACC, ROTARY, True)
         of1 += part1
@@ -142,7 +143,6 @@ def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
     K += sample * kb + tl.cast(group, tl.int64) * kh
     V += sample * vb + tl.cast(group, tl.int64) * vh
     origin = 0 if GIVEN else begin
-    block = s // summaries
     if LEVEL:
         first = (begin // summaries + 1) * tokens
         stop = (last // summaries // siblings + 1) * siblings * tokens
@@ -176,7 +176,7 @@ def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
             place = own % siblings
             at = rotations + place
             high += excess(own, known, ACC)
-            seen = (block[:, None] < own[None, :]) & (block[:, None] >= (own - place)[None, :])
+            seen = (s[:, None] < (own * summaries)[None, :]) & (s[:, None] >= ((own - place) * summaries)[None, :])
         elif SINKS:
             at = rotations + t * 0
             seen = t[None, :] - s[:, None] >= window
@@ -194,7 +194,7 @@ def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
         of_k1 = tl.dot(slope, q1, of_k1, input_precision="ieee", out_dtype=ACC)
         of_k2 = tl.dot(slope, q2, of_k2, input_precision="ieee", out_dtype=ACC)
     if LEVEL:
-        of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, rotations + block % siblings, exists, D, HALF, ACC, ROTARY, True)
+        of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, rotations + s // summaries % siblings, exists, D, HALF, ACC, ROTARY, True)
     elif not SINKS:
         of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, s - origin, exists, D, HALF, ACC, ROTARY, True)
     of_k1 *= scale

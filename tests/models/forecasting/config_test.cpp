@@ -122,6 +122,14 @@ TEST(ForecasterConfig, ValuesThatDoNotFitTogetherAreRefused) {
   EXPECT_THAT(rejection({"attention.attend_modes=[0,3]"}, shape),
               HasSubstr("contains 3, but the tokens have modes 0 to 2"));
   EXPECT_THAT(rejection({"attention.attend_modes=[1,1]"}), HasSubstr("contains 1 twice"));
+  EXPECT_EQ(rejection({R"(attention.mode_masks=["none","band:2","causal"])"}, shape), "");
+  EXPECT_THAT(rejection({R"(attention.mode_masks=["none","causal"])"}, shape),
+              HasSubstr("attention.mode_masks has 2 masks, but the tokens have 3 modes (time last)"));
+  EXPECT_THAT(rejection({R"(attention.mode_masks=["none","none","band:-1"])"}, shape),
+              HasSubstr("expected none, causal or band:W (positions at most W apart), got \"band:-1\""));
+  EXPECT_THAT(
+      rejection({R"(attention.mode_masks=["none","none","causal"])", "attention.kernel=linear"}, shape),
+      HasSubstr("attention.mode_masks need attention.kernel = \"softmax\""));
   EXPECT_THAT(rejection({"name=dlinear", "dlinear.kernel=4"}), HasSubstr("must be odd"));
   EXPECT_THAT(rejection({"name=seasonal", "period=97"}), HasSubstr("longer than the lookback"));
 }
