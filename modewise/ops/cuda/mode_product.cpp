@@ -101,12 +101,14 @@ at::Tensor mode_contract(const at::Tensor& a, const at::Tensor& x, int64_t mode,
   const auto left = as_fibres(a, mode), right = as_fibres(x, mode);
   const int64_t rows = left.size(2), depth = right.size(2), columns = right.size(1) * right.size(3) * head;
   const bool narrow = x.scalar_type() == at::kBFloat16;
-  const int64_t most = !narrow ? 32 : head % 8 == 0 ? 128 : 64;  // offsets of odd heads take more registers
+  const bool odd = head % 8 != 0;  // its offsets take more registers
+  const int64_t most = !narrow ? 32 : odd ? 64 : 128;
+  const bool large = odd || std::max(rows, depth) > 64;
   const ProductTile tile = {.rows = std::min(cuda::tile(rows), most),
                             .depth = std::min(cuda::tile(depth), most),
-                            .cols = narrow && std::max(rows, depth) <= 64 ? 128
-                                    : narrow                              ? 64
-                                                                          : 32,
+                            .cols = !narrow ? 32
+                                    : large ? 64
+                                            : 128,
                             .warps = rows > 64 && depth > 64 ? 8 : 4,
                             .stages = 3};
   const int64_t blocks = batch * groups * count_tiles(rows, tile.rows) * count_tiles(depth, tile.depth);
