@@ -18,7 +18,7 @@ using Mask = std::optional<at::Tensor>;
 
 /// Numbers of a tile, programs among which the positions before the last mode are split (fixed, so that every
 /// GPU adds in one order), and positions of each.
-constexpr int64_t kPoolTile = 4096, kPoolPrograms = 512, kLeastPositions = 4;
+constexpr int64_t kPoolTile = 4096, kPoolPrograms = 512, kMinPositions = 4;
 
 /// x [B, N_1 … N_k, D] as [B, before, last, D].
 struct PoolShape {
@@ -35,7 +35,7 @@ struct PoolShape {
         tile(std::min(cuda::tile(last), kPoolTile / width)),
         tiles(count_tiles(last, tile)),
         others(batch * tiles * count_tiles(channels, width)),
-        ranges(std::clamp<int64_t>(kPoolPrograms / others, 1, count_tiles(before, kLeastPositions))) {}
+        ranges(std::clamp<int64_t>(kPoolPrograms / others, 1, count_tiles(before, kMinPositions))) {}
 };
 
 /// Adds the mask, the sizes and the tile. `unread` takes the place of no mask.

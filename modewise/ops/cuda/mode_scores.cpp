@@ -26,7 +26,7 @@ bool narrow(const at::Tensor& q) {
 }
 
 /// Keys of a tile that the registers hold.
-int64_t most_keys(const at::Tensor& q) {
+int64_t max_keys(const at::Tensor& q) {
   return narrow(q) ? 64 : 32;
 }
 
@@ -105,10 +105,10 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward(const at::Tensor& grad, 
     add_sizes(call, q, k, heads);
     launch(call, q.size(2) == 0 ? 0 : batch * heads * programs);
   };
-  if (std::max(n, m) <= most_keys(q)) {
+  if (std::max(n, m) <= max_keys(q)) {
     run("mode_scores_backward", {q, k, of_q, of_k}, {}, {tile(n), tile(m), 8}, 1);
   } else {
-    const ScoreTile tile = {std::min(cuda::tile(n), most_keys(q) / 2), std::min(cuda::tile(m), most_keys(q)),
+    const ScoreTile tile = {std::min(cuda::tile(n), max_keys(q) / 2), std::min(cuda::tile(m), max_keys(q)),
                             8};
     const auto means = at::empty({batch, heads, n}, q.options().dtype(accumulate_type(q.scalar_type())));
     run("mode_scores_backward_queries", {k, of_q}, means, tile, count_tiles(n, tile.queries));

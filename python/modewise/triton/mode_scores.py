@@ -50,7 +50,7 @@ def _logits(q, K, Keys, Modes, sample, head, kb, kn, ab, ah, am, cn, cm, top, le
 def mode_scores(Q, K, Keys, Modes, Out, qb, qn, kb, kn, ab, ah, am, cn, cm, ob, oh, on, H, n, m, d, scale,
                 ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, KEYS: tl.constexpr, MODES: tl.constexpr,
                 WIDE: tl.constexpr):  # fmt: skip
-    """A program is ROWS queries of a head: it sums their exponentials over all keys, then computes the scores anew."""
+    """A program is ROWS queries of a head: it sums their exponentials over all keys, then computes the scores again."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     top = tl.program_id(0) % tl.cdiv(n, ROWS) * ROWS
     group = tl.program_id(0) // tl.cdiv(n, ROWS)
