@@ -77,9 +77,7 @@ at::Tensor mode_product(const at::Tensor& x, const at::Tensor& factor, int64_t m
                             .depth = std::min(cuda::tile(depth), max_tile),
                             .cols = narrow ? 128 : 64,
                             .warps = rows > 32 ? 8 : 4,
-                            .stages = depth <= max_tile ? 1
-                                      : split           ? 2
-                                                        : 3};
+                            .stages = depth > max_tile ? 3 : 1};
   Launch call{
       .kernel = "mode_product", .tensors = {in, a, to}, .constants = product_constants(x, head, tile)};
   for (const at::Tensor& t : {in, to, a}) add_strides(call, t, 4);
