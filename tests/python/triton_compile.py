@@ -191,7 +191,7 @@ def fault(row, recorded):
     if isinstance(row, str):
         return row
     if recorded is None:
-        return "is not in triton_compiled.toml: write it anew"
+        return "is not in triton_compiled.toml: write it again"
     wanted = dict(zip(MEASURES, recorded))
     found = [f"{row[name]} instead of {wanted[name]} {unit}" for name, unit in
              [("registers", "registers"), ("spilled", "bytes of spilled registers"), ("shared", "bytes of shared memory")] if row[name] > wanted[name]]

@@ -209,7 +209,7 @@ class Copy:
         return self.run(test)[0] != 0
 
     def first_failure(self, file):
-        """The test that fails first and its error, or "". An error while tests are collected is no finding."""
+        """The test that fails first and its error, or "". An error while tests are collected does not count."""
         status, output = self.run(pytest.main, ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "-m", "not long", *FILES[file][0]])
         if status not in (0, 1):
             raise SystemExit(f"the tests did not run: {output[-3000:]}")
@@ -224,7 +224,7 @@ class Copy:
         path = self.folder / "python" / "modewise" / "triton" / f"{file}.py"
         source = path.read_text()
         if text not in source:
-            raise SystemExit(f"{file}.py has no {text!r}: mend MUTANTS")
+            raise SystemExit(f"{file}.py has no {text!r}: correct MUTANTS")
         path.write_text(source.replace(text, replacement, 1))
         return path, source
 
