@@ -140,6 +140,20 @@ def test_large_logits_neither_overflow_nor_vanish(dtype):
     compare(q, k, v, scale=-1.0)
 
 
+def test_gradients_of_the_heads_of_a_group_are_added_in_float32():
+    """The first and the last head cancel; a sum in bfloat16 would have lost the others."""
+    q, k, v = drawn(torch.bfloat16, 1, 17, 17, 4, 1, 8, 8)
+    grad = drawer(torch.bfloat16, 5)(1, 17, 4, 8)
+    grad[:, :, 0] *= 256
+    q[:, :, 3], grad[:, :, 3] = q[:, :, 0], -grad[:, :, 0]
+    wide = [x.double().requires_grad_() for x in (q, k, v)]
+    wanted = torch.autograd.grad(dot_product_attention(*wide, None, False, 0.3), wide, grad.double())
+    got = ops.dot_product_attention_backward(grad, q, k, v, None, False, 0.3)
+    assert ran("dot_product_attention_backward")
+    for name, x, y in zip("qkv", got, wanted):
+        assert_close(x, y, torch.bfloat16, f"gradient of {name}")
+
+
 def test_sizes_of_zero():
     rand = drawer(torch.float32)
     for b, n, m, h, g, e in [(0, 5, 5, 2, 1, 4), (2, 0, 3, 2, 1, 4), (2, 3, 3, 2, 1, 0)]:

@@ -68,7 +68,7 @@ MUTANTS = [
     ("short_attention", "queries without bounds", "q = tl.load(at, mask=inside, other=0.0)", "q = tl.load(at)"),
     ("short_attention", "strides of the result exchanged", "_rows(Out, sample, head, ob, on, oh", "_rows(Out, sample, head, ob, oh, on"),
     ("short_attention", "all programs write one head", "_rows(Out, sample, head, ob, on, oh", "_rows(Out, sample, 0, ob, on, oh"),
-    ("short_attention", "float64 computed in float32", "    ACC: tl.constexpr = tl.float64 if WIDE else tl.float32\n    sample", "    ACC: tl.constexpr = tl.float32\n    sample"),
+    ("short_attention", "float64 computed in float32", "    ACC: tl.constexpr = tl.float64 if WIDE else tl.float32\n    groups", "    ACC: tl.constexpr = tl.float32\n    groups"),
     ("short_attention", "gradient: sum of slopes left out", "slope - p * tl.sum(slope, 1)[:, None]", "slope"),
     ("short_attention", "gradient: slopes scaled twice", "[:, None]) * scale, q.dtype)", "[:, None]) * scale * scale, q.dtype)"),
     ("short_attention", "gradient: last head of a group left out", "range(group * R, group * R + R)", "range(group * R, group * R + R - 1)"),

@@ -18,7 +18,7 @@ using Mask = std::optional<at::Tensor>;
 
 /// Numbers of a tile, programs among which the positions before the last mode are split (fixed, so that every
 /// GPU adds in one order), and positions of each.
-constexpr int64_t kPoolTile = 4096, kPoolPrograms = 512, kLeastPositions = 4;
+constexpr int64_t kPoolTile = 4096, kPoolPrograms = 512, kMinPositions = 4;
 
 /// x [B, N_1 … N_k, D] as [B, before, last, D].
 struct PoolShape {
@@ -35,7 +35,7 @@ struct PoolShape {
         tile(std::min(cuda::tile(last), kPoolTile / width)),
         tiles(count_tiles(last, tile)),
         others(batch * tiles * count_tiles(channels, width)),
-        ranges(std::clamp<int64_t>(kPoolPrograms / others, 1, count_tiles(before, kLeastPositions))) {}
+        ranges(std::clamp<int64_t>(kPoolPrograms / others, 1, count_tiles(before, kMinPositions))) {}
 };
 
 /// Adds the mask, the sizes and the tile. `unread` takes the place of no mask.
@@ -49,6 +49,27 @@ void launch_pool(Launch call, const PoolShape& shape, const Mask& mask, const at
                     {"WIDE", call.tensors[0].scalar_type() == at::kDouble},
                     {"num_warps", 8}};
   launch(call, shape.others * shape.ranges);
+}
+
+/// Divides the sums of a mode, in place, by the cells averaged. `valid`: the mask as numbers, if there is
+/// one.
+void average(at::Tensor& sums, at::IntArrayRef sizes, size_t mode, const at::Tensor& valid) {
+  std::vector<int64_t> others;
+  int64_t cells = 1;
+  for (size_t i = 1; i + 1 < sizes.size(); ++i) {
+    if (i == mode + 1) continue;
+    others.push_back(static_cast<int64_t>(i));
+    cells *= sizes[i];
+  }
+  if (valid.defined())
+    sums.div_(valid.sum(others).clamp_min_(1).unsqueeze(-1));
+  else
+    sums.div_(cells);
+}
+
+/// The mask as numbers, if cells are to be counted.
+at::Tensor counted(const Mask& mask, Pooling pooling, const at::TensorOptions& options) {
+  return mask && pooling == Pooling::mean ? mask->to(options.dtype()) : at::Tensor();
 }
 
 std::string pool_refuses(int64_t modes, int64_t numbers) {
@@ -74,12 +95,11 @@ std::vector<at::Tensor> mode_pool(const at::Tensor& x, Pooling pooling, const Ma
   launch_pool(std::move(call), shape, token_mask, in);
   auto sizes = x.sizes().vec();
   sizes.erase(sizes.end() - 2);
-  auto pooled = reference::mode_pool(rows.sum(1).view(sizes), Pooling::sum, {});
+  const auto valid = counted(token_mask, pooling, options);
+  auto pooled = reference::mode_pool((shape.tiles == 1 ? rows : rows.sum(1)).view(sizes), Pooling::sum, {});
   pooled.push_back(columns.sum(1));
   for (size_t i = 0; i < pooled.size(); ++i) {
-    if (pooling == Pooling::mean)
-      pooled[i] /=
-          reference::cells_averaged(x.sizes(), static_cast<int64_t>(i), token_mask, options).unsqueeze(-1);
+    if (pooling == Pooling::mean) average(pooled[i], x.sizes(), i, valid);
     pooled[i] = pooled[i].to(x.scalar_type());
   }
   return pooled;
@@ -94,13 +114,11 @@ at::Tensor mode_pool_backward(at::TensorList grads, at::IntArrayRef sizes, Pooli
                               const Mask& token_mask) {
   const PoolShape shape(sizes);
   const auto options = grads[0].options().dtype(accumulate_type(grads[0].scalar_type()));
+  const auto valid = counted(token_mask, pooling, options);
   std::vector<at::Tensor> shares;
   for (size_t i = 0; i < grads.size(); ++i) {
-    shares.push_back(grads[i].to(options.dtype()));
-    if (pooling == Pooling::mean)
-      shares[i] =
-          shares[i] /
-          reference::cells_averaged(sizes, static_cast<int64_t>(i), token_mask, options).unsqueeze(-1);
+    shares.push_back(grads[i].to(options.dtype(), false, pooling == Pooling::mean));
+    if (pooling == Pooling::mean) average(shares[i], sizes, i, valid);
   }
   const auto columns = shares.back().contiguous();
   shares.pop_back();

@@ -16,7 +16,7 @@ namespace {
 
 /// Programs among which mode_contract splits its sums (a fixed number, so that every GPU adds in one order),
 /// and the tiles of columns of each at least.
-constexpr int64_t kPrograms = 1024, kLeastTiles = 4;
+constexpr int64_t kPrograms = 1024, kMinTiles = 4;
 
 struct ProductTile {
   int64_t rows, depth, cols, warps, stages;
@@ -72,14 +72,12 @@ at::Tensor mode_product(const at::Tensor& x, const at::Tensor& factor, int64_t m
   const auto a = factor.expand({x.size(0), heads, rows, depth});
   const int64_t head = x.size(-1) / heads, columns = in.size(1) * in.size(3) * head;
   const bool narrow = x.scalar_type() == at::kBFloat16, split = factor.scalar_type() != x.scalar_type();
-  const int64_t most = !narrow ? 16 : split || rows > 64 ? 32 : 64;
+  const int64_t max_tile = !narrow ? 16 : split || rows > 64 ? 32 : 64;
   const ProductTile tile = {.rows = std::min<int64_t>(cuda::tile(rows), narrow ? 128 : 64),
-                            .depth = std::min(cuda::tile(depth), most),
+                            .depth = std::min(cuda::tile(depth), max_tile),
                             .cols = narrow ? 128 : 64,
                             .warps = rows > 32 ? 8 : 4,
-                            .stages = depth <= most ? 1
-                                      : split       ? 2
-                                                    : 3};
+                            .stages = depth > max_tile ? 3 : 1};
   Launch call{
       .kernel = "mode_product", .tensors = {in, a, to}, .constants = product_constants(x, head, tile)};
   for (const at::Tensor& t : {in, to, a}) add_strides(call, t, 4);
@@ -101,18 +99,20 @@ at::Tensor mode_contract(const at::Tensor& a, const at::Tensor& x, int64_t mode,
   const auto left = as_fibres(a, mode), right = as_fibres(x, mode);
   const int64_t rows = left.size(2), depth = right.size(2), columns = right.size(1) * right.size(3) * head;
   const bool narrow = x.scalar_type() == at::kBFloat16;
-  const int64_t most = !narrow ? 32 : head % 8 == 0 ? 128 : 64;  // offsets of odd heads take more registers
-  const ProductTile tile = {.rows = std::min(cuda::tile(rows), most),
-                            .depth = std::min(cuda::tile(depth), most),
-                            .cols = narrow && std::max(rows, depth) <= 64 ? 128
-                                    : narrow                              ? 64
-                                                                          : 32,
+  const bool odd = head % 8 != 0;  // its offsets take more registers
+  const int64_t max_tile = !narrow ? 32 : odd ? 64 : 128;
+  const bool large = odd || std::max(rows, depth) > 64;
+  const ProductTile tile = {.rows = std::min(cuda::tile(rows), max_tile),
+                            .depth = std::min(cuda::tile(depth), max_tile),
+                            .cols = !narrow ? 32
+                                    : large ? 64
+                                            : 128,
                             .warps = rows > 64 && depth > 64 ? 8 : 4,
                             .stages = 3};
   const int64_t blocks = batch * groups * count_tiles(rows, tile.rows) * count_tiles(depth, tile.depth);
   const int64_t splits =
       std::clamp<int64_t>(kPrograms / std::max<int64_t>(blocks, 1), 1,
-                          std::max<int64_t>(count_tiles(columns, kLeastTiles * tile.cols), 1));
+                          std::max<int64_t>(count_tiles(columns, kMinTiles * tile.cols), 1));
   const auto sums =
       at::empty({batch, groups, splits, rows, depth}, x.options().dtype(accumulate_type(x.scalar_type())));
   Launch call{.kernel = "mode_contract",

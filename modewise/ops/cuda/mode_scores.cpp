@@ -15,7 +15,7 @@ namespace {
 using Mask = std::optional<at::Tensor>;
 
 /// A program holds the channels of a head.
-constexpr int64_t kWidestHead = 128;
+constexpr int64_t kWidestHead = 128, kFewScores = int64_t{1} << 23;
 
 struct ScoreTile {
   int64_t queries, keys, warps;
@@ -26,7 +26,7 @@ bool narrow(const at::Tensor& q) {
 }
 
 /// Keys of a tile that the registers hold.
-int64_t most_keys(const at::Tensor& q) {
+int64_t max_keys(const at::Tensor& q) {
   return narrow(q) ? 64 : 32;
 }
 
@@ -50,9 +50,11 @@ void add_sizes(Launch& to, const at::Tensor& q, const at::Tensor& k, int64_t hea
 
 }  // namespace
 
-std::string mode_scores_refuses(const at::Tensor& q, const at::Tensor&, int64_t heads, const Mask&,
-                                const Mask&) {
+std::string mode_scores_refuses(const at::Tensor& q, const at::Tensor& k, int64_t heads, const Mask& key_mask,
+                                const Mask& mode_mask) {
   if (q.size(2) / heads > kWidestHead) return "takes heads of at most 128 channels";
+  if (q.is_cuda() && !key_mask && !mode_mask && q.size(0) * heads * q.size(1) * k.size(1) < kFewScores)
+    return "takes masks or at least 2^23 scores: libtorch computes fewer in less time than a launch takes";
   return launch_refuses(q);
 }
 
@@ -72,6 +74,7 @@ at::Tensor mode_scores(const at::Tensor& queries, const at::Tensor& keys, int64_
   add_strides(call, k, 2);
   add_strides(call, seen, 3);
   add_strides(call, seen_by, 2);
+  add_strides(call, out, 3);
   add_sizes(call, q, k, heads);
   call.constants.emplace_back("KEYS", key_mask.has_value());
   call.constants.emplace_back("MODES", mode_mask.has_value());
@@ -80,8 +83,8 @@ at::Tensor mode_scores(const at::Tensor& queries, const at::Tensor& keys, int64_
 }
 
 std::string mode_scores_backward_refuses(const at::Tensor&, const at::Tensor&, const at::Tensor& q,
-                                         const at::Tensor& k, int64_t heads) {
-  return mode_scores_refuses(q, k, heads, {}, {});
+                                         const at::Tensor&, int64_t heads) {
+  return q.size(2) / heads > kWidestHead ? "takes heads of at most 128 channels" : launch_refuses(q);
 }
 
 std::tuple<at::Tensor, at::Tensor> mode_scores_backward(const at::Tensor& grad, const at::Tensor& scores,
@@ -102,10 +105,10 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward(const at::Tensor& grad, 
     add_sizes(call, q, k, heads);
     launch(call, q.size(2) == 0 ? 0 : batch * heads * programs);
   };
-  if (std::max(n, m) <= most_keys(q)) {
+  if (std::max(n, m) <= max_keys(q)) {
     run("mode_scores_backward", {q, k, of_q, of_k}, {}, {tile(n), tile(m), 8}, 1);
   } else {
-    const ScoreTile tile = {std::min(cuda::tile(n), most_keys(q) / 2), std::min(cuda::tile(m), most_keys(q)),
+    const ScoreTile tile = {std::min(cuda::tile(n), max_keys(q) / 2), std::min(cuda::tile(m), max_keys(q)),
                             8};
     const auto means = at::empty({batch, heads, n}, q.options().dtype(accumulate_type(q.scalar_type())));
     run("mode_scores_backward_queries", {k, of_q}, means, tile, count_tiles(n, tile.queries));

@@ -19,8 +19,7 @@ std::vector<int64_t> other_dims(int64_t modes, int64_t mode) {
   return others;
 }
 
-}  // namespace
-
+// Cells averaged into each position of the mode, at least 1: [B, N_i], or one number without a mask.
 at::Tensor cells_averaged(at::IntArrayRef sizes, int64_t mode, const std::optional<at::Tensor>& token_mask,
                           const at::TensorOptions& options) {
   const auto others = other_dims(static_cast<int64_t>(sizes.size()) - 2, mode);
@@ -30,6 +29,8 @@ at::Tensor cells_averaged(at::IntArrayRef sizes, int64_t mode, const std::option
   const auto valid = token_mask->to(options.dtype());
   return (others.empty() ? valid : valid.sum(others)).clamp_min(1);
 }
+
+}  // namespace
 
 std::vector<at::Tensor> mode_pool(const at::Tensor& x, Pooling pooling,
                                   const std::optional<at::Tensor>& token_mask) {

@@ -28,9 +28,6 @@ std::vector<at::Tensor> mode_pool(const at::Tensor& x, Pooling pooling,
 
 at::Tensor mode_pool_backward(at::TensorList grads, at::IntArrayRef sizes, Pooling pooling,
                               const std::optional<at::Tensor>& token_mask);
-/// Cells averaged into each position of the mode, at least 1: [B, N_i], or one number without a mask.
-at::Tensor cells_averaged(at::IntArrayRef sizes, int64_t mode, const std::optional<at::Tensor>& token_mask,
-                          const at::TensorOptions& options);
 
 /// S = softmax(q kᵀ / √d) per head from q, k [B, N, D]; key_mask [B, N] or [B, H, N] and mode_mask [N, N] are
 /// bool, true = may attend. Rows without a key are 0.

@@ -18,7 +18,7 @@ def _place(A, L, D, RANGES, LAST: tl.constexpr, WIDTH: tl.constexpr):
     return tl.cast(part // RANGES, tl.int64), part % RANGES, tile, tile * LAST + tl.arange(0, LAST), c
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["A", "L", "RANGES"])
 def mode_pool(X, Rows, Columns, Mask, xb, xa, xl, mb, ma, ml, A, L, D, RANGES,
               LAST: tl.constexpr, WIDTH: tl.constexpr, MASKED: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """rows[sample, tile of L, a] = Σ_l x and columns[sample, range, l] = Σ_a x over the valid cells of the program."""
@@ -41,7 +41,7 @@ def mode_pool(X, Rows, Columns, Mask, xb, xa, xl, mb, ma, ml, A, L, D, RANGES,
     tl.store(Columns + cells[:, None] * D + c[None, :], total, mask=(i < L)[:, None] & (c < D)[None, :])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["A", "L", "RANGES"])
 def mode_pool_backward(Rows, Columns, Out, Mask, mb, ma, ml, A, L, D, RANGES,
                        LAST: tl.constexpr, WIDTH: tl.constexpr, MASKED: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """out[sample, a, l] = rows[sample, a] + columns[sample, l] at valid cells, else 0."""

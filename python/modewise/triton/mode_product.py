@@ -18,7 +18,7 @@ def _columns(first, xo, xi, yo, yi, after, HEAD: tl.constexpr, COLS: tl.constexp
     return o * xo + i * xi + c % HEAD, o * yo + i * yi + c % HEAD
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["H", "before", "M", "N", "after"])
 def mode_product(X, Factor, Out, xb, xo, xn, xi, ob, oo, om, oi, fb, fh, fm, fn, H, before, M, N, after,
                  HEAD: tl.constexpr, ROWS: tl.constexpr, DEPTH: tl.constexpr, COLS: tl.constexpr,
                  PARTS: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
@@ -54,7 +54,7 @@ def mode_product(X, Factor, Out, xb, xo, xn, xi, ob, oo, om, oi, fb, fh, fm, fn,
     tl.store(at, tl.cast(acc, Out.dtype.element_ty), mask=(m < M)[:, None] & exist[None, :])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["H", "before", "M", "N", "after", "SPLITS"])
 def mode_contract(A, X, Sums, ab, ao, am, ai, xb, xo, xn, xi, H, before, M, N, after, SPLITS,
                   HEAD: tl.constexpr, ROWS: tl.constexpr, DEPTH: tl.constexpr, COLS: tl.constexpr,
                   WIDE: tl.constexpr):  # fmt: skip

@@ -46,11 +46,11 @@ def _logits(q, K, Keys, Modes, sample, head, kb, kn, ab, ah, am, cn, cm, top, le
     return tl.where(seen, logits, float("-inf")), seen
 
 
-@triton.jit
-def mode_scores(Q, K, Keys, Modes, Out, qb, qn, kb, kn, ab, ah, am, cn, cm, H, n, m, d, scale,
+@triton.jit(do_not_specialize=["H", "n", "m"])
+def mode_scores(Q, K, Keys, Modes, Out, qb, qn, kb, kn, ab, ah, am, cn, cm, ob, oh, on, H, n, m, d, scale,
                 ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, KEYS: tl.constexpr, MODES: tl.constexpr,
                 WIDE: tl.constexpr):  # fmt: skip
-    """A program is ROWS queries of a head: it sums their exponentials over all keys, then computes the scores anew."""
+    """A program is ROWS queries of a head: it sums their exponentials over all keys, then computes the scores again."""
     ACC: tl.constexpr = tl.float64 if WIDE else tl.float32
     top = tl.program_id(0) % tl.cdiv(n, ROWS) * ROWS
     group = tl.program_id(0) // tl.cdiv(n, ROWS)
@@ -74,7 +74,7 @@ def mode_scores(Q, K, Keys, Modes, Out, qb, qn, kb, kn, ab, ah, am, cn, cm, H, n
         logits, seen = _logits(q, K, Keys, Modes, sample, head, kb, kn, ab, ah, am, cn, cm, top, left, n, m, d, scale,
                                ROWS, COLS, D, KEYS, MODES, ACC)  # fmt: skip
         scores = tl.where((some > 0)[:, None], tl.exp(logits - base[:, None]) / total[:, None], 0.0)
-        at, exist = _cells(Out + tl.cast(group, tl.int64) * n * m, 0, 0, 0, 0, m, 1, top, left, n, m, ROWS, COLS)
+        at, exist = _cells(Out, sample, head, ob, oh, on, 1, top, left, n, m, ROWS, COLS)
         tl.store(at, tl.cast(scores, Out.dtype.element_ty), mask=exist)
 
 
@@ -88,7 +88,7 @@ def _pair(Grad, S, sample, head, gb, gh, gn, gm, sb, sh, sn, sm, top, left, n, m
     return tl.cast(grad, ACC), tl.cast(tl.load(at, mask=inside, other=0.0), ACC)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["H", "n", "m"])
 def mode_scores_backward(Grad, S, Q, K, OfQ, OfK, gb, gh, gn, gm, sb, sh, sn, sm, qb, qn, kb, kn, rb, rn, tb, tn,
                          H, n, m, d, scale,
                          ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
@@ -108,7 +108,7 @@ def mode_scores_backward(Grad, S, Q, K, OfQ, OfK, gb, gh, gn, gm, sb, sh, sn, sm
     tl.store(at, tl.cast(of_q, OfQ.dtype.element_ty), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["H", "n", "m"])
 def mode_scores_backward_queries(Grad, S, K, OfQ, Means, gb, gh, gn, gm, sb, sh, sn, sm, kb, kn, rb, rn, H, n, m, d, scale,
                                  ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """A program is ROWS queries of a head: their gradient, and means = Σ_m grad s."""
@@ -134,7 +134,7 @@ def mode_scores_backward_queries(Grad, S, K, OfQ, Means, gb, gh, gn, gm, sb, sh,
     tl.store(at, tl.cast(of_q, OfQ.dtype.element_ty), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["H", "n", "m"])
 def mode_scores_backward_keys(Grad, S, Q, OfK, Means, gb, gh, gn, gm, sb, sh, sn, sm, qb, qn, tb, tn, H, n, m, d, scale,
                               ROWS: tl.constexpr, COLS: tl.constexpr, D: tl.constexpr, WIDE: tl.constexpr):  # fmt: skip
     """A program is COLS keys of a head."""
