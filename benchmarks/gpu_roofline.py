@@ -26,7 +26,7 @@ def work():
         "axial attention, backward": (3 * 10 * values * SIDE, 3 * 7 * tensor),
         "Kronecker attention, products": (3 * 2 * values * SIDE, 3 * 2 * tensor),
         "summary attention": (4 * values * keys + 6 * values * SUMMARIES, 6 * tensor),
-        "summary attention, backward": (14 * values * keys, 12 * tensor),  # queries and keys compute the weights anew
+        "summary attention, backward": (14 * values * keys, 12 * tensor),  # queries and keys compute the weights again
     }
 
 

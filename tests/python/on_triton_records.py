@@ -58,6 +58,6 @@ def test_samples(record):
                 what = f"{record.name}, sample {i}, {dtype}, {kind} {place}"
                 assert g.shape == e.shape, what
                 assert torch.equal(g.isnan(), e.isnan()), what
-                error, least = ((x.detach().double() - e.detach()).nan_to_num().norm().item() for x in (g, p))
-                assert error <= max(2 * least, TOLERANCES[dtype] * (norm if kind == "output" else max(norms))), what
+                error, plain = ((x.detach().double() - e.detach()).nan_to_num().norm().item() for x in (g, p))
+                assert error <= max(2 * plain, TOLERANCES[dtype] * (norm if kind == "output" else max(norms))), what
     assert ran

@@ -209,7 +209,7 @@ class Copy:
         return self.run(test)[0] != 0
 
     def first_failure(self, file):
-        """The test that fails first and its error, or "". An error while tests are collected is no finding."""
+        """The test that fails first and its error, or "". An error while tests are collected is not counted."""
         status, output = self.run(pytest.main, ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "-m", "not long", *FILES[file][0]])
         if status not in (0, 1):
             raise SystemExit(f"the tests did not run: {output[-3000:]}")
