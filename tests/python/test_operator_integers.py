@@ -113,8 +113,8 @@ def operators():
 
 @functools.cache
 def registered():
-    """Operators with an integer argument, and the names of those."""
-    found = {name: integers_of(schema_of(name)) for name in operators()}
+    """Operators with an integer argument, and the names of those, but `launch`, which passes a kernel's own."""
+    found = {name: integers_of(schema_of(name)) for name in operators() - {"launch"}}
     return {name: integers for name, integers in found.items() if integers}
 
 
