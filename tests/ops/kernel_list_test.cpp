@@ -85,7 +85,7 @@ TEST(KernelSummary, ListsOperatorsWithTheReferenceLast) {
   }
   EXPECT_THAT(kernel_summary(),
               Contains(AllOf(Field(&KernelSummary::op, "mode_product"),
-                             Field(&KernelSummary::kernels, ElementsAre("strided", "reference")))));
+                             Field(&KernelSummary::kernels, ElementsAre("triton", "strided", "reference")))));
 }
 
 TEST(Isas, AreListedLowestFirstAndUnknownOnesRefused) {

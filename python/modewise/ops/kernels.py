@@ -6,7 +6,7 @@ _ops = torch.ops.modewise
 
 
 def kernel_summary() -> str:
-    """A line per operator: "mode_product: strided reference", its kernels in the order they are tried."""
+    """A line per operator: "mode_product: triton strided reference", its kernels in the order they are tried."""
     out: str = _ops.kernel_summary()
     return out
 
