@@ -120,15 +120,14 @@ at::Tensor attention_blocks(const at::Tensor& q, const at::Tensor& k, const at::
 
 const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const Mask&, bool,
                             double)>
-    dot_product_attention_kernels("dot_product_attention",
-                                  {{"triton", cuda::short_attention_refuses, cuda::short_attention,
-                                    KernelDevice::triton},
-                                   {"blocks", decltype(dot_product_attention_kernels)::takes_all,
-                                    attention_blocks},
-                                   {"libtorch", decltype(dot_product_attention_kernels)::takes_all,
-                                    cuda::dot_product_attention, KernelDevice::cuda},
-                                   {"reference", decltype(dot_product_attention_kernels)::takes_all,
-                                    reference::dot_product_attention}});
+    dot_product_attention_kernels(
+        "dot_product_attention",
+        {{"triton", cuda::short_attention_refuses, cuda::short_attention, KernelDevice::triton},
+         {"blocks", decltype(dot_product_attention_kernels)::takes_all, attention_blocks},
+         {"libtorch", decltype(dot_product_attention_kernels)::takes_all, cuda::dot_product_attention,
+          KernelDevice::cuda},
+         {"reference", decltype(dot_product_attention_kernels)::takes_all,
+          reference::dot_product_attention}});
 
 at::Tensor attention_checked(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
                              bool causal, double scale) {
@@ -180,8 +179,7 @@ using AttentionBackwardKernels = KernelList<std::tuple<at::Tensor, at::Tensor, a
     const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const Mask&, bool, double)>;
 const AttentionBackwardKernels attention_backward_kernels(
     "dot_product_attention_backward",
-    {{"triton", cuda::short_attention_backward_refuses, cuda::short_attention_backward,
-      KernelDevice::triton},
+    {{"triton", cuda::short_attention_backward_refuses, cuda::short_attention_backward, KernelDevice::triton},
      {"blocks", AttentionBackwardKernels::takes_all, attention_backward_blocks},
      {"libtorch", AttentionBackwardKernels::takes_all, cuda::dot_product_attention_backward,
       KernelDevice::cuda},
