@@ -61,6 +61,7 @@ def register(device: str = "CUDA") -> None:
     happens where triton is not installed, or if MODEWISE_TRITON=0."""
     global _library
     if _library is None and importlib.util.find_spec("triton") and os.environ.get("MODEWISE_TRITON") != "0":
+        os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # as ever; Triton 3.9 warns that its default will change
         _library = torch.library.Library("modewise", "IMPL")
         _library.impl("launch", launch, device)
         _library.impl("check_kernels", check_kernels, device)
