@@ -15,31 +15,28 @@ using Mask = std::optional<at::Tensor>;
 /// Longer sequences are faster in libtorch's fused kernels. Exact float32 products need many registers.
 constexpr int64_t kLongest = 64, kLongestFloat = 32, kWidest = 128;
 
-/// Appends the strides of the first three dimensions of [B, n, H, d].
-void add_strides(std::vector<int64_t>& to, const at::Tensor& x) {
-  to.insert(to.end(), {x.stride(0), x.stride(1), x.stride(2)});
-}
-
 Launch arguments(const char* kernel, const std::vector<at::Tensor>& inputs, const Mask& mask,
                  const std::vector<at::Tensor>& results, bool causal, double scale) {
   const at::Tensor &q = inputs[0], &k = inputs[1], &v = inputs[2];
   Launch out{.kernel = kernel, .tensors = inputs};
-  for (const at::Tensor& x : inputs) add_strides(out.integers, x);
+  for (const at::Tensor& x : inputs) add_strides(out, x, 3);
   const at::Tensor allowed = mask ? mask->expand({q.size(0), q.size(2), q.size(1), k.size(1)}) : q;
   out.tensors.push_back(allowed);
-  for (int64_t i = 0; i < 4; ++i) out.integers.push_back(allowed.stride(i));
+  add_strides(out, allowed, 4);
   for (const at::Tensor& x : results) {
     out.tensors.push_back(x);
-    add_strides(out.integers, x);
+    add_strides(out, x, 3);
   }
   const int64_t n = q.size(1), m = k.size(1), d = q.size(3), e = v.size(3);
-  out.sizes = {q.size(2), q.size(2) / k.size(2), n, m, d, e};
+  out.sizes = {q.size(2), q.size(2) / k.size(2), q.size(2) / v.size(2), n, m};
   out.numbers = {scale};
   const bool large = std::max(n, m) > 32 && std::max(d, e) > 64;
   out.constants = {{"ROWS", tile(n)},
                    {"COLS", tile(m)},
                    {"D", tile(d)},
                    {"E", tile(e)},
+                   {"HEAD", d},
+                   {"VALUE", e},
                    {"CAUSAL", causal},
                    {"MASKED", mask.has_value()},
                    {"WIDE", q.scalar_type() == at::kDouble},
@@ -58,7 +55,8 @@ std::string short_attention_refuses(const at::Tensor& q, const at::Tensor& k, co
   const int64_t n = std::max(q.size(1), k.size(1)), d = std::max(q.size(3), v.size(3));
   if (n > kLongest || d > kWidest) return "takes at most 64 tokens and heads of at most 128 channels";
   if (n > kLongestFloat && q.scalar_type() == at::kFloat) return "takes at most 32 tokens in float32";
-  if (k.size(2) != v.size(2)) return "takes as many heads of values as of keys";
+  if (k.size(2) != v.size(2) && q.size(2) != v.size(2))
+    return "takes as many heads of values as of keys or of queries";
   return k.size(1) == 0 ? "takes at least one key" : "";
 }
 
@@ -87,10 +85,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> short_attention_backward(const at
                                                                         bool causal, double scale) {
   const auto like = [](const at::Tensor& x) { return at::empty(x.sizes(), x.options()); };
   const auto of_q = like(q), of_k = like(k), of_v = like(v);
-  launch(arguments("short_attention_backward",
-                   {dense_channels(q), dense_channels(k), dense_channels(v), dense_channels(grad)}, mask,
-                   {of_q, of_k, of_v}, causal, scale),
-         k.size(0) * k.size(2));
+  Launch call = arguments("short_attention_backward",
+                          {dense_channels(q), dense_channels(k), dense_channels(v), dense_channels(grad)},
+                          mask, {of_q, of_k, of_v}, causal, scale);
+  call.constants.insert(call.constants.end() - 2, {"SHARED", k.size(2) == v.size(2)});
+  launch(call, k.size(0) * k.size(2));
   return {of_q, of_k, of_v};
 }
 
