@@ -73,20 +73,24 @@ def short_attention_backward(Q, K, V, Grad, Mask, OfQ, OfK, OfV,
     group = tl.program_id(0) % groups
     at_k, in_k = _rows(K, sample, group, kb, kn, kh, m, HEAD, COLS, D)
     k = tl.load(at_k, mask=in_k, other=0.0)
+    if SHARED:
+        at_v, in_v = _rows(V, sample, group, vb, vn, vh, m, VALUE, COLS, E)
+        v = tl.load(at_v, mask=in_v, other=0.0)
     of_k = tl.zeros([COLS, D], ACC)
     of_v = tl.zeros([COLS, E], ACC)
     for head in range(group * R, group * R + R):
         at_q, in_q = _rows(Q, sample, head, qb, qn, qh, n, HEAD, ROWS, D)
         at_g, in_g = _rows(Grad, sample, head, gb, gn, gh, n, VALUE, ROWS, E)
-        at_v, in_v = _rows(V, sample, head // P, vb, vn, vh, m, VALUE, COLS, E)
         q = tl.load(at_q, mask=in_q, other=0.0)
         g = tl.load(at_g, mask=in_g, other=0.0)
-        v = tl.load(at_v, mask=in_v, other=0.0)
+        if not SHARED:
+            at_own, in_own = _rows(V, sample, head, vb, vn, vh, m, VALUE, COLS, E)
+            v = tl.load(at_own, mask=in_own, other=0.0)
         p = _weights(q, k, Mask, sample, head, mb, mh, mn, mm, n, m, scale, ROWS, COLS, CAUSAL, MASKED, ACC)
         of_v = tl.dot(tl.cast(tl.trans(p), g.dtype), g, of_v, input_precision="ieee", out_dtype=ACC)
         if not SHARED:
             to_own, _ = _rows(OfV, sample, head, tb, tn, th, m, VALUE, COLS, E)
-            tl.store(to_own, tl.cast(of_v, OfV.dtype.element_ty), mask=in_v)
+            tl.store(to_own, tl.cast(of_v, OfV.dtype.element_ty), mask=in_own)
             of_v = tl.zeros([COLS, E], ACC)
         slope = p * tl.dot(g, tl.trans(v), input_precision="ieee", out_dtype=ACC)
         slope = tl.cast((slope - p * tl.sum(slope, 1)[:, None]) * scale, q.dtype)
@@ -97,5 +101,5 @@ def short_attention_backward(Q, K, V, Grad, Mask, OfQ, OfK, OfV,
     to_k, _ = _rows(OfK, sample, group, sb, sn, sh, m, HEAD, COLS, D)
     tl.store(to_k, tl.cast(of_k, OfK.dtype.element_ty), mask=in_k)
     if SHARED:
-        to_v, of_values = _rows(OfV, sample, group, tb, tn, th, m, VALUE, COLS, E)
-        tl.store(to_v, tl.cast(of_v, OfV.dtype.element_ty), mask=of_values)
+        to_v, _ = _rows(OfV, sample, group, tb, tn, th, m, VALUE, COLS, E)
+        tl.store(to_v, tl.cast(of_v, OfV.dtype.element_ty), mask=in_v)
