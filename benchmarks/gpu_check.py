@@ -49,7 +49,7 @@ def demo(build):
 def times():
     """The tables of gpu_times.py, from a process of its own, whose compilers may fail without the report."""
     command = [sys.executable, str(ROOT / "benchmarks" / "gpu_times.py")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.splitlines() if done.returncode == 0 else ["```", *done.stderr.splitlines()[-20:], "```"]
 
 

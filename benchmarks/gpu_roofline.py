@@ -6,6 +6,8 @@ bandwidth and operations / peak: each tensor is read or written once by each ker
 by the rates that the authors of FlashAttention give.
 """
 
+import argparse
+
 TOKENS, SIDE, HEADS, CHANNELS, WINDOW, SUMMARIES = 32**3, 32, 32, 128, 64, 4
 # Bytes and bfloat16 operations per second of the SXM models, in NVIDIA's data sheets; FlashAttention: operations per second, forward.
 # FlashAttention-2 reaches up to 73 % of an A100 (arXiv 2307.08691, abstract) and 35 % of an H100, FlashAttention-3 740 TFLOP/s
@@ -42,6 +44,7 @@ def rows():
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     for number, row in enumerate(rows()):
         print("| " + " | ".join(row) + " |")
         if number == 0:

@@ -1,6 +1,6 @@
 """Times of the attention operators on a CUDA device beside torch's fused attention, in bfloat16.
 
-    PYTHONPATH=python python benchmarks/gpu_times.py [--tokens 4096 32768 131072] [--heads 32] [--width 128]
+    python benchmarks/gpu_times.py [--tokens 4096 32768 131072] [--heads 32] [--width 128]
 
 Prints Markdown tables of medians in milliseconds, each measured by CUDA events after a warm-up, and the ratio to
 FlashAttention-2 as torch has it (SDPBackend.FLASH_ATTENTION). All run in one process on one device.
@@ -8,13 +8,17 @@ FlashAttention-2 as torch has it (SDPBackend.FLASH_ATTENTION). All run in one pr
 
 import argparse
 import math
+import pathlib
 import statistics
+import sys
 
 import torch
-from modewise import ops
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.nn.functional import scaled_dot_product_attention
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+from modewise import ops
 
 WINDOW, MODE = 64, 32
 

@@ -15,8 +15,9 @@ import modewise
 from modewise import nn, ops
 from modewise.ops import autocast, gradients, kernels
 
+KERNEL_LAUNCH = {"launch", "check_kernels", "kernels_fault", "use_compiled_kernels"}  # not for users: the launchers of GPU kernels
 SCHEMAS = {schema.name.removeprefix("modewise::"): schema for schema in torch._C._jit_get_all_schemas()
-           if schema.name.startswith("modewise::")}  # fmt: skip
+           if schema.name.startswith("modewise::") and schema.name.removeprefix("modewise::") not in KERNEL_LAUNCH}  # fmt: skip
 FUNCTIONS = {name: function for module in (ops, gradients, kernels) for name, function in vars(module).items()
              if isinstance(function, types.FunctionType) and not name.startswith("_")}  # fmt: skip
 
