@@ -12,7 +12,7 @@ import pytest
 from programs import BUILD, ROOT
 from triton_version import missing
 
-KERNEL = "short_attention bf16 bf16 bf16 bf16 bf16 ROWS=32 COLS=32 D=64 E=64 CAUSAL=1"
+KERNEL = "short_attention bf16 bf16 bf16 bf16 bf16 ROWS=32 COLS=32 D=64 E=64 HEAD=64 VALUE=64 CAUSAL=1"
 DRIVER = str(BUILD / "lib" / "libstand_in_cuda.so")
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
@@ -98,7 +98,7 @@ def test_the_kernel_gets_pointers_strides_sizes_and_numbers(kernels):
     wanted += [(8, int(value)) for row in (q, k, v) for value in row]
     mask_strides = strides.split()[:4]  # of q, which stands for no mask
     wanted += [(8, int(mask_strides[i])) for i in range(4)] + [(8, int(value)) for value in out]
-    wanted += [(4, value) for value in (2, 1, 31, 31, 64, 64)] + [(4, struct.unpack("<I", struct.pack("<f", 0.25))[0])] + [(8, 0), (8, 0)]
+    wanted += [(4, value) for value in (2, 1, 1, 31, 31)] + [(4, struct.unpack("<I", struct.pack("<f", 0.25))[0])] + [(8, 0), (8, 0)]
     name, programs, *arguments = launches[0].split()
     assert (name, int(programs, 16)) == ("short_attention", 4)
     got = [tuple(int(part, base) for part, base in zip(argument.split(":"), (10, 16))) for argument in arguments]
@@ -110,7 +110,7 @@ def test_the_kernel_gets_pointers_strides_sizes_and_numbers(kernels):
     ("q = q.float(); k = k.float(); v = v.float()", True, "90"),  # no such type
     ("", False, "90"),  # no such constant
     ("q = torch.randn(2, 31, 3, 72).bfloat16()[..., 3:67]; k = v = q", True, "90"),  # pointers and strides are not multiples of 16
-    ("q = k = v = torch.randn(2, 31, 3, 56).bfloat16()", True, "90"),  # the width is not a multiple of 16
+    ("q = k = v = torch.randn(2, 31, 3, 56).bfloat16()", True, "90"),  # other widths
     ("", True, "120"),  # a PTX, which the stand-in does not load
 ])  # fmt: skip
 def test_another_kernel_runs_where_none_was_compiled(kernels, change, causal, gpu):
