@@ -127,7 +127,7 @@ MUTANTS = [
     ("summary_attention", "gradient: rotation not transposed", "sin = -sin", "sin = sin + 0.0"),
     ("summary_tokens", "keys of the next block", "(s // children)[None, :]) & exists[None, :]\n", "((s + 1) // children)[None, :]) & exists[None, :]\n"),
     ("summary_tokens", "every program describes the level", "if tl.program_id(0) == 0:", "if tl.program_id(0) >= 0:"),
-    ("summary_tokens", "blocks of other groups not counted anew", "rotations + block % siblings", "rotations + block"),
+    ("summary_tokens", "blocks of other groups not counted from 0", "rotations + block % siblings", "rotations + block"),
     ("summary_tokens", "latents of the wrong head", "group * zg", "sample * zg"),
     ("summary_tokens", "levels at one place", "* length + first + i\n    key1 = key1", "* length + i\n    key1 = key1"),
     ("summary_tokens", "a program too many tokens", "end = tl.minimum(begin + per, count)", "end = tl.minimum(begin + per + 1, count)"),
