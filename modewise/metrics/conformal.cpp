@@ -8,6 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/metrics/seasonal_spread.h"
 
 namespace modewise::metrics {
 namespace {
@@ -18,10 +19,17 @@ constexpr double kExponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
 // Fewer scores do not determine a 95 % quantile; such cells use the scores of their series, then of all
 // series.
 constexpr size_t kFewestScores = 40;
+constexpr int64_t kFewestSeasons = 3;
 
 /// Windows [begin, end) of the sample.
 struct Part {
   int64_t begin = 0, end = 0;
+};
+
+/// Margins are made from one half of the windows and checked on the other.
+struct Fold {
+  Part made_from, checked_on;
+  std::vector<float> spread;  // of made_from; empty: none
 };
 
 /// Scores with queries for increasing quantiles.
@@ -52,10 +60,12 @@ class Scores {
 
 class Calibrator {
  public:
-  Calibrator(const CalibrationSample& sample, double exponent, bool shared)
-      : sample_(sample), shared_(shared), scale_(sample.stddev.size()) {
+  Calibrator(const CalibrationSample& sample, double exponent, bool shared, std::span<const float> spread)
+      : sample_(sample), shared_(shared), scale_(sample.stddev.size()), spread_(spread) {
     for (size_t i = 0; i < scale_.size(); ++i)
       scale_[i] = static_cast<float>(std::pow(sample.stddev[i], exponent));
+    if (!spread.empty())
+      for (const int64_t row : sample.first_target) phases_.push_back(season_phase(row, sample.season));
   }
 
   /// Margins [I, S, H] from the windows of `part`. A cell with few scores takes the margins of its series, or
@@ -98,17 +108,55 @@ class Calibrator {
       for (int64_t step = 0; step < sample_.horizon; ++step) {
         const auto margin = static_cast<size_t>((interval * sample_.series + s) * sample_.horizon + step);
         for (int64_t window = part.begin; window < part.end; ++window) {
-          const size_t at = sample_.at(interval, s, step, window);
-          if (std::isnan(sample_.below[at])) continue;
-          const float scale = scale_[static_cast<size_t>(s * sample_.windows + window)];
+          const Score score = score_at(interval, s, step, window);
+          if (std::isnan(score.below)) continue;
           ++count;
-          inside += sample_.below[at] <= lower[margin] * scale && sample_.above[at] <= upper[margin] * scale;
+          inside += score.below <= lower[margin] * score.scale && score.above <= upper[margin] * score.scale;
         }
       }
     return {count, inside};
   }
 
+  /// Adds the pinball loss of both bounds of all intervals at the targets of `part` to `sums` [S], and the
+  /// numbers of bounds to `counts`.
+  void add_pinball(Part part, const std::vector<float>& lower, const std::vector<float>& upper,
+                   std::vector<double>& sums, std::vector<double>& counts) const {
+    for (int64_t interval = 0; interval < std::ssize(sample_.nominal); ++interval)
+      for (int64_t s = 0; s < sample_.series; ++s)
+        for (int64_t step = 0; step < sample_.horizon; ++step) {
+          const auto margin = static_cast<size_t>((interval * sample_.series + s) * sample_.horizon + step);
+          const double tail = (1 - sample_.nominal[static_cast<size_t>(interval)]) / 2;
+          const auto loss = [&](float score, float width) {  // of a bound that is `width` beyond the forecast
+            const double outside = static_cast<double>(score) - width;
+            return std::max((1 - tail) * outside, -tail * outside);
+          };
+          for (int64_t window = part.begin; window < part.end; ++window) {
+            const Score score = score_at(interval, s, step, window);
+            if (std::isnan(score.below)) continue;
+            sums[static_cast<size_t>(s)] += loss(score.below, lower[margin] * score.scale) +
+                                            loss(score.above, upper[margin] * score.scale);
+            counts[static_cast<size_t>(s)] += 2;
+          }
+        }
+  }
+
  private:
+  /// Scores before they are divided by `scale`.
+  struct Score {
+    float below, above, scale;
+  };
+
+  Score score_at(int64_t interval, int64_t s, int64_t step, int64_t window) const {
+    const size_t at = sample_.at(interval, s, step, window);
+    Score score{sample_.below[at], sample_.above[at],
+                scale_[static_cast<size_t>(s * sample_.windows + window)]};
+    if (spread_.empty()) return score;
+    const int64_t phase = (phases_[static_cast<size_t>(window)] + step) % sample_.season;
+    const float spread = spread_[static_cast<size_t>(s * sample_.season + phase)];
+    const float inward = (1 - spread) * (-0.5F * (score.below + score.above));
+    return {score.below + inward, score.above + inward, score.scale * spread};
+  }
+
   /// Margins per interval, and the number of scores behind them.
   struct Margins {
     bool made = false;
@@ -138,10 +186,8 @@ class Calibrator {
     for (int64_t s = series.begin; s < series.end; ++s)
       for (int64_t step = steps.begin; step < steps.end; ++step)
         for (int64_t window = windows.begin; window < windows.end; ++window) {
-          const size_t at = sample_.at(interval, s, step, window);
-          const float low = sample_.below[at], high = sample_.above[at];
+          const auto [low, high, scale] = score_at(interval, s, step, window);
           if (std::isnan(low)) continue;
-          const float scale = scale_[static_cast<size_t>(s * sample_.windows + window)];
           below.push_back((shared_ ? std::max(low, high) : low) / scale);
           if (!shared_) above.push_back(high / scale);
         }
@@ -149,23 +195,30 @@ class Calibrator {
 
   const CalibrationSample& sample_;
   bool shared_;
-  std::vector<float> scale_;  // [S, n]
+  std::vector<float> scale_;       // [S, n]
+  std::span<const float> spread_;  // [S, season] or empty
+  std::vector<int64_t> phases_;    // [n], of the first targets
 };
 
-CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool shared) {
-  const Calibrator calibrator(sample, exponent, shared);
-  CalibrationTrial trial{exponent, shared, {}, 0};
+std::vector<Fold> halves(const CalibrationSample& sample) {
   const int64_t half = sample.windows / 2;
   // Windows at the boundary share targets with the other half: one horizon is left out if there are enough
   // windows.
   const int64_t seam = half > 4 * sample.horizon ? sample.horizon : 0;
   const Part first{0, half - seam / 2}, second{half + (seam + 1) / 2, sample.windows};
+  return {{first, second, {}}, {second, first, {}}};
+}
+
+CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool shared,
+                         std::span<const Fold> folds) {
+  CalibrationTrial trial{exponent, shared, {}, 0};
   std::vector<int64_t> counts(sample.nominal.size()), inside(sample.nominal.size());
   std::vector<float> lower, upper;
-  for (const auto& [made_from, checked_on] : {std::pair(first, second), std::pair(second, first)}) {
-    calibrator.margins(made_from, lower, upper);
+  for (const Fold& fold : folds) {
+    const Calibrator calibrator(sample, exponent, shared, fold.spread);
+    calibrator.margins(fold.made_from, lower, upper);
     for (size_t i = 0; i < sample.nominal.size(); ++i) {
-      const auto [n, hits] = calibrator.covered(static_cast<int64_t>(i), checked_on, lower, upper);
+      const auto [n, hits] = calibrator.covered(static_cast<int64_t>(i), fold.checked_on, lower, upper);
       if (n > 0)
         trial.gap += std::abs(static_cast<double>(hits) / static_cast<double>(n) - sample.nominal[i]);
       counts[i] += n;
@@ -176,6 +229,63 @@ CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool 
     trial.coverage.push_back(static_cast<double>(inside[i]) /
                              static_cast<double>(std::max<int64_t>(counts[i], 1)));
   return trial;
+}
+
+/// Tries all exponents and sides that the config allows and keeps those with the smallest gap of coverage.
+void choose_scale(Calibration& result, const CalibrationSample& sample, const CalibrationConfig& config,
+                  std::span<const Fold> folds) {
+  result.trials.clear();
+  double best = std::numeric_limits<double>::infinity();
+  for (const bool shared : {true, false}) {
+    if ((config.sides == "shared" && !shared) || (config.sides == "own" && shared)) continue;
+    for (const double exponent : kExponents) {
+      if ((config.scale == "none" && exponent != 0) || (config.scale == "window" && exponent != 1)) continue;
+      result.trials.push_back(try_out(sample, exponent, shared, folds));
+      if (result.trials.back().gap >= best) continue;
+      best = result.trials.back().gap;
+      result.exponent = exponent;
+      result.shared = shared;
+    }
+  }
+}
+
+/// Mean pinball loss of the bounds over both folds, averaged over the series with targets.
+double pinball_loss(const Calibration& choice, const CalibrationSample& sample, std::span<const Fold> folds) {
+  std::vector<double> sums(static_cast<size_t>(sample.series)), counts(sums.size());
+  std::vector<float> lower, upper;
+  for (const Fold& fold : folds) {
+    const Calibrator calibrator(sample, choice.exponent, choice.shared, fold.spread);
+    calibrator.margins(fold.made_from, lower, upper);
+    calibrator.add_pinball(fold.checked_on, lower, upper, sums, counts);
+  }
+  double loss = 0, series = 0;
+  for (size_t s = 0; s < sums.size(); ++s) {
+    if (counts[s] == 0) continue;
+    loss += sums[s] / counts[s];
+    series += 1;
+  }
+  return loss / std::max(series, 1.0);
+}
+
+/// Whether the targets of the windows span enough seasons for a spread by phase.
+bool has_seasons(const CalibrationSample& sample) {
+  return sample.season > 1 && sample.windows > 0 &&
+         sample.first_target.back() + sample.horizon - sample.first_target.front() >=
+             kFewestSeasons * sample.season;
+}
+
+/// Compares the loss with and without a spread by phase, and takes the spread if it is lower or if the config
+/// names the season; exponent and sides are then chosen again.
+void choose_season(Calibration& result, const CalibrationSample& sample, const CalibrationConfig& config,
+                   std::vector<Fold> folds) {
+  const double without = pinball_loss(result, sample, folds);
+  for (Fold& fold : folds) fold.spread = seasonal_spread(sample, fold.made_from.begin, fold.made_from.end);
+  const double with = pinball_loss(result, sample, folds);
+  result.season_trial = {sample.season, with, without};
+  if (config.season == 0 && with >= without) return;
+  result.season = sample.season;
+  result.spread = seasonal_spread(sample, 0, sample.windows);
+  choose_scale(result, sample, config, folds);
 }
 
 }  // namespace
@@ -190,6 +300,10 @@ void CalibrationConfig::fields(Fields& f) {
         {.one_of = {"auto", "none", "window"}});
   f.add("sides", sides, "margins of the two sides of an interval: shared, own, or auto (best on validation)",
         {.one_of = {"auto", "shared", "own"}});
+  f.add("season", season,
+        "rows of the season that margins follow; 0: that of the time step, if it is better on validation; 1: "
+        "none",
+        {.min = 0, .max = 1e6});
 }
 
 double window_stddev(std::span<const float> past, std::span<const bool> observed) {
@@ -224,25 +338,17 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
   result.series = sample.series;
   result.horizon = sample.horizon;
   result.windows = sample.windows;
-  double best = std::numeric_limits<double>::infinity();
-  for (const bool shared : {true, false}) {
-    if ((config.sides == "shared" && !shared) || (config.sides == "own" && shared)) continue;
-    for (const double exponent : kExponents) {
-      if ((config.scale == "none" && exponent != 0) || (config.scale == "window" && exponent != 1)) continue;
-      result.trials.push_back(try_out(sample, exponent, shared));
-      if (result.trials.back().gap >= best) continue;
-      best = result.trials.back().gap;
-      result.exponent = exponent;
-      result.shared = shared;
-    }
-  }
-  const Calibrator calibrator(sample, result.exponent, result.shared);
+  const std::vector<Fold> folds = halves(sample);
+  choose_scale(result, sample, config, folds);
+  if (has_seasons(sample)) choose_season(result, sample, config, folds);
+  const Calibrator calibrator(sample, result.exponent, result.shared, result.spread);
   calibrator.margins({0, sample.windows}, result.lower, result.upper);
   return result;
 }
 
 std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
-                                        std::span<const float> raw_quantiles, std::span<const float> stddev) {
+                                        std::span<const float> raw_quantiles, std::span<const float> stddev,
+                                        std::span<const int64_t> first_target) {
   const auto series = static_cast<size_t>(calibration.series),
              horizon = static_cast<size_t>(calibration.horizon);
   const size_t intervals = calibration.nominal.size(), levels = 2 * intervals + 1;
@@ -253,10 +359,20 @@ std::vector<float> calibrated_quantiles(const Calibration& calibration, std::spa
               (raw ? raw_quantiles.size() == windows * cells * levels : forecast.size() == windows * cells),
           ErrorKind::internal, "calibrated_quantiles: {} windows of {} series × {} steps, got {} forecasts",
           windows, series, horizon, raw ? raw_quantiles.size() : forecast.size());
+  require(calibration.spread.empty() || first_target.size() == windows, ErrorKind::internal,
+          "calibrated_quantiles: {} windows with {} first target rows", windows, first_target.size());
   std::vector<float> result(windows * cells * levels);
   for (size_t at = 0; at < windows * cells; ++at) {
     const size_t cell = at % cells;
-    const float scale = static_cast<float>(std::pow(stddev[at / horizon], calibration.exponent));
+    float scale = static_cast<float>(std::pow(stddev[at / horizon], calibration.exponent)), spread = 1;
+    if (!calibration.spread.empty()) {
+      const int64_t row = first_target[at / cells] + static_cast<int64_t>(at % horizon);
+      const auto s = static_cast<int64_t>(cell / horizon);
+      spread =
+          calibration
+              .spread[static_cast<size_t>(s * calibration.season + season_phase(row, calibration.season))];
+      scale *= spread;
+    }
     float* out = &result[at * levels];
     const float centre = raw ? raw_quantiles[at * levels + intervals] : forecast[at];
     out[intervals] = centre;
@@ -264,8 +380,9 @@ std::vector<float> calibrated_quantiles(const Calibration& calibration, std::spa
     for (size_t i = 0; i < intervals; ++i) {
       const float from = raw ? raw_quantiles[at * levels + intervals - 1 - i] : centre;
       const float to = raw ? raw_quantiles[at * levels + intervals + 1 + i] : centre;
-      low = std::min(low, from - calibration.lower[i * cells + cell] * scale);
-      high = std::max(high, to + calibration.upper[i * cells + cell] * scale);
+      const float inward = (1 - spread) * (0.5F * (to - from));
+      low = std::min(low, from + inward - calibration.lower[i * cells + cell] * scale);
+      high = std::max(high, to - inward + calibration.upper[i * cells + cell] * scale);
       out[intervals - 1 - i] = low;
       out[intervals + 1 + i] = high;
     }
@@ -280,25 +397,34 @@ nlohmann::ordered_json to_json(const Calibration& calibration) {
                       {"shared_sides", trial.shared},
                       {"coverage", trial.coverage},
                       {"gap", trial.gap}});
-  return {{"method", "conformal"},
-          {"nominal", calibration.nominal},
-          {"exponent", calibration.exponent},
-          {"shared_sides", calibration.shared},
-          {"windows", calibration.windows},
-          {"trials", trials}};
+  nlohmann::ordered_json json = {{"method", "conformal"},
+                                 {"nominal", calibration.nominal},
+                                 {"exponent", calibration.exponent},
+                                 {"shared_sides", calibration.shared},
+                                 {"windows", calibration.windows}};
+  if (const auto& trial = calibration.season_trial)
+    json["season"] = {{"rows", trial->season},
+                      {"used", !calibration.spread.empty()},
+                      {"pinball", trial->with},
+                      {"pinball_without", trial->without}};
+  json["trials"] = trials;
+  return json;
 }
 
 void write_calibration(const std::filesystem::path& path, const Calibration& calibration) {
   const std::vector<int64_t> shape = {std::ssize(calibration.nominal), calibration.series,
                                       calibration.horizon};
   const std::string about = to_json(calibration).dump();
-  io::write_npz(
-      path.string(),
-      {{"lower", io::make_array(shape, std::span<const float>(calibration.lower))},
-       {"upper", io::make_array(shape, std::span<const float>(calibration.upper))},
-       {"nominal", io::make_array({shape[0]}, std::span<const double>(calibration.nominal))},
-       {"about", io::make_array({std::ssize(about)},
-                                std::span(reinterpret_cast<const uint8_t*>(about.data()), about.size()))}});
+  std::map<std::string, io::Array> arrays = {
+      {"lower", io::make_array(shape, std::span<const float>(calibration.lower))},
+      {"upper", io::make_array(shape, std::span<const float>(calibration.upper))},
+      {"nominal", io::make_array({shape[0]}, std::span<const double>(calibration.nominal))},
+      {"about", io::make_array({std::ssize(about)},
+                               std::span(reinterpret_cast<const uint8_t*>(about.data()), about.size()))}};
+  if (!calibration.spread.empty())
+    arrays["spread"] =
+        io::make_array({calibration.series, calibration.season}, std::span<const float>(calibration.spread));
+  io::write_npz(path.string(), arrays);
 }
 
 Calibration read_calibration(const std::filesystem::path& path) {
@@ -318,6 +444,17 @@ Calibration read_calibration(const std::filesystem::path& path) {
   result.horizon = shape[2];
   for (const double margin : io::to_doubles(get("lower"))) result.lower.push_back(static_cast<float>(margin));
   for (const double margin : io::to_doubles(get("upper"))) result.upper.push_back(static_cast<float>(margin));
+  if (const auto spread = arrays.find("spread"); spread != arrays.end()) {
+    const std::vector<int64_t>& sizes = spread->second.shape;
+    require(sizes.size() == 2 && sizes[0] == result.series && sizes[1] > 1, ErrorKind::data,
+            "{}: spread must be [{} series, rows of a season]", path.string(), result.series);
+    result.season = sizes[1];
+    for (const double value : io::to_doubles(spread->second)) {
+      require(std::isfinite(value) && value > 0, ErrorKind::data, "{}: spread must be positive, got {}",
+              path.string(), value);
+      result.spread.push_back(static_cast<float>(value));
+    }
+  }
   const std::vector<std::byte>& text = get("about").bytes;
   const auto about =
       parse_json({reinterpret_cast<const char*>(text.data()), text.size()}, path.string() + ": 'about'");

@@ -99,9 +99,9 @@ class LoadedForecaster:
     @torch.no_grad()
     def predict(self, values: Array, first_row: int | None = None) -> Forecast:
         """Forecast after values [T, N_1 … N_j] (at least the lookback, in the data's units, NaN if missing). first_row: index of
-        values[0], counted from the first row of the run's data, for models with a cycle; None: values end where those data
-        do. DataError for other shapes and types, NotImplementedError for a run with data.future_covariates or data.calendar,
-        whose `module` takes them scaled."""
+        values[0], counted from the first row of the run's data, for models with a cycle and intervals that follow a season; None:
+        values end where those data do. DataError for other shapes and types, NotImplementedError for a run with
+        data.future_covariates or data.calendar, whose `module` takes them scaled."""
         if self.shape.future_covariates > 0:
             raise NotImplementedError(f"{self.path}: its model takes {self.shape.future_covariates} future covariates (data.future_covariates, "
                                       "data.calendar), which are not read in Python yet; use modewise.Forecaster or the program")  # fmt: skip
@@ -116,7 +116,7 @@ class LoadedForecaster:
         if self.calibration is not None:
             windows = past.reshape(1, count, -1).numpy()
             seen = None if observed is None else observed.reshape(1, count, -1).numpy()
-            quantiles = self.calibration.quantiles(point, raw, window_std(windows, seen))
+            quantiles = self.calibration.quantiles(point, raw, window_std(windows, seen), begin + len(values))
         mean, std = self.mean.reshape(-1, 1), self.std.reshape(-1, 1)
         in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
         return Forecast(self.names, point[0] * std + mean, self.levels, in_units)

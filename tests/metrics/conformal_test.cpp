@@ -197,6 +197,59 @@ TEST(Conformal, ComesBackFromItsFile) {
   EXPECT_EQ(read.levels(), written.levels());
 }
 
+/// Errors of a point model with `spread(row)`, forecast at each row of `windows`.
+template <class Spread>
+CalibrationSample seasonal_sample(int64_t windows, uint64_t seed, Spread spread) {
+  CalibrationSample sample = sample_of(windows, seed, [](int64_t, int64_t) { return 1.0; });
+  sample.season = 24;
+  for (int64_t window = 0; window < windows; ++window) sample.first_target.push_back(1000 + window);
+  for (int64_t s = 0; s < series; ++s)
+    for (int64_t step = 0; step < horizon; ++step)
+      for (int64_t window = 0; window < windows; ++window)
+        for (std::vector<float>* scores : {&sample.below, &sample.above})
+          (*scores)[sample.at(0, s, step, window)] *=
+              static_cast<float>(spread(sample.first_target[static_cast<size_t>(window)] + step));
+  return sample;
+}
+
+TEST(Conformal, FollowsASeasonThatLowersThePinballLoss) {
+  const auto by_day = [](int64_t row) { return row % 24 < 12 ? 1.0 : 0.1; };
+  const Calibration calibration = calibrate(seasonal_sample(2400, 1, by_day), {});
+  ASSERT_EQ(calibration.season, 24);
+  EXPECT_LT(calibration.season_trial->with, 0.95 * calibration.season_trial->without);
+  for (int64_t phase = 0; phase < 24; ++phase)
+    EXPECT_NEAR(calibration.spread[static_cast<size_t>(phase)], phase < 12 ? 1.8 : 0.18,
+                phase < 12 ? 0.3 : 0.06);
+  // Forecasts of 0 at a row by day and one at night: their widths are those of normal errors.
+  const std::vector<float> forecast(2 * series * horizon, 0.0f), stddev(2 * series, 1.0f);
+  const std::vector<int64_t> rows = {-24 * 7 + 2, 24 * 50 + 15};
+  const std::vector<float> q = calibrated_quantiles(calibration, forecast, {}, stddev, rows);
+  EXPECT_NEAR(q[3], 1.28, 0.2);  // 90 % of a standard normal error
+  EXPECT_NEAR(q[series * horizon * 5 + 3], 0.128, 0.03);
+}
+
+TEST(Conformal, TakesNoSeasonWithoutOneOrWithFewRows) {
+  const auto even = [](int64_t) { return 1.0; };
+  const Calibration calibration = calibrate(seasonal_sample(2400, 1, even), {});
+  ASSERT_TRUE(calibration.season_trial);
+  EXPECT_GE(calibration.season_trial->with, calibration.season_trial->without);
+  EXPECT_TRUE(calibration.spread.empty());
+  EXPECT_FALSE(calibrate(seasonal_sample(69, 1, even), {}).season_trial);  // 71 rows
+  EXPECT_TRUE(calibrate(seasonal_sample(70, 1, even), {}).season_trial);   // 72 rows
+}
+
+TEST(Conformal, WritesTheSpreadOfASeason) {
+  const std::filesystem::path path = testing::TempDir() + "calibration_season.npz";
+  CalibrationConfig config;
+  config.season = 24;
+  const Calibration written = calibrate(seasonal_sample(200, 1, [](int64_t) { return 1.0; }), config);
+  ASSERT_EQ(written.spread.size(), 48u);
+  write_calibration(path, written);
+  const Calibration read = read_calibration(path);
+  EXPECT_EQ(read.spread, written.spread);
+  EXPECT_EQ(read.season, 24);
+}
+
 TEST(WindowStd, IsOverObservedValuesAndNeverZero) {
   const float past[] = {1, 3, 1000};
   const bool observed[] = {true, true, false};

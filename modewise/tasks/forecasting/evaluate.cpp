@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/nn/layers/evaluation_mode.h"
+#include "modewise/tasks/forecasting/choose_defaults.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/tasks/run/model_output.h"
 #include "modewise/train/distributed/distribute.h"
@@ -87,6 +89,15 @@ ForecastBlock block_of(const models::Forecaster& model, const data::WindowBatch&
 
 constexpr int64_t kMaxScores = int64_t{16} << 20;  // per side, 4 bytes each
 
+/// Rows [B] of the first targets, counted from the first training row.
+std::vector<int64_t> first_targets(const ForecastBlock& block) {
+  std::vector<int64_t> rows;
+  for (int64_t window = 0; window < block.windows(); ++window)
+    rows.push_back(block.first_step.const_data_ptr<int64_t>()[window] + block.row_offset +
+                   block.past.size(-1));
+  return rows;
+}
+
 }  // namespace
 
 void require_finite(const ForecastBlock& block, std::span<const float> quantiles,
@@ -101,7 +112,9 @@ at::Tensor forecast_output(models::Forecaster& model, const data::WindowBatch& b
 }
 
 ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
-  return block_of(model, batch, forecast_output(model, batch, row_offset));
+  ForecastBlock block = block_of(model, batch, forecast_output(model, batch, row_offset));
+  block.row_offset = row_offset;
+  return block;
 }
 
 void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
@@ -127,6 +140,7 @@ void stream_forecasts(models::Forecaster& model, const ForecastData& data, const
   const auto take = [&](int64_t number, const train::Tensors& output) {
     ForecastBlock block = block_of(model, gather(number), output.front());
     block.first_window = number * batch;
+    block.row_offset = data.row_offset;
     require_finite(block, block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{},
                    data.series);
     visit(block);
@@ -164,9 +178,10 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
   const std::span<const float> raw =
       block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{};
   if (!calibration) return {raw.begin(), raw.end()};
-  std::vector<float> stddevs = lookback_stddevs(block);
+  const std::vector<float> stddevs = lookback_stddevs(block);
+  const std::vector<int64_t> targets = first_targets(block);
   if (!block.widening.defined())
-    return metrics::calibrated_quantiles(*calibration, floats(block.forecast), raw, stddevs);
+    return metrics::calibrated_quantiles(*calibration, floats(block.forecast), raw, stddevs, targets);
   // Margins are proportional to the unit of the values: those of wide windows are in a larger unit.
   const at::Tensor unit = block.widening.view({-1, 1, 1});
   const at::Tensor forecast = (block.forecast / unit).contiguous(),
@@ -174,7 +189,7 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
                                                          : at::Tensor();
   std::vector<float> result = metrics::calibrated_quantiles(
       *calibration, floats(forecast), quantiles.defined() ? floats(quantiles) : std::span<const float>{},
-      stddevs);
+      stddevs, targets);
   const std::span<const float> units = floats(block.widening);
   const size_t each = result.size() / units.size();
   for (size_t i = 0; i < result.size(); ++i) result[i] *= units[i / each];
@@ -185,14 +200,22 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
                                                          const ForecastConfig& config,
                                                          const ForecastData& data) {
   const data::WindowSet& validation = data.windows.validation;
-  return calibrate_blocks(
-      model.shape(), config, validation.size(), [&](const BlockVisitor& visit, int64_t stride) {
+  const int64_t named = config.calibration.season;
+  std::optional<metrics::Calibration> result = calibrate_blocks(
+      model.shape(), config, validation.size(), named > 0 ? named : season_of(data.series.time),
+      [&](const BlockVisitor& visit, int64_t stride) {
         stream_forecasts(model, data, validation, config.forecast.evaluation_batch, visit, stride);
       });
+  if (result && named > 1 && result->season == 1)
+    spdlog::warn(
+        "calibration.season = {}: the validation targets are fewer than three seasons, so the "
+        "margins of the intervals do not follow it",
+        named);
+  return result;
 }
 
 std::optional<metrics::Calibration> calibrate_blocks(
-    const models::ForecastShape& shape, const ForecastConfig& config, int64_t windows,
+    const models::ForecastShape& shape, const ForecastConfig& config, int64_t windows, int64_t season,
     const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream) {
   if (config.calibration.method == "none") return std::nullopt;
   metrics::CalibrationSample sample;
@@ -213,10 +236,14 @@ std::optional<metrics::Calibration> calibrate_blocks(
   sample.below.resize(static_cast<size_t>(blocks * sample.windows * cells));
   sample.above.resize(sample.below.size());
   sample.stddev.resize(static_cast<size_t>(sample.windows * sample.series));
+  sample.season = season;
+  sample.first_target.resize(static_cast<size_t>(sample.windows));
   const size_t middle = levels.size() / 2, count = levels.size();
   stream(
       [&](const ForecastBlock& block) {
         const std::vector<float> stddev = lookback_stddevs(block);
+        const std::vector<int64_t> targets = first_targets(block);
+        std::copy(targets.begin(), targets.end(), sample.first_target.begin() + block.first_window);
         const std::span<const float> units =
             block.widening.defined() ? floats(block.widening) : std::span<const float>{};
         const std::span<const float> truth = floats(block.future);

@@ -28,6 +28,7 @@ struct ForecastBlock {
   at::Tensor forecast;                        // [B, S, H]; median of quantile models
   at::Tensor quantiles;                       // [B, S, H, Q]; undefined for point models
   at::Tensor first_step;                      // [B] int64
+  int64_t row_offset = 0;                     // of the rows (ForecastData), for the phase of a season
   /// [B] float32: factors of the margins of each window, such as for a series with few rows; undefined: 1.
   at::Tensor widening;
 
@@ -82,8 +83,9 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
                                                          const ForecastData& data);
 
 /// The same for `windows` windows of a model of this shape: `stream` visits every stride-th of them.
+/// `season`: rows of the season that margins may follow; 1: none.
 std::optional<metrics::Calibration> calibrate_blocks(
-    const models::ForecastShape& shape, const ForecastConfig& config, int64_t windows,
+    const models::ForecastShape& shape, const ForecastConfig& config, int64_t windows, int64_t season,
     const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream);
 
 /// Errors over all windows of `set`; `visit` (may be empty) is called for each block with its quantiles. With

@@ -157,6 +157,10 @@ void refuse_settings(const ForecastConfig& config) {
         "{} is not for panels, whose series are split by their last horizons (data.split_windows): leave it "
         "out, or read one tensor with data.panel = no",
         name);
+  require(config.calibration.season <= 1, ErrorKind::config,
+          "calibration.season = {}: the intervals of panels do not follow a season, because each series has "
+          "few validation windows: leave it out, or read one tensor with data.panel = no",
+          config.calibration.season);
 }
 
 /// Hash of the ids, and of the scales of the training rows.
@@ -451,7 +455,7 @@ void PanelRun::finish(Json& metrics) {
   if (!windows.empty()) {
     Progress progress("calibrating", std::ssize(windows), "windows");
     const PanelForecaster by = forecaster();
-    calibration = calibrate_blocks(model->shape(), config, std::ssize(windows),
+    calibration = calibrate_blocks(model->shape(), config, std::ssize(windows), 1,
                                    [&](const BlockVisitor& visit, int64_t stride) {
                                      by.stream(
                                          windows,

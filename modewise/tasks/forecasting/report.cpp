@@ -223,6 +223,15 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
   page.add_paragraph(
       "The margins from each half of the validation windows are checked on the other half; the variant with "
       "the smallest gap between nominal and empirical coverage is used. The test rows are not used.");
+  if (calibration.contains("season")) {
+    const Json& season = calibration.at("season");
+    page.add_paragraph(fmt::format(
+        "Mean pinball loss with margins that follow the season of {} rows: {:.4g}, without: {:.4g}. The "
+        "margins "
+        "{} the season.",
+        season.at("rows").get<int64_t>(), number(season, "pinball"), number(season, "pinball_without"),
+        season.at("used").get<bool>() ? "follow" : "do not follow"));
+  }
   std::vector<JsonColumn> columns = {{"margins scale with", "grows"}, {"sides", "sides"}};
   for (size_t i = 0; i < calibration.at("nominal").size(); ++i)
     columns.push_back({fmt::format("coverage {:.3g} %", 100 * calibration.at("nominal").at(i).get<double>()),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
@@ -201,7 +202,8 @@ data::Series load_run_series(const ForecastRun& run, const std::string& path) {
 
 int64_t phase_offset(const ForecastRun& run, const data::Series& series) {
   const int64_t offset = row_offset(run.summary, series);
-  const int64_t period = std::max<int64_t>(run.config.model.window.cycle, 1);
+  const int64_t period = std::lcm(std::max<int64_t>(run.config.model.window.cycle, 1),
+                                  run.calibration ? run.calibration->season : 1);
   return offset >= 0 ? offset : (offset % period + period) % period;
 }
 

@@ -60,8 +60,8 @@ data::ForecastDataConfig run_series_config(const ForecastRun& run, const std::st
 /// Loads the run's training data, or `path` if not empty, with the checks of require_fits.
 data::Series load_run_series(const ForecastRun& run, const std::string& path);
 
-/// Row offset of `series` for the phase of periodic profiles: distance from the first training row, made
-/// non-negative by whole periods.
+/// Row offset of `series` for the phase of periodic profiles and of seasonal margins: distance from the first
+/// training row, made non-negative by whole periods.
 int64_t phase_offset(const ForecastRun& run, const data::Series& series);
 
 }  // namespace modewise::tasks
