@@ -20,6 +20,7 @@ constexpr double kExponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
 // series.
 constexpr size_t kFewestScores = 40;
 constexpr int64_t kFewestSeasons = 3;
+constexpr double kLossOfSeason = 0.99;  // of the loss without a spread; a smaller gain may be by chance
 
 /// Windows [begin, end) of the sample.
 struct Part {
@@ -274,15 +275,15 @@ bool has_seasons(const CalibrationSample& sample) {
              kFewestSeasons * sample.season;
 }
 
-/// Compares the loss with and without a spread by phase, and takes the spread if it is lower or if the config
-/// names the season; exponent and sides are then chosen again.
+/// Compares the loss with and without a spread by phase, and takes the spread if it is lower by 1 % or if the
+/// config names the season; exponent and sides are then chosen again.
 void choose_season(Calibration& result, const CalibrationSample& sample, const CalibrationConfig& config,
                    std::vector<Fold> folds) {
   const double without = pinball_loss(result, sample, folds);
   for (Fold& fold : folds) fold.spread = seasonal_spread(sample, fold.made_from.begin, fold.made_from.end);
   const double with = pinball_loss(result, sample, folds);
   result.season_trial = {sample.season, with, without};
-  if (config.season == 0 && with >= without) return;
+  if (config.season == 0 && with > kLossOfSeason * without) return;
   result.season = sample.season;
   result.spread = seasonal_spread(sample, 0, sample.windows);
   choose_scale(result, sample, config, folds);

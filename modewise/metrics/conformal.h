@@ -8,7 +8,7 @@
 // the errors at the target's phase of the season (seasonal_spread.h), or 1. The margin of an interval is the
 // ⌈(n+1)(1−α)⌉-th smallest score of each series and step. Validation and test split differ in level and
 // spread, so e, and whether both sides share a margin, are chosen by checking the margins from each half of
-// the validation windows on the other half; g is used if it lowers the pinball loss there. With g, the
+// the validation windows on the other half; g is used if it lowers the pinball loss there by 1 %. With g, the
 // intervals of a quantile model first become g times as wide, about their middle. The test split is never
 // used.
 //

@@ -1,6 +1,8 @@
 """Panels of many, young and difficult series: memory, levels, intervals, sentences about bad tables, equal bits."""
+import ctypes
 import io
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -63,6 +65,26 @@ def test_levels_are_kept_and_young_series_have_wide_intervals(model, more, tmp_p
     assert np.mean([share for young, share in inside if young]) >= 0.9
     assert np.mean([share for young, share in inside if not young]) >= 0.9
     assert np.mean([width for rows, width in widths if rows < 10]) > 1.2 * np.mean([width for rows, width in widths if rows >= 40])
+
+
+def opens(table, *arguments):
+    """How often the program opens a file."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    assert watch >= 0 and libc.inotify_add_watch(watch, os.fsencode(table), 0x20 | 0x10) >= 0  # IN_OPEN, IN_CLOSE_NOWRITE: equal events merge
+    ok(*arguments)
+    events = np.frombuffer(os.read(watch, 1 << 16), np.uint32).reshape(-1, 4)  # wd, mask, cookie, length of no name
+    os.close(watch)
+    return int((events[:, 1] & 0x20 > 0).sum())
+
+
+def test_an_uneven_table_is_read_once(tmp_path):
+    """The choice of data.panel = auto opens the table for its header; the rows that it reads are not read again."""
+    table = write(tmp_path / "p.csv", {"a": ("2020-01-01", np.arange(40.0)), "b": ("2021-01-01", np.arange(25.0))})
+    for words in (["data", "show", table], ["train", "forecast", table, "--horizon", H, "--model", "theta", "--set", "output.report=false"]):
+        out = [["--out", tmp_path / f"{words[0]}-{choice}"] if words[0] == "train" else [] for choice in ("auto", "yes")]
+        auto, given = (opens(table, *words, *more, "--set", f"data.panel={choice}") for more, choice in zip(out, ("auto", "yes"), strict=True))
+        assert given <= auto <= given + 2, (auto, given)
 
 
 def test_many_series_take_little_memory_and_no_json(tmp_path):

@@ -135,8 +135,8 @@ def test_quantile_models_follow_the_season_too(table, tmp_path):
     assert season["used"] and season["pinball"] < season["pinball_without"]
     values = np.loadtxt(table, delimiter=",", skiprows=1, usecols=(1, 2))
     forecast = modewise.load(tmp_path / "run").predict(values)
-    told = json.loads(ok("predict", tmp_path / "run", "--json", "-q").stdout)["series"]
-    for s, one in enumerate(told):
+    predicted = json.loads(ok("predict", tmp_path / "run", "--json", "-q").stdout)["series"]
+    for s, one in enumerate(predicted):
         assert forecast.quantiles[s].T == pytest.approx(np.array(list(one["quantiles"].values())), rel=1e-4, abs=1e-5)
 
 

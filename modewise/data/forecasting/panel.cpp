@@ -133,9 +133,11 @@ void require_values(const Panel& panel) {
           panel.source, empty.size(), panel.series(), empty.size() == 1 ? "has" : "have", first_names(empty));
 }
 
-double distinct_dates(std::vector<int64_t> dates) {
-  std::sort(dates.begin(), dates.end());
-  return static_cast<double>(std::unique(dates.begin(), dates.end()) - dates.begin());
+/// `config` whose columns, if it names any, include the future covariates.
+ForecastDataConfig with_known_columns(ForecastDataConfig config) {
+  if (!config.columns.empty())
+    config.columns.insert(config.columns.end(), config.known.begin(), config.known.end());
+  return config;
 }
 
 }  // namespace
@@ -144,18 +146,16 @@ std::string Panel::name(int64_t s) const {
   return fmt::format("{}", fmt::join(layout.series[static_cast<size_t>(s)], "/"));
 }
 
-bool is_panel(const ForecastDataConfig& config, std::string& reason) {
-  if (config.panel != "auto") return config.panel == "yes";
-  if (!config.statics.empty()) {
-    reason = "data.static_covariates describe independent series: the table is read as a panel";
-    return true;
-  }
+PanelChoice choose_panel(const ForecastDataConfig& config) {
+  if (config.panel != "auto") return {config.panel == "yes", "", {}};
+  if (!config.statics.empty())
+    return {true, "data.static_covariates describe independent series: the table is read as a panel", {}};
   if (config.path.empty() || !config.resample.empty() || config.dates == "rows" || !reads_table(config))
-    return false;
-  if (config.id.empty() && !header_names_ids(config)) return false;  // wide tables are read once
-  const std::optional<SeriesTable> table = read_long_table(config);
-  if (!table || table->time.columns.empty()) return false;
-  const double dates = distinct_dates(table->time.dates);
+    return {};
+  if (config.id.empty() && !header_names_ids(config)) return {};  // wide tables are read once
+  std::optional<SeriesTable> table = read_long_table(with_known_columns(config));
+  if (!table || table->time.columns.empty()) return {};
+  const auto dates = static_cast<double>(sorted_distinct(table->time.dates).size());
   std::vector<int64_t> rows(table->ids.labels.size());
   for (const int32_t s : table->ids.of_row) ++rows[static_cast<size_t>(s)];
   const auto shortest = std::min_element(rows.begin(), rows.end());
@@ -163,31 +163,29 @@ bool is_panel(const ForecastDataConfig& config, std::string& reason) {
   const bool shared = static_cast<double>(*shortest) >= kSharedDates * dates,
              few = series <= kMaxTensorSeries;
   if (shared && few) {
-    if (series > 1)
-      reason = fmt::format(
-          "{} series share one clock and are read as one tensor; data.panel = yes reads them as independent, "
-          "each with its own end and scale",
-          series);
-    return false;
+    if (series == 1) return {};
+    return {false,
+            fmt::format("{} series share one clock and are read as one tensor; data.panel = yes reads them "
+                        "as independent, each with its own end and scale",
+                        series),
+            {}};
   }
-  reason = fmt::format(
+  std::string reason = fmt::format(
       "{} series are read as a panel of independent series, because {}; data.panel = no reads "
       "one tensor",
       series,
       few ? fmt::format("series '{}' has {} of {} dates",
                         table->ids.labels[static_cast<size_t>(shortest - rows.begin())], *shortest, dates)
           : fmt::format("there are more than {}", kMaxTensorSeries));
-  return true;
+  return {true, std::move(reason), std::move(table)};
 }
 
-Panel load_panel(const ForecastDataConfig& asked) {
-  ForecastDataConfig config = asked;
-  if (!config.columns.empty())
-    config.columns.insert(config.columns.end(), config.known.begin(), config.known.end());
+Panel load_panel(const ForecastDataConfig& asked, std::optional<SeriesTable> table) {
+  const ForecastDataConfig config = with_known_columns(asked);
   require(config.resample.empty(), ErrorKind::config,
           "data.resample: the series of a panel are not resampled");
-  std::optional<SeriesTable> table =
-      std::filesystem::is_directory(config.path) ? read_panel_folder(config) : read_long_table(config);
+  if (!table)
+    table = std::filesystem::is_directory(config.path) ? read_panel_folder(config) : read_long_table(config);
   require(table.has_value(), ErrorKind::data,
           "{}: expected a long table with a column of series ids, such as unique_id, and several rows for an "
           "id: data.id names the column",
@@ -200,6 +198,9 @@ Panel load_panel(const ForecastDataConfig& asked) {
   panel.time_columns = time_columns(table->table, table->time);
   const RowsOfSeries grouped = group(*table);
   const std::vector<int64_t> places = lay_out(panel, *table, grouped, config);
+  table->time.dates = {};  // freed early: files may be large
+  table->ids.of_row = {};
+  table->ids.labels = {};
   for (const size_t column : table->ids.columns) panel.layout.id.push_back(table->table.columns[column].name);
   if (!std::filesystem::is_directory(config.path))
     panel.notes.insert(panel.notes.begin(), long_table_note(panel.layout.id, std::ssize(table->ids.cells)));
@@ -224,7 +225,7 @@ Panel load_panel(const ForecastDataConfig& asked) {
       seen[places[i] * width + v] = true;
       ++cells;
     }
-    column.numbers = {};  // freed early: files may be large
+    column.numbers = {};
   }
   if (cells < observed.numel()) {
     panel.observed = observed;

@@ -14,6 +14,7 @@
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/panel_covariates.h"
 #include "modewise/data/forecasting/series.h"
+#include "modewise/data/forecasting/series_table.h"
 #include "modewise/data/forecasting/windows.h"
 
 namespace modewise::data {
@@ -43,15 +44,22 @@ struct Panel {
   int64_t clock_row(int64_t s, int64_t row) const { return starts[static_cast<size_t>(s)] + row; }
 };
 
-/// Whether `config`'s table is read as a panel: data.panel, or, if that is auto, whether it is a long table,
-/// with the ids of data.id or of a usual name, of more than 500 series, or with a series that has fewer than
-/// 90 % of the dates. `reason` gets a sentence about an automatic choice for a long table.
-bool is_panel(const ForecastDataConfig& config, std::string& reason);
+/// Whether a table is read as a panel.
+struct PanelChoice {
+  bool panel = false;
+  std::string reason;                // a sentence about an automatic choice for a long table, else ""
+  std::optional<SeriesTable> table;  // of a panel, if the choice read it
+};
+
+/// The choice of data.panel; if that is auto, a panel is a long table, with the ids of data.id or of a usual
+/// name, of more than 500 series, or with a series that has fewer than 90 % of the dates.
+PanelChoice choose_panel(const ForecastDataConfig& config);
 
 /// Loads a panel. All series have the same time step; their gaps are missing rows. Without dates the rows of
 /// a series are in file order. Data errors with file and line, or the id: not a long table, an empty date, a
-/// second row for a date, mixed time steps, a series whose gaps exceed its rows.
-Panel load_panel(const ForecastDataConfig& config);
+/// second row for a date, mixed time steps, a series whose gaps exceed its rows. `table`: that of
+/// choose_panel for `config`, which is not read again.
+Panel load_panel(const ForecastDataConfig& config, std::optional<SeriesTable> table = {});
 
 /// `panel` with the first rows of each series alone, as many as `rows`.
 Panel head_rows(const Panel& panel, std::span<const int64_t> rows);

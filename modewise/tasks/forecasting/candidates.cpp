@@ -104,10 +104,9 @@ SearchChoices forecast_choices(const Settings& settings) {
   const auto config = load_config<ForecastConfig>(settings);
   require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
           "no data: give --data FILE, or --set data.simulate=lorenz96");
-  std::string reason;
-  const bool panel = data::is_panel(config.data, reason);
-  if (!reason.empty()) spdlog::info("{}", reason);
-  if (panel) return {{"data.panel=yes"}, ValidationFigure{"/best/val_mase", "validation MASE"}};
+  const data::PanelChoice choice = data::choose_panel(config.data);
+  if (!choice.reason.empty()) spdlog::info("{}", choice.reason);
+  if (choice.panel) return {{"data.panel=yes"}, ValidationFigure{"/best/val_mase", "validation MASE"}};
   return {{"data.panel=no"}};
 }
 

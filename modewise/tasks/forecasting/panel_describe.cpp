@@ -58,8 +58,8 @@ Json modes_of(const data::Panel& panel) {
 
 }  // namespace
 
-Result describe_panel(ForecastConfig config, const std::string& reason) {
-  const data::Panel panel = data::load_panel(config.data);
+Result describe_panel(ForecastConfig config, data::PanelChoice choice) {
+  const data::Panel panel = data::load_panel(config.data, std::move(choice.table));
   std::vector<int64_t> rows;
   int64_t last = 0;
   for (int64_t s = 0; s < panel.series(); ++s) {
@@ -74,7 +74,7 @@ Result describe_panel(ForecastConfig config, const std::string& reason) {
       data::split_panel(panel, config.forecast.longest(), config.data.split_windows);
   std::vector<std::string> notes = panel.notes;
   notes.insert(notes.end(), panel.warnings.begin(), panel.warnings.end());
-  if (!reason.empty()) notes.insert(notes.begin(), reason);
+  if (!choice.reason.empty()) notes.insert(notes.begin(), choice.reason);
   std::vector<std::string> statics;
   for (const data::StaticColumn& column : panel.statics) statics.push_back(column.name);
   Json variables = statistics(panel.values, panel.observed, panel.layout.values);

@@ -4,7 +4,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/stack.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -86,26 +85,27 @@ at::Tensor local_output(const PanelForecaster& by, const PanelModel& of, const d
 /// Outputs [B, V, H] or [B, V, H, Q] of a local model, with those that are kept.
 at::Tensor local_outputs(const PanelForecaster& by, const PanelModel& of,
                          std::span<const data::PanelWindow> windows) {
-  std::vector<at::Tensor> outputs(windows.size());
+  const models::ForecastShape& shape = of.model->shape();
+  std::vector<int64_t> sizes = {std::ssize(windows), by.panel->variables(), shape.horizon};
+  if (shape.quantiles > 0) sizes.push_back(shape.quantiles);
+  const at::Tensor outputs = at::empty(sizes, at::kFloat);
+  const std::span<float> values(outputs.mutable_data_ptr<float>(), static_cast<size_t>(outputs.numel()));
+  const size_t each = values.size() / windows.size();
+  const auto slot = [&](size_t i) { return values.subspan(i * each, each); };
   std::vector<size_t> open;
-  for (size_t i = 0; i < windows.size(); ++i) {
-    const auto found =
-        by.kept ? by.kept->find({of.model, windows[i].series, windows[i].origin}) : LocalOutputs::iterator();
-    if (by.kept && found != by.kept->end())
-      outputs[i] = found->second;
-    else
-      open.push_back(i);
-  }
+  for (size_t i = 0; i < windows.size(); ++i)
+    if (!by.kept || !by.kept->copy(of.model, windows[i], slot(i))) open.push_back(i);
   at::parallel_for(0, std::ssize(open), 1, [&](int64_t begin, int64_t end) {
     const at::NoGradGuard no_grad;  // of this thread
     for (int64_t i = begin; i < end; ++i) {
       const size_t at = open[static_cast<size_t>(i)];
-      outputs[at] = local_output(by, of, windows[at]);
+      const at::Tensor output = local_output(by, of, windows[at]);
+      std::copy_n(output.const_data_ptr<float>(), each, slot(at).begin());
     }
   });
   if (by.kept)
-    for (const size_t i : open) (*by.kept)[{of.model, windows[i].series, windows[i].origin}] = outputs[i];
-  return at::stack(outputs);
+    for (const size_t i : open) by.kept->keep(of.model, windows[i], slot(i));
+  return outputs;
 }
 
 at::Tensor member_output(const PanelForecaster& by, const PanelModel& of,
@@ -154,6 +154,11 @@ ForecastBlock block_of(const PanelForecaster& by, std::span<const data::PanelWin
   return block;
 }
 
+/// Series and origin, each below 2³², in one word.
+uint64_t word_of(const data::PanelWindow& window) {
+  return static_cast<uint64_t>(window.series) << 32U | static_cast<uint64_t>(window.origin);
+}
+
 int64_t median(std::vector<int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -161,6 +166,24 @@ int64_t median(std::vector<int64_t> values) {
 }
 
 }  // namespace
+
+bool LocalOutputs::copy(const models::Forecaster* model, const data::PanelWindow& window,
+                        std::span<float> out) const {
+  const auto of_model = of_models_.find(model);
+  if (of_model == of_models_.end()) return false;
+  const auto place = of_model->second.places.find(word_of(window));
+  if (place == of_model->second.places.end()) return false;
+  std::copy_n(of_model->second.values.begin() + static_cast<std::ptrdiff_t>(place->second), out.size(),
+              out.begin());
+  return true;
+}
+
+void LocalOutputs::keep(const models::Forecaster* model, const data::PanelWindow& window,
+                        std::span<const float> output) {
+  Origins& origins = of_models_[model];
+  if (!origins.places.try_emplace(word_of(window), origins.values.size()).second) return;
+  origins.values.insert(origins.values.end(), output.begin(), output.end());
+}
 
 data::PanelSplits splits_of(const ForecastConfig& config, const data::Panel& panel) {
   return data::split_panel(panel, config.forecast.longest(), config.data.split_windows,

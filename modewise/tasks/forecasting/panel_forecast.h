@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "modewise/data/forecasting/panel.h"
@@ -27,8 +27,20 @@ struct PanelModel {
 };
 
 /// Outputs of local models, by model, series and origin: they are slow, and needed again for weights,
-/// validation and intervals. Valid for one panel and scale.
-using LocalOutputs = std::map<std::tuple<const models::Forecaster*, int64_t, int64_t>, at::Tensor>;
+/// validation and intervals. Valid for one panel and scale. There may be millions of a few floats each.
+class LocalOutputs {
+ public:
+  /// Copies the output of a window to `out`; false: it is not kept.
+  bool copy(const models::Forecaster* model, const data::PanelWindow& window, std::span<float> out) const;
+  void keep(const models::Forecaster* model, const data::PanelWindow& window, std::span<const float> output);
+
+ private:
+  struct Origins {
+    std::unordered_map<uint64_t, uint64_t> places;  // series and origin in one word → position in `values`
+    std::vector<float> values;
+  };
+  std::map<const models::Forecaster*, Origins> of_models_;
+};
 
 /// A forecaster with the panel that it reads.
 struct PanelForecaster {

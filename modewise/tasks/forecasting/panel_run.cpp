@@ -218,10 +218,10 @@ std::vector<int64_t> PanelRun::all_rows(const data::Panel& of) const {
   return rows;
 }
 
-data::Panel PanelRun::load_panel(const std::string& path) const {
+data::Panel PanelRun::load_panel(const std::string& path, std::optional<data::SeriesTable> table) const {
   data::ForecastDataConfig from = config.data;
   if (!path.empty()) from.path = path;
-  data::Panel loaded = data::load_panel(from);
+  data::Panel loaded = data::load_panel(from, std::move(table));
   if (variables_.empty()) return loaded;
   require(loaded.layout.values == variables_, ErrorKind::data,
           "{}: its variables are {}, but the run was trained on {}", loaded.source,
@@ -241,7 +241,7 @@ void PanelRun::load(const DataRequest& request) {
     refuse_settings(config);
     take_members(config);
   }
-  panel = load_panel(request.path);
+  panel = load_panel(request.path, std::exchange(table_, std::nullopt));
   if (request.training) {
     const int64_t training_rows = choose_panel_window(config, panel);
     config.data.panel = "yes";

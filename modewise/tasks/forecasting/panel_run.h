@@ -21,7 +21,9 @@ namespace modewise::tasks {
 
 class PanelRun final : public Run {
  public:
-  explicit PanelRun(ForecastConfig settings) : config(std::move(settings)) {}
+  /// `table`: that of the config's data, if it is already read.
+  explicit PanelRun(ForecastConfig settings, std::optional<data::SeriesTable> table = {})
+      : config(std::move(settings)), table_(std::move(table)) {}
 
   RunSettings settings() override { return settings_of(config); }
   void load(const DataRequest& request) override;
@@ -41,8 +43,9 @@ class PanelRun final : public Run {
   /// Errors, forecasts of the best, median and worst series, learning curves.
   report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
 
-  /// Loads the panel of another file, or of the training, checked against the run.
-  data::Panel load_panel(const std::string& path) const;
+  /// Loads the panel of another file, or of the training, checked against the run. `table`: that of the file,
+  /// if it is already read.
+  data::Panel load_panel(const std::string& path, std::optional<data::SeriesTable> table = {}) const;
   /// The forecaster of a panel whose first rows, as many as `fitted` of each series, give the scale.
   PanelForecaster forecaster(const data::Panel& of, std::span<const int64_t> fitted) const;
   /// The forecaster of the loaded samples, scaled by their training rows; outputs of local models are kept.
@@ -66,6 +69,7 @@ class PanelRun final : public Run {
   data::PanelScaler scaler(const data::Panel& of, std::span<const int64_t> rows) const;
   std::vector<int64_t> all_rows(const data::Panel& of) const;
 
+  std::optional<data::SeriesTable> table_;      // of the training, until it is a panel
   std::vector<ForecastConfig> member_configs_;  // of an ensemble
   std::shared_ptr<LocalOutputs> kept_;          // of the loaded samples
 

@@ -31,15 +31,14 @@ using Json = nlohmann::ordered_json;
 /// A run on a panel or on one tensor; for a new training the table decides, if data.panel is auto.
 std::unique_ptr<Run> create(const Settings& settings) {
   auto config = load_config<ForecastConfig>(settings);
-  bool panel = config.data.panel == "yes";
+  data::PanelChoice choice{config.data.panel == "yes", "", {}};
   if (settings.training) {
-    std::string reason;
     if (config.data.panel == "auto") config.data.panel = panel_of(config);
-    panel = data::is_panel(config.data, reason);
-    if (!reason.empty()) spdlog::info("{}", reason);
-    config.data.panel = panel ? "yes" : "no";
+    choice = data::choose_panel(config.data);
+    if (!choice.reason.empty()) spdlog::info("{}", choice.reason);
+    config.data.panel = choice.panel ? "yes" : "no";
   }
-  if (panel) return std::make_unique<PanelRun>(std::move(config));
+  if (choice.panel) return std::make_unique<PanelRun>(std::move(config), std::move(choice.table));
   return std::make_unique<ForecastRun>(std::move(config));
 }
 
@@ -88,8 +87,8 @@ Result describe_data(const Settings& settings) {
   auto config = load_config<ForecastConfig>(settings);
   require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
           "no data: give a file, or --set data.simulate=lorenz96");
-  std::string reason;
-  if (data::is_panel(config.data, reason)) return describe_panel(config, reason);
+  if (data::PanelChoice choice = data::choose_panel(config.data); choice.panel)
+    return describe_panel(std::move(config), std::move(choice));
   const data::Series series = data::load_series(config.data);
   print_warnings(series);
   const int64_t rows = series.rows(), train = rows * 7 / 10, test = rows * 8 / 10;
