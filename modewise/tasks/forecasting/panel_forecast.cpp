@@ -91,20 +91,20 @@ at::Tensor local_outputs(const PanelForecaster& by, const PanelModel& of,
   const at::Tensor outputs = at::empty(sizes, at::kFloat);
   const std::span<float> values(outputs.mutable_data_ptr<float>(), static_cast<size_t>(outputs.numel()));
   const size_t each = values.size() / windows.size();
-  const auto slot = [&](size_t i) { return values.subspan(i * each, each); };
+  const auto output_at = [&](size_t i) { return values.subspan(i * each, each); };
   std::vector<size_t> open;
   for (size_t i = 0; i < windows.size(); ++i)
-    if (!by.kept || !by.kept->copy(of.model, windows[i], slot(i))) open.push_back(i);
+    if (!by.kept || !by.kept->copy(of.model, windows[i], output_at(i))) open.push_back(i);
   at::parallel_for(0, std::ssize(open), 1, [&](int64_t begin, int64_t end) {
     const at::NoGradGuard no_grad;  // of this thread
     for (int64_t i = begin; i < end; ++i) {
       const size_t at = open[static_cast<size_t>(i)];
       const at::Tensor output = local_output(by, of, windows[at]);
-      std::copy_n(output.const_data_ptr<float>(), each, slot(at).begin());
+      std::copy_n(output.const_data_ptr<float>(), each, output_at(at).begin());
     }
   });
   if (by.kept)
-    for (const size_t i : open) by.kept->keep(of.model, windows[i], slot(i));
+    for (const size_t i : open) by.kept->keep(of.model, windows[i], output_at(i));
   return outputs;
 }
 
