@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "modewise/core/error.h"
 #include "modewise/core/parse_json.h"
@@ -20,6 +21,7 @@ constexpr double kExponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
 // series.
 constexpr size_t kFewestScores = 40;
 constexpr int64_t kFewestSeasons = 3;
+constexpr int64_t kScoresOfTrial = int64_t{2} << 20;  // per side; margins take all scores
 constexpr double kLossOfSeason = 0.99;  // of the loss without a spread; a smaller gain may be by chance
 
 /// Windows [begin, end) of the sample.
@@ -201,11 +203,40 @@ class Calibrator {
   std::vector<int64_t> phases_;    // [n], of the first targets
 };
 
-std::vector<Fold> halves(const CalibrationSample& sample) {
-  const int64_t half = sample.windows / 2;
+/// Steps between the windows that choices are tried on. It has no divisor in common with the season, so that
+/// all phases are there.
+int64_t stride_of_trials(const CalibrationSample& sample) {
+  const int64_t scores = std::ssize(sample.below);
+  int64_t stride = std::max<int64_t>((scores + kScoresOfTrial - 1) / kScoresOfTrial, 1);
+  while (std::gcd(stride, sample.season) > 1) ++stride;
+  return stride;
+}
+
+/// The sample with every `stride`-th window.
+CalibrationSample thinned(const CalibrationSample& sample, int64_t stride) {
+  const auto thin = [&](const auto& values) {  // the windows are the last axis
+    std::remove_cvref_t<decltype(values)> kept;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (static_cast<int64_t>(i) % sample.windows % stride == 0) kept.push_back(values[i]);
+    return kept;
+  };
+  return {.windows = (sample.windows + stride - 1) / stride,
+          .series = sample.series,
+          .horizon = sample.horizon,
+          .nominal = sample.nominal,
+          .shared_forecast = sample.shared_forecast,
+          .below = thin(sample.below),
+          .above = thin(sample.above),
+          .stddev = thin(sample.stddev),
+          .season = sample.season,
+          .first_target = thin(sample.first_target)};
+}
+
+std::vector<Fold> halves(const CalibrationSample& sample, int64_t stride) {
+  const int64_t half = sample.windows / 2, overlapping = (sample.horizon + stride - 1) / stride;
   // Windows at the boundary share targets with the other half: one horizon is left out if there are enough
   // windows.
-  const int64_t seam = half > 4 * sample.horizon ? sample.horizon : 0;
+  const int64_t seam = half > 4 * overlapping ? overlapping : 0;
   const Part first{0, half - seam / 2}, second{half + (seam + 1) / 2, sample.windows};
   return {{first, second, {}}, {second, first, {}}};
 }
@@ -275,17 +306,17 @@ bool has_seasons(const CalibrationSample& sample) {
              kFewestSeasons * sample.season;
 }
 
-/// Compares the loss with and without a spread by phase, and takes the spread if it is lower by 1 % or if the
-/// config names the season; exponent and sides are then chosen again.
-void choose_season(Calibration& result, const CalibrationSample& sample, const CalibrationConfig& config,
-                   std::vector<Fold> folds) {
+/// Compares the loss with and without a spread by phase, and takes the spread (of `all` windows) if it is
+/// lower by 1 % or if the config names the season; exponent and sides are then chosen again.
+void choose_season(Calibration& result, const CalibrationSample& all, const CalibrationSample& sample,
+                   const CalibrationConfig& config, std::vector<Fold> folds) {
   const double without = pinball_loss(result, sample, folds);
   for (Fold& fold : folds) fold.spread = seasonal_spread(sample, fold.made_from.begin, fold.made_from.end);
   const double with = pinball_loss(result, sample, folds);
   result.season_trial = {sample.season, with, without};
   if (config.season == 0 && with > kLossOfSeason * without) return;
   result.season = sample.season;
-  result.spread = seasonal_spread(sample, 0, sample.windows);
+  result.spread = seasonal_spread(all, 0, all.windows);
   choose_scale(result, sample, config, folds);
 }
 
@@ -339,9 +370,12 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
   result.series = sample.series;
   result.horizon = sample.horizon;
   result.windows = sample.windows;
-  const std::vector<Fold> folds = halves(sample);
-  choose_scale(result, sample, config, folds);
-  if (has_seasons(sample)) choose_season(result, sample, config, folds);
+  const int64_t stride = stride_of_trials(sample);
+  const CalibrationSample fewer = stride > 1 ? thinned(sample, stride) : CalibrationSample();
+  const CalibrationSample& tried = stride > 1 ? fewer : sample;
+  const std::vector<Fold> folds = halves(tried, stride);
+  choose_scale(result, tried, config, folds);
+  if (has_seasons(sample)) choose_season(result, sample, tried, config, folds);
   const Calibrator calibrator(sample, result.exponent, result.shared, result.spread);
   calibrator.margins({0, sample.windows}, result.lower, result.upper);
   return result;
