@@ -220,15 +220,18 @@ std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
   return std::nullopt;
 }
 
-void CheckpointStore::set_aside_newer_than(const Checkpoint& whole) const {
+void CheckpointStore::resume_from(const Checkpoint& whole) const {
   for (const Name& name : list()) {
-    if (name.path == whole.folder) return;
+    if (name.path == whole.folder) break;
     fs::path aside = name.path.string() + ".damaged";
     for (int i = 2; fs::exists(aside); ++i) aside = fmt::format("{}.damaged{}", name.path.string(), i);
     std::error_code error;
     fs::rename(name.path, aside, error);
     io_check(error, "rename", name.path);
   }
+  const fs::path latest = folder_ / kLatest;
+  const std::string named = whole.folder.filename().string() + "\n";
+  if (!fs::exists(latest) || read_file(latest) != named) write_file_atomically(latest, named);
 }
 
 void CheckpointStore::remove_leftovers() const {

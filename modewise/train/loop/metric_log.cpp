@@ -12,7 +12,7 @@ namespace modewise::train {
 
 MetricLog::MetricLog(const std::filesystem::path& path, int64_t length) : path_(path), length_(length) {
   require_own_claim();
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  descriptor_ = open_file(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   require_call(descriptor_ >= 0, ErrorKind::io, "cannot open", path_.native());
   try {
     const bool cut =
