@@ -15,6 +15,7 @@
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/core/system_call.h"
 #include "modewise/core/utf8.h"
 
@@ -121,7 +122,7 @@ void write_folder_atomically(const fs::path& given, const std::function<void(con
     require(!error, ErrorKind::io, "cannot rename {} to {}: {}", temporary.string(), folder.string(),
             error.message());
   } catch (...) {
-    fs::remove_all(temporary, error);
+    remove_tree(temporary, error);
     throw;
   }
   sync_directory(parent);
@@ -145,7 +146,7 @@ void remove_temporaries(const fs::path& folder, const std::function<bool(std::st
     const std::string_view name = name_of_temporary(file);
     if (name.empty() || !ours(name)) continue;
     std::error_code error;
-    fs::remove_all(path, error);
+    remove_tree(path, error);
     require(!error, ErrorKind::io, "cannot remove {}: {}", path.string(), error.message());
   }
 }
