@@ -14,6 +14,7 @@ from faults.run_faults import Session, row_named
 
 pytestmark = needs_strace
 ROWS = [row.name for row in commands.ROWS if not row.script]
+QUICK = ["train-tensor", "train-language", "train-segment", "sweep", "evaluate", "predict", "explain", "convert-shards", "tokenize"]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def check(session, library, row, kinds, points=None, cuts=None, kills=1):
     assert all(session.tried[row, kind] > 0 for kind in kinds if kind != "SIGKILL")  # what writes nothing is not killed
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", [row if row in QUICK else pytest.param(row, marks=pytest.mark.long) for row in ROWS])
 def test_a_command_survives_faults(session, library, row):
     check(session, library, row, ["SIGKILL", "ENOSPC", "EIO", "SHORT", "SIGNALS", "POWER"], points=1, cuts=1)
 
