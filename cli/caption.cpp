@@ -70,7 +70,7 @@ std::vector<int64_t> image_ids(const std::vector<fs::path>& files) {
 
 void caption(const Program& program, const CaptionCommandOptions& options) {
   install_stop_handlers();
-  require_new(options.out, options.force);
+  prepare_output(options.out, options.force);
   const std::vector<fs::path> files = listed_images(options.images);
   const auto run = tasks::open_run_as<tasks::CaptioningRun>(tasks::captioning_spec, options.run);
   require(run->config.data.features.empty(), ErrorKind::usage,

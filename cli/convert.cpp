@@ -26,7 +26,7 @@ struct ConvertOptions {
 
 void convert(const Program& program, const ConvertOptions& options) {
   const bool checkpoint = fs::path(options.out).extension() == ".bin";
-  if (checkpoint) require_new(options.out, options.force);
+  if (checkpoint) prepare_output(options.out, options.force);
   require(!checkpoint || options.dtype == "float32", ErrorKind::usage,
           "llama2.c's checkpoints are float32, not {}", options.dtype);
   const models::LoadedLanguageModel loaded = options.model.load();

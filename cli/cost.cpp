@@ -8,6 +8,7 @@
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/report/html_page.h"
 
 namespace modewise::cli {
@@ -18,7 +19,8 @@ namespace fs = std::filesystem;
 void write_results(const Program& program, const CostOptions& options,
                    const std::vector<CostEntry>& entries) {
   const fs::path out = options.out;
-  fs::create_directories(out);
+  make_folders(out);
+  remove_stale_temporaries(out, [](std::string_view) { return true; });
   require(options.force || !fs::exists(out / "cost.json"), ErrorKind::cannot_create,
           "{} already contains costs: --overwrite overwrites them", out.string());
   write_file_atomically(out / "cost.json", cost_json(entries).dump(1) + "\n");

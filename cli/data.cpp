@@ -32,7 +32,7 @@ struct PasskeyTexts {
 };
 
 void write_passkeys(const Program& program, const PasskeyTexts& options) {
-  require_new(options.file, options.force);
+  prepare_output(options.file, options.force);
   std::string lines;
   for (int64_t i = 0; i < options.count; ++i) {
     const nlohmann::ordered_json line = {

@@ -12,6 +12,7 @@
 #include "modewise/analysis/random_projection.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/io/arrays/npy.h"
 #include "modewise/io/arrays/npz.h"
 
@@ -261,11 +262,10 @@ std::string DecomposedThing::facts_text() const {
 }
 
 void make_decomposition_folder(const fs::path& folder, bool force) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder.string(), error.message());
+  make_folders(folder);
   require(force || !fs::exists(folder / "decomposition.json"), ErrorKind::cannot_create,
           "{} already contains a decomposition: --overwrite overwrites it", folder.string());
+  remove_stale_temporaries(folder, [](std::string_view) { return true; });
 }
 
 void write_decompositions(const fs::path& folder, const DecomposedThing& thing, const report::Table& table,

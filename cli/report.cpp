@@ -22,10 +22,10 @@ void report(const Program& program, const ReportOptions& options) {
   const tasks::TaskSpec& kind = tasks::task_of_runs(options.runs);
   require(options.runs.size() == 1 || !options.out.empty(), ErrorKind::usage,
           "a report of several runs needs --out FILE.html");
-  // A run's own report can always be rewritten; other files are protected.
-  require_new(options.out, options.force);
   const fs::path out =
       options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
+  // A run's own report can always be rewritten; other files are protected.
+  prepare_output(out, options.force || options.out.empty());
   if (options.runs.size() == 1) {
     const std::string& run = options.runs.front();
     tasks::reading_run(run, [&] { tasks::report_run(kind, run, options.data, out); });

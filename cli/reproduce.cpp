@@ -15,6 +15,7 @@
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/core/stop_signal.h"
@@ -310,12 +311,12 @@ void reproduce(const Program& program, const ReproduceOptions& options) {
   if (options.cost || options.measure > 0) return print_costs(program, options, planned.plan, running);
   const bool cut = !options.overrides.settings.empty();
   if (cut) running.out = sweep::cut_folder(whole.out);
-  fs::create_directories(running.out);
+  make_folders(running.out);
   if (options.launch.launcher == "slurm" && !options.launch.table_only)
     return submit_to_slurm(program, options.launch, planned.plan, running, same_arguments(options));
   sweep::SweepOutcome outcome;
   if (!options.launch.table_only) outcome = sweep::run_sweep(planned.plan, running);
-  fs::create_directories(whole.out / "claims");
+  make_folders(whole.out / "claims");
   sweep::SweepOptions shown = whole;
   shown.only = running.only;
   finish_table(program, table, own, shown);

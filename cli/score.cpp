@@ -31,7 +31,7 @@ std::string per_image_csv(const metrics::CaptionEvaluation& evaluation, const io
 }
 
 void score(const Program& program, const ScoreOptions& options) {
-  require_new(options.per_image, options.force);
+  prepare_output(options.per_image, options.force);
   const io::ImageTexts captions = io::read_coco_results(options.captions);
   const io::CocoCaptions references = io::read_coco_captions(options.references);
   const tasks::CaptionQuality evaluated =

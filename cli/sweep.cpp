@@ -6,6 +6,7 @@
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/sweep_table.h"
 
@@ -42,7 +43,8 @@ void run(const Program& program, const SweepCommandOptions& options) {
   const sweep::SweepOptions sweep_options = options.launch.of(program, "runs/sweep-" + plan.name);
   if (options.launch.dry_run) return list_runs(program, plan, sweep_options);
   if (!options.launch.table_only) finish_without_reader();
-  fs::create_directories(sweep_options.out);
+  make_folders(sweep_options.out);
+  remove_stale_temporaries(sweep_options.out, [](std::string_view) { return true; });
   write_file_atomically(sweep_options.out / "sweep.toml", read_file(options.file));
   if (options.launch.launcher == "slurm" && !options.launch.table_only)
     return submit_to_slurm(program, options.launch, plan, sweep_options, same_arguments(options));

@@ -116,7 +116,7 @@ void write_tokens(const Program& program, const TokenizeOptions& options) {
   require(options.text.path != "-", ErrorKind::usage, "--out needs the text's file or folder");
   require(fs::path(options.out).extension() == ".safetensors", ErrorKind::usage,
           "--out must end in .safetensors, got '{}'", options.out);
-  require_new(options.out, options.force);
+  prepare_output(options.out, options.force);
   const auto tokenizer = text::load_tokenizer(options.tokenizer);
   const std::string source = options.tokenizer == "bytes" ? "bytes" : absolute_path(options.tokenizer);
   std::vector<std::string> notes;

@@ -100,6 +100,7 @@ ALLOWED = [
     ("test_run_folder.py::*", "strace may not trace", no_tracing),
     ("test_train_crash.py::*", "strace may not trace", no_tracing),
     ("test_auto_kill.py::*", "strace may not trace", no_tracing),
+    ("test_faults.py::*", "strace may not trace", no_tracing),
     ("test_lock_faults.py::*", "strace may not trace", no_tracing),
     ("test_outputs.py::test_a_device_stays_one", "devices cannot be made", no_devices),
     ("test_outputs.py::test_results_can_go_to_stdout", "/dev/stdout is no link", lambda: not os.path.islink("/dev/stdout")),

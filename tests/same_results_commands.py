@@ -254,7 +254,7 @@ VOLATILE = [
     (r"/stderr$|/log\.txt$|\.log$", r"(?m)^.* \d+/\d+ .*  [\d.]+ \w+/s  [\d:?]+(?: s)? left\n", "", "progress, a line every ten seconds"),
     (r"/stdout$|\.json$", r'("(?:\w*seconds|tokens_per_second)": ?)\d+[.e][\d.e+-]+', r'\1"~"', "times and speeds in JSON"),
     (r"-generate[^/]*/stderr$", r"\d+\.\d\d s\b|\(\d+ a second\)", "~", "how long a text took"),
-    (r"-tokenize[^/]*/stdout$", r"[\d.]+ MB a second", "~", "how fast tokens came"),
+    (r"-tokenize[^/]*/stdout$", r"[\d.]+ MB/s", "~", "how fast tokens came"),
     (r"-cost/stderr$", r"[\d.e+-]+ ms (training|inference)", r"~ \1", "how long a measured model took"),
     (r"-sweep/stderr$", r"(?m)^(finished \S+ in ).*", r"\1~", "how long a run of a sweep took"),
     (r"/w/report\.html$", r'(<td>finished</td><td class="n">)\d+', r"\1~", "the same in its page"),

@@ -51,14 +51,14 @@ void write_file_synced(const fs::path& path, std::span<const std::byte> bytes) {
 
 void sync_directory(const fs::path& path) {
   const fs::path directory = path.empty() ? fs::path(".") : path;
-  const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(open_file(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   require_call(folder.get() >= 0, ErrorKind::io, "cannot open folder", directory.native());
   const std::string place = "folder " + directory.string();
   sync_file(folder.get(), place);
 }
 
 std::string read_file(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open_file(path.c_str(), O_RDONLY | O_CLOEXEC));
   require_call(file.get() >= 0, ErrorKind::no_input, "cannot open", path.native());
   struct stat info {};
   require_call(::fstat(file.get(), &info) == 0, ErrorKind::io, "cannot examine", path.native());

@@ -52,7 +52,7 @@ FileLock::~FileLock() {
 }
 
 void FileLock::open() {
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+  descriptor_ = open_file(file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
   require_call(descriptor_ >= 0, ErrorKind::cannot_create, "cannot create", file_.native());
 }
 

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <random>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -12,6 +15,7 @@
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/core/system_call.h"
 #include "modewise/core/utf8.h"
 
@@ -22,16 +26,35 @@ namespace {
 constexpr std::string_view kTemporaryMark = ".tmp-";
 constexpr size_t kTemporaryDigits = 16;
 
-void sync_file(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  require_call(descriptor >= 0, ErrorKind::io, "cannot open", path.native());
+void copy_file_durably(const fs::path& from, const fs::path& to) {
+  const int source = open_file(from.c_str(), O_RDONLY | O_CLOEXEC);
+  require_call(source >= 0, ErrorKind::io, "cannot open", from.native());
   try {
-    modewise::sync_file(descriptor, path.native());
+    OutputFile copy(to, Appears::at_once);
+    std::vector<std::byte> buffer(size_t{1} << 20);
+    while (true) {
+      const ssize_t n = ::read(source, buffer.data(), buffer.size());
+      if (n < 0 && errno == EINTR) continue;
+      require_call(n >= 0, ErrorKind::io, "cannot read", from.native());
+      if (n == 0) break;
+      copy.write(std::span(buffer).first(static_cast<size_t>(n)));
+    }
+    copy.finish();
   } catch (...) {
-    ::close(descriptor);
+    ::close(source);
     throw;
   }
+  ::close(source);
+}
+
+/// Whether a process has the file open: then the system grants no lease.
+bool is_open_somewhere(const fs::path& file) {
+  const int descriptor = open_file(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) return true;
+  const bool leased = ::fcntl(descriptor, F_SETLEASE, F_WRLCK) == 0;
+  if (leased) ::fcntl(descriptor, F_SETLEASE, F_UNLCK);
   ::close(descriptor);
+  return !leased;
 }
 
 /// The name without the suffix of a temporary; empty if it has none.
@@ -64,6 +87,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
   fs::directory_iterator it(folder, error);
+  while (error == std::errc::interrupted) it = fs::directory_iterator(folder, error);
   if (error == std::errc::no_such_file_or_directory) return entries;
   for (; !error && it != fs::directory_iterator(); it.increment(error)) entries.push_back(it->path());
   require(!error, ErrorKind::io, "cannot list folder {}: {}", folder.string(), error.message());
@@ -75,15 +99,33 @@ void copy_durably(const fs::path& from, const fs::path& to) {
   const auto check = [&] {
     require(!error, ErrorKind::io, "cannot copy {} to {}: {}", from.string(), to.string(), error.message());
   };
-  if (!fs::is_directory(from, error)) {
-    fs::copy_file(from, to, error);
-    check();
-    return sync_file(to);
-  }
+  if (!fs::is_directory(from, error)) return copy_file_durably(from, to);
   fs::create_directory(to, error);
   check();
   for (const fs::path& entry : entries_of(from)) copy_durably(entry, to / entry.filename());
   sync_directory(to);
+}
+
+void write_folder_atomically(const fs::path& given, const std::function<void(const fs::path&)>& write) {
+  const fs::path folder = given.has_filename() ? given : given.parent_path();
+  if (fs::exists(folder) && !fs::is_empty(folder)) return write(folder);
+  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
+  make_folders(parent);
+  remove_temporaries(parent, [&](std::string_view name) { return name == folder.filename().native(); });
+  const fs::path temporary = temporary_beside(folder);
+  std::error_code error;
+  try {
+    make_folders(temporary);
+    write(temporary);
+    sync_directory(temporary);
+    fs::rename(temporary, folder, error);
+    require(!error, ErrorKind::io, "cannot rename {} to {}: {}", temporary.string(), folder.string(),
+            error.message());
+  } catch (...) {
+    remove_tree(temporary, error);
+    throw;
+  }
+  sync_directory(parent);
 }
 
 const fs::path& require_utf8(const fs::path& path) {
@@ -104,8 +146,20 @@ void remove_temporaries(const fs::path& folder, const std::function<bool(std::st
     const std::string_view name = name_of_temporary(file);
     if (name.empty() || !ours(name)) continue;
     std::error_code error;
-    fs::remove_all(path, error);
+    remove_tree(path, error);
     require(!error, ErrorKind::io, "cannot remove {}: {}", path.string(), error.message());
+  }
+}
+
+void remove_stale_temporaries(const fs::path& folder, const std::function<bool(std::string_view)>& ours) {
+  std::error_code error;
+  fs::directory_iterator it(folder, error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+    const std::string file = it->path().filename().string();
+    const std::string_view name = name_of_temporary(file);
+    std::error_code ignored;
+    if (!name.empty() && ours(name) && it->is_regular_file(ignored) && !is_open_somewhere(it->path()))
+      fs::remove(it->path(), ignored);
   }
 }
 

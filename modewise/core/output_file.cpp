@@ -41,7 +41,7 @@ int open_stream(const fs::path& path) {
   // An own descriptor is shared, so that later writes to it append.
   if (!link.empty() && fs::equivalent(link.parent_path(), "/proc/self/fd", error))
     return ::fcntl(std::stoi(link.filename().string()), F_DUPFD_CLOEXEC, 0);
-  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+  return open_file(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 }
 
 /// Waits for a pipe that another process has made non-blocking, as stdout may be.
@@ -133,8 +133,15 @@ void require_new(const std::filesystem::path& file, bool overwrite) {
           ErrorKind::cannot_create, "{} exists already: --overwrite replaces it", file.string());
 }
 
+void prepare_output(const std::filesystem::path& file, bool overwrite) {
+  require_new(file, overwrite);
+  if (!file.has_filename() || is_stream(file)) return;
+  remove_stale_temporaries(file.has_parent_path() ? file.parent_path() : ".",
+                           [&](std::string_view name) { return name == file.filename().native(); });
+}
+
 int open_new_file(const fs::path& path, mode_t mode) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  const int fd = open_file(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   const ErrorKind kind = fd < 0 && errno == ENOENT ? ErrorKind::cannot_create : ErrorKind::io;
   require_call(fd >= 0, kind, "cannot create", path.native());
   return fd;

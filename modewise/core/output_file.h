@@ -53,6 +53,10 @@ bool is_stream(const std::filesystem::path& path);
 /// Throws cannot_create if the file exists, unless `overwrite`; "" and streams pass.
 void require_new(const std::filesystem::path& file, bool overwrite);
 
+/// require_new at the start of a command that writes the file, which also removes temporaries that an
+/// interrupted command left beside it.
+void prepare_output(const std::filesystem::path& file, bool overwrite);
+
 /// Creates a file; `path` must not exist yet, not even as a symbolic link. Throws as OutputFile does.
 int open_new_file(const std::filesystem::path& path, mode_t mode);
 /// Writes all bytes to an open descriptor; `place` names it in errors. Waits for a full pipe, and calls

@@ -19,6 +19,7 @@
 #include "modewise/core/file_lock.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/core/system_call.h"
 
 namespace modewise {
 namespace {
@@ -157,7 +158,7 @@ int64_t LocalSystem::start(const Command& command) {
   std::vector<char*> argv = {const_cast<char*>(command.program.c_str())};
   for (const std::string& argument : command.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  const int output = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int output = open_file(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   require(output >= 0, ErrorKind::cannot_create, "cannot create {}: {}", command.log.string(),
           std::strerror(errno));
   const pid_t parent = ::getpid();

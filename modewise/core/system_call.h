@@ -1,5 +1,7 @@
 #pragma once
-// Errors of system calls, with the system's reason.
+// Errors of system calls, with the system's reason, and opening in spite of signals.
+
+#include <fcntl.h>
 
 #include <cerrno>
 #include <string_view>
@@ -17,6 +19,14 @@ inline void require_call(bool done, ErrorKind kind, std::string_view what, std::
     return;
   const int error = errno;
   fail(kind, "{} {}: {}", what, place, std::generic_category().message(error));
+}
+
+/// open(2), repeated when a signal interrupts it, as on network file systems.
+inline int open_file(const char* path, int flags, mode_t mode = 0) {
+  while (true) {
+    const int descriptor = ::open(path, flags, mode);
+    if (descriptor >= 0 || errno != EINTR) return descriptor;
+  }
 }
 
 }  // namespace modewise

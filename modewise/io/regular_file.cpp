@@ -12,7 +12,7 @@ namespace modewise::io {
 
 RegularFile::RegularFile(const std::filesystem::path& path) {
   // Non-blocking, so that a named pipe without a writer is refused below instead of blocking.
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  descriptor_ = open_file(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   require_call(descriptor_ >= 0, ErrorKind::no_input, "cannot open", path.native());
   try {
     struct stat info {};

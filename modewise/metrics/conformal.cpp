@@ -22,6 +22,7 @@ constexpr double kExponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
 constexpr size_t kFewestScores = 40;
 constexpr int64_t kFewestSeasons = 3;
 constexpr int64_t kScoresOfTrial = int64_t{2} << 20;  // per side; margins take all scores
+constexpr int64_t kWindowsOfTrial = 200;              // at least, where there are as many
 constexpr double kLossOfSeason = 0.99;  // of the loss without a spread; a smaller gain may be by chance
 
 /// Windows [begin, end) of the sample.
@@ -207,7 +208,8 @@ class Calibrator {
 /// all phases are there.
 int64_t stride_of_trials(const CalibrationSample& sample) {
   const int64_t scores = std::ssize(sample.below);
-  int64_t stride = std::max<int64_t>((scores + kScoresOfTrial - 1) / kScoresOfTrial, 1);
+  const int64_t wanted = (scores + kScoresOfTrial - 1) / kScoresOfTrial;
+  int64_t stride = std::max<int64_t>(std::min(wanted, sample.windows / kWindowsOfTrial), 1);
   while (std::gcd(stride, sample.season) > 1) ++stride;
   return stride;
 }

@@ -5,6 +5,7 @@
 
 #include "modewise/core/claims.h"
 #include "modewise/core/folder.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/sweep/search.h"
 #include "modewise/sweep/search_files.h"
 
@@ -23,7 +24,7 @@ fs::path chosen_folder(const fs::path& out) {
 
 void remove_whole(const fs::path& path) {
   std::error_code error;
-  fs::remove_all(path, error);
+  remove_tree(path, error);
   require(!error, ErrorKind::io, "cannot remove {}: {}", path.string(), error.message());
 }
 

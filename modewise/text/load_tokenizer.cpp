@@ -10,6 +10,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/hash.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/tokenizers/tokenizer_settings.h"
@@ -210,7 +211,7 @@ void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
     if (const fs::path beside = file.parent_path() / name; fs::exists(beside)) keep(beside, folder / name);
   const fs::path templates = file.parent_path() / kTemplateFolder;
   if (!fs::is_directory(templates)) return;
-  fs::create_directories(folder / kTemplateFolder);
+  make_folders(folder / kTemplateFolder);
   for (const fs::directory_entry& entry : fs::directory_iterator(templates))
     if (entry.path().extension() == ".jinja")
       keep(entry.path(), folder / kTemplateFolder / entry.path().filename());

@@ -157,6 +157,45 @@ TEST_F(File, OnlyOwnTemporariesAreRemoved) {
   for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder_ / name)) << name;
 }
 
+TEST_F(File, TemporariesThatAreOpenOrFoldersAreNotStale) {
+  const fs::path stale = temporary_beside(folder_ / "model"), open = temporary_beside(folder_ / "model"),
+                 other = temporary_beside(folder_ / "other"), folder = temporary_beside(folder_ / "model");
+  for (const fs::path& path : {stale, open, other}) std::ofstream(path) << "half";
+  fs::create_directory(folder);
+  fs::create_symlink(other, folder_ / "model.tmp-0123456789abcdef");
+  {
+    const std::ifstream held(open);
+    remove_stale_temporaries(folder_, [](std::string_view name) { return name == "model"; });
+    EXPECT_FALSE(fs::exists(stale));
+    for (const fs::path& path : {open, other, folder, folder_ / "model.tmp-0123456789abcdef"})
+      EXPECT_TRUE(fs::exists(fs::symlink_status(path))) << path;
+  }
+  prepare_output(folder_ / "model", false);
+  EXPECT_FALSE(fs::exists(open));
+  EXPECT_TRUE(fs::exists(other));
+  remove_stale_temporaries(folder_ / "none", [](std::string_view) { return true; });
+}
+
+TEST_F(File, AFolderAppearsWithAllItsFilesOrNot) {
+  const fs::path model = folder_ / "deep" / "model", left = temporary_beside(model);
+  make_folders(left);
+  const auto fill = [](const fs::path& folder) {
+    write_file_atomically(folder / "a", std::string_view("a"));
+  };
+  const auto fail_there = [&](const fs::path& folder) {
+    fill(folder);
+    EXPECT_FALSE(fs::exists(model / "a"));
+    fail(ErrorKind::io, "the disk is full");
+  };
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { write_folder_atomically(model, fail_there); }), "the disk is full");
+  EXPECT_TRUE(fs::is_empty(folder_ / "deep"));
+  fs::create_directory(model);  // an empty folder is replaced
+  write_folder_atomically(model / "", fill);
+  EXPECT_EQ(read_file(model / "a"), "a");
+  write_folder_atomically(model, [&](const fs::path& folder) { EXPECT_EQ(folder, model); });
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "deep"), fs::directory_iterator()), 1);
+}
+
 TEST_F(File, FoldersAreMadeWithThoseAboveThem) {
   make_folders(folder_ / "a/b/c/");
   EXPECT_TRUE(fs::is_directory(folder_ / "a/b/c"));
@@ -208,9 +247,9 @@ TEST(CopyDurably, AFolderIsCopiedWithAllInItToANewPlace) {
     }
     return std::string();
   };
-  EXPECT_EQ(message([&] { copy_durably(from, to); }), "cannot copy " + from + " to " + to + ": File exists");
+  EXPECT_EQ(message([&] { copy_durably(from, to); }), "cannot create " + to + ": File exists");
   EXPECT_EQ(message([&] { copy_durably(folder / "none", folder / "x"); }),
-            "cannot copy " + folder.path("none") + " to " + folder.path("x") + ": No such file or directory");
+            "cannot open " + folder.path("none") + ": No such file or directory");
 }
 
 TEST(ContentHash, MatchesXxh3OfTheEmptyInput) {

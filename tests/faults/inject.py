@@ -59,17 +59,18 @@ class Done:
     stderr: str
 
 
-def _paths(arguments, folder):
+def _paths(arguments, folders):
     found = []
     for match in _PATH.finditer(arguments):
         path = os.path.join(match["folder"], match["name"]) if match["folder"] else match["open"] or match["path"] or ""
-        if path == str(folder) or path.startswith(f"{folder}/"):
-            found.append(_RANDOM.sub(".tmp-*", path[len(str(folder)):].lstrip("/") or "."))
+        for folder, name in folders:
+            if path == str(folder) or path.startswith(f"{folder}/"):
+                found.append(_RANDOM.sub(".tmp-*", name + path[len(str(folder)):].lstrip("/") or "."))
     return tuple(found)
 
 
-def _parse(log, folder):
-    """All calls of a log of strace; `paths` is empty for calls on other paths."""
+def parse(log, folders):
+    """All calls of a log of strace, with their paths in `folders`, pairs of a folder and the beginning of the names of its files."""
     counts, calls = {}, []
     for line in log.splitlines():
         match = re.match(r"(\w+)\((.*)", line)
@@ -78,11 +79,12 @@ def _parse(log, folder):
         name, arguments = match[1], match[2].rsplit(") = ", 1)[0]
         counts[name] = counts.get(name, 0) + 1
         changes = name in CHANGING and (name != "openat" or "O_CREAT" in arguments or "O_TRUNC" in arguments)
-        calls.append(Call(name, counts[name], _paths(arguments, folder), changes))
+        calls.append(Call(name, counts[name], _paths(arguments, folders), changes))
     return calls
 
 
-def _strace(command, log, names, faults):
+def strace(command, log, names, faults):
+    """The command under strace, which writes these calls of its main thread to `log` and injects the faults."""
     options = [part for fault in faults for part in ("-e", f"inject={fault}")]
     return ["strace", "-o", str(log), "-y", "-s", "0", "-e", f"trace={','.join(names)}", *options, *map(str, command)]
 
@@ -90,7 +92,7 @@ def _strace(command, log, names, faults):
 def trace(command, names, env=None):
     """strace's lines for these calls of the command, with the path after each descriptor."""
     with tempfile.NamedTemporaryFile() as log:
-        done = subprocess.run(_strace(command, log.name, names, ()), capture_output=True, text=True, env=env)
+        done = subprocess.run(strace(command, log.name, names, ()), capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr
         return pathlib.Path(log.name).read_text().splitlines()
 
@@ -99,9 +101,9 @@ def list_calls(command, folder, names=CHANGING, faults=(), env=None):
     """The calls of `command` on paths in `folder`: for names in CHANGING only those that may change a file. `faults`, in
     the syntax of strace's inject, end the command where the list should end."""
     with tempfile.NamedTemporaryFile() as log:
-        done = subprocess.run(_strace(command, log.name, names, faults), capture_output=True, text=True, env=env)
+        done = subprocess.run(strace(command, log.name, names, faults), capture_output=True, text=True, env=env)
         assert done.returncode == 0 or (faults and done.returncode in KILLED), done.stderr
-        calls = _parse(pathlib.Path(log.name).read_text(), folder)
+        calls = parse(pathlib.Path(log.name).read_text(), ((folder, ""),))
     return [call for call in calls if call.paths and (call.changes or names is not CHANGING)]
 
 
@@ -111,12 +113,12 @@ class Run:
     def __init__(self, command, folder, call, fault, env=None):
         self.folder, self.call = folder, call
         self.log = tempfile.NamedTemporaryFile()
-        line = _strace(command, self.log.name, [call.name], [f"{call.name}:{fault}:when={call.number}"])
+        line = strace(command, self.log.name, [call.name], [f"{call.name}:{fault}:when={call.number}"])
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
     def finish(self, timeout=120):
         stdout, stderr = self.process.communicate(timeout=timeout)
-        calls = _parse(pathlib.Path(self.log.name).read_text(), self.folder)
+        calls = parse(pathlib.Path(self.log.name).read_text(), ((self.folder, ""),))
         self.log.close()
         met = [call for call in calls if call.number == self.call.number]
         assert met and str(met[0]) == str(self.call), f"instead of {self.call} the command made {met and str(met[0])}: {stderr}"

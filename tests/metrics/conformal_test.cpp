@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -248,6 +249,29 @@ TEST(Conformal, WritesTheSpreadOfASeason) {
   const Calibration read = read_calibration(path);
   EXPECT_EQ(read.spread, written.spread);
   EXPECT_EQ(read.season, 24);
+}
+
+/// More errors than trials read: margins are of all of them, and the season that only the phases show is
+/// found.
+TEST(Conformal, TriesFewerWindowsThanItTakesMarginsFrom) {
+  constexpr int64_t windows = 400'000;
+  const auto quiet_then_loud = [](int64_t window, int64_t) { return window < windows / 2 ? 1.0 : 1.5; };
+  CalibrationSample sample = sample_of(windows, 7, quiet_then_loud);
+  CalibrationConfig config;
+  config.scale = "none";
+  config.sides = "shared";
+  const Calibration calibration = calibrate(sample, config);
+  for (int64_t s = 0; s < series; ++s)
+    for (int64_t step = 0; step < horizon; ++step) {
+      std::vector<float> sizes;
+      for (int64_t window = 0; window < windows; ++window)
+        sizes.push_back(std::abs(sample.above[sample.at(0, s, step, window)]));
+      std::sort(sizes.begin(), sizes.end());
+      const auto cell = static_cast<size_t>(s * horizon + step);
+      EXPECT_EQ(calibration.lower[cell], sizes[static_cast<size_t>(std::ceil((windows + 1) * 0.8)) - 1]);
+    }
+  sample = seasonal_sample(windows, 8, [](int64_t row) { return row % 24 < 12 ? 0.2 : 2.0; });
+  EXPECT_EQ(calibrate(sample, {}).season, 24);
 }
 
 TEST(WindowStd, IsOverObservedValuesAndNeverZero) {

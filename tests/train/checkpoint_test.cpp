@@ -151,15 +151,27 @@ TEST_F(Checkpoints, ACheckOfTheCallerMayRefuseTheNewest) {
 
 TEST_F(Checkpoints, DamagedOnesAreSetAside) {
   write(folder / "step_20" / "model.safetensors", "");
-  store.set_aside_newer_than(*store.newest());
+  store.resume_from(*store.newest());
   EXPECT_THAT(names(), testing::ElementsAre("latest", "step_10", "step_20.damaged"));
   save(20);
   EXPECT_EQ(store.newest()->step, 20);
 }
 
+TEST_F(Checkpoints, AResumeLetsLatestNameTheNewest) {
+  for (const char* left : {"step_10\n", ""}) {  // by a save that was killed before it replaced the file
+    SCOPED_TRACE(left);
+    write(folder / "latest", left);
+    store.resume_from(*store.newest());
+    EXPECT_EQ(read_file(folder / "latest"), "step_20\n");
+  }
+  fs::remove(folder / "latest");
+  store.resume_from(*store.newest());
+  EXPECT_EQ(read_file(folder / "latest"), "step_20\n");
+}
+
 TEST_F(Checkpoints, AFolderWithoutARevisionBehindItsDotIsNone) {
   fs::create_directory(folder / "step_30.");
-  store.set_aside_newer_than(*store.newest());
+  store.resume_from(*store.newest());
   EXPECT_THAT(names(), testing::ElementsAre("latest", "step_10", "step_20", "step_30."));
 }
 
@@ -200,7 +212,7 @@ TEST_F(Checkpoints, OtherNamesAreNone) {
     fs::create_directory(folder / name);
   write(folder / "n", "mine");
   EXPECT_EQ(store.newest()->step, 20);
-  store.set_aside_newer_than(*store.newest());
+  store.resume_from(*store.newest());
   save(40, 1);
   EXPECT_THAT(names(), testing::UnorderedElementsAre("latest", "model31", "n", "saved30", "step_", "step_-5",
                                                      "step_30.-1", "step_30.1.2", "step_30x", "step_40"));
@@ -220,7 +232,7 @@ TEST_F(Checkpoints, AreOrderedByTheirNumbers) {
 TEST_F(Checkpoints, SetAsideAgainUnderAnotherNumber) {
   for (int again = 0; again < 3; ++again) {
     write(folder / "step_20" / "empty", "not empty");
-    store.set_aside_newer_than(*store.newest());
+    store.resume_from(*store.newest());
     save(20);
   }
   EXPECT_THAT(names(), testing::ElementsAre("latest", "step_10", "step_20", "step_20.damaged",

@@ -159,7 +159,7 @@ TEST_F(CheckpointSentences, SayWhyNothingWasSaved) {
   fs::create_symlink("nowhere", folder / "step_7.damaged");
   EXPECT_EQ(error_of(ErrorKind::io,
                      [&] {
-                       store.set_aside_newer_than({4, step, {}, {}});
+                       store.resume_from({4, step, {}, {}});
                      }),
             "cannot rename " + folder.string() + "/step_7: Not a directory");
 }

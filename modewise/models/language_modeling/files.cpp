@@ -12,6 +12,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/memory.h"
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/models/file_tensors.h"
@@ -173,6 +174,31 @@ LoadedLanguageModel load_llama2c(const fs::path& path, const AdjustConfig& adjus
   return out;
 }
 
+/// Writes all files of a model, config.json last.
+void write_files(const fs::path& folder, const LanguageModel& model, const SaveLanguageOptions& options) {
+  const bool narrow = options.dtype == "bfloat16";
+  const auto parameters = model.named_parameters();
+  std::vector<io::TensorSource> sources;
+  for (const LanguageTensor& entry : language_tensors(model.config())) {
+    const at::Tensor tensor = parameters[entry.name].detach();
+    sources.push_back({entry.name, narrow ? "BF16" : "F32", tensor.sizes().vec(),
+                       [tensor, type = narrow ? at::kBFloat16 : at::kFloat](const ByteSink& sink) {
+                         give_bytes(tensor, type, sink);
+                       }});
+  }
+  io::write_safetensors_folder(folder, sources, {{"format", "pt"}}, options.shard_bytes);
+  SpecialIds special = options.special;
+  if (options.tokenizer) {
+    text::keep_tokenizer(*options.tokenizer, folder);
+    if (!special.begin) special.begin = options.tokenizer->begin_id();
+    if (special.end.empty() && options.tokenizer->end_id()) special.end = {*options.tokenizer->end_id()};
+  }
+  if (const fs::path kept = options.keep_from / kGenerationConfig;
+      !options.keep_from.empty() && fs::exists(kept))
+    write_file_atomically(folder / kGenerationConfig, io::MappedFile(kept).bytes());
+  write_file_atomically(folder / "config.json", format_language_json(model.config(), options.dtype, special));
+}
+
 }  // namespace
 
 std::vector<LanguageTensor> language_tensors(const LanguageModelConfig& given) {
@@ -226,34 +252,13 @@ LanguageModelConfig load_language_model_config(const fs::path& path) {
   return llama2c_config(io::parse_llama2c(file.bytes(), path.string()).header, path.string());
 }
 
-void save_language_model(const fs::path& folder, const LanguageModel& model,
+void save_language_model(const fs::path& out, const LanguageModel& model,
                          const SaveLanguageOptions& options) {
-  require(!io::SafetensorsFolder::is_one(folder) && !fs::exists(folder / "config.json"),
-          ErrorKind::cannot_create, "{} already contains a model", folder.string());
-  const bool narrow = options.dtype == "bfloat16";
-  require(narrow || options.dtype == "float32", ErrorKind::usage,
+  require(!io::SafetensorsFolder::is_one(out) && !fs::exists(out / "config.json"), ErrorKind::cannot_create,
+          "{} already contains a model", out.string());
+  require(options.dtype == "bfloat16" || options.dtype == "float32", ErrorKind::usage,
           "models are saved as float32 or bfloat16, not as {}", options.dtype);
-  fs::create_directories(folder);
-  const auto parameters = model.named_parameters();
-  std::vector<io::TensorSource> sources;
-  for (const LanguageTensor& entry : language_tensors(model.config())) {
-    const at::Tensor tensor = parameters[entry.name].detach();
-    sources.push_back({entry.name, narrow ? "BF16" : "F32", tensor.sizes().vec(),
-                       [tensor, type = narrow ? at::kBFloat16 : at::kFloat](const ByteSink& sink) {
-                         give_bytes(tensor, type, sink);
-                       }});
-  }
-  io::write_safetensors_folder(folder, sources, {{"format", "pt"}}, options.shard_bytes);
-  SpecialIds special = options.special;
-  if (options.tokenizer) {
-    text::keep_tokenizer(*options.tokenizer, folder);
-    if (!special.begin) special.begin = options.tokenizer->begin_id();
-    if (special.end.empty() && options.tokenizer->end_id()) special.end = {*options.tokenizer->end_id()};
-  }
-  if (const fs::path kept = options.keep_from / kGenerationConfig;
-      !options.keep_from.empty() && fs::exists(kept))
-    write_file_atomically(folder / kGenerationConfig, io::MappedFile(kept).bytes());
-  write_file_atomically(folder / "config.json", format_language_json(model.config(), options.dtype, special));
+  write_folder_atomically(out, [&](const fs::path& folder) { write_files(folder, model, options); });
 }
 
 }  // namespace modewise::models

@@ -9,6 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/memory.h"
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/models/file_tensors.h"
@@ -215,14 +216,10 @@ std::vector<std::string> take_from(torch::nn::Module& model, const TextModelConf
   return take_weights(model, weights, file, config, head, classes);
 }
 
-void save_text(const fs::path& folder, const torch::nn::Module& model, const TextFileConfig& file,
-               int64_t classes, const SaveTextOptions& options) {
-  require(!io::SafetensorsFolder::is_one(folder) && !fs::exists(folder / "config.json"),
-          ErrorKind::cannot_create, "{} already contains a model", folder.string());
+/// Writes all files of a model, config.json last.
+void write_files(const fs::path& folder, const torch::nn::Module& model, const TextFileConfig& file,
+                 int64_t classes, const SaveTextOptions& options) {
   const bool narrow = options.dtype == "bfloat16";
-  require(narrow || options.dtype == "float32", ErrorKind::usage,
-          "models are saved as float32 or bfloat16, not as {}", options.dtype);
-  fs::create_directories(folder);
   std::map<std::string, std::string> names;
   for (const TextTensor& tensor : text_tensors(file.config, file.head, classes))
     names[tensor.own] = tensor.file;
@@ -239,6 +236,16 @@ void save_text(const fs::path& folder, const torch::nn::Module& model, const Tex
   io::write_safetensors_folder(folder, sources, {{"format", "pt"}}, 5'000'000'000);
   if (options.tokenizer) text::keep_tokenizer(*options.tokenizer, folder);
   write_file_atomically(folder / "config.json", format_text_json(file, options.dtype));
+}
+
+void save_text(const fs::path& out, const torch::nn::Module& model, const TextFileConfig& file,
+               int64_t classes, const SaveTextOptions& options) {
+  require(!io::SafetensorsFolder::is_one(out) && !fs::exists(out / "config.json"), ErrorKind::cannot_create,
+          "{} already contains a model", out.string());
+  require(options.dtype == "bfloat16" || options.dtype == "float32", ErrorKind::usage,
+          "models are saved as float32 or bfloat16, not as {}", options.dtype);
+  write_folder_atomically(
+      out, [&](const fs::path& folder) { write_files(folder, model, file, classes, options); });
 }
 
 }  // namespace

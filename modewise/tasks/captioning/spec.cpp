@@ -44,7 +44,7 @@ Result evaluate(const EvaluateRequest& request) {
   Fields fields = fields_of(options);
   for (const std::string& setting : request.settings) fields.set(setting);
   fields.validate("evaluate");
-  require_new(options.out, options.force);
+  prepare_output(options.out, options.force);
   const auto run = open_run_as<CaptioningRun>(captioning_spec, request.run);
   const bool own = request.data.empty();
   data::CaptionConfig& source = run->config.data;

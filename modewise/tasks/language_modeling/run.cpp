@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/models/language_modeling/cost.h"
 #include "modewise/models/language_modeling/files.h"
 #include "modewise/report/table.h"
@@ -131,7 +132,9 @@ void LanguageModelingRun::finish(Json& metrics) {
   else if (!config.language.lengths.empty())
     metrics["lengths"] = scores_by_length("validation");
   if (!config.output.export_model) return;
-  fs::remove_all(folder().file("model"));  // left by an interrupted evaluation
+  std::error_code error;
+  remove_tree(folder().file("model"), error);  // left by an interrupted evaluation
+  require(!error, ErrorKind::io, "cannot remove {}: {}", folder().file("model").string(), error.message());
   models::SaveLanguageOptions options;
   options.tokenizer = data.tokenizer;
   if (data.tokenizer) {

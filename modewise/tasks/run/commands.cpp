@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/run/same_work.h"
@@ -74,7 +75,7 @@ Result predict_run(const TaskSpec& task, const PredictRequest& request) {
   if (!task.predict.steps) refuse_steps(task, request);
   if (task.predict.table) {
     wants_npz(request.out);  // checks the extension before computing anything
-    require_new(request.out, request.force);
+    prepare_output(request.out, request.force);
   }
   const std::unique_ptr<Run> run = open_run(task, request.run);
   return task.predict.predict(*run, request);
@@ -103,7 +104,7 @@ Result explain_run(const TaskSpec& task, const ExplainRequest& request, const st
           request.run, task.name);
   const fs::path folder = out.empty() ? fs::path(request.run) / "explain" : fs::path(out);
   if (!out.empty())
-    for (const char* file : kExplanationFiles) require_new(folder / file, force);
+    for (const char* file : kExplanationFiles) prepare_output(folder / file, force);
   const at::NoGradGuard no_grad;
   const std::unique_ptr<Run> run = open_run(task, request.run);
   DataRequest samples =
@@ -111,9 +112,10 @@ Result explain_run(const TaskSpec& task, const ExplainRequest& request, const st
   samples.with_test |= !request.data.empty();  // the data may be others of the same shape
   run->load(samples);
   const Explanation explanation = task.explain(*run, request.options);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder.string(), error.message());
+  make_folders(folder);
+  remove_stale_temporaries(folder, [](std::string_view name) {
+    return std::ranges::find(kExplanationFiles, name) != std::end(kExplanationFiles);
+  });
   write_explanation(explanation, folder);
   nlohmann::ordered_json json = explanation_json(explanation);
   json["report"] = (folder / "explain.html").string();

@@ -14,12 +14,8 @@ namespace fs = std::filesystem;
 void keep_run_tokenizer(const train::RunFolder& run, const text::Tokenizer& tokenizer) {
   const fs::path folder = run.file("tokenizer");
   if (fs::exists(folder) || !train::workers().is_rank_zero()) return;
-  // Renamed atomically: an interrupted run has the folder with its file, or none.
-  const fs::path unfinished = temporary_beside(folder);
-  fs::create_directory(unfinished);
-  text::keep_tokenizer(tokenizer, unfinished);
-  fs::rename(unfinished, folder);
-  sync_directory(run.path());
+  write_folder_atomically(folder,
+                          [&](const fs::path& unfinished) { text::keep_tokenizer(tokenizer, unfinished); });
 }
 
 std::shared_ptr<text::Tokenizer> run_tokenizer(const train::RunFolder& run) {

@@ -4,6 +4,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/parse_json.h"
 
 namespace modewise::tasks {
@@ -30,6 +31,8 @@ void write_test_figures(const train::RunFolder& run, const Json& figures, const 
   Json data = parse_json(read_file(file), file.string()), metrics = run.read_metrics();
   require(data.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
   data["hash"] = data_hash;
+  remove_stale_temporaries(
+      run.path(), [](std::string_view name) { return name == "data.json" || name == "metrics.json"; });
   run.write_data(data);
   metrics.update(figures);
   metrics["test_read"] = true;

@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/run/load_config.h"
 #include "modewise/tasks/run/same_work.h"
@@ -65,11 +67,17 @@ Result predict(Run& opened, const PredictRequest& options) {
   const std::string ending = fs::path(options.out).extension();
   require(!single || options.out.empty() || ending == ".tif" || ending == ".tiff" || ending == ".npy",
           ErrorKind::usage, "--out of a class map must end in .tif or .npy, got '{}'", options.out);
+  std::set<fs::path> folders;
   for (const std::string& scene : scenes) {
     const fs::path map = map_path(options, root, scene, single);
     for (const fs::path& file : {map, fs::path(map).replace_extension(".png")})
       require_new(file, options.force);
+    folders.insert(map.parent_path());
   }
+  for (const fs::path& folder : folders)
+    remove_stale_temporaries(folder, [](std::string_view name) {
+      return name.ends_with(".tif") || name.ends_with(".png") || name.ends_with(".npy");
+    });
   require_same_work(run.folder(), options.out, sizes_text(scenes));
   Json results = Json::array();
   std::string text;
@@ -79,10 +87,7 @@ Result predict(Run& opened, const PredictRequest& options) {
       continue;
     }
     const fs::path map = map_path(options, root, scene, single);
-    std::error_code error;
-    if (map.has_parent_path()) fs::create_directories(map.parent_path(), error);
-    require(!error, ErrorKind::cannot_create, "cannot create the folder {}: {}", map.parent_path().string(),
-            error.message());
+    if (map.has_parent_path()) make_folders(map.parent_path());
     results.push_back(predict_scene(run, scene, map));
     text += map_text(results.back());
   }

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "modewise/core/error.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/tasks/run/run_tokenizer.h"
 #include "modewise/tasks/run/test_split.h"
 #include "modewise/tasks/text/masked.h"
@@ -51,7 +52,9 @@ Json ObjectiveRun::evaluate(const std::string& split, bool /*keep*/, train::Work
 void ObjectiveRun::finish(Json& metrics) {
   Run::finish(metrics);
   if (!config.output.export_model) return;
-  fs::remove_all(folder().file("model"));  // left by an interrupted evaluation
+  std::error_code error;
+  remove_tree(folder().file("model"), error);  // left by an interrupted evaluation
+  require(!error, ErrorKind::io, "cannot remove {}: {}", folder().file("model").string(), error.message());
   save(folder().file("model"));
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "modewise/core/error.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/metrics/agreement.h"
 #include "modewise/models/text/cost.h"
 #include "modewise/models/text/files.h"
@@ -114,7 +115,9 @@ void TextRun::keep() const {
 void TextRun::finish(Json& metrics) {
   ClassificationRun::finish(metrics);
   if (!config.output.export_model) return;
-  fs::remove_all(folder().file("model"));  // left by an interrupted evaluation
+  std::error_code error;
+  remove_tree(folder().file("model"), error);  // left by an interrupted evaluation
+  require(!error, ErrorKind::io, "cannot remove {}: {}", folder().file("model").string(), error.message());
   models::save_text_model(folder().file("model"), model_->text(),
                           {.labels = set_.classes, .tokenizer = reading.tokenizer});
 }

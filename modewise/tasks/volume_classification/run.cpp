@@ -8,6 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/data/volume_classification/augment.h"
 #include "modewise/models/vision/cost.h"
 #include "modewise/tasks/classification/choose_epochs.h"
@@ -127,9 +128,9 @@ void VolumeClassificationRun::keep_scores(const metrics::ScoreTable& table,
   if (!config.output.scores) return;
   const std::string flag = set_.flag.empty() ? escape_text(fs::path(set_.source).stem().string()) : set_.flag;
   // Remove a score file of an earlier evaluation, whose name contains its metrics.
-  for (const auto& entry : fs::directory_iterator(folder().path())) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(flag) && name.find("_test_[AUC]") != std::string::npos) fs::remove(entry.path());
+  for (const fs::path& entry : entries_of(folder().path())) {
+    const std::string name = entry.filename().string();
+    if (name.starts_with(flag) && name.find("_test_[AUC]") != std::string::npos) fs::remove(entry);
   }
   const int64_t size = set_.flag.empty() ? 28 : set_.size().front();
   write_file_atomically(folder().file(score_file_name(flag, size, "test", metrics.auc, metrics.accuracy,

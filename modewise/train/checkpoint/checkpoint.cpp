@@ -14,6 +14,7 @@
 #include "modewise/core/hash.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/train/checkpoint/tensor_file.h"
 
@@ -182,7 +183,7 @@ void CheckpointStore::save(int64_t step, const Json& state, const std::vector<Ch
     prune(keep);
   } catch (const Error& failure) {
     std::error_code ignored;
-    fs::remove_all(temporary, ignored);
+    remove_tree(temporary, ignored);
     fail(ErrorKind::io, "checkpoint of step {} not saved: {}", step, failure.what());
   }
 }
@@ -195,7 +196,7 @@ void CheckpointStore::prune(int64_t keep) const {
     std::error_code error;
     fs::rename(names[i].path, removed, error);
     io_check(error, "rename", names[i].path);
-    fs::remove_all(removed, error);
+    remove_tree(removed, error);
     io_check(error, "remove", removed);
   }
 }
@@ -220,15 +221,18 @@ std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
   return std::nullopt;
 }
 
-void CheckpointStore::set_aside_newer_than(const Checkpoint& whole) const {
+void CheckpointStore::resume_from(const Checkpoint& whole) const {
   for (const Name& name : list()) {
-    if (name.path == whole.folder) return;
+    if (name.path == whole.folder) break;
     fs::path aside = name.path.string() + ".damaged";
     for (int i = 2; fs::exists(aside); ++i) aside = fmt::format("{}.damaged{}", name.path.string(), i);
     std::error_code error;
     fs::rename(name.path, aside, error);
     io_check(error, "rename", name.path);
   }
+  const fs::path latest = folder_ / kLatest;
+  const std::string named = whole.folder.filename().string() + "\n";
+  if (!fs::exists(latest) || read_file(latest) != named) write_file_atomically(latest, named);
 }
 
 void CheckpointStore::remove_leftovers() const {

@@ -56,9 +56,10 @@ class CheckpointStore {
   /// when there are no checkpoints; a data error when all are damaged.
   std::optional<Checkpoint> newest(const Check& check = {}) const;
 
-  /// Renames checkpoints newer than `whole` (which newest() skipped) to step_N.damaged, so that they neither
-  /// count towards `keep` nor block their step names.
-  void set_aside_newer_than(const Checkpoint& whole) const;
+  /// Makes `whole` the newest one before a resume: renames newer ones (which newest() skipped) to
+  /// step_N.damaged, so that they neither count towards `keep` nor block their step names, and lets `latest`
+  /// name `whole`, which an interrupted save may not have done.
+  void resume_from(const Checkpoint& whole) const;
   /// Removes temporary folders of interrupted saves.
   void remove_leftovers() const;
   bool empty() const { return list().empty(); }

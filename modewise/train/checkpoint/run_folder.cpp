@@ -17,6 +17,7 @@
 #include "modewise/core/hash.h"
 #include "modewise/core/log.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/train/checkpoint/folder_lock.h"
 
@@ -133,7 +134,7 @@ void RunFolder::remove_earlier_run(const std::string& kept, const std::vector<st
   for (const std::string& name : names) {
     if (name == "manifest.json") continue;
     for (const fs::path& held : files_named(name)) {
-      fs::remove_all(held, error);
+      remove_tree(held, error);
       create_check(error, held);
     }
     if (name == names.front()) sync_directory(path_);

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "modewise/core/claims.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
@@ -12,12 +14,15 @@ namespace modewise::train {
 
 MetricLog::MetricLog(const std::filesystem::path& path, int64_t length) : path_(path), length_(length) {
   require_own_claim();
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  descriptor_ = open_file(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   require_call(descriptor_ >= 0, ErrorKind::io, "cannot open", path_.native());
   try {
-    const bool cut =
-        ::ftruncate(descriptor_, length) == 0 && ::lseek(descriptor_, length, SEEK_SET) == length;
-    require_call(cut, ErrorKind::io, "cannot truncate to its recorded length", path_.native());
+    int cut = -1;
+    do {
+      cut = ::ftruncate(descriptor_, length);
+    } while (cut != 0 && errno == EINTR);
+    require_call(cut == 0 && ::lseek(descriptor_, length, SEEK_SET) == length, ErrorKind::io,
+                 "cannot truncate to its recorded length", path_.native());
     sync();
     sync_directory(path_.parent_path());
   } catch (...) {

@@ -177,7 +177,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
 
 void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
   load_training(checkpoint, parts(), accept_changes);
-  if (workers_.is_rank_zero()) store_.set_aside_newer_than(checkpoint);
+  if (workers_.is_rank_zero()) store_.resume_from(checkpoint);
   saved_ = {state_.step, state_.evaluated_step};
   spdlog::info("resuming from step {} of {} (epoch {:.2f})", state_.step, total_steps_, epochs_done());
 }
