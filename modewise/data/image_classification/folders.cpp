@@ -195,7 +195,12 @@ ImageSet read_image_folders(const ImageConfig& config, bool with_test) {
   io::ImageReadOptions options;
   if (!config.size.empty()) options = {config.size[0], config.size[1]};
   options.allow_size = config.allow_size;
-  ImageStore store(config, std::ssize(files));
+  int64_t bytes = 0;
+  std::error_code missing;  // the reader reports it
+  for (const ImagePath& file : files)
+    if (const uintmax_t size = std::filesystem::file_size(file, missing); !missing)
+      bytes += static_cast<int64_t>(size);
+  ImageStore store(config, std::ssize(files), bytes);
   BrokenFiles broken(config.skip_broken, std::ssize(files));
   std::vector<bool> out(files.size(), false);
   for (size_t i = 0; i < files.size(); ++i) {

@@ -24,7 +24,9 @@ ImageSet read_npz_images(const ImageConfig& config, bool with_test);
 /// Stacks images, converted to the configured size and channels.
 class ImageStore {
  public:
-  ImageStore(const ImageConfig& config, int64_t count) : config_(config), count_(count) {}
+  /// `file_bytes`: of all files; unless data.size is set, the images may take unpacked_limit() of it.
+  ImageStore(const ImageConfig& config, int64_t count, int64_t file_bytes)
+      : config_(config), count_(count), file_bytes_(file_bytes) {}
   /// Data error, beginning with `name`, if the size differs from previous images.
   void put(int64_t place, io::Image image, const std::string& name);
   /// [N, H, W, C]; one channel if no image has colors and the config does not set channels.
@@ -32,12 +34,14 @@ class ImageStore {
 
  private:
   void begin(const io::Image& first, const std::string& name);
+  void widen();
 
   const ImageConfig& config_;
-  int64_t count_;
-  at::Tensor pixels_;
-  std::string first_;  // name of the first image
-  bool colored_ = false;
+  int64_t count_, file_bytes_;
+  at::Tensor pixels_;    // [N, H, W, 3] or [N, H, W, 1]
+  bool packed_ = false;  // only grey so far: one byte per pixel at the beginning of pixels_
+  int64_t end_ = 0;      // of the packed pixels
+  std::string first_;    // name of the first image
 };
 
 /// Images [N, h, w, c] converted to the configured size and channels; the same tensor if nothing changes.

@@ -5,6 +5,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/memory.h"
+#include "modewise/core/unpacked_limit.h"
 #include "modewise/data/image_classification/sources.h"
 #include "modewise/io/images/image_resize.h"
 
@@ -41,12 +42,29 @@ void ImageStore::begin(const io::Image& first, const std::string& name) {
   const int64_t channels = config_.channels == "grey" ? 1 : 3;
   const double bytes =
       static_cast<double>(count_) * static_cast<double>(first.height * first.width * channels);
+  require(bytes <= static_cast<double>(unpacked_limit(file_bytes_)) || config_.allow_size ||
+              !config_.size.empty(),
+          ErrorKind::data,
+          "{}: {} images of {} x {} pixels take {} of memory, more than 512 MiB and 32 times their files; "
+          "data.size = [height, width] resizes them, --allow-size (data.allow_size = true) reads them anyway",
+          name, count_, first.height, first.width, memory_text(bytes));
   const auto free = static_cast<double>(available_memory());
   require(bytes <= free, ErrorKind::data,
           "{}: {} images of {} x {} pixels need {} of memory, {} are free; reduce data.size", name, count_,
           first.height, first.width, memory_text(bytes), memory_text(free));
   pixels_ = at::empty({count_, first.height, first.width, channels}, at::kByte);
   first_ = name;
+  packed_ = config_.channels == "auto";
+}
+
+/// Repeats each packed pixel three times, from the last on, in place.
+void ImageStore::widen() {
+  uint8_t* pixels = pixels_.mutable_data_ptr<uint8_t>();
+  for (int64_t i = end_; i-- > 0;) {
+    const uint8_t grey = pixels[i];
+    std::fill_n(pixels + 3 * i, 3, grey);
+  }
+  packed_ = false;
 }
 
 void ImageStore::put(int64_t place, io::Image image, const std::string& name) {
@@ -55,15 +73,17 @@ void ImageStore::put(int64_t place, io::Image image, const std::string& name) {
   require(image.height == pixels_.size(1) && image.width == pixels_.size(2), ErrorKind::data,
           "{}: {} x {} pixels, but {} has {} x {}; data.size = [height, width] resizes all images", name,
           image.height, image.width, first_, pixels_.size(1), pixels_.size(2));
-  colored_ = colored_ || image.channels == 3;
-  image = of_channels(std::move(image), pixels_.size(3));
+  if (packed_ && image.channels == 3) widen();
+  image = of_channels(std::move(image), packed_ ? 1 : pixels_.size(3));
   std::memcpy(pixels_.mutable_data_ptr<uint8_t>() + place * std::ssize(image.pixels), image.pixels.data(),
               image.pixels.size());
+  if (packed_) end_ = (place + 1) * std::ssize(image.pixels);
 }
 
 at::Tensor ImageStore::take() {
-  if (config_.channels != "auto" || colored_) return pixels_;
-  return pixels_.narrow(3, 0, 1).contiguous();
+  if (!packed_) return pixels_;
+  const int64_t height = pixels_.size(1), width = pixels_.size(2);
+  return pixels_.view(-1).narrow(0, 0, count_ * height * width).view({count_, height, width, 1});
 }
 
 at::Tensor stored_images(const at::Tensor& pixels, const ImageConfig& config, const std::string& name) {
@@ -71,7 +91,7 @@ at::Tensor stored_images(const at::Tensor& pixels, const ImageConfig& config, co
   const bool same_size = config.size.empty() || (config.size[0] == height && config.size[1] == width);
   const bool same_channels = config.channels == "auto" || (config.channels == "grey") == (channels == 1);
   if (same_size && same_channels) return pixels;
-  ImageStore store(config, pixels.size(0));
+  ImageStore store(config, pixels.size(0), pixels.numel());
   const at::Tensor whole = pixels.contiguous();
   const uint8_t* values = whole.const_data_ptr<uint8_t>();
   const int64_t bytes = height * width * channels;

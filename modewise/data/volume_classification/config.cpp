@@ -41,6 +41,8 @@ void VolumeConfig::fields(Fields& f) {
         {.min = 0});
   f.add("strict", strict,
         "refuse a CSV with rows without a file, and files without a row; otherwise skipped");
+  f.add("allow_size", allow_size,
+        "read compressed NIfTI volumes that take more than 512 MiB and 32 times their files");
   f.add("orientation", orientation, "orientation of NIfTI volumes: RAS or stored",
         {.one_of = {"RAS", "stored"}});
   f.add("size", size,

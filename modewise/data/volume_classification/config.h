@@ -24,8 +24,9 @@ struct VolumeConfig {
   int64_t split_seed = 1;
   int64_t validation_seed = 0;  // redraws the validation split; 0: unchanged
 
-  double skip_broken = 0;  // most broken files that are left out, or below 1 their largest fraction
-  bool strict = false;     // refuses rows without a file and files without a row
+  double skip_broken = 0;   // most broken files that are left out, or below 1 their largest fraction
+  bool strict = false;      // refuses rows without a file and files without a row
+  bool allow_size = false;  // reads compressed NIfTI volumes of any size
 
   std::string orientation = "RAS";  // of NIfTI volumes: RAS, stored
   std::vector<int64_t> size;        // voxels after resampling; empty: as stored, padded to the largest

@@ -24,6 +24,7 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/core/unpacked_limit.h"
 #include "modewise/data/broken_files.h"
 #include "modewise/data/file_matcher.h"
 #include "modewise/data/volume_classification/sources.h"
@@ -210,10 +211,12 @@ at::Tensor narrowed(const std::vector<float>& values) {
   return out;
 }
 
-/// Reads a volume, [x, y, z, channels], narrowed; axes beyond the third are channels.
-at::Tensor read_one(const std::string& path, const VolumeConfig& config, VolumeFills& fills) {
-  const io::NiftiVolume volume =
-      io::read_nifti(path, config.orientation == "RAS" ? io::NiftiAxes::ras : io::NiftiAxes::stored);
+/// Reads a volume, [x, y, z, channels], narrowed; axes beyond the third are channels. `max_unpacked`: limit
+/// of a compressed file.
+at::Tensor read_one(const std::string& path, const VolumeConfig& config, int64_t max_unpacked,
+                    VolumeFills& fills) {
+  const auto axes = config.orientation == "RAS" ? io::NiftiAxes::ras : io::NiftiAxes::stored;
+  const io::NiftiVolume volume = io::read_nifti(path, axes, max_unpacked);
   fills.see(volume.values, path);
   std::vector<int64_t> shape(volume.shape.begin(), volume.shape.begin() + 3);
   shape.push_back(-1);
@@ -314,17 +317,25 @@ void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<co
   VolumeFills fills(config.missing_values);
   std::vector<at::Tensor> volumes;
   std::vector<bool> out(files.size(), false);
+  int64_t file_bytes = 0, stored = 0;
+  std::error_code missing;  // the reader reports it
+  for (const fs::path& file : files)
+    if (const uintmax_t bytes = fs::file_size(file, missing); !missing)
+      file_bytes += static_cast<int64_t>(bytes);
+  const int64_t limit = config.allow_size ? std::numeric_limits<int64_t>::max() : unpacked_limit(file_bytes);
   int64_t channels = -1;
   for (int64_t i = 0; i < std::ssize(files); ++i) {
     const std::string file = files[static_cast<size_t>(i)].string();
     at::Tensor volume;
     if (!unread.contains(i)) {
-      out[static_cast<size_t>(i)] = !broken.read([&] { volume = read_one(file, config, fills); });
+      out[static_cast<size_t>(i)] =
+          !broken.read([&] { volume = read_one(file, config, limit - stored, fills); });
       if (out[static_cast<size_t>(i)]) continue;
       const int64_t found = volume.size(-1);
       require(channels < 0 || found == channels, ErrorKind::data,
               "{}: {} channels, but the previous volumes have {}", file, found, channels);
       channels = found;
+      stored += static_cast<int64_t>(volume.nbytes());
     }
     volumes.push_back(std::move(volume));
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/core/memory.h"
 #include "modewise/io/gzip.h"
 #include "modewise/io/images/nifti_header.h"
 #include "modewise/io/mapped_file.h"
@@ -131,7 +132,8 @@ void require_data(const NiftiHeader& header, uint64_t there, const std::string& 
 }
 
 // Two passes over the compressed data: one to check that the content is complete, one to store it.
-NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string& source, NiftiAxes axes) {
+NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string& source, NiftiAxes axes,
+                             int64_t max_unpacked) {
   std::vector<std::byte> piece(kPiece);
   NiftiHeader header;
   {
@@ -141,6 +143,13 @@ NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string
     require(header.voxels <= kMaxCompressedVoxels, ErrorKind::data,
             "{}: the header declares {} voxels; the limit for compressed volumes is {}", source,
             fmt::join(header.shape, " x "), kMaxCompressedVoxels);
+    const int64_t needed = header.voxels * int64_t{sizeof(float)};
+    require(needed <= max_unpacked, ErrorKind::data,
+            "{}: {} voxels take {} of memory, but only {} are left for the volumes of this data set, whose "
+            "files are compressed (512 MiB or 32 times the files, whichever is larger); --allow-size "
+            "(data.allow_size = true) reads them anyway",
+            source, fmt::join(header.shape, " x "), memory_text(static_cast<double>(needed)),
+            memory_text(static_cast<double>(std::max<int64_t>(max_unpacked, 0))));
     while (const size_t got = reader.read(piece)) {
       there += got;
       // A little padding may follow the volume.
@@ -165,8 +174,9 @@ NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string
 
 }  // namespace
 
-NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& source, NiftiAxes axes) {
-  if (is_gzip(bytes)) return parse_compressed(bytes, source, axes);
+NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& source, NiftiAxes axes,
+                        int64_t max_unpacked) {
+  if (is_gzip(bytes)) return parse_compressed(bytes, source, axes, max_unpacked);
   const NiftiHeader header = parse_nifti_header(bytes, source);
   require_data(header, bytes.size(), source);
   auto [volume, sorter] = volume_of(header, axes);
@@ -174,9 +184,9 @@ NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& sou
   return volume;
 }
 
-NiftiVolume read_nifti(const std::filesystem::path& path, NiftiAxes axes) {
+NiftiVolume read_nifti(const std::filesystem::path& path, NiftiAxes axes, int64_t max_unpacked) {
   const MappedFile file(path);
-  return parse_nifti(file.bytes(), path.string(), axes);
+  return parse_nifti(file.bytes(), path.string(), axes, max_unpacked);
 }
 
 }  // namespace modewise::io

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,9 +32,12 @@ struct NiftiVolume {
 enum class NiftiAxes { stored, ras };
 
 /// `bytes` may be gzip-compressed. Throws data errors that name `source`, field and rule. Takes 4 bytes per
-/// voxel; compressed content of more than 4 GiB is refused.
+/// voxel; a compressed volume of more than 4 GiB, or of more than `max_unpacked` bytes (the error names
+/// --allow-size), is refused before memory is allocated for it.
 NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& source,
-                        NiftiAxes axes = NiftiAxes::stored);
-NiftiVolume read_nifti(const std::filesystem::path& path, NiftiAxes axes = NiftiAxes::stored);
+                        NiftiAxes axes = NiftiAxes::stored,
+                        int64_t max_unpacked = std::numeric_limits<int64_t>::max());
+NiftiVolume read_nifti(const std::filesystem::path& path, NiftiAxes axes = NiftiAxes::stored,
+                       int64_t max_unpacked = std::numeric_limits<int64_t>::max());
 
 }  // namespace modewise::io

@@ -126,7 +126,9 @@ const TaskSpec volume_classification_spec = {
     .model_help =
         "model (model.name): hot, transformer, divided, pooling-attention, vit, resnet18, "
         "resnet50, ensemble, auto",
-    .options = {{"--labels", "data.labels",
+    .options = {{"--allow-size", "data.allow_size", "read compressed NIfTI volumes of any size",
+                 ShortOption::Takes::nothing},
+                {"--labels", "data.labels",
                  "labels: CSV (file, label, split) or NPY, if there is no labels.csv, NAME_labels.npy or "
                  "class folders"}},
     .validation = {{"/validation/auc", "validation AUC %", "highest", 1, 100},
