@@ -10,7 +10,7 @@ import time
 from programs import ROOT
 
 sys.path.append(str(ROOT / "benchmarks"))
-import gpu_check  # noqa: E402
+import gpu_check
 
 TESTS = """
 import os, time, pytest
