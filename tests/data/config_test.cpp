@@ -87,8 +87,8 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
                           "channels auto|none|last", "file_column", "label_column", "split_column",
                           "group_column", "classes", "counts strict|any", "split_ratios 0…1",
                           "split_seed 0…2^63", "validation_seed 0…2^63", "skip_broken 0…inf", "strict",
-                          "orientation RAS|stored", "size 1…4096", "spacing 0…1000", "missing_values",
-                          "intensity auto|unit|range|volume|none", "intensity_range"));
+                          "allow_size", "orientation RAS|stored", "size 1…4096", "spacing 0…1000",
+                          "missing_values", "intensity auto|unit|range|volume|none", "intensity_range"));
   EXPECT_THAT(
       fields_in(AugmentConfig()),
       ElementsAre("flip_axes 0…15", "rotate90_axes 0…2", "shift 0…1024", "rotate 0…180", "scale 0…0.9",

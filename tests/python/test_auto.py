@@ -295,7 +295,7 @@ def test_the_chosen_classifier_has_room_for_longer_test_samples(tmp_path):
               "--set", "train.epochs=2", "--threads", "1", "--json")  # fmt: skip
     assert sum(map(sum, json.loads(trained.stdout)["test"]["confusion"])) == 21
     assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["data"]["length"] == 23
-    ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "3s", "--out", tmp_path / "unseen",
+    ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "8s", "--out", tmp_path / "unseen",
        "--set", "train.epochs=2", "--threads", "1", "--no-test")  # fmt: skip
     assert tomllib.loads((tmp_path / "unseen" / "config.toml").read_text())["data"]["length"] == 0
     assert "test samples stay unread: any of more than 20 steps will need a larger data.length" in (tmp_path / "unseen" / "log.txt").read_text()
