@@ -266,9 +266,12 @@ def shipped_runs(file):
 def test_the_shipped_sweeps_are_plans_whose_settings_exist():
     files = sorted(SHIPPED_SWEEPS.glob("*.toml"))
     assert len(files) >= 10
+    shown = set()  # a run is checked if it has a setting that no run before it had: 0.6 s each
     for file in files:
         for task, settings in shipped_runs(file):
-            ok("config", "show", task, *settings)
+            if new := {(task, *pair) for pair in zip(settings[::2], settings[1::2])} - shown:
+                ok("config", "show", task, *settings)
+                shown |= new
 
 
 def test_the_shipped_sweeps_of_ETTh1_are_of_models_that_can_be_made():
