@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "modewise/core/error.h"
+
 namespace modewise {
 
 /// std::filesystem::remove_all, repeated when a signal interrupts it, as on network file systems.
@@ -12,6 +14,12 @@ inline void remove_tree(const std::filesystem::path& path, std::error_code& erro
     error.clear();
     std::filesystem::remove_all(path, error);
   } while (error == std::errc::interrupted);
+}
+
+inline void remove_tree(const std::filesystem::path& path) {
+  std::error_code error;
+  remove_tree(path, error);
+  require(!error, ErrorKind::io, "cannot remove {}: {}", path.string(), error.message());
 }
 
 }  // namespace modewise

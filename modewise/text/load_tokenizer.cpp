@@ -212,9 +212,8 @@ void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
   const fs::path templates = file.parent_path() / kTemplateFolder;
   if (!fs::is_directory(templates)) return;
   make_folders(folder / kTemplateFolder);
-  for (const fs::directory_entry& entry : fs::directory_iterator(templates))
-    if (entry.path().extension() == ".jinja")
-      keep(entry.path(), folder / kTemplateFolder / entry.path().filename());
+  for (const fs::path& path : entries_of(templates))
+    if (path.extension() == ".jinja") keep(path, folder / kTemplateFolder / path.filename());
 }
 
 }  // namespace modewise::text

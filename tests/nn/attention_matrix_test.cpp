@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "modewise/nn/attention/language_attention.h"
+#include "tests/largest_difference.h"
 
 namespace modewise::nn {
 namespace {
@@ -20,27 +21,22 @@ namespace {
 using Row = std::vector<double>;
 using Rows = std::vector<Row>;
 
-constexpr int64_t kWidth = 6;
-const double kFrequencies[2][kWidth / 2] = {{1, 0.3, 0.05}, {0.7, 0.2, 0.1}};
-
-double largest_difference(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
-  return (a - b).abs().max().item<double>();
-}
+constexpr int64_t kHeadWidth = 6;
+const double kFrequencies[2][kHeadWidth / 2] = {{1, 0.3, 0.05}, {0.7, 0.2, 0.1}};
 
 ops::RotaryEmbedding code() {
-  at::Tensor frequencies = at::empty({2, kWidth / 2}, at::kDouble);
+  at::Tensor frequencies = at::empty({2, kHeadWidth / 2}, at::kDouble);
   for (int64_t level = 0; level < 2; ++level)
-    for (int64_t i = 0; i < kWidth / 2; ++i) frequencies[level][i] = kFrequencies[level][i];
+    for (int64_t i = 0; i < kHeadWidth / 2; ++i) frequencies[level][i] = kFrequencies[level][i];
   return {.frequencies = frequencies, .gains = {1, 1.1}, .positions = {}};
 }
 
 /// Coordinates i and i + d/2 rotated by position · frequency.
 Row rotated(const Row& x, int64_t position, int64_t level) {
   const double gain = level == 0 ? 1 : 1.1;
-  Row out(kWidth);
-  for (size_t i = 0; i < kWidth / 2; ++i) {
-    const size_t j = i + kWidth / 2;
+  Row out(kHeadWidth);
+  for (size_t i = 0; i < kHeadWidth / 2; ++i) {
+    const size_t j = i + kHeadWidth / 2;
     const double angle = static_cast<double>(position) * kFrequencies[std::min<int64_t>(level, 1)][i];
     out[i] = gain * (x[i] * std::cos(angle) - x[j] * std::sin(angle));
     out[j] = gain * (x[j] * std::cos(angle) + x[i] * std::sin(angle));
@@ -146,8 +142,8 @@ Rows causal_weights(const Rows& q, const Rows& k, const Rows latents[2], int64_t
 
 TEST(AttentionMatrix, OfFullAttentionIsTheSoftmaxOfTheTurnedLogits) {
   const int64_t n = 17;
-  const at::Tensor q = at::randn({1, n, 4, kWidth}, at::kDouble),
-                   k = at::randn({1, n, 2, kWidth}, at::kDouble);
+  const at::Tensor q = at::randn({1, n, 4, kHeadWidth}, at::kDouble),
+                   k = at::randn({1, n, 2, kHeadWidth}, at::kDouble);
   ops::TensorAttentionOptions options;
   options.type = "full";
   const at::Tensor matrix = attention_matrix(q, k, options, {}, code());
@@ -170,9 +166,9 @@ TEST(AttentionMatrix, OfFullAttentionIsTheSoftmaxOfTheTurnedLogits) {
 
 TEST(AttentionMatrix, OfTheCausalFormDealsASlotsWeightToItsTokens) {
   const int64_t n = 31;
-  const at::Tensor q = at::randn({1, n, 2, kWidth}, at::kDouble),
-                   k = at::randn({1, n, 1, kWidth}, at::kDouble);
-  const at::Tensor latents = at::randn({2, 1, 2, kWidth}, at::kDouble);  // two summary tokens a block
+  const at::Tensor q = at::randn({1, n, 2, kHeadWidth}, at::kDouble),
+                   k = at::randn({1, n, 1, kHeadWidth}, at::kDouble);
+  const at::Tensor latents = at::randn({2, 1, 2, kHeadWidth}, at::kDouble);  // two summary tokens a block
   ops::TensorAttentionOptions options;
   options.fold = {0, 3, 2};
   options.window = 3;
@@ -234,7 +230,7 @@ TEST(AttentionMatrix, OfHalfPrecisionIsInFloat32) {
 TEST(LanguageAttention, IsItsMatrixTimesTheValues) {
   Initializer init(5);
   LanguageAttentionOptions options;
-  options.width = 24, options.heads = 4, options.kv_heads = 2, options.head_width = kWidth;
+  options.width = 24, options.heads = 4, options.kv_heads = 2, options.head_width = kHeadWidth;
   options.summary_tokens = 2;
   options.stddev = options.latent_stddev = 0.5;
   options.attention.fold = {0, 3, 5};
@@ -243,7 +239,7 @@ TEST(LanguageAttention, IsItsMatrixTimesTheValues) {
   const at::Tensor x = at::randn({2, 33, 24});
   const auto parameters = attention.named_parameters();
   const at::Tensor value = at::matmul(x, parameters["v_proj.weight"].t())
-                               .unflatten(-1, {2, kWidth})
+                               .unflatten(-1, {2, kHeadWidth})
                                .repeat_interleave(2, 2)
                                .transpose(1, 2);
   const at::Tensor mixed = at::matmul(attention.full_matrix(x), value).transpose(1, 2).flatten(-2);

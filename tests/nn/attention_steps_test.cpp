@@ -20,22 +20,18 @@
 
 #include "modewise/nn/attention/grid_attention.h"
 #include "modewise/ops/attention/attention_types.h"
+#include "tests/largest_difference.h"
 
 namespace modewise::nn {
 namespace {
 
-constexpr int64_t kTokens = 7, kKeys = 15, kWidth = 14, kHeads = 2;
-
-double largest_difference(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
-  return (a - b).abs().max().item<double>();
-}
+constexpr int64_t kTokens = 7, kKeys = 15, kStepWidth = 14, kStepHeads = 2;
 
 std::shared_ptr<Attention> make(std::string_view type, int64_t keys, bool causal) {
   Initializer init(5);
   AttentionTypeOptions options;
   options.causal = causal;
-  auto out = make_attention(init, type, {{kTokens}, keys, kWidth, kHeads}, options);
+  auto out = make_attention(init, type, {{kTokens}, keys, kStepWidth, kStepHeads}, options);
   out->to(at::kDouble);
   // Move θ and biases away from 0, where many errors would be invisible.
   for (const auto& p : out->named_parameters())
@@ -57,13 +53,13 @@ TEST(AttentionSteps, AreTheRowsOfCausalAttention) {
   for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid)) {
     if (!type.causal) continue;
     const auto attention = make(type.name, 0, true);
-    const at::Tensor x = at::randn({3, kTokens, kWidth}, at::kDouble), whole = attention->forward(x, {});
+    const at::Tensor x = at::randn({3, kTokens, kStepWidth}, at::kDouble), whole = attention->forward(x, {});
     TokenCache cache;
     for (int64_t place = 0; place < kTokens; ++place)
       EXPECT_LT(largest_difference(attention->step(x.narrow(1, place, 1), cache), whole.narrow(1, place, 1)),
                 1e-13)
           << type.name << ", place " << place;
-    EXPECT_EQ(cache.values.sizes().vec(), (std::vector<int64_t>{3, kTokens, kWidth})) << type.name;
+    EXPECT_EQ(cache.values.sizes().vec(), (std::vector<int64_t>{3, kTokens, kStepWidth})) << type.name;
     EXPECT_EQ(cache.keys.defined(), type.name == "dot-product");
   }
 }
@@ -72,13 +68,13 @@ TEST(AttentionSteps, ToAMemoryAreTheRowsOfTheirPlace) {
   for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid)) {
     if (!type.cross_attention) continue;
     const auto attention = make(type.name, kKeys, false);
-    const at::Tensor cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
+    const at::Tensor cells = at::randn({2, 3, 5, kStepWidth}, at::kDouble);
     const TokenCache memory = attention->remembered(cells);
     // Nine sequences per memory: more than the tokens that a synthesizer was built for.
-    const at::Tensor x = at::randn({9, 2, kTokens, kWidth}, at::kDouble);
+    const at::Tensor x = at::randn({9, 2, kTokens, kStepWidth}, at::kDouble);
     for (int64_t place = 0; place < kTokens; ++place) {
       const at::Tensor rows = attention->attend_step(x.select(2, place).transpose(0, 1), memory, place);
-      ASSERT_EQ(rows.sizes().vec(), (std::vector<int64_t>{2, 9, kWidth})) << type.name;
+      ASSERT_EQ(rows.sizes().vec(), (std::vector<int64_t>{2, 9, kStepWidth})) << type.name;
       for (int64_t sequence : {0, 1, 8})
         EXPECT_LT(largest_difference(rows.select(1, sequence),
                                      attention->attend(x[sequence], {cells, {}}).select(1, place)),
@@ -92,24 +88,24 @@ TEST(AttentionSteps, WeighTheKeysOfAMemory) {
   for (const ops::AttentionType& type : ops::attention_types(ops::TokenLayout::grid)) {
     if (!type.cross_attention) continue;
     const auto attention = make(type.name, kKeys, false);
-    const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble),
-                     cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
+    const at::Tensor x = at::randn({2, kTokens, kStepWidth}, at::kDouble),
+                     cells = at::randn({2, 3, 5, kStepWidth}, at::kDouble);
     const at::Tensor weights = attention->attend_matrix(x, {cells, {}});
     if (type.name == "linformer") {
       EXPECT_FALSE(weights.defined());
       continue;
     }
-    ASSERT_EQ(weights.sizes().vec(), (std::vector<int64_t>{2, kHeads, kTokens, kKeys})) << type.name;
+    ASSERT_EQ(weights.sizes().vec(), (std::vector<int64_t>{2, kStepHeads, kTokens, kKeys})) << type.name;
     const auto parameters = attention->named_parameters();
     const auto linear = [&](const std::string& name, const at::Tensor& t) {
       return at::linear(t, parameters[name + ".weight"], parameters[name + ".bias"]);
     };
     const at::Tensor values =
-        linear("value_proj", cells.flatten(1, 2)).unflatten(-1, {kHeads, -1}).transpose(1, 2);
+        linear("value_proj", cells.flatten(1, 2)).unflatten(-1, {kStepHeads, -1}).transpose(1, 2);
     const at::Tensor mixed = at::matmul(weights, values).transpose(1, 2).flatten(-2);
     EXPECT_LT(largest_difference(linear("out_proj", mixed), attention->attend(x, {cells, {}})), 1e-12)
         << type.name;
-    EXPECT_LT(largest_difference(weights.sum(-1), at::ones({2, kHeads, kTokens}, at::kDouble)), 1e-12)
+    EXPECT_LT(largest_difference(weights.sum(-1), at::ones({2, kStepHeads, kTokens}, at::kDouble)), 1e-12)
         << type.name;
     const at::Tensor mask = at::tensor(std::vector<int64_t>{1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1})
                                 .to(at::kBool)
@@ -124,13 +120,13 @@ TEST(AttentionSteps, WeighTheKeysOfAMemory) {
 
 TEST(CausalDotProduct, IsItsFormula) {
   const auto attention = make("dot-product", 0, true);
-  const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble);
+  const at::Tensor x = at::randn({2, kTokens, kStepWidth}, at::kDouble);
   const auto parameters = attention->named_parameters();
   const auto linear = [&](const std::string& name, const at::Tensor& t) {
     return at::linear(t, parameters[name + ".weight"], parameters[name + ".bias"]);
   };
   const auto heads = [&](const std::string& name) {
-    return linear(name, x).unflatten(-1, {kHeads, -1}).transpose(1, 2);
+    return linear(name, x).unflatten(-1, {kStepHeads, -1}).transpose(1, 2);
   };
   const at::Tensor seen = at::ones({kTokens, kTokens}, at::kBool).tril();
   const at::Tensor logits =
@@ -153,7 +149,7 @@ TEST(CausalDotProduct, IsItsFormula) {
 
 TEST(AttentionSteps, RefuseInWholeSentences) {
   Initializer init(1);
-  const at::Tensor x = at::randn({1, 1, kWidth}, at::kDouble);
+  const at::Tensor x = at::randn({1, 1, kStepWidth}, at::kDouble);
   TokenCache cache;
   for (const char* name : {"dot-product", "dense", "linformer", "kronecker"}) {
     const auto attention = make(name, 0, false);
@@ -168,7 +164,7 @@ TEST(AttentionSteps, RefuseInWholeSentences) {
   EXPECT_EQ(said([&] { kronecker->attend_step(x, cache, 0); }), elsewhere);
   EXPECT_FALSE(kronecker->attend_matrix(x, {x, {}}).defined());
   const auto random = make("random", kKeys, false);
-  const TokenCache memory = random->remembered(at::randn({1, kKeys, kWidth}, at::kDouble));
+  const TokenCache memory = random->remembered(at::randn({1, kKeys, kStepWidth}, at::kDouble));
   EXPECT_EQ(said([&] { random->attend_step(x, memory, kTokens); }),
             "a synthesizer built for 7 tokens has no position 7");
   const std::string bounds = "causal attention needs scope `all`, softmax and no rotary embedding";
@@ -177,9 +173,9 @@ TEST(AttentionSteps, RefuseInWholeSentences) {
         TokenAttentionOptions{.rotary_modes = {0}, .causal = true},
         TokenAttentionOptions{.features = 0, .causal = true}})
     EXPECT_EQ(said([&] { TokenAttention(init, 8, 2, options); }), bounds);
-  TokenAttention features(init, kWidth, kHeads, {.features = 0});
+  TokenAttention features(init, kStepWidth, kStepHeads, {.features = 0});
   features.to(at::kDouble);
-  const TokenCache drawn = features.remembered(at::randn({1, 5, kWidth}, at::kDouble));
+  const TokenCache drawn = features.remembered(at::randn({1, 5, kStepWidth}, at::kDouble));
   EXPECT_EQ(said([&] { features.attend_step(x, drawn, 0); }),
             "incremental decoding has no random features: they are drawn for a whole sequence");
 }

@@ -17,7 +17,7 @@
 namespace modewise::nn {
 namespace {
 
-constexpr int64_t kWidth = 32, kHidden = 4 * kWidth, kHeads = 4;
+constexpr int64_t kBlockWidth = 32, kHidden = 4 * kBlockWidth, kBlockHeads = 4;
 
 struct Case {
   std::string name;
@@ -30,16 +30,16 @@ struct Case {
 
 std::shared_ptr<Block> block_of(const Case& c, Initializer& init) {
   ops::KroneckerAttentionOptions options = c.attention;
-  options.heads = kHeads;
+  options.heads = kBlockHeads;
   options.rope_modes = {1};
   std::shared_ptr<FeedForward> feed_forward;
   if (c.gelu)
-    feed_forward = std::make_shared<GELUNetwork>(init, kWidth, kHidden, c.dropout);
+    feed_forward = std::make_shared<GELUNetwork>(init, kBlockWidth, kHidden, c.dropout);
   else
-    feed_forward = std::make_shared<SwiGLU>(init, kWidth, kHidden);
+    feed_forward = std::make_shared<SwiGLU>(init, kBlockWidth, kHidden);
   return std::make_shared<Block>(
-      init, kWidth,
-      std::make_shared<KroneckerAttention>(init, kWidth, static_cast<int64_t>(c.sizes.size()), true,
+      init, kBlockWidth,
+      std::make_shared<KroneckerAttention>(init, kBlockWidth, static_cast<int64_t>(c.sizes.size()), true,
                                            options.kernel == "linear" ? 0 : c.dropout, options),
       feed_forward, c.dropout, c.layer_scale);
 }
@@ -47,7 +47,7 @@ std::shared_ptr<Block> block_of(const Case& c, Initializer& init) {
 at::Tensor input_of(const Case& c) {
   std::vector<int64_t> shape = {2};
   shape.insert(shape.end(), c.sizes.begin(), c.sizes.end());
-  shape.push_back(kWidth);
+  shape.push_back(kBlockWidth);
   int64_t count = 1;
   for (const int64_t size : shape) count *= size;
   return (at::arange(count, at::kFloat) * 0.7).sin().view(shape).to(c.type);

@@ -15,15 +15,15 @@
 namespace modewise::nn {
 namespace {
 
-constexpr int64_t kWidth = 8, kHeads = 2;
+constexpr int64_t kDrawWidth = 8, kDrawHeads = 2;
 
 std::shared_ptr<KroneckerAttention> kronecker(uint64_t seed, FeatureDrawOptions draw) {
   Initializer init(seed);
   ops::KroneckerAttentionOptions options;
-  options.heads = kHeads;
+  options.heads = kDrawHeads;
   options.kernel = "linear";
   options.features = 16;
-  return std::make_shared<KroneckerAttention>(init, kWidth, 2, true, 0.0, options, draw);
+  return std::make_shared<KroneckerAttention>(init, kDrawWidth, 2, true, 0.0, options, draw);
 }
 
 at::Tensor numbers(const torch::nn::Module& module) {
@@ -58,7 +58,7 @@ TEST(FeatureDraw, IsAnotherForEachSeedAndLayerAndChangesNoWeight) {
 TEST(FeatureDraw, NamesTheFeaturesOfTheOperator) {
   const auto fixed = kronecker(5, {}), drawn = kronecker(6, {.by_seed = true});
   take_parameters(*drawn, *fixed);
-  const at::Tensor x = at::randn({2, 3, 5, kWidth});
+  const at::Tensor x = at::randn({2, 3, 5, kDrawWidth});
   EXPECT_FALSE(at::equal(fixed->forward(x, {}), drawn->forward(x, {})));
   // Features without a draw are keyed by the dropout site, 16.
   numbers(*drawn).copy_(at::tensor({int64_t{16}, int64_t{0}}));
@@ -68,10 +68,10 @@ TEST(FeatureDraw, NamesTheFeaturesOfTheOperator) {
 
 TEST(FeatureDraw, OfAttentionBetweenAllTokensIsKeptToo) {
   Initializer first(1), second(2);
-  TokenAttention one(first, kWidth, kHeads, {.features = 16, .draw = {.by_seed = true}});
-  TokenAttention other(second, kWidth, kHeads, {.features = 16, .draw = {.by_seed = true}});
+  TokenAttention one(first, kDrawWidth, kDrawHeads, {.features = 16, .draw = {.by_seed = true}});
+  TokenAttention other(second, kDrawWidth, kDrawHeads, {.features = 16, .draw = {.by_seed = true}});
   take_parameters(other, one);
-  const at::Tensor x = at::randn({2, 7, kWidth});
+  const at::Tensor x = at::randn({2, 7, kDrawWidth});
   EXPECT_FALSE(at::equal(one.forward(x, {}), other.forward(x, {})));
   numbers(other).copy_(numbers(one));
   EXPECT_TRUE(at::equal(one.forward(x, {}), other.forward(x, {})));
@@ -89,7 +89,7 @@ TEST(FeatureDraw, IsRenewedEverySoManyStepsOfTraining) {
     EXPECT_EQ(numbers(*attention)[0].item<int64_t>(), key);
   }
   EXPECT_EQ(draws, (std::vector<int64_t>{0, 0, 0, 1, 1, 1, 2, 2}));
-  const at::Tensor x = at::randn({2, 3, 5, kWidth}), before = attention->forward(x, {});
+  const at::Tensor x = at::randn({2, 3, 5, kDrawWidth}), before = attention->forward(x, {});
   set_dropout_step(*attention, 98, 8);  // the dropout seed does not matter
   EXPECT_TRUE(at::equal(attention->forward(x, {}), before));
   attention->eval();

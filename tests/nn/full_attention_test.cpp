@@ -16,16 +16,12 @@
 
 #include "modewise/nn/attention/attention.h"
 #include "modewise/nn/initializer.h"
+#include "tests/largest_difference.h"
 
 namespace modewise::nn {
 namespace {
 
 constexpr int64_t kWidth = 16, kHeads = 2;
-
-double largest_difference(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
-  return (a - b).abs().max().item<double>();
-}
 
 std::shared_ptr<TokenAttention> make(int64_t features, AttentionScope scope = AttentionScope::all,
                                      bool norm = true) {

@@ -22,6 +22,7 @@
 #include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/attention/synthesizer_attention.h"
 #include "modewise/ops/attention/attention_types.h"
+#include "tests/largest_difference.h"
 
 namespace modewise::nn {
 namespace {
@@ -30,11 +31,6 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 constexpr int64_t kHeight = 3, kWidth = 5, kChannels = 14, kHeads = 2, kTokens = kHeight * kWidth;
-
-double largest_difference(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
-  return (a - b).abs().max().item<double>();
-}
 
 SynthesizerShape grid() {
   return {{kHeight, kWidth}, 0, kChannels, kHeads};

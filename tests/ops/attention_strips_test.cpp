@@ -31,12 +31,12 @@ at::Tensor dense(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
   return at::matmul(at::softmax(logits, -1), heads_first(v)).transpose(1, 2);
 }
 
-struct Case {
+struct StripsCase {
   int64_t n, m;
   bool masked, causal;
 };
 
-void compare(const Case& one) {
+void compare(const StripsCase& one) {
   const at::Tensor q = random_tensor({1, one.n, 2, 3}), k = random_tensor({1, one.m, 1, 3}, at::kDouble, 2);
   const at::Tensor v = random_tensor({1, one.m, 2, 4}, at::kDouble, 3);
   const at::Tensor grad = random_tensor({1, one.n, 2, 4}, at::kDouble, 4);

@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 std::vector<std::string> csv_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  fs::directory_iterator entry(folder, error);
+  while (error == std::errc::interrupted) entry = fs::directory_iterator(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     std::string extension = entry->path().extension().string();
     for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (extension == ".csv" && !is_system_file(entry->path()))

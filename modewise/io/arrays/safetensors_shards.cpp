@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/utf8.h"
 
@@ -130,8 +131,8 @@ ShardMap parse_shard_index(std::string_view json, const std::string& source) {
 static std::string other_weights(const fs::path& folder) {
   std::string found;
   if (!fs::is_directory(folder)) return "";
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string ending = entry.path().extension().string(), name = entry.path().filename().string();
+  for (const fs::path& path : entries_of(folder)) {
+    const std::string ending = path.extension().string(), name = path.filename().string();
     const bool torch = (ending == ".bin" && name != "tokenizer.bin" && name != "training_args.bin") ||
                        ending == ".pt" || ending == ".pth";
     if ((torch || ending == ".gguf" || ending == ".h5" || ending == ".msgpack" || ending == ".ckpt") &&

@@ -132,9 +132,7 @@ void LanguageModelingRun::finish(Json& metrics) {
   else if (!config.language.lengths.empty())
     metrics["lengths"] = scores_by_length("validation");
   if (!config.output.export_model) return;
-  std::error_code error;
-  remove_tree(folder().file("model"), error);  // left by an interrupted evaluation
-  require(!error, ErrorKind::io, "cannot remove {}: {}", folder().file("model").string(), error.message());
+  remove_tree(folder().file("model"));  // left by an interrupted evaluation
   models::SaveLanguageOptions options;
   options.tokenizer = data.tokenizer;
   if (data.tokenizer) {

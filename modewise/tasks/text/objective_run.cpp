@@ -52,9 +52,7 @@ Json ObjectiveRun::evaluate(const std::string& split, bool /*keep*/, train::Work
 void ObjectiveRun::finish(Json& metrics) {
   Run::finish(metrics);
   if (!config.output.export_model) return;
-  std::error_code error;
-  remove_tree(folder().file("model"), error);  // left by an interrupted evaluation
-  require(!error, ErrorKind::io, "cannot remove {}: {}", folder().file("model").string(), error.message());
+  remove_tree(folder().file("model"));  // left by an interrupted evaluation
   save(folder().file("model"));
 }
 

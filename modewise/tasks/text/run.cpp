@@ -115,9 +115,7 @@ void TextRun::keep() const {
 void TextRun::finish(Json& metrics) {
   ClassificationRun::finish(metrics);
   if (!config.output.export_model) return;
-  std::error_code error;
-  remove_tree(folder().file("model"), error);  // left by an interrupted evaluation
-  require(!error, ErrorKind::io, "cannot remove {}: {}", folder().file("model").string(), error.message());
+  remove_tree(folder().file("model"));  // left by an interrupted evaluation
   models::save_text_model(folder().file("model"), model_->text(),
                           {.labels = set_.classes, .tokenizer = reading.tokenizer});
 }

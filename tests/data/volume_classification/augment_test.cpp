@@ -55,7 +55,7 @@ TEST(Augment, DependsOnSeedNumberAndPlaceAlone) {
 
 TEST(Augment, LeavesABatchAloneWhereNothingIsAsked) {
   LabelledBatch batch = batch_of(2, true);
-  augment(batch, {}, 1, 1);
+  augment(batch, AugmentConfig{}, 1, 1);
   EXPECT_TRUE(at::equal(batch.values, batch_of(2, true).values));
   EXPECT_TRUE(at::equal(batch.valid, batch_of(2, true).valid));
 }

@@ -23,15 +23,11 @@
 #include <map>
 #include <tuple>
 
+#include "tests/largest_difference.h"
 #include "tests/models/captioning/small_captioner.h"
 
 namespace modewise::models {
 namespace {
-
-double largest_difference(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
-  return (a - b).abs().max().item<double>();
-}
 
 /// Parameters and buffers of a captioner, with initial values 0 and 1 perturbed.
 struct Weights {

@@ -9,15 +9,11 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include "tests/largest_difference.h"
 #include "tests/models/captioning/small_captioner.h"
 
 namespace modewise::models {
 namespace {
-
-double largest_difference(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
-  return (a - b).abs().max().item<double>();
-}
 
 at::Tensor rows(const std::vector<int64_t>& numbers) {
   return at::tensor(numbers, at::kLong);

@@ -214,17 +214,16 @@ TEST(Smoothing, SimulatedFuturesHaveTheFormulasStd) {
   const SmoothingForm form{'A', 'A', 'A', true};
   const SmoothingParameters parameters{0.4, 0.1, 0.2, 0.9};
   const SmoothingStates states{10, 0.5, {1, -1, 0}, 0};
-  constexpr int64_t kHorizon = 5;
+  constexpr int64_t kSteps = 5;
   // One path per unit vector of errors: the future of a linear form is the sum of their effects.
-  std::vector<double> noise(kHorizon * (kHorizon + 1));
-  for (size_t i = 0; i < kHorizon; ++i) noise[(i + 1) * kHorizon + i] = 1;
-  const std::vector<double> futures = simulate_smoothing(form, parameters, states, 4, kHorizon, noise);
-  const StepForecast formula = forecast_smoothing(form, parameters, states, 4, kHorizon);
-  for (size_t h = 0; h < kHorizon; ++h) {
+  std::vector<double> noise(kSteps * (kSteps + 1));
+  for (size_t i = 0; i < kSteps; ++i) noise[(i + 1) * kSteps + i] = 1;
+  const std::vector<double> futures = simulate_smoothing(form, parameters, states, 4, kSteps, noise);
+  const StepForecast formula = forecast_smoothing(form, parameters, states, 4, kSteps);
+  for (size_t h = 0; h < kSteps; ++h) {
     EXPECT_NEAR(futures[h], formula.mean[h], 1e-12);
     double squares = 0;
-    for (size_t i = 0; i < kHorizon; ++i)
-      squares += std::pow(futures[(i + 1) * kHorizon + h] - futures[h], 2);
+    for (size_t i = 0; i < kSteps; ++i) squares += std::pow(futures[(i + 1) * kSteps + h] - futures[h], 2);
     EXPECT_NEAR(std::sqrt(squares), formula.stddev[h], 1e-12);
   }
   // A multiplicative error is relative to the forecast.

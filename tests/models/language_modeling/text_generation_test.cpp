@@ -73,7 +73,7 @@ TEST(Sampling, DamagedLogitsAreASentence) {
               HasSubstr("top-p"));
 }
 
-LanguageModelConfig byte_config(const std::string& type) {
+LanguageModelConfig two_head_config(const std::string& type) {
   LanguageModelConfig c;
   c.width = 16;
   c.layers = 2;
@@ -85,7 +85,7 @@ LanguageModelConfig byte_config(const std::string& type) {
 
 TEST(TextGeneration, AnyBytesAreAPrompt) {
   const auto tokenizer = text::load_tokenizer("bytes");
-  LanguageModelConfig config = byte_config("summary");
+  LanguageModelConfig config = two_head_config("summary");
   config.vocabulary = tokenizer->size();
   const auto model = make_language_model(config, 1);
   const std::string prompt = "\xFF\xC3 no UTF-8 \xE2\x82";
@@ -117,7 +117,7 @@ TEST(TextGeneration, AnyBytesAreAPrompt) {
 
 TEST(TextGeneration, IdsWithoutATokenHaveNoTextAndAreNotSampled) {
   const auto tokenizer = text::load_tokenizer("bytes");
-  LanguageModelConfig config = byte_config("full");
+  LanguageModelConfig config = two_head_config("full");
   config.vocabulary = 600;
   const auto model = make_language_model(config, 1);
   const auto longest = [](const Generation& one) {
@@ -143,7 +143,7 @@ TEST(TextGeneration, IdsWithoutATokenHaveNoTextAndAreNotSampled) {
 
 TEST(TextGeneration, APromptOfAnotherVocabularyIsASentence) {
   const auto tokenizer = text::load_tokenizer("bytes");
-  LanguageModelConfig config = byte_config("full");
+  LanguageModelConfig config = two_head_config("full");
   config.vocabulary = 100;
   const auto model = make_language_model(config, 1);
   EXPECT_THAT(
@@ -165,7 +165,7 @@ TEST(TextGeneration, TakesSeveralThreadsWhereATokenReadsMuch) {
   const auto tokenizer = text::load_tokenizer("bytes");
   const int before = at::get_num_threads();
   at::set_num_threads(3);
-  LanguageModelConfig config = byte_config("summary");
+  LanguageModelConfig config = two_head_config("summary");
   config.vocabulary = tokenizer->size();
   EXPECT_EQ(threads_of(*make_language_model(config, 1), tokenizer), 1);
   config.width = 1024;
@@ -185,7 +185,7 @@ TEST(TextGeneration, StepsHaveTheSameBitsForAnyNumberOfThreads) {
   const int before = at::get_num_threads();
   for (const char* type : {"summary", "full"})
     for (const char* precision : {"float32", "bf16"}) {
-      LanguageModelConfig config = byte_config(type);
+      LanguageModelConfig config = two_head_config(type);
       config.vocabulary = 2003;
       config.width = 1028;
       config.hidden = 4099;
@@ -227,7 +227,7 @@ class UnmarkedTokenizer final : public text::Tokenizer {
 
 TEST(TextGeneration, WhatCannotBeDoneIsASentence) {
   const auto tokenizer = text::load_tokenizer("bytes");
-  LanguageModelConfig config = byte_config("full");
+  LanguageModelConfig config = two_head_config("full");
   config.vocabulary = tokenizer->size();
   const auto model = make_language_model(config, 1);
   const auto unmarked = std::make_shared<UnmarkedTokenizer>();

@@ -21,6 +21,7 @@
 #include "modewise/core/error.h"
 #include "modewise/models/vision/config.h"
 #include "modewise/ops/attention/attention_types.h"
+#include "tests/largest_difference.h"
 #include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
@@ -35,11 +36,6 @@ std::shared_ptr<VisionClassifier> make(std::vector<std::string> settings, const 
   const auto model = make_vision_classifier(configured<VisionModelConfig>(settings), shape, 7);
   model->eval();
   return model;
-}
-
-double largest_difference(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
-  return (a - b).abs().max().item<double>();
 }
 
 TEST(ConvolutionNetwork, IsConvolutionsThenAttentionThenALinearMap) {
