@@ -25,18 +25,23 @@ constexpr int64_t kSteps = 500000;  // of a register loop: a few milliseconds
 constexpr int kRuns = 5;
 constexpr size_t kCopied = size_t{64} << 20;  // more than the caches hold
 
-/// Multiply-adds on accumulators that stay in registers; returns the operations.
+/// Multiply-adds on accumulators that stay in registers; returns the operations. Values pass through memory
+/// that the compiler cannot see into, otherwise it merges the accumulators.
 template <int Bytes, int Accumulators>
 [[gnu::always_inline]] inline double multiply_adds() {
   typedef float Vector __attribute__((vector_size(Bytes)));
-  Vector sum[Accumulators] = {}, x = Vector{} + 1.0001F, y = Vector{} + 0.9999F;
-  asm volatile("" : "+v"(x), "+v"(y));
-  for (auto& s : sum) asm volatile("" : "+v"(s));  // otherwise the compiler merges them
+  Vector memory[Accumulators] = {}, sum[Accumulators], x = Vector{} + 1.0001F, y = Vector{} + 0.9999F;
+  asm volatile("" : "+m"(x), "+m"(y), "+m"(memory));
+  const Vector a = x, b = y;
+#pragma GCC unroll 24
+  for (int j = 0; j < Accumulators; ++j) sum[j] = memory[j];
   for (int64_t i = 0; i < kSteps; ++i) {
 #pragma GCC unroll 24
-    for (int j = 0; j < Accumulators; ++j) sum[j] = sum[j] * x + y;
+    for (int j = 0; j < Accumulators; ++j) sum[j] = sum[j] * a + b;
   }
-  for (auto& s : sum) asm volatile("" : "+v"(s));
+#pragma GCC unroll 24
+  for (int j = 0; j < Accumulators; ++j) memory[j] = sum[j];
+  asm volatile("" : : "m"(memory));
   return 2.0 * kSteps * Accumulators * (Bytes / 4);
 }
 
