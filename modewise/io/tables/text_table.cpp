@@ -32,7 +32,11 @@ class TextTableReader {
       for (size_t i = 0; i < first_.size(); ++i) table_.names[i] = std::to_string(i + 1);
     const std::vector<size_t> chosen = choose(table_.names);
     place_.assign(first_.size(), kNowhere);
-    for (size_t i = 0; i < chosen.size(); ++i) place_[chosen[i]] = i;
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      require(place_[chosen[i]] == kNowhere, ErrorKind::data, "{}: the column '{}' is chosen twice", source_,
+              table_.names[chosen[i]]);
+      place_[chosen[i]] = i;
+    }
     row_.resize(chosen.size());
     table_.columns.resize(chosen.size());
     if (!options_.header) keep_first();

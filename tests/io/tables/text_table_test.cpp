@@ -17,9 +17,10 @@ TextTable read(const std::string& text, const TextTableOptions& options, std::ve
   return parse_text_table(as_bytes(text), "x.tsv", options, [&](const Texts&) { return chosen; });
 }
 
-std::string refused(const std::string& text, const TextTableOptions& options = {}) {
+std::string refused(const std::string& text, const TextTableOptions& options = {},
+                    const std::vector<size_t>& chosen = {0}) {
   try {
-    read(text, options, {0});
+    read(text, options, chosen);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
     return error.what();
@@ -78,6 +79,7 @@ TEST(TextTable, SaysWhatIsWrong) {
   EXPECT_EQ(refused(std::string("a\n\0\n", 4)), "x.tsv:2: NUL at byte 2: not a text file");
   EXPECT_EQ(refused("a\n\xff\n"), "x.tsv:2: byte 2 (0xff) is not UTF-8; save the file as UTF-8");
   EXPECT_EQ(refused("a" + std::string(1000, '\t') + "\n"), "x.tsv:1: more than 1000 columns");
+  EXPECT_EQ(refused("a\tb\n1\t2\n", {}, {1, 1}), "x.tsv: the column 'b' is chosen twice");
 }
 
 TEST(TextTable, RowsTooShortToBeTextsDoNotFillTheMemory) {
