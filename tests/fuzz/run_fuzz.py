@@ -16,6 +16,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -62,11 +63,11 @@ def fuzz(build, target, corpus, amount):
     findings.mkdir(parents=True, exist_ok=True)
     seeds = count_files(corpus)
     program = build / "bin" / f"{target}_fuzz"
-    known = set(findings.iterdir())
+    known = {path: path.stat().st_mtime_ns for path in findings.iterdir()}  # a finding that is made again is written again
     log = subprocess.run([program, *LIMITS, *amount, f"-artifact_prefix={findings}/", found, corpus], stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     (build / "findings" / f"{target}.log").write_text(log.stdout)
-    new = sorted(set(findings.iterdir()) - known)
+    new = sorted(path for path in findings.iterdir() if path.stat().st_mtime_ns != known.get(path))
     if log.returncode != 0 and not new:
         raise SystemExit(f"run_fuzz: {target} ended with exit status {log.returncode}: {build / 'findings' / target}.log")
     if not new:
@@ -77,16 +78,13 @@ def fuzz(build, target, corpus, amount):
 
 def minimise(program, found, corpus):
     """Keeps the inputs in `found` that reach what neither the corpus nor another input reaches."""
-    smaller = found.with_name(found.name + ".smaller")
-    smaller.mkdir()
-    for path in corpus.iterdir():
-        os.symlink(path, smaller / path.name)
-    done = subprocess.run([program, *LIMITS, "-merge=1", smaller, found], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL)
-    kept = {path.name for path in smaller.iterdir() if not path.is_symlink()}
-    for path in list(smaller.iterdir()):
-        path.unlink()
-    smaller.rmdir()
+    with tempfile.TemporaryDirectory() as folder:
+        smaller = pathlib.Path(folder)
+        for path in corpus.iterdir():
+            os.symlink(path, smaller / path.name)
+        done = subprocess.run([program, *LIMITS, "-merge=1", smaller, found], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+        kept = {path.name for path in smaller.iterdir() if not path.is_symlink()}
     if done.returncode == 0:
         for path in list(found.iterdir()):
             if path.name not in kept:
