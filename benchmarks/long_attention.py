@@ -6,6 +6,7 @@ inputs, ratios, and the exponents with which our time and memory grow in the num
 
     python benchmarks/long_attention.py [--build build] [--threads N] [--lengths 1024 4096 ...]
     python benchmarks/long_attention.py --reference --type axial   # the formulas of devices without kernels of their own
+    python benchmarks/long_attention.py --masked --dropout 0.1 --type axial   # a sixth of the tokens masked, in the peer, too
 """
 
 import argparse
@@ -46,20 +47,24 @@ def case(options):
     torch.manual_seed(0)
     q, k, v = (torch.randn(1, options.tokens, HEADS, WIDTH, dtype=dtype).requires_grad_(options.work == "train")
                for _ in range(3))
+    kept = torch.arange(options.tokens) % 6 != 5
     if options.kernel == "sdpa":
         heads_first = [t.transpose(1, 2) for t in (q, k, v)]
-        call = lambda: torch.nn.functional.scaled_dot_product_attention(*heads_first, is_causal=True)
+        seen = torch.ones(options.tokens, options.tokens, dtype=torch.bool).tril() & kept if options.masked else None
+        call = lambda: torch.nn.functional.scaled_dot_product_attention(*heads_first, seen, dropout_p=options.dropout, is_causal=seen is None)
     else:
         torch.ops.load_library(str(options.build / "lib" / "libmodewise_ops.so"))
         fold = fold_of(options.tokens)
         latents = torch.zeros(len(fold) - 1, HEADS, options.summary_tokens, WIDTH, dtype=dtype, requires_grad=options.work == "train")
         frequencies = 10000.0 ** (-torch.arange(0, WIDTH, 2, dtype=torch.float64) / WIDTH)[None]
         torch.ops.modewise.use_reference(options.reference)
+        mask = kept[None] if options.masked else None
         if options.type == "axial":
             frequencies = frequencies.expand(len(fold), -1).contiguous()
-            call = lambda: torch.ops.modewise.tensor_attention(q, k, v, None, frequencies, form="axial", fold=fold)
+            call = lambda: torch.ops.modewise.tensor_attention(q, k, v, None, frequencies, None, mask, form="axial", fold=fold, dropout=options.dropout)
         else:
-            call = lambda: torch.ops.modewise.tensor_attention(q, k, v, latents, frequencies, fold=fold, window=options.window)
+            frequencies = None if options.masked else frequencies  # it takes one of both
+            call = lambda: torch.ops.modewise.tensor_attention(q, k, v, latents, frequencies, None, mask, fold=fold, window=options.window)
 
     def step():
         if options.work == "train":
@@ -89,7 +94,7 @@ def run(options, kernel, tokens, precision, work, summary_tokens=1):
     command = [sys.executable, __file__, "--case", "--build", str(options.build), "--threads", str(options.threads),
                "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--summary-tokens", str(summary_tokens),
                "--window", str(options.window), "--repeats", str(repeats), "--type", options.type]
-    command += ["--reference"] * options.reference
+    command += ["--dropout", str(options.dropout), *["--reference"] * options.reference, *["--masked"] * options.masked]
     # Both retain freed memory for the next step, like the program (core/allocator.h): otherwise page faults dominate.
     kept = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**26)}
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **kept}).stdout)
@@ -136,6 +141,8 @@ def main():
     parser.add_argument("--window", type=int, default=64)
     parser.add_argument("--type", choices=["summary", "axial"], default="summary")
     parser.add_argument("--reference", action="store_true", help="force the reference kernels")
+    parser.add_argument("--masked", action="store_true", help="mask every sixth token")
+    parser.add_argument("--dropout", type=float, default=0.0, help="of the weights, with --type axial")
     parser.add_argument("--summary-tokens-list", nargs="+", type=int, default=[1, 4])
     parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
     parser.add_argument("--works", nargs="+", default=["forward", "train"])
@@ -147,9 +154,11 @@ def main():
     for name in ("tokens", "summary-tokens"):
         parser.add_argument(f"--{name}", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.dropout and options.type != "axial":
+        parser.error("--dropout needs --type axial: summary attention has no dropout of weights")
     if options.case:
         return case(options)
-    print(f"{machine.line(machine.build_info(options.build))}; {options.type}{', reference' * options.reference}, {HEADS} heads of {WIDTH}, "
+    print(f"{machine.line(machine.build_info(options.build))}; {options.type}{', reference' * options.reference}{', masked' * options.masked}{f', dropout {options.dropout}' if options.dropout else ''}, {HEADS} heads of {WIDTH}, "
           f"window {options.window}, {options.threads} threads, "
           f"medians of {options.repeats} runs")
     for precision in options.precisions:

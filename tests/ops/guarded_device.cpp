@@ -1,7 +1,8 @@
 // Test device (libtorch's PrivateUse1): its memory is CPU memory that is access-protected except while
-// libtorch copies from or to it. Operators of libtorch run on CPU copies. Code that accesses this memory as
-// if it were the CPU's ends the process (SIGSEGV). GUARDED_DEVICE_BYTES is the size of its memory,
-// GUARDED_DEVICE_COPIES the number of copies after which it is lost; none: no limit.
+// libtorch copies from or to it. Operators of libtorch run on CPU copies, and refuse CPU tensors. Code that
+// accesses this memory as if it were the CPU's ends the process (SIGSEGV). GUARDED_DEVICE_BYTES is the size
+// of its memory, GUARDED_DEVICE_COPIES and GUARDED_DEVICE_OPERATORS the number of copies and of operators
+// after which it is lost; none: no limit.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
@@ -142,10 +143,16 @@ class OnCpu {
   at::Tensor tensor_, view_;
 };
 
+/// The device is lost when one of its counts is over, for all that follows.
+void count_down(std::atomic<int64_t>& left) {
+  static std::atomic<bool> lost = false;
+  if (--left < 0) lost = true;
+  if (lost) throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, 719, "the guarded device is lost");
+}
+
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
   static std::atomic<int64_t> left = limit_of("GUARDED_DEVICE_COPIES");
-  if (--left < 0)
-    throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, 719, "the guarded device is lost");
+  count_down(left);
   const OnCpu source(from), target(to);
   target.view().copy_(source.view());
   return to;
@@ -177,7 +184,26 @@ at::Tensor copy_back(const at::Tensor& from, const at::Tensor& to) {
   return copy_from(from, resize(to, from.sizes(), {}), false);
 }
 
+/// As on CUDA, operators take no tensors of the CPU together with the device's, but single numbers and, for
+/// indexing, positions.
+void refuse_cpu_tensors(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const std::string& name = op.schema().name();
+  if (name.starts_with("aten::index") || name == "aten::_index_put_impl_") return;
+  const auto refuse = [&](const at::Tensor& tensor) {
+    TORCH_CHECK(!tensor.defined() || !tensor.is_cpu() || tensor.dim() == 0, name, " takes a tensor ",
+                tensor.sizes(), " of the CPU with those of the guarded device");
+  };
+  for (const c10::IValue& value : torch::jit::last(stack, op.schema().arguments().size())) {
+    if (value.isTensor()) refuse(value.toTensor());
+    if (!value.isTensorList()) continue;
+    for (const at::Tensor& tensor : value.toTensorVector()) refuse(tensor);
+  }
+}
+
 void on_copies(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  refuse_cpu_tensors(op, *stack);
+  static std::atomic<int64_t> left = limit_of("GUARDED_DEVICE_OPERATORS");
+  count_down(left);
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }
 

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "modewise/ops/attention/attention_types.h"
+#include "modewise/ops/attention/full_attention.h"
 #include "modewise/ops/attention/kronecker_attention.h"
 #include "modewise/ops/attention/sparse_attention.h"
 #include "modewise/ops/attention/synthesized_attention.h"
@@ -73,7 +74,7 @@ Formula attention(const TensorAttentionOptions& options, const std::optional<at:
 
 TEST_F(ReferenceMemory, OfSummaryAttentionIsLinear) {
   const Formula formula = attention({.type = "summary", .fold = {0, 16, 16}, .window = 32});
-  EXPECT_LT(power_of_growth(8192,
+  EXPECT_LT(power_of_growth(2048,
                             [&](int64_t n) {
                               Tensors inputs = sequence(n);
                               inputs.push_back(random_tensor({2, 2, 1, 8}, at::kFloat, 4));
@@ -90,13 +91,13 @@ TEST_F(ReferenceMemory, OfAxialAttentionIsLinearForModesOfOneSize) {
 }
 
 TEST_F(ReferenceMemory, OfCentredWindowsIsLinear) {
-  const at::Tensor some = at::arange(32768).remainder(5).gt(0).unsqueeze(0);
+  const at::Tensor some = at::arange(8192).remainder(5).gt(0).unsqueeze(0);
   for (const bool masked : {false, true}) {
     const auto peak = [&](int64_t n) {
       const auto mask = masked ? std::optional(some.narrow(1, 0, n)) : std::nullopt;
       return peak_of(attention({.type = "window", .window = 24, .causal = false}, mask), sequence(n));
     };
-    EXPECT_LT(power_of_growth(8192, peak), 1.05) << masked;
+    EXPECT_LT(power_of_growth(2048, peak), 1.05) << masked;
   }
 }
 
@@ -126,8 +127,9 @@ TEST_F(ReferenceMemory, OfAModeProductHasNoCopiesOfTheFactor) {
 
 // Beyond one strip, quadratic memory would grow with power 2.
 TEST_F(ReferenceMemory, OfAllScoresIsThatOfStrips) {
-  const int64_t n = 2560;
-  ASSERT_LT(reference::strip_rows(2 * n), 2 * n);
+  const reference::StripLimit limit(int64_t{1} << 18);
+  const int64_t n = 640;
+  ASSERT_LT(reference::strip_rows(n), n);
   const auto power = [&](const std::function<double(int64_t)>& peak) {
     return std::log(peak(2 * n) / peak(n)) / std::log(2.0);
   };
@@ -147,6 +149,40 @@ TEST_F(ReferenceMemory, OfAllScoresIsThatOfStrips) {
              random_tensor({1, 64, 64}, at::kFloat, 5)});
       }),
       1.5);
+}
+
+TEST_F(ReferenceMemory, IsLinearWithDropoutAndMasks) {
+  const reference::StripLimit limit(int64_t{1} << 17);
+  const at::Tensor some = at::arange(2048).remainder(5).gt(0).unsqueeze(0);
+  for (const char* type : {"full", "axial", "window"})
+    for (const double dropout : {0.0, 0.2})
+      for (const bool masked : {false, true}) {
+        TensorAttentionOptions options = {.type = type, .dropout = dropout, .key = {.site = 17}};
+        if (options.type == "axial") options.fold = {0, 2};
+        if (options.type == "window") options.window = 24, options.causal = false;
+        const auto peak = [&](int64_t n) {
+          const auto mask = masked ? std::optional(some.narrow(1, 0, n)) : std::nullopt;
+          return peak_of(attention(options, mask), sequence(n));
+        };
+        EXPECT_LT(power_of_growth(512, peak), 1.05)
+            << type << ", dropout " << dropout << ", masked " << masked;
+      }
+}
+
+TEST_F(ReferenceMemory, OfFullAttentionOfATensorIsLinear) {
+  const reference::StripLimit limit(int64_t{1} << 17);
+  const at::Tensor some = at::arange(2048).remainder(5).gt(0);
+  const auto peak = [&](int64_t n) {
+    Tensors inputs;
+    for (uint64_t seed : {1, 2, 3}) inputs.push_back(random_tensor({1, n / 16, 16, 8}, at::kFloat, seed));
+    const at::Tensor mask = some.narrow(0, 0, n).view({1, n / 16, 16});
+    return peak_of(
+        [&](const Tensors& in) {
+          return full_attention(in[0], in[1], in[2], 2, mask, 0.2, {.site = 17}, true);
+        },
+        inputs);
+  };
+  EXPECT_LT(power_of_growth(512, peak), 1.05);
 }
 
 TEST_F(ReferenceMemory, OfACachedStepIsThatOfTheCache) {
@@ -215,7 +251,8 @@ TEST_F(ReferenceStrips, OfCentredWindowsAreTheMaskedMatrix) {
 }
 
 TEST_F(ReferenceStrips, OfSparseAttentionAreItsRows) {
-  constexpr int64_t kTokens = 2100;
+  const reference::StripLimit limit(int64_t{1} << 18);
+  constexpr int64_t kTokens = 420;
   const Tensors inputs = sequence(kTokens, 4, at::kDouble);
   ASSERT_LT(reference::strip_rows(4 * kTokens), kTokens);
   for (const bool random : {true, false}) {
@@ -224,8 +261,8 @@ TEST_F(ReferenceStrips, OfSparseAttentionAreItsRows) {
     const Formula whole = [&](const Tensors& in) { return sparse_attention(in[0], in[1], in[2], options); };
     const Formula parts = [&](const Tensors& in) {
       Tensors out;
-      for (int64_t first = 0; first < kTokens; first += 700)
-        out.push_back(sparse_attention(in[0].narrow(1, first, 700), in[1], in[2], options, first));
+      for (int64_t first = 0; first < kTokens; first += 140)
+        out.push_back(sparse_attention(in[0].narrow(1, first, 140), in[1], in[2], options, first));
       return at::cat(out, 1);
     };
     expect_close(results(whole, inputs), results(parts, inputs), 1e-10);
@@ -237,14 +274,15 @@ TEST_F(ReferenceStrips, OfSummaryAndSynthesizedAttentionAreTheKernelsResults) {
   Tensors inputs = sequence(1300, 2, at::kDouble);
   inputs.push_back(random_tensor({2, 2, 3, 8}, at::kDouble, 4));
   const Formula summary = attention({.type = "summary", .fold = {0, 5, 7}, .window = 20});
-  constexpr int64_t kRows = 3000;
+  const reference::StripLimit limit(int64_t{1} << 14);
+  constexpr int64_t kRows = 300;
   const Formula synthesized = [](const Tensors& in) {
     return synthesized_attention(in[0], {in[1], in[2], in[3], in[4]}, kRows, {}, true);
   };
   const Tensors logits = {random_tensor({1, kRows, 2, 4}), random_tensor({1, kRows, 2, 3}, at::kDouble, 2),
                           random_tensor({1, kRows, 2, 3}, at::kDouble, 3),
-                          random_tensor({2, 50, 31}, at::kDouble, 4),
-                          random_tensor({2, 61, 100}, at::kDouble, 5)};
+                          random_tensor({2, 10, 11}, at::kDouble, 4),
+                          random_tensor({2, 31, 30}, at::kDouble, 5)};
   ASSERT_LT(reference::strip_rows(2 * kRows), kRows);
   const Tensors of_summary = results(summary, inputs), of_synthesized = results(synthesized, logits);
   use_reference(false);

@@ -30,15 +30,18 @@ def convolution(x, weight, bias, stride, padding, dilation):
 
 
 def dot_product_attention(q, k, v, mask=None, causal=False, scale=1.0):
-    """Scores, softmax and weighted sum of values in float32 or wider, like every implementation."""
+    """Scores, softmax and weighted sum of values in float32 or wider, like every implementation; a row without keys is 0."""
     wide = q.double() if q.dtype == torch.float64 else q.float()
     keys, values = (t.to(wide.dtype).repeat_interleave(q.shape[2] // t.shape[2], 2) for t in (k, v))
     logits = torch.einsum("bnhd,bmhd->bhnm", wide, keys) * scale
+    kept = torch.ones(logits.shape, dtype=torch.bool)
     if mask is not None:
-        logits = logits.masked_fill(~mask, -torch.inf)
+        kept = kept & mask
     if causal:
-        logits = logits.masked_fill(torch.ones(logits.shape[-2:], dtype=torch.bool).triu(1), -torch.inf)
-    return torch.einsum("bhnm,bmhe->bnhe", torch.softmax(logits, -1), values).to(q.dtype).contiguous()
+        kept = kept.tril()
+    none = ~kept.any(-1, keepdim=True)
+    weights = torch.softmax(logits.masked_fill(~kept & ~none, -torch.inf), -1).masked_fill(none, 0)
+    return torch.einsum("bhnm,bmhe->bnhe", weights, values).to(q.dtype).contiguous()
 
 
 def synthesized_attention(v, left, right, outer, inner, rows, key_mask=None, causal=False):

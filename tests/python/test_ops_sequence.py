@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+import ops_formulas as formulas
 from ops_records import ops
 from ops_samples import drawer
 from ops_sequence_samples import frequency_rows, sequences
@@ -141,3 +142,32 @@ def test_frequencies_of_a_level_act_on_its_blocks_alone():
     args[4] = torch.stack([args[4][0], args[4][1] * 3])
     far = ops.tensor_attention(*args, **kwargs)
     assert torch.equal(near[:, :4], far[:, :4]) and not torch.allclose(near[:, 8:], far[:, 8:])
+
+
+@pytest.mark.parametrize("isa", list(ops.available_isas()))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_row_without_keys_is_zero_and_has_no_gradient(causal, dtype, isa):
+    """By the kernels of the CPU and by the reference; the other rows see their keys, of a mask and of the order at once."""
+    ops.use_isa(isa)
+    rand = drawer(dtype, 2)
+    n = 37
+    kept = torch.rand(2, 1, n, n, generator=torch.Generator().manual_seed(3)) < 0.5
+    kept[0, 0, 5] = False
+    kept[1, 0, :, 0] = False  # the first row of a causal mask
+    q, k, v = rand(2, n, 4, 8), rand(2, n, 2, 8), rand(2, n, 4, 3)
+    wide = [t.double().requires_grad_() for t in (q, k, v)]
+    wanted = formulas.dot_product_attention(*wide, kept, causal, 0.4)
+    slopes = torch.autograd.grad(wanted.sum(), wide)
+    for reference in (False, True):
+        ops.use_reference(reference)
+        leaves = [t.detach().requires_grad_() for t in (q, k, v)]
+        out = ops.dot_product_attention(*leaves, kept, causal, 0.4)
+        of_q, of_k, of_v = torch.autograd.grad(out.sum(), leaves)
+        assert (out[0, 5] == 0).all() and (of_q[0, 5] == 0).all()
+        assert not causal or ((out[1, 0] == 0).all() and (of_q[1, 0] == 0).all())
+        tolerance = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 4e-2}[dtype]
+        for got, exact in zip((out, of_q, of_k, of_v), (wanted, *slopes)):
+            assert (got.double() - exact).abs().max() < tolerance * exact.abs().max()
+    ops.use_reference(False)
+    ops.use_isa(ops.available_isas()[-1])

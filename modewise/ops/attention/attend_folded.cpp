@@ -3,7 +3,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pad.h>
 #include <ATen/ops/where.h>
@@ -73,14 +72,13 @@ struct Fibres {
   at::Tensor view(const at::Tensor& x) const {
     return x.reshape({batch * before, size, behind * known_size(x, -2), known_size(x, -1)});
   }
-  /// Key mask of each fibre and head from present [1 or B, cells]: [B·before, behind·H, 1 or size, size].
-  at::Tensor kept(const at::Tensor& present, int64_t heads, bool causal) const {
-    at::Tensor keys = present.reshape({-1, before, size, behind}).transpose(2, 3).unsqueeze(-2);
-    if (causal) keys = keys.logical_and(at::ones({size, size}, keys.options()).tril());
-    const int64_t rows = causal ? size : 1;
-    return keys.unsqueeze(3)
-        .expand({batch, before, behind, heads, rows, size})
-        .reshape({batch * before, behind * heads, rows, size});
+  /// Key mask of each fibre and head from present [1 or B, cells]: [B·before, behind·H, 1, size].
+  at::Tensor kept(const at::Tensor& present, int64_t heads) const {
+    return present.reshape({-1, before, size, behind})
+        .transpose(2, 3)
+        .unsqueeze(3)
+        .expand({batch, before, behind, heads, size})
+        .reshape({batch * before, behind * heads, 1, size});
   }
 };
 
@@ -104,11 +102,11 @@ at::Tensor attend_fibres(const SequenceTensors& t, const TensorAttentionOptions&
       return rotated_along(fibres.view(x), t.rotary, fibres.size, folded.level(mode));
     };
     std::optional<at::Tensor> kept;
-    if (present.defined()) kept = fibres.kept(present, heads, options.causal);
+    if (present.defined()) kept = fibres.kept(present, heads);
     SoftmaxOptions softmax_options = softmax_options_of(t, options);
     softmax_options.key = key_of_mode(softmax_options.key, mode);
-    values = weighted_values(rotated(queries), rotated(keys), fibres.view(values), kept,
-                             options.causal && !kept, softmax_options)
+    values = weighted_values(rotated(queries), rotated(keys), fibres.view(values), kept, options.causal,
+                             softmax_options)
                  .reshape({batch, folded.cells, heads, known_size(t.v, -1)});
   }
   return values.narrow(1, 0, n).contiguous();

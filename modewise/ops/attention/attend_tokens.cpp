@@ -4,7 +4,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/zeros_like.h>
@@ -58,13 +57,9 @@ SequenceTensors barred(const SequenceTensors& t, double scale) {
 at::Tensor attend_tokens(const SequenceTensors& given, const TensorAttentionOptions& options) {
   const SequenceTensors t = rotated(given);
   const SoftmaxOptions softmax_options = softmax_options_of(t, options);
-  if (!t.token_mask) return weighted_values(t.q, t.k, t.v, {}, options.causal, softmax_options);
-  at::Tensor kept = t.token_mask->unsqueeze(1);  // [B, 1 or n, n]
-  if (options.causal) {
-    const int64_t n = known_size(t.q, 1);
-    kept = kept.logical_and(at::ones({n, n}, kept.options()).tril());
-  }
-  return weighted_values(t.q, t.k, t.v, kept.unsqueeze(1), false, softmax_options);
+  std::optional<at::Tensor> kept;  // [B, 1, 1, n]
+  if (t.token_mask) kept = t.token_mask->unsqueeze(1).unsqueeze(1);
+  return weighted_values(t.q, t.k, t.v, kept, options.causal, softmax_options);
 }
 
 at::Tensor attend_near(const SequenceTensors& given, const TensorAttentionOptions& options) {

@@ -1,19 +1,12 @@
-// Without dropout: dot_product_attention, which never materialises all scores. With dropout: scores, softmax,
-// dropout and product.
-
 #include "modewise/ops/attention/full_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/ones.h>
 #include <torch/library.h>
 
 #include <cmath>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/attention/dot_product_attention.h"
-#include "modewise/ops/attention/mode_scores.h"
-#include "modewise/ops/dense/mode_product.h"
-#include "modewise/ops/training/dropout_add.h"
+#include "modewise/ops/attention/weighted_values.h"
 #include "modewise/ops/training/dropout_add_checks.h"
 
 namespace modewise::ops {
@@ -41,11 +34,6 @@ void check_full_attention_args(const at::Tensor& q, const at::Tensor& k, const a
                     q.sym_sizes());
 }
 
-/// Causal mask [n, n] bool: token i attends to tokens j ≤ i.
-at::Tensor earlier(int64_t n, at::Device device) {
-  return at::ones({n, n}, at::TensorOptions().dtype(at::kBool).device(device)).tril();
-}
-
 at::Tensor full_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
                              const std::optional<at::Tensor>& token_mask, double dropout,
                              std::optional<int64_t> seed, int64_t step, int64_t site, bool causal) {
@@ -69,29 +57,12 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
     key_tokens = key_tokens.masked_fill(removed, 0);
     values = values.masked_fill(removed, 0);
   }
-  at::Tensor out;
-  if (dropout > 0) {
-    std::optional<at::Tensor> seen;
-    if (causal) seen = earlier(known_size(key_tokens, 1), q.device());
-    const auto scores = mode_scores(flat(q), key_tokens, heads, keys, seen);
-    out = mode_product(values, dropout_add({}, scores, dropout, key), 0);
-  } else {
-    const int64_t width = known_size(q, -1) / heads;
-    const auto by_head = [&](const at::Tensor& t) { return t.unflatten(-1, {heads, width}); };
-    std::optional<at::Tensor> mask, none;
-    if (keys) {
-      at::Tensor kept = keys->unsqueeze(1);  // [B, 1 or n, m]
-      if (causal) kept = kept.logical_and(earlier(known_size(key_tokens, 1), q.device()));
-      // A row without any key attends to all keys here and is set to 0 below.
-      none = kept.any(-1, true).logical_not();
-      mask = kept.logical_or(*none).unsqueeze(1);
-    }
-    out = dot_product_attention(by_head(flat(q)), by_head(key_tokens), by_head(values), mask, causal && !keys,
-                                1 / std::sqrt(static_cast<double>(width)))
-              .flatten(-2);
-    if (none) out = out.masked_fill(*none, 0);
-  }
-  return out.reshape_symint(q.sym_sizes());
+  const int64_t width = known_size(q, -1) / heads;
+  const auto by_head = [&](const at::Tensor& t) { return t.unflatten(-1, {heads, width}); };
+  if (keys) keys = keys->unsqueeze(1).unsqueeze(1);  // [B, 1, 1, m]
+  return weighted_values(by_head(flat(q)), by_head(key_tokens), by_head(values), keys, causal,
+                         {1 / std::sqrt(static_cast<double>(width)), dropout, key})
+      .reshape_symint(q.sym_sizes());
 }
 
 TORCH_LIBRARY_FRAGMENT(modewise, m) {

@@ -7,7 +7,6 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,16 +15,13 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/attention/recomputed_attention.h"
 #include "modewise/ops/dense/matmul.h"
-#include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/strip_rows.h"
 
 namespace modewise::ops {
 
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
@@ -82,48 +78,24 @@ at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::
   return weighted_values(q, k, v, kept, false, options.softmax_options);
 }
 
-/// masked_attention, computed again in the backward pass.
-struct RecomputedRows : torch::autograd::Function<RecomputedRows> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
-                            const at::Tensor& v, const SparseOptions& options, int64_t first) {
-    const at::AutoDispatchBelowADInplaceOrView below;
-    context->save_for_backward({q, k, v, options.token_mask.value_or(at::Tensor())});
-    context->saved_data["random"] = options.random;
-    context->saved_data["density"] = options.density;
-    context->saved_data["causal"] = options.causal;
-    context->saved_data["scale"] = options.softmax_options.scale;
-    context->saved_data["first"] = first;
-    return masked_attention(q, k, v, options, first);
-  }
-  static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    const auto saved = context->get_saved_variables();
-    SparseOptions options = {context->saved_data["random"].toBool(),
-                             context->saved_data["density"].toDouble(),
-                             context->saved_data["causal"].toBool(),
-                             optional(saved[3]),
-                             {}};
-    options.softmax_options.scale = context->saved_data["scale"].toDouble();
-    const int64_t first = context->saved_data["first"].toInt();
-    auto out = reference::gradients(
-        [&](const reference::Tensors& in) -> reference::Tensors {
-          return {masked_attention(in[0], in[1], in[2], options, first)};
-        },
-        {saved[0], saved[1], saved[2]}, {grads[0]});
-    return {out[0], out[1], out[2], {}, {}};
-  }
-};
-
 }  // namespace
 
 at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const SparseOptions& options, int64_t first) {
   const int64_t tokens = known_size(q, 1), width = known_size(q, 0) * known_size(q, 2) * known_size(k, 1);
-  // Weights are dropped by their index among those of all tokens: with dropout there is one strip.
-  if (options.softmax_options.dropout > 0 || tokens <= reference::strip_rows(width))
+  // The numbers of torch's generator cannot be drawn again.
+  const bool by_generator = options.softmax_options.dropout > 0 && options.softmax_options.key.by_generator;
+  if (by_generator || tokens <= reference::strip_rows(width))
     return masked_attention(q, k, v, options, first);
   std::vector<at::Tensor> out;
   reference::for_strips(tokens, width, [&](int64_t begin, int64_t count) {
-    out.push_back(RecomputedRows::apply(q.narrow(1, begin, count), k, v, options, first + begin));
+    SparseOptions own = options;
+    own.softmax_options.key = key_of_rows(own.softmax_options.key, begin);
+    out.push_back(recomputed_attention(
+        q.narrow(1, begin, count), k, v,
+        [=](const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values) {
+          return masked_attention(queries, keys, values, own, first + begin);
+        }));
   });
   return at::cat(out, 1);
 }
@@ -171,8 +143,7 @@ at::Tensor near_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
                           const std::optional<at::Tensor>& token_mask, int64_t window, double density,
                           const SoftmaxOptions& softmax_options) {
   const int64_t n = known_size(q, 1), width = near_width(n, window, density);
-  // Weights are dropped by their index among those of all tokens.
-  if (softmax_options.dropout > 0 || n <= kNearRows)
+  if (n <= kNearRows)
     return weighted_values(q, k, v, near_mask(q, token_mask, window, density).unsqueeze(1), false,
                            softmax_options);
   const Windows windows(q, token_mask, window, density);
@@ -195,8 +166,10 @@ at::Tensor near_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
     }
     const at::Tensor kept =
         windows.see(first, block.rows, place).logical_and(place.lt(windows.count).unsqueeze(1));
-    out.push_back(weighted_values(q.narrow(1, first, block.rows), keys, values, kept.unsqueeze(1), false,
-                                  softmax_options));
+    SoftmaxOptions own = softmax_options;
+    own.key = key_of_rows(own.key, first);
+    out.push_back(
+        weighted_values(q.narrow(1, first, block.rows), keys, values, kept.unsqueeze(1), false, own));
     first += block.rows;
   }
   return at::cat(out, 1);

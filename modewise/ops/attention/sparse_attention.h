@@ -29,7 +29,7 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
 
 /// Sliding window of the `window` valid tokens around each token, centred on it (the later of two centres),
 /// or the first or last ones at the ends; window = 0: ⌈density·m⌉ of m valid tokens. q [B, n, H, d], k [B, n,
-/// G, d], v [B, n, G, e], rotated -> [B, n, H, e]; masked tokens are 0. In blocks of tokens: without dropout,
+/// G, d], v [B, n, G, e], rotated -> [B, n, H, e]; masked tokens are 0. In blocks of tokens, so that
 /// memory is linear in n.
 at::Tensor near_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const std::optional<at::Tensor>& token_mask, int64_t window, double density,

@@ -17,9 +17,13 @@ struct SoftmaxOptions {
   DropoutKey key = {};
 };
 
+/// Random stream of the queries from `first` on, for attention in strips of queries.
+DropoutKey key_of_rows(DropoutKey key, int64_t first);
+
 /// dropout(softmax(scale · q kᵀ)) v: q [B, n, H, d], k [B, m, G, d], v [B, m, G, e] -> [B, n, H, e]. `kept`
-/// is bool, true = may attend, and broadcasts to [B, H, n, m]; a row without any key is 0. `causal` as in
-/// dot_product_attention, only without `kept`. With dropout the whole matrix is materialised.
+/// [1 or B, 1 or H, 1 or n, m] is bool, true = may attend; `causal` (n = m): a causal mask as well; a row
+/// without any key is 0. With dropout, scores exist for one strip of queries at a time, at most 2²⁴ (one row
+/// at least), and each strip has its own random stream.
 at::Tensor weighted_values(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                            const std::optional<at::Tensor>& kept, bool causal,
                            const SoftmaxOptions& softmax_options);

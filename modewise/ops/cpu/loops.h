@@ -84,7 +84,8 @@ struct ScorePlan {
   void* grad_k;      // [B, m, H·d] contiguous
 };
 
-/// Softmax numerators exp(scale · s − t) of rows of scores s, t the row maximum, and the denominators.
+/// Softmax numerators exp(scale · s − t) of rows of scores s, t the row maximum, and the denominators; 0 and
+/// 1 for a row without any key.
 struct WeightPlan {
   void* scores;   // accumulate type [rows, keys] contiguous, changed
   void* weights;  // like scores; scores itself where the types are equal

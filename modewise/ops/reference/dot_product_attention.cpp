@@ -1,7 +1,6 @@
 // In strips of queries, whose scores have a bounded size; the backward pass computes each strip again.
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
@@ -10,6 +9,7 @@
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/attention/seen_keys.h"
 #include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
 #include "modewise/ops/reference/strip_rows.h"
@@ -20,41 +20,28 @@ namespace {
 
 using Mask = std::optional<at::Tensor>;
 
-/// Queries [first, first + rows), which see the first `keys` keys.
-struct Strip {
-  int64_t first, rows, keys;
-};
-
 /// Calls body(strip) for each strip of queries.
 template <class Body>
 void for_queries(const at::Tensor& q, const at::Tensor& k, bool causal, const Body& body) {
   const int64_t m = k.size(1);
   for_strips(q.size(1), q.size(0) * q.size(2) * m, [&](int64_t first, int64_t count) {
-    body(Strip{first, count, causal ? first + count : m});
+    body(QueryStrip{first, count, causal ? first + count : m});
   });
-}
-
-/// The part of `mask` (broadcast to [B, H, n, m]) for a strip.
-at::Tensor mask_of(at::Tensor mask, const Strip& strip) {
-  if (mask.dim() >= 2 && mask.size(-2) > 1) mask = mask.narrow(-2, strip.first, strip.rows);
-  return mask.dim() >= 1 && mask.size(-1) > 1 ? mask.narrow(-1, 0, strip.keys) : mask;
 }
 
 /// q, k and v of a strip in the accumulate type -> [B, rows, H, e].
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
-                  bool causal, double scale, const Strip& strip) {
+                  bool causal, double scale, const QueryStrip& strip) {
   const auto heads_first = [&](const at::Tensor& x) {
     return x.repeat_interleave(q.size(2) / x.size(2), 2).transpose(1, 2);
   };
-  constexpr double kHidden = -std::numeric_limits<double>::infinity();
   auto logits = at::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * scale;
-  if (mask) logits = logits.masked_fill(mask_of(*mask, strip).logical_not(), kHidden);
-  if (causal) {
-    const auto places = at::arange(strip.keys, q.options().dtype(at::kLong));
-    const auto own = places.narrow(0, strip.first, strip.rows).unsqueeze(1);
-    logits = logits.masked_fill(places.gt(own), kHidden);
-  }
-  return at::matmul(at::softmax(logits, -1), heads_first(v)).transpose(1, 2);
+  const Mask seen = seen_keys(mask, causal, strip, q.options());
+  if (!seen) return at::matmul(at::softmax(logits, -1), heads_first(v)).transpose(1, 2);
+  // A row without any key attends to all keys here and is set to 0 below.
+  const auto none = seen->any(-1, true).logical_not();
+  logits = logits.masked_fill(seen->logical_or(none).logical_not(), -std::numeric_limits<double>::infinity());
+  return at::matmul(at::softmax(logits, -1), heads_first(v)).masked_fill(none, 0).transpose(1, 2);
 }
 
 }  // namespace
@@ -64,7 +51,7 @@ at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const
   const auto type = accumulate_type(q.scalar_type());
   const auto keys = k.to(type), values = v.to(type);
   Tensors out = {at::zeros({q.size(0), 0, q.size(2), v.size(3)}, q.options())};
-  for_queries(q, k, causal, [&](const Strip& strip) {
+  for_queries(q, k, causal, [&](const QueryStrip& strip) {
     out.push_back(attend(q.narrow(1, strip.first, strip.rows).to(type), keys.narrow(1, 0, strip.keys),
                          values.narrow(1, 0, strip.keys), mask, causal, scale, strip)
                       .to(q.scalar_type()));
@@ -79,7 +66,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> dot_product_attention_backward(
   const auto keys = k.to(type), values = v.to(type);
   const auto of_k = at::zeros(k.sizes(), keys.options()), of_v = at::zeros(v.sizes(), keys.options());
   Tensors of_q = {at::zeros({q.size(0), 0, q.size(2), q.size(3)}, q.options())};
-  for_queries(q, k, causal, [&](const Strip& strip) {
+  for_queries(q, k, causal, [&](const QueryStrip& strip) {
     const Tensors out = gradients(
         [&](const Tensors& in) -> Tensors {
           return {attend(in[0], in[1], in[2], mask, causal, scale, strip)};

@@ -121,7 +121,7 @@ def dot_product_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None =
     """softmax(scale · q kᵀ) v of each sample and head; heads may share keys and values.
 
     q [B, n, H, d], k [B, m, G, d], v [B, m, G', e], G and G' divisors of H -> [B, n, H, e]. mask is bool, True =
-    attend, and broadcasts to [B, H, n, m]; `causal` (n = m): a causal mask. A row without keys is NaN. The scores are
+    attend, and broadcasts to [B, H, n, m]; `causal` (n = m): a causal mask. A row without keys is 0. The scores are
     computed for a block of rows at a time (Vaswani et al. 2017, Eq. 1).
 
     Parameters

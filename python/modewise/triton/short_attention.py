@@ -32,10 +32,10 @@ def _weights(q, k, Mask, sample, head, mb, mh, mn, mm, n, m, scale,
         seen = seen & (allowed != 0)
     logits = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=ACC) * scale
     logits = tl.where(seen, logits, float("-inf"))
-    # A row that sees no key is NaN, as softmax has it; rows beyond n are 0.
-    weights = tl.exp(logits - tl.max(logits, 1)[:, None])
-    weights = weights / tl.sum(weights, 1)[:, None]
-    return tl.where(inside, weights, 0.0)
+    # A row that sees no key is 0; the sum of any other is at least 1.
+    weights = tl.where(seen, tl.exp(logits - tl.max(logits, 1)[:, None]), 0.0)
+    total = tl.sum(weights, 1)
+    return weights / tl.where(total == 0, 1.0, total)[:, None]
 
 
 @triton.jit(do_not_specialize=["H", "R", "P", "n", "m"])

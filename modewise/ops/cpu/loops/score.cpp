@@ -117,10 +117,20 @@ void weigh(const WeightPlan& plan, int64_t row, const SeenKeys& seen) {
   T* out = as<T>(plan.weights) + row * plan.keys;
   const F scale = static_cast<F>(plan.scale);
   const int64_t n = seen.count;
-  if (seen.mask == nullptr)
+  if (seen.mask == nullptr) {
     for (int64_t j = 0; j < n; ++j) x[j] *= scale;
-  else
-    for (int64_t j = 0; j < n; ++j) x[j] = seen.mask[j * seen.step] != 0 ? x[j] * scale : kLowest<F>;
+  } else {
+    uint8_t any = 0;
+    for (int64_t j = 0; j < n; ++j) {
+      any |= seen.mask[j * seen.step];
+      x[j] = seen.mask[j * seen.step] != 0 ? x[j] * scale : kLowest<F>;
+    }
+    if (any == 0) {
+      for (int64_t j = 0; j < plan.keys; ++j) out[j] = narrow<T>(F{0});
+      as<F>(plan.sums)[row] = 1;
+      return;
+    }
+  }
   const F top = largest(x, n);
   Wide<F> sum = {};
   int64_t j = 0;
