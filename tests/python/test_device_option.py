@@ -81,6 +81,14 @@ def numbers(tree, path=""):
     return {path: tree} if isinstance(tree, (int, float)) and not isinstance(tree, bool) else {}
 
 
+def same_results(one, two):
+    """Checks that two computations differ by roundings."""
+    assert one.keys() == two.keys()
+    for name, value in one.items():
+        counted = any(word in name for word in ("calibration", "accuracy", "coverage"))  # of a few values: one of them may fall on the other side
+        assert two[name] == pytest.approx(value, rel=2e-3, abs=0.02 if counted else 2e-4), name
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
     command = [*TASKS[task](tmp_path), *STEPS]
@@ -88,10 +96,7 @@ def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
     ok(*command, "--out", tmp_path / "there", "--device", DEVICE, env=THERE)
     assert json.loads((tmp_path / "there" / "manifest.json").read_text())["device"] == DEVICE
     here, there = (numbers(json.loads((tmp_path / run / "metrics.json").read_text())) for run in ("cpu", "there"))
-    assert here.keys() == there.keys()
-    for name, value in here.items():
-        counted = "calibration" in name or "accuracy" in name  # of a few values: one of them may fall on the other side
-        assert there[name] == pytest.approx(value, rel=2e-3, abs=0.02 if counted else 2e-4), name
+    same_results(here, there)
     assert any(value != there[name] for name, value in here.items()) or task in ("theta", "nearest")  # other kernels ran
     # A run of one device opens on the other.
     for run, device, env in (("there", "cpu", {}), ("cpu", DEVICE, THERE)):
@@ -162,6 +167,35 @@ def test_a_device_that_is_full_or_lost_keeps_the_checkpoint(tmp_path):
           env={**THERE, "GUARDED_DEVICE_COPIES": "6000"})  # fmt: skip
     ended = ok("train", "forecast", "--resume", tmp_path / "lost", "--allow-config-changes", "--max-steps", "200", "--device", "cpu")
     assert "resuming from step" in ended.stderr
+
+
+@pytest.mark.skipif(DEVICE != "guarded", reason="limits of the guarded device")
+@pytest.mark.parametrize(("limit", "count"), [("COPIES", 40), ("COPIES", 3000), ("OPERATORS", 5), ("OPERATORS", 1000)])
+def test_a_device_lost_at_any_time_loses_no_checkpoint(limit, count, tmp_path):
+    """Before the first step, in a step, in an evaluation: the training goes on from what was written, to the results of the CPU."""
+    command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=4", "--set", "train.evaluations_per_epoch=6"]
+    command[command.index("--max-steps") + 1] = "40"
+    fails(74, "the device failed (the guarded device is lost)", "--resume", "--device cpu",
+          arguments=[*command, "--out", tmp_path / "lost", "--device", DEVICE], env={**THERE, f"GUARDED_DEVICE_{limit}": str(count)})  # fmt: skip
+    written = sorted(path.name for path in (tmp_path / "lost" / "checkpoints").glob("*"))
+    said = ok("train", "forecast", "--resume", tmp_path / "lost", "--device", "cpu").stderr
+    assert ("resuming from step" in said) == bool(written), (said, written)
+    ok(*command, "--out", tmp_path / "whole", *CPU)
+    whole, lost = (numbers(json.loads((tmp_path / name / "metrics.json").read_text())["test"]) for name in ("whole", "lost"))
+    same_results(whole, lost)
+
+
+def test_a_run_of_a_device_that_is_missing_opens_and_goes_on_elsewhere(tmp_path):
+    command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", f"train.device={DEVICE}", "--set", "train.schedule.name=constant"]
+    ok(*command, "--out", tmp_path / "run", env=THERE)
+    for verb in ("evaluate", "predict"):
+        ok(verb, tmp_path / "run", *(["--out", tmp_path / "p.csv"] if verb == "predict" else []))
+    before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    if DEVICE == "guarded":
+        resumed = ["train", "forecast", "--resume", tmp_path / "run", "--allow-config-changes", "--max-steps", "6"]
+        fails(78, f"device '{DEVICE}'", "expected auto, cpu, cuda or cuda:N", arguments=resumed)
+        assert {path: path.read_bytes() for path in before} == before
+        assert "resuming from step 3" in ok(*resumed, "--device", "cpu").stderr
 
 
 @pytest.mark.parametrize("device", ["cuda", "tpu"])

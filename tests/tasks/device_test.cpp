@@ -11,6 +11,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/log_softmax.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
@@ -25,6 +26,8 @@
 #include "modewise/models/segmentation/segmenter.h"
 #include "modewise/models/series_classification/config.h"
 #include "modewise/models/series_classification/series_classifier.h"
+#include "modewise/models/text/masked_language_model.h"
+#include "modewise/models/text/text_classifier.h"
 #include "modewise/models/vision/config.h"
 #include "modewise/models/vision/vision_classifier.h"
 #include "modewise/nn/layers/dropout.h"
@@ -352,6 +355,77 @@ TEST(AnyDevice, EveryLanguageModel) {
           fmt::format("{}, {}", start.attention.type, what), what == "as it is",
           [&] { return models::make_language_model(config, 1); }, losses);
     }
+  }
+}
+
+/// Texts of 13 tokens, padded, with two token types; or without padding and types.
+models::TextInput texts(bool padded) {
+  const auto tokens = [&](at::ScalarType type) { return on_meta({kBatch, 13}, type); };
+  if (!padded) return {tokens(at::kLong), std::nullopt, {}};
+  return {tokens(at::kLong), tokens(at::kBool), tokens(at::kLong)};
+}
+
+models::TextModelConfig small_text_config() {
+  models::TextModelConfig out;
+  out.vocabulary = 11, out.width = 8, out.layers = 2, out.heads = 2, out.positions = 16;
+  return out;
+}
+
+TEST(AnyDevice, EveryTextClassifierAndRegression) {
+  for (const bool padded : {false, true})
+    for (const auto& [what, config] : variants(small_text_config())) {
+      const std::string name = fmt::format("{}, padded {}", what, padded);
+      const auto classes = [&](models::TextClassifier& model) {
+        return class_losses(
+            [&model, padded](const at::Tensor&, const at::Tensor&) { return model.forward(texts(padded)); },
+            on_meta({kBatch, 13}), {}, model);
+      };
+      try_model(
+          name, what == "as it is", [&] { return models::make_text_classifier(config, 2, 1); }, classes);
+      const auto squares = [&](models::TextClassifier& model) -> std::vector<std::function<at::Tensor()>> {
+        return {[&model, padded] {
+          return (model.forward(texts(padded)).squeeze(1) - on_meta({kBatch})).square().mean();
+        }};
+      };
+      try_model(
+          name + ", regression", what == "as it is",
+          [&] { return models::make_text_classifier(config, 1, 1); }, squares);
+    }
+}
+
+TEST(AnyDevice, EveryMaskedLanguageModel) {
+  for (const auto& [what, config] : variants(small_text_config())) {
+    const auto losses = [&](models::MaskedLanguageModel& model) -> std::vector<std::function<at::Tensor()>> {
+      return {[&model] {  // the positions of masked tokens are found on the CPU
+        const at::Tensor rows =
+            model.hidden(texts(false)).flatten(0, 1).index_select(0, on_meta({7}, at::kLong));
+        return at::log_softmax(model.logits(rows), -1).gather(1, on_meta({7, 1}, at::kLong)).mean().neg();
+      }};
+    };
+    try_model(
+        what, what == "as it is", [&] { return models::make_masked_language_model(config, 1); }, losses);
+  }
+}
+
+TEST(AnyDevice, EveryCaptionThatGoesOn) {
+  for (const std::string& name : models::names_of(models::captioners())) {
+    SCOPED_TRACE(name);
+    models::CaptionModelConfig config;
+    config.name = name;
+    config.max_words = 6, config.encoder.widths = {4, 4}, config.decoder.width = 8;
+    const auto model = models::make_captioner(config, {3, 8, 12, 11}, 1);
+    nn::move_module(*model, at::kMeta);
+    model->eval();
+    const at::NoGradGuard no_grad;
+    const DeviceWatch watch(at::kMeta);
+    const at::Tensor cells = model->encode(on_meta({kBatch, 3, 8, 12}));
+    models::CaptionState state = model->begin(cells);
+    for (const int64_t captions : {kBatch, 2 * kBatch, kBatch}) {  // of beams
+      state.reorder(on_meta({captions}, at::kLong));
+      EXPECT_EQ(model->step(state, on_meta({captions}, at::kLong)).sizes(), at::IntArrayRef({captions, 11}));
+    }
+    model->looked(cells, on_meta({kBatch, 4}, at::kLong));
+    EXPECT_EQ(fmt::format("{}", fmt::join(watch.faults(), "\n")), "");
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include "tests/error_of.h"
 
 namespace modewise::train {
@@ -40,6 +42,14 @@ TEST(CudaDevice, IsAnOwnOneOfEachProcess) {
               AllOf(HasSubstr("2 CUDA devices for 4 processes"), HasSubstr("--nproc-per-node 2")));
   EXPECT_THAT(refusal(cuda(0), {.built = true, .devices = 2, .process = 1, .processes = 2}),
               HasSubstr("each of the 2 processes takes a CUDA device of its own: --device cuda"));
+}
+
+TEST(CudaDevice, IsMissingWhereNoneIsVisible) {
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const std::string sentence = refusal(cuda(), {.built = true});
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_THAT(sentence, AllOf(HasSubstr("finds no CUDA device (CUDA_VISIBLE_DEVICES is '')"),
+                              HasSubstr("take --device cpu")));
 }
 
 }  // namespace

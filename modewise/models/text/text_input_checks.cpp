@@ -26,6 +26,7 @@ void check_text_input(const TextInput& input, const TextModelConfig& config) {
           "token types must be [B, n], as the tokens");
   require(!input.mask || input.mask->sizes() == input.ids.sizes(), ErrorKind::internal,
           "the padding mask must be [B, n], as the tokens");
+  if (input.ids.is_meta()) return;  // shapes without values
   check_numbers(input.ids, config.vocabulary, "token", "vocabulary");
   if (input.types.defined()) check_numbers(input.types, config.types, "type", "token types");
   if (!input.mask) return;
@@ -36,6 +37,7 @@ void check_text_input(const TextInput& input, const TextModelConfig& config) {
 }
 
 void check_first_tokens(const at::Tensor& mask) {
+  if (mask.is_meta()) return;
   const at::Tensor late = mask.select(1, 0).logical_not().logical_and(mask.any(1));
   if (late.any().item<bool>())
     fail(ErrorKind::data,
@@ -44,6 +46,7 @@ void check_first_tokens(const at::Tensor& mask) {
 }
 
 void check_places(const at::Tensor& places, const TextModelConfig& config) {
+  if (places.is_meta()) return;
   const int64_t greatest = places.max().item<int64_t>(), rows = config.position_rows();
   require(greatest < rows, ErrorKind::data,
           "a text of {} tokens is longer than the model's {} position embeddings",

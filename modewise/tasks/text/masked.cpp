@@ -38,9 +38,9 @@ struct MaskedBatch final : train::Batch {
 /// log p of the original tokens at the m masked positions, [m]; `right` counts correct predictions.
 at::Tensor hidden_scores(models::MaskedLanguageModel& model, const data::MaskedRows& rows, int64_t* right) {
   const at::Device device = nn::device_of(model);
-  const at::Tensor targets = nn::placed(rows.targets, device).flatten(),
-                   places = targets.ge(0).nonzero().squeeze(1);
-  const at::Tensor wanted = targets.index_select(0, places);
+  const at::Tensor targets = rows.targets.flatten(), masked = targets.ge(0).nonzero().squeeze(1);
+  const at::Tensor places = nn::placed(masked, device),  // found on the CPU: the device need not wait
+      wanted = nn::placed(targets.index_select(0, masked), device);
   const at::Tensor hidden = model.hidden({nn::placed(rows.inputs, device), std::nullopt, {}}).flatten(0, 1);
   const at::Tensor logits = model.logits(hidden.index_select(0, places));
   if (right != nullptr) *right = logits.argmax(1).eq(wanted).sum().item<int64_t>();
