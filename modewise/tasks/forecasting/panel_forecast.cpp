@@ -63,7 +63,7 @@ at::Tensor local_output(const PanelForecaster& by, const PanelModel& of, const d
   models::ForecasterConfig config = of.config->model;
   if (row_of(models::forecasters(), config.name).has_option("period") && config.season() > window.origin)
     config.period = 1;
-  const auto model = models::make_forecaster(config, shape, static_cast<uint64_t>(of.config->train.seed));
+  const auto model = models::make_reshaped(config, shape, static_cast<uint64_t>(of.config->train.seed));
   model->eval();
   const int64_t width = by.panel->variables();
   const auto scale = [&](const std::vector<double>& all) {
