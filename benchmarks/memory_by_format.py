@@ -33,12 +33,12 @@ import json, os, subprocess, sys
 child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 errors = child.stderr.read()
 _, status, usage = os.wait4(child.pid, 0)
-print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, errors.decode(errors="replace")]))
+print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, errors.decode(errors="replace"), usage.ru_utime + usage.ru_stime]))
 """
 
 
 def peak(arguments):
-    """Exit code, peak resident bytes and stderr of the program."""
+    """Exit code, peak resident bytes, stderr and processor seconds of the program."""
     # glibc's MALLOC_PERTURB_ would touch memory that is only reserved.
     environment = {key: value for key, value in os.environ.items() if key != "MALLOC_PERTURB_"}
     started = subprocess.run([sys.executable, "-S", "-E", "-c", STARTER, PROGRAM, *map(str, arguments)], env=environment,
@@ -415,7 +415,7 @@ def measured(folder, name, worst, size):
         arguments = make(new_folder(folder), one)
         read = bytes_of(folder / file)
         command = arguments if arguments[0] in ("convert", "tokenize") else ["data", "show", *arguments]
-        code, memory, errors = peak(command)
+        code, memory, errors, _ = peak(command)
         if code != 0 and not (code == 65 and one == size):
             raise SystemExit(f"{name}: {' '.join(map(str, command))}: exit code {code}: {errors}")
         used.append(memory)

@@ -65,6 +65,18 @@ TEST(TextCells, GivesBackTextsThatRepeatAndThenDiffer) {
   for (i = 0; i < 90000; i += 17) EXPECT_EQ(cells[static_cast<size_t>(i)], text_of(i));
 }
 
+TEST(DistinctTexts, NumberTextsByTheirFirstAppearance) {
+  DistinctTexts texts;
+  for (uint32_t i = 0; i < 5000; ++i) {
+    EXPECT_EQ(texts.add(std::to_string(i)), i);
+    EXPECT_EQ(texts.add(std::to_string(i / 2)), i / 2);
+  }
+  EXPECT_EQ(texts.add(""), 5000u);
+  EXPECT_EQ(texts.add(""), 5000u);
+  ASSERT_EQ(texts.size(), 5001u);
+  for (uint32_t i = 0; i < 5000; i += 7) EXPECT_EQ(texts[i], std::to_string(i));
+}
+
 TEST(Utf8, FindsTheFirstInvalidByte) {
   const std::string filler(100, 'a');
   for (const char* good : {"", "a", "é", "€", "😀", "\xEF\xBF\xBD", "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"}) {

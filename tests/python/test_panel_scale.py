@@ -3,6 +3,7 @@ import ctypes
 import io
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -87,6 +88,30 @@ def test_an_uneven_table_is_read_once(tmp_path):
         assert given <= auto <= given + 2, (auto, given)
 
 
+def test_ids_that_are_plain_integers_are_read_once(tmp_path):
+    """A usual name such as store may be an id: its numbers become texts without a second reading, unless 007 must be kept."""
+    series = {name: ("2020-01-01", np.arange(40.0) + i) for i, name in enumerate(("7", "12", "-3"))}
+    counts = {}
+    for names in (("a", "b", "c"), ("7", "12", "-3"), ("007", "12", "-3"), ("7", "12", "1e3")):
+        table = write(tmp_path / "p.csv", dict(zip(names, series.values(), strict=True)))
+        table.write_text(table.read_text().replace("unique_id", "store", 1))
+        counts[names] = opens(table, "data", "show", table, "--set", "data.panel=yes")
+        shown = json.loads(ok("data", "show", table, "--set", "data.panel=yes", "--json").stdout)
+        assert shown["modes"][0]["labels"] == pandas.read_csv(table, dtype=str).store.drop_duplicates().tolist() == list(names)
+    assert counts["7", "12", "-3"] == counts["a", "b", "c"] < counts["007", "12", "-3"] == counts["7", "12", "1e3"], counts
+
+
+def test_predictions_are_written_block_by_block(tmp_path):
+    """--out writes each block of series once it is forecast: the same text as printed, and as with blocks of another size."""
+    table = write(tmp_path / "p.csv", {f"{i:02d}": ("2020-01-01", np.arange(20.0 + i)) for i in range(30)})
+    for batch in (7, 64):
+        train(table, tmp_path / f"{batch}", "--model", "theta", "--set", f"forecast.evaluation_batch={batch}")
+        ok("predict", tmp_path / f"{batch}", "--out", tmp_path / f"{batch}.csv")
+    printed = ok("predict", tmp_path / "7").stdout
+    assert (tmp_path / "7.csv").read_text() == printed == (tmp_path / "64.csv").read_text()
+    assert pandas.read_csv(io.StringIO(printed), dtype=str).unique_id.tolist() == [f"{i:02d}" for i in range(30) for _ in range(H)]
+
+
 def test_many_series_take_little_memory_and_no_json(tmp_path):
     """20,000 series of 12 rows: twice the file and 64 MiB above what the program takes for a small panel."""
     count, rows = 20_000, 12
@@ -116,6 +141,22 @@ def test_many_series_take_little_memory_and_no_json(tmp_path):
         assert (tmp_path / "run" / file).stat().st_size < 20_000, file
     assert peak("predict", tmp_path / "run", "--out", tmp_path / "f.csv") - peak(*show, small) <= 4 * table.stat().st_size + (64 << 20)
     assert sum(1 for _ in open(tmp_path / "f.csv")) == 1 + count * H
+    with open(table, "a") as lines:
+        lines.write("series_012345,2020-01-07,1\n")
+    fails(65, f"p.csv:{count * rows + 2}: series 'series_012345' has a second row for 2020-01-07", arguments=[*show, table])
+    pandas.DataFrame({"unique_id": names[::rows], "ds": days[:count], "y": 1.0}).to_csv(table, index=False)
+    fails(65, f"each of the {count} rows is its own series with unique_id as series id", arguments=[*show, table])
+
+
+@pytest.mark.parametrize("series", [2000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_the_benchmark_of_large_panels_stays_within_its_bounds(series, tmp_path):
+    benchmark = pathlib.Path(__file__).parents[2] / "benchmarks" / "large_panel.py"
+    command = [sys.executable, benchmark, "--series", str(series), "--rows", "12", "--models", "theta,seasonal", "--folder", tmp_path]
+    environment = {**os.environ, "MODEWISE_BUILD": str(pathlib.Path(PROGRAM).parents[1])}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    names = [line.split("|")[1].strip() for line in result.stdout.splitlines() if line.startswith("| ")]
+    assert names == ["command", "data show", "train theta", "predict theta", "train seasonal", "predict seasonal"]
 
 
 def test_series_in_any_order_of_rows_are_the_same(tmp_path):

@@ -398,28 +398,55 @@ SeriesTable read_timed_table(const std::string& path, const ForecastDataConfig& 
   if (read.config.words.empty()) add_words(read.config.words, read.table, read.config);
   encode_categories(read.table, read.config.words, read.config);
   read.time = find_time(read.table, read.config);
-  for (const size_t column : read.time.columns) read.table.columns[column].dates = {};  // now in read.time
+  for (const size_t column : read.time.columns)
+    std::vector<int64_t>().swap(read.table.columns[column].dates);  // now in read.time
   return read;
 }
 
-/// The series ids as texts: a table whose ids are numbers is read again.
+/// A column of plain integers as texts.
+io::CsvColumn as_texts(const io::CsvColumn& column) {
+  io::CsvColumn texts;
+  texts.name = column.name;
+  texts.kind = io::CsvColumn::text;
+  texts.texts.reserve(column.numbers.size());
+  for (const double number : column.numbers)
+    texts.texts.push_back(fmt::format_int(static_cast<int64_t>(number)).c_str());
+  return texts;
+}
+
+/// The series ids as texts. A table with ids that are not written as their numbers would be, such as 007, is
+/// read again.
 std::optional<TableIds> ids_as_written(SeriesTable& read, const ForecastDataConfig& asked) {
   const io::CsvTable& table = read.table;
-  std::vector<std::string> names;
+  std::vector<size_t> numbers;
   const auto add_number = [&](size_t column) {
     if (table.columns[column].kind == io::CsvColumn::number && !read.time.takes(column))
-      names.push_back(table.columns[column].name);
+      numbers.push_back(column);
   };
   if (asked.id.empty() && may_hold_several_series(read.time))
     for (size_t column = 0; column < table.columns.size(); ++column)
       if (usually_names_series(table.columns[column].name)) add_number(column);
   std::optional<TableIds> ids;
-  if (names.empty()) {
+  if (numbers.empty()) {
     ids = find_ids(table, read.time, read.config);
     if (ids)
       for (const size_t column : ids->columns) add_number(column);
-    if (names.empty()) return ids;
+    if (numbers.empty()) return ids;
   }
+  // Dates that follow a local clock, and categories, depend on which columns are numbers.
+  const bool plain = read.notes.empty() && asked.categories.empty() &&
+                     std::all_of(numbers.begin(), numbers.end(),
+                                 [&](size_t column) { return table.columns[column].plain_integers; });
+  if (plain) {
+    std::vector<io::CsvColumn> before;
+    for (const size_t column : numbers)
+      before.push_back(std::exchange(read.table.columns[column], as_texts(table.columns[column])));
+    ids = find_ids(table, read.time, read.config);
+    for (size_t i = 0; i < numbers.size() && !ids; ++i) read.table.columns[numbers[i]] = std::move(before[i]);
+    return ids;
+  }
+  std::vector<std::string> names;
+  for (const size_t column : numbers) names.push_back(table.columns[column].name);
   SeriesTable texts = read_timed_table(asked.path, asked, csv_options(asked, names));
   ids = find_ids(texts.table, texts.time, texts.config);
   if (ids) read = std::move(texts);

@@ -135,7 +135,7 @@ void append(SeriesTable& table, const Series& one) {
       table.table.columns[static_cast<size_t>(v)].numbers.push_back(values[row * width + v]);
   for (int64_t row = 0; row < rows && one.time.dated; ++row) table.time.dates.push_back(one.time.at(row));
   table.ids.of_row.insert(table.ids.of_row.end(), static_cast<size_t>(rows),
-                          static_cast<int32_t>(std::ssize(table.ids.labels)));
+                          static_cast<int32_t>(table.ids.series.size()));
   table.table.rows += rows;
 }
 
@@ -161,7 +161,7 @@ SeriesTable read_panel_folder(const ForecastDataConfig& config) {
   require(config.statics.empty(), ErrorKind::config,
           "data.static_covariates: the files of a folder have none; join them to one table with a column of "
           "ids");
-  const std::vector<std::string> files = csv_files(config.path);
+  const std::vector<std::string> files = csv_files(config.path), labels = file_labels(files);
   SeriesTable out;
   out.config = config;
   out.table.source = config.path;
@@ -178,14 +178,12 @@ SeriesTable read_panel_folder(const ForecastDataConfig& config) {
               "{} has steps of {} and {} of {}: the series of a panel have one time step", files[0],
               usual.frequency_text(), files[f], time.frequency_text());
     append(out, frame.series);
-    out.ids.labels.push_back(files[f]);
+    out.ids.series.add({labels[f]});
     notes.add(frame.series.notes);
     warnings.add(frame.series.warnings);
     frame.series.values.reset();
     if (f == 0) first = std::move(frame);
   }
-  out.ids.labels = file_labels(files);
-  for (const std::string& label : out.ids.labels) out.ids.cells.push_back({label});
   out.notes = notes.of(std::ssize(files));
   out.warnings = warnings.of(std::ssize(files));
   return out;

@@ -11,7 +11,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <unordered_map>
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
@@ -93,9 +92,9 @@ bool could_be_ids(const io::CsvColumn& column) {
 }
 
 TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
-  TableIds ids{columns, {}, {}, {}};
+  TableIds ids{columns, {}, {}};
   ids.of_row.reserve(static_cast<size_t>(table.rows));
-  std::unordered_map<std::string, int32_t> numbers;
+  io::DistinctTexts labels;  // cells of each series, joined by "/"
   std::string label, last, buffer;
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
     label.clear();
@@ -112,13 +111,15 @@ TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
       continue;
     }
     std::swap(label, last);
-    const auto [at, is_new] = numbers.try_emplace(last, static_cast<int32_t>(ids.labels.size()));
-    if (is_new) {
-      ids.labels.push_back(last);
-      std::vector<std::string>& cells = ids.cells.emplace_back();
+    const uint32_t series = labels.add(last);
+    require(series <= std::numeric_limits<int32_t>::max(), ErrorKind::data,
+            "{}: its series ids take more than 4 GiB", table.source);
+    if (series == ids.series.size()) {
+      std::vector<std::string> cells;
       for (const size_t column : columns) cells.emplace_back(label_text(table.columns[column], row, buffer));
+      ids.series.add(cells);
     }
-    ids.of_row.push_back(at->second);
+    ids.of_row.push_back(static_cast<int32_t>(series));
   }
   return ids;
 }
@@ -130,25 +131,25 @@ bool part_rows(const TableIds& ids, const TableTime& time) {
 
 /// Whether every label has several rows.
 bool have_several_rows(const TableIds& ids) {
-  std::vector<int64_t> rows(ids.labels.size());
+  std::vector<int64_t> rows(ids.series.size());
   for (const int32_t label : ids.of_row) ++rows[static_cast<size_t>(label)];
   return std::all_of(rows.begin(), rows.end(), [](int64_t count) { return count > 1; });
 }
 
 /// Whether labels have several rows on average, and are few.
 bool make_series(const TableIds& ids) {
-  return ids.labels.size() >= 2 && 2 * ids.labels.size() <= ids.of_row.size();
+  return ids.series.size() >= 2 && 2 * ids.series.size() <= ids.of_row.size();
 }
 
 bool is_number_of_rows(const TableIds& ids) {
-  return ids.labels.size() == ids.of_row.size();
+  return ids.series.size() == ids.of_row.size();
 }
 
 /// Whether the rows of each label follow each other.
 bool are_blocks(const TableIds& ids) {
   size_t blocks = 1;
   for (size_t row = 1; row < ids.of_row.size(); ++row) blocks += ids.of_row[row] != ids.of_row[row - 1];
-  return blocks == ids.labels.size();
+  return blocks == ids.series.size();
 }
 
 /// Rows for each distinct date, on average.
@@ -191,8 +192,8 @@ std::optional<TableIds> named_ids(const io::CsvTable& table, const TableTime& ti
   for (const size_t column : named) {
     TableIds ids = ids_of(table, {column});
     if (is_number_of_rows(ids) && !config.follows) continue;
-    if (ids.labels.size() > 1) several.push_back(column);
-    if (ids.labels.size() > 1 && part_rows(ids, time)) parting.push_back(std::move(ids));
+    if (ids.series.size() > 1) several.push_back(column);
+    if (ids.series.size() > 1 && part_rows(ids, time)) parting.push_back(std::move(ids));
   }
   for (size_t i = 1; i < parting.size(); ++i)
     if (parting[i].of_row != parting[0].of_row)
@@ -244,7 +245,7 @@ std::optional<TableIds> ids_one_after_the_other(const io::CsvTable& table, const
   std::vector<size_t> columns;
   for (const size_t column : named)
     if (const TableIds ids = ids_of(table, {column});
-        ids.labels.size() > 1 && have_several_rows(ids) && are_blocks(ids))
+        ids.series.size() > 1 && have_several_rows(ids) && are_blocks(ids))
       columns.push_back(column);
   if (columns.empty()) return std::nullopt;
   TableIds ids = ids_of(table, columns);
@@ -314,7 +315,7 @@ void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cell
       static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
   require(cells <= maximum, ErrorKind::data,
           "{}: its {} series share too few dates: pivoted they would have {} cells for {} rows", table.source,
-          ids.labels.size(), cells, table.rows);
+          ids.series.size(), cells, table.rows);
 }
 
 }  // namespace
@@ -364,7 +365,7 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
           "{}: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows of "
           "each series in their order",
           table.source);
-  require(config.follows || static_cast<int64_t>(ids->labels.size()) < table.rows, ErrorKind::data,
+  require(config.follows || std::ssize(ids->series) < table.rows, ErrorKind::data,
           "{}: {} is its own series with {} as series id; data.id = none reads one series", table.source,
           table.rows == 1 ? "its row" : fmt::format("each of the {} rows", table.rows),
           table.columns[ids->columns[0]].name);
@@ -376,7 +377,7 @@ Series lay_side_by_side(SeriesTable read) {
   const TableTime& time = read.time;
   const TableIds& ids = read.ids;
   const Clock clock = shared_clock(table, time, read.clock_changes, read.config);
-  const auto count = std::ssize(ids.labels), width = std::ssize(read.values), length = clock.laid.axis.length;
+  const auto count = std::ssize(ids.series), width = std::ssize(read.values), length = clock.laid.axis.length;
   require_shared(table, ids, length * count * width);
   std::vector<int64_t> cell(ids.of_row.size());  // of each row: (date, series)
   std::vector<bool> filled(static_cast<size_t>(length * count));
@@ -385,7 +386,8 @@ Series lay_side_by_side(SeriesTable read) {
     if (filled[static_cast<size_t>(at)] && read.config.resample.empty())
       fail(ErrorKind::data,
            "{}:{}: series '{}' has a second row for {}: set data.id to all series id columns", table.source,
-           TableLines(table)(static_cast<int64_t>(row)), ids.labels[static_cast<size_t>(ids.of_row[row])],
+           TableLines(table)(static_cast<int64_t>(row)),
+           ids.series.label(static_cast<size_t>(ids.of_row[row])),
            io::format_date_time(time.dates[row], time.style));
     filled[static_cast<size_t>(at)] = true;
     cell[row] = at;
@@ -395,7 +397,7 @@ Series lay_side_by_side(SeriesTable read) {
   if (width > 1) shape.push_back(width);
   series.values = at::full(shape, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
   const TensorCells out(series.values);
-  LongLayout layout{{}, ids.cells, {}};
+  LongLayout layout{{}, ids.series, {}};
   for (const size_t column : ids.columns) layout.id.push_back(table.columns[column].name);
   for (int64_t i = 0; i < width; ++i) {
     io::CsvColumn& column = table.columns[read.values[static_cast<size_t>(i)]];
@@ -404,7 +406,7 @@ Series lay_side_by_side(SeriesTable read) {
     column.numbers = {};  // freed early: files may be large
   }
   const std::string id = fmt::format("{}", fmt::join(layout.id, "/"));
-  series.modes = {{id, ids.labels, false}};
+  series.modes = {{id, ids.series.labels(), false}};
   if (width > 1) series.modes.push_back({"variable", layout.values, false});
   series.time = clock.laid.axis;
   series.notes = clock.laid.notes;

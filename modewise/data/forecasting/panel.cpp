@@ -39,7 +39,7 @@ RowsOfSeries group(const SeriesTable& table) {
   const std::vector<int32_t>& of_row = table.ids.of_row;
   const std::vector<int64_t>& dates = table.time.dates;
   RowsOfSeries grouped;
-  grouped.begins.assign(table.ids.labels.size() + 1, 0);
+  grouped.begins.assign(table.ids.series.size() + 1, 0);
   for (const int32_t s : of_row) ++grouped.begins[static_cast<size_t>(s) + 1];
   std::partial_sum(grouped.begins.begin(), grouped.begins.end(), grouped.begins.begin());
   std::vector<int64_t> next(grouped.begins.begin(), grouped.begins.end() - 1);
@@ -69,7 +69,7 @@ std::string first_names(const std::vector<std::string>& names) {
 std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsOfSeries& grouped,
                              const ForecastDataConfig& config) {
   const std::vector<int64_t>& dates = table.time.dates;
-  const size_t series = table.ids.labels.size();
+  const size_t series = table.ids.series.size();
   std::vector<int64_t> places(grouped.rows.size());
   panel.starts.assign(series, 0);
   if (dates.empty()) {
@@ -96,13 +96,13 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsO
       if (at == last)
         fail(ErrorKind::data,
              "{}:{}: series '{}' has a second row for {}: set data.id to all series id columns", panel.source,
-             TableLines(table.table)(rows[i]), table.ids.labels[s],
+             TableLines(table.table)(rows[i]), table.ids.series.label(s),
              io::format_date_time(dates[static_cast<size_t>(rows[i])], table.time.style));
       places[static_cast<size_t>(grouped.begins[s]) + i] = panel.offsets.back() + at;
       last = at;
     }
     const int64_t missing = last + 1 - std::ssize(rows);
-    if (missing > std::max<int64_t>(std::ssize(rows), 10)) sparse_series.push_back(table.ids.labels[s]);
+    if (missing > std::max<int64_t>(std::ssize(rows), 10)) sparse_series.push_back(table.ids.series.label(s));
     filled += std::max<int64_t>(missing, 0);
     panel.offsets.push_back(panel.offsets.back() + last + 1);
   }
@@ -143,7 +143,7 @@ ForecastDataConfig with_known_columns(ForecastDataConfig config) {
 }  // namespace
 
 std::string Panel::name(int64_t s) const {
-  return fmt::format("{}", fmt::join(layout.series[static_cast<size_t>(s)], "/"));
+  return layout.series.label(static_cast<size_t>(s));
 }
 
 PanelChoice choose_panel(const ForecastDataConfig& config) {
@@ -156,7 +156,7 @@ PanelChoice choose_panel(const ForecastDataConfig& config) {
   std::optional<SeriesTable> table = read_long_table(with_known_columns(config));
   if (!table || table->time.columns.empty()) return {};
   const auto dates = static_cast<double>(sorted_distinct(table->time.dates).size());
-  std::vector<int64_t> rows(table->ids.labels.size());
+  std::vector<int64_t> rows(table->ids.series.size());
   for (const int32_t s : table->ids.of_row) ++rows[static_cast<size_t>(s)];
   const auto shortest = std::min_element(rows.begin(), rows.end());
   const auto series = std::ssize(rows);
@@ -175,7 +175,8 @@ PanelChoice choose_panel(const ForecastDataConfig& config) {
       "one tensor",
       series,
       few ? fmt::format("series '{}' has {} of {} dates",
-                        table->ids.labels[static_cast<size_t>(shortest - rows.begin())], *shortest, dates)
+                        table->ids.series.label(static_cast<size_t>(shortest - rows.begin())), *shortest,
+                        dates)
           : fmt::format("there are more than {}", kMaxTensorSeries));
   return {true, std::move(reason), std::move(table)};
 }
@@ -198,13 +199,12 @@ Panel load_panel(const ForecastDataConfig& asked, std::optional<SeriesTable> tab
   panel.time_columns = time_columns(table->table, table->time);
   const RowsOfSeries grouped = group(*table);
   const std::vector<int64_t> places = lay_out(panel, *table, grouped, config);
-  table->time.dates = {};  // freed early: files may be large
-  table->ids.of_row = {};
-  table->ids.labels = {};
+  std::vector<int64_t>().swap(table->time.dates);  // freed early: files may be large
+  std::vector<int32_t>().swap(table->ids.of_row);
   for (const size_t column : table->ids.columns) panel.layout.id.push_back(table->table.columns[column].name);
   if (!std::filesystem::is_directory(config.path))
-    panel.notes.insert(panel.notes.begin(), long_table_note(panel.layout.id, std::ssize(table->ids.cells)));
-  panel.layout.series = std::move(table->ids.cells);
+    panel.notes.insert(panel.notes.begin(), long_table_note(panel.layout.id, std::ssize(table->ids.series)));
+  panel.layout.series = std::move(table->ids.series);
   const auto width = std::ssize(table->values);
   panel.values = at::zeros({panel.offsets.back(), width}, at::kDouble);
   const at::Tensor observed = at::zeros({panel.offsets.back(), width}, at::kBool);

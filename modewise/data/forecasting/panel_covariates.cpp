@@ -37,7 +37,7 @@ size_t position_of(const std::vector<std::string>& names, const std::string& nam
 template <class Value, class Cell, class Missing>
 std::vector<Value> constant_values(const io::CsvTable& table, const TableIds& ids, const std::string& name,
                                    const Value& missing, const Cell& cell, const Missing& is_missing) {
-  std::vector<Value> values(ids.labels.size(), missing);
+  std::vector<Value> values(ids.series.size(), missing);
   for (size_t row = 0; row < ids.of_row.size(); ++row) {
     const auto found = cell(row);
     if (is_missing(found)) continue;
@@ -48,7 +48,7 @@ std::vector<Value> constant_values(const io::CsvTable& table, const TableIds& id
            "{}:{}: the static covariate '{}' of series '{}' is {}, but {} in an earlier row: a column that "
            "varies is a variable or one of data.future_covariates",
            table.source, TableLines(table)(static_cast<int64_t>(row)), name,
-           ids.labels[static_cast<size_t>(ids.of_row[row])], found, value);
+           ids.series.label(static_cast<size_t>(ids.of_row[row])), found, value);
   }
   return values;
 }

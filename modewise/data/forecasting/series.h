@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
+#include "modewise/data/forecasting/series_ids.h"
 #include "modewise/data/forecasting/time_axis.h"
 
 namespace modewise::data {
@@ -44,8 +45,8 @@ struct TimeColumns {
 
 /// Id and value columns of a long table (one row per series and date).
 struct LongLayout {
-  std::vector<std::string> id;                   // series id columns
-  std::vector<std::vector<std::string>> series;  // their cells, of each series
+  std::vector<std::string> id;  // series id columns
+  SeriesIds series;             // their cells
   std::vector<std::string> values;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
+#include "modewise/data/forecasting/series_ids.h"
 #include "modewise/data/forecasting/table_time.h"
 #include "modewise/data/forecasting/time_axis.h"
 #include "modewise/io/tables/csv.h"
@@ -17,9 +18,8 @@ namespace modewise::data {
 /// Series ids of a long table.
 struct TableIds {
   std::vector<size_t> columns;
-  std::vector<std::string> labels;              // in file order; several columns are joined by "/"
-  std::vector<std::vector<std::string>> cells;  // id cells of each label
-  std::vector<int32_t> of_row;                  // label index of each row
+  SeriesIds series;             // in file order
+  std::vector<int32_t> of_row;  // series of each row
 };
 
 /// A static covariate: one category or number for each series.

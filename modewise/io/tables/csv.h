@@ -53,8 +53,9 @@ struct CsvColumn {
 
   std::string name;  // from the header ("column 2" if it has none), else "1", "2", …
   Kind kind = number;
-  NumberCells numbers;         // NaN: missing
-  std::vector<int64_t> dates;  // seconds (date_time.h); kMissingDate: missing
+  NumberCells numbers;          // NaN: missing
+  bool plain_integers = false;  // all numbers are written as fmt would write them: at most 15 digits
+  std::vector<int64_t> dates;   // seconds (date_time.h); kMissingDate: missing
   DateStyle date_style;
   TextCells texts;  // unquoted; "" where missing
 };

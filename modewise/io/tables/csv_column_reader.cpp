@@ -17,6 +17,15 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 static_assert(DateColumn::missing == kMissingDate);
 
+/// Whether the text is an integer of at most 15 digits without leading zeros.
+bool is_plain_integer(std::string_view text) {
+  constexpr size_t kMaxDigits = 15;
+  if (text == "0") return true;
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.size() <= kMaxDigits && text[0] != '0' &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 CsvColumnReader::CsvColumnReader(std::string name, CsvColumn::Kind expected, const CsvCells& cells,
@@ -36,6 +45,7 @@ void CsvColumnReader::start(CsvColumn::Kind kind) {
   misfit_line_ = misfit_count_ = 0;
   read_as_[kind] = true;
   settled_ = format_ || cells_->plain;
+  plain_integers_ = unit_.empty();
   if (!format_) {
     evidence_ = {};
     evidence_.formats = cells_->allowed;
@@ -76,6 +86,7 @@ void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
   if (plain || (format_ && parse_written_number(cell, *format_, value))) {
     const bool absent = cells_->missing.contains(value);
     numbers_ += !absent;
+    plain_integers_ = plain_integers_ && !absent && is_plain_integer(cell);
     column_.numbers.push_back(absent ? kMissing : value);
     if (marked && !settled_)
       see_plain(cell, line);
@@ -84,6 +95,7 @@ void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
       note_misfit(cell, line, "holds percentages, but {} has no percent sign");
     return;
   }
+  plain_integers_ = false;
   if (const std::string_view number = cells_->plain ? std::string_view() : without_flag(cell);
       !number.empty() && kind_of(number, cells_->decimal, cells_->missing) != CellKind::text &&
       kind_of(number, cells_->decimal, cells_->missing) != CellKind::date) {
@@ -318,6 +330,7 @@ CsvColumn CsvColumnReader::take() {
     column_.date_style = date_column_.style();
     column_.dates = date_column_.take_dates();
   }
+  column_.plain_integers = column_.kind == CsvColumn::number && plain_integers_;
   return std::move(column_);
 }
 

@@ -94,6 +94,7 @@ class CsvColumnReader {
   NumberEvidence evidence_;
   std::optional<NumberFormat> format_;
   std::string unit_;
+  bool plain_integers_ = true;                               // as in CsvColumn
   bool settled_ = false;                                     // plain numbers say nothing new about the format
   int64_t numbers_ = 0, dates_ = 0, texts_ = 0, marks_ = 0;  // cells of each kind
   std::vector<std::pair<std::string, int64_t>> mark_counts_;

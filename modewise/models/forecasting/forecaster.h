@@ -101,6 +101,10 @@ class Forecaster : public torch::nn::Module {
 /// error that names the option.
 std::shared_ptr<Forecaster> make_forecaster(const ForecasterConfig& config, const ForecastShape& shape,
                                             uint64_t seed);
+/// The same for a config that is valid for another shape: its options are not checked again, which takes
+/// longer than to fit a local model to a short series.
+std::shared_ptr<Forecaster> make_reshaped(const ForecasterConfig& config, const ForecastShape& shape,
+                                          uint64_t seed);
 
 /// Keys the dropout under `root` for the next forward pass; call it before each.
 void set_dropout_step(torch::nn::Module& root, uint64_t seed, uint64_t step);

@@ -39,7 +39,7 @@ ForecasterRow ensemble_row();
 
 namespace {
 
-void check_shape(const ForecastShape& shape, const std::string& source) {
+void check_sizes(const ForecastShape& shape, const std::string& source) {
   require(!shape.series.empty(), ErrorKind::config, "{}: a forecaster needs at least one series mode",
           source);
   for (int64_t size : shape.series)
@@ -66,6 +66,20 @@ void check_known(const ForecasterConfig& config, const ForecastShape& shape, con
       std::find(names.begin(), names.end(), config.name) != names.end(), ErrorKind::config,
       "{}: data.future_covariates and data.calendar need a model with future covariates ({}); '{}' has none",
       source, fmt::join(names, ", "), config.name);
+}
+
+void check_options(const ForecasterConfig& config, const std::string& source) {
+  ForecasterConfig checked = config;
+  // Earlier configs of models without this option have its former default.
+  if (checked.window.centre == "mean" && !row_of(forecasters(), config.name).has_option("window.centre"))
+    checked.window.centre = "auto";
+  check_options(forecasters(), checked, source);
+}
+
+void check_shape(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  check_sizes(shape, source);
+  check_known(config, shape, source);
+  if (const auto check = row_of(forecasters(), config.name).check) check(config, shape, source);
 }
 
 }  // namespace
@@ -122,19 +136,19 @@ void check_heads(const ForecasterConfig& config, const ForecastShape& /*shape*/,
 }
 
 void validate(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
-  ForecasterConfig checked = config;
-  // Earlier configs of models without this option have its former default.
-  if (checked.window.centre == "mean" && !row_of(forecasters(), config.name).has_option("window.centre"))
-    checked.window.centre = "auto";
-  check_options(forecasters(), checked, source);
-  check_shape(shape, source);
-  check_known(config, shape, source);
-  if (const auto check = row_of(forecasters(), config.name).check) check(config, shape, source);
+  check_options(config, source);
+  check_shape(config, shape, source);
 }
 
 std::shared_ptr<Forecaster> make_forecaster(const ForecasterConfig& config, const ForecastShape& shape,
                                             uint64_t seed) {
-  validate(config, shape);
+  check_options(config, "model");
+  return make_reshaped(config, shape, seed);
+}
+
+std::shared_ptr<Forecaster> make_reshaped(const ForecasterConfig& config, const ForecastShape& shape,
+                                          uint64_t seed) {
+  check_shape(config, shape, "model");
   nn::Initializer init(seed);
   return row_of(forecasters(), config.name).make(config, shape, init);
 }

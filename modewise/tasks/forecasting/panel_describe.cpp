@@ -46,11 +46,12 @@ Json statistics(const at::Tensor& table, const at::Tensor& mask, const std::vect
 
 /// Ids and variables as the modes of one tensor would have them.
 Json modes_of(const data::Panel& panel) {
-  std::vector<std::string> ids;
+  Json ids = Json::array();
   for (int64_t s = 0; s < panel.series(); ++s) ids.push_back(panel.name(s));
   Json modes = Json::array();
-  modes.push_back(
-      {{"name", fmt::format("{}", fmt::join(panel.layout.id, "/"))}, {"ordered", false}, {"labels", ids}});
+  modes.push_back({{"name", fmt::format("{}", fmt::join(panel.layout.id, "/"))},
+                   {"ordered", false},
+                   {"labels", std::move(ids)}});
   if (panel.layout.values.size() > 1)
     modes.push_back({{"name", "variable"}, {"ordered", false}, {"labels", panel.layout.values}});
   return modes;

@@ -63,7 +63,7 @@ at::Tensor local_output(const PanelForecaster& by, const PanelModel& of, const d
   models::ForecasterConfig config = of.config->model;
   if (row_of(models::forecasters(), config.name).has_option("period") && config.season() > window.origin)
     config.period = 1;
-  const auto model = models::make_forecaster(config, shape, static_cast<uint64_t>(of.config->train.seed));
+  const auto model = models::make_reshaped(config, shape, static_cast<uint64_t>(of.config->train.seed));
   model->eval();
   const int64_t width = by.panel->variables();
   const auto scale = [&](const std::vector<double>& all) {
@@ -314,54 +314,75 @@ void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const d
   }
 }
 
-PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated,
-                            int64_t steps) {
+void predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated, int64_t steps,
+                   const PanelForecastVisitor& visit) {
   const data::Panel& panel = *forecaster.panel;
   const int64_t horizon = forecaster.config->window().horizon, width = panel.variables();
   require(steps >= 0 && steps <= horizon, ErrorKind::usage,
           "the run forecasts {} rows, --steps is {}: train one with forecast.horizon={}", horizon, steps,
           steps);
-  PanelForecast result;
-  result.steps = steps == 0 ? horizon : steps;
-  result.variables = width;
-  result.levels = calibrated.levels();
+  PanelForecast part;
+  part.steps = steps == 0 ? horizon : steps;
+  part.variables = width;
+  part.levels = calibrated.levels();
   std::vector<data::PanelWindow> windows;
   for (int64_t s = 0; s < panel.series(); ++s) windows.push_back({s, panel.rows(s)});
-  const auto levels = std::ssize(result.levels);
-  const auto cells = windows.size() * static_cast<size_t>(width * result.steps);
-  result.values.reserve(cells);
-  result.quantiles.reserve(cells * result.levels.size());
+  const auto levels = std::ssize(part.levels);
   Progress progress("forecasting", panel.series(), "series");
   forecaster.stream(windows, [&](const ForecastBlock& block) {
     const std::vector<float> quantiles = calibrated.quantiles(block);
     const std::span<const float> values = floats(block.forecast);
-    for (int64_t i = 0; i < block.windows(); ++i)
+    part.first = block.first_window;
+    part.series = block.windows();
+    part.values.clear();
+    part.quantiles.clear();
+    for (int64_t i = 0; i < part.series; ++i)
       for (int64_t v = 0; v < width; ++v)
-        for (int64_t step = 0; step < result.steps; ++step) {
-          const int64_t at = (i * width + v) * horizon + step, series = block.first_window + i;
-          result.values.push_back(forecaster.to_units(values[static_cast<size_t>(at)], series, v));
+        for (int64_t step = 0; step < part.steps; ++step) {
+          const int64_t at = (i * width + v) * horizon + step, series = part.first + i;
+          part.values.push_back(forecaster.to_units(values[static_cast<size_t>(at)], series, v));
           for (int64_t level = 0; level < levels; ++level)
-            result.quantiles.push_back(
+            part.quantiles.push_back(
                 forecaster.to_units(quantiles[static_cast<size_t>(at * levels + level)], series, v));
         }
-    progress.update(block.first_window + block.windows());
+    visit(part);
+    progress.update(part.first + part.series);
   });
   progress.finish();
-  return result;
+}
+
+PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated,
+                            int64_t steps) {
+  PanelForecast all;
+  predict_panel(forecaster, calibrated, steps, [&](const PanelForecast& part) {
+    all.series += part.series;
+    all.steps = part.steps;
+    all.variables = part.variables;
+    all.levels = part.levels;
+    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+    all.quantiles.insert(all.quantiles.end(), part.quantiles.begin(), part.quantiles.end());
+  });
+  return all;
+}
+
+std::string csv_header(const std::vector<double>& levels, const data::Panel& panel,
+                       report::CsvReader reader) {
+  return cells_text(panel.layout.id, reader) + "," +
+         time_names(panel.time_columns, panel.clock.dated, reader) +
+         value_names(panel.layout.values, levels, reader) + "\n";
 }
 
 std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, report::CsvReader reader) {
-  std::string text = cells_text(panel.layout.id, reader) + "," +
-                     time_names(panel.time_columns, panel.clock.dated, reader) +
-                     value_names(panel.layout.values, forecast.levels, reader) + "\n";
+  std::string text;
   const size_t levels = forecast.levels.size();
-  for (int64_t s = 0; s < panel.series(); ++s) {
+  for (int64_t i = 0; i < forecast.series; ++i) {
+    const int64_t s = forecast.first + i;
     const std::string id = cells_text(panel.layout.series[static_cast<size_t>(s)], reader);
     for (int64_t step = 0; step < forecast.steps; ++step) {
       const int64_t row = panel.rows(s) + step;
       text += id + "," + time_cells(panel.time_columns, time_text(panel, s, row), seconds_of(panel, s, row));
       for (int64_t v = 0; v < forecast.variables; ++v) {
-        const auto at = static_cast<size_t>((s * forecast.variables + v) * forecast.steps + step);
+        const auto at = static_cast<size_t>((i * forecast.variables + v) * forecast.steps + step);
         text += "," + number_text(forecast.values[at]);
         for (size_t level = 0; level < levels; ++level)
           text += "," + number_text(forecast.quantiles[at * levels + level]);

@@ -3,6 +3,7 @@
 // whole history of each series.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -87,16 +88,25 @@ models::ForecastShape panel_shape(const ForecastConfig& config, int64_t variable
 /// % for a mean and a standard deviation estimated from them, √(1 + 1/n) · t_{n−1} / t_∞.
 double interval_widening(int64_t rows);
 
-/// Forecasts beyond the last row of each series, in units.
+/// Forecasts beyond the last row of consecutive series, in units.
 struct PanelForecast {
+  int64_t first = 0, series = 0;  // series [first, first + series) of the panel
   int64_t steps = 0, variables = 0;
   std::vector<double> levels;
-  std::vector<double> values;     // [S, V, steps]
-  std::vector<double> quantiles;  // [S, V, steps, Q]
+  std::vector<double> values;     // [series, V, steps]
+  std::vector<double> quantiles;  // [series, V, steps, Q]
 };
+using PanelForecastVisitor = std::function<void(const PanelForecast& part)>;
+/// Visits the forecasts of all series, in blocks of forecast.evaluation_batch. `steps`: as many as the
+/// horizon if 0.
+void predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated, int64_t steps,
+                   const PanelForecastVisitor& visit);
+/// The forecasts of all series.
 PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated,
                             int64_t steps);
 
+/// Header of to_csv.
+std::string csv_header(const std::vector<double>& levels, const data::Panel& panel, report::CsvReader reader);
 /// One row per series and step: id cells, date in the table's format, each value with its quantiles.
 std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, report::CsvReader reader);
 /// Arrays forecast [S, V, steps], levels, quantiles [S, V, steps, Q], times [S, steps] (seconds since 1970,

@@ -6,6 +6,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/data/forecasting/describe.h"
 #include "modewise/data/forecasting/future_covariates.h"
@@ -51,15 +52,31 @@ Result predict_series(const PanelRun& run, const PredictRequest& request) {
   data::require_future_covariates(panel, horizon);
   std::vector<int64_t> rows;
   for (int64_t s = 0; s < panel.series(); ++s) rows.push_back(panel.rows(s));
-  const PanelForecast forecast = predict_panel(run.forecaster(panel, rows), run.calibrated(), request.steps);
-  throw_if_stopped();
-  const std::string file =
-      wants_npz(request.out) ? to_npz(forecast, panel) : to_csv(forecast, panel, request.csv_reader);
-  if (request.out.empty()) return {to_json(forecast, panel), file};
-  write_file_atomically(request.out, file);
-  spdlog::info("{}: {} rows after the last row of each of {} series of {}", request.out, forecast.steps,
+  const PanelForecaster forecaster = run.forecaster(panel, rows);
+  const CalibratedForecaster calibrated = run.calibrated();
+  const std::string header = csv_header(calibrated.levels(), panel, request.csv_reader);
+  if (request.out.empty()) {
+    const PanelForecast forecast = predict_panel(forecaster, calibrated, request.steps);
+    throw_if_stopped();
+    return {to_json(forecast, panel), header + to_csv(forecast, panel, request.csv_reader)};
+  }
+  if (wants_npz(request.out)) {
+    const PanelForecast forecast = predict_panel(forecaster, calibrated, request.steps);
+    throw_if_stopped();
+    write_file_atomically(request.out, to_npz(forecast, panel));
+  } else {
+    OutputFile file(request.out);
+    file.write(as_bytes(header));
+    predict_panel(forecaster, calibrated, request.steps, [&](const PanelForecast& part) {
+      file.write(as_bytes(to_csv(part, panel, request.csv_reader)));
+    });
+    throw_if_stopped();
+    file.finish();
+  }
+  const int64_t steps = request.steps == 0 ? horizon : request.steps;
+  spdlog::info("{}: {} rows after the last row of each of {} series of {}", request.out, steps,
                panel.series(), panel.source);
-  return {{{"file", request.out}, {"steps", forecast.steps}, {"series_count", panel.series()}}, ""};
+  return {{{"file", request.out}, {"steps", steps}, {"series_count", panel.series()}}, ""};
 }
 
 Result predict(Run& opened, const PredictRequest& request) {

@@ -529,6 +529,23 @@ TEST(Csv, KeepsChosenColumnsAsTexts) {
   EXPECT_EQ(table.columns[2].numbers, (Numbers{1, 2, 3}));
 }
 
+TEST(Csv, FindsIntegersThatAreWrittenPlainly) {
+  const auto plain = [](const std::string& cells, const CsvOptions& options = {}) {
+    const CsvTable table = table_of("x,y\n" + cells, options);
+    EXPECT_EQ(table.columns[0].kind, CsvColumn::number) << cells;
+    return table.columns[0].plain_integers;
+  };
+  EXPECT_TRUE(plain("1,a\n-20,b\n0,c\n999999999999999,d\n"));
+  for (const char* cell : {"007", "1.0", "1e3", "-0", "+5", "1000000000000000", "NA", "?"})
+    EXPECT_FALSE(plain("1,a\n2,b\n3,c\n" + std::string(cell) + ",d\n")) << cell;
+  EXPECT_FALSE(plain("1 kg,a\n2 kg,b\n3.5 kg,c\n"));
+  EXPECT_FALSE(plain("\"1,000\",a\n\"2,000\",b\n\"2,000,000\",b\n"));
+  CsvOptions options;
+  options.missing.push_back("-9999");
+  EXPECT_FALSE(plain("1,a\n-9999,b\n3,c\n", options));
+  EXPECT_FALSE(table_of("x,y\n1,a\n2,b\n").columns[1].plain_integers);
+}
+
 TEST(Csv, ReadsALineThatGivesTheDelimiter) {
   for (const char* line : {"sep=;", "SEP=;", "\"sep=;\"", "sep=;;;", "\xEF\xBB\xBFsep=;"}) {
     const CsvTable table = table_of(std::string(line) + "\nday;a\n2023-03-01;20,5\n2023-03-02;21,25\n");

@@ -253,5 +253,20 @@ TEST(LocalForecaster, QuantilesAreNormalOrSimulated) {
   EXPECT_GE(out.diff(1, -1).min().item<double>(), 0);
 }
 
+TEST(LocalForecaster, IsRemadeForAnotherShapeWithoutACheckOfItsOptions) {
+  ForecasterConfig config;
+  config.use_model("seasonal");
+  config.period = 4;
+  ForecastShape shape{{1}, {false}, 4, kHorizon};
+  const ForecastInput input{at::arange(4, at::kFloat).view({1, 1, 4}), {}, at::zeros({1}, at::kLong)};
+  EXPECT_TRUE(at::equal(make_reshaped(config, shape, 1)->forward(input),
+                        make_forecaster(config, shape, 1)->forward(input)));
+  config.individual = true;  // seasonal has no such option
+  EXPECT_THROW(make_forecaster(config, shape, 1), Error);
+  EXPECT_NO_THROW(make_reshaped(config, shape, 1));
+  shape.lookback = 3;
+  EXPECT_THROW(make_reshaped(config, shape, 1), Error);
+}
+
 }  // namespace
 }  // namespace modewise::models
