@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,6 +124,15 @@ TEST_F(CheckpointSentences, SayWhatIsDamaged) {
   EXPECT_EQ(damage(), here + "/manifest.json is not a manifest");
   write(step / "manifest.json", "{\"format\":1}");
   EXPECT_EQ(damage(), here + "/manifest.json does not match its own hash");
+}
+
+TEST_F(CheckpointSentences, AFileThatCannotBeReadIsAnErrorOfReading) {
+  const fs::path manifest = step / "manifest.json";
+  fs::remove(manifest);
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { store.newest(); }), testing::HasSubstr(manifest.string()));
+  fs::create_symlink("manifest.json", manifest);  // opening it fails, as on a failing disk
+  EXPECT_THAT(error_of(ErrorKind::no_input, [&] { store.newest(); }),
+              testing::HasSubstr("cannot open " + manifest.string()));
 }
 
 TEST_F(CheckpointSentences, AStateThatIsNoJsonIsDamageToo) {

@@ -72,6 +72,12 @@ void write_folder(const fs::path& temporary, int64_t step, const std::vector<Che
   sync_directory(temporary);
 }
 
+/// Why a checkpoint is not used.
+struct Damage {
+  std::string text;                  // empty: it is intact
+  ErrorKind kind = ErrorKind::data;  // another kind: a file could not be read
+};
+
 /// Compares one file with its manifest entry; returns the damage, or "".
 std::string file_damage(const fs::path& path, const Json& entry) {
   std::error_code error;
@@ -85,43 +91,45 @@ std::string file_damage(const fs::path& path, const Json& entry) {
   return "";
 }
 
-/// Compares the files in `folder` with its manifest and lists them in `files`; returns the damage, or "".
-std::string manifest_damage(const fs::path& folder, std::vector<std::string>& files) {
+/// Compares the files in `folder` with its manifest and lists them in `files`.
+Damage manifest_damage(const fs::path& folder, std::vector<std::string>& files) {
   const fs::path path = folder / kManifest;
   try {
     const std::string text = read_file(path);
     Json manifest = parse_json(text, path.string());
     Json hashed = manifest;
     hashed.erase("hash");
-    if (manifest_text(hashed) != text) return fmt::format("{} does not match its own hash", path.string());
+    if (manifest_text(hashed) != text) return {fmt::format("{} does not match its own hash", path.string())};
     const int64_t format = manifest.at("format").get<int64_t>();
     if (format != 1)
-      return fmt::format("{} has format {}, this program reads format 1", path.string(), format);
+      return {fmt::format("{} has format {}, this program reads format 1", path.string(), format)};
     for (const auto& [name, entry] : manifest.at("files").items()) {
-      if (std::string damage = file_damage(folder / name, entry); !damage.empty()) return damage;
+      if (std::string damage = file_damage(folder / name, entry); !damage.empty()) return {damage};
       files.push_back(name);
     }
-    return "";
+    return {};
   } catch (const nlohmann::json::exception&) {
-    return fmt::format("{} is not a manifest", path.string());
+    return {fmt::format("{} is not a manifest", path.string())};
   } catch (const Error& error) {
-    return error.what();
+    std::error_code ignored;
+    const bool missing = fs::status(path, ignored).type() == fs::file_type::not_found;
+    return {error.what(), missing ? ErrorKind::data : error.kind()};
   }
 }
 
-/// Reads the state of an intact checkpoint; returns the reason to reject it, or "".
-std::string read_state(Checkpoint& checkpoint, const CheckpointStore::Check& check) {
+/// Reads the state of an intact checkpoint.
+Damage read_state(Checkpoint& checkpoint, const CheckpointStore::Check& check) {
   const fs::path path = checkpoint.folder / kState;
   if (!checkpoint.has(kState))
-    return fmt::format("{} lists no {}", (checkpoint.folder / kManifest).string(), kState);
+    return {fmt::format("{} lists no {}", (checkpoint.folder / kManifest).string(), kState)};
   try {
     checkpoint.state = parse_json(read_file(path), path.string());
-    if (!checkpoint.state.is_object()) return fmt::format("{} is not a JSON object", path.string());
-    return check ? check(checkpoint.state) : "";
+    if (!checkpoint.state.is_object()) return {fmt::format("{} is not a JSON object", path.string())};
+    return {check ? check(checkpoint.state) : ""};
   } catch (const nlohmann::json::exception& error) {
-    return fmt::format("{}: {}", path.string(), error.what());
+    return {fmt::format("{}: {}", path.string(), error.what())};
   } catch (const Error& error) {
-    return error.what();
+    return {error.what(), error.kind()};
   }
 }
 
@@ -137,7 +145,7 @@ CheckpointFile weight_file(std::string name, std::span<const NamedTensor> tensor
 
 std::string checkpoint_damage(const fs::path& folder) {
   std::vector<std::string> files;
-  return manifest_damage(folder, files);
+  return manifest_damage(folder, files).text;
 }
 
 std::vector<CheckpointStore::Name> CheckpointStore::list() const {
@@ -203,18 +211,20 @@ void CheckpointStore::prune(int64_t keep) const {
 
 std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
   std::vector<std::string> damages;
+  ErrorKind kind = ErrorKind::data;
   for (const Name& name : list()) {
     Checkpoint checkpoint{name.step, name.path, Json(), {}};
-    std::string damage = manifest_damage(name.path, checkpoint.files);
-    if (damage.empty()) damage = read_state(checkpoint, check);
-    if (damage.empty()) {
+    Damage damage = manifest_damage(name.path, checkpoint.files);
+    if (damage.text.empty()) damage = read_state(checkpoint, check);
+    if (damage.text.empty()) {
       for (const std::string& text : damages)  // error level: shown by quiet commands too
         spdlog::error("damaged checkpoint: {}; falling back to {}", text, name.path.filename().string());
       return checkpoint;
     }
-    damages.push_back(damage);
+    damages.push_back(damage.text);
+    if (damage.kind != ErrorKind::data) kind = damage.kind;
   }
-  require(damages.empty(), ErrorKind::data, "no checkpoint in {} is intact: {}", folder_.string(),
+  require(damages.empty(), kind, "no checkpoint in {} is intact: {}", folder_.string(),
           fmt::join(damages, "; "));
   require(!fs::exists(folder_ / kLatest), ErrorKind::data, "{} names a checkpoint, but {} contains none",
           (folder_ / kLatest).string(), folder_.string());
