@@ -186,6 +186,7 @@ TEXTS = ["The cat's 2nd hat, na\u00efve caf\u00e9!\n  x", "first text\0second te
 for number in range(7):  # a tokenizer each
     write("tokenizer_text", f"{number}.txt", str(number) + TEXTS[number % 3])
 write("tokenizer_text", "bytes", bytes(range(256)))
+write("tokenizer_text", "lost_text", "4" + " " * 40 + "\ufb01" * 40)  # a ligature is decoded as two letters
 for index, pattern in enumerate([r"'s|'t| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}", r"(?<=a)b*?|\Ac|\X", " ", r"[[a-f]&&[^c]]+"]):
     write("split_pattern", f"{index}", pattern + "\0The cat's 42 caf\u00e9s, abc  \n")
 for index, text in enumerate(["1.5\n1,234.5\n1 234,5\n-0.61%\n$5\n68.18K\n(1,234)\n5-", "12.5 kWh\n12.5*\n12.5[1]\nn/a\n1e999\n+.5e-3\n1'234", "\u22125\n1\u202f234\n\u20ac 1.000,00\n12,34,567\nR$5"]):
