@@ -12,8 +12,11 @@ endforeach()
 target_compile_options(modewise_torch INTERFACE "$<BUILD_INTERFACE:${torch_include_options}>")
 
 # at::parallel_for is a header template over OpenMP: without -fopenmp it is a plain loop, and one program must not mix
-# both. The OpenMP runtime must be libtorch's own, otherwise two thread pools compete for the cores.
-target_compile_options(modewise_torch INTERFACE $<BUILD_INTERFACE:-fopenmp>)
+# both. The OpenMP runtime must be libtorch's own, otherwise two thread pools compete for the cores. Clang's calls need another
+# runtime, and fuzz targets need no threads.
+if(NOT MODEWISE_FUZZ)
+  target_compile_options(modewise_torch INTERFACE $<BUILD_INTERFACE:-fopenmp>)
+endif()
 get_filename_component(torch_library_folder ${TORCH_LIBRARY} DIRECTORY)
 find_library(MODEWISE_TORCH_OPENMP NAMES libgomp.so.1 gomp HINTS ${torch_library_folder} NO_DEFAULT_PATH)
 if(MODEWISE_TORCH_OPENMP)

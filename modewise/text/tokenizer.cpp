@@ -24,7 +24,8 @@ std::vector<Tokenizer::Piece> Tokenizer::encode_pieces(std::string_view text) co
     const bool found = text.substr(at).starts_with(shown);
     const auto end = found ? at + static_cast<uint32_t>(shown.size()) : at;
     const std::string_view first = text.substr(at, end - at);
-    const bool starts = white_space_after(first) > 0 || at == 0 || white_space_before(text.substr(0, at)) > 0;
+    const bool starts =
+        begins_with_white_space(first) || at == 0 || ends_with_white_space(text.substr(0, at));
     out.push_back({id, at, end, starts});
     at = end;
   }

@@ -1,9 +1,12 @@
 #pragma once
-// Shared code of the fuzz targets: a reader may throw a data error and nothing else.
+// Shared code of the fuzz targets: a reader may throw errors of a few kinds and nothing else.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <span>
+#include <string_view>
 
 #include "modewise/core/error.h"
 
@@ -13,17 +16,29 @@ inline std::span<const std::byte> input_bytes(const uint8_t* data, size_t size) 
   return std::as_bytes(std::span(data, size));
 }
 
+inline std::string_view input_text(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+/// The input up to the first NUL byte, and the rest.
+struct TwoTexts {
+  std::string_view first, second;
+  explicit TwoTexts(std::string_view input)
+      : first(input.substr(0, input.find('\0'))),
+        second(input.substr(std::min(first.size() + 1, input.size()))) {}
+};
+
 /// Stops the fuzzer if a property does not hold.
 inline void expect(bool holds) {
   if (!holds) std::abort();
 }
 
 template <class Body>
-int survive(Body&& body) {
+int survive(Body&& body, std::initializer_list<ErrorKind> kinds = {ErrorKind::data}) {
   try {
     body();
   } catch (const Error& error) {
-    expect(error.kind() == ErrorKind::data);
+    if (std::find(kinds.begin(), kinds.end(), error.kind()) == kinds.end()) throw;
   }
   return 0;
 }

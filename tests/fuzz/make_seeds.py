@@ -1,5 +1,4 @@
-"""Writes the seeds of the fuzz corpora: small files made by NumPy, safetensors and others, and tables of every
-dialect."""
+"""Writes the seeds of the fuzz corpora: small files made by NumPy, safetensors, tifffile and others, and tables of every dialect."""
 
 import gzip
 import io
@@ -8,6 +7,7 @@ import pathlib
 
 import numpy as np
 import safetensors.numpy
+import tifffile
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
@@ -28,6 +28,7 @@ for name, text in {
     "mixed.csv": "x,y\n1,a\nb,2\nc,2016-07-01\n",
 }.items():
     write("csv", name, text)
+    write("utf16_table", name, text)
 for name, text in {
     "cola.tsv": "gj04\t1\t\tOur friends won't buy this.\ngj04\t0\t*\tOne more pseudo \"generalization.\n",
     "mrpc.tsv": "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n1\t7\t8\t\"a\tb\"\r\n",
@@ -88,6 +89,10 @@ for format_ in ("png", "jpeg"):
     for case in png_jpeg[format_]:
         if not case["name"].startswith("orientation") or case["name"].endswith(" 6"):
             write(format_, case["name"].replace(" ", "_").replace(":", ""), bytes.fromhex(case["file"]))
+# A volume in a folder of volumes.
+for case in images["nifti"]:
+    if case["name"] in ("u8", "flat", "compressed", "i16 scaled"):
+        write("volume_set", case["name"].replace(" ", "_"), bytes.fromhex(case["file"]))
 write("cifar", "one.bin", bytes([7]) + bytes(i % 251 for i in range(3072)))
 write("gzip", "members.gz", gzip.compress(b"one, " * 50, mtime=0) + gzip.compress(b"", mtime=0) + gzip.compress(b"two", mtime=0) + bytes(9))
 write("gzip", "stored.gz", gzip.compress(bytes(range(40)), 0, mtime=0))
@@ -124,3 +129,114 @@ WORD_PIECE = {
               "vocab": {token: i for i, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b", "é"])}}}
 write("tokenizer_json", "word_piece.json", json.dumps(WORD_PIECE, ensure_ascii=False, separators=(",", ":")))
 write("tokenizer_json", "bert_processing.json", json.dumps({**WORD_PIECE, "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]}}, ensure_ascii=False))
+
+# What follows a parse: text data, tables as series and panels, labelled series, captions, scenes, tokens.
+for name, text in {
+    "classes.jsonl": "\n".join(json.dumps({"text": f"the text {i}", "label": "ab"[i % 2]}) for i in range(12)) + "\n",
+    "pairs.jsonl": "\n".join(json.dumps({"text": "one", "text2": f"two {i}", "label": i / 4}) for i in range(12)) + "\r\n\r\n",
+    "broken.jsonl": '{"text": "", "label": true}\n{"text": "\\ud83d\\ude00", "label": null}\n[1]\n',
+}.items():
+    write("json_lines", name, text)
+HOURS = [f"2024-03-{1 + i // 24:02} {i % 24:02}:00" for i in range(16)]
+MONTHS = [f"{2020 + i // 12}-{1 + i % 12:02}-01" for i in range(14)]
+for name, text in {
+    "hours.csv": "date,a,b\n" + "".join(f"{hour},{i},{i * i % 7 / 2}\n" for i, hour in enumerate(HOURS)),
+    "gaps.csv": "date;x;wind\n" + "".join(f"{month};{i},5;{'' if i % 3 else 'NW'}\n" for i, month in enumerate(MONTHS) if i != 5),
+    "parts.csv": "year,month,day,hour,x\n" + "".join(f"2024,2,{28 + i // 24},{i % 24},{i}\n" for i in range(14)),
+    "clock.csv": "day,time,x\n" + "".join(f"01/02/2024,{i}:30 PM,{i}\n" for i in range(1, 12)),
+    "long.csv": "id,date,x\n" + "".join(f"{'ab'[i % 2]},{HOURS[i // 2]},{i}\n" for i in range(14)),
+    "rows.csv": "site,2019,2020,2021,2022,2023,2024\na,1,2,3,4,5,6\nb,2,3,4,5,6,7\n",
+    "plain.csv": "".join(f"{i},{i % 3}\n" for i in range(12)),
+}.items():
+    write("series", name, text)
+for name, text in {
+    "short.csv": "unique_id,ds,y\n" + "".join(f"{'abc'[i % 3]},{HOURS[i // 3 + i % 3]},{i}\n" for i in range(18)),
+    "static.csv": "store,item,date,y,price,kind\n" + "".join(f"s{i % 2},i{i // 2 % 2},{MONTHS[i // 4]},{i},{i / 8},k{i % 2}\n" for i in range(16)),
+    "undated.csv": "unique_id,y\n" + "".join(f"{'ab'[i // 6]},{i}\n" for i in range(12)),
+}.items():
+    write("panel", name, text)
+for name, text in {
+    "equal": "ts\0@univariate true\n@classLabel true a b\n@data\n" + "1,2,3,4:a\n4,?,2,1:b\n" * 4,
+    "dimensions": "ts\0@univariate false\n@dimensions 2\n@classLabel true a b\n@data\n" + "1,2:3,4:a\n4,3,2:1,0,1:b\n" * 4,
+    "arff": "arff\0@relation r\n@attribute t0 numeric\n@attribute t1 numeric\n@attribute c {a,b}\n@data\n" + "1,?,a\n2,3,b\n" * 4,
+    "table": "csv\0id,label,v1,v2,v3\n" + "".join(f"{i},{'ab'[i % 2]},{i},{i * 2},{i % 3}\n" for i in range(8)),
+    "numbers": "txt\0" + "".join(f"{1 + i % 2} {i}.5 -1e2 {'NaN' if i == 3 else 3}\n" for i in range(8)),
+}.items():
+    write("series_collection", name, text)
+write("caption_set", "four.json", json.dumps({
+    "images": [{"id": i, "file_name": f"{i}.png"} for i in range(1, 5)],
+    "annotations": [{"image_id": i, "id": 10 + i, "caption": f"A dog, {i} cats and Bob's caf\u00e9."} for i in range(1, 5)] + [{"image_id": 1, "id": 9, "caption": "U.S.A."}]}))
+scene = (np.arange(16 * 16) // 40 % 3).reshape(16, 16)
+for dtype in ("u1", "<f4"):
+    stream = io.BytesIO()
+    np.save(stream, scene.astype(dtype))
+    write("segmentation_set", f"{dtype[-2:]}.npy", stream.getvalue())
+stream = io.BytesIO()
+tifffile.imwrite(stream, scene.astype("u1"), software=None, metadata=None)
+write("segmentation_set", "u1.tif", stream.getvalue())
+documents = {"tokens": np.arange(24, dtype="<u2") % 20, "documents": np.array([0, 5, 5, 12, 24], "<i8"), "bytes": np.array([9, 0, 20, 30], "<i8"),
+             "words": np.array([2, 0, 4, 6], "<i8")}
+for wide in (False, True):
+    tensors = {**documents, "tokens": documents["tokens"].astype("<u4")} if wide else documents
+    write("token_file", "wide.safetensors" if wide else "narrow.safetensors", safetensors.numpy.save(tensors, metadata={
+        "format": "modewise tokens 1", "tokenizer": "bytes", "tokenizer_hash": "", "tokenizer_path": "bytes", "vocabulary": "257", "source": "x"}))
+
+# Texts for the tokenizers of the other corpora, and patterns with texts.
+TEXTS = ["The cat's 2nd hat, na\u00efve caf\u00e9!\n  x", "first text\0second text", "\u4e2d\u6587 \U0001f600\u0301 <s>[MASK]</s>"]
+for number in range(7):  # a tokenizer each
+    write("tokenizer_text", f"{number}.txt", str(number) + TEXTS[number % 3])
+write("tokenizer_text", "bytes", bytes(range(256)))
+write("tokenizer_text", "lost_text", "4" + " " * 40 + "\ufb01" * 40)  # a ligature is decoded as two letters
+for index, pattern in enumerate([r"'s|'t| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}", r"(?<=a)b*?|\Ac|\X", " ", r"[[a-f]&&[^c]]+"]):
+    write("split_pattern", f"{index}", pattern + "\0The cat's 42 caf\u00e9s, abc  \n")
+for index, text in enumerate(["1.5\n1,234.5\n1 234,5\n-0.61%\n$5\n68.18K\n(1,234)\n5-", "12.5 kWh\n12.5*\n12.5[1]\nn/a\n1e999\n+.5e-3\n1'234", "\u22125\n1\u202f234\n\u20ac 1.000,00\n12,34,567\nR$5"]):
+    write("number_text", f"{index}.txt", text)
+write("tokenizer_config", "sentencepiece.json", "2" + json.dumps({"add_bos_token": True, "bos_token": {"content": "<s>", "lstrip": False}, "eos_token": "</s>", "model_max_length": 1e30})
+      + '\0{"bos_token": "<s>", "eos_token": null, "additional_special_tokens": ["<x>"]}')
+write("tokenizer_config", "bert.json", "0" + json.dumps({"do_lower_case": True, "strip_accents": False, "unk_token": "[UNK]", "mask_token": {"content": "[MASK]"}}))
+
+write("tokenizer_config", "byte_level.json", '1{"add_bos_token": false, "bos_token": null, "eos_token": {"content": "</s>"}}\0{"bos_token": "<s>"}')
+
+# Settings, claims, sweeps and searches.
+write("run_settings", "all.toml", """[forecast]
+path = "a.csv"
+columns = ["x", "y"]
+split_ratios = [0.6, 0.2, 0.2]
+[forecast.lorenz96]
+sites = 4
+[series]
+protocol = "paper"
+[scenes.augment]
+flips = false
+[volumes]
+size = [8, 8, 8]
+spacing = 1e0
+""" + "\0scenes.class_names=['a', \"b\"]")
+write("run_settings", "inline.toml", 'text = { pair = "none", classes = ["a", "b\\n"] }\ncaptions.size = 0x10\n\0forecast.missing_values=-9999,nan')
+write("claim_file", "claim.json", json.dumps({"token": "0123456789abcdef", "host": "a", "machine": "b", "process": 12, "start": "34", "beats": 5}) + "\n")
+write("sweep_plan", "grid.toml", """name = "attention"
+task = "forecasting"
+config = "base.toml"
+seeds = [1, 2]
+[settings]
+train.epochs = 1
+data.columns = ["OT", "HUFL"]
+[[axis]]
+name = "heads"
+key = "model.heads"
+values = [1, 2]
+[[axis]]
+name = "attention"
+choices = [{ name = "product", set = { model.attention.combine = "product" } }, { name = "none", set = { model.attention.kernel = "none" } }]
+[[metric]]
+path = "/best/val_mse"
+name = "validation MSE"
+best = "lowest"
+decimals = 3
+""")
+write("sweep_plan", "least.toml", 'task = "language"\n[[axis]]\nname = "rate"\nkey = "train.learning_rate"\nvalues = [1e-3, 0.1, "x"]\n')
+write("search_request", "full.json", json.dumps({
+    "task": "forecasting", "config": "", "data": "a.csv", "settings": ["train.batch_size=8"], "seed": 3,
+    "metric": {"path": "/best/val_mse", "name": "validation MSE", "best": "lowest", "decimals": 3, "factor": 1.0}, "budget_seconds": 60.5, "jobs": 1, "threads": 2,
+    "steps_setting": "train.max_steps={steps}", "epochs_key": "train.epochs", "last_settings": [], "ensemble": ["model.members={runs}"], "splits": [], "least_share": 0.1,
+    "refit": [], "candidates": [{"name": "dlinear", "settings": ["model.type=dlinear"], "fitted": False}]}))

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "modewise/core/error.h"
@@ -23,6 +24,32 @@ std::string message_of(const std::function<void()>& run, ErrorKind kind) {
     return error.what();
   }
   return "";
+}
+
+/// A token per byte, decoded in lower case: upper case letters are not found in the text.
+class LowerCaseTokenizer final : public Tokenizer {
+ public:
+  LowerCaseTokenizer() : Tokenizer("", "") {}
+  int64_t size() const override { return 256; }
+  std::vector<Id> encode(std::string_view text) const override { return {text.begin(), text.end()}; }
+  std::optional<Id> begin_id() const override { return {}; }
+  std::optional<Id> end_id() const override { return {}; }
+  std::string name() const override { return "lower case"; }
+
+ private:
+  void append_valid(Id id, bool&, std::string& text) const override {
+    text += static_cast<char>(std::tolower(id));
+  }
+};
+
+TEST(EncodePieces, TakesSpacesBeforeLostTextInGoodTime) {
+  constexpr size_t kHalf = size_t{1} << 19;
+  const std::string text = std::string(kHalf, ' ') + std::string(kHalf, 'A');
+  const std::vector<Tokenizer::Piece> pieces = LowerCaseTokenizer().encode_pieces(text);
+  ASSERT_EQ(pieces.size(), 2 * kHalf);
+  EXPECT_EQ(pieces.back().begin, kHalf);
+  EXPECT_EQ(pieces.back().end, kHalf);
+  EXPECT_TRUE(pieces.back().starts);
 }
 
 TEST(TextFrame, MarksThatATokenizerLacksComeBehindItsVocabulary) {

@@ -108,8 +108,7 @@ void encode_categories(io::CsvTable& table, const Categories& categories, Foreca
     require_new_names(table, added, name);
     rename(config.columns, name, added);
     rename(config.drop, name, added);
-    const auto at = std::find_if(table.columns.begin(), table.columns.end(),
-                                 [&](const io::CsvColumn& column) { return column.name == name; });
+    const auto at = std::ranges::find(table.columns, name, &io::CsvColumn::name);
     table.columns.insert(table.columns.erase(at), std::make_move_iterator(added.begin()),
                          std::make_move_iterator(added.end()));
   }

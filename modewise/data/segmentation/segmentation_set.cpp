@@ -125,11 +125,12 @@ std::vector<int16_t> SegmentationSet::labels(int64_t file, const PixelRect& area
     if (std::isnan(ids[i])) continue;
     const std::optional<int16_t> index = classes_.index_of(ids[i]);
     if (index) result[i] = *index;
-    require(index || config_.ignore_unlisted, ErrorKind::data,
-            "{}: row {}, column {}: class id {} is not in the class map '{}' ({}); data.ignore_unlisted = "
-            "true ignores such pixels",
-            raster->info().source, area.row + static_cast<int64_t>(i) / area.width,
-            area.column + static_cast<int64_t>(i) % area.width, ids[i], classes_.name(), classes_.ids_text());
+    if (index || config_.ignore_unlisted) continue;
+    fail(ErrorKind::data,
+         "{}: row {}, column {}: class id {} is not in the class map '{}' ({}); data.ignore_unlisted = true "
+         "ignores such pixels",
+         raster->info().source, area.row + static_cast<int64_t>(i) / area.width,
+         area.column + static_cast<int64_t>(i) % area.width, ids[i], classes_.name(), classes_.ids_text());
   }
   return result;
 }

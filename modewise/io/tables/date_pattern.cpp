@@ -42,17 +42,16 @@ struct Fields {
 
 class PatternReader {
  public:
-  PatternReader(std::string_view text, std::string_view pattern) : scanner_(text) {
-    date_.style.pattern = pattern;
+  PatternReader(std::string_view text, std::string_view pattern) : scanner_(text), pattern_(pattern) {
     date_.style.clock = DateStyle::no_clock;
-    date_.style.has_day = has_code(pattern, "djVG");
   }
 
   std::optional<WrittenDate> read(std::string_view& text) {
-    const std::string pattern = date_.style.pattern;
     const bool fits = each_element(
-        pattern, [&](char c) { return literal(c); }, [&](char code, bool) { return take(code); });
+        pattern_, [&](char c) { return literal(c); }, [&](char code, bool) { return take(code); });
     if (!fits || !resolve()) return std::nullopt;
+    date_.style.pattern = pattern_;
+    date_.style.has_day = has_code(pattern_, "djVG");
     text = scanner_.rest();
     return std::move(date_);
   }
@@ -175,6 +174,7 @@ class PatternReader {
   }
 
   DateScanner scanner_;
+  std::string_view pattern_;
   WrittenDate date_;
   Fields fields_;
 };

@@ -424,8 +424,19 @@ constexpr DateForm kForms[] = {
     {"%Y. %m. %d."},
 };
 
+/// False for most texts that do not have the form: its first number ends before another mark.
+bool may_fit(std::string_view text, std::string_view pattern) {
+  if (pattern[0] != '%' || pattern[1] == 'b') return true;
+  const DateScanner scanner(text);
+  const size_t digits = scanner.digits_ahead();
+  const char mark = pattern[2];
+  return digits > 0 && (mark == '%' || mark == ' ' || mark == scanner.peek(digits));
+}
+
 std::optional<WrittenDate> read_form(std::string_view text) {
+  if (text.find_first_of("0123456789") == std::string_view::npos) return std::nullopt;  // all have a year
   for (const DateForm& form : kForms) {
+    if (!may_fit(text, form.pattern)) continue;
     std::string_view rest = text;
     auto date = read_pattern(rest, form.pattern);
     if (!date) continue;

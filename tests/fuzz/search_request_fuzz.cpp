@@ -1,0 +1,17 @@
+#include "modewise/sweep/search.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/input_folder.h"
+
+using namespace modewise::io;
+using namespace modewise::sweep;
+
+// The request of a search must be the same when it is written and read again.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const InputFolder folder;
+  folder.write("auto/request.json", input_text(data, size));
+  return survive([&] {
+    expect(holds_search(folder.path()));
+    const nlohmann::ordered_json json = read_search(folder.path()).to_json();
+    expect(SearchRequest::from_json(json, "file").to_json() == json);
+  });
+}
