@@ -107,9 +107,13 @@ def power(points):
     return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / sum((a - x) ** 2 for a in xs)
 
 
+def label(options, summary_tokens):
+    return options.type if options.type != "summary" else f"{summary_tokens} summary token{'s' * (summary_tokens > 1)}"
+
+
 def table(options, precision, work):
     print(f"\n{precision}, {'forward and backward' if work == 'train' else 'forward'}\n")
-    print("| tokens | fold | SDPA s | MiB | " + " | ".join(f"{s} summary token{'s' * (s > 1)} s | MiB | × SDPA" for s in options.summary_tokens_list) + " |")
+    print("| tokens | fold | SDPA s | MiB | " + " | ".join(f"{label(options, s)} s | MiB | × SDPA" for s in options.summary_tokens_list) + " |")
     print("|---" * (4 + 3 * len(options.summary_tokens_list)) + "|")
     grown = {summary_tokens: [] for summary_tokens in options.summary_tokens_list}
     for tokens in options.lengths:
@@ -128,7 +132,7 @@ def table(options, precision, work):
     for summary_tokens, points in grown.items():
         long = [p for p in points if p[0] >= 4096]
         if len(long) > 1:
-            print(f"\n{summary_tokens} summary tokens, from {long[0][0]:,} tokens on: time grows as tokens to the power "
+            print(f"\n{label(options, summary_tokens)}, from {long[0][0]:,} tokens on: time grows as tokens to the power "
                   f"{power([(n, r['seconds']) for n, r in long]):.2f}, memory {power([(n, r['bytes']) for n, r in long]):.2f}")
 
 
