@@ -130,7 +130,7 @@ WORD_PIECE = {
 write("tokenizer_json", "word_piece.json", json.dumps(WORD_PIECE, ensure_ascii=False, separators=(",", ":")))
 write("tokenizer_json", "bert_processing.json", json.dumps({**WORD_PIECE, "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]}}, ensure_ascii=False))
 
-# What follows a parse: text data, tables as series and panels, labelled series, captions, scenes, tokens.
+# What follows a parse: text data, tables as series and panels, series with classes, captions, scenes, tokens.
 for name, text in {
     "classes.jsonl": "\n".join(json.dumps({"text": f"the text {i}", "label": "ab"[i % 2]}) for i in range(12)) + "\n",
     "pairs.jsonl": "\n".join(json.dumps({"text": "one", "text2": f"two {i}", "label": i / 4}) for i in range(12)) + "\r\n\r\n",
@@ -234,7 +234,7 @@ name = "validation MSE"
 best = "lowest"
 decimals = 3
 """)
-write("sweep_plan", "least.toml", 'task = "language"\n[[axis]]\nname = "rate"\nkey = "train.learning_rate"\nvalues = [1e-3, 0.1, "x"]\n')
+write("sweep_plan", "least.toml", 'task = "forecasting"\n[[axis]]\nname = "rate"\nkey = "train.learning_rate"\nvalues = [1e-3, 0.1, "x"]\n')
 write("search_request", "full.json", json.dumps({
     "task": "forecasting", "config": "", "data": "a.csv", "settings": ["train.batch_size=8"], "seed": 3,
     "metric": {"path": "/best/val_mse", "name": "validation MSE", "best": "lowest", "decimals": 3, "factor": 1.0}, "budget_seconds": 60.5, "jobs": 1, "threads": 2,

@@ -9,7 +9,7 @@ using namespace modewise;
 using namespace modewise::data;
 using namespace modewise::io;
 
-// The ending of the file (ts, arff, csv or txt), NUL, the file: labelled series and their batches.
+// The ending of the file (ts, arff, csv or txt), NUL, the file: series with classes and their batches.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const InputFolder folder;
   const TwoTexts input(input_text(data, size));

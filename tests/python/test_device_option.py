@@ -172,7 +172,7 @@ def test_a_device_that_is_full_or_lost_keeps_the_checkpoint(tmp_path):
 @pytest.mark.skipif(DEVICE != "guarded", reason="limits of the guarded device")
 @pytest.mark.parametrize(("limit", "count"), [("COPIES", 40), ("COPIES", 3000), ("OPERATORS", 5), ("OPERATORS", 1000)])
 def test_a_device_lost_at_any_time_loses_no_checkpoint(limit, count, tmp_path):
-    """Before the first step, in a step, in an evaluation: the training goes on from what was written, to the results of the CPU."""
+    """Before the first step, in a step, in an evaluation: the training resumes from what was written, to the results of the CPU."""
     command = [*forecast(tmp_path, "--model", "dlinear"), *STEPS, "--set", "train.checkpoint_every_steps=4", "--set", "train.evaluations_per_epoch=6"]
     command[command.index("--max-steps") + 1] = "40"
     fails(74, "the device failed (the guarded device is lost)", "--resume", "--device cpu",
