@@ -33,8 +33,9 @@ class TextTableReader {
     const std::vector<size_t> chosen = choose(table_.names);
     place_.assign(first_.size(), kNowhere);
     for (size_t i = 0; i < chosen.size(); ++i) {
-      require(place_[chosen[i]] == kNowhere, ErrorKind::data, "{}: the column '{}' is chosen twice", source_,
-              table_.names[chosen[i]]);
+      require(place_[chosen[i]] == kNowhere, ErrorKind::data,
+              "{}: the column '{}' is chosen twice: texts, pairs and labels need columns of their own",
+              source_, table_.names[chosen[i]]);
       place_[chosen[i]] = i;
     }
     row_.resize(chosen.size());

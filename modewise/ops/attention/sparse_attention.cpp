@@ -15,7 +15,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/attention/recomputed_attention.h"
+#include "modewise/ops/autograd/recomputed_attention.h"
 #include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/reference/strip_rows.h"
 

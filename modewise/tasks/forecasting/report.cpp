@@ -227,8 +227,7 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
     const Json& season = calibration.at("season");
     page.add_paragraph(fmt::format(
         "Mean pinball loss with margins that follow the season of {} rows: {:.4g}, without: {:.4g}. The "
-        "margins "
-        "{} the season.",
+        "margins {} the season.",
         season.at("rows").get<int64_t>(), number(season, "pinball"), number(season, "pinball_without"),
         season.at("used").get<bool>() ? "follow" : "do not follow"));
   }

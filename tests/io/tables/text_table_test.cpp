@@ -79,7 +79,8 @@ TEST(TextTable, SaysWhatIsWrong) {
   EXPECT_EQ(refused(std::string("a\n\0\n", 4)), "x.tsv:2: NUL at byte 2: not a text file");
   EXPECT_EQ(refused("a\n\xff\n"), "x.tsv:2: byte 2 (0xff) is not UTF-8; save the file as UTF-8");
   EXPECT_EQ(refused("a" + std::string(1000, '\t') + "\n"), "x.tsv:1: more than 1000 columns");
-  EXPECT_EQ(refused("a\tb\n1\t2\n", {}, {1, 1}), "x.tsv: the column 'b' is chosen twice");
+  EXPECT_EQ(refused("a\tb\n1\t2\n", {}, {1, 1}),
+            "x.tsv: the column 'b' is chosen twice: texts, pairs and labels need columns of their own");
 }
 
 TEST(TextTable, RowsTooShortToBeTextsDoNotFillTheMemory) {

@@ -1,4 +1,4 @@
-#include "modewise/ops/attention/recomputed_attention.h"
+#include "modewise/ops/autograd/recomputed_attention.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
