@@ -18,6 +18,7 @@
 #include "modewise/models/forecasting/seasonal_adjustment.h"
 #include "modewise/models/forecasting/smoothing_fit.h"
 #include "modewise/models/forecasting/theta.h"
+#include "tests/error_of.h"
 #include "tests/models/read_vectors.h"
 
 namespace modewise::models {
@@ -262,10 +263,13 @@ TEST(LocalForecaster, IsRemadeForAnotherShapeWithoutACheckOfItsOptions) {
   EXPECT_TRUE(at::equal(make_reshaped(config, shape, 1)->forward(input),
                         make_forecaster(config, shape, 1)->forward(input)));
   config.individual = true;  // seasonal has no such option
-  EXPECT_THROW(make_forecaster(config, shape, 1), Error);
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { make_forecaster(config, shape, 1); }),
+            "model: individual = true has no effect: model 'seasonal' has no such option (it is an option of "
+            "dlinear, nlinear, rlinear, ridge)");
   EXPECT_NO_THROW(make_reshaped(config, shape, 1));
   shape.lookback = 3;
-  EXPECT_THROW(make_reshaped(config, shape, 1), Error);
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { make_reshaped(config, shape, 1); }),
+            "model: period = 4 is longer than the lookback of 3 rows");
 }
 
 }  // namespace
