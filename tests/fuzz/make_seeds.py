@@ -130,7 +130,7 @@ WORD_PIECE = {
 write("tokenizer_json", "word_piece.json", json.dumps(WORD_PIECE, ensure_ascii=False, separators=(",", ":")))
 write("tokenizer_json", "bert_processing.json", json.dumps({**WORD_PIECE, "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]}}, ensure_ascii=False))
 
-# What follows a parse: text data, tables as series and panels, series with classes, captions, scenes, tokens.
+# Data sets: texts, tables as series and panels, series with classes, captions, scenes, tokens.
 for name, text in {
     "classes.jsonl": "\n".join(json.dumps({"text": f"the text {i}", "label": "ab"[i % 2]}) for i in range(12)) + "\n",
     "pairs.jsonl": "\n".join(json.dumps({"text": "one", "text2": f"two {i}", "label": i / 4}) for i in range(12)) + "\r\n\r\n",
