@@ -21,3 +21,10 @@ def test_triton(file):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error:modewise", file]
     result = subprocess.run(command, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout[-20_000:] + result.stderr
+
+
+def test_each_planted_bug_changes_its_kernel():
+    import triton_mutants
+
+    kernels = {file: (HERE.parents[1] / "python" / "modewise" / "triton" / f"{file}.py").read_text() for file in triton_mutants.FILES}
+    assert [what for file, what, text, replacement in triton_mutants.MUTANTS if text == replacement or text not in kernels[file]] == []

@@ -33,7 +33,7 @@ FILES = {
 }
 
 LOGITS = 'logits = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=ACC) * scale'
-KEYS, VALUES = "at, inside = _rows(K, sample, head // R, kb, kn, kh, m, d", "at, inside = _rows(V, sample, head // R, vb, vn, vh, m, e"
+KEYS, VALUES = "at, inside = _rows(K, sample, head // R, kb, kn, kh, m, HEAD", "at, inside = _rows(V, sample, head // P, vb, vn, vh, m, VALUE"
 
 # Kernel file, what is wrong, text, replacement. The first occurrence is replaced.
 MUTANTS = [
@@ -62,8 +62,8 @@ MUTANTS = [
     ("short_attention", "rows without keys are NaN", "tl.where(total == 0, 1.0, total)", "total"),
     ("short_attention", "hidden keys are NaN in rows without keys", "tl.where(seen, tl.exp(logits - tl.max(logits, 1)[:, None]), 0.0)", "tl.exp(logits - tl.max(logits, 1)[:, None])"),
     ("short_attention", "keys of the wrong head of the group", KEYS, KEYS.replace("head // R", "head % (H // R)")),
-    ("short_attention", "values of the wrong head of the group", VALUES, VALUES.replace("head // R", "head % (H // R)")),
-    ("short_attention", "rows of keys bounded by those of queries", KEYS, KEYS.replace(" m, d", " n, d")),
+    ("short_attention", "values of the wrong head of the group", VALUES, VALUES.replace("head // P", "head % (H // P)")),
+    ("short_attention", "rows of keys bounded by those of queries", KEYS, KEYS.replace(" m, HEAD", " n, HEAD")),
     ("short_attention", "keys without a value in masked lanes", "k = tl.load(at, mask=inside, other=0.0)", "k = tl.load(at, mask=inside)"),
     ("short_attention", "values without a value in masked lanes", "v = tl.load(at, mask=inside, other=0.0)", "v = tl.load(at, mask=inside)"),
     ("short_attention", "queries without bounds", "q = tl.load(at, mask=inside, other=0.0)", "q = tl.load(at)"),
@@ -79,7 +79,7 @@ MUTANTS = [
     ("short_attention", "gradient: q of two heads at one place", "_rows(OfQ, sample, head,", "_rows(OfQ, sample, group,"),
     ("short_attention", "gradient: q stored with the mask of k", "OfQ.dtype.element_ty), mask=in_q)", "OfQ.dtype.element_ty), mask=in_k)"),
     ("short_attention", "gradient: upstream without a value in masked lanes", "g = tl.load(at_g, mask=in_g, other=0.0)", "g = tl.load(at_g, mask=in_g)"),
-    ("short_attention", "gradient: widths of k and v exchanged", "_rows(OfV, sample, group, tb, tn, th, m, e", "_rows(OfV, sample, group, tb, tn, th, m, d"),
+    ("short_attention", "gradient: widths of k and v exchanged", "_rows(OfV, sample, group, tb, tn, th, m, VALUE", "_rows(OfV, sample, group, tb, tn, th, m, HEAD"),
     ("mode_product", "fibres before and after the mode exchanged", "o = fibre // after\n    i = fibre % after", "o = fibre % after\n    i = fibre // after"),
     ("mode_product", "x without a value in masked lanes", "x = tl.load(at, mask=(n < N)[:, None] & exist[None, :], other=0.0)", "x = tl.load(at, mask=(n < N)[:, None] & exist[None, :])"),
     ("mode_product", "factor without a value in masked lanes", "mask=(m < M)[:, None] & (n < N)[None, :], other=0.0)", "mask=(m < M)[:, None] & (n < N)[None, :])"),
@@ -111,8 +111,8 @@ MUTANTS = [
     ("summary_attention", "a window one token wider", "(distance < window)", "(distance <= window)"),
     ("summary_attention", "a token sees the next one", "(distance >= 0)", "(distance >= -1)"),
     ("summary_attention", "first tokens seen twice", "s[None, :] >= window)", "s[None, :] >= window - 1)"),
-    ("summary_attention", "an unfinished block is seen", "(block < own[:, None])", "(block <= own[:, None])"),
-    ("summary_attention", "first block of a group not seen", "block >= (own - place)", "block > (own - place)"),
+    ("summary_attention", "an unfinished block is seen", "end = own * summaries", "end = (own + 1) * summaries"),
+    ("summary_attention", "first block of a group not seen", "low = (own - place) * summaries", "low = (own - place + 1) * summaries"),
     ("summary_attention", "blocks start at the own one", "begin // tokens // siblings * siblings * summaries", "begin // tokens * summaries"),
     ("summary_attention", "blocks end at the first token's", "stop = last // tokens * summaries", "stop = begin // tokens * summaries"),
     ("summary_attention", "excess left out", "ACC) * scale2 - taken[:, None]", "ACC) * scale2 - 0 * taken[:, None]"),
@@ -147,18 +147,18 @@ MUTANTS = [
     ("summary_gradients", "mean left out", "- delta[:, None])", "- 0 * delta[:, None])"),
     ("summary_step", "no barrier before the ring is written", "    tl.debug_barrier()  # every", "    # every"),
     ("summary_step", "ring read one row off", "(newest - j) % window", "(newest - j + 1) % window"),
-    ("summary_step", "ring seen one token too long", "window - 1 - i, first - 1", "window - i, first - 1"),
-    ("summary_step", "a token does not see itself", "t, i + 1, 0, 1, scale", "t, i, 0, 1, scale"),
+    ("summary_step", "ring seen one token too long", "= window - 1, -1, first - 1", "= window, -1, first - 1"),
+    ("summary_step", "a token does not see itself", "growth, newest = 1, 1, -1", "growth, newest = 0, 1, -1"),
     ("summary_step", "ring written beyond its end", "place = tl.cast((first + i) % window, tl.int64)", "place = tl.cast(first + i, tl.int64)"),
     ("summary_step", "a first token too many", "(first + i < sinks)", "(first + i <= sinks)"),
-    ("summary_step", "first tokens seen too early", "first + i + 1 - window, 0, 1, far", "first + i + 2 - window, 0, 1, far"),
+    ("summary_step", "first tokens seen too early", "factor = first + 1 - window", "factor = first + 2 - window"),
     ("summary_step", "gain of the wrong level", "0, 1, scale1, excess1", "0, 1, scale2, excess1"),
-    ("summary_step", "frequencies of the wrong level", "tl.minimum(2, levels - 1)", "tl.minimum(1, levels - 1)"),
+    ("summary_step", "frequencies of the wrong level", "tl.minimum(row_of_level, levels - 1)", "tl.minimum(row_of_level, 1)"),
     ("summary_step", "excess of the wrong sign", "- binary(excess, ACC)", "+ binary(excess, ACC)"),
     ("summary_step", "sum not scaled to a new maximum", "total = total * shrink + tl.sum(p, 1)", "total = total + tl.sum(p, 1)"),
     ("summary_step", "query heads of the wrong group", "group * R + m % R", "group + m % R"),
     ("summary_step", "a coefficient of the sine", "1 / 120, ACC", "1 / 121, ACC"),
-    ("summary_step", "values of a block at the wrong place", "SumV + slot * E, r,\n              across_k", "SumV + slot * D, r,\n              across_k"),
+    ("summary_step", "values of a block at the wrong place", "SumV + state * E, r,", "SumV + state * D, r,"),
 ]  # fmt: skip
 
 
