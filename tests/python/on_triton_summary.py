@@ -16,7 +16,7 @@ SAMPLES = [
     dict(sizes=(2, 31, 2, 1, 16, 33), fold=(0, 2, 3, 2), slots=3, codes=1, window=3, gains=[1.25, 0.75]),
     dict(sizes=(1, 33, 6, 2, 18, 1), fold=(3, 3), slots=5, codes=1, window=20, scale=0.5),
     dict(sizes=(1, 7, 2, 1, 4), fold=(2, 31), slots=1, codes=2, window=63),
-    dict(sizes=(1, 43, 4, 1, 2, 17), fold=(0, 4, 4), slots=1, codes=3, positions=torch.arange(43) * 2 + 5),
+    dict(sizes=(1, 43, 4, 1, 2, 17), fold=(0, 4, 4), slots=1, codes=3, positions=torch.arange(43) ** 2 // 5),
     dict(sizes=(2, 63, 2, 2, 40), form="window", window=7, codes=1),
     dict(sizes=(1, 65, 4, 1, 34, 3), form="lambda", window=5, sinks=3, codes=1, gains=[0.8]),
     dict(sizes=(1, 1, 1, 1, 1), fold=(0, 1, 1), slots=1),

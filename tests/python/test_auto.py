@@ -130,6 +130,28 @@ def test_its_weights_are_chosen_at_all_origins(chosen):
     assert row[3] == (said["val_mse"] if len(members) > 1 else None)  # of one alone that one's row says it
 
 
+def test_margins_are_those_of_the_errors_on_all_splits(chosen, tmp_path):
+    _, table, run, _ = chosen
+    runs = tomllib.loads((run / "auto" / "ensemble" / "runs" / "ensemble" / "config.toml").read_text())["model"]["ensemble"]["runs"]
+    calibration = ["--set", "calibration.scale=none", "--set", "calibration.sides=shared", "--set", "calibration.season=1"]
+    ok("train", "forecast", "--data", table, "--model", "ensemble", "--set", f"model.ensemble.runs={json.dumps(runs)}",
+       "--set", "model.ensemble.splits=4", "--no-test", "--out", tmp_path / "run", *calibration, *SMALL)  # fmt: skip
+    weights = load_file(max((tmp_path / "run" / "checkpoints").glob("step_*")) / "best.safetensors")["weights"]
+    errors = []
+    for split in range(4):
+        kept = [np.load(pathlib.Path(one) / "predictions.npz") for one in runs[split::4]]
+        mean = sum(weight * one["forecast"].astype(float) for weight, one in zip(weights, kept, strict=True))
+        errors.append(np.abs(mean - kept[0]["truth"]))
+    stddev = np.array(json.loads((tmp_path / "run" / "data.json").read_text())["scaler"]["std"]).reshape(1, -1, 1)
+    errors = np.sort(np.concatenate(errors) / stddev, axis=0)
+    found = json.loads((tmp_path / "run" / "metrics.json").read_text())["calibration"]
+    assert found["windows"] == len(errors) == 4 * (30 - 8 + 1)
+    wanted = np.stack([errors[int(np.ceil((len(errors) + 1) * level)) - 1] for level in (0.8, 0.95)])
+    margins = np.load(tmp_path / "run" / "calibration.npz")
+    np.testing.assert_allclose(margins["lower"], wanted, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(margins["upper"], wanted, rtol=1e-4, atol=1e-6)
+
+
 def test_an_ensemble_by_hand(chosen, tmp_path):
     _, table, run, _ = chosen
     members = [run / "auto" / "baselines" / "runs" / name for name in ("theta", "ets")]  # fitted to the last row

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
@@ -196,15 +197,36 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
   return result;
 }
 
-std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model,
-                                                         const ForecastConfig& config,
-                                                         const ForecastData& data) {
-  const data::WindowSet& validation = data.windows.validation;
+std::optional<metrics::Calibration> calibrate_forecaster(const std::vector<ValidationSplit>& splits,
+                                                         const ForecastConfig& config) {
+  const ValidationSplit& own = splits.back();
   const int64_t named = config.calibration.season;
+  std::vector<int64_t> windows;
+  for (const ValidationSplit& split : splits) windows.push_back(split.data->windows.validation.size());
   std::optional<metrics::Calibration> result = calibrate_blocks(
-      model.shape(), config, validation.size(), named > 0 ? named : season_of(data.series.time),
+      own.model->shape(), config, windows, named > 0 ? named : season_of(own.data->series.time),
       [&](const BlockVisitor& visit, int64_t stride) {
-        stream_forecasts(model, data, validation, config.forecast.evaluation_batch, visit, stride);
+        int64_t first = 0;
+        for (const auto& [model, data] : splits) {
+          // The scaled unit of this split in that of the run.
+          const at::Tensor unit =
+              (data->scaler.stddev / own.data->scaler.stddev).flatten().to(at::kFloat).unsqueeze(-1);
+          const data::WindowSet& validation = data->windows.validation;
+          stream_forecasts(
+              *model, *data, validation, config.forecast.evaluation_batch,
+              [&](const ForecastBlock& block) {
+                if (data == own.data && first == 0) return visit(block);
+                ForecastBlock there = block;
+                there.first_window += first;
+                there.past = block.past * unit;
+                there.future = block.future * unit;
+                there.forecast = block.forecast * unit;
+                if (block.quantiles.defined()) there.quantiles = block.quantiles * unit.unsqueeze(-1);
+                visit(there);
+              },
+              stride);
+          first += (validation.size() + stride - 1) / stride;
+        }
       });
   if (result && named > 1 && result->season == 1)
     spdlog::warn(
@@ -215,8 +237,8 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
 }
 
 std::optional<metrics::Calibration> calibrate_blocks(
-    const models::ForecastShape& shape, const ForecastConfig& config, int64_t windows, int64_t season,
-    const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream) {
+    const models::ForecastShape& shape, const ForecastConfig& config, const std::vector<int64_t>& windows,
+    int64_t season, const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream) {
   if (config.calibration.method == "none") return std::nullopt;
   metrics::CalibrationSample sample;
   sample.series = shape.series_count();
@@ -231,8 +253,9 @@ std::optional<metrics::Calibration> calibrate_blocks(
   const int64_t cells = sample.series * sample.horizon;
   const int64_t blocks = sample.shared_forecast ? 1 : std::ssize(sample.nominal);
   const int64_t max_windows = std::max<int64_t>(kMaxScores / (cells * blocks), 1);
-  const int64_t stride = (windows + max_windows - 1) / max_windows;
-  sample.windows = (windows + stride - 1) / stride;
+  const int64_t all = std::accumulate(windows.begin(), windows.end(), int64_t{0});
+  const int64_t stride = (all + max_windows - 1) / max_windows;
+  for (const int64_t count : windows) sample.windows += (count + stride - 1) / stride;
   sample.below.resize(static_cast<size_t>(blocks * sample.windows * cells));
   sample.above.resize(sample.below.size());
   sample.stddev.resize(static_cast<size_t>(sample.windows * sample.series));

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "modewise/data/forecasting/windows.h"
 #include "modewise/metrics/conformal.h"
@@ -76,17 +77,23 @@ struct CalibratedForecaster {
   std::vector<float> quantiles(const ForecastBlock& block) const;
 };
 
-/// Conformal margins from forecasts of the validation windows (a subset above 128 MB). Nothing if calibration
-/// is off.
-std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model,
-                                                         const ForecastConfig& config,
-                                                         const ForecastData& data);
+/// A validation split and a model that was trained on the rows before it.
+struct ValidationSplit {
+  models::Forecaster* model = nullptr;
+  const ForecastData* data = nullptr;
+};
 
-/// The same for `windows` windows of a model of this shape: `stream` visits every stride-th of them.
-/// `season`: rows of the season that margins may follow; 1: none.
+/// Conformal margins from forecasts of the validation windows (a subset above 128 MB) of all splits, in time
+/// order: the last is that of the run, whose scaled values are the unit of the margins. Nothing if
+/// calibration is off.
+std::optional<metrics::Calibration> calibrate_forecaster(const std::vector<ValidationSplit>& splits,
+                                                         const ForecastConfig& config);
+
+/// The same for a model of this shape and sets of `windows` windows: `stream` visits every stride-th of each
+/// set, one set after the other. `season`: rows of the season that margins may follow; 1: none.
 std::optional<metrics::Calibration> calibrate_blocks(
-    const models::ForecastShape& shape, const ForecastConfig& config, int64_t windows, int64_t season,
-    const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream);
+    const models::ForecastShape& shape, const ForecastConfig& config, const std::vector<int64_t>& windows,
+    int64_t season, const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream);
 
 /// Errors over all windows of `set`; `visit` (may be empty) is called for each block with its quantiles. With
 /// several `workers` only rank 0 has errors and visits.

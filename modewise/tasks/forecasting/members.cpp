@@ -49,9 +49,7 @@ struct ForecastContract {
   bool operator==(const ForecastContract&) const = default;
 };
 
-/// Products of the members' errors on the validation windows of a further split, each member with its run on
-/// that split.
-at::Tensor errors_on_split(const ForecastConfig& config, int64_t split) {
+EarlierSplit load_split(const ForecastConfig& config, int64_t split) {
   const models::EnsembleConfig& options = config.model.ensemble;
   ForecastConfig there = config;
   there.model.ensemble.members.clear();
@@ -62,11 +60,10 @@ at::Tensor errors_on_split(const ForecastConfig& config, int64_t split) {
   there.train.test = false;
   there.data = config_of(train::RunFolder::open(there.model.ensemble.runs.front())).data;
   take_members(there);
-  const ForecastData data = load_forecast_data(there);
-  const std::shared_ptr<models::Forecaster> model =
-      models::make_forecaster(there.model, there.model_shape(data.series), 0);
-  load_members(*model, there, data);
-  return dynamic_cast<models::EnsembleForecaster&>(*model).error_products(fitting_rows(data));
+  EarlierSplit result{load_forecast_data(there), nullptr};
+  result.model = models::make_forecaster(there.model, there.model_shape(result.data.series), 0);
+  load_members(*result.model, there, result.data);
+  return result;
 }
 
 }  // namespace
@@ -142,18 +139,29 @@ void load_members(models::Forecaster& model, const ForecastConfig& config, const
   }
 }
 
-std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastConfig& config,
-                                              const ForecastData& data) {
-  auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(&model);
-  const int64_t splits = ensemble == nullptr ? 1 : config.model.ensemble.splits;
-  if (splits == 1) {
+std::vector<EarlierSplit> load_earlier_splits(const ForecastConfig& config) {
+  std::vector<EarlierSplit> result;
+  if (is_ensemble(config))
+    for (int64_t split = 1; split < config.model.ensemble.splits; ++split)
+      result.push_back(load_split(config, split));
+  return result;
+}
+
+std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastData& data,
+                                              int64_t picks, std::vector<EarlierSplit>& earlier) {
+  if (earlier.empty()) {
     model.fit(fitting_rows(data));
     return std::nullopt;
   }
-  std::vector<at::Tensor> grams = {ensemble->error_products(fitting_rows(data))};
-  for (int64_t split = 1; split < splits; ++split) grams.push_back(errors_on_split(config, split));
-  models::SplitWeights chosen = models::weights_over_splits(grams, config.model.ensemble.picks);
-  ensemble->set_weights(chosen.weights);
+  const auto ensemble = [](models::Forecaster& one) -> models::EnsembleForecaster& {
+    return dynamic_cast<models::EnsembleForecaster&>(one);
+  };
+  std::vector<at::Tensor> grams = {ensemble(model).error_products(fitting_rows(data))};
+  for (const EarlierSplit& split : earlier)
+    grams.push_back(ensemble(*split.model).error_products(fitting_rows(split.data)));
+  models::SplitWeights chosen = models::weights_over_splits(grams, picks);
+  ensemble(model).set_weights(chosen.weights);
+  for (const EarlierSplit& split : earlier) ensemble(*split.model).set_weights(chosen.weights);
   return chosen;
 }
 

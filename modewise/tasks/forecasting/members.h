@@ -1,9 +1,11 @@
 #pragma once
 // Members of a forecasting ensemble, from the runs of model.ensemble.runs.
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "modewise/models/forecasting/ensemble.h"
 #include "modewise/models/forecasting/forecaster.h"
@@ -24,10 +26,19 @@ std::string panel_of(const ForecastConfig& config);
 /// rows. Other models are unchanged.
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data);
 
-/// Fits the model to the rows; an ensemble with several splits to the rows of all splits
-/// (weights_over_splits). Returns the selected ensemble weights with mean squared errors.
-std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastConfig& config,
-                                              const ForecastData& data);
+/// An earlier split of the same rows, and an ensemble of the members' runs on it.
+struct EarlierSplit {
+  ForecastData data;
+  std::shared_ptr<models::Forecaster> model;
+};
+/// Splits 1 … model.ensemble.splits − 1 of a new ensemble, each earlier than the one before; none for other
+/// models.
+std::vector<EarlierSplit> load_earlier_splits(const ForecastConfig& config);
+
+/// Fits the model to the rows; an ensemble with earlier splits to the rows of all splits
+/// (weights_over_splits), whose weights `earlier` get, too. Returns these with their mean squared errors.
+std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastData& data,
+                                              int64_t picks, std::vector<EarlierSplit>& earlier);
 
 /// [{"run": folder, "weight": …}, …] of the members with a weight, each with its run on the first split; null
 /// for other models.

@@ -455,7 +455,7 @@ void PanelRun::finish(Json& metrics) {
   if (!windows.empty()) {
     Progress progress("calibrating", std::ssize(windows), "windows");
     const PanelForecaster by = forecaster();
-    calibration = calibrate_blocks(model->shape(), config, std::ssize(windows), 1,
+    calibration = calibrate_blocks(model->shape(), config, {std::ssize(windows)}, 1,
                                    [&](const BlockVisitor& visit, int64_t stride) {
                                      by.stream(
                                          windows,

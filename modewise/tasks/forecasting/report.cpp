@@ -221,8 +221,10 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
   const Json& calibration = metrics.at("calibration");
   page.add_section("Calibration of the intervals");
   page.add_paragraph(
-      "The margins from each half of the validation windows are checked on the other half; the variant with "
-      "the smallest gap between nominal and empirical coverage is used. The test rows are not used.");
+      fmt::format("The margins from each half of {} validation windows are checked on the other half; the "
+                  "variant with the smallest gap between nominal and empirical coverage is used. The test "
+                  "rows are not used.",
+                  Cell::count(calibration.at("windows")).text()));
   if (calibration.contains("season")) {
     const Json& season = calibration.at("season");
     page.add_paragraph(fmt::format(

@@ -10,7 +10,6 @@
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/models/forecasting/cost.h"
-#include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/train/checkpoint/run_weights.h"
@@ -123,7 +122,8 @@ void ForecastRun::make_model(Purpose purpose) {
   if (const int64_t cycle = model->cycle_to_start(); cycle > 0)
     model->start_cycle(cycle_profile(data, cycle));
   load_members(*model, config, data);
-  split_weights = fit_model(*model, config, data);
+  earlier_splits = load_earlier_splits(config);
+  split_weights = fit_model(*model, data, config.model.ensemble.picks, earlier_splits);
   if (const std::string text = members_text(*model, config); !text.empty())
     spdlog::info("ensemble: {}", text);
   if (purpose == Purpose::train && !config.init.empty()) start_from(*model, config.init);
@@ -152,7 +152,10 @@ nlohmann::ordered_json ForecastRun::evaluate(const std::string& split, bool keep
 }
 
 void ForecastRun::finish(nlohmann::ordered_json& metrics) {
-  calibration = calibrate_forecaster(*model, config, data);
+  std::vector<ValidationSplit> validation = {{model.get(), &data}};
+  for (const EarlierSplit& split : earlier_splits) validation.push_back({split.model.get(), &split.data});
+  std::reverse(validation.begin(), validation.end());
+  calibration = calibrate_forecaster(validation, config);
   if (split_weights) {
     metrics["best"]["val_mse"] = split_weights->error;
     metrics["splits"] = {{"val_mse", split_weights->error},

@@ -16,6 +16,7 @@
 #include "modewise/tasks/forecasting/config.h"
 #include "modewise/tasks/forecasting/data.h"
 #include "modewise/tasks/forecasting/evaluate.h"
+#include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
@@ -49,7 +50,8 @@ class ForecastRun final : public Run {
   DataSummary summary;  // of the training samples
   std::shared_ptr<models::Forecaster> model;
   std::optional<metrics::Calibration> calibration;
-  std::optional<models::SplitWeights> split_weights;  // of a new ensemble over several splits
+  std::vector<EarlierSplit> earlier_splits;           // of a new ensemble over several splits
+  std::optional<models::SplitWeights> split_weights;  // its weights
 
  private:
   models::ForecastShape shape() const { return config.model_shape(shape_of(summary)); }
