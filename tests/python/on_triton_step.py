@@ -20,7 +20,7 @@ CASES = {
     "first tokens": ((1, 2, 3, 1, 8, 3), dict(first=40, window=7, sinks=3, codes=1, gains=(1.25,))),
     "first tokens written": ((2, 3, 2, 2, 7, 9), dict(first=1, window=33, sinks=3)),
     "first tokens begin": ((1, 5, 2, 1, 4, 4), dict(first=4, window=6, sinks=9, codes=1)),
-    "levels": ((3, 7, 3, 3, 2, 7), dict(first=1, window=17, slots=(2, 0, 3), r=2, codes=2, gains=(1.25, 1.5))),
+    "levels": ((3, 7, 3, 3, 2, 7), dict(first=1, window=17, slots=(2, 0, 3), r=2, codes=3, gains=(1.25, 1.5, 0.75))),
     "many rows": ((1, 1, 2, 2, 16, 24), dict(first=500, window=131, slots=(129, 63), r=3, codes=3)),
     "many queries": ((1, 33, 10, 5, 2, 1), dict(first=63, window=65, sinks=2, codes=1)),
     "wide": ((1, 3, 4, 1, 128, 127), dict(first=65, window=31, slots=(17,), r=17, codes=2)),

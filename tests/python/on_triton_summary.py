@@ -105,7 +105,7 @@ def test_any_strides(dtype):
     b, n, heads, groups, d, e = 2, 13, 2, 2, 6, 5
     q, k, v, latents = operands(rand, b, n, heads, groups, d, e, 2, 2)
     options = (frequency_rows(2, d), torch.arange(3 * n)[::3], [0, 3, 2], 4, 1, 0.4, [])
-    inputs = [q.transpose(1, 2).contiguous().transpose(1, 2), far_apart(k, (3 << 29, 7 * d, d, 1)), v.permute(0, 3, 1, 2).contiguous().permute(0, 2, 3, 1),
+    inputs = [far_apart(q, (heads * d, 180_000_000, d, 1)), far_apart(k, (3 << 29, 7 * d, d, 1)), v.permute(0, 3, 1, 2).contiguous().permute(0, 2, 3, 1),
               latents.mT.contiguous().mT]
     got = compare(inputs, options, dtype)
     wanted = compare([q, k, v, latents], options, dtype)

@@ -10,6 +10,7 @@ import sys
 import pytest
 import torch
 
+from ops_case import Case, check_values, is_narrow, largest, results_and_gradients, widened
 from ops_records import BUILD, RECORDS, ops
 from ops_refusals import REFUSALS
 from ops_samples import drawer, outputs
@@ -18,7 +19,6 @@ from ops_step_refusals import STEP_REFUSALS
 ALL = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
 DIFFERENTIABLE = pytest.mark.parametrize("record", [r for r in RECORDS if r.differentiable], ids=lambda record: record.name)
 ISAS = list(ops.available_isas())
-COMPOSITE = ("kronecker_attention", "mode_attention", "full_attention", "axis_attention", "tensor_attention")
 
 
 @pytest.fixture(autouse=True)
@@ -30,47 +30,11 @@ def restored():
     ops.use_reference(False)
 
 
-def widened(sample):
-    def wide(value):
-        if isinstance(value, torch.Tensor) and value.is_floating_point():
-            return value.detach().double()
-        return value
-
-    args, kwargs = sample
-    return [wide(a) for a in args], {k: wide(v) for k, v in kwargs.items()}
-
-
-def is_narrow(value):
-    """Whether it is a tensor of the dtype under test; other float64 tensors are angles, which have no gradient."""
-    return isinstance(value, torch.Tensor) and value.dtype in (torch.float32, torch.bfloat16)
-
-
-def largest(t):
-    return t.abs().max().item() if t.numel() else 0.0
-
-
-def check_values(record, sample, dtype, what):
-    """Error at most twice that of the plain formula in the same dtype, plus a few roundings of the result."""
-    args, kwargs = sample
-    exact = outputs(record.formula(*widened(sample)[0], **widened(sample)[1]))
-    plain = outputs(record.formula(*args, **kwargs))
-    got = outputs(record.call(*args, **kwargs))
-    assert len(got) == len(exact)
-    for g, p, e in zip(got, plain, exact):
-        assert g.dtype == dtype and g.shape == e.shape and g.is_contiguous(), what
-        # In float64 the formula is the oracle itself, so only the roundings remain as tolerance.
-        # Sums of some hundred products in float32 are several roundings off; a bfloat16 result is rounded once, and
-        # once more for each rounded intermediate result.
-        roundings = {torch.float64: 1000, torch.float32: 8, torch.bfloat16: 2 if record.name in COMPOSITE else 1}[dtype]
-        floor = roundings * torch.finfo(dtype).eps * largest(e)
-        assert largest(g.double() - e) <= max(2 * largest(p.double() - e), floor), what
-
-
 @ALL
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 def test_values_against_float64(record, dtype):
     for i, sample in enumerate(record.samples(drawer(dtype))):
-        check_values(record, sample, dtype, f"{record.name}, sample {i}")
+        check_values(record, sample, Case(record.name, i, str(dtype)[6:]))
 
 
 @ALL
@@ -79,7 +43,7 @@ def test_every_instruction_set(record, isa):
     ops.use_isa(isa)
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         for i, sample in enumerate(record.samples(drawer(dtype, seed=5))):
-            check_values(record, sample, dtype, f"{record.name}, sample {i}, MODEWISE_ISA={isa}")
+            check_values(record, sample, Case(record.name, i, str(dtype)[6:], isa, 5))
 
 
 @ALL
@@ -170,16 +134,6 @@ def test_fake_tensors_have_the_shapes_of_real_ones(record):
 def bits(t):
     """The bytes: NaN equals NaN, and 0 is not −0."""
     return t.detach().contiguous().reshape(-1).view(torch.uint8)
-
-
-def results_and_gradients(record, sample):
-    if not record.differentiable:
-        return outputs(record.call(*sample[0], **sample[1]))
-    args = [a.detach().requires_grad_() if is_narrow(a) else a for a in sample[0]]
-    out = outputs(record.call(*args, **sample[1]))
-    wanted = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
-    total = sum((o * o.detach().sin()).sum() for o in out if o.requires_grad)
-    return out + [g for g in torch.autograd.grad(total, wanted, allow_unused=True) if g is not None]
 
 
 @ALL

@@ -161,6 +161,31 @@ def test_killed_processes_are_started_again(tmp_path, kind, epochs):
     assert outcome(run) == outcome(tmp_path / "one")
 
 
+def test_a_process_that_hangs_ends_the_group(tmp_path):
+    run = tmp_path / "run"
+    launcher = subprocess.Popen([*TORCHRUN, "--nproc-per-node", "2", "--monitor-interval", "0.1", "-m", "modewise", "train", *FORECAST, "--out", str(run),
+                                 "--set", "train.epochs=1000", "--set", "train.timeout=0.05"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                env=ENVIRONMENT)  # fmt: skip
+    while not list((run / "checkpoints").glob("step_*")):
+        assert launcher.poll() is None
+        time.sleep(0.02)
+    ranks = {int(re.search(rb"\0RANK=(\d)", pathlib.Path(f"/proc/{pid}/environ").read_bytes())[1]): pid for pid in children_of(launcher.pid)}
+    os.kill(ranks[1], signal.SIGSTOP)
+    began, lines = time.monotonic(), []
+    for line in launcher.stderr:
+        lines.append(line)
+        if line.startswith("error of process"):
+            break
+    seconds = time.monotonic() - began
+    os.kill(ranks[1], signal.SIGCONT)  # the signal by which torchrun ends it
+    launcher.communicate(timeout=60)
+    assert launcher.returncode != 0
+    assert re.match(r"error of process 0 of 2: process 0 of 2 cannot reach process 1, which has exited, hangs, or waits for another that does", lines[-1]), lines
+    assert 2 < seconds < 60  # train.timeout is 3 seconds
+    done = run_together(2, ["forecast", "--resume", run, "--set", "train.epochs=1", "--allow-config-changes"])
+    assert done.returncode == 0, done.stderr
+
+
 def test_begun_on_four_and_ended_on_two(tmp_path):
     arguments = [*FORECAST, "--set", "train.epochs=8"]
     run_alone([*arguments, "--out", tmp_path / "one"], shards=4)
@@ -171,7 +196,7 @@ def test_begun_on_four_and_ended_on_two(tmp_path):
     _, errors = launcher.communicate(timeout=60)
     assert launcher.returncode != 0
     others = sentences(errors)
-    assert all(re.fullmatch(r"error of process \d of 4: process \d of 4 cannot reach process \d, which has exited or hangs \(.*\)", one)
+    assert all(re.fullmatch(r"error of process \d of 4: process \d of 4 cannot reach process \d, which has exited, hangs, or waits for another that does \(.*\)", one)
                for one in others), others  # fmt: skip
     assert not (run / "metrics.json").exists()
     done = run_together(2, ["forecast", "--resume", run])

@@ -210,6 +210,40 @@ TEST_F(WorkersTest, ADivergingPartEndsAll) {
   EXPECT_THAT(sentences, testing::Each(testing::StartsWith("training diverged at step 3: the loss is inf")));
 }
 
+/// The sentences of two processes of which the second changes a weight by one ulp in the loss of `step`; 0:
+/// before the training.
+std::vector<std::string> sentences_of_drift(const std::filesystem::path& folder, uint64_t step) {
+  std::vector<std::string> sentences(2);
+  ThreadGroup(2).run([&](Workers& workers) {
+    const auto rank = static_cast<size_t>(workers.rank());
+    ToyTask task;
+    const auto drift = [&] {
+      float* bias = task.net->second_bias.mutable_data_ptr<float>();
+      bias[0] = std::nextafter(bias[0], 1.0F);
+    };
+    if (rank == 1 && step == 0) drift();
+    if (rank == 1)
+      task.on_loss = [&](uint64_t now) {
+        if (now == step) drift();
+      };
+    RunFolder run = RunFolder::create(folder / fmt::format("run{}", rank));
+    sentences[rank] =
+        error_of(ErrorKind::data, [&] { train(task, two_epochs(2), run, false, false, workers); });
+  });
+  return sentences;
+}
+
+TEST_F(WorkersTest, WeightsThatDriftApartEndTheTrainingBeforeTheyAreSaved) {
+  EXPECT_THAT(sentences_of_drift(scratch / "drift", 2),
+              testing::Each("the processes disagree: rank 1 has different weights at step 4 than rank 0"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "drift/run0/checkpoints"));
+}
+
+TEST_F(WorkersTest, WeightsThatDifferBeforeTheFirstStepAreRefused) {
+  EXPECT_THAT(sentences_of_drift(scratch / "start", 0),
+              testing::Each("the processes disagree: rank 1 has different weights at step 0 than rank 0"));
+}
+
 TEST_F(WorkersTest, PartsOfABatchAddUpToItsGradient) {
   ToyTask task;
   task.dropout = 0;

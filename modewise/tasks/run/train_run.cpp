@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <cctype>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <variant>
 
+#include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/layers/move_module.h"
@@ -124,9 +126,11 @@ void warn_of_slow_bf16(Run& run) {
         "memory");
 }
 
-/// Data error unless all ranks have the same config, data and kernels as rank 0.
+/// Data error unless all ranks have the same versions, config, data and kernels as rank 0.
 void require_equal_inputs(Run& run) {
-  const train::Common inputs[] = {{"settings", run.settings().fields.to_toml()},
+  const train::Common inputs[] = {{"versions of modewise", build_info().version},
+                                  {"versions of torch", TORCH_VERSION},
+                                  {"settings", run.settings().fields.to_toml()},
                                   {"data", run.hash()},
                                   {"loops (MODEWISE_ISA)", bits_of(run, ops::active_isa())}};
   train::check_equal_on_all_ranks(train::workers(), inputs);

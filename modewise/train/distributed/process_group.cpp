@@ -28,6 +28,7 @@ class GroupWorkers final : public Workers {
   int64_t rank() const override { return group_->getRank(); }
   int64_t size() const override { return group_->getSize(); }
   Traffic traffic() const override { return traffic_; }
+  void set_timeout(std::chrono::milliseconds timeout) override { group_->setTimeout(timeout); }
 
   void all_reduce_sum(at::Tensor& values) override {
     if (!values.device().is_cpu()) return all_reduce_on_device(values);
@@ -111,15 +112,17 @@ class GroupWorkers final : public Workers {
 
   /// Send and receive with rank `other`; both sides agree on the sizes. Empty tensors are not sent.
   void exchange(int64_t other, at::Tensor sent, at::Tensor received) {
-    communicate(fmt::format("reach process {}, which has exited or hangs", other), sent.nbytes(), [&] {
-      std::vector<at::Tensor> out = {sent}, in = {received};
-      const auto to = static_cast<int>(other);
-      c10::intrusive_ptr<c10d::Work> sending, receiving;
-      if (sent.numel() > 0) sending = group_->send(out, to, 0);
-      if (received.numel() > 0) receiving = group_->recv(in, to, 0);
-      if (sending) sending->wait();
-      if (receiving) receiving->wait();
-    });
+    communicate(
+        fmt::format("reach process {}, which has exited, hangs, or waits for another that does", other),
+        sent.nbytes(), [&] {
+          std::vector<at::Tensor> out = {sent}, in = {received};
+          const auto to = static_cast<int>(other);
+          c10::intrusive_ptr<c10d::Work> sending, receiving;
+          if (sent.numel() > 0) sending = group_->send(out, to, 0);
+          if (received.numel() > 0) receiving = group_->recv(in, to, 0);
+          if (sending) sending->wait();
+          if (receiving) receiving->wait();
+        });
   }
 
   /// Counts the traffic of `work`; if it fails, this process "cannot `aim`".
@@ -147,7 +150,7 @@ std::unique_ptr<Workers> process_group(const std::string& name) {
   auto group = c10d::resolve_process_group(name);
   require(std::has_single_bit(static_cast<uint64_t>(group->getSize())), ErrorKind::usage,
           "the number of processes must be a power of two (1, 2, 4, 8, …), got {}", group->getSize());
-  // Ranks may wait while rank 0 saves or reads; a dead process is detected at once.
+  // Processes may read their data for different times; an exited one is detected at once.
   group->setTimeout(std::chrono::minutes(30));
   return std::make_unique<GroupWorkers>(std::move(group));
 }

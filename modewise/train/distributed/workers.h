@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -34,6 +35,9 @@ class Workers {
     double seconds = 0;
   };
   virtual Traffic traffic() const { return {}; }
+
+  /// The longest wait for another process, after which a collective call fails.
+  virtual void set_timeout(std::chrono::milliseconds /*timeout*/) {}
 };
 
 /// A single process without peers.
@@ -45,7 +49,7 @@ void join(std::unique_ptr<Workers> others);
 
 /// A value that must be equal on all ranks: "settings", "data".
 struct Common {
-  const char* what;
+  std::string what;
   std::string value;
 };
 /// Data error unless all ranks have rank 0's values; it names the value and the ranks that differ.

@@ -83,6 +83,9 @@ void TrainConfig::fields(Fields& f) {
         "quantities recorded at each evaluation besides the metrics: stable_rank (of the attention matrices)",
         {.one_of = {"stable_rank"}});
   f.add("keep_checkpoints", keep_checkpoints, "number of checkpoints to keep", {.min = 1});
+  f.add("timeout", timeout,
+        "torchrun: minutes after which a process that waits for another one ends the training",
+        {.min = 0.05});
   f.group("optimizer", optimizer);
   f.group("schedule", schedule);
 }
@@ -112,9 +115,9 @@ void TrainConfig::validate() const {
 }
 
 bool changes_numbers(std::string_view field_path) {
-  constexpr std::array<std::string_view, 7> harmless = {
+  constexpr std::array<std::string_view, 8> harmless = {
       "device",           "prefetch", "recompute", "checkpoint_every_steps", "checkpoint_every_minutes",
-      "keep_checkpoints", "test"};
+      "keep_checkpoints", "timeout",  "test"};
   for (const std::string_view name : harmless)
     if (field_path == name) return false;
   return true;

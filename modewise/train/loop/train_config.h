@@ -61,6 +61,7 @@ struct TrainConfig {
   bool test = true;                // evaluate the test split after training; false: never read it
   std::vector<std::string> track;  // quantities recorded at each evaluation: stable_rank
   int64_t keep_checkpoints = 2;
+  double timeout = 5;  // minutes
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   bool tensorboard = false;  // also write TensorBoard event files; under [output] in configs
@@ -77,7 +78,7 @@ struct TrainConfig {
 };
 
 /// False for fields that may change on resume without changing the result: checkpoint interval and number,
-/// prefetch, activation recomputation, evaluation of the test split.
+/// prefetch, activation recomputation, timeout, evaluation of the test split.
 bool changes_numbers(std::string_view field_path);
 
 }  // namespace modewise::train

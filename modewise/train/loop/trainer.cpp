@@ -11,6 +11,7 @@
 
 #include "modewise/core/claims.h"
 #include "modewise/core/error.h"
+#include "modewise/core/hash.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/ops/training/recompute_mode.h"
@@ -75,6 +76,8 @@ class Trainer {
   bool checkpoint_due();
   /// The stop signal received by any of the workers; 0: none.
   int agreed_signal();
+  /// Data error unless all ranks have the same weights.
+  void require_equal_weights();
   void save();
   TrainingParts parts() { return {task_, config_, optimizer_, average_, best_weights_, state_, identity_}; }
   void announce_evaluation() const;
@@ -148,6 +151,7 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers&
 }
 
 TrainResult Trainer::train(bool resume, bool accept_changes) {
+  workers_.set_timeout(std::chrono::milliseconds(static_cast<int64_t>(config_.timeout * 60'000)));
   if (workers_.is_rank_zero()) {
     run_.lock();
     run_.remove_leftovers();
@@ -170,6 +174,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
     else
       spdlog::info("no checkpoint in {} yet: starting from the first step", run_.path().string());
   }
+  require_equal_weights();
   if (workers_.is_rank_zero()) metric_log_.emplace(run_.file("metrics.jsonl"), state_.metrics_bytes);
   if (workers_.is_rank_zero() && config_.tensorboard) events_.emplace(run_.path(), state_.step, total_steps_);
   return loop();
@@ -433,9 +438,21 @@ bool Trainer::checkpoint_due() {
          workers_.all_reduce_max(minutes >= config_.checkpoint_every_minutes ? 1 : 0) != 0;
 }
 
+void Trainer::require_equal_weights() {
+  if (workers_.size() == 1) return;
+  ContentHash hash;
+  for (const NamedTensor& one : task_.tensors()) {
+    const at::Tensor bytes = one.tensor.detach().cpu().contiguous();
+    hash.add({static_cast<const std::byte*>(bytes.const_data_ptr()), bytes.nbytes()});
+  }
+  const Common weights[] = {{fmt::format("weights at step {}", state_.step), hash.text()}};
+  check_equal_on_all_ranks(workers_, weights);
+}
+
 void Trainer::save() {
   const std::pair now(state_.step, state_.evaluated_step);
   if (saved_ == now) return;
+  require_equal_weights();
   saved_ = now;
   saved_at_ = Clock::now();
   if (!workers_.is_rank_zero()) return;
