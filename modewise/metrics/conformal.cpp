@@ -245,7 +245,7 @@ std::vector<Fold> halves(const CalibrationSample& sample, int64_t stride) {
 
 CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool shared,
                          std::span<const Fold> folds) {
-  CalibrationTrial trial{exponent, shared, {}, 0};
+  CalibrationTrial trial{exponent, shared, {}, 0, {}};
   std::vector<int64_t> counts(sample.nominal.size()), inside(sample.nominal.size());
   std::vector<float> lower, upper;
   for (const Fold& fold : folds) {
@@ -265,30 +265,13 @@ CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool 
   return trial;
 }
 
-/// Tries all exponents and sides that the config allows and keeps those with the smallest gap of coverage.
-void choose_scale(Calibration& result, const CalibrationSample& sample, const CalibrationConfig& config,
-                  std::span<const Fold> folds) {
-  result.trials.clear();
-  double best = std::numeric_limits<double>::infinity();
-  for (const bool shared : {true, false}) {
-    if ((config.sides == "shared" && !shared) || (config.sides == "own" && shared)) continue;
-    for (const double exponent : kExponents) {
-      if ((config.scale == "none" && exponent != 0) || (config.scale == "window" && exponent != 1)) continue;
-      result.trials.push_back(try_out(sample, exponent, shared, folds));
-      if (result.trials.back().gap >= best) continue;
-      best = result.trials.back().gap;
-      result.exponent = exponent;
-      result.shared = shared;
-    }
-  }
-}
-
 /// Mean pinball loss of the bounds over both folds, averaged over the series with targets.
-double pinball_loss(const Calibration& choice, const CalibrationSample& sample, std::span<const Fold> folds) {
+double pinball_loss(double exponent, bool shared, const CalibrationSample& sample,
+                    std::span<const Fold> folds) {
   std::vector<double> sums(static_cast<size_t>(sample.series)), counts(sums.size());
   std::vector<float> lower, upper;
   for (const Fold& fold : folds) {
-    const Calibrator calibrator(sample, choice.exponent, choice.shared, fold.spread);
+    const Calibrator calibrator(sample, exponent, shared, fold.spread);
     calibrator.margins(fold.made_from, lower, upper);
     calibrator.add_pinball(fold.checked_on, lower, upper, sums, counts);
   }
@@ -299,6 +282,27 @@ double pinball_loss(const Calibration& choice, const CalibrationSample& sample, 
     series += 1;
   }
   return loss / std::max(series, 1.0);
+}
+
+/// Tries all exponents and sides that the config allows and keeps those with the smallest gap of coverage, or
+/// pinball loss.
+void choose_scale(Calibration& result, const CalibrationSample& sample, const CalibrationConfig& config,
+                  std::span<const Fold> folds) {
+  result.trials.clear();
+  double best = std::numeric_limits<double>::infinity();
+  for (const bool shared : {true, false}) {
+    if ((config.sides == "shared" && !shared) || (config.sides == "own" && shared)) continue;
+    for (const double exponent : kExponents) {
+      if ((config.scale == "none" && exponent != 0) || (config.scale == "window" && exponent != 1)) continue;
+      CalibrationTrial& trial = result.trials.emplace_back(try_out(sample, exponent, shared, folds));
+      if (config.select == "pinball") trial.pinball = pinball_loss(exponent, shared, sample, folds);
+      const double error = trial.pinball.value_or(trial.gap);
+      if (error >= best) continue;
+      best = error;
+      result.exponent = exponent;
+      result.shared = shared;
+    }
+  }
 }
 
 /// Whether the targets of the windows span enough seasons for a spread by phase.
@@ -312,9 +316,9 @@ bool has_seasons(const CalibrationSample& sample) {
 /// lower by 1 % or if the config names the season; exponent and sides are then chosen again.
 void choose_season(Calibration& result, const CalibrationSample& all, const CalibrationSample& sample,
                    const CalibrationConfig& config, std::vector<Fold> folds) {
-  const double without = pinball_loss(result, sample, folds);
+  const double without = pinball_loss(result.exponent, result.shared, sample, folds);
   for (Fold& fold : folds) fold.spread = seasonal_spread(sample, fold.made_from.begin, fold.made_from.end);
-  const double with = pinball_loss(result, sample, folds);
+  const double with = pinball_loss(result.exponent, result.shared, sample, folds);
   result.season_trial = {sample.season, with, without};
   if (config.season == 0 && with > kLossOfSeason * without) return;
   result.season = sample.season;
@@ -338,6 +342,10 @@ void CalibrationConfig::fields(Fields& f) {
         "rows of the season that margins follow; 0: that of the time step, if it is better on validation; 1: "
         "none",
         {.min = 0, .max = 1e6});
+  f.add("select", select,
+        "choice of scale and sides on validation: by coverage (nearest to nominal) or pinball (mean quantile "
+        "loss, as in WQL and CRPS)",
+        {.one_of = {"coverage", "pinball"}});
 }
 
 double window_stddev(std::span<const float> past, std::span<const bool> observed) {
@@ -429,11 +437,13 @@ std::vector<float> calibrated_quantiles(const Calibration& calibration, std::spa
 
 nlohmann::ordered_json to_json(const Calibration& calibration) {
   nlohmann::ordered_json trials = nlohmann::ordered_json::array();
-  for (const CalibrationTrial& trial : calibration.trials)
+  for (const CalibrationTrial& trial : calibration.trials) {
     trials.push_back({{"exponent", trial.exponent},
                       {"shared_sides", trial.shared},
                       {"coverage", trial.coverage},
                       {"gap", trial.gap}});
+    if (trial.pinball) trials.back()["pinball"] = *trial.pinball;
+  }
   nlohmann::ordered_json json = {{"method", "conformal"},
                                  {"nominal", calibration.nominal},
                                  {"exponent", calibration.exponent},

@@ -8,9 +8,9 @@
 // the errors at the target's phase of the season (seasonal_spread.h), or 1. The margin of an interval is the
 // ⌈(n+1)(1−α)⌉-th smallest score of each series and step. Validation and test split differ in level and
 // spread, so e, and whether both sides share a margin, are chosen by checking the margins from each half of
-// the validation windows on the other half; g is used if it lowers the pinball loss there by 1 %. With g, the
-// intervals of a quantile model first become g times as wide, about their middle. The test split is never
-// used.
+// the validation windows on the other half, by coverage or pinball loss; g is used if it lowers the pinball
+// loss there by 1 %. With g, the intervals of a quantile model first become g times as wide, about their
+// middle. The test split is never used.
 //
 // Shapes: n windows, S series, H steps, I intervals; row-major, scaled values. Windows are the last axis of
 // scores, so that the scores of one series and step are contiguous.
@@ -33,6 +33,7 @@ struct CalibrationConfig {
   std::string scale = "auto";                   // auto | none | window
   std::string sides = "auto";                   // auto | shared | own
   int64_t season = 0;                           // rows; 0: auto, 1: none
+  std::string select = "coverage";              // coverage | pinball
   void fields(Fields& f);
 };
 
@@ -54,10 +55,11 @@ struct CalibrationSample {
 
 /// One setting (e, shared) and its coverage, with margins from one half checked on the other half.
 struct CalibrationTrial {
-  double exponent = 0;           // e
-  bool shared = true;            // both sides share a margin
-  std::vector<double> coverage;  // I, over both halves
-  double gap = 0;                // Σ |coverage − nominal| over both halves and all intervals
+  double exponent = 0;            // e
+  bool shared = true;             // both sides share a margin
+  std::vector<double> coverage;   // I, over both halves
+  double gap = 0;                 // Σ |coverage − nominal| over both halves and all intervals
+  std::optional<double> pinball;  // mean pinball loss of the bounds (SeasonTrial), if it selects
 };
 
 /// Mean pinball loss of the bounds, margins from each half checked on the other, averaged over the series.

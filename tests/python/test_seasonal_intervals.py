@@ -170,3 +170,38 @@ def test_panels_refuse_a_season(tmp_path):
     (tmp_path / "panel.csv").write_text("\n".join(["unique_id,ds,y", *lines]) + "\n")
     fails(78, "calibration.season = 7", "panels", arguments=["train", "forecast", "--data", tmp_path / "panel.csv", "--out", tmp_path / "run",
                                                              "--set", "data.panel=yes", "--set", "calibration.season=7"])  # fmt: skip
+
+
+def test_pinball_selects_what_numpy_selects(tmp_path):
+    """Both sides or one margin, without scaling: the loss of each, from margins of each half checked on the other."""
+    rng = np.random.default_rng(2)
+    errors = rng.exponential(size=ROWS)  # skewed: the sides differ
+    path = tmp_path / "skewed.csv"
+    path.write_text("\n".join(["date,x", *(f"{date},{x:.5f}" for date, x in zip(hourly(ROWS), errors, strict=True))]) + "\n")
+    metrics = trained(path, tmp_path / "run", "--model", "repeat", "--set", "calibration.season=1", "--set", "calibration.scale=none",
+                      "--set", "calibration.select=pinball")  # fmt: skip
+    train, last = ROWS // 2, ROWS // 2 + ROWS // 4
+    values = (errors.round(5) - errors[:train].mean()) / errors[:train].std()
+    rows = np.arange(train, last - HORIZON + 1)[:, None] + np.arange(HORIZON)
+    gaps = values[rows] - values[rows[:, :1] - 1]  # [n, H]
+    half, seam = len(rows) // 2, HORIZON
+    parts = [slice(0, half - seam // 2), slice(half + (seam + 1) // 2, len(rows))]
+
+    def margin(scores, share):
+        return np.sort(scores, axis=0)[int(np.ceil((len(scores) + 1) * share - 1e-9)) - 1]
+
+    def loss(shared):
+        total = []
+        for made, checked in (parts, parts[::-1]):
+            for nominal in (0.8, 0.95):
+                tail = (1 - nominal) / 2
+                sides = [margin(np.abs(gaps[made]), nominal)] * 2 if shared else [margin(-gaps[made], 1 - tail), margin(gaps[made], 1 - tail)]
+                for sign, width in zip((-1, 1), sides, strict=True):
+                    outside = sign * gaps[checked] - width
+                    total.append(np.maximum((1 - tail) * outside, -tail * outside).ravel())
+        return np.concatenate(total).mean()
+
+    trials = {trial["shared_sides"]: trial["pinball"] for trial in metrics["calibration"]["trials"]}
+    assert trials == {shared: pytest.approx(loss(shared), rel=1e-4) for shared in (True, False)}
+    assert metrics["calibration"]["shared_sides"] == (trials[True] <= trials[False])
+    assert "pinball" not in trained(path, tmp_path / "coverage", "--model", "repeat", "--set", "calibration.season=1")["calibration"]["trials"][0]

@@ -220,11 +220,13 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
   if (!metrics.contains("calibration")) return;
   const Json& calibration = metrics.at("calibration");
   page.add_section("Calibration of the intervals");
+  Json trials = calibration.at("trials");
+  const bool by_pinball = !trials.empty() && trials.front().contains("pinball");
   page.add_paragraph(
       fmt::format("The margins from each half of {} validation windows are checked on the other half; the "
-                  "variant with the smallest gap between nominal and empirical coverage is used. The test "
-                  "rows are not used.",
-                  Cell::count(calibration.at("windows")).text()));
+                  "variant with the smallest {} is used. The test rows are not used.",
+                  Cell::count(calibration.at("windows")).text(),
+                  by_pinball ? "pinball loss" : "gap between nominal and empirical coverage"));
   if (calibration.contains("season")) {
     const Json& season = calibration.at("season");
     page.add_paragraph(fmt::format(
@@ -238,7 +240,7 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
     columns.push_back({fmt::format("coverage {:.3g} %", 100 * calibration.at("nominal").at(i).get<double>()),
                        fmt::format("coverage/{}", i), 3});
   columns.push_back({"gap", "gap", 4, 1, report::Column::Best::lowest});
-  Json trials = calibration.at("trials");
+  if (by_pinball) columns.push_back({"pinball", "pinball", 4, 1, report::Column::Best::lowest});
   for (Json& trial : trials) {
     const double exponent = number(trial, "exponent");
     trial["grows"] = exponent == 0 ? std::string("constant") : fmt::format("std^{:g}", exponent);
