@@ -110,7 +110,8 @@ def model_forecasts(options, model, config, table, origins, horizon):
     if not (run / "metrics.json").exists():
         table[: origins[0]].to_csv(stem.with_suffix(".csv"))
         words = ["--model", model, "--horizon", horizon, "--no-test", "--out", run, "--overwrite", "--set", "data.panel=no"]
-        words += ["--set", "data.split_ratios=[0.875,0.125,0]", "--set", "calibration.intervals=[0.2,0.4,0.6,0.8]", *rows]
+        words += ["--set", "data.split_ratios=[0.875,0.125,0]", "--set", "calibration.intervals=[0.2,0.4,0.6,0.8]"]
+        words += ["--set", "calibration.select=pinball", *rows]  # the loss that WQL is a mean of
         words += ["--budget", options.budget] if model == "auto" else ["--set", "output.report=false"]
         call("train", "forecast", stem.with_suffix(".csv"), *words, *options.arguments)
     history, forecasts = stem.with_name(f"{stem.name}-history.csv"), []

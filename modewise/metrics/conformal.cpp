@@ -313,14 +313,16 @@ bool has_seasons(const CalibrationSample& sample) {
 }
 
 /// Compares the loss with and without a spread by phase, and takes the spread (of `all` windows) if it is
-/// lower by 1 % or if the config names the season; exponent and sides are then chosen again.
+/// lower by 1 % (with select = pinball: lower) or if the config names the season; exponent and sides are then
+/// chosen again.
 void choose_season(Calibration& result, const CalibrationSample& all, const CalibrationSample& sample,
                    const CalibrationConfig& config, std::vector<Fold> folds) {
   const double without = pinball_loss(result.exponent, result.shared, sample, folds);
   for (Fold& fold : folds) fold.spread = seasonal_spread(sample, fold.made_from.begin, fold.made_from.end);
   const double with = pinball_loss(result.exponent, result.shared, sample, folds);
   result.season_trial = {sample.season, with, without};
-  if (config.season == 0 && with > kLossOfSeason * without) return;
+  const double enough = config.select == "pinball" ? 1 : kLossOfSeason;
+  if (config.season == 0 && with > enough * without) return;
   result.season = sample.season;
   result.spread = seasonal_spread(all, 0, all.windows);
   choose_scale(result, sample, config, folds);
