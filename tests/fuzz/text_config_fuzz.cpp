@@ -1,0 +1,14 @@
+#include "modewise/models/text/config_json.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace modewise;
+using namespace modewise::io;
+
+// config.json of a BERT or RoBERTa model: what is written must be read to the same.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return survive([&] {
+    const models::TextFileConfig config = models::parse_text_json(input_text(data, size), "config.json");
+    const std::string written = models::format_text_json(config, "float32");
+    expect(models::format_text_json(models::parse_text_json(written, "written"), "float32") == written);
+  });
+}
