@@ -70,7 +70,7 @@ struct DataSummary {
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);
-/// Parses data.json; `source` is its name.
+/// Parses data.json; `source` is its name. Throws nlohmann's exceptions for a missing key or another type.
 DataSummary data_summary(const nlohmann::json& json, const std::string& source);
 
 /// A one-row series with the run's modes, for the sizes of its model.
