@@ -60,6 +60,7 @@ TEST(TrainConfig, HoldsTheseFieldsAndRanges) {
                                                 "test",
                                                 "track stable_rank",
                                                 "keep_checkpoints 1…",
+                                                "timeout 0.05…",
                                                 "optimizer.name adamw|adam",
                                                 "optimizer.learning_rate 0…",
                                                 "optimizer.weight_decay 0…",
@@ -105,7 +106,7 @@ TEST(TrainConfig, MustFitTogether) {
 
 TEST(TrainConfig, KnowsWhatChangesNumbers) {
   for (const char* name : {"prefetch", "recompute", "checkpoint_every_steps", "checkpoint_every_minutes",
-                           "keep_checkpoints", "test"})
+                           "keep_checkpoints", "timeout", "test"})
     EXPECT_FALSE(changes_numbers(name)) << name;
   for (const char* name : {"seed", "epochs", "optimizer.name", ""})
     EXPECT_TRUE(changes_numbers(name)) << name;

@@ -70,7 +70,8 @@ data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data
                         config.forecast.validation_stride);
   const int64_t batch = config.forecast.test_drop_last, size = windows.test.size();
   if (batch > 0 && size >= batch) {
-    const double kept = static_cast<double>(size / batch * batch) + 0.5;  // + 0.5 against rounding down
+    const int64_t whole = size / batch * batch;
+    const double kept = static_cast<double>(whole) + 0.5;  // + 0.5 against rounding down
     windows.test = data::WindowSet("test", splits.test, config.window(), true, 1,
                                    std::min(kept / static_cast<double>(size), 1.0));
   }
