@@ -9,8 +9,8 @@
 // ⌈(n+1)(1−α)⌉-th smallest score of each series and step. Validation and test split differ in level and
 // spread, so e, and whether both sides share a margin, are chosen by checking the margins from each half of
 // the validation windows on the other half, by coverage or pinball loss; g is used if it lowers the pinball
-// loss there by 1 %. With g, the intervals of a quantile model first become g times as wide, about their
-// middle. The test split is never used.
+// loss there by 1 % (if that loss selects: at all). With g, the intervals of a quantile model first become g
+// times as wide, about their middle. The test split is never used.
 //
 // Shapes: n windows, S series, H steps, I intervals; row-major, scaled values. Windows are the last axis of
 // scores, so that the scores of one series and step are contiguous.

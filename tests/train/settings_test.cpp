@@ -60,7 +60,7 @@ TEST(TrainConfig, HoldsTheseFieldsAndRanges) {
                                                 "test",
                                                 "track stable_rank",
                                                 "keep_checkpoints 1…",
-                                                "timeout 0.05…",
+                                                "timeout 0.05…10000",
                                                 "optimizer.name adamw|adam",
                                                 "optimizer.learning_rate 0…",
                                                 "optimizer.weight_decay 0…",

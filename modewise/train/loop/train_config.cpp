@@ -85,7 +85,7 @@ void TrainConfig::fields(Fields& f) {
   f.add("keep_checkpoints", keep_checkpoints, "number of checkpoints to keep", {.min = 1});
   f.add("timeout", timeout,
         "torchrun: minutes after which a process that waits for another one ends the training",
-        {.min = 0.05});
+        {.min = 0.05, .max = 10'000});
   f.group("optimizer", optimizer);
   f.group("schedule", schedule);
 }
