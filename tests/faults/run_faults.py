@@ -4,7 +4,8 @@
     ./dev faults [--task TASK] [--long] [--points N] [--cuts N] [--kills N] [--seed S] [--only ROW/FAULT/POINT] [--rows ROW,ROW]
 
 Each row of tests/faults/commands.py runs on small made inputs. SIGKILL, ENOSPC, EIO and EINTR are put at its system calls on files
-(strace), SHORT makes every read and write end early, POWER loses what was not synced, KILLS kills at random moments. Afterwards
+(strace), SHORT makes every read and write end early, MEMORY makes an allocation fail, POWER loses what was not synced, KILLS kills
+at random moments. Afterwards
 the command is given again (a training: --resume); its outputs must have the bytes of an undisturbed run, and no temporary file may
 be left. Prints a Markdown table, points tried and failures of each row and fault, and a line that repeats each failure. The exit
 code is 1 after a failure.
@@ -24,10 +25,10 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from faults import commands, power_loss
-from faults.calls import SHORT, check_short_calls, compile_short_calls
+from faults.calls import SHORT, allocation_points, check_allocation, check_short_calls, compile_library
 from faults.bench import FAULTS, Bench, Failure
 
-KINDS = (*FAULTS, *SHORT, "POWER", "KILLS")
+KINDS = (*FAULTS, *SHORT, "MEMORY", "POWER", "KILLS")
 
 
 class Session:
@@ -38,6 +39,7 @@ class Session:
         self.data = folder / "data"
         commands.make_inputs(self.data)
         self.benches, self.starts, self.recordings = {}, {}, {}
+        self.libraries = {name: compile_library(name, folder) for name in ("short_calls.c", "failing_memory.cpp")}
         self.tried, self.failures = collections.Counter(), []
 
     def bench(self, row):
@@ -67,7 +69,11 @@ class Session:
             return [(f"{call.name}:{call.number}", lambda call=call: bench.check_point(kind, call))
                     for call in bench.points(kind, options.points, self.seed)]  # fmt: skip
         if kind in SHORT:
-            return [("1", lambda: check_short_calls(bench, kind, options.library))]
+            return [("1", lambda: check_short_calls(bench, kind, self.libraries["short_calls.c"]))]
+        if kind == "MEMORY":
+            library = self.libraries["failing_memory.cpp"]
+            numbers = [int(options.only[2])] if options.only else allocation_points(bench, library, options.allocations, self.seed)
+            return [(str(number), lambda number=number: check_allocation(bench, library, number)) for number in numbers]
         return power_loss.points(bench, self.recording(row), options.cuts, self.seed, options.only and options.only[2])
 
     def run(self, row, kinds, options):
@@ -123,13 +129,14 @@ def options_of(arguments):
     parser.add_argument("--long", action="store_true", help="faults at every call, power loss after every operation, 200 kills for each training")
     parser.add_argument("--points", type=int, help="calls for each row and fault (2; --long: all)")
     parser.add_argument("--cuts", type=int, help="power losses for each row (2; --long: after each operation)")
+    parser.add_argument("--allocations", type=int, help="allocations that fail, for each row (4; --long: 200)")
     parser.add_argument("--kills", type=int, help="random kills for each training (1; --long: 200)")
     parser.add_argument("--seed", type=int, default=1, help="draws the points (1)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="points at once (number of cores)")
     parser.add_argument("--only", help="one point, ROW/FAULT/POINT, as a failure names it")
     parser.add_argument("--folder", type=pathlib.Path, help="work there, and keep what failures left")
     options = parser.parse_args(arguments)
-    for name, short, long in (("points", 2, None), ("cuts", 2, None), ("kills", 1, 200)):
+    for name, short, long in (("points", 2, None), ("cuts", 2, None), ("allocations", 4, 200), ("kills", 1, 200)):
         if getattr(options, name) is None:
             setattr(options, name, long if options.long or options.only else short)
     options.only = options.only.split("/") if options.only else None
@@ -149,7 +156,6 @@ def main(arguments=None):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
-        options.library = compile_short_calls(folder)
         session = Session(folder.resolve(), options.seed, options.jobs)
         for row in rows:
             session.run(row, [kind for kind in kinds if kind != "KILLS" or row.run or row.script], options)

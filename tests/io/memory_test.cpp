@@ -1,9 +1,12 @@
 // Memory of the readers: bounded by the size of their input, and no leaks or corruption if allocations fail.
 
+#include <gmock/gmock.h>
+
 #include <array>
 #include <cstring>
 #include <new>
 
+#include "modewise/core/toml_paths.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/arrays/safetensors.h"
 #include "modewise/io/captions/coco_captions.h"
@@ -237,7 +240,8 @@ void expect_clean_without_memory(const Parse& parse, const std::string& content)
     try {
       parse(bytes);
     } catch (const std::bad_alloc&) {
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("out of memory"));
     }
     if (!failure.happened()) {
       EXPECT_GT(n, 0);
@@ -288,6 +292,8 @@ TEST(Memory, RunsOutCleanlyAtEveryAllocation) {
   expect_clean_without_memory(
       parse_captions,
       R"({"images": [{"id": 1, "file_name": "a"}], "annotations": [{"image_id": 1, "caption": "a\n"}]})");
+  expect_clean_without_memory([](auto bytes) { toml_paths(to_text(bytes), "file"); },
+                              "a = 1\nb = 'text'\n[c]\nd = [1, 2]\n");
   expect_clean_without_memory([&](auto) { format_npz({{"a", array}}, true); }, "");
 }
 

@@ -283,6 +283,7 @@ def test_the_shipped_sweeps_of_ETTh1_are_of_models_that_can_be_made():
             ok("info", "--series", 7, *settings)
 
 
+@pytest.mark.long
 def test_the_shipped_sweeps_of_Adrenal_train(tmp_path):
     rng = np.random.default_rng(0)
     volumes = tmp_path / "volumes.npz"

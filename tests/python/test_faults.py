@@ -1,5 +1,5 @@
-"""The short form of `./dev faults`: commands with faults at system calls, reads and writes that end early, signals, kills and power
-losses; and that a missing fsync is found. Drawn by a fixed seed; `./dev faults --seed` draws other points."""
+"""The short form of `./dev faults`: commands with faults at system calls, reads and writes that end early, signals, failing allocations,
+kills and power losses; and that a missing fsync is found. Drawn by a fixed seed; `./dev faults --seed` draws other points."""
 
 import argparse
 import random
@@ -8,7 +8,6 @@ import re
 import pytest
 from faults import commands, power_loss
 from faults.bench import Failure
-from faults.calls import compile_short_calls
 from faults.inject import needs_strace
 from faults.run_faults import Session, row_named
 
@@ -22,38 +21,33 @@ def session(tmp_path_factory):
     return Session(tmp_path_factory.mktemp("faults"), seed=1, jobs=2)
 
 
-@pytest.fixture(scope="module")
-def library(session):
-    return compile_short_calls(session.folder)
-
-
-def check(session, library, row, kinds, points=None, cuts=None, kills=1):
+def check(session, row, kinds, points=None, cuts=None, allocations=None, kills=1):
     session.failures.clear()
-    session.run(row_named(row), kinds, argparse.Namespace(points=points, cuts=cuts, kills=kills, library=library, only=None))
+    session.run(row_named(row), kinds, argparse.Namespace(points=points, cuts=cuts, allocations=allocations, kills=kills, only=None))
     assert session.failures == []
     assert all(session.tried[row, kind] > 0 for kind in kinds if kind != "SIGKILL")  # what writes nothing is not killed
 
 
 @pytest.mark.parametrize("row", [row if row in QUICK else pytest.param(row, marks=pytest.mark.long) for row in ROWS])
-def test_a_command_survives_faults(session, library, row):
-    check(session, library, row, ["SIGKILL", "ENOSPC", "EIO", "SHORT", "SIGNALS", "POWER"], points=1, cuts=1)
+def test_a_command_survives_faults(session, row):
+    check(session, row, ["SIGKILL", "ENOSPC", "EIO", "SHORT", "SIGNALS", "MEMORY", "POWER"], points=1, cuts=1, allocations=2)
 
 
 @pytest.mark.parametrize("row", ["train-tensor", "train-language"])
-def test_a_training_survives_kills_at_random_moments(session, library, row):
-    check(session, library, row, ["KILLS"], kills=3)
+def test_a_training_survives_kills_at_random_moments(session, row):
+    check(session, row, ["KILLS"], kills=3)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("row", ROWS)
-def test_a_command_survives_more_faults(session, library, row):
-    check(session, library, row, ["SIGKILL", "ENOSPC", "EIO", "EINTR", "POWER"], points=12, cuts=12)
+def test_a_command_survives_more_faults(session, row):
+    check(session, row, ["SIGKILL", "ENOSPC", "EIO", "EINTR", "MEMORY", "POWER"], points=12, cuts=12, allocations=60)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("row", [row.name for row in commands.ROWS if row.script or row.run])
-def test_a_training_survives_more_kills(session, library, row):
-    check(session, library, row, ["KILLS"], kills=8)
+def test_a_training_survives_more_kills(session, row):
+    check(session, row, ["KILLS"], kills=8)
 
 
 # The model of the disk.

@@ -76,6 +76,7 @@ def test_the_program_and_ray_on_one_folder_train_each_run_once(tmp_path, alone):
     assert [file.name for file in (out / "claims").iterdir()] == ["lock"]
 
 
+@pytest.mark.long
 def test_what_a_killed_sweep_was_at_is_taken_over(tmp_path, alone):
     sweep, out = write_sweep(tmp_path), tmp_path / "out"
     local = start([PROGRAM, "sweep", sweep, "--out", out, "--jobs", 1, "--threads", 1])
@@ -101,6 +102,7 @@ def test_a_worker_of_ray_that_is_killed_is_replaced(tmp_path, alone):
     assert results(out) == alone
 
 
+@pytest.mark.long
 def test_ray_that_is_terminated_lets_its_runs_save(tmp_path, alone):
     sweep, out = write_sweep(tmp_path), tmp_path / "out"
     ray = on_ray(sweep, "--out", out)

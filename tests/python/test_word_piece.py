@@ -121,7 +121,7 @@ def text_pairs():
     return [pair for pair in pairs if pair[1] != ""]
 
 
-@pytest.mark.parametrize("max_tokens", [5, pytest.param(16, marks=pytest.mark.long), 17, pytest.param(63, marks=pytest.mark.long), 512])
+@pytest.mark.parametrize("max_tokens", [pytest.param(5, marks=pytest.mark.long), pytest.param(16, marks=pytest.mark.long), 17, pytest.param(63, marks=pytest.mark.long), 512])
 def test_pairs_get_their_marks(trained, tmp_path, max_tokens):
     path = tmp_path / "tokenizer.json"
     trained["uncased"].save(str(path))

@@ -20,7 +20,7 @@ void allocate(std::vector<std::byte>& bytes, uint64_t size, const std::string& p
   try {
     bytes.resize(size);
   } catch (const std::exception&) {
-    fail(ErrorKind::data, "{}: not enough memory for its {} bytes", place, size);
+    fail(ErrorKind::general, "{}: out of memory for its {} bytes", place, size);
   }
 }
 

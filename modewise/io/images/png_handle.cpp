@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <new>
 
 #include "modewise/core/error.h"
 
@@ -24,15 +23,21 @@ PngHandle::PngHandle(std::string& out) : out_(&out), writes_(true) {
 }
 
 PngHandle::~PngHandle() {
+  destroy();
+}
+
+void PngHandle::destroy() {
   if (writes_)
     png_destroy_write_struct(&png_, &info_);
   else
     png_destroy_read_struct(&png_, &info_, nullptr);
 }
 
-void PngHandle::require_handles() const {
-  require(png_ != nullptr && info_ != nullptr, ErrorKind::internal, "libpng gives no handle: {}",
-          reason_.data());
+void PngHandle::require_handles() {
+  if (png_ != nullptr && info_ != nullptr) return;
+  destroy();
+  if (out_of_memory_) throw std::bad_alloc();
+  fail(ErrorKind::internal, "libpng gives no handle: {}", reason_.data());
 }
 
 void PngHandle::on_error(png_structp png, const char* message) {
@@ -42,8 +47,10 @@ void PngHandle::on_error(png_structp png, const char* message) {
 }
 
 // Uses `new`, so that memory counters and limits of the program include libpng.
-void* PngHandle::allocate(png_structp, size_t size) {
-  return ::operator new(size, std::nothrow);
+void* PngHandle::allocate(png_structp png, size_t size) {
+  void* const block = ::operator new(size, std::nothrow);
+  if (block == nullptr) static_cast<PngHandle*>(png_get_mem_ptr(png))->out_of_memory_ = true;
+  return block;
 }
 void PngHandle::release(png_structp, void* block) {
   ::operator delete(block);
@@ -58,13 +65,12 @@ void PngHandle::read(png_structp png, png_bytep out, size_t size) {
 
 void PngHandle::write(png_structp png, png_bytep bytes, size_t size) {
   auto& self = *static_cast<PngHandle*>(png_get_io_ptr(png));
-  bool appended = true;
   try {
     self.out_->append(reinterpret_cast<const char*>(bytes), size);
   } catch (const std::bad_alloc&) {  // must not pass through libpng's C code
-    appended = false;
+    self.out_of_memory_ = true;
   }
-  if (!appended) png_error(png, "out of memory");
+  if (self.out_of_memory_) png_error(png, "out of memory");
 }
 
 }  // namespace modewise::io

@@ -7,6 +7,7 @@
 #include <array>
 #include <csetjmp>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <string>
 
@@ -27,16 +28,24 @@ class PngHandle {
   /// libpng's message for the last failed call.
   const char* reason() const { return reason_.data(); }
 
-  /// Runs `call()`; false if libpng failed.
+  /// Runs `call()`; false if libpng failed. Throws std::bad_alloc if it had no memory.
   template <class Call>
-  [[gnu::noinline]] bool run(const Call& call) {
+  bool run(const Call& call) {
+    const bool done = run_in_c(call);
+    if (out_of_memory_) throw std::bad_alloc();
+    return done;
+  }
+
+ private:
+  template <class Call>
+  [[gnu::noinline]] bool run_in_c(const Call& call) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     call();
     return true;
   }
 
- private:
-  void require_handles() const;
+  void require_handles();
+  void destroy();
   static void on_error(png_structp png, const char* message);
   static void on_warning(png_structp, const char*) {}
   static void* allocate(png_structp, size_t size);
@@ -47,7 +56,7 @@ class PngHandle {
 
   std::span<const std::byte> rest_;
   std::string* out_ = nullptr;
-  bool writes_ = false;
+  bool writes_ = false, out_of_memory_ = false;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   std::array<char, 128> reason_{};

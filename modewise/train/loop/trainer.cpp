@@ -357,20 +357,19 @@ void Trainer::diverged(const std::string& what) const {
 }
 
 Metrics Trainer::task_metrics() {
-  struct EvaluationMode {  // scope guard
-    Trainer& trainer;
-    at::NoGradGuard no_grad;
-    explicit EvaluationMode(Trainer& t) : trainer(t) {
-      trainer.task_.set_training(false);
-      if (trainer.average_) trainer.average_->swap();
-    }
-    ~EvaluationMode() {
-      if (trainer.average_) trainer.average_->swap();
-      trainer.task_.set_training(true);
-    }
+  const at::NoGradGuard no_grad;
+  const auto set_training = [&](bool training) {
+    if (average_) average_->swap();
+    task_.set_training(training);
   };
-  const EvaluationMode mode(*this);
-  Metrics metrics = train::evaluate(task_, config_.shards, workers_);
+  set_training(false);
+  Metrics metrics;
+  try {
+    metrics = train::evaluate(task_, config_.shards, workers_);
+  } catch (const EvaluationInterrupted&) {  // a checkpoint follows; any other error ends the training
+    set_training(true);
+    throw;
+  }
   const Criterion criterion = task_.criterion();
   const double value = metrics.at(criterion.metric);
   if (events_) events_->add_evaluation(state_.step, metrics, task_.images());
@@ -390,6 +389,7 @@ Metrics Trainer::task_metrics() {
     state_.best = metrics;
     best_weights_ = copies_of(task_.tensors());
   }
+  set_training(true);
   return metrics;
 }
 
