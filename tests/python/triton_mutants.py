@@ -33,7 +33,7 @@ FILES = {
 }
 
 LOGITS = 'logits = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=ACC) * scale'
-KEYS, VALUES = "at, inside = _rows(K, sample, head // R, kb, kn, kh, m, HEAD", "at, inside = _rows(V, sample, head // P, vb, vn, vh, m, VALUE"
+KEYS, VALUES = "at, inside = _rows(K, sample, head // R, kb, kn, kh, 0, m, HEAD", "at, inside = _rows(V, sample, head // P, vb, vn, vh, 0, m, VALUE"
 
 # Kernel file, what is wrong, text, replacement. The first occurrence is replaced.
 MUTANTS = [
@@ -79,7 +79,9 @@ MUTANTS = [
     ("short_attention", "gradient: q of two heads at one place", "_rows(OfQ, sample, head,", "_rows(OfQ, sample, group,"),
     ("short_attention", "gradient: q stored with the mask of k", "OfQ.dtype.element_ty), mask=in_q)", "OfQ.dtype.element_ty), mask=in_k)"),
     ("short_attention", "gradient: upstream without a value in masked lanes", "g = tl.load(at_g, mask=in_g, other=0.0)", "g = tl.load(at_g, mask=in_g)"),
-    ("short_attention", "gradient: widths of k and v exchanged", "_rows(OfV, sample, group, tb, tn, th, m, VALUE", "_rows(OfV, sample, group, tb, tn, th, m, HEAD"),
+    ("short_attention", "gradient: widths of k and v exchanged", "_rows(OfV, sample, group, tb, tn, th, 0, m, VALUE", "_rows(OfV, sample, group, tb, tn, th, 0, m, HEAD"),
+    ("short_attention", "gradient: first tile of queries alone", "range(0, n, ROWS)", "range(0, 1, ROWS)"),
+    ("short_attention", "gradient: mask of the first tile of queries", "i = first + tl.arange(0, ROWS)[:, None]", "i = tl.arange(0, ROWS)[:, None]"),
     ("mode_product", "fibres before and after the mode exchanged", "o = fibre // after\n    i = fibre % after", "o = fibre % after\n    i = fibre // after"),
     ("mode_product", "x without a value in masked lanes", "x = tl.load(at, mask=(n < N)[:, None] & exist[None, :], other=0.0)", "x = tl.load(at, mask=(n < N)[:, None] & exist[None, :])"),
     ("mode_product", "factor without a value in masked lanes", "mask=(m < M)[:, None] & (n < N)[None, :], other=0.0)", "mask=(m < M)[:, None] & (n < N)[None, :])"),

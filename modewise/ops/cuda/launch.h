@@ -12,6 +12,10 @@
 
 namespace modewise::ops::cuda {
 
+/// The constant maxnreg of kernels that would spill registers for the sake of more programs at a time: the
+/// most that a thread can have.
+inline constexpr int64_t kMaxRegisters = 255;
+
 /// Arguments of a kernel in the order of its parameters.
 struct Launch {
   std::string kernel;               // a key of KERNELS in python/modewise/triton/launcher.py
@@ -19,7 +23,7 @@ struct Launch {
   std::vector<int64_t> integers{};  // strides: 64 bits
   std::vector<int64_t> sizes{};     // 32 bits
   std::vector<double> numbers{};
-  /// Compile-time parameters; num_warps, num_stages.
+  /// Compile-time parameters; num_warps, num_stages, maxnreg.
   std::vector<std::pair<std::string, int64_t>> constants{};
 };
 

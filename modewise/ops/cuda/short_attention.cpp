@@ -15,8 +15,11 @@ using Mask = std::optional<at::Tensor>;
 /// Longer sequences are faster in libtorch's fused kernels. Exact float32 products need many registers.
 constexpr int64_t kLongest = 64, kLongestFloat = 32, kWidest = 128;
 
+/// Queries of a tile of the gradients, which take more registers than the forward pass.
+constexpr int64_t kGradientRows = 32;
+
 Launch arguments(const char* kernel, const std::vector<at::Tensor>& inputs, const Mask& mask,
-                 const std::vector<at::Tensor>& results, bool causal, double scale) {
+                 const std::vector<at::Tensor>& results, int64_t rows, bool causal, double scale) {
   const at::Tensor &q = inputs[0], &k = inputs[1], &v = inputs[2];
   Launch out{.kernel = kernel, .tensors = inputs};
   for (const at::Tensor& x : inputs) add_strides(out, x, 3);
@@ -31,7 +34,7 @@ Launch arguments(const char* kernel, const std::vector<at::Tensor>& inputs, cons
   out.sizes = {q.size(2), q.size(2) / k.size(2), q.size(2) / v.size(2), n, m};
   out.numbers = {scale};
   const bool large = std::max(n, m) > 32 && std::max(d, e) > 64;
-  out.constants = {{"ROWS", tile(n)},
+  out.constants = {{"ROWS", rows},
                    {"COLS", tile(m)},
                    {"D", tile(d)},
                    {"E", tile(e)},
@@ -64,7 +67,7 @@ at::Tensor short_attention(const at::Tensor& q, const at::Tensor& k, const at::T
                            bool causal, double scale) {
   const auto out = at::empty({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options());
   launch(arguments("short_attention", {dense_channels(q), dense_channels(k), dense_channels(v)}, mask, {out},
-                   causal, scale),
+                   tile(q.size(1)), causal, scale),
          out.numel() == 0 ? 0 : q.size(0) * q.size(2));
   return out;
 }
@@ -87,8 +90,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> short_attention_backward(const at
   const auto of_q = like(q), of_k = like(k), of_v = like(v);
   Launch call = arguments("short_attention_backward",
                           {dense_channels(q), dense_channels(k), dense_channels(v), dense_channels(grad)},
-                          mask, {of_q, of_k, of_v}, causal, scale);
-  call.constants.insert(call.constants.end() - 2, {"SHARED", k.size(2) == v.size(2)});
+                          mask, {of_q, of_k, of_v}, std::min(tile(q.size(1)), kGradientRows), causal, scale);
+  call.constants.insert(call.constants.end() - 2,
+                        {{"SHARED", k.size(2) == v.size(2)}, {"maxnreg", kMaxRegisters}});
   launch(call, k.size(0) * k.size(2));
   return {of_q, of_k, of_v};
 }

@@ -49,10 +49,10 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const 
                 in.far};
   call.numbers = {options.scale};
   const bool narrow = q.element_size() == 2;
-  const int64_t rows = narrow ? 64 : 32;
+  const int64_t rows = narrow ? 64 : 32, widest = std::max(q.size(3), v.size(3));
   call.constants = in.constants();
   call.constants.insert(call.constants.end(), {{"BLOCK_M", rows},
-                                               {"BLOCK_N", narrow ? 32 : 16},
+                                               {"BLOCK_N", narrow && widest <= 64 ? 32 : 16},
                                                {"GIVEN", in.given},
                                                {"SINKS", in.sinks > 0},
                                                {"num_warps", 4},

@@ -164,7 +164,7 @@ class SummaryBackward {
                                                  {"SINKS", keys.sinks},
                                                  {"GIVEN", in_.given},
                                                  {"num_warps", narrow() ? 4 : 8},
-                                                 {"num_stages", narrow() ? 2 : 1}});
+                                                 {"num_stages", narrow() ? 3 : 1}});
     launch(call, splits * in_.batch() * in_.groups() * count_tiles(rows, keys_in_tile()));
   }
 

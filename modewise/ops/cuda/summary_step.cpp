@@ -24,7 +24,8 @@ std::vector<std::pair<std::string, int64_t>> step_constants(const at::Tensor& k,
           {"WIDTH", tile(v.size(3))},
           {"SUMMARIES", open.used() ? tile(open.latents.size(1)) : 0},
           {"WIDE", k.scalar_type() == at::kDouble},
-          {"num_warps", 8}};
+          {"num_warps", 8},
+          {"maxnreg", kMaxRegisters}};
 }
 
 std::string step_refuses(const at::Tensor& k, const at::Tensor& v, const PartialBlocks& open) {

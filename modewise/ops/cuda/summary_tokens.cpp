@@ -98,7 +98,8 @@ std::vector<std::pair<std::string, int64_t>> SummaryInputs::constants() const {
           {"HALF", tile((d + 1) / 2)},
           {"WIDTH", tile(e)},
           {"ROTARY", cosine.numel() > 0},
-          {"WIDE", q.scalar_type() == at::kDouble}};
+          {"WIDE", q.scalar_type() == at::kDouble},
+          {"maxnreg", kMaxRegisters}};
 }
 
 void summarise(SummaryInputs& in) {

@@ -31,7 +31,7 @@ struct SummaryInputs {
   at::Tensor values_below(size_t level) const;
   int64_t children(size_t level) const;
   int64_t count(size_t level) const { return levels[level].finished * summaries; }
-  /// Widths, their tiles, and the types that all kernels have as compile-time parameters.
+  /// Widths, their tiles, types and registers that all kernels have as compile-time parameters.
   std::vector<std::pair<std::string, int64_t>> constants() const;
 
   at::Tensor q, k, v, latents;     // the last dimension is contiguous

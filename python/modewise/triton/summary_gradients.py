@@ -193,17 +193,18 @@ def summary_key_gradients(Q, K, V, Grad, Sums, Delta, Cos, Sin, OfK, OfV,
         slope = tl.cast(slope, q1.dtype)
         of_k1 = tl.dot(slope, q1, of_k1, input_precision="ieee", out_dtype=ACC)
         of_k2 = tl.dot(slope, q2, of_k2, input_precision="ieee", out_dtype=ACC)
+    row = ((tl.cast(split, tl.int64) * B + sample) * rows + s) * G + group
+    if not (LEVEL or SINKS):
+        of_v += tl.cast(whole(OfV, row * E, s < added, E, WIDTH), ACC)
+    store_whole(OfV, row * E, exists, of_v, E, WIDTH)  # first: registers for the rotation
     if LEVEL:
         of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, rotations + s // summaries % siblings, exists, D, HALF, ACC, ROTARY, True)
     elif not SINKS:
         of_k1, of_k2 = rotated(of_k1, of_k2, Cos, Sin, s - origin, exists, D, HALF, ACC, ROTARY, True)
     of_k1 *= scale
     of_k2 *= scale
-    row = ((tl.cast(split, tl.int64) * B + sample) * rows + s) * G + group
     if not (LEVEL or SINKS):
         old1, old2 = halves(OfK, row * D, s < added, D, HALF)
         of_k1 += tl.cast(old1, ACC)
         of_k2 += tl.cast(old2, ACC)
-        of_v += tl.cast(whole(OfV, row * E, s < added, E, WIDTH), ACC)
     store_halves(OfK, row * D, exists, of_k1, of_k2, D, HALF)
-    store_whole(OfV, row * E, exists, of_v, E, WIDTH)
