@@ -145,8 +145,19 @@ def test_stable_rank_is_recorded_at_each_evaluation(runs):
     for line in hot:
         assert 1 <= line["rank_mode0"] <= 3 and 1 <= line["rank_mode1"] <= 3
         assert 1 <= line["rank_product"] <= 9 and 1 <= line["rank_sum"] <= 9
+        assert 1 <= line["rank_train_mode0"] <= 3 and 1 <= line["rank_train_product"] <= 9
+        assert line["rank_train_mode1"] != line["rank_mode1"]
     assert all(1 <= line["rank_full"] <= 9 for line in lines(runs / "transformer") if "val_mae" in line)
     assert not any("rank" in key for line in lines(runs / "dlinear") for key in line)
+
+
+def test_stable_rank_is_drawn_in_the_report(runs):
+    for name in ("hot", "dlinear"):
+        ok("report", runs / name)
+    page = (runs / "hot" / "report.html").read_text()
+    for text in ("Stable rank of the attention matrices", "mode 0", "mode 1, training", "product", "sum, training"):
+        assert text in page, text
+    assert "Stable rank of the attention" not in (runs / "dlinear" / "report.html").read_text()
 
 
 def test_tracking_changes_no_weights_and_no_threads_change_it(runs, tmp_path):
