@@ -16,6 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What --measure runs.
+std::string measured_part(const CostOptions& options) {
+  return options.models.empty() ? "transformer layers only" : "whole models";
+}
+
 void write_results(const Program& program, const CostOptions& options,
                    const std::vector<CostEntry>& entries) {
   const fs::path out = options.out;
@@ -36,7 +41,7 @@ void write_results(const Program& program, const CostOptions& options,
   if (options.measure) {
     page.add_section("Measured");
     page.add_table(measured_table(entries),
-                   fmt::format("Transformer layers only, batch {}, float32.", options.batch));
+                   fmt::format("{}, batch {}, float32.", measured_part(options), options.batch));
     if (const auto growth = growth_of(entries); !growth.empty())
       page.add_table(growth_table(growth), "Exponent of the growth of time with the number of tokens.");
     write_file_atomically(out / "measured.csv", measured_table(entries).to_csv());
@@ -77,8 +82,8 @@ void cost(const Program& program, const CostOptions& options) {
       text += fmt::format("\n{}, {}:\n{}", entry.mechanism->title, size_text(entry.size),
                           layers_table(entry).to_text());
   if (options.measure) {
-    text += fmt::format("\nMeasured, {} threads, batch {}, transformer layers only:\n{}", program.threads(),
-                        options.batch, measured_table(entries).to_text());
+    text += fmt::format("\nMeasured, {} threads, batch {}, {}:\n{}", program.threads(), options.batch,
+                        measured_part(options), measured_table(entries).to_text());
     if (const auto growth = growth_of(entries); !growth.empty())
       text +=
           "\nExponent of the growth of time with the number of tokens:\n" + growth_table(growth).to_text();
@@ -91,7 +96,8 @@ void cost(const Program& program, const CostOptions& options) {
 void add_cost(Program& program) {
   const auto [command, options] = program.add_command<CostOptions>(
       program.app(), "cost",
-      "Compares parameters, multiply-adds and memory of attention types over volumes, analytic and measured.",
+      "Compares parameters, multiply-adds and memory of attention types or models over volumes, analytic and "
+      "measured.",
       "modewise cost --sides 28,56,112 --measure --blocks 1 --out cost", cost);
   models::EncoderConfig& encoder = options.model.encoder;
   encoder.width = 128;
@@ -113,11 +119,19 @@ void add_cost(Program& program) {
       ->check(CLI::Range(1, 1 << 24));
   command->add_option("--patch", options.model.patch, "voxels of a patch along each axis")
       ->check(CLI::Range(1, 1024));
+  CLI::Option* attention =
+      command
+          ->add_option("--attention", options.mechanisms,
+                       "product, sum, released, linear, full, full-linear, divided, pooling-attention, or a "
+                       "synthesizer (docs/synthesizers.md)")
+          ->delimiter(',');
   command
-      ->add_option("--attention", options.mechanisms,
-                   "product, sum, released, linear, full, full-linear, divided, pooling-attention, or a "
-                   "synthesizer (docs/synthesizers.md)")
-      ->delimiter(',');
+      ->add_option(
+          "--models", options.models,
+          "whole models instead of attention types: hot, transformer, divided, pooling-attention, vit, "
+          "resnet18, resnet50")
+      ->delimiter(',')
+      ->excludes(attention);
   command->add_option("--width", encoder.width, "D")->check(CLI::Range(1, 65536));
   command->add_option("--hidden", encoder.hidden, "hidden width of the feed-forward network (default 512)")
       ->check(CLI::Range(1, 1 << 20));

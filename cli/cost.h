@@ -1,6 +1,6 @@
 #pragma once
-// `modewise cost`: analytic and measured cost of attention types for one or several sizes, as tables, JSON
-// and figures.
+// `modewise cost`: analytic and measured cost of attention types, or of whole vision models, for one or
+// several sizes, as tables, JSON and figures.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -25,6 +25,7 @@ struct CostOptions {
   int64_t batch = 1, repeats = 5;
   double seconds = 20;
   bool layers = false, measure = false, force = false;
+  std::vector<std::string> models;  // vision models instead of attention types
 };
 
 struct CostMechanism {
@@ -32,24 +33,26 @@ struct CostMechanism {
   models::Projection projection = models::Projection::pooled;
   std::optional<double> printed = {};  // giga multiply-adds in the paper's Table 2
   std::string type = "model";          // attention type, as in models::AttentionConfig
+  bool whole = false;                  // a vision model, called `name`
 };
 
 struct CostEntry {
   const CostMechanism* mechanism;
   std::vector<int64_t> size;
+  std::vector<int64_t> patches;  // along each axis: the tokens of attention types
   nn::ModelCost cost;
-  double partial_count = 0;
-  bool paper_model = false;  // the model of the paper's figures
+  std::optional<double> partial_count = {};  // of attention types
+  bool paper_model = false;                  // the model of the paper's figures
   std::optional<analysis::MeasuredCost> measured = {};
 
   double tokens() const {
     double product = 1;
-    for (const int64_t n : cost.tokens) product *= static_cast<double>(n);
+    for (const int64_t n : patches) product *= static_cast<double>(n);
     return product;
   }
 };
 
-/// Analytic cost of each mechanism of `options` at each size. Usage error for an unknown mechanism.
+/// Analytic cost of each attention type or model of `options` at each size. Usage error for an unknown one.
 std::vector<CostEntry> account_costs(const CostOptions& options);
 /// Measures ascending sizes of each mechanism until one would exceed the time limit.
 void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries);

@@ -9,6 +9,9 @@
 
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/cost.h"
+#include "modewise/models/vision/vision_classifier.h"
 #include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::cli {
@@ -46,6 +49,46 @@ const CostMechanism& mechanism_named(const std::string& said) {
   std::vector<std::string> names;
   for (const CostMechanism& one : mechanisms()) names.emplace_back(one.name);
   fail(ErrorKind::usage, "there is no mechanism '{}' (there are {})", name, fmt::join(names, ", "));
+}
+
+/// Vision models that `modewise cost` makes from its options.
+const CostMechanism& vision_model_named(const std::string& said) {
+  static const std::vector<CostMechanism> all = [] {
+    std::vector<CostMechanism> rows;
+    for (const char* name :
+         {"hot", "transformer", "divided", "pooling-attention", "vit", "resnet18", "resnet50"}) {
+      rows.push_back({name, "", "", "", name});
+      rows.back().whole = true;
+    }
+    return rows;
+  }();
+  const auto found = std::ranges::find(all, said, &CostMechanism::name);
+  if (found != all.end()) return *found;
+  std::vector<std::string> names;
+  for (const CostMechanism& one : all) names.push_back(one.name);
+  fail(ErrorKind::usage, "there is no model '{}' (there are {})", said, fmt::join(names, ", "));
+}
+
+/// Config of a whole model: as released, with the sizes of `options`; the sizes of ResNets are fixed.
+models::VisionModelConfig vision_config(const CostOptions& options, const std::string& name) {
+  models::VisionModelConfig config;
+  config.use_model(name);
+  if (name.starts_with("resnet")) return config;
+  const models::EncoderConfig& encoder = options.model.encoder;
+  if (name != "vit") {
+    config.use_preset("release");
+    config.feed_forward = encoder.feed_forward;
+  }
+  config.width = encoder.width;
+  config.hidden = encoder.hidden;
+  config.blocks = encoder.blocks;
+  config.heads = encoder.heads;
+  config.patch.size = {options.model.patch};
+  return config;
+}
+
+models::VisionShape vision_shape(const CostOptions& options, const std::vector<int64_t>& size) {
+  return {size, options.model.channels, options.model.classes, false};
 }
 
 /// Model of one mechanism and size.
@@ -131,6 +174,27 @@ report::BarChart bars(const std::vector<CostEntry>& entries, const std::string& 
   return out;
 }
 
+Measured measured_entry(const CostOptions& options, const CostEntry& entry) {
+  if (entry.mechanism->whole)
+    return analysis::measure_classifier(vision_config(options, entry.mechanism->name),
+                                        vision_shape(options, entry.size), options.batch, options.repeats,
+                                        options.seconds);
+  const analysis::VisionModel model = model_of(options, *entry.mechanism, entry.size);
+  return analysis::measure_encoder(model.encoder, model.mechanism, model.tokens(), options.batch,
+                                   options.repeats, options.seconds);
+}
+
+/// Tokens of an attention type or transformer, "" for a ResNet.
+Cell tokens_cell(const CostEntry& entry) {
+  if (entry.cost.tokens.empty()) return Cell("");
+  return static_cast<int64_t>(nn::cell_count(entry.cost.tokens));
+}
+
+/// Header of the first column.
+std::string named_as(const std::vector<CostEntry>& entries) {
+  return !entries.empty() && entries.front().mechanism->whole ? "model" : "attention";
+}
+
 }  // namespace
 
 std::vector<CostEntry> account_costs(const CostOptions& options) {
@@ -138,12 +202,19 @@ std::vector<CostEntry> account_costs(const CostOptions& options) {
   for (const int64_t side : options.sides) sizes.emplace_back(options.model.size.size(), side);
   if (sizes.empty()) sizes.push_back(options.model.size);
   std::vector<CostEntry> entries;
+  for (const std::string& name : options.models)
+    for (const auto& size : sizes)
+      entries.push_back(
+          {&vision_model_named(name), size, model_of(options, mechanisms().front(), size).tokens().sizes,
+           models::vision_classifier_cost(vision_config(options, name), vision_shape(options, size))});
+  if (!entries.empty()) return entries;
   for (const std::string& name : options.mechanisms)
     for (const auto& size : sizes) {
       const CostMechanism& mechanism = mechanism_named(name);
       const analysis::VisionModel model = model_of(options, mechanism, size);
       models::validate_encoder(model.encoder, model.tokens(), "cost");
-      CostEntry entry{&mechanism, size, analysis::grid_cost(model, mechanism.projection)};
+      CostEntry entry{&mechanism, size, model.tokens().sizes,
+                      analysis::grid_cost(model, mechanism.projection)};
       entry.partial_count = linear_and_all_token(model, entry.cost);
       entry.paper_model = is_paper_model(model);
       entries.push_back(std::move(entry));
@@ -165,9 +236,7 @@ void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries) 
                    size_text(entry.size), expected);
       continue;
     }
-    const analysis::VisionModel model = model_of(options, *entry.mechanism, entry.size);
-    entry.measured = analysis::measure_encoder(model.encoder, model.mechanism, model.tokens(), options.batch,
-                                               options.repeats, options.seconds);
+    entry.measured = measured_entry(options, entry);
     seconds_a_count = entry.measured->training_seconds / entry.cost.multiply_adds();
     spdlog::info("{} at {}: {:.4g} ms training, {:.4g} ms inference per sample", entry.mechanism->title,
                  size_text(entry.size), 1e3 * entry.measured->training_seconds,
@@ -202,7 +271,7 @@ std::string size_text(const std::vector<int64_t>& size) {
 }
 
 report::Table cost_table(const std::vector<CostEntry>& entries) {
-  report::Table table({{"attention"},
+  report::Table table({{named_as(entries)},
                        {"size"},
                        {"tokens"},
                        {"parameters"},
@@ -212,9 +281,9 @@ report::Table cost_table(const std::vector<CostEntry>& entries) {
                        {"saved activations"}});
   for (const CostEntry& entry : entries) {
     const bool printed = entry.mechanism->printed && entry.paper_model;
-    table.add_row({entry.mechanism->title, size_text(entry.size), static_cast<int64_t>(entry.tokens()),
-                   entry.cost.parameters(), giga_cell(entry.cost.multiply_adds()),
-                   giga_cell(entry.partial_count),
+    table.add_row({entry.mechanism->title, size_text(entry.size), tokens_cell(entry), entry.cost.parameters(),
+                   giga_cell(entry.cost.multiply_adds()),
+                   entry.partial_count ? giga_cell(*entry.partial_count) : Cell(""),
                    printed ? Cell(fmt::format("{:.2f} G", *entry.mechanism->printed)) : Cell(""),
                    mebi_cell(entry.cost.activation_bytes)});
   }
@@ -222,7 +291,7 @@ report::Table cost_table(const std::vector<CostEntry>& entries) {
 }
 
 report::Table measured_table(const std::vector<CostEntry>& entries) {
-  report::Table table({{"attention"},
+  report::Table table({{named_as(entries)},
                        {"tokens"},
                        {"training ms"},
                        {"inference ms"},
@@ -230,7 +299,7 @@ report::Table measured_table(const std::vector<CostEntry>& entries) {
                        {"inference memory"}});
   for (const CostEntry& entry : entries)
     if (entry.measured)
-      table.add_row({entry.mechanism->title, static_cast<int64_t>(entry.tokens()),
+      table.add_row({entry.mechanism->title, tokens_cell(entry),
                      Cell(1e3 * entry.measured->training_seconds, 2),
                      Cell(1e3 * entry.measured->inference_seconds, 2),
                      mebi_cell(entry.measured->training_bytes), mebi_cell(entry.measured->inference_bytes)});
@@ -290,7 +359,7 @@ Json cost_json(const std::vector<CostEntry>& entries) {
                    {"tokens", entry.cost.tokens},
                    {"parameters", entry.cost.parameters()},
                    {"multiply_adds", entry.cost.multiply_adds()},
-                   {"linear_and_all_token", entry.partial_count},
+                   {"linear_and_all_token", entry.partial_count ? Json(*entry.partial_count) : Json()},
                    {"activation_bytes", entry.cost.activation_bytes},
                    {"parts", parts_json(entry.cost.parts)},
                    {"layers", layers}});

@@ -67,15 +67,41 @@ Timing timed(const Work& work, int64_t repeats, double seconds) {
   return {times[times.size() / 2], std::ssize(times)};
 }
 
-at::Tensor random_tokens(const models::TokenShape& tokens, int64_t batch, int64_t width) {
+/// Uniform in [−1, 1): [batch, N_1 … N_k, channels] in float32.
+at::Tensor random_grid(int64_t batch, const std::vector<int64_t>& sizes, int64_t channels) {
   std::vector<int64_t> shape = {batch};
-  shape.insert(shape.end(), tokens.sizes.begin(), tokens.sizes.end());
-  shape.push_back(width);
+  shape.insert(shape.end(), sizes.begin(), sizes.end());
+  shape.push_back(channels);
   const at::Tensor out = at::empty(shape, at::kFloat);
   const RandomStream stream{1, RandomSite::simulation, 0};
   auto* values = out.mutable_data_ptr<float>();
   for (int64_t i = 0; i < out.numel(); ++i)
     values[i] = static_cast<float>(2 * stream.uniform(static_cast<uint64_t>(i)) - 1);
+  return out;
+}
+
+template <class Forward>
+MeasuredCost measure(torch::nn::Module& module, const Forward& forward, int64_t batch, int64_t repeats,
+                     double seconds) {
+  const auto infer = [&] {
+    const at::NoGradGuard no_grad;
+    forward();
+  };
+  const auto train = [&] {
+    module.zero_grad();
+    forward().square().mean().backward();
+  };
+  MeasuredCost out;
+  const auto samples = static_cast<double>(batch);
+  module.eval();
+  out.inference_bytes = static_cast<double>(max_bytes(infer)) / samples;  // also the warm-up run
+  const Timing inference = timed(infer, repeats, seconds);
+  module.train();
+  out.training_bytes = static_cast<double>(max_bytes(train)) / samples;
+  const Timing training = timed(train, repeats, seconds);
+  out.inference_seconds = inference.median / samples;
+  out.training_seconds = training.median / samples;
+  out.repeats = std::min(inference.repeats, training.repeats);
   return out;
 }
 
@@ -86,27 +112,17 @@ MeasuredCost measure_encoder(const models::EncoderConfig& config, const std::str
                              double seconds) {
   nn::Initializer init(1);
   models::TokenEncoder encoder(config, mechanism, tokens, 0, init);
-  const nn::PatchTokens input{random_tokens(tokens, batch, config.width), {}};
-  const auto infer = [&] {
-    const at::NoGradGuard no_grad;
-    encoder.forward(input);
-  };
-  const auto train = [&] {
-    encoder.zero_grad();
-    encoder.forward(input).square().mean().backward();
-  };
-  MeasuredCost out;
-  const auto samples = static_cast<double>(batch);
-  encoder.eval();
-  out.inference_bytes = static_cast<double>(max_bytes(infer)) / samples;  // also the warm-up run
-  const Timing inference = timed(infer, repeats, seconds);
-  encoder.train();
-  out.training_bytes = static_cast<double>(max_bytes(train)) / samples;
-  const Timing training = timed(train, repeats, seconds);
-  out.inference_seconds = inference.median / samples;
-  out.training_seconds = training.median / samples;
-  out.repeats = std::min(inference.repeats, training.repeats);
-  return out;
+  const nn::PatchTokens input{random_grid(batch, tokens.sizes, config.width), {}};
+  return measure(
+      encoder, [&] { return encoder.forward(input); }, batch, repeats, seconds);
+}
+
+MeasuredCost measure_classifier(const models::VisionModelConfig& config, const models::VisionShape& shape,
+                                int64_t batch, int64_t repeats, double seconds) {
+  const auto model = models::make_vision_classifier(config, shape, 1);
+  const models::ClassifierInput input{random_grid(batch, shape.size, shape.channels), {}};
+  return measure(
+      *model, [&] { return model->forward(input); }, batch, repeats, seconds);
 }
 
 double growth_exponent(const std::vector<double>& x, const std::vector<double>& y) {

@@ -155,6 +155,7 @@ TEST(ModelOptions, AreOfTheModelsThatUseThem) {
               ElementsAre("seasonal", "seasonal-drift", "theta", "optimised-theta", "dynamic-theta", "ets"));
   EXPECT_THAT(owners_of(vision_models(), "position.rotary"), ElementsAre("hot", "transformer", "divided"));
   EXPECT_THAT(owners_of(vision_models(), "resnet.width"), ElementsAre("resnet18", "resnet50"));
+  EXPECT_THAT(owners_of(vision_models(), "resnet.convolution"), ElementsAre("resnet18", "resnet50"));
   EXPECT_THAT(owners_of(segmenters(), "attention.kernel"), ElementsAre("hot"));
   EXPECT_THAT(owners_of(segmenters(), "time"), ElementsAre("hot", "transformer", "unet"));
   EXPECT_THAT(owners_of(series_models(), "tcn.kernel"), ElementsAre("tcn"));

@@ -60,7 +60,9 @@ INSTANTIATE_TEST_SUITE_P(
                     std::vector<std::string>{"name=pooling-attention", "patch.embedding=linear"},
                     std::vector<std::string>{"preset=paper"},
                     std::vector<std::string>{"name=vit", "patch.size=5"},
-                    std::vector<std::string>{"name=resnet18"}, std::vector<std::string>{"name=resnet50"}));
+                    std::vector<std::string>{"name=resnet18"}, std::vector<std::string>{"name=resnet50"},
+                    std::vector<std::string>{"name=resnet18", "resnet.convolution=acs"},
+                    std::vector<std::string>{"name=resnet50", "resnet.convolution=2.5d"}));
 
 TEST(VolumeCost, OfViTIsThePapers) {
   // ViT-B/16 on 224² with 1000 classes, without the pre-logits layer: "86M"; by hand 86,567,656.
@@ -70,15 +72,18 @@ TEST(VolumeCost, OfViTIsThePapers) {
 }
 
 TEST(VolumeCost, OfAResidualNetworkCountsEachStageAtItsPlaces) {
-  const auto config = configured<VisionModelConfig>({"name=resnet18", "resnet.width=4"});
-  const VisionShape shape{{8, 8, 8}, 2, 3, false};
-  const auto model = make_vision_classifier(config, shape, 1);
-  const double wanted = weights_times_places(*model, [](const std::string& name) {
-    if (holds(name, "layer2")) return 64.0;
-    if (holds(name, "layer3")) return 8.0;
-    return holds(name, "layer4") || name.starts_with("linear") ? 1.0 : 512.0;
-  });
-  EXPECT_DOUBLE_EQ(vision_classifier_cost(config, shape).multiply_adds(), wanted);
+  for (const char* convolution : {"3d", "2.5d", "acs"}) {
+    const auto config = configured<VisionModelConfig>(
+        {"name=resnet18", "resnet.width=4", std::string("resnet.convolution=") + convolution});
+    const VisionShape shape{{8, 8, 8}, 2, 3, false};
+    const auto model = make_vision_classifier(config, shape, 1);
+    const double wanted = weights_times_places(*model, [](const std::string& name) {
+      if (holds(name, "layer2")) return 64.0;
+      if (holds(name, "layer3")) return 8.0;
+      return holds(name, "layer4") || name.starts_with("linear") ? 1.0 : 512.0;
+    });
+    EXPECT_DOUBLE_EQ(vision_classifier_cost(config, shape).multiply_adds(), wanted) << convolution;
+  }
 }
 
 TEST(SegmenterCost, OfAUNetCountsEachStageAtItsPlaces) {

@@ -104,6 +104,24 @@ def test_cost_by_size_measured(tmp_path):
     fails(2, "kroneker", arguments=["cost", "--attention", "kroneker"])
 
 
+def test_cost_of_whole_models_measured(tmp_path):
+    small = ["--blocks", 1, "--width", 16, "--hidden", 32, "--heads", 2]
+    result = json.loads(ok("cost", "--models", "hot,vit,resnet18", "--sides", "5,6", "--patch", 3, *small, "--measure",
+                           "--repeats", 1, "--out", tmp_path / "out", "--json").stdout)  # fmt: skip
+    hot, vit, resnet = (result["entries"][i] for i in (1, 3, 5))
+    assert hot["tokens"] == [2, 2, 2] and vit["tokens"] == [9] and resnet["tokens"] == []
+    assert resnet["parameters"] == 33140802  # one channel, two classes
+    # 27 × 16 + 16; class token, positions; q, k, v, o; feed-forward; three LayerNorms; head
+    assert vit["parameters"] == 448 + 16 + 9 * 16 + 4 * (256 + 16) + (512 + 32) + (512 + 16) + 3 * 32 + 34
+    assert all(e["measured"]["training_seconds"] > 0 and e["measured"]["inference_bytes"] > 0 for e in result["entries"])
+    assert resnet["measured"]["training_bytes"] > 4 * 33140802  # the gradients of the weights
+    assert (tmp_path / "out" / "training_time.svg").exists()
+    text = ok("cost", "--models", "resnet18").stdout
+    assert text.split("\n\n")[1].startswith("model ")
+    fails(2, "there is no model 'resnet19' (there are hot", arguments=["cost", "--models", "resnet19"])
+    fails(2, "--attention", arguments=["cost", "--models", "vit", "--attention", "sum"])
+
+
 # explain and track
 
 @pytest.fixture(scope="module")
@@ -127,8 +145,19 @@ def test_stable_rank_is_recorded_at_each_evaluation(runs):
     for line in hot:
         assert 1 <= line["rank_mode0"] <= 3 and 1 <= line["rank_mode1"] <= 3
         assert 1 <= line["rank_product"] <= 9 and 1 <= line["rank_sum"] <= 9
+        assert 1 <= line["rank_train_mode0"] <= 3 and 1 <= line["rank_train_product"] <= 9
+        assert line["rank_train_mode1"] != line["rank_mode1"]
     assert all(1 <= line["rank_full"] <= 9 for line in lines(runs / "transformer") if "val_mae" in line)
     assert not any("rank" in key for line in lines(runs / "dlinear") for key in line)
+
+
+def test_stable_rank_is_drawn_in_the_report(runs):
+    for name in ("hot", "dlinear"):
+        ok("report", runs / name)
+    page = (runs / "hot" / "report.html").read_text()
+    for text in ("Stable rank of the attention matrices", "mode 0", "mode 1, training", "product", "sum, training"):
+        assert text in page, text
+    assert "Stable rank of the attention" not in (runs / "dlinear" / "report.html").read_text()
 
 
 def test_tracking_changes_no_weights_and_no_threads_change_it(runs, tmp_path):

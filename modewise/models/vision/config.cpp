@@ -54,6 +54,10 @@ void GridHeadConfig::fields(Fields& f) {
 
 void ResNetConfig::fields(Fields& f) {
   f.add("width", width, "channels of the first stage, doubling with each stage", {.min = 1, .max = 4096});
+  f.add("convolution", convolution,
+        "kernels of volumes: 3d (3×3×3), 2.5d (1×3×3, each slice by itself) or acs (a third of the channels "
+        "each 1×3×3, 3×1×3 and 3×3×1)",
+        {.one_of = {"3d", "2.5d", "acs"}});
 }
 
 void ConvolutionConfig::fields(Fields& f) {

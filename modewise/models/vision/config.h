@@ -38,7 +38,8 @@ struct GridHeadConfig {
 };
 
 struct ResNetConfig {
-  int64_t width = 64;  // channels of the first stage
+  int64_t width = 64;              // channels of the first stage
+  std::string convolution = "3d";  // 3d | 2.5d | acs: kernels of volumes (nn::KernelAxes)
   void fields(Fields& fields);
 };
 

@@ -12,17 +12,18 @@ namespace modewise::models {
 /// Convolutions with batch normalisation over a grid that strides downsample.
 class ConvolutionCost {
  public:
-  ConvolutionCost(nn::CostAccount& account, std::vector<int64_t> size)
-      : account_(account), size_(std::move(size)) {}
+  /// Kernels have `kernel_modes` axes; all of the grid's if 0.
+  ConvolutionCost(nn::CostAccount& account, std::vector<int64_t> size, size_t kernel_modes = 0)
+      : account_(account),
+        size_(std::move(size)),
+        kernel_modes_(kernel_modes == 0 ? size_.size() : kernel_modes) {}
 
   double places() const { return nn::cell_count(size_); }
   /// Adds a padded convolution: a grid of n cells becomes ⌈n / stride⌉.
   void add(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, const char* name = "convolutions") {
     int64_t taps = 1;
-    for (int64_t& n : size_) {
-      n = (n + stride - 1) / stride;
-      taps *= kernel;
-    }
+    for (int64_t& n : size_) n = (n + stride - 1) / stride;
+    for (size_t mode = 0; mode < kernel_modes_; ++mode) taps *= kernel;
     account_.linear(name, taps * in, out, places(), false);
     account_.norm(out, places());
     account_.keep(2 * places() * static_cast<double>(out));
@@ -52,6 +53,7 @@ class ConvolutionCost {
  private:
   nn::CostAccount& account_;
   std::vector<int64_t> size_;
+  size_t kernel_modes_;
 };
 
 }  // namespace modewise::models

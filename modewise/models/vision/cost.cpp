@@ -27,7 +27,7 @@ nn::ModelCost residual_network_cost(const VisionModelConfig& config, const Visio
                                     const std::array<int64_t, 4>& depths, bool bottleneck) {
   nn::CostAccount account(config.precision);
   account.layer("stem");
-  ConvolutionCost grid(account, shape.size);
+  ConvolutionCost grid(account, shape.size, config.resnet.convolution == "3d" ? 0 : 2);
   int64_t width = config.resnet.width, in = width;
   grid.add(shape.channels, width, 3);
   for (size_t stage = 0; stage < depths.size(); ++stage, width *= 2) {

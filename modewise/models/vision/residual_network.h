@@ -1,6 +1,7 @@
 #pragma once
 // ResNets (He et al., CVPR 2016) in any number of dimensions, as in MedMNIST's baselines for small inputs:
-// first convolution of kernel 3 and stride 1, no pooling before the first stage.
+// first convolution of kernel 3 and stride 1, no pooling before the first stage. Over volumes the kernels are
+// 3D, 2.5D or axial-coronal-sagittal (Yang et al. 2021, "Reinventing 2D convolutions for 3D images").
 //
 // State names as in MedMNIST's code: conv1, bn1, layerN.I.conv1, …, layerN.I.shortcut.0, linear.
 
@@ -20,7 +21,7 @@ namespace modewise::models {
 class ResidualBlock : public torch::nn::Module {
  public:
   ResidualBlock(nn::Initializer& init, int64_t modes, int64_t in, int64_t width, int64_t stride,
-                bool bottleneck);
+                bool bottleneck, nn::KernelAxes axes);
   at::Tensor forward(const at::Tensor& x);
 
   static int64_t expansion(bool bottleneck) { return bottleneck ? 4 : 1; }

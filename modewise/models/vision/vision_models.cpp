@@ -67,6 +67,13 @@ void check_voxels(const VisionModelConfig& config, const VisionShape& shape, con
           source, config.name, shape.size.size());
 }
 
+void check_residual(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+  check_voxels(config, shape, source);
+  require(config.resnet.convolution == "3d" || shape.size.size() == 3, ErrorKind::config,
+          "{}: resnet.convolution = \"{}\" is for volumes of 3 axes, but the samples have {}", source,
+          config.resnet.convolution, shape.size.size());
+}
+
 std::shared_ptr<VisionClassifier> make_ensemble(const VisionModelConfig& config, const VisionShape& shape,
                                                 nn::Initializer& init) {
   return std::make_shared<ClassEnsemble<VisionModelConfig, VisionShape, VisionClassifier>>(
@@ -117,8 +124,8 @@ const std::vector<VisionModelRow>& vision_models() {
        vision_transformer_cost,
        use_vit_defaults,
        check_vit},
-      {"resnet18", "", stages, make_model<ResidualNetwork>, resnet18_cost, nullptr, check_voxels},
-      {"resnet50", "", stages, make_model<ResidualNetwork>, resnet50_cost, nullptr, check_voxels},
+      {"resnet18", "", stages, make_model<ResidualNetwork>, resnet18_cost, nullptr, check_residual},
+      {"resnet50", "", stages, make_model<ResidualNetwork>, resnet50_cost, nullptr, check_residual},
       {"cnn",
        "",
        {"precision", "head.dropout"},

@@ -100,9 +100,13 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
   train::Metrics metrics;
   for (const auto& [name, value] : figures_of(run_, parts)) metrics.set("val_" + name, value);
   if (run_.settings().train.tracks("stable_rank")) {
-    std::vector<int64_t> samples;
-    const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);
-    ranks_.add(metrics, analysis::layer_ranks(attention_of(run_.model(), input)));
+    const auto add = [&](const std::string& part, const std::string& split) {
+      std::vector<int64_t> samples;
+      const models::ClassifierInput input = run_.spread_input(part, kTrackedSamples, samples);
+      ranks_.add(metrics, analysis::layer_ranks(attention_of(run_.model(), input)), split);
+    };
+    add("validation", "");
+    add("train", "train_");
   }
   return metrics;
 }

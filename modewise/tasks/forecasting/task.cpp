@@ -194,9 +194,13 @@ train::Metrics ForecastTask::metrics_of(const at::Tensor& sums) {
 }
 
 void ForecastTask::track_stable_rank(train::Metrics& metrics) {
-  const std::vector<int64_t> windows = spread_samples(data_.windows.validation.size(), kTrackedSamples);
-  const data::WindowBatch batch = data_.source.gather(data_.windows.validation, windows);
-  ranks_.add(metrics, analysis::layer_ranks(attention_of(model_, model_input(batch))));
+  const auto add = [&](const data::WindowSet& windows, const std::string& split) {
+    const data::WindowBatch batch =
+        data_.source.gather(windows, spread_samples(windows.size(), kTrackedSamples));
+    ranks_.add(metrics, analysis::layer_ranks(attention_of(model_, model_input(batch))), split);
+  };
+  add(data_.windows.validation, "");
+  add(data_.windows.train, "train_");
 }
 
 std::vector<train::Image> ForecastTask::images() {

@@ -20,8 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using report::Cell;
 
-constexpr int64_t kLargestMap = 160;
-
 io::Array array_of(const at::Tensor& tensor) {
   const at::Tensor plain = tensor.detach().to(at::kFloat).contiguous();
   return io::make_array(plain.sizes().vec(),
@@ -98,10 +96,6 @@ void add_maps(report::HtmlPage& page, const at::Tensor& maps, const std::string&
               const std::vector<std::string>& labels, const std::vector<std::string>& singles) {
   const int64_t n = maps.size(-1);
   if (n < 2) return;
-  if (n > kLargestMap) {
-    page.add_paragraph(fmt::format("{}: {} positions, too many to draw; see explain.npz.", title, n));
-    return;
-  }
   page.add_figure(attention_figure(maps.mean(0, true), title + ", mean over samples", labels));
   for (size_t i = 0; i < singles.size(); ++i)
     page.add_figure(
@@ -116,10 +110,7 @@ void add_text_maps(report::HtmlPage& page, const Explanation& e) {
       const std::string title = fmt::format("Layer {}, {}", layer + 1, e.sample_names[i]);
       const at::Tensor own =
           e.attention.full[layer].narrow(0, static_cast<int64_t>(i), 1).narrow(2, 0, n).narrow(3, 0, n);
-      if (n > kLargestMap)
-        page.add_paragraph(fmt::format("{}: {} tokens, too many to draw; see explain.npz.", title, n));
-      else
-        page.add_figure(attention_figure(own, title, e.sample_labels[i]));
+      page.add_figure(attention_figure(own, title, e.sample_labels[i]));
     }
 }
 
@@ -129,7 +120,10 @@ void add_attention(report::HtmlPage& page, const Explanation& e) {
     return;
   }
   page.add_section("Attention maps");
-  page.add_paragraph("Rows are queries, columns are keys; rows sum to 1. One panel per head.");
+  page.add_paragraph(
+      "Rows are queries, columns are keys; rows sum to 1. One panel per head. A map of more than 160 "
+      "positions is drawn downsampled; explain.npz has "
+      "all its weights.");
   for (size_t layer = 0; layer < e.attention.maps.size(); ++layer)
     for (size_t i = 0; i < e.attention.maps[layer].factors.size(); ++i) {
       const auto mode = static_cast<size_t>(e.attention.maps[layer].modes[i]);

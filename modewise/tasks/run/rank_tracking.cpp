@@ -10,7 +10,8 @@
 
 namespace modewise::tasks {
 
-void RankTracker::add(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers) {
+void RankTracker::add(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers,
+                      const std::string& split) {
   if (layers.empty() && !warned_) {
     spdlog::warn("train.track = stable_rank records nothing: this model has no attention matrices");
     warned_ = true;
@@ -21,14 +22,14 @@ void RankTracker::add(train::Metrics& metrics, const std::vector<analysis::Layer
   };
   for (const analysis::LayerRanks& layer : layers) {
     for (size_t i = 0; i < layer.modes.size(); ++i)
-      add(fmt::format("rank_mode{}", layer.modes[i]), layer.by_mode[i]);
-    add("rank_product", layer.product);
-    add("rank_sum", layer.sum);
-    add("rank_full", layer.full);
+      add(fmt::format("mode{}", layer.modes[i]), layer.by_mode[i]);
+    add("product", layer.product);
+    add("sum", layer.sum);
+    add("full", layer.full);
   }
   for (const auto& [name, values] : heads)
     if (!values.empty())
-      metrics.set(name,
+      metrics.set(fmt::format("rank_{}{}", split, name),
                   std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()));
 }
 

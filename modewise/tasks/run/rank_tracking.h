@@ -16,9 +16,11 @@ constexpr int64_t kTrackedSamples = 8;  // maximum samples for stable ranks
 class RankTracker {
  public:
   /// Sets rank_mode0 … (mode-wise matrices), rank_product and rank_sum (their Kronecker product and sum), or
-  /// rank_full: means over layers, heads and samples (the paper's Figures 3 and 4). Warns once for a model
-  /// without attention matrices.
-  void add(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers);
+  /// rank_full: means over layers, heads and samples (the paper's Figures 3 and 4). `split` comes before the
+  /// matrix: "train_" for training samples, "" for validation samples. Warns once for a model without
+  /// attention matrices.
+  void add(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers,
+           const std::string& split = "");
 
  private:
   bool warned_ = false;

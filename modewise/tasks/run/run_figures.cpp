@@ -8,6 +8,25 @@
 #include "modewise/report/table.h"
 
 namespace modewise::tasks {
+namespace {
+
+/// Means of map [N, N] over blocks of `block` rows and columns, row by row; the last blocks may be smaller.
+std::vector<double> block_means(const at::Tensor& map, int64_t block) {
+  const at::Tensor plain = map.to(at::kDouble).contiguous();
+  const double* values = plain.const_data_ptr<double>();
+  const int64_t n = plain.size(0), count = (n + block - 1) / block;
+  std::vector<double> out(static_cast<size_t>(count * count));
+  for (int64_t row = 0; row < n; ++row)
+    for (int64_t column = 0; column < n; ++column)
+      out[static_cast<size_t>(row / block * count + column / block)] += values[row * n + column];
+  const auto size = [&](int64_t i) { return std::min(block, n - i * block); };
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = 0; j < count; ++j)
+      out[static_cast<size_t>(i * count + j)] /= static_cast<double>(size(i) * size(j));
+  return out;
+}
+
+}  // namespace
 
 double number(const nlohmann::ordered_json& json, const std::string& key) {
   return json.contains(key) && json[key].is_number() ? json[key].get<double>() : std::nan("");
@@ -57,21 +76,23 @@ report::LineChart curve_figure(const std::vector<nlohmann::ordered_json>& lines,
 
 report::Panels attention_figure(const at::Tensor& factor, const std::string& title,
                                 const std::vector<std::string>& labels) {
-  const at::Tensor maps = factor.select(0, 0).to(at::kDouble).contiguous();  // [heads, N, N]
-  const int64_t heads = maps.size(0), n = maps.size(1);
+  const int64_t heads = factor.size(1), n = factor.size(2);
+  const int64_t block = (n + kLargestMap - 1) / kLargestMap, rows = (n + block - 1) / block;
   report::Panels panels;
   panels.title = title;
+  if (block > 1)
+    panels.title +=
+        fmt::format(", downsampled: means over blocks of {} × {} of its {} × {} weights", block, block, n, n);
   panels.columns = static_cast<int>(std::min<int64_t>(heads, 4));
   panels.share_color = true;
   for (int64_t head = 0; head < heads; ++head) {
-    const double* values = maps.const_data_ptr<double>() + head * n * n;
     report::HeatMap map;
     map.title = fmt::format("head {}", head + 1);
-    map.x_label = "attended";
-    map.y_label = "attending";
-    map.value_label = "weight";
-    map.rows = map.columns = n;
-    map.values.assign(values, values + n * n);
+    map.x_label = block > 1 ? fmt::format("attended, block of {}", block) : "attended";
+    map.y_label = block > 1 ? fmt::format("attending, block of {}", block) : "attending";
+    map.value_label = block > 1 ? "mean weight" : "weight";
+    map.rows = map.columns = rows;
+    map.values = block_means(factor.select(0, 0).select(0, head), block);
     map.min = 0;
     if (n <= 24) map.row_labels = map.column_labels = labels;
     panels.panels.emplace_back(std::move(map));

@@ -15,7 +15,7 @@
 
 namespace modewise::tasks {
 
-constexpr int64_t kLargestFactor = 128;  // maximum positions of an attention factor in a report
+constexpr int64_t kLargestMap = 160;  // maximum rows and columns of a drawn attention map
 
 /// json[key]; NaN if it is missing or not a number.
 double number(const nlohmann::ordered_json& json, const std::string& key);
@@ -43,7 +43,9 @@ report::LineChart curve_figure(const std::vector<nlohmann::ordered_json>& lines,
                                const std::vector<LearningCurve>& curves, const std::string& title,
                                const std::string& best = "best");
 
-/// Factor S_i of one layer and mode for sample 0, one panel per head: row = query, column = key.
+/// Factor S_i [B, H, N, N] of one layer and mode for sample 0, one panel per head: row = query, column = key.
+/// Above kLargestMap positions it is downsampled: a cell is the mean over a block of c × c weights, c = ⌈N /
+/// kLargestMap⌉ (the last blocks may be smaller), and the title says so.
 report::Panels attention_figure(const at::Tensor& factor, const std::string& title,
                                 const std::vector<std::string>& labels);
 

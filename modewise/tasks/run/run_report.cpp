@@ -3,6 +3,30 @@
 #include <fmt/format.h>
 
 namespace modewise::tasks {
+namespace {
+
+/// Stable ranks of `--track stable_rank`: solid for validation samples, dashed for training samples.
+void add_rank_chart(std::vector<report::CaptionedFigure>& figures,
+                    const std::vector<nlohmann::ordered_json>& lines) {
+  const std::string prefix = "rank_", training = "train_";
+  std::vector<LearningCurve> curves;
+  for (const auto& [key, value] : lines.back().items()) {
+    if (!key.starts_with(prefix)) continue;
+    std::string label = key.substr(prefix.size());
+    const bool of_training = label.starts_with(training);
+    if (of_training) label = label.substr(training.size()) + ", training";
+    if (label.starts_with("mode")) label.insert(4, " ");
+    curves.emplace_back(key.c_str(), label.c_str(),
+                        of_training ? LearningCurve::Style::dashed : LearningCurve::Style::line);
+  }
+  if (curves.empty()) return;
+  figures.push_back(
+      {curve_figure(lines, curves, "Stable rank of the attention matrices"),
+       "Means over layers, heads and 8 samples of the validation and of the training split; the "
+       "product and the sum are those of the modes' matrices."});
+}
+
+}  // namespace
 
 report::HtmlPage open_page(Run& run, const RunPage& page) {
   const RunSettings settings = run.settings();
@@ -23,6 +47,7 @@ void add_learning(report::HtmlPage& page, const train::RunFolder& folder,
   std::vector<report::CaptionedFigure> figures;
   for (const LearningChart& chart : charts)
     figures.push_back({curve_figure(lines, chart.curves, chart.title, chart.best), chart.caption});
+  add_rank_chart(figures, lines);
   if (figures.size() == 1)
     page.add_figure(figures.front().figure, figures.front().caption);
   else
@@ -44,10 +69,7 @@ void add_attention(report::HtmlPage& page, const std::vector<models::ModeMaps>& 
       if (!factor.defined() || factor.size(-1) < 2) continue;
       const NamedMode& mode = modes.at(static_cast<size_t>(layers[layer].modes[i]));
       const std::string title = fmt::format("Layer {}, {}", layer + 1, mode.name);
-      if (factor.size(-1) > kLargestFactor)
-        page.add_paragraph(fmt::format("{}: {} positions, too many to draw.", title, factor.size(-1)));
-      else
-        page.add_figure(attention_figure(factor, title, mode.labels));
+      page.add_figure(attention_figure(factor, title, mode.labels));
     }
 }
 

@@ -222,13 +222,16 @@ train::Metrics SegmentationTask::metrics_of(const at::Tensor& sums) {
 }
 
 void SegmentationTask::track_stable_rank(train::Metrics& metrics) {
-  const std::vector<data::SceneArea>& areas = data_.areas(data::SceneSplit::validation);
-  std::vector<analysis::LayerRanks> ranks;
-  // One window at a time: full attention matrices of large windows need much memory.
-  for (const data::SceneArea& window : spread_windows(areas, data_.window(), kTrackedSamples))
-    std::ranges::move(analysis::layer_ranks(attention_of(*model_, gather_windows(data_, {window}))),
-                      std::back_inserter(ranks));
-  ranks_.add(metrics, ranks);
+  const auto add = [&](data::SceneSplit part, const std::string& split) {
+    std::vector<analysis::LayerRanks> ranks;
+    // One window at a time: full attention matrices of large windows need much memory.
+    for (const data::SceneArea& window : spread_windows(data_.areas(part), data_.window(), kTrackedSamples))
+      std::ranges::move(analysis::layer_ranks(attention_of(*model_, gather_windows(data_, {window}))),
+                        std::back_inserter(ranks));
+    ranks_.add(metrics, ranks, split);
+  };
+  add(data::SceneSplit::validation, "");
+  add(data::SceneSplit::train, "train_");
 }
 
 train::Criterion SegmentationTask::criterion() const {

@@ -154,11 +154,26 @@ def token_model(w, c, x, valid, training):
 
 def resnet(w, c, x, training):
     """MedMNIST's ResNets for small volumes (kernel 3, stride 1, no pooling first)."""
-    modes, width = x.dim() - 2, c["width"]
+    modes, width, convolution = x.dim() - 2, c["width"], c.get("convolution", "3d")
     x = x.movedim(-1, 1)
 
+    def kernels(name, out, channels, kernel):
+        """The weight as kernels of equal sides: flat ones are the middle plane of a cube of zeros."""
+        if convolution == "3d":
+            return w(name + ".weight", out, channels, *[kernel] * modes)
+        cube, middle = torch.zeros(out, channels, *[kernel] * 3, dtype=torch.float64), kernel // 2
+        if convolution == "2.5d":
+            cube[:, :, middle] = w(name + ".weight", out, channels, 1, kernel, kernel)[:, :, 0]
+            return cube
+        flat = w(name + ".weight", out, channels, kernel, kernel)
+        axial, coronal = math.ceil(out / 3), out - out // 3
+        cube[:axial, :, middle] = flat[:axial]
+        cube[axial:coronal, :, :, middle] = flat[axial:coronal]
+        cube[coronal:, :, :, :, middle] = flat[coronal:]
+        return cube
+
     def unit(name, norm, x, out, kernel, stride):
-        weight = w(name + ".weight", out, x.shape[1], *[kernel] * modes)
+        weight = kernels(name, out, x.shape[1], kernel)
         return w.batch_norm(norm, CONV[modes](x, weight, None, stride, kernel // 2), training)
 
     x = unit("conv1", "bn1", x, width, 3, 1).relu()
@@ -239,6 +254,10 @@ def main():
         case("resnet18_training", ["name=resnet18", "resnet.width=3"], dict(width=3, classes=2, depths=[2, 2, 2, 2]), (9, 8, 7), 2,
              training=True),
         case("resnet50", ["name=resnet50", "resnet.width=2"], dict(width=2, classes=4, depths=[3, 4, 6, 3]), (9, 8, 7), 1),
+        *[case(f"{name}_{label}", ["name=" + name, f"resnet.width={width}", "resnet.convolution=" + convolution],
+               dict(width=width, classes=3, depths=depths, convolution=convolution), (9, 8, 7), 2, training=name == "resnet18")
+          for label, convolution in (("slices", "2.5d"), ("acs", "acs"))
+          for name, width, depths in (("resnet18", 5, [2, 2, 2, 2]), ("resnet50", 2, [3, 4, 6, 3]))],
     ]
     path = pathlib.Path(__file__).with_name("volumes.json")
     path.write_text("[" + ",\n".join(json.dumps(one) for one in cases) + "]\n")

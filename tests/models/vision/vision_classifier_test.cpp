@@ -100,7 +100,8 @@ INSTANTIATE_TEST_SUITE_P(Volumes, VolumeOracle,
                                          "hot_no_feed_forward", "transformer_missing", "divided",
                                          "divided_missing", "pooling_attention", "pooling_attention_missing",
                                          "hot_paper", "hot_paper_sum", "resnet18", "resnet18_training",
-                                         "resnet50"),
+                                         "resnet50", "resnet18_slices", "resnet18_acs", "resnet50_slices",
+                                         "resnet50_acs"),
                          test_name);
 
 int64_t parameter_count(const std::vector<std::string>& settings, const VisionShape& shape = {}) {
@@ -118,12 +119,21 @@ TEST(VisionClassifier, HasAsManyParametersAsThePapersTable) {
   full.insert(full.begin(), "name=transformer");
   EXPECT_EQ(parameter_count(full), 1984770 - 6 * 4 * (128 * 128 + 128));
   EXPECT_EQ(parameter_count({"name=resnet18"}, {{28, 28, 28}, 1, 11, false}), 33145419);
+  // "12M" and "26M" are the sizes with 2D kernels: for images of one channel and 11 classes by hand
+  // 11,173,323.
+  for (const char* convolution : {"2.5d", "acs"}) {
+    const std::string option = std::string("resnet.convolution=") + convolution;
+    EXPECT_EQ(parameter_count({"name=resnet18", option}, {{28, 28, 28}, 1, 11, false}), 11173323);
+    EXPECT_EQ(parameter_count({"name=resnet50", option}, {{28, 28, 28}, 1, 11, false}),
+              parameter_count({"name=resnet50"}, {{28, 28}, 1, 11, false}));
+  }
 }
 
 class EveryVolumeModel : public testing::TestWithParam<const char*> {
  protected:
   std::vector<std::string> settings() const {
     const std::string name = GetParam();
+    if (name.ends_with("acs")) return {"name=resnet18", "resnet.width=4", "resnet.convolution=acs"};
     if (name.starts_with("resnet")) return {"name=" + name, "resnet.width=4"};
     const std::string preset = name == "vit" ? "default" : "release";
     return {"name=" + name, "preset=" + preset, "width=16",     "hidden=12",        "heads=2",
@@ -164,7 +174,7 @@ TEST_P(EveryVolumeModel, StartsFromWeightsOfTheSeedAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Volumes, EveryVolumeModel,
                          testing::Values("hot", "transformer", "divided", "pooling-attention", "vit",
-                                         "resnet18", "resnet50"),
+                                         "resnet18", "resnet50", "resnet18_acs"),
                          test_name);
 
 class MaskedVolumes : public testing::TestWithParam<const char*> {
@@ -293,6 +303,9 @@ TEST(VisionModelConfig, NamesWhatDoesNotFit) {
   EXPECT_THAT(rejection({"name=pooling-attention", "attention.combine=sum"}),
               HasSubstr("it is an option of hot"));
   EXPECT_THAT(rejection({"name=resnet50"}, {{28, 28, 28}, 1, 2, true}), HasSubstr("does not support masks"));
+  EXPECT_EQ(rejection({"name=resnet18", "resnet.convolution=acs"}, {{28, 28}, 1, 2, false}),
+            "run.toml: resnet.convolution = \"acs\" is for volumes of 3 axes, but the samples have 2");
+  EXPECT_THAT(rejection({"name=vit", "resnet.convolution=acs"}), HasSubstr("has no effect"));
   EXPECT_THAT(rejection({"attention.attend_modes=[3]"}), HasSubstr("modes 0 to 2"));
   EXPECT_THAT(rejection({"attention.kernel=none", "feed_forward=none"}), HasSubstr("empty blocks"));
 }
