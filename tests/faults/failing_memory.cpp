@@ -1,4 +1,4 @@
-// Loaded with LD_PRELOAD: counts the allocations of the process and of its children, by `new` and of tensors, in the 8 bytes of the file
+// Loaded with LD_PRELOAD: counts the allocations of the process, not of its children, by `new` and of tensors, in the 8 bytes of the file
 // $FAULTS_ALLOCATIONS. Number $FAULTS_FAILS of them fails, if that is set. An exception that nothing catches prints the calls.
 #include <execinfo.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@ Counter* open_counter() {
   const char* path = getenv("FAULTS_ALLOCATIONS");
   const int file = path == nullptr ? -1 : open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return nullptr;
+  unsetenv("FAULTS_ALLOCATIONS");
   void* const memory = mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   return memory == MAP_FAILED ? nullptr : static_cast<Counter*>(memory);

@@ -77,6 +77,36 @@ def check_values(record, sample, case):
         assert largest(g.double() - e) <= max(2 * largest(p.double() - e), floor), case
 
 
+def unavoidable_errors(record, sample, exact, draws=8):
+    """Root mean square change of each element of the results when every input changes by one rounding of its type."""
+    generator = torch.Generator().manual_seed(1)
+
+    def moved(value):
+        if not is_narrow(value):
+            return value
+        signs = 2 * torch.randint(0, 2, value.shape, generator=generator) - 1
+        return value.detach().double() * (1 + torch.finfo(value.dtype).eps * signs)
+
+    args, kwargs = sample
+    squares = [torch.zeros_like(e) for e in exact]
+    for _ in range(draws):
+        other = ([moved(a) for a in args], {k: moved(v) for k, v in kwargs.items()})
+        for square, out, e in zip(squares, outputs(record.formula(*widened(other)[0], **widened(other)[1])), exact):
+            square += (out - e) ** 2
+    return [(square / draws).sqrt() for square in squares]
+
+
+def check_elements(record, sample, case):
+    """The error of each element, not only of the largest ones: at most record.roundings of the errors that its own inputs cause."""
+    exact = outputs(record.formula(*widened(sample)[0], **widened(sample)[1]))
+    got = outputs(record.call(*sample[0], **sample[1]))
+    limits = torch.finfo(getattr(torch, case.dtype))
+    for g, e, caused in zip(got, exact, unavoidable_errors(record, sample, exact)):
+        bound = record.roundings * (caused + limits.eps * e.abs()) + 256 * limits.tiny  # exponentials below `tiny` are 0
+        wrong = ~((g.double() - e).abs() <= bound) & e.isfinite()
+        assert not wrong.any(), f"{case}: {int(wrong.sum())} elements, such as {g[wrong][0]} instead of {e[wrong][0]} ± {bound[wrong][0]}"
+
+
 def results_and_gradients(record, sample):
     if not record.differentiable:
         return outputs(record.call(*sample[0], **sample[1]))

@@ -10,7 +10,7 @@ import sys
 import pytest
 import torch
 
-from ops_case import Case, check_values, is_narrow, largest, results_and_gradients, widened
+from ops_case import Case, check_elements, check_values, is_narrow, largest, results_and_gradients, widened
 from ops_records import BUILD, RECORDS, ops
 from ops_refusals import REFUSALS
 from ops_samples import drawer, outputs
@@ -35,6 +35,14 @@ def restored():
 def test_values_against_float64(record, dtype):
     for i, sample in enumerate(record.samples(drawer(dtype))):
         check_values(record, sample, Case(record.name, i, str(dtype)[6:]))
+
+
+@ALL
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
+def test_errors_of_single_elements(record, dtype, part):
+    for i, sample in list(enumerate(record.samples(drawer(getattr(torch, dtype)))))[part::3]:
+        check_elements(record, sample, Case(record.name, i, dtype))
 
 
 @ALL
