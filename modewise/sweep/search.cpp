@@ -359,7 +359,19 @@ class Search {
     options.time_limit = stage.limit;
     options.program = program_;
     if (!stage.conclude) options.watch = [this](const SweepOutcome& so_far) { peek(so_far); };
-    return run_sweep(sweep_, options);
+    SweepOutcome done = run_sweep(sweep_, options);
+    require_files(done);
+    return done;
+  }
+
+  /// A candidate that could not read or write its files, as on a full disk, may be the best one.
+  void require_files(const SweepOutcome& done) const {
+    for (size_t i = 0; i < done.runs.size(); ++i) {
+      const RunOutcome& run = done.runs[i];
+      require(run.state != RunState::failed || run.exit_code != static_cast<int>(ErrorKind::io),
+              ErrorKind::io, "the search stops: {} ended with '{}'; continue with --resume {}",
+              sweep_.runs[i].name, run.failure, out_.string());
+    }
   }
 
   /// Results of the runs that have ended.

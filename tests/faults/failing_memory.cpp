@@ -1,5 +1,6 @@
-// Loaded with LD_PRELOAD: counts the allocations of the process, not of its children, by `new` and of tensors, in the 8 bytes of the file
-// $FAULTS_ALLOCATIONS. Number $FAULTS_FAILS of them fails, if that is set. An exception that nothing catches prints the calls.
+// Loaded with LD_PRELOAD: counts the allocations of the process, not of its children, by `new` and of
+// tensors, in the 8 bytes of the file $FAULTS_ALLOCATIONS. Number $FAULTS_FAILS of them fails, if that is
+// set. An exception that nothing catches prints the calls.
 #include <execinfo.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -57,20 +58,48 @@ const std::terminate_handler before = std::set_terminate(print_calls);
 
 }  // namespace
 
-void* operator new(size_t size) { return or_throw(allocate(size)); }
-void* operator new[](size_t size) { return or_throw(allocate(size)); }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
-void* operator new[](size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
-void* operator new(size_t size, std::align_val_t alignment) { return or_throw(allocate(size, alignment)); }
-void* operator new[](size_t size, std::align_val_t alignment) { return or_throw(allocate(size, alignment)); }
-void operator delete(void* memory) noexcept { free(memory); }
-void operator delete[](void* memory) noexcept { free(memory); }
-void operator delete(void* memory, size_t) noexcept { free(memory); }
-void operator delete[](void* memory, size_t) noexcept { free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { free(memory); }
-void operator delete[](void* memory, size_t, std::align_val_t) noexcept { free(memory); }
+void* operator new(size_t size) {
+  return or_throw(allocate(size));
+}
+void* operator new[](size_t size) {
+  return or_throw(allocate(size));
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size);
+}
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size);
+}
+void* operator new(size_t size, std::align_val_t alignment) {
+  return or_throw(allocate(size, alignment));
+}
+void* operator new[](size_t size, std::align_val_t alignment) {
+  return or_throw(allocate(size, alignment));
+}
+void operator delete(void* memory) noexcept {
+  free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  free(memory);
+}
+void operator delete[](void* memory, size_t) noexcept {
+  free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  free(memory);
+}
+void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  free(memory);
+}
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
+  free(memory);
+}
 
 // The storage of CPU tensors.
 extern "C" void* memalign(size_t, size_t);

@@ -127,7 +127,9 @@ class Soak:
         if sent and done.code in (-sent[1], 128 + sent[1]):
             return False
         last = (done.said.strip().splitlines() or [""])[-1]
-        disk = done.code in IO_CODES and os.strerror(errno.ENOSPC) in last and self.disk.was_full(since)
+        # A sweep ends with 1 and names the runs that failed, with their reasons.
+        reason = done.said if row.name == "sweep" and done.code == 1 else last if done.code in IO_CODES else ""
+        disk = os.strerror(errno.ENOSPC) in reason and self.disk.was_full(since)
         other = twice and any(text in last for text in OTHER_PROCESS)
         require(disk or other, f"exit code {done.code}: {last[-300:]}")
         self.count(row, "full disk" if disk else "other process")

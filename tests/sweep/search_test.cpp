@@ -165,8 +165,8 @@ TEST(SearchPlan, KeepsTimeForFurtherSplits) {
 
 /// Stand-in for the program. Takes --out or --resume, model.name, train.max_steps, data.split_seed,
 /// data.split_ratios, and for an ensemble its runs with their splits, its metric and members. "quick" and
-/// "late" improve with steps, "lucky" is good on one split only, "bad" fails, "nan" has a NaN metric, "slow"
-/// sleeps.
+/// "late" improve with steps, "lucky" is good on one split only, "bad" fails, "full" fails while there is no
+/// file "space", "nan" has a NaN metric, "slow" sleeps.
 constexpr const char* kTraining = R"(#!/bin/bash
 steps=0 members=[]
 while (($#)); do
@@ -195,6 +195,7 @@ read name steps split < "$folder/what"
 touch "$folder/manifest.json"
 case $name in
   bad) echo "error: no good" >&2; exit 65 ;;
+  full) if [[ ! -e $(dirname "$0")/space ]]; then echo "error: x: No space left on device" >&2; exit 74; fi; value=5 ;;
   slow) sleep 30 ;;
   quick) value=$((900 - steps)) ;;
   late) if ((steps > 100)); then value=1; else value=$((800 - steps)); fi ;;
@@ -586,6 +587,17 @@ TEST_F(Searching, RefusesARequestThatNobodyMakes) {
   EXPECT_THAT(message("/metric/path", "/a~b"), HasSubstr("expected a path into metrics.json"));
   EXPECT_EQ(message("/jobs", 0), "request.json: budget_seconds, jobs and threads must be positive, got " +
                                      fmt::format("{}, 0 and {}", request.budget, request.threads));
+}
+
+TEST_F(Searching, StopsAtAFullDiskAndContinues) {
+  request.candidates.insert(request.candidates.begin(), {"full", {"model.name=full"}, true});
+  EXPECT_EQ(
+      error_of(ErrorKind::io, [&] { run(); }),
+      fmt::format(
+          "the search stops: full ended with 'error: x: No space left on device'; continue with --resume {}",
+          (folder / "out").string()));
+  folder.write("space", "");
+  EXPECT_EQ(run().best()->name, "full");
 }
 
 TEST_F(Searching, NothingThatEndsWellIsNoBest) {
