@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,7 +16,6 @@
 #include "modewise/core/file.h"
 #include "modewise/core/integer_bounds.h"
 #include "modewise/core/nearest_name.h"
-#include "modewise/core/parse_toml.h"
 
 namespace modewise {
 namespace {
@@ -122,10 +122,10 @@ bool takes_yes_no(const Rule& rule) {
 template <class T>
 bool read_text(const std::string& text, T& out) {
   try {
-    const toml::table root = parse_toml("t = { v = " + text + " }", "");
+    const toml::table root = toml::parse("t = { v = " + text + " }");
     const toml::table* table = root["t"].as_table();
     return root.size() == 1 && table->size() == 1 && read_node(*table->get("v"), out);
-  } catch (const Error&) {
+  } catch (const toml::parse_error&) {
     return false;
   }
 }
@@ -165,7 +165,12 @@ void Fields::load_toml_file(const std::string& path) {
 }
 
 void Fields::load_toml(std::string_view text, const std::string& source) {
-  const toml::table root = parse_toml(text, source);
+  toml::table root;
+  try {
+    root = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::config, "{}: {}", where(source, error.source().begin), error.description());
+  }
   const auto load = [&](const auto& self, const toml::table& table, const std::string& prefix,
                         const Field* only) -> void {  // only: the one preset to set, or null for plain fields
     for (const auto& [key, node] : table) {

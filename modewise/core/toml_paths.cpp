@@ -1,6 +1,8 @@
 #include "modewise/core/toml_paths.h"
 
-#include "modewise/core/parse_toml.h"
+#include <toml++/toml.h>
+
+#include "modewise/core/error.h"
 
 namespace modewise {
 namespace {
@@ -19,7 +21,12 @@ void add_paths(const toml::table& table, const std::string& prefix, std::set<std
 
 std::set<std::string> toml_paths(std::string_view text, const std::string& source) {
   std::set<std::string> paths;
-  add_paths(parse_toml(text, source), "", paths);
+  try {
+    add_paths(toml::parse(text), "", paths);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::config, "{}:{}:{}: {}", source, error.source().begin.line, error.source().begin.column,
+         error.description());
+  }
   return paths;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -12,7 +13,6 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/core/parse_toml.h"
 #include "modewise/core/progress.h"
 #include "modewise/sweep/search_files.h"
 #include "modewise/sweep/search_leaderboard.h"
@@ -63,8 +63,7 @@ TrialCost cost_of(const std::string& name, const RunOutcome& run, const std::str
   const auto each = [](const Json& elapsed) {
     return elapsed.at("seconds").get<double>() / std::max(elapsed.at("count").get<double>(), 1.0);
   };
-  const std::string file = (run.folder / "config.toml").string();
-  const toml::table config = parse_toml(read_file(file), file);
+  const toml::table config = toml::parse_file((run.folder / "config.toml").string());
   const int64_t planned = config.at_path(epochs_key).value_or<int64_t>(1);
   TrialCost cost;
   cost.name = name;

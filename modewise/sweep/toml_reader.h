@@ -2,6 +2,8 @@
 // Reader of the TOML files of sweeps; its errors have file, line and column. Internal: toml++ is slow to
 // compile.
 
+#include <toml++/toml.h>
+
 #include <algorithm>
 #include <sstream>
 #include <string>
@@ -10,15 +12,19 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
-#include "modewise/core/parse_toml.h"
 #include "modewise/sweep/sweep_plan.h"
 
 namespace modewise::sweep {
 
 class TomlReader {
  public:
-  TomlReader(std::string path, const std::string& text)
-      : path_(std::move(path)), root_(parse_toml(text, path_)) {}
+  TomlReader(std::string path, const std::string& text) : path_(std::move(path)) {
+    try {
+      root_ = toml::parse(text);
+    } catch (const toml::parse_error& error) {
+      fail(ErrorKind::config, "{}: {}", place(error.source()), error.description());
+    }
+  }
 
   const toml::table& root() const { return root_; }
   toml::table& root() { return root_; }

@@ -88,8 +88,8 @@ def check_allocation(bench, library, number):
         require(bench.is_equal(bench.outcome(out)), "exit code 0, but", difference(bench.outcome(out), bench.wanted))
     else:
         last = (done.said.strip().splitlines() or [""])[-1]
-        told = done.code == 1 and last.startswith("error: ") and "out of memory" in last
-        require(told or READ_BY_STREAM.search(last), f"exit code {done.code}: {done.said[-300:]}")
+        said_so = done.code == 1 and last.startswith("error: ") and "out of memory" in last
+        require(said_so or READ_BY_STREAM.search(last), f"exit code {done.code}: {done.said[-300:]}")
     bench.check_again(out)
     file.unlink()
     shutil.rmtree(out)
