@@ -121,19 +121,18 @@ class Soak:
         return Done(process.returncode, b"".join(said).decode(errors="replace"))
 
     def check_end(self, row, done, sent, since, twice):
-        """Whether the command, started at the time `since`, ended well; a Failure if it should have."""
+        """How the command, started at the time `since`, ended; a Failure if it should have ended well."""
         if done.code == 0:
-            return True
+            return "well"
         if sent and done.code in (-sent[1], 128 + sent[1]):
-            return False
+            return "signals"
         last = (done.said.strip().splitlines() or [""])[-1]
         # A sweep ends with 1 and names the runs that failed, with their reasons.
         reason = done.said if row.name == "sweep" and done.code == 1 else last if done.code in IO_CODES else ""
         disk = os.strerror(errno.ENOSPC) in reason and self.disk.was_full(since)
         other = twice and any(text in last for text in OTHER_PROCESS)
         require(disk or other, f"exit code {done.code}: {last[-300:]}")
-        self.count(row, "full disk" if disk else "other process")
-        return False
+        return "full disk" if disk else "other process"
 
     def require_no_process(self, mark):
         deadline = time.monotonic() + PATIENCE
@@ -165,13 +164,15 @@ class Soak:
                 second = self.start(row.again(bench.data, out), None, mark)
             sent = None if calm else (rng.uniform(0.05, 3) * bench.seconds, rng.choice(SIGNALS))
             done = self.wait(process, row, sent)
-            ended = self.check_end(row, done, sent, since, second is not None)
+            ends = [self.check_end(row, done, sent, since, second is not None)]
             if second is not None:
-                ended = self.check_end(row, self.wait(second, row), None, since, True) or ended
+                ends.append(self.check_end(row, self.wait(second, row), None, since, True))
             self.require_no_process(mark)
-            ended = ended or (not row.run and self.has_outcome(bench, out))  # such as a model, which is not written twice
-            self.count(row, "starts", *(["signals"] if sent and done.code != 0 else []), *(["twice"] if second else []))
-            if ended:
+            self.count(row, "starts", *(["twice"] if second else []), *(end for end in ends if end != "well"))
+            # One of two may have begun the run anew that the other one ended.
+            if set(ends) <= {"well", "other process"} and "well" in ends:
+                break
+            if not row.run and self.has_outcome(bench, out):  # such as a model, which is not written twice
                 break
         else:
             raise Failure(f"does not end after {REPEATS + 1} starts")
