@@ -41,9 +41,9 @@ class Process:
         return self.child.wait()
 
     def summary(self):
-        """pytest's output from its list of failures on, or the last line only."""
-        heads = [i for i, line in enumerate(self.lines) if "short test summary info" in line]
-        return "".join(self.lines[heads[-1] if heads else -1:])
+        """pytest's list of failures and seconds of files (file_times.py), and its last line."""
+        heads = [i for i, line in enumerate(self.lines) if "short test summary info" in line or line.startswith("seconds: ")]
+        return "".join(self.lines[heads[0] if heads else -1:])
 
 
 def main():

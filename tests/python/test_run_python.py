@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 
 import file_claims
+import file_times
 import programs
 from programs import ROOT
 
@@ -113,3 +115,8 @@ def test_each_file_runs_in_one_process_the_slowest_first(tmp_path, good):
 
 def test_the_slowest_files_exist():
     assert all((ROOT / "tests" / "python" / name).is_file() for name in file_claims.SLOWEST)
+
+
+def test_files_are_listed_by_their_seconds():
+    reports = [types.SimpleNamespace(nodeid=f"a/test_{name}.py::test_{i}", duration=seconds) for i, (name, seconds) in enumerate([("x", 1), ("y", 3), ("x", 4)])]
+    assert file_times.seconds_by_file([*reports, "a warning"]) == [("a/test_x.py", 5), ("a/test_y.py", 3)]
