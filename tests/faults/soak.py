@@ -169,7 +169,7 @@ class Soak:
                 ends.append(self.check_end(row, self.wait(second, row), None, since, True))
             self.require_no_process(mark)
             self.count(row, "starts", *(["twice"] if second else []), *(end for end in ends if end != "well"))
-            # One of two may have begun the run anew that the other one ended.
+            # One of two may have begun the run again that the other one ended.
             if set(ends) <= {"well", "other process"} and "well" in ends:
                 break
             if not row.run and self.has_outcome(bench, out):  # such as a model, which is not written twice
