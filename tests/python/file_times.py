@@ -11,7 +11,7 @@ def seconds_by_file(reports):
     for report in reports:
         if hasattr(report, "duration") and hasattr(report, "nodeid"):
             seconds[report.nodeid.split("::")[0]] += report.duration
-    return seconds.most_common()
+    return sorted(seconds.items(), key=lambda one: -one[1])
 
 
 def pytest_terminal_summary(terminalreporter):

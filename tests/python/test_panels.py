@@ -144,6 +144,9 @@ def test_unseen_ids_are_forecast_by_a_global_model(tmp_path):
     other = panel(tmp_path / "other.csv", {f"new-{name}": one for name, one in made(2).items()})
     table = predictions(tmp_path / "run", "--data", other)
     assert table.unique_id.nunique() == 12 and np.isfinite(table.y).all()
+    # --overwrite removes the files of a run, and no others.
+    own = json.loads((tmp_path / "run" / "manifest.json").read_text())["files"]
+    assert {file.name for file in (tmp_path / "run").iterdir()} <= {*own, ".lock"}
 
 
 def test_a_resumed_panel_has_the_same_bits(tmp_path):

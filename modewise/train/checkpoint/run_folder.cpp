@@ -27,9 +27,9 @@ namespace {
 
 // All files that a run may write; its manifest lists them as its own. A trailing * matches any ending.
 constexpr std::array kRunFiles = {
-    "config.toml", "manifest.json", "data.json",       "metrics.jsonl", "metrics.json",
-    "log.txt",     "checkpoints",   "calibration.npz", "report.html",   "predictions.npz",
-    "tokenizer",   "model",         "captions.json",   "timing.json",   "events.out.tfevents.*"};
+    "config.toml", "manifest.json",   "data.json",   "metrics.jsonl",        "metrics.json",    "log.txt",
+    "checkpoints", "calibration.npz", "report.html", "predictions.npz",      "test_series.npz", "tokenizer",
+    "model",       "captions.json",   "timing.json", "events.out.tfevents.*"};
 // Folder of a search (sweep/search.h), not part of the run: only leftovers of an interrupted start are
 // removed.
 constexpr std::string_view kSearchFolder = "auto";
