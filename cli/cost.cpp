@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What --measure runs.
+/// The part of a model whose time and memory --measure takes.
 std::string measured_part(const CostOptions& options) {
   return options.models.empty() ? "transformer layers only" : "whole models";
 }

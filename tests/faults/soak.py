@@ -39,7 +39,7 @@ from faults.run_faults import Session
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 MARK = "MODEWISE_SOAK"  # in the environment of all processes of a command
-OTHER_PROCESS = ("another process is training in", "is in use", "took over")
+OTHER_PROCESS = ("another process is training in", "was taken over by another process")
 PATIENCE = 20  # seconds until all processes of a command have ended
 REPEATS = 12  # disturbed starts of a command; the next one is left alone
 
