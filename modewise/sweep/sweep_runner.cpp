@@ -23,9 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = System::Clock;
 
-/// The last line of a process's output, for failure reports.
-std::string last_line(std::string text) {
+/// The last line of a process's output, for failure reports. A log on a full disk is empty.
+std::string last_line(std::string text, int exit_code) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  if (text.empty() && exit_code == static_cast<int>(ErrorKind::io))
+    return "a read or write failed, and its log is empty";
   if (text.empty()) return "it printed nothing";
   return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
 }
@@ -278,7 +280,8 @@ class Runner {
       return fmt::format("it was killed, since no heartbeat of its claim was written for {}: {}",
                          duration_text(std::chrono::duration<double>(options_.lease).count()),
                          child.heartbeat_failure);
-    return last_line(system_.read(outcome_.runs[child.run].log).value_or(""));
+    const RunOutcome& run = outcome_.runs[child.run];
+    return last_line(system_.read(run.log).value_or(""), run.exit_code);
   }
 
   void forward_signal() {

@@ -39,6 +39,7 @@ from faults.run_faults import Session
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 MARK = "MODEWISE_SOAK"  # in the environment of all processes of a command
+FULL_DISK = (os.strerror(errno.ENOSPC), "a read or write failed, and its log is empty")
 OTHER_PROCESS = ("another process is training in", "was taken over by another process")
 PATIENCE = 20  # seconds until all processes of a command have ended
 REPEATS = 12  # disturbed starts of a command; the next one is left alone
@@ -129,7 +130,7 @@ class Soak:
         last = (done.said.strip().splitlines() or [""])[-1]
         # A sweep ends with 1 and names the runs that failed, with their reasons.
         reason = done.said if row.name == "sweep" and done.code == 1 else last if done.code in IO_CODES else ""
-        disk = os.strerror(errno.ENOSPC) in reason and self.disk.was_full(since)
+        disk = any(text in reason for text in FULL_DISK) and self.disk.was_full(since)
         other = twice and any(text in last for text in OTHER_PROCESS)
         require(disk or other, f"exit code {done.code}: {last[-300:]}")
         return "full disk" if disk else "other process"

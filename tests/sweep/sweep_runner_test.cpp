@@ -31,8 +31,8 @@ using testing::HasSubstr;
 
 /// Stand-in for the program. Takes --out or --resume, --seed and model.heads; writes the files of a training.
 /// It counts its starts in FOLDER/starts. heads=13 fails; heads=73 finds another process in its folder,
-/// twice; heads=88 waits for FOLDER/go; heads=99 sleeps until it is stopped, the first time, and then prints
-/// whether it still has its claim.
+/// twice; heads=74 fails without a word; heads=88 waits for FOLDER/go; heads=99 sleeps until it is stopped,
+/// the first time, and then prints whether it still has its claim.
 constexpr const char* kTraining = R"(#!/bin/bash
 while (($#)); do
   case $1 in
@@ -51,6 +51,7 @@ echo "$MODEWISE_CLAIM" > "$folder/claim"
 touch "$folder/config.toml" "$folder/manifest.json"
 if [[ $heads = 73 && $(wc -l < "$folder/starts") -lt 3 ]]; then echo "error: another process is here" >&2; exit 73; fi
 if [[ $heads = 13 ]]; then echo "error: thirteen brings no luck" >&2; exit 78; fi
+if [[ $heads = 74 ]]; then exit 74; fi
 if [[ $heads = 88 ]]; then while [[ ! -e $folder/go ]]; do sleep 0.02; done; fi
 if [[ $heads = 99 && $mode = new ]]; then
   trap 'echo saved >> "$folder/starts"; [[ -e ${MODEWISE_CLAIM#* } ]] && echo yes > "$folder/claimed"; exit 143' TERM
@@ -292,6 +293,11 @@ TEST_F(Sweep, AFailedHeartbeatIsTriedAgain) {
   const std::string lock = (options.out / "claims/lock").string();
   EXPECT_THAT(log.text(), HasSubstr("cannot write the heartbeat of 88_s1: cannot create " + lock +
                                     ": Is a directory; retrying until the claim timeout"));
+}
+
+TEST_F(Sweep, SaysThatALogIsEmpty) {
+  options.only = {"74_s1"};
+  EXPECT_EQ(run_sweep(plan("[74]"), options).runs[0].failure, "a read or write failed, and its log is empty");
 }
 
 TEST_F(Sweep, ARunWhoseHeartbeatFailsForALeaseIsEndedAndItsReasonGiven) {

@@ -1,5 +1,8 @@
 #include "modewise/io/images/tiff_handle.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -7,6 +10,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/core/output_file.h"
 
 namespace modewise::io {
 namespace {
@@ -32,7 +36,7 @@ Options make_options() {
 
 }  // namespace
 
-TiffHandle::TiffHandle(const ByteSource& bytes, const std::string& source) : bytes_(&bytes) {
+TiffHandle::TiffHandle(const ByteSource& bytes, const std::string& source) : bytes_(&bytes), source_(source) {
   const Options options = make_options();
   // libtiff's allocations are parts of the file or blocks of at most 64 MiB.
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(),
@@ -46,10 +50,23 @@ TiffHandle::TiffHandle(const ByteSource& bytes, const std::string& source) : byt
   require(tiff_ != nullptr, ErrorKind::data, "{}: the TIFF image cannot be opened: {}", source, reason());
 }
 
-TiffHandle::TiffHandle(int descriptor, const std::string& source, bool big) {
+TiffHandle::TiffHandle(int descriptor, const std::string& source, bool big)
+    : descriptor_(descriptor), source_(source) {
   const Options options = make_options();
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), remember, this);
-  tiff_ = TIFFFdOpenExt(descriptor, source.c_str(), big ? "w8" : "w", options.get());
+  const auto read = [](thandle_t, void*, tmsize_t) -> tmsize_t { return -1; };
+  const auto seek = [](thandle_t handle, toff_t offset, int whence) {
+    return static_cast<toff_t>(
+        lseek(static_cast<TiffHandle*>(handle)->descriptor_, static_cast<off_t>(offset), whence));
+  };
+  const auto size = [](thandle_t handle) {
+    struct stat status {};
+    fstat(static_cast<TiffHandle*>(handle)->descriptor_, &status);
+    return static_cast<toff_t>(status.st_size);
+  };
+  const auto close = [](thandle_t) { return 0; };
+  tiff_ = TIFFClientOpenExt(source.c_str(), big ? "w8m" : "wm", this, read, write, seek, close, size, nullptr,
+                            nullptr, options.get());
   require(tiff_ != nullptr, ErrorKind::io, "cannot write {}: {}", source, reason());
 }
 
@@ -88,6 +105,18 @@ tmsize_t TiffHandle::read(thandle_t handle, void* buffer, tmsize_t size) {
     return static_cast<tmsize_t>(count);
   } catch (...) {
     self.failure_ = std::current_exception();
+    return -1;
+  }
+}
+
+tmsize_t TiffHandle::write(thandle_t handle, void* buffer, tmsize_t size) {
+  auto& self = *static_cast<TiffHandle*>(handle);
+  try {
+    write_all(self.descriptor_, {static_cast<const std::byte*>(buffer), static_cast<size_t>(size)},
+              self.source_);
+    return size;
+  } catch (...) {
+    if (self.failure_ == nullptr) self.failure_ = std::current_exception();
     return -1;
   }
 }

@@ -22,8 +22,8 @@ class TiffHandle {
   TiffHandle& operator=(const TiffHandle&) = delete;
 
   TIFF* get() const { return tiff_; }
-  /// Rethrows an exception from reading the file, if any; otherwise returns and clears libtiff's error, or
-  /// "no reason given".
+  /// Rethrows an exception from reading or writing the file, if any; otherwise returns and clears libtiff's
+  /// error, or "no reason given".
   std::string reason();
 
  private:
@@ -31,9 +31,12 @@ class TiffHandle {
   static tmsize_t read(thandle_t handle, void* buffer, tmsize_t size);
   static toff_t seek(thandle_t handle, toff_t offset, int whence);
   static toff_t size(thandle_t handle);
+  static tmsize_t write(thandle_t handle, void* buffer, tmsize_t size);
 
-  const ByteSource* bytes_ = nullptr;
+  const ByteSource* bytes_ = nullptr;  // of reading, with its position
   uint64_t position_ = 0;
+  int descriptor_ = -1;  // of writing
+  std::string source_;
   std::string message_;
   std::exception_ptr failure_;
   TIFF* tiff_ = nullptr;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -189,9 +188,7 @@ class TiffWriter::Impl {
   void require_written(bool done) {
     if (done) [[likely]]
       return;
-    const int error = errno;
-    fail(ErrorKind::io, "cannot write {}: {}{}{}", path_.string(), handle_->reason(), error != 0 ? ": " : "",
-         error != 0 ? std::strerror(error) : "");
+    fail(ErrorKind::io, "cannot write {}: {}", path_.string(), handle_->reason());
   }
 
   std::filesystem::path path_;
