@@ -22,6 +22,7 @@ FAULTS = {  # injection of strace, and the calls that may fail so
     "EINTR": ("error=EINTR", ("openat", "read", "pread64", "write", "pwrite64", "fsync", "flock", "ftruncate", "fallocate", "close", "copy_file_range",
                               "sendfile")),
 }  # fmt: skip
+SLOW, SLOW_POINTS = 3, 40  # commands that take longer than SLOW seconds have at most so many points of a fault
 IO_CODES = (66, 73, 74)  # input that cannot be opened, output that cannot be created, a read or write that failed
 
 
@@ -43,6 +44,10 @@ class Done:
 def difference(found, wanted):
     names = sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name))
     return ", ".join(f"{name} ({'missing' if name not in found else 'new' if name not in wanted else 'other bytes'})" for name in names[:5])
+
+
+def kind_of(call):
+    return re.sub(r"\d+", "N", str(call))  # names of files have steps and times
 
 
 class Bench:
@@ -104,7 +109,7 @@ class Bench:
         return list(self.traced.values())
 
     def points(self, fault, count, seed):
-        """Calls at which the fault is tried: all, or `count` of different kinds, drawn by the seed."""
+        """Calls at which the fault is tried: all, or `count` of different kinds (call and file, numbers aside), drawn by the seed."""
         names = FAULTS[fault][1]
         mine = [call for call in self.calls() if call.name in names and (call.changes or call.name not in inject.CHANGING or fault in ("EIO", "EINTR"))]
         if fault == "SIGKILL":
@@ -113,9 +118,9 @@ class Bench:
             return mine
         kinds = {}
         for call in mine:
-            kinds.setdefault((call.name, re.sub(r"\d+", "N", str(call))), []).append(call)
+            kinds.setdefault(kind_of(call), []).append(call)
         rng = random.Random(f"{seed} {self.row.name} {fault}")
-        drawn = rng.sample(sorted(kinds), min(count, len(kinds)))
+        drawn = rng.sample(sorted(kinds), min(count if self.seconds < SLOW else min(count, SLOW_POINTS), len(kinds)))
         return [rng.choice([kinds[kind][0], kinds[kind][-1], rng.choice(kinds[kind])]) for kind in drawn]
 
     def check_point(self, fault, call):
@@ -124,7 +129,7 @@ class Bench:
         line = inject.strace(self.command(out), log, [call.name], [f"{call.name}:{FAULTS[fault][0]}:when={call.number}"])
         done = self.run(line, out)
         met = [one for one in inject.parse(log.read_text(), self.folders(out)) if one.number == call.number]
-        require(met and str(met[0]) == str(call), f"instead of '{call}' the command made '{met and met[0]}'")
+        require(met and kind_of(met[0]) == kind_of(call), f"instead of '{call}' the command made '{met and met[0]}'")
         if fault == "SIGKILL":
             require(done.code in inject.KILLED, f"exit code {done.code}")
         elif fault == "EINTR" or done.code == 0:
@@ -167,7 +172,7 @@ class Bench:
         rng = random.Random(f"{seed} {self.row.name} kills")
         done = 0
         while done < count:
-            out = self.new_folder(f"kills-{done}")
+            out = self.new_folder(f"kills-{seed}-{done}")
             moments = []
             for _ in range(8):
                 if done == count:

@@ -61,7 +61,7 @@ class Session:
         """(name, check) of the points of a kind of fault at a row."""
         bench = self.bench(row)
         if kind == "KILLS":
-            count = options.kills
+            count = kills_of(row, options)
             return [(str(i), lambda i=i: bench.check_kills(min(8, count - i), self.seed + i)) for i in range(0, count, 8)]
         if row.script:
             return []
@@ -88,10 +88,14 @@ class Session:
                 sys.exit(f"run_faults: {row.name} has no point {'/'.join(options.only)}: faults at its calls have the names CALL:NUMBER")
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             for (kind, name, _), failed in zip(points, pool.map(lambda point: failure_of(point[2]), points)):
-                self.tried[row.name, kind] += min(8, options.kills - int(name)) if kind == "KILLS" else 1
+                self.tried[row.name, kind] += min(8, kills_of(row, options) - int(name)) if kind == "KILLS" else 1
                 if failed:
                     self.failures.append((row.name, kind, name, failed))
                     print(f"{row.name}/{kind}/{name}: {failed}", file=sys.stderr, flush=True)
+
+
+def kills_of(row, options):
+    return min(options.kills, 24) if row.script else options.kills  # Python takes seconds to start
 
 
 def failure_of(check):
@@ -126,19 +130,21 @@ def options_of(arguments):
     parser.add_argument("--task", help="only the rows of this task: forecast, segment, language, …")
     parser.add_argument("--rows", help="only these rows, with commas between")
     parser.add_argument("--faults", help=f"only these faults, with commas between: {', '.join(KINDS)}")
-    parser.add_argument("--long", action="store_true", help="faults at every call, power loss after every operation, 200 kills for each training")
-    parser.add_argument("--points", type=int, help="calls for each row and fault (2; --long: all)")
-    parser.add_argument("--cuts", type=int, help="power losses for each row (2; --long: after each operation)")
-    parser.add_argument("--allocations", type=int, help="allocations that fail, for each row (4; --long: 200)")
-    parser.add_argument("--kills", type=int, help="random kills for each training (1; --long: 200)")
+    parser.add_argument("--long", action="store_true", help="a fault at each kind of call (name and file), 40 power losses, 100 allocations, 200 kills for each training")
+    parser.add_argument("--points", type=int, help="calls for each row and fault (2; --long: one of each kind; commands of over 3 seconds: 40)")
+    parser.add_argument("--cuts", type=int, help="power losses for each row (2; --long: 40)")
+    parser.add_argument("--allocations", type=int, help="allocations that fail, for each row (4; --long: 100)")
+    parser.add_argument("--kills", type=int, help="random kills for each training, search and sweep (1; --long: 200), at most 24 for each estimator")
     parser.add_argument("--seed", type=int, default=1, help="draws the points (1)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="points at once (number of cores)")
     parser.add_argument("--only", help="one point, ROW/FAULT/POINT, as a failure names it")
     parser.add_argument("--folder", type=pathlib.Path, help="work there, and keep what failures left")
     options = parser.parse_args(arguments)
-    for name, short, long in (("points", 2, None), ("cuts", 2, None), ("allocations", 4, 200), ("kills", 1, 200)):
+    for name, short, long in (("points", 2, sys.maxsize), ("cuts", 2, 40), ("allocations", 4, 100), ("kills", 1, 200)):
         if getattr(options, name) is None:
             setattr(options, name, long if options.long or options.only else short)
+    if options.only:
+        options.points = None
     options.only = options.only.split("/") if options.only else None
     return options
 
