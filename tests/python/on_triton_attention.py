@@ -8,7 +8,7 @@ from ops_records import ops
 from ops_samples import bools, drawer
 from ops_sequence_formulas import tensor_formula
 from ops_sequence_samples import sequences
-from triton_helpers import ALL_TYPES, assert_close, far_apart, launch_again, launches, ran
+from triton_helpers import ALL_TYPES, assert_close, far_apart, in_turn, launch_again, launches, ran
 
 # Samples, queries, keys, query heads, key heads, widths of keys and values. float32 has at most 32 tokens.
 SIZES = [(2, 1, 1, 1, 1, 1, 1), (1, 3, 2, 2, 1, 5, 7), (2, 17, 17, 6, 3, 8, 24), (1, 16, 33, 4, 4, 16, 16), (1, 63, 31, 3, 1, 33, 2),
@@ -44,8 +44,7 @@ def compare(q, k, v, mask=None, causal=False, scale=0.3, backward=True):
         assert_close(x, y, dtype, f"gradient of {name}")
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@in_turn("sizes", SIZES)
 def test_sizes(sizes, dtype):
     b, n, m, h, g, d, e = sizes
     if dtype == torch.float32:
@@ -78,8 +77,7 @@ def test_widths(d, dtype):
     compare(*drawn(dtype, 1, 5, 5, 2, 2, d, 129 - d))
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("shape", [(), (19,), (19, 1), (1, 19), (21, 19), (4, 1, 1), (1, 21, 19), (4, 21, 19), (3, 1, 1, 19), (3, 1, 21, 19), (1, 4, 1, 19), (3, 4, 21, 19)], ids=str)
+@in_turn("shape", [(), (19,), (19, 1), (1, 19), (21, 19), (4, 1, 1), (1, 21, 19), (4, 21, 19), (3, 1, 1, 19), (3, 1, 21, 19), (1, 4, 1, 19), (3, 4, 21, 19)])
 def test_masks_of_every_shape(shape, dtype):
     if shape == (19, 1):
         shape = (21, 1)
@@ -223,19 +221,18 @@ def test_offsets_of_masks_beyond_two_gibi_elements(strides):
 
 
 @pytest.mark.parametrize("steps", [(FAR, 40, 8, 1), (40, FAR, 8, 1), (40, 8, FAR, 1)], ids=["samples", "tokens", "heads"])
-@pytest.mark.parametrize("result, strides", [("Out", "ob on oh"), ("OfQ", "rb rn rh"), ("OfK", "sb sn sh"), ("OfV", "tb tn th")])
-def test_results_beyond_two_gibi_elements(result, strides, steps):
+def test_results_beyond_two_gibi_elements(steps):
     with launches() as launched:
         leaves = [x.requires_grad_() for x in drawn(torch.bfloat16, 5, 5, 5, 5, 5, 8, 8)]
         ops.dot_product_attention(*leaves, None, False, 0.3).sum().backward()
-    launch = launched[0 if result == "Out" else 1]
-    other = far_apart(torch.zeros_like(launch[result]), steps)
-    launch_again(launch, **{result: other}, **dict(zip(strides.split(), steps)))
-    assert torch.equal(other, launch[result])
+    for launch, results in zip(launched, ({"Out": "ob on oh"}, {"OfQ": "rb rn rh", "OfK": "sb sn sh", "OfV": "tb tn th"})):
+        others = {name: far_apart(torch.zeros_like(launch[name]), steps) for name in results}
+        launch_again(launch, **others, **{stride: step for strides in results.values() for stride, step in zip(strides.split(), steps)})
+        for name, other in others.items():
+            assert torch.equal(other, launch[name]), name
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("mode", [0, 1, 2])
+@in_turn("mode", [0, 1, 2])
 def test_axis_attention(mode, dtype):
     leaves = [drawer(dtype, seed)(1, 3, 17, 2, 8).requires_grad_() for seed in range(3)]
     out = ops.axis_attention(*leaves, 2, mode)
@@ -250,10 +247,9 @@ def test_axis_attention(mode, dtype):
         assert_close(x, y, dtype, f"gradient of {name}")
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("sizes, options", [
+@in_turn("sizes, options", [
     ((1, 24, 2, 2, 8, 5), dict(fold=(2, 3, 4), codes=3)), ((1, 21, 2, 2, 8), dict(fold=(0, 2, 5))), ((2, 17, 1, 1, 8), dict(fold=(0, 2, 3), causal=False, codes=1)),
-    ((1, 12, 4, 2, 8, 5), dict(fold=(3, 4)))], ids=["codes", "partial", "not causal", "grouped"])
+    ((1, 12, 4, 2, 8, 5), dict(fold=(3, 4)))])
 def test_axial_attention_of_a_sequence(sizes, options, dtype):
     arguments, named = sequences(drawer(dtype), *sizes, form="axial", **options)
     leaves = [x.detach().requires_grad_() for x in arguments[:3]]

@@ -6,7 +6,7 @@ import torch
 from ops_formulas import mode_contract, mode_pool, mode_product, mode_scores
 from ops_records import ops
 from ops_samples import bools, drawer
-from triton_helpers import ALL_TYPES, assert_close, far_apart, launches, ran
+from triton_helpers import ALL_TYPES, assert_close, far_apart, in_turn, launches, ran
 
 from modewise.triton.self_test import SAMPLES
 
@@ -50,8 +50,7 @@ def compare_product(x, factor, mode, backward=True):
             assert_close(a, b, x.dtype, f"gradient of {name}")
 
 
-@ALL_TYPES
-@pytest.mark.parametrize(("shape", "mode", "heads", "m"), places(PRODUCTS), ids=str)
+@in_turn("shape, mode, heads, m", places(PRODUCTS))
 def test_products(shape, mode, heads, m, dtype):
     rand = drawer(dtype)
     compare_product(rand(*shape), rand(shape[0], heads, m, shape[mode + 1]), mode)
@@ -110,8 +109,7 @@ def test_nan_stays_in_its_fibre():
     compare_product(x, factor, 0, backward=False)
 
 
-@ALL_TYPES
-@pytest.mark.parametrize(("shape", "mode", "heads", "m"), places([((2, 2, 65, 6), 0, 5), ((2, 5, 7, 40), 5, 3), ((1, 70, 3), 1, 130), ((1, 1, 1, 1), 1, 1)]), ids=str)
+@in_turn("shape, mode, heads, m", places([((2, 2, 65, 6), 0, 5), ((2, 5, 7, 40), 5, 3), ((1, 70, 3), 1, 130), ((1, 1, 1, 1), 1, 1)]))
 def test_contractions(shape, mode, heads, m, dtype):
     rand = drawer(dtype)
     leaves = [rand(*along(shape, mode, m), grad=True), rand(*shape, grad=True)]
@@ -181,8 +179,7 @@ def compare_scores(q, k, heads, key_mask=None, mode_mask=None, backward=True):
 SCORES = [(2, 3, 3, 2, 3), (1, 17, 5, 1, 63), (1, 16, 33, 2, 16), (1, 66, 17, 1, 8), (1, 33, 64, 1, 17), (1, 34, 130, 1, 128), (1, 2, 2, 1, 1)]
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("sizes", SCORES, ids=str)
+@in_turn("sizes", SCORES)
 def test_scores(sizes, dtype):
     b, n, m, heads, d = sizes
     q, k = drawer(dtype)(b, n, heads * d), drawer(dtype, 1)(b, m, heads * d)
@@ -269,8 +266,7 @@ def compare_pool(x, pooling, mask=None):
     assert_close(got, torch.autograd.grad(wanted, wide, [g.double() for g in grads])[0], x.dtype, "gradient")
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("shape", [(2, 3, 5, 7, 12), (1, 33, 2, 130), (3, 2, 17, 1), (1, 2, 270, 17), (1, 1, 1, 1), (1, 2, 2, 2, 3, 6)], ids=str)
+@in_turn("shape", [(2, 3, 5, 7, 12), (1, 33, 2, 130), (3, 2, 17, 1), (1, 2, 270, 17), (1, 1, 1, 1), (1, 2, 2, 2, 3, 6)])
 def test_pooling(shape, dtype):
     x = drawer(dtype)(*shape)
     compare_pool(x, "sum")

@@ -1,5 +1,6 @@
 """The difficult inputs of ops_samples.py and ops_sequence_samples.py, and gradients, for the operators that launch Triton kernels.
-Each input has one of the three types in turn, and large ones are left out: a program takes 5 to 50 ms in the interpreter."""
+Each input has one of the three types in turn, and large ones are left out: a program takes 5 to 50 ms in the interpreter. A third of
+the inputs is tested, the others with --long."""
 
 import itertools
 
@@ -35,15 +36,16 @@ def elements(sample):
     return sum(x.numel() for x in [*sample[0], *sample[1].values()] if isinstance(x, torch.Tensor))
 
 
+@pytest.mark.parametrize("third", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("record", TESTED, ids=lambda record: record.name)
-def test_samples(record):
+def test_samples(record, third):
     """The error is at most twice that of the reference in the same type, or the tolerance of the type. A gradient may vanish, as that
     of a bias of the keys: the norm of the largest one counts."""
     ran = 0
     samples = {dtype: record.samples(drawer(dtype)) for dtype in TOLERANCES}
     for i, dtype in zip(range(len(samples[torch.float64])), itertools.cycle(TOLERANCES)):
         sample = samples[dtype][i]
-        if elements(sample) > LARGEST:
+        if i // 3 % 3 != third or elements(sample) > LARGEST:
             continue
         exact = results(record.formula, widened(sample), torch.float64, record.differentiable)
         ops.use_reference(True)
@@ -60,4 +62,4 @@ def test_samples(record):
                 assert torch.equal(g.isnan(), e.isnan()), what
                 error, usual_error = ((x.detach().double() - e.detach()).nan_to_num().norm().item() for x in (g, p))
                 assert error <= max(2 * usual_error, TOLERANCES[dtype] * (norm if kind == "output" else max(norms))), what
-    assert ran
+    assert ran or third

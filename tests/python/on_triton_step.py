@@ -7,7 +7,7 @@ from ops_records import changed, ops
 from ops_samples import drawer
 from ops_sequence_formulas import joined, summary_step
 from ops_sequence_samples import partial_blocks, step_case
-from triton_helpers import ALL_TYPES, assert_close, launches, ran
+from triton_helpers import assert_close, in_turn, launches, ran
 from modewise.nn import AttentionCache
 
 STEP, JOIN = changed("summary_step", (4, 5, 6, 7, 9, 10, 11, 12)), changed("summary_join", (3, 4, 5, 6))
@@ -29,8 +29,7 @@ CASES = {
 }
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("case", CASES)
+@in_turn("case", CASES)
 def test_step(case, dtype):
     sizes, options = CASES[case]
     args, kwargs = step_case(drawer(dtype), *sizes, **options)
@@ -43,8 +42,7 @@ def test_step(case, dtype):
         assert_close(x, y, dtype, f"result {i}")
 
 
-@ALL_TYPES
-@pytest.mark.parametrize("sizes", [(2, 3, 2, 1, 4, 5), (1, 17, 1, 3, 7, 2), (3, 1, 5, 2, 1, 1), (1, 33, 2, 17, 16, 128), (1, 65, 1, 32, 127, 33)], ids=str)
+@in_turn("sizes", [(2, 3, 2, 1, 4, 5), (1, 17, 1, 3, 7, 2), (3, 1, 5, 2, 1, 1), (1, 33, 2, 17, 16, 128), (1, 65, 1, 32, 127, 33)])
 def test_join(sizes, dtype):
     b, n, g, r, d, e = sizes
     rand = drawer(dtype)

@@ -7,7 +7,7 @@ from ops_records import ops
 from ops_samples import drawer
 from ops_sequence_formulas import tensor_formula
 from ops_sequence_samples import frequency_rows, sequences
-from triton_helpers import TOLERANCES, assert_close, far_apart, launches, ran
+from triton_helpers import assert_close, far_apart, in_turn, launches, ran
 
 NAMES = ("q", "k", "v", "latents")
 SAMPLES = [
@@ -42,10 +42,8 @@ def gradients(function, args, kwargs, grad):
     return out, torch.autograd.grad(out, leaves, grad.to(out.dtype), allow_unused=True)
 
 
-TYPED = [(sample, dtype) for i, sample in enumerate(SAMPLES) for dtype in TOLERANCES if i % 3 == 1 or dtype != torch.float32]
 
-
-@pytest.mark.parametrize("sample, dtype", TYPED, ids=lambda x: f"{x['sizes']} {x.get('fold', x.get('form'))}" if isinstance(x, dict) else str(x))
+@in_turn("sample", SAMPLES, ids=lambda sample: f"{sample['sizes']} {sample.get('fold', sample.get('form'))}")
 def test_the_formula(sample, dtype):
     rand = drawer(dtype)
     args, kwargs = arguments(rand, **sample)
@@ -84,7 +82,7 @@ def compare(inputs, options, dtype, seed=3):
     return (*results, *got)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("dtype", [pytest.param(torch.float64, marks=pytest.mark.long), torch.bfloat16], ids=str)
 def test_gradients_of_split_queries_are_added(dtype):
     """Few keys that many queries see: their gradients are summed over splits of these."""
     options = (frequency_rows(3, 4), None, [2, 5, 8], 3, 2, 0.5, [])
@@ -99,7 +97,7 @@ def test_many_children_and_many_summary_tokens(dtype):
     compare(operands(drawer(dtype), 1, 150, 2, 1, 6, 5, 2, r), (None, None, [2, 2, 37], 4, 0, 0.5, []), dtype)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("dtype", [pytest.param(torch.float32, marks=pytest.mark.long), torch.bfloat16], ids=str)
 def test_any_strides(dtype):
     rand = drawer(dtype)
     b, n, heads, groups, d, e = 2, 13, 2, 2, 6, 5

@@ -21,6 +21,14 @@ NO_RESERVE = 0x4000  # MAP_NORESERVE of Linux: untouched pages take no memory
 ALL_TYPES = pytest.mark.parametrize("dtype", TOLERANCES, ids=lambda dtype: str(dtype).removeprefix("torch."))
 
 
+def in_turn(names, cases, ids=str):
+    """Parametrizes by the cases and `dtype`: each case in one of the types, in turn; in the others with --long."""
+    cases = [case if "," in names else (case,) for case in cases]
+    return pytest.mark.parametrize([name.strip() for name in f"{names}, dtype".split(",")], [
+        pytest.param(*case, dtype, id=f"{'-'.join(ids(value) for value in case)} {str(dtype).removeprefix('torch.')}", marks=[pytest.mark.long] * (i % 3 != j))
+        for i, case in enumerate(cases) for j, dtype in enumerate(TOLERANCES)])  # fmt: skip
+
+
 def assert_close(got, wanted, dtype, what="result"):
     """`wanted` is float64. Infinities and NaN must be at the same places, zeros of a whole tensor exact."""
     assert got.shape == wanted.shape, f"{what}: {tuple(got.shape)} instead of {tuple(wanted.shape)}"
