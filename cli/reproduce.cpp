@@ -312,6 +312,7 @@ void reproduce(const Program& program, const ReproduceOptions& options) {
   const bool cut = !options.overrides.settings.empty();
   if (cut) running.out = sweep::cut_folder(whole.out);
   make_folders(running.out);
+  sweep::remove_sweep_leftovers(running.out);
   if (options.launch.launcher == "slurm" && !options.launch.table_only)
     return submit_to_slurm(program, options.launch, planned.plan, running, same_arguments(options));
   sweep::SweepOutcome outcome;

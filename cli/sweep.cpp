@@ -44,7 +44,7 @@ void run(const Program& program, const SweepCommandOptions& options) {
   if (options.launch.dry_run) return list_runs(program, plan, sweep_options);
   if (!options.launch.table_only) finish_without_reader();
   make_folders(sweep_options.out);
-  remove_stale_temporaries(sweep_options.out, [](std::string_view) { return true; });
+  sweep::remove_sweep_leftovers(sweep_options.out);
   write_file_atomically(sweep_options.out / "sweep.toml", read_file(options.file));
   if (options.launch.launcher == "slurm" && !options.launch.table_only)
     return submit_to_slurm(program, options.launch, plan, sweep_options, same_arguments(options));

@@ -13,6 +13,7 @@
 #include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
@@ -323,6 +324,11 @@ void look_again(const SweepPlan& plan, const SweepOptions& options, SweepOutcome
   for (size_t i = 0; i < now.runs.size(); ++i)
     if (now.runs[i].state == RunState::finished && outcome.runs[i].state != RunState::finished)
       outcome.runs[i] = std::move(now.runs[i]);
+}
+
+void remove_sweep_leftovers(const fs::path& out) {
+  for (const fs::path& folder : {out, out / "claims", out / "done"})
+    remove_stale_temporaries(folder, [](std::string_view) { return true; });
 }
 
 std::unique_ptr<System::Lock> lock_results(const SweepOptions& options) {

@@ -65,6 +65,9 @@ SweepOutcome look_at_sweep(const SweepPlan& plan, const SweepOptions& options);
 /// Adds runs to `outcome` that other sweeps have finished since.
 void look_again(const SweepPlan& plan, const SweepOptions& options, SweepOutcome& outcome);
 
+/// Removes temporaries that interrupted sweeps left in their folder; those of running ones stay.
+void remove_sweep_leftovers(const std::filesystem::path& out);
+
 /// Lock for look_again and the following write of results, held by one sweep at a time.
 std::unique_ptr<System::Lock> lock_results(const SweepOptions& options);
 

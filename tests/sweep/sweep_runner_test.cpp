@@ -2,6 +2,7 @@
 
 #include "modewise/sweep/sweep_runner.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
@@ -293,6 +294,27 @@ TEST_F(Sweep, AFailedHeartbeatIsTriedAgain) {
   const std::string lock = (options.out / "claims/lock").string();
   EXPECT_THAT(log.text(), HasSubstr("cannot write the heartbeat of 88_s1: cannot create " + lock +
                                     ": Is a directory; retrying until the claim timeout"));
+}
+
+TEST_F(Sweep, RemovesTemporariesOfInterruptedWrites) {
+  std::filesystem::create_directories(options.out / "claims");
+  std::filesystem::create_directories(options.out / "done");
+  const std::string ending = ".json.tmp-0123456789abcdef";
+  const std::vector<std::filesystem::path> left = {options.out / ("sweep" + ending),
+                                                   options.out / "claims" / ("a" + ending),
+                                                   options.out / "done" / ("b" + ending)};
+  for (const auto& file : left) write_file_atomically(file, "");
+  const std::filesystem::path mine = options.out / "done/notes.json.tmp";
+  write_file_atomically(mine, "");
+  const int being_written = ::open(left[1].c_str(), O_WRONLY);
+  remove_sweep_leftovers(options.out);
+  ::close(being_written);
+  EXPECT_FALSE(std::filesystem::exists(left[0]));
+  EXPECT_TRUE(std::filesystem::exists(left[1]));
+  EXPECT_FALSE(std::filesystem::exists(left[2]));
+  EXPECT_TRUE(std::filesystem::exists(mine));
+  remove_sweep_leftovers(options.out);
+  EXPECT_FALSE(std::filesystem::exists(left[1]));
 }
 
 TEST_F(Sweep, SaysThatALogIsEmpty) {

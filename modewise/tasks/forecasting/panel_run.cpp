@@ -14,6 +14,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
+#include "modewise/core/output_file.h"
 #include "modewise/core/progress.h"
 #include "modewise/data/forecasting/calendar.h"
 #include "modewise/io/arrays/npz.h"
@@ -442,8 +443,10 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
     std::string names;
     for (const data::PanelWindow& window : windows) names += panel.name(window.series) + "\n";
     const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
+    const std::filesystem::path file = folder().file("test_series.npz");
+    prepare_output(file, true);
     write_file_atomically(
-        folder().file("test_series.npz"),
+        file,
         io::format_npz({{"mase", io::make_array({std::ssize(mase)}, std::span<const double>(mase))},
                         {"names", io::make_array({std::ssize(names)}, name_bytes)}}));
   }
