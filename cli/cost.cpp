@@ -42,8 +42,8 @@ void write_results(const Program& program, const CostOptions& options,
     page.add_section("Measured");
     page.add_table(measured_table(entries),
                    fmt::format("{}, batch {}, float32.", measured_part(options), options.batch));
-    if (const auto growth = growth_of(entries); !growth.empty())
-      page.add_table(growth_table(growth), "Exponent of the growth of time with the number of tokens.");
+    if (!growth_of(entries).empty())
+      page.add_table(growth_table(entries), "Exponent of the growth of time with the number of tokens.");
     write_file_atomically(out / "measured.csv", measured_table(entries).to_csv());
   }
   std::vector<report::CaptionedFigure> shown;
@@ -84,9 +84,9 @@ void cost(const Program& program, const CostOptions& options) {
   if (options.measure) {
     text += fmt::format("\nMeasured, {} threads, batch {}, {}:\n{}", program.threads(), options.batch,
                         measured_part(options), measured_table(entries).to_text());
-    if (const auto growth = growth_of(entries); !growth.empty())
+    if (!growth_of(entries).empty())
       text +=
-          "\nExponent of the growth of time with the number of tokens:\n" + growth_table(growth).to_text();
+          "\nExponent of the growth of time with the number of tokens:\n" + growth_table(entries).to_text();
   }
   program.print(tasks::Result(cost_json(entries), std::move(text)));
 }

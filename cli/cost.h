@@ -85,7 +85,7 @@ nlohmann::ordered_json sequence_json(const std::vector<SequenceEntry>& entries);
 
 report::Table cost_table(const std::vector<CostEntry>& entries);
 report::Table measured_table(const std::vector<CostEntry>& entries);
-report::Table growth_table(const std::vector<CostGrowth>& growth);
+report::Table growth_table(const std::vector<CostEntry>& entries);
 /// Cost by parts of a model, and by layers of an entry.
 report::Table parts_table(const std::vector<nn::CostPart>& parts);
 report::Table layers_table(const CostEntry& entry);

@@ -41,18 +41,8 @@ const std::vector<CostMechanism>& mechanisms() {
   return all;
 }
 
-const CostMechanism& mechanism_named(const std::string& said) {
-  const std::string name = said == "mvit" ? "pooling-attention" : current_attention(said);
-  if (name != said) warn_of_alias(said, name);
-  for (const CostMechanism& one : mechanisms())
-    if (one.name == name) return one;
-  std::vector<std::string> names;
-  for (const CostMechanism& one : mechanisms()) names.emplace_back(one.name);
-  fail(ErrorKind::usage, "there is no mechanism '{}' (there are {})", name, fmt::join(names, ", "));
-}
-
 /// Vision models that `modewise cost` makes from its options.
-const CostMechanism& vision_model_named(const std::string& said) {
+const std::vector<CostMechanism>& vision_models() {
   static const std::vector<CostMechanism> all = [] {
     std::vector<CostMechanism> rows;
     for (const char* name :
@@ -62,11 +52,23 @@ const CostMechanism& vision_model_named(const std::string& said) {
     }
     return rows;
   }();
-  const auto found = std::ranges::find(all, said, &CostMechanism::name);
-  if (found != all.end()) return *found;
+  return all;
+}
+
+/// `kind` names the rows in errors.
+const CostMechanism& row_named(const std::vector<CostMechanism>& rows, const char* kind,
+                               const std::string& name) {
+  const auto found = std::ranges::find(rows, name, &CostMechanism::name);
+  if (found != rows.end()) return *found;
   std::vector<std::string> names;
-  for (const CostMechanism& one : all) names.push_back(one.name);
-  fail(ErrorKind::usage, "there is no model '{}' (there are {})", said, fmt::join(names, ", "));
+  for (const CostMechanism& one : rows) names.push_back(one.name);
+  fail(ErrorKind::usage, "there is no {} '{}' (there are {})", kind, name, fmt::join(names, ", "));
+}
+
+const CostMechanism& mechanism_named(const std::string& said) {
+  const std::string name = said == "mvit" ? "pooling-attention" : current_attention(said);
+  if (name != said) warn_of_alias(said, name);
+  return row_named(mechanisms(), "mechanism", name);
 }
 
 /// Config of a whole model: as released, with the sizes of `options`; the sizes of ResNets are fixed.
@@ -205,7 +207,8 @@ std::vector<CostEntry> account_costs(const CostOptions& options) {
   for (const std::string& name : options.models)
     for (const auto& size : sizes)
       entries.push_back(
-          {&vision_model_named(name), size, model_of(options, mechanisms().front(), size).tokens().sizes,
+          {&row_named(vision_models(), "model", name), size,
+           model_of(options, mechanisms().front(), size).tokens().sizes,
            models::vision_classifier_cost(vision_config(options, name), vision_shape(options, size))});
   if (!entries.empty()) return entries;
   for (const std::string& name : options.mechanisms)
@@ -306,15 +309,15 @@ report::Table measured_table(const std::vector<CostEntry>& entries) {
   return table;
 }
 
-report::Table growth_table(const std::vector<CostGrowth>& growth) {
-  report::Table table({{"attention"},
+report::Table growth_table(const std::vector<CostEntry>& entries) {
+  report::Table table({{named_as(entries)},
                        {"training"},
                        {"two largest"},
                        {"inference"},
                        {"two largest"},
                        {"sizes"},
                        {"largest, tokens"}});
-  for (const CostGrowth& one : growth)
+  for (const CostGrowth& one : growth_of(entries))
     table.add_row({one.title, Cell(one.training, 2), Cell(one.training_end, 2), Cell(one.inference, 2),
                    Cell(one.inference_end, 2), one.points, static_cast<int64_t>(one.largest)});
   return table;

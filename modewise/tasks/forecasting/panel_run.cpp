@@ -446,9 +446,8 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
     const std::filesystem::path file = folder().file("test_series.npz");
     prepare_output(file, true);
     write_file_atomically(
-        file,
-        io::format_npz({{"mase", io::make_array({std::ssize(mase)}, std::span<const double>(mase))},
-                        {"names", io::make_array({std::ssize(names)}, name_bytes)}}));
+        file, io::format_npz({{"mase", io::make_array({std::ssize(mase)}, std::span<const double>(mase))},
+                              {"names", io::make_array({std::ssize(names)}, name_bytes)}}));
   }
   return json;
 }
