@@ -268,19 +268,19 @@ def labelled_table(folder, size, worst):
 
 def corpus(folder, size, worst):
     (folder / "c.txt").write_text(repeated("a b\n\n" if worst else PROSE, size))
-    return [folder / "c.txt", "--task", "language", "--tokenizer", "bytes", *(["--set", "data.separator=blank"] if worst else [])]
+    return [folder / "c.txt", "--task", "language", "--set", "tokenizer=bytes", *(["--set", "data.separator=blank"] if worst else [])]
 
 
 def corpus_lines(folder, size, worst):
     (folder / "c.jsonl").write_text(repeated('{"text":"a"}\n' if worst else json.dumps({"text": PROSE}) + "\n", size))
-    return [folder / "c.jsonl", "--task", "language", "--tokenizer", "bytes"]
+    return [folder / "c.jsonl", "--task", "language", "--set", "tokenizer=bytes"]
 
 
 def tokens(folder, size, worst):
     corpus(folder, max(size // (4 if worst else 2), 1000), worst)
     subprocess.run([PROGRAM, "-q", "tokenize", "--tokenizer", "bytes", folder / "c.txt", "--out", folder / "t.safetensors",
                     *(["--separator", "blank"] if worst else [])], check=True, stdout=subprocess.DEVNULL)
-    return [folder / "t.safetensors", "--task", "language", "--tokenizer", "bytes"]
+    return [folder / "t.safetensors", "--task", "language", "--set", "tokenizer=bytes"]
 
 
 def captions(folder, size, worst):

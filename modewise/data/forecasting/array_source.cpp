@@ -65,9 +65,9 @@ Series from_array(io::Array array, const ForecastDataConfig& config, const std::
           order, config.time_axis);
   Series series;
   series.place = place_of(array.shape, axis, source);
+  const bool is_exact = array.dtype == io::Array::f32 || io::item_size(array.dtype) <= 2;  // in float32
   const at::Tensor stored = owning_tensor(std::move(array));
-  series.values =
-      stored.movedim(axis, 0).to(stored.scalar_type() == at::kFloat ? at::kFloat : at::kDouble).contiguous();
+  series.values = stored.movedim(axis, 0).to(is_exact ? at::kFloat : at::kDouble).contiguous();
   if (order == 1) series.values = series.values.unsqueeze(1);
   for (int64_t mode = 1; mode < series.values.dim(); ++mode)
     series.modes.push_back({order <= 2 ? "variable" : fmt::format("mode{}", mode),

@@ -92,6 +92,25 @@ TEST_F(ArraySource, EveryElementTypeIsRead) {
   }
 }
 
+TEST_F(ArraySource, NumbersOfOneOrTwoBytesTakeFour) {
+  const auto series_of = [&](io::Array::DType dtype, std::vector<std::byte> bytes) {
+    const auto count = static_cast<int64_t>(bytes.size() / io::item_size(dtype));
+    io::write_npy(folder_.path("t.npy"), {dtype, {count, 1}, std::move(bytes)});
+    ForecastDataConfig config;
+    config.path = folder_.path("t.npy");
+    return load_series(config).values;
+  };
+  const std::byte ones{0xff}, top{0x7f}, sign{0x80}, zero{0};
+  const at::Tensor wide = series_of(io::Array::u16, {ones, ones, zero, zero});
+  EXPECT_EQ(wide.scalar_type(), at::kFloat);
+  EXPECT_EQ(wide[0].item<double>(), 65535);
+  EXPECT_EQ(series_of(io::Array::i16, {zero, sign, ones, top})[0].item<double>(), -32768);
+  EXPECT_EQ(series_of(io::Array::f16, {std::byte{1}, zero, zero, zero})[0].item<double>(), 0x1p-24);
+  const at::Tensor long_numbers = series_of(io::Array::i32, {ones, ones, ones, top, zero, zero, zero, zero});
+  EXPECT_EQ(long_numbers.scalar_type(), at::kDouble);
+  EXPECT_EQ(long_numbers[0].item<double>(), 2147483647);
+}
+
 TEST_F(ArraySource, NanIsMissing) {
   const std::vector<double> values = {1, std::nan(""), 3, 4};
   io::write_npy(folder_.path("f.npy"), io::make_array({2, 2}, std::span<const double>(values)));
