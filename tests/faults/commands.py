@@ -23,10 +23,10 @@ import test_captioning  # noqa: E402
 import test_image_classification  # noqa: E402
 import test_panels  # noqa: E402
 from faults import inject  # noqa: E402
-from programs import built  # noqa: E402
+from programs import BUILD  # noqa: E402
 from same_results_commands import SETTINGS  # noqa: E402
 
-PROGRAM = built("modewise")
+PROGRAM = BUILD / "bin" / "modewise"
 SCRIPTS = ROOT / "tests" / "faults" / "estimators.py"
 SAVES = "train.checkpoint_every_steps=2 train.keep_checkpoints=2"
 GRID = 'task = "forecasting"\ndata = "{data}/series.csv"\nseeds = [1]\n[settings]\n{settings}\n[[axis]]\nname = "model"\nkey = "model.name"\nvalues = ["dlinear", "rlinear"]\n'
