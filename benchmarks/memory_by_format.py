@@ -278,7 +278,7 @@ def corpus_lines(folder, size, worst):
 
 def tokens(folder, size, worst):
     corpus(folder, max(size // (4 if worst else 2), 1000), worst)
-    subprocess.run([PROGRAM, "-q", "tokenize", "--tokenizer", "bytes", folder / "c.txt", "--out", folder / "t.safetensors",
+    subprocess.run([PROGRAM, "tokenize", "-q", "--tokenizer", "bytes", folder / "c.txt", "--out", folder / "t.safetensors",
                     *(["--separator", "blank"] if worst else [])], check=True, stdout=subprocess.DEVNULL)
     return [folder / "t.safetensors", "--task", "language", "--set", "tokenizer=bytes"]
 

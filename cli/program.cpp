@@ -210,6 +210,8 @@ int Program::usage_error(const CLI::ParseError& error) const {
         !guess.empty())
       hint = guess;
     message = fmt::format("unknown {} '{}'{}", option ? "option" : "argument", unknown, hint);
+  } else if (command != &app_ && command_line_[1].starts_with("-")) {
+    message = fmt::format("options follow the command: {} {} …", path, command_line_[1]);
   }
   return complain(2, fmt::format("{}; see {} -h", message, path));
 }

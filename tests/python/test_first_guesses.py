@@ -35,6 +35,8 @@ from cli_helpers import fails, ok, write_csv
     (["plot", "run"], "modewise report RUN draws a run, modewise explain RUN its attention"),
     (["--list-models"], "modewise train TASK --help names the models"),
     (["-V"], "the option is --version"),
+    (["-q", "tokenize", "x.txt"], "options follow the command: modewise tokenize -q …; see modewise tokenize -h"),
+    (["--threads", "2", "train", "forecast"], "options follow the command: modewise train forecast --threads …"),
 ])
 def test_an_unknown_word_is_answered(arguments, answer):
     fails(2, answer, arguments=arguments)

@@ -218,7 +218,7 @@ class Copy:
             raise SystemExit(f"the tests did not run: {output[-3000:]}")
         if status == 0:
             return ""
-        test = re.search(r"^FAILED [^:]+::(.+?)(?: - .*)?$", output, re.MULTILINE)
+        test = re.search(r"^(?:FAILED|ERROR) [^:]+::(.+?)(?: - .*)?$", output, re.MULTILINE)
         errors = re.findall(r"^E +(?:\S+\.)?(\w+(?:Error|Fault)\b.*|assert .*)", output, re.MULTILINE)
         return f"{test.group(1)}: {errors[-1][:110] if errors else '?'}"
 
