@@ -116,9 +116,9 @@ def npy_volumes(folder, size, dtype, fortran=False):
 
 def scene(folder, size, ending, black=False, **changes):
     """A scene of 4 bands and its mask."""
-    side = max(int((size * (200 if black else 1) / 4) ** 0.5), 128)
+    side = min(max(int((size * (200 if black else 1) / 4) ** 0.5), 128), 20_000)
     bands = np.zeros([side, side, 4], np.uint8) if black else noise([side, side, 4])
-    y, x = np.mgrid[:side, :side]
+    y, x = np.ogrid[:side, :side]
     mask = ((x // 16 + y // 16) % 3).astype(np.uint8)
     if ending == "npy":
         np.save(folder / "scene.npy", np.asfortranarray(bands))

@@ -74,26 +74,40 @@ void swap_bytes(std::span<std::byte> bytes) {
   for (size_t i = 0; i + Size <= bytes.size(); i += Size) std::reverse(&bytes[i], &bytes[i] + Size);
 }
 
-// `array.bytes` holds the elements with the first axis fastest; puts the last axis fastest.
-void transpose_to_c_order(Array& array) {
-  const size_t item = item_size(array.dtype), rank = array.shape.size(), count = array.bytes.size() / item;
-  if (rank < 2 || count < 2) return;
-  std::vector<std::byte> sorted(array.bytes.size());
+// A copy of the elements with the last axis fastest; in `bytes` the first one is.
+std::vector<std::byte> in_c_order(std::span<const std::byte> bytes, const std::vector<int64_t>& shape,
+                                  size_t item) {
+  const size_t rank = shape.size(), count = bytes.size() / item;
+  std::vector<std::byte> sorted(bytes.size());
   std::vector<size_t> index(rank, 0), stride(rank, 1);
   for (size_t axis = 1; axis < rank; ++axis) {
-    stride[axis] = stride[axis - 1] * static_cast<size_t>(array.shape[axis - 1]);
+    stride[axis] = stride[axis - 1] * static_cast<size_t>(shape[axis - 1]);
   }
   size_t source = 0;
   for (size_t i = 0; i < count; ++i) {
-    std::memcpy(&sorted[i * item], &array.bytes[source * item], item);
+    std::memcpy(&sorted[i * item], &bytes[source * item], item);
     for (size_t axis = rank; axis-- > 0;) {
       source += stride[axis];
-      if (++index[axis] < static_cast<size_t>(array.shape[axis])) break;
+      if (++index[axis] < static_cast<size_t>(shape[axis])) break;
       source -= stride[axis] * index[axis];
       index[axis] = 0;
     }
   }
-  array.bytes = std::move(sorted);
+  return sorted;
+}
+
+void swap_big_endian(const NpyHeader& header, Array& array) {
+  if (!header.big_endian) return;
+  switch (item_size(array.dtype)) {
+    case 2:
+      return swap_bytes<2>(array.bytes);
+    case 4:
+      return swap_bytes<4>(array.bytes);
+    case 8:
+      return swap_bytes<8>(array.bytes);
+    default:
+      return;
+  }
 }
 
 }  // namespace
@@ -172,22 +186,8 @@ std::vector<double> to_doubles(const Array& array) {
 }
 
 void finish_npy(const NpyHeader& header, Array& array) {
-  if (header.big_endian) {
-    switch (item_size(array.dtype)) {
-      case 2:
-        swap_bytes<2>(array.bytes);
-        break;
-      case 4:
-        swap_bytes<4>(array.bytes);
-        break;
-      case 8:
-        swap_bytes<8>(array.bytes);
-        break;
-      default:
-        break;
-    }
-  }
-  if (header.fortran_order) transpose_to_c_order(array);
+  if (header.fortran_order) array.bytes = in_c_order(array.bytes, array.shape, item_size(array.dtype));
+  swap_big_endian(header, array);
 }
 
 Array parse_npy(std::span<const std::byte> bytes, const std::string& source) {
@@ -201,8 +201,12 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& source) {
           there - header.data_bytes, header.shape_text(), dtype_name(header.dtype),
           header.data_offset + header.data_bytes);
   const auto data = bytes.subspan(header.data_offset);
-  Array array{header.dtype, header.shape, {data.begin(), data.end()}};
-  finish_npy(header, array);
+  Array array{header.dtype, header.shape, {}};
+  if (header.fortran_order)
+    array.bytes = in_c_order(data, header.shape, item_size(header.dtype));
+  else
+    array.bytes.assign(data.begin(), data.end());
+  swap_big_endian(header, array);
   return array;
 }
 
