@@ -1,13 +1,19 @@
 #include "modewise/data/segmentation/raster.h"
 
+#include <c10/util/Half.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
-#include "modewise/io/arrays/npy.h"
+#include "modewise/io/arrays/npy_header.h"
+#include "modewise/io/mapped_file.h"
 
 namespace modewise::data {
 namespace {
@@ -38,29 +44,33 @@ struct Axis {
 
 class ArrayRaster final : public Raster {
  public:
-  ArrayRaster(const std::string& path, std::string axes) : array_(io::read_npy(path)) {
-    const size_t rank = array_.shape.size();
+  ArrayRaster(const std::string& path, std::string axes)
+      : file_(path),
+        header_(io::parse_npy_header(file_.bytes(), path)),
+        data_(io::npy_data(header_, file_.bytes(), path)) {
+    const size_t rank = header_.shape.size();
     if (axes == "auto") axes = rank == 2 ? "hw" : rank == 3 ? "hwc" : rank == 4 ? "thwc" : "";
     require(axes.size() == rank && rank > 0, ErrorKind::data,
             "{}: an array with {} axes, but an image has {} (data.axes sets their order)", path, rank,
             axes.empty() ? std::string("2, 3 or 4") : std::to_string(axes.size()) + ", '" + axes + "'");
     int64_t stride = 1;
-    for (size_t i = rank; i-- > 0;) {
-      axis(axes[i]) = {array_.shape[i], stride};
-      stride *= array_.shape[i];
+    for (size_t i = 0; i < rank; ++i) {
+      const size_t place = header_.fortran_order ? i : rank - 1 - i;  // the axis that varies fastest first
+      axis(axes[place]) = {header_.shape[place], stride};
+      stride *= header_.shape[place];
     }
-    require(array_.size() > 0, ErrorKind::data, "{}: the array has no elements", path);
+    require(stride > 0, ErrorKind::data, "{}: the array has no elements", path);
     info_.times = time_.size;
     info_.height = row_.size;
     info_.width = column_.size;
     info_.bands = band_.size;
-    info_.dtype = io::dtype_name(array_.dtype);
+    info_.dtype = io::dtype_name(header_.dtype);
     info_.source = path;
-    info_.file_bytes = static_cast<int64_t>(array_.bytes.size());
+    info_.file_bytes = static_cast<int64_t>(data_.size());
   }
 
   void read(const PixelRect& window, std::span<float> out) const override {
-    switch (array_.dtype) {
+    switch (header_.dtype) {
       case io::Array::u8:
       case io::Array::boolean:
         return copy<uint8_t>(window, out);
@@ -83,7 +93,7 @@ class ArrayRaster final : public Raster {
       case io::Array::f64:
         return copy<double>(window, out);
       case io::Array::f16:
-        fail(ErrorKind::data, "{}: float16 images are not supported; save it as float32", info_.source);
+        return copy<c10::Half>(window, out);
     }
   }
 
@@ -100,24 +110,40 @@ class ArrayRaster final : public Raster {
         for (int64_t column = window.column; column < window.column + window.width; ++column) {
           const int64_t pixel = t * time_.stride + row * row_.stride + column * column_.stride;
           for (int64_t band = 0; band < band_.size; ++band, ++at) {
-            T value;
-            std::memcpy(&value, array_.bytes.data() + (pixel + band * band_.stride) * int64_t{sizeof(T)},
+            std::array<std::byte, sizeof(T)> item;
+            std::memcpy(item.data(), data_.data() + (pixel + band * band_.stride) * int64_t{sizeof(T)},
                         sizeof(T));
-            out[at] = static_cast<float>(value);
+            if (header_.big_endian) std::reverse(item.begin(), item.end());
+            out[at] = static_cast<float>(std::bit_cast<T>(item));
           }
         }
   }
 
-  io::Array array_;
+  io::MappedFile file_;
+  io::NpyHeader header_;
+  std::span<const std::byte> data_;
   Axis time_, row_, column_, band_;
 };
 
+template <class T>
 class MemoryRaster final : public Raster {
  public:
   explicit MemoryRaster(const Raster& raster) {
     info_ = raster.info();
-    values_.resize(static_cast<size_t>(info_.times * info_.pixels() * info_.bands));
-    raster.read({0, 0, info_.height, info_.width}, values_);
+    const int64_t width = info_.width * info_.bands;
+    const int64_t step = std::clamp<int64_t>((int64_t{1} << 20) / (info_.times * width), 1, info_.height);
+    // Allocated before values_, so that the next of many images finds its memory free.
+    std::vector<float> part(static_cast<size_t>(info_.times * step * width));
+    values_.resize(static_cast<size_t>(info_.times * info_.height * width));
+    for (int64_t row = 0; row < info_.height; row += step) {
+      const int64_t rows = std::min(step, info_.height - row), size = rows * width;
+      raster.read({row, 0, rows, info_.width},
+                  std::span(part).first(static_cast<size_t>(info_.times * size)));
+      for (int64_t t = 0; t < info_.times; ++t)
+        std::transform(part.begin() + t * size, part.begin() + (t + 1) * size,
+                       values_.begin() + (t * info_.height + row) * width,
+                       [](float value) { return static_cast<T>(value); });
+    }
   }
 
   void read(const PixelRect& window, std::span<float> out) const override {
@@ -131,8 +157,27 @@ class MemoryRaster final : public Raster {
   }
 
  private:
-  std::vector<float> values_;
+  std::vector<T> values_;
 };
+
+/// Whether T holds the file's numbers: those of its type, as TIFF or numpy calls it, and nodata, which fills
+/// missing blocks.
+template <class T>
+bool holds(const RasterInfo& info, std::initializer_list<std::string_view> dtypes) {
+  const double nodata = info.nodata.value_or(0);
+  return std::ranges::find(dtypes, info.dtype) != dtypes.end() && nodata == std::floor(nodata) &&
+         nodata >= std::numeric_limits<T>::min() && nodata <= std::numeric_limits<T>::max();
+}
+
+/// Calls use(T()) with the type of the numbers in memory.
+template <class Use>
+auto with_type_in_memory(const RasterInfo& info, const Use& use) {
+  if (holds<uint8_t>(info, {"u8", "uint8", "bool"})) return use(uint8_t());
+  if (holds<int8_t>(info, {"i8", "int8"})) return use(int8_t());
+  if (holds<uint16_t>(info, {"u16", "uint16"})) return use(uint16_t());
+  if (holds<int16_t>(info, {"i16", "int16"})) return use(int16_t());
+  return use(float());
+}
 
 }  // namespace
 
@@ -151,7 +196,14 @@ std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& 
 }
 
 std::unique_ptr<Raster> in_memory(const Raster& raster) {
-  return std::make_unique<MemoryRaster>(raster);
+  return with_type_in_memory(raster.info(), [&]<class T>(T) -> std::unique_ptr<Raster> {
+    return std::make_unique<MemoryRaster<T>>(raster);
+  });
+}
+
+int64_t bytes_in_memory(const RasterInfo& info) {
+  return with_type_in_memory(
+      info, [&]<class T>(T) { return info.times * info.pixels() * info.bands * int64_t{sizeof(T)}; });
 }
 
 }  // namespace modewise::data

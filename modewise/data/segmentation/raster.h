@@ -47,7 +47,9 @@ std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& 
 /// Whether the name has an image extension: .tif, .tiff, .npy.
 bool is_raster_name(const std::string& path);
 
-/// Decodes a raster into memory.
+/// Decodes a raster into memory. Numbers of one or two bytes keep their type, others become float32.
 std::unique_ptr<Raster> in_memory(const Raster& raster);
+/// Bytes that it takes.
+int64_t bytes_in_memory(const RasterInfo& info);
 
 }  // namespace modewise::data

@@ -69,7 +69,7 @@ std::shared_ptr<const Raster> SegmentationSet::opened(int64_t file, bool of_mask
   }
   std::shared_ptr<const Raster> raster = open_raster(of_mask ? names.mask : names.image, config_.axes);
   const RasterInfo& info = raster->info();
-  const int64_t bytes = info.times * info.pixels() * info.bands * int64_t{sizeof(float)};
+  const int64_t bytes = bytes_in_memory(info);
   const int64_t budget = config_.cache_mb * 1000000;
   const std::lock_guard lock(mutex_);
   const bool fits = kept_bytes_ + bytes <= budget && bytes <= 2 * info.file_bytes + kFreeBytes;

@@ -190,8 +190,8 @@ void finish_npy(const NpyHeader& header, Array& array) {
   swap_big_endian(header, array);
 }
 
-Array parse_npy(std::span<const std::byte> bytes, const std::string& source) {
-  const NpyHeader header = parse_npy_header(bytes, source);
+std::span<const std::byte> npy_data(const NpyHeader& header, std::span<const std::byte> bytes,
+                                    const std::string& source) {
   const uint64_t there = bytes.size() - header.data_offset;
   require(header.data_bytes <= there, ErrorKind::data,
           "{}: the header declares {} bytes of data ({} {}), but only {} follow it: the file is truncated",
@@ -200,7 +200,12 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& source) {
           "{}: {} bytes follow the data that the header declares ({} {}), at byte {}", source,
           there - header.data_bytes, header.shape_text(), dtype_name(header.dtype),
           header.data_offset + header.data_bytes);
-  const auto data = bytes.subspan(header.data_offset);
+  return bytes.subspan(header.data_offset);
+}
+
+Array parse_npy(std::span<const std::byte> bytes, const std::string& source) {
+  const NpyHeader header = parse_npy_header(bytes, source);
+  const auto data = npy_data(header, bytes, source);
   Array array{header.dtype, header.shape, {}};
   if (header.fortran_order)
     array.bytes = in_c_order(data, header.shape, item_size(header.dtype));

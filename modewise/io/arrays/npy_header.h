@@ -28,6 +28,10 @@ inline constexpr size_t kNpyHeaderLimit = 12 + 10000;
 /// `bytes` begins at the magic number and holds the whole header; the data may be missing.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& source);
 
+/// The elements in `bytes`, the whole file; data error if they are more or fewer than the header declares.
+std::span<const std::byte> npy_data(const NpyHeader& header, std::span<const std::byte> bytes,
+                                    const std::string& source);
+
 /// Converts the file's bytes in `array` to little endian and C order.
 void finish_npy(const NpyHeader& header, Array& array);
 

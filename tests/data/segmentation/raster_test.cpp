@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cmath>
+#include <map>
 
 #include "modewise/data/segmentation/pixels.h"
 #include "tests/data/segmentation/scene_files.h"
@@ -54,6 +56,8 @@ TEST(Rasters, ReadEveryTypeOfNumber) {
     EXPECT_EQ(raster->info().file_bytes, static_cast<int64_t>(sizeof(values)));
     EXPECT_EQ(raster->info().bands, 1);
     EXPECT_EQ(raster->info().width, 3);
+    EXPECT_EQ(bytes_in_memory(raster->info()),
+              static_cast<int64_t>(3 * std::min(io::item_size(dtype), size_t{4})));
     std::vector<float> cell(1);
     in_memory(*raster)->read({0, 1, 1, 1}, cell);
     EXPECT_EQ(cell[0], out[1]);
@@ -70,13 +74,10 @@ TEST(Rasters, ReadEveryTypeOfNumber) {
   expect(Type::i64, std::array<int64_t, 3>{1, -5000000000, 7});
   expect(Type::f32, std::array<float, 3>{0.5F, -2.25F, 1e30F});
   expect(Type::f64, std::array<double, 3>{0.5, -2.25, 1e30});
-  const std::array<uint16_t, 3> halves = {0, 1, 2};
+  const std::array<uint16_t, 3> halves = {0, 0x3e00, 0xc000};
   std::vector<float> out(3);
-  EXPECT_THAT(error_of(ErrorKind::data,
-                       [&] {
-                         open(array_of(Type::f16, halves))->read({0, 0, 1, 3}, out);
-                       }),
-              HasSubstr("float16 images are not supported"));
+  open(array_of(Type::f16, halves))->read({0, 0, 1, 3}, out);
+  EXPECT_EQ(out, (std::vector<float>{0, 1.5F, -2}));
   EXPECT_THAT(error_of(ErrorKind::data,
                        [&] {
                          open({Type::u8, {3}, std::vector<std::byte>(3)});
@@ -106,6 +107,49 @@ TEST(Rasters, AreTheSameInMemory) {
     EXPECT_EQ(one, other);
     EXPECT_EQ(one[0], values[static_cast<size_t>((window.row * 7 + window.column) * 3)]);
   }
+}
+
+TEST(Rasters, TakeTheBytesOfTheirTypeInMemory) {
+  RasterInfo info;
+  info.times = 2, info.height = 3, info.width = 5, info.bands = 7;
+  for (const auto& [dtype, item] :
+       std::map<std::string, int64_t>{{"u8", 1}, {"i8", 1}, {"u16", 2}, {"i16", 2}, {"u32", 4}, {"f64", 4}}) {
+    info.dtype = dtype;
+    EXPECT_EQ(bytes_in_memory(info), 210 * item) << dtype;
+  }
+  info.dtype = "u8";
+  for (const auto& [nodata, item] :
+       std::map<double, int64_t>{{0, 1}, {255, 1}, {256, 4}, {-1, 4}, {0.5, 4}}) {
+    info.nodata = nodata;
+    EXPECT_EQ(bytes_in_memory(info), 210 * item) << nodata;
+  }
+  info.nodata = std::nan("");
+  EXPECT_EQ(bytes_in_memory(info), 840);
+}
+
+TEST(Rasters, ReadArraysInFortranOrderAndBigEndian) {
+  // numpy: np.save(file, np.asfortranarray(np.arange(24, dtype=">i2").reshape(2, 3, 4) * 300 - 3000))
+  const ScratchFolder folder;
+  std::string header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3, 4), }";
+  header.resize(117, ' ');
+  std::string file = std::string("\x93NUMPY\x01\x00", 8) + '\x76' + '\x00' + header + '\n';
+  for (int band = 0; band < 4; ++band)
+    for (int column = 0; column < 3; ++column)
+      for (int row = 0; row < 2; ++row) {
+        const auto value = static_cast<uint16_t>((12 * row + 4 * column + band) * 300 - 3000);
+        file += static_cast<char>(value >> 8);
+        file += static_cast<char>(value & 255);
+      }
+  const auto raster = open_raster(folder.write("a.npy", file), "auto");
+  EXPECT_EQ(raster->info().height, 2);
+  EXPECT_EQ(raster->info().width, 3);
+  EXPECT_EQ(raster->info().bands, 4);
+  const auto memory = in_memory(*raster);
+  std::vector<float> out(8), other(8);
+  raster->read({1, 1, 1, 2}, out);
+  memory->read({1, 1, 1, 2}, other);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(out[static_cast<size_t>(i)], (16 + i) * 300 - 3000);
+  EXPECT_EQ(out, other);
 }
 
 TEST(SceneParts, HaveAtMostFourMillionValues) {

@@ -163,14 +163,6 @@ TEST(SceneSentences, OfArrays) {
   EXPECT_EQ(refused({}, "auto"),
             "a.npy: an array with 0 axes, but an image has 2, 3 or 4 (data.axes sets their order)");
   EXPECT_EQ(refused({0, 3}, "auto"), "a.npy: the array has no elements");
-  const std::string half =
-      folder.write("h.npy", io::format_npy({io::Array::f16, {1, 1}, {std::byte{0}, std::byte{0}}}));
-  std::vector<float> out(1);
-  EXPECT_EQ(error_of(ErrorKind::data,
-                     [&] {
-                       open_raster(half, "auto")->read({0, 0, 1, 1}, out);
-                     }),
-            half + ": float16 images are not supported; save it as float32");
 }
 
 TEST(SceneSentences, OfSummaries) {
