@@ -332,10 +332,12 @@ def test_sizes_of_zero():
 
 
 def test_samples_beyond_two_gibi_numbers():
-    """Offsets of samples are int64; those inside a sample are int32, and larger ones are left to the next kernel."""
+    """Offsets of samples and of a factor's heads are int64; others are int32, and larger ones are left to the next kernel. Triton
+    takes strides below 2³¹ for int32, so that the offset of the third one may overflow."""
     x, factor = drawer(torch.float32)(3, 4, 3, 6), drawer(torch.float32, 1)(3, 2, 5, 4)
     far = far_apart(x, (2**30 + 7, 18, 6, 1))
     compare_product(far, far_apart(factor, (2**30, 2**29, 4, 1)), 0)
+    compare_product(x, far_apart(drawer(torch.float32, 2)(3, 3, 5, 4), (20, 2**30 + 8, 4, 1)), 0)
     with launches() as launched:
         far = far_apart(x, (18, 2**29, 6, 1))
         assert_close(ops.mode_product(far, factor, 0), mode_product(x.double(), factor.double(), 0), torch.float32)
@@ -346,6 +348,8 @@ def test_samples_beyond_two_gibi_numbers():
     assert not launched
     q, k = drawer(torch.float32)(2, 3, 8), drawer(torch.float32, 1)(2, 5, 8)
     compare_scores(far_apart(q, (2**31, 2**30, 1)), far_apart(k, (2**29, 2**30, 1)), 2, far_apart(bools(2, 5), (2**31, 2**29)), far_apart(bools(3, 5), (2**30, 2**29)))
+    q, k = drawer(torch.float32)(3, 3, 8), drawer(torch.float32, 1)(3, 5, 8)
+    compare_scores(q, k, 2, far_apart(bools(3, 5), (2**30 + 8, 1)))
 
 
 def test_wide_heads_are_left_to_the_next_kernel():
