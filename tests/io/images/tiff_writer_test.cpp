@@ -156,13 +156,13 @@ TEST_F(TiffWriterTest, SaysWhyItCannotWrite) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const fs::path path = folder_ / "image.tif";
-  for (const rlim_t most :
+  for (const rlim_t max_bytes :
        {3, 10000, 1000100}) {  // in the header, in the pixels, in the directory after them
-    const rlimit small{most, before.rlim_max};
+    const rlimit small{max_bytes, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
     const std::string message = error_of(ErrorKind::io, [&] { write(path, info, ramp<uint8_t>(info), 100); });
     setrlimit(RLIMIT_FSIZE, &before);
-    EXPECT_EQ(message, "cannot write " + path.string() + ": File too large") << most;
+    EXPECT_EQ(message, "cannot write " + path.string() + ": File too large") << max_bytes;
   }
   EXPECT_EQ(files(), 0u);
 }
