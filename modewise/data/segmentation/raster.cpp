@@ -55,7 +55,7 @@ class ArrayRaster final : public Raster {
             axes.empty() ? std::string("2, 3 or 4") : std::to_string(axes.size()) + ", '" + axes + "'");
     int64_t stride = 1;
     for (size_t i = 0; i < rank; ++i) {
-      const size_t place = header_.fortran_order ? i : rank - 1 - i;  // the axis that varies fastest first
+      const size_t place = header_.fortran_order ? i : rank - 1 - i;  // the fastest axis first
       axis(axes[place]) = {header_.shape[place], stride};
       stride *= header_.shape[place];
     }
