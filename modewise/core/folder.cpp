@@ -79,8 +79,9 @@ void make_folders(const fs::path& path) {
     require(!error, ErrorKind::cannot_create, "cannot create {}: {}", at->string(), error.message());
     if (made) sync_directory(at->parent_path());
   }
-  require(fs::is_directory(path, error), ErrorKind::cannot_create, "cannot create the folder {}: {}",
-          path.string(), error ? error.message() : "a file has that name");
+  const bool is_folder = fs::is_directory(path, error);  // before the arguments of require, which read error
+  require(is_folder, ErrorKind::cannot_create, "cannot create the folder {}: {}", path.string(),
+          error ? error.message() : "a file has that name");
 }
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
