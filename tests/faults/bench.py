@@ -135,9 +135,7 @@ class Bench:
         elif fault == "EINTR" or done.code == 0:
             require(done.code == 0 and (fault != "EINTR" or not done.said), f"exit code {done.code}: {done.said[-300:]}")
             found = self.outcome(out)
-            # A checkpoint that cannot be read is skipped with a warning: the results are those of the one before it.
-            warned = fault == "EIO" and "damaged checkpoint" in done.said
-            require(warned or self.is_equal(found), "exit code 0, but", difference(found, self.wanted))
+            require(self.is_equal(found), "exit code 0, but", difference(found, self.wanted))
             require(not leftovers(out) or fault != "EINTR", "left:", *leftovers(out))
         else:
             self.check_sentence(fault, done)

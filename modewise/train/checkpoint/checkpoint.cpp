@@ -78,11 +78,21 @@ struct Damage {
   ErrorKind kind = ErrorKind::data;  // another kind: a file could not be read
 };
 
-/// Compares one file with its manifest entry; returns the damage, or "".
+/// That `path` is missing or not a file, or "": also if the file system does not say.
+std::string missing_file(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::status(path, ignored).type();
+  if (type == fs::file_type::not_found) return fmt::format("{} is missing", path.string());
+  const bool file = type == fs::file_type::regular || type == fs::file_type::none;
+  return file ? "" : fmt::format("{} is not a file", path.string());
+}
+
+/// Compares one file with its manifest entry; returns the damage, or "". Errors of MappedFile and io.
 std::string file_damage(const fs::path& path, const Json& entry) {
+  if (std::string damage = missing_file(path); !damage.empty()) return damage;
   std::error_code error;
   const auto size = fs::file_size(path, error);
-  if (error) return fmt::format("{} is missing", path.string());
+  io_check(error, "look at", path);
   const auto wanted = entry.at("size").get<uintmax_t>();
   if (size != wanted) return fmt::format("{} has {} bytes, expected {}", path.string(), size, wanted);
   const io::MappedFile file(path);
@@ -94,6 +104,7 @@ std::string file_damage(const fs::path& path, const Json& entry) {
 /// Compares the files in `folder` with its manifest and lists them in `files`.
 Damage manifest_damage(const fs::path& folder, std::vector<std::string>& files) {
   const fs::path path = folder / kManifest;
+  if (std::string damage = missing_file(path); !damage.empty()) return {damage};
   try {
     const std::string text = read_file(path);
     Json manifest = parse_json(text, path.string());
@@ -111,9 +122,7 @@ Damage manifest_damage(const fs::path& folder, std::vector<std::string>& files) 
   } catch (const nlohmann::json::exception&) {
     return {fmt::format("{} is not a manifest", path.string())};
   } catch (const Error& error) {
-    std::error_code ignored;
-    const bool missing = fs::status(path, ignored).type() == fs::file_type::not_found;
-    return {error.what(), missing ? ErrorKind::data : error.kind()};
+    return {error.what(), error.kind()};
   }
 }
 
@@ -211,8 +220,8 @@ void CheckpointStore::prune(int64_t keep) const {
 
 std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
   std::vector<std::string> damages;
-  ErrorKind kind = ErrorKind::data;
-  for (const Name& name : list()) {
+  const std::vector<Name> names = list();
+  for (const Name& name : names) {
     Checkpoint checkpoint{name.step, name.path, Json(), {}};
     Damage damage = manifest_damage(name.path, checkpoint.files);
     if (damage.text.empty()) damage = read_state(checkpoint, check);
@@ -221,10 +230,13 @@ std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
         spdlog::error("damaged checkpoint: {}; falling back to {}", text, name.path.filename().string());
       return checkpoint;
     }
+    // It may be intact: an older one would repeat its steps, or have other results.
+    const bool older = name.path != names.back().path;
+    require(damage.kind == ErrorKind::data, damage.kind, "{}{}", damage.text,
+            older ? fmt::format("; move {} elsewhere to use an older checkpoint", name.path.string()) : "");
     damages.push_back(damage.text);
-    if (damage.kind != ErrorKind::data) kind = damage.kind;
   }
-  require(damages.empty(), kind, "no checkpoint in {} is intact: {}", folder_.string(),
+  require(damages.empty(), ErrorKind::data, "no checkpoint in {} is intact: {}", folder_.string(),
           fmt::join(damages, "; "));
   require(!fs::exists(folder_ / kLatest), ErrorKind::data, "{} names a checkpoint, but {} contains none",
           (folder_ / kLatest).string(), folder_.string());

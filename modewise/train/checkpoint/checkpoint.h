@@ -53,8 +53,8 @@ class CheckpointStore {
   /// Validates the state of an intact checkpoint: the reason to reject it, or "".
   using Check = std::function<std::string(const nlohmann::ordered_json& state)>;
   /// The newest intact checkpoint that passes `check`; logs each newer damaged one with its damage. Nothing
-  /// when there are no checkpoints; a data error when all are damaged, that of the read when one could not be
-  /// read.
+  /// when there are no checkpoints; a data error when all are damaged, that of the read when a newer one
+  /// cannot be read.
   std::optional<Checkpoint> newest(const Check& check = {}) const;
 
   /// Makes `whole` the newest one before a resume: renames newer ones (which newest() skipped) to
