@@ -1,7 +1,8 @@
 #include "modewise/core/log.h"
 
+#include <fcntl.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -9,9 +10,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <utility>
 
+#include "modewise/core/error.h"
 #include "modewise/core/escaped_text.h"
+#include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
+#include "modewise/core/system_call.h"
 
 namespace modewise {
 namespace {
@@ -32,6 +39,30 @@ std::unique_ptr<spdlog::formatter> formatter_of(const char* pattern) {
   formatter->add_flag<EscapedMessage>('*').set_pattern(pattern);
   return formatter;
 }
+
+/// Appends each message to a file at once. spdlog's own sink reports a write that a signal interrupts as
+/// failed.
+class FileSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit FileSink(std::string path)
+      : path_(std::move(path)),
+        descriptor_(open_file(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666)) {
+    require_call(descriptor_ >= 0, ErrorKind::io, "cannot open", path_);
+  }
+  ~FileSink() override { ::close(descriptor_); }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t text;
+    formatter_->format(message, text);
+    write_all(descriptor_, as_bytes(std::string_view(text.data(), text.size())), path_);
+  }
+  void flush_() override {}
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
 
 bool environment_set(const char* name) {
   const char* value = std::getenv(name);
@@ -72,7 +103,7 @@ void log_to_file(const std::string& path) {
   auto& sinks = spdlog::default_logger()->sinks();
   if (sinks.size() > 1) sinks.resize(1);
   if (path.empty()) return;
-  auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+  auto file = std::make_shared<FileSink>(path);
   file->set_level(spdlog::level::debug);
   file->set_formatter(formatter_of("%Y-%m-%dT%H:%M:%S%z %l %*"));
   sinks.push_back(std::move(file));
