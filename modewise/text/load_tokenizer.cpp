@@ -187,6 +187,19 @@ std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source) {
   return fs::is_directory(source) ? load_folder(source) : load_file(source);
 }
 
+std::shared_ptr<Tokenizer> find_tokenizer(const std::string& source, std::vector<std::string>& notes) {
+  const auto there = [&](const char* name) { return fs::exists(fs::path(source) / name); };
+  if (!fs::exists(source) || (fs::is_directory(source) && std::ranges::none_of(kNames, there)))
+    return nullptr;
+  try {
+    return load_tokenizer(source);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    notes.push_back(fmt::format("ignored the tokenizer of the model: {}", error.what()));
+    return nullptr;
+  }
+}
+
 void override_begin(Tokenizer& tokenizer, const std::string& bos) {
   if (bos == "auto") return;
   require(bos == "no" || tokenizer.begin_id(), ErrorKind::usage,

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "modewise/text/tokenizer.h"
 
@@ -17,6 +18,10 @@ namespace modewise::text {
 /// Its files decide whether the begin token is put before a text: the post-processor of a tokenizer.json; for
 /// a sentencepiece model add_bos_token of tokenizer_config.json, which is true by default.
 std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source);
+
+/// The same for a model's folder or file, which may have none: null if there is no file, or, with a sentence
+/// in `notes`, if its content is not a tokenizer. Other errors of load_tokenizer are thrown.
+std::shared_ptr<Tokenizer> find_tokenizer(const std::string& source, std::vector<std::string>& notes);
 
 /// `bos`: "yes" or "no" instead of what the tokenizer's files say, "auto": as they say. Usage error for "yes"
 /// without a begin token.

@@ -11,6 +11,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
+#include "modewise/core/system_call.h"
 
 namespace modewise::io {
 namespace {
@@ -56,8 +57,10 @@ TiffHandle::TiffHandle(int descriptor, const std::string& source, bool big)
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), remember, this);
   const auto read = [](thandle_t, void*, tmsize_t) -> tmsize_t { return -1; };
   const auto seek = [](thandle_t handle, toff_t offset, int whence) {
-    return static_cast<toff_t>(
-        lseek(static_cast<TiffHandle*>(handle)->descriptor_, static_cast<off_t>(offset), whence));
+    auto& self = *static_cast<TiffHandle*>(handle);
+    const off_t place = lseek(self.descriptor_, static_cast<off_t>(offset), whence);
+    self.succeeds([&] { require_call(place >= 0, ErrorKind::io, "cannot write", self.source_); });
+    return static_cast<toff_t>(place);
   };
   const auto size = [](thandle_t handle) {
     struct stat status {};
@@ -79,46 +82,33 @@ std::string TiffHandle::reason() {
   return message_.empty() ? "no reason given" : std::exchange(message_, {});
 }
 
-// A throwing allocation here must not pass through libtiff's C code.
 int TiffHandle::remember(TIFF*, void* handle, const char*, const char* format, va_list arguments) {
   auto& self = *static_cast<TiffHandle*>(handle);
   std::array<char, 512> text{};
   std::vsnprintf(text.data(), text.size(), format, arguments);
-  try {
+  self.succeeds([&] {
     // The first error names the cause; others follow from it.
     if (self.message_.empty()) self.message_ = text.data();
     while (!self.message_.empty() && (self.message_.back() == '.' || self.message_.back() == '\n')) {
       self.message_.pop_back();
     }
-  } catch (...) {
-    self.failure_ = std::current_exception();
-  }
+  });
   return 1;
 }
 
 tmsize_t TiffHandle::read(thandle_t handle, void* buffer, tmsize_t size) {
   auto& self = *static_cast<TiffHandle*>(handle);
-  try {
-    const std::span out(static_cast<std::byte*>(buffer), static_cast<size_t>(std::max<tmsize_t>(size, 0)));
-    const size_t count = self.bytes_->read(self.position_, out);
-    self.position_ += count;
-    return static_cast<tmsize_t>(count);
-  } catch (...) {
-    self.failure_ = std::current_exception();
-    return -1;
-  }
+  const std::span out(static_cast<std::byte*>(buffer), static_cast<size_t>(std::max<tmsize_t>(size, 0)));
+  tmsize_t count = -1;
+  self.succeeds([&] { count = static_cast<tmsize_t>(self.bytes_->read(self.position_, out)); });
+  self.position_ += static_cast<uint64_t>(std::max<tmsize_t>(count, 0));
+  return count;
 }
 
 tmsize_t TiffHandle::write(thandle_t handle, void* buffer, tmsize_t size) {
   auto& self = *static_cast<TiffHandle*>(handle);
-  try {
-    write_all(self.descriptor_, {static_cast<const std::byte*>(buffer), static_cast<size_t>(size)},
-              self.source_);
-    return size;
-  } catch (...) {
-    if (self.failure_ == nullptr) self.failure_ = std::current_exception();
-    return -1;
-  }
+  const std::span bytes(static_cast<const std::byte*>(buffer), static_cast<size_t>(size));
+  return self.succeeds([&] { write_all(self.descriptor_, bytes, self.source_); }) ? size : -1;
 }
 
 toff_t TiffHandle::seek(thandle_t handle, toff_t offset, int whence) {

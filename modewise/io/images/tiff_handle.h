@@ -33,6 +33,18 @@ class TiffHandle {
   static toff_t size(thandle_t handle);
   static tmsize_t write(thandle_t handle, void* buffer, tmsize_t size);
 
+  /// Runs `action`. An exception must not pass through libtiff's C code: it is kept for reason().
+  template <class Action>
+  bool succeeds(const Action& action) {
+    try {
+      action();
+      return true;
+    } catch (...) {
+      if (failure_ == nullptr) failure_ = std::current_exception();
+      return false;
+    }
+  }
+
   const ByteSource* bytes_ = nullptr;  // of reading, with its position
   uint64_t position_ = 0;
   int descriptor_ = -1;  // of writing

@@ -106,16 +106,6 @@ std::shared_ptr<LanguageModel> build_from(const std::map<std::string, io::Tensor
   return model;
 }
 
-std::shared_ptr<text::Tokenizer> tokenizer_of(const std::string& source, std::vector<std::string>& notes) {
-  try {
-    return text::load_tokenizer(source);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::no_input)
-      notes.push_back(fmt::format("ignored the tokenizer of the model: {}", error.what()));
-    return nullptr;
-  }
-}
-
 LanguageModelConfig read_config(const fs::path& folder) {
   const fs::path json = folder / "config.json";
   return parse_language_json(read_file(json), json.string());
@@ -144,7 +134,7 @@ LoadedLanguageModel load_folder(const fs::path& folder, const AdjustConfig& adju
   const io::SafetensorsFolder file(folder);
   const std::map<std::string, io::TensorView> tensors = checked_tensors(file, of_file, folder.string());
   out.model = build_from(tensors, config.resolved(), checked_type(config, kept, folder.string()), out.notes);
-  out.set_tokenizer(tokenizer_of(folder.string(), out.notes));
+  out.set_tokenizer(text::find_tokenizer(folder.string(), out.notes));
   out.layout = "hugging face";
   return out;
 }
@@ -163,7 +153,7 @@ LoadedLanguageModel load_llama2c(const fs::path& path, const AdjustConfig& adjus
   for (const std::string& name : {fmt::format("tok{}.bin", checkpoint.header.vocabulary),
                                   std::string("tokenizer.bin"), std::string("tokenizer.model")})
     if (!out.tokenizer && fs::exists(folder / name))
-      out.tokenizer = tokenizer_of((folder / name).string(), out.notes);
+      out.tokenizer = text::find_tokenizer((folder / name).string(), out.notes);
   if (out.tokenizer && out.tokenizer->size() != checkpoint.header.vocabulary) {
     out.notes.push_back(fmt::format("ignored {}: it has {} tokens, but the model {}",
                                     out.tokenizer->file().string(), out.tokenizer->size(),

@@ -197,12 +197,7 @@ LoadedText<Model> load_text(const fs::path& path, TextHead head, const Make& mak
   nn::Initializer init = nn::Initializer::without_values();
   out.model = make(out.file.config, classes, init);
   out.notes = take_weights(*out.model, weights, out.file, out.file.config, head, classes);
-  try {
-    out.tokenizer = text::load_tokenizer(folder.string());
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::no_input)
-      out.notes.push_back(fmt::format("ignored the tokenizer of the model: {}", error.what()));
-  }
+  out.tokenizer = text::find_tokenizer(folder.string(), out.notes);
   out.model->eval();
   return out;
 }
