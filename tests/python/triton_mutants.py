@@ -79,7 +79,7 @@ MUTANTS = [
     ("short_attention", "gradient: q of two heads at one place", "_rows(OfQ, sample, head,", "_rows(OfQ, sample, group,"),
     ("short_attention", "gradient: q stored with the mask of k", "OfQ.dtype.element_ty), mask=in_q)", "OfQ.dtype.element_ty), mask=in_k)"),
     ("short_attention", "gradient: upstream without a value in masked lanes", "g = tl.load(at_g, mask=in_g, other=0.0)", "g = tl.load(at_g, mask=in_g)"),
-    ("short_attention", "gradient: widths of k and v exchanged", "_rows(OfV, sample, group, tb, tn, th, 0, m, VALUE", "_rows(OfV, sample, group, tb, tn, th, 0, m, HEAD"),
+    ("short_attention", "gradient: widths of k and v exchanged", "at_v, in_v = _rows(V, sample, group, vb, vn, vh, 0, m, VALUE", "at_v, in_v = _rows(V, sample, group, vb, vn, vh, 0, m, HEAD"),
     ("short_attention", "gradient: first tile of queries alone", "range(0, n, ROWS)", "range(0, 1, ROWS)"),
     ("short_attention", "gradient: mask of the first tile of queries", "i = first + tl.arange(0, ROWS)[:, None]", "i = tl.arange(0, ROWS)[:, None]"),
     ("mode_product", "fibres before and after the mode exchanged", "o = fibre // after\n    i = fibre % after", "o = fibre % after\n    i = fibre // after"),
