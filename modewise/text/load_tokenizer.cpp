@@ -194,7 +194,7 @@ std::shared_ptr<Tokenizer> find_tokenizer(const std::string& source, std::vector
   try {
     return load_tokenizer(source);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::data) throw;
+    if (error.kind() == ErrorKind::no_input || error.kind() == ErrorKind::io) throw;
     notes.push_back(fmt::format("ignored the tokenizer of the model: {}", error.what()));
     return nullptr;
   }

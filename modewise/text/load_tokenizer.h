@@ -20,7 +20,7 @@ namespace modewise::text {
 std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source);
 
 /// The same for a model's folder or file, which may have none: null if there is no file, or, with a sentence
-/// in `notes`, if its content is not a tokenizer. Other errors of load_tokenizer are thrown.
+/// in `notes`, if its content is not a tokenizer. A file that cannot be read is an error (no_input, io).
 std::shared_ptr<Tokenizer> find_tokenizer(const std::string& source, std::vector<std::string>& notes);
 
 /// `bos`: "yes" or "no" instead of what the tokenizer's files say, "auto": as they say. Usage error for "yes"

@@ -5,9 +5,8 @@
 
 Each row of tests/faults/commands.py runs on small made inputs. SIGKILL, ENOSPC, EIO and EINTR are put at its system calls on files
 (strace), SHORT makes every read and write end early, MEMORY makes an allocation fail, POWER loses what was not synced, KILLS kills
-at random moments. Afterwards
-the command is given again (a training: --resume); its outputs must have the bytes of an undisturbed run, and no temporary file may
-be left. Prints a Markdown table, points tried and failures of each row and fault, and a line that repeats each failure. The exit
+at random moments. Afterwards the command is given again (a training: --resume); its outputs must have the bytes of an undisturbed
+run, and no temporary file may be left. Prints a Markdown table, points tried and failures of each row and fault, and a line that repeats each failure. The exit
 code is 1 after a failure.
 """
 

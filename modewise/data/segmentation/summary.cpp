@@ -58,7 +58,7 @@ SceneSummary read_scene_summary(const std::string& path) {
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}: not a segmentation run's data.json: {}", path, error.what());
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::data) throw;
+    if (error.kind() == ErrorKind::no_input || error.kind() == ErrorKind::io) throw;
     fail(ErrorKind::data, "{}: not a segmentation run's data.json: {}", path, error.what());
   }
 }
