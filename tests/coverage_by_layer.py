@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Lines and branches of modewise/ that tests reached, by layer, from the counters in a build folder (`./dev coverage`).
+"""Lines and branches that tests reached, by layer (`./dev coverage`).
 
-    tests/coverage_by_layer.py build-coverage
+    tests/coverage_by_layer.py build-coverage        of modewise/ by the C++ tests, from the counters in the folder; needs gcovr
+    tests/coverage_by_layer.py --python FOLDER       of python/modewise by the Python tests, from the data of coverage.py in the folder
 
 Prints a table in Markdown, and writes FOLDER/coverage.txt: the lines that no test reached, by file. Branches of exceptions, which GCC adds
-to every call, are not counted. Needs gcovr.
+to every call, are not counted.
 """
 
 import argparse
@@ -12,8 +13,17 @@ import collections
 import json
 import pathlib
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+# Parts of layers with a row of their own: what a data file or a kill can reach.
+PARTS = {"core: claims": ("modewise/core/claim", "modewise/core/file_lock"), "train: checkpoint": ("modewise/train/checkpoint/",)}
+
+
+def layer_of(name):
+    """modewise/io/gzip.cpp: io; python/modewise/ops/dense.py: ops; python/modewise/frames.py: modewise."""
+    folders = pathlib.PurePath(name).parts[:-1]
+    return folders[2 if folders[0] == "python" and len(folders) > 2 else 1]
 
 
 def by_layer(files):
@@ -21,7 +31,8 @@ def by_layer(files):
     layers = collections.defaultdict(lambda: [0, 0, 0, 0])
     for file in files:
         counts = [file[name] for name in ("line_total", "line_covered", "branch_total", "branch_covered")]
-        for layer in (pathlib.PurePath(file["filename"]).parts[1], "all"):
+        parts = [part for part, names in PARTS.items() if file["filename"].startswith(names)]
+        for layer in (layer_of(file["filename"]), *parts, "all"):
             layers[layer] = [a + b for a, b in zip(layers[layer], counts, strict=True)]
     return dict(sorted(layers.items(), key=lambda item: (item[0] == "all", item[0])))
 
@@ -35,14 +46,31 @@ def table(layers):
         yield f"| {layer} | {lines:,} | {shares[0]} | {branches:,} | {shares[1]} |"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
-    folder = parser.parse_args().folder.resolve()
+def cpp_files(folder):
     summary = folder / "coverage.json"
     subprocess.run(["gcovr", "--root", ROOT, "--object-directory", folder, "--filter", f"{ROOT}/modewise/", "--exclude-throw-branches",
                     "--exclude-unreachable-branches", "--json-summary", summary, "--txt", folder / "coverage.txt", folder], check=True)  # fmt: skip
-    print("\n".join(table(by_layer(json.loads(summary.read_text())["files"]))))
+    return json.loads(summary.read_text())["files"]
+
+
+def python_files(folder):
+    coverage = [sys.executable, "-m", "coverage"]
+    subprocess.run([*coverage, "combine", "-q"], cwd=ROOT, check=True)
+    subprocess.run([*coverage, "json", "-q", "-o", folder / "coverage.json"], cwd=ROOT, check=True)
+    with open(folder / "coverage.txt", "w") as text:
+        subprocess.run([*coverage, "report", "--show-missing", "--skip-covered"], cwd=ROOT, stdout=text, check=True)
+    names = {"line_total": "num_statements", "line_covered": "covered_lines", "branch_total": "num_branches", "branch_covered": "covered_branches"}
+    files = json.loads((folder / "coverage.json").read_text())["files"]
+    return [{"filename": path} | {name: file["summary"][theirs] for name, theirs in names.items()} for path, file in files.items()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--python", action="store_true", help="the Python package")
+    options = parser.parse_args()
+    files = (python_files if options.python else cpp_files)(options.folder.resolve())
+    print("\n".join(table(by_layer(files))))
 
 
 if __name__ == "__main__":

@@ -5,36 +5,9 @@ operators have a space on both sides (clang-format), which distinguishes `a < b`
 or logs are skipped.
 """
 
-import collections
-import dataclasses
-import random
 import re
 
 KINDS = {}  # name -> function from a Source to (start, end, replacement)
-
-
-@dataclasses.dataclass(frozen=True)
-class Mutant:
-    layer: str
-    file: str
-    kind: str
-    start: int
-    end: int
-    replacement: str
-    line: int
-    column: int
-    before: str
-    after: str
-
-    @property
-    def name(self):
-        return f"{self.file}:{self.line}:{self.column} {self.kind}"
-
-    def apply(self, text):
-        return text[: self.start] + self.replacement + text[self.end :]
-
-    def change(self):
-        return "\n".join([f"  - {line}" for line in self.before.splitlines()] + [f"  + {line}" for line in self.after.splitlines()])
 
 
 class Source:
@@ -229,36 +202,10 @@ SPEED = re.compile(r"grain|tile|chunk|ahead|buffer|capacity|kPiece|kRows|kLanes|
 SKIPPED = re.compile(r"(?:task|all)_work \+?= |= parts_wanted\(|int64_t grain = |budget|kept_bytes_|kFew|kAtOnce|kAhead|reserve\(|prefetch|log_\w+\(|spdlog|progress|static_assert|TORCH_LIBRARY|m\.impl|m\.def|__builtin_cpu|shrink_to_fit|assert\(")
 
 
-def mutants_of(layer, file, text):
+def places(text):
+    """(kind, start, end, replacement) of all changes of a file's text."""
     source = Source(text)
-    for name, places in KINDS.items():
-        for start, end, replacement in places(source):
-            before = source.line_at(start, end)
-            if SKIPPED.search(before):
-                continue
-            line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-            at = start - (text.rfind("\n", 0, start) + 1)
-            after = before[:at] + replacement + before[at + end - start :]
-            if after != before:
-                yield Mutant(layer, file, f"{name} {' '.join(replacement.split()) or 'dropped'}"[:60], start, end, replacement, line, column, before, after)
-
-
-def draw(root, files, seed):
-    """Yields one mutant of each layer in turn until all are drawn; the kind is drawn first, so that rare kinds occur too."""
-    rng = random.Random(seed)
-    left = {}
-    for layer, paths in files.items():
-        kinds = collections.defaultdict(list)
-        for path in paths:
-            for mutant in mutants_of(layer, str(path.relative_to(root)), path.read_text()):
-                kinds[mutant.kind.split()[0]].append(mutant)
-        left[layer] = kinds
-    while any(left.values()):
-        for kinds in left.values():
-            if not kinds:
-                continue
-            name = rng.choice(sorted(kinds))
-            places = kinds[name]
-            yield places.pop(rng.randrange(len(places)))
-            if not places:
-                del kinds[name]
+    for name, find in KINDS.items():
+        for start, end, replacement in find(source):
+            if not SKIPPED.search(source.line_at(start, end)):
+                yield name, start, end, replacement

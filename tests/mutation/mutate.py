@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Mutation testing: changes the library at one place at a time and checks whether its tests fail.
 
-    tests/mutate.py --seed 1 --count 60
+    tests/mutation/mutate.py --seed 1 --count 60
 
-draws mutants (a sign, an off-by-one, a dropped term, swapped arguments ...) from the .cpp files of some layers, compiles
-each changed file, and runs the tests of its layer, quickest first, until one fails (the mutant is killed) or none does (it
-survived). A hang counts as killed; mutants that do not compile are drawn again. Neither the sources nor the build folder are
-touched: the changed copy is compiled alone and linked into a second library, which the tests load instead of the layer's.
-Each result becomes a line of the --log file, and a second call with the same log resumes after the first one.
+draws mutants (a sign, an off-by-one, a dropped term, swapped arguments ...) from the .cpp files of the layers, from cli/ and
+from the Python package, compiles each changed file, and runs the tests of its layer, quickest first, until one fails (the
+mutant is killed) or none does (it survived). A hang counts as killed; mutants that do not compile are drawn again. Neither the
+sources nor the build folder are touched: a changed C++ file is compiled alone and linked into a second library, which the tests
+load instead of the layer's; a changed Python file is tested in a copy of the package and its tests. Each result becomes a line
+of the --log file, and a second call with the same log resumes after the first one.
 
-Needs a configured build folder, preferably one with files compiled one at a time (`cmake --preset release -B build-apart
--DMODEWISE_TESTS=ON`, then `--build build-apart`): in that of `./dev test` a changed file recompiles its whole unity group.
-The mutation operators are in mutants.py.
+Needs a finished `./dev test`. In its build folder a changed file recompiles its whole unity group; quicker is one with files
+compiled one at a time (`cmake --preset release -B build-apart -DMODEWISE_TESTS=ON`, then `--build build-apart`). The changes are
+in cpp_mutants.py and python_mutants.py.
 """
 
 import argparse
@@ -23,15 +24,17 @@ import pathlib
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from mutants import draw
+from mutant import draw
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LONGEST = 300  # seconds of a stage that was not measured, because it depends on the file
 MEMORY = 8 << 30  # memory limit of a test in bytes: a mutant that exceeds it is killed
 
 
@@ -44,19 +47,51 @@ def python(*files, k=None):
     return ["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *paths, *(["-k", k] if k else [])]
 
 
-# The tests of a layer, quickest first; {focus} is the subject of the changed file. Then the ninja targets that they need.
+# The tests of a layer, quickest first; {focus} and {word} are the subject of the changed file, {users} the Python tests that name
+# it or what it defines.
 STAGES = {
+    "core": [program("core_test", "*{word}*"), program("core_test"), program("train_test"), program("data_test")],
     "io": [program("io_test", "*{word}*"), program("io_test"), program("text_test"),
            python("test_io_oracle", "test_image_oracle", "test_png_jpeg_oracle")],
     "text": [program("text_test"), python("test_tokenizers")],
     "ops": [python("test_ops", k="{focus}"), program("ops_test"), python("test_ops_attention", "test_ops_sequence"),
             python("test_ops")],
     "nn": [program("nn_test"), program("models_test")],
-    "data": [program("data_test", "*{word}*"), program("data_test")],
+    "models": [program("models_test", "*{word}*"), program("models_test"), python("test_package_models")],
+    "data": [program("data_test", "*{word}*"), program("data_test"), program("tasks_test")],
+    "metrics": [program("metrics_test"), program("tasks_test"), python("test_score")],
     "train": [program("train_test"), python("test_train_crash")],
-}
-TARGETS = {"io": ["io_test", "io_dump", "text_test"], "text": ["text_test", "text_dump"], "ops": ["ops_test"],
-           "nn": ["nn_test", "models_test"], "data": ["data_test"], "train": ["train_test", "train_toy"]}
+    "analysis": [program("analysis_test", "*{word}*"), program("analysis_test"), python("test_analysis")],
+    "report": [program("report_test"), python("test_report", "test_reproduce")],
+    "sweep": [program("sweep_test", "*{word}*"), program("sweep_test"), python("test_sweep_launchers", "test_reproduce")],
+    "tasks": [program("tasks_test", "*{word}*"), program("tasks_test"), python("test_cli", "test_forecast_baselines", "test_panels"),
+              python("test_text_task", "test_image_classification", "test_series_classification", "test_captioning", "test_segmentation",
+                     "test_generate", "test_language_modeling")],
+    "cli": [python("test_cli", "test_first_command", "test_implied_task", "test_your_folder", "test_first_guesses"),
+            python("test_analysis", "test_generate", "test_tokenizers", "test_score", "test_reproduce", "test_sweep_launchers",
+                   "test_captioning", "test_package_docs")],
+    "python": [["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "{users}"]],
+}  # fmt: skip
+PROGRAM = ["modewise", "python_package"]  # for Python tests
+TARGETS = {"io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test"], "core": ["train_test", "data_test"],
+           "train": ["train_toy"], "metrics": ["tasks_test"], "data": ["tasks_test"]}  # beside PROGRAM and the tests of the layer
+FOLDERS = {"cli": ROOT / "cli", "python": ROOT / "python" / "modewise"}  # of the sources; else modewise/LAYER
+
+
+def sources(layer, only):
+    """The files of a layer that can be changed; the Triton kernels have planted bugs of their own (tests/python/triton_mutants.py)."""
+    folder = FOLDERS.get(layer, ROOT / "modewise" / layer)
+    files = sorted(folder.rglob("*.py" if layer == "python" else "*.cpp"))
+    return [file for file in files if file.relative_to(folder).parts[0] != "triton" and fnmatch.fnmatch(str(file.relative_to(ROOT)), only)]
+
+
+def users(file):
+    """The Python tests that name a module of the package, or a class or function that it defines; else all of the package."""
+    source = (ROOT / file).read_text()
+    names = [pathlib.Path(file).stem.strip("_"), *re.findall(r"^(?:class|def) ([A-Za-z]\w+)", source, re.M)]
+    named = re.compile(rf"\b(?:{'|'.join(names)})\b")
+    every = sorted((ROOT / "tests" / "python").glob("test_package_*.py"))
+    return [str(path.relative_to(ROOT)) for path in [path for path in every if named.search(path.read_text())] or every]
 
 
 def subjects(path):
@@ -76,6 +111,7 @@ class Bench:
         for library in (build / "lib").glob("*.so*"):
             (self.shadow / "lib" / library.name).symlink_to(library)
         self.commands = json.loads((build / "compile_commands.json").read_text())
+        self.copy = folder / "copy"  # of the Python package and its tests, made for the first change of a Python file
         self.headers = {}  # precompiled headers per layer and flags
         self.seconds = {}  # duration of each stage on the unchanged library
         data = next((p for p in (ROOT.parent / "shared" / "data", ROOT / "data") if p.exists()), ROOT / "data")
@@ -88,8 +124,17 @@ class Bench:
         return self.shadow / "lib" / f"libmodewise_{layer}.so"
 
     def compile(self, mutant):
-        """Links the layer's library with the changed file; False if it does not compile."""
+        """Links the layer's library with the changed file, or copies the package with it; False if it does not compile."""
         source, changed = ROOT / mutant.file, self.folder / pathlib.Path(mutant.file).name
+        if mutant.layer == "python":
+            if not self.copy.exists():
+                for folder in ("python", "tests", "docs", "examples", "benchmarks", "experiments"):
+                    shutil.copytree(ROOT / folder, self.copy / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+                for file in ROOT.glob("*.*"):
+                    if file.is_file():
+                        shutil.copy2(file, self.copy)
+            (self.copy / mutant.file).write_text(mutant.apply(source.read_text()))
+            return True
         changed.write_text(mutant.apply(source.read_text()))
         link = self.output(["ninja", "-C", self.build, "-t", "commands", "-s", f"lib/libmodewise_{mutant.layer}.so"])
         for number, (command, unit, directory) in enumerate(self.units(source)):
@@ -123,8 +168,11 @@ class Bench:
             self.headers[key] = ["-include", str(header)] if done == 0 else []
         return self.headers[key]
 
-    def restore(self, layer):
-        library = self.library(layer)
+    def restore(self, mutant):
+        if mutant.layer == "python":
+            shutil.copy2(ROOT / mutant.file, self.copy / mutant.file)
+            return
+        library = self.library(mutant.layer)
         library.unlink(missing_ok=True)
         library.symlink_to(self.build / "lib" / library.name)
 
@@ -144,14 +192,14 @@ class Bench:
     def stages(self, layer, file):
         values = {"build": self.shadow, "python": self.interpreter, **subjects(file)}
         for stage in STAGES[layer]:
-            focused = any(name in " ".join(stage) for name in ("{focus}", "{word}"))
-            yield [word.format(**values) for word in stage], focused
+            focused = any(name in " ".join(stage) for name in ("{focus}", "{word}", "{users}"))
+            yield [part for word in stage for part in (users(file) if word == "{users}" else [word.format(**values)])], focused
 
     def first_failure(self, mutant):
         """The stage that failed and how, or None if all passed."""
         for command, focused in self.stages(mutant.layer, mutant.file):
-            usual = self.seconds[mutant.layer, name_of(command)]
-            code = self.run(command, ROOT, 30 + 4 * usual)
+            usual = self.seconds.get((mutant.layer, name_of(command)), LONGEST)
+            code = self.run(command, self.copy if mutant.layer == "python" else ROOT, 30 + 4 * usual)
             if code != 0 and not (focused and code == 5):  # pytest's 5: no test of that name
                 return f"{name_of(command)}, {'too long' if code is None else f'status {code}'}"
         return None
@@ -238,7 +286,7 @@ def evaluate(bench, mutants, log, count, deadline):
                 if compiles:
                     by = bench.first_failure(mutant)
             finally:
-                bench.restore(mutant.layer)
+                bench.restore(mutant)
             result = ("killed" if by else "survived") if compiles else "does not compile"
             known[mutant.name] = {"mutant": mutant.name, "layer": mutant.layer, "verdict": result, "by": by,
                                   "seconds": round(time.monotonic() - began, 1), "change": mutant.change()}
@@ -265,7 +313,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60, help="mutants that compile (60)")
-    parser.add_argument("--layers", default="io,ops,nn,data,train", help=f"of {', '.join(STAGES)} (all but text)")
+    parser.add_argument("--layers", default=",".join(STAGES), help=f"of {', '.join(STAGES)} (all)")
     parser.add_argument("--only", default="*", metavar="GLOB", help="files such as 'modewise/ops/cpu/*'")
     parser.add_argument("--deadline", type=float, default=float("inf"), metavar="MINUTES", help="begin no mutant after these")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="a configured build folder (build)")
@@ -279,15 +327,14 @@ def main():
         parser.error(f"--layers: expected some of {', '.join(STAGES)}, got {', '.join(sorted(unknown))}")
     build = options.build.resolve()
     log = options.log or build / f"mutants-{options.seed}.jsonl"
-    files = {layer: [p for p in sorted((ROOT / "modewise" / layer).rglob("*.cpp"))
-                     if fnmatch.fnmatch(str(p.relative_to(ROOT)), options.only)] for layer in layers}
+    files = {layer: sources(layer, options.only) for layer in layers}
     layers = [layer for layer in layers if files[layer]]
     mutants = draw(ROOT, {layer: files[layer] for layer in layers}, options.seed)
     if options.list:
         for _, mutant in zip(range(options.count), mutants):
             print(f"{mutant.name}\n{mutant.change()}\n")
         return
-    targets = [target for layer in layers for target in TARGETS[layer]]
+    targets = PROGRAM + [target for layer in layers for target in [f"{layer}_test"] * (layer not in FOLDERS) + TARGETS.get(layer, [])]
     subprocess.run(["ninja", "-C", build, *targets], check=True, stdout=sys.stderr)
     interpreter = next((p for p in (ROOT / ".venv/bin/python",) if p.exists()), sys.executable)
     with tempfile.TemporaryDirectory(prefix="mutate-", ignore_cleanup_errors=True) as folder:
