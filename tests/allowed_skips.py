@@ -8,6 +8,7 @@ import functools
 import importlib.metadata
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -84,7 +85,9 @@ def sanitized():
     """The build has sanitizers or coverage: it is too slow for the largest inputs."""
     cache = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "CMakeCache.txt"
     lines = cache.read_text().splitlines() if cache.exists() else []
-    return any(f"MODEWISE_{name}:BOOL=ON" in lines for name in ("SANITIZE", "COVERAGE")) or "CMAKE_BUILD_TYPE:STRING=Debug" in lines
+    settings = dict(line.split("=", 1) for line in lines if re.match(r"\w+:\w+=", line))
+    return (settings.get("MODEWISE_SANITIZE:STRING", "OFF") not in ("", "OFF") or settings.get("MODEWISE_COVERAGE:BOOL") == "ON" or
+            settings.get("CMAKE_BUILD_TYPE:STRING") == "Debug")  # fmt: skip
 
 
 # Test (* stands for any text), machines on which it may be skipped, and whether this machine is one of them. C++ tests are
