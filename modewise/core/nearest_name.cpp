@@ -26,6 +26,9 @@ std::string nearest_name_hint(std::string_view name, std::span<const std::string
   const std::string* best = nullptr;
   size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : names) {
+    const size_t length = candidate.size();
+    // The distance is at least the difference of the lengths: a long name is not compared with short ones.
+    if (std::max(name.size(), length) - std::min(name.size(), length) >= best_distance) continue;
     const size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) {
       best = &candidate;

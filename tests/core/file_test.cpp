@@ -275,6 +275,15 @@ TEST(NearestName, OffersOnlyNearNames) {
   EXPECT_EQ(nearest_name_hint("lerning_rate", names), " (did you mean 'learning_rate'?)");
   EXPECT_EQ(nearest_name_hint("epoch", names), " (did you mean 'epochs'?)");
   EXPECT_EQ(nearest_name_hint("colour", names), "");
+  // The largest distance is 2, or a third of the length.
+  EXPECT_EQ(nearest_name_hint("epochs__", names), " (did you mean 'epochs'?)");
+  EXPECT_EQ(nearest_name_hint("weight_decay______", names), " (did you mean 'weight_decay'?)");
+  EXPECT_EQ(nearest_name_hint("weight_decay_______", names), "");
+}
+
+TEST(NearestName, DoesNotCompareNamesOfOtherLengths) {
+  const std::vector<std::string> names(1000, "learning_rate");
+  EXPECT_EQ(nearest_name_hint(std::string(size_t{1} << 20, 'x'), names), "");  // half a minute otherwise
 }
 
 TEST(DurationText, ReadsAsPeopleWriteIt) {

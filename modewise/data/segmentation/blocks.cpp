@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "modewise/core/error.h"
@@ -28,28 +29,31 @@ std::vector<SceneSplit> random_assignment(int64_t blocks, int64_t validation, in
   return assignment;
 }
 
-/// Class imbalance of a split: Σ over splits and classes of |√fraction − √fraction in the scene|; the square
-/// root gives rare classes weight.
+/// Adds the pixels by class of a block to `counts`.
+void add_pixels(const std::vector<int64_t>& histogram, std::vector<double>& counts) {
+  for (size_t c = 0; c < counts.size(); ++c) counts[c] += static_cast<double>(histogram[c]);
+}
+
+/// Square root of the fraction of each class, which gives rare classes weight.
+std::vector<double> root_fractions(std::vector<double> counts) {
+  const double total = std::max(std::accumulate(counts.begin(), counts.end(), 0.0), 1.0);
+  for (double& count : counts) count = std::sqrt(count / total);
+  return counts;
+}
+
+/// Class imbalance of a split: Σ over splits and classes of |√fraction − √fraction in the scene|; `scene` has
+/// the latter.
 double unevenness(const std::vector<SceneSplit>& assignment,
-                  const std::vector<std::vector<int64_t>>& histograms) {
-  const size_t classes = histograms.front().size();
-  std::vector<std::vector<double>> counts(4, std::vector<double>(classes, 0));
+                  const std::vector<std::vector<int64_t>>& histograms, const std::vector<double>& scene) {
+  std::array<std::vector<double>, 3> counts;
+  counts.fill(std::vector<double>(scene.size(), 0));
   for (size_t block = 0; block < assignment.size(); ++block)
-    for (size_t c = 0; c < classes; ++c) {
-      const auto pixels = static_cast<double>(histograms[block][c]);
-      counts[static_cast<size_t>(assignment[block])][c] += pixels;
-      counts[3][c] += pixels;
-    }
-  const auto total = [](const std::vector<double>& row) {
-    double sum = 0;
-    for (const double value : row) sum += value;
-    return std::max(sum, 1.0);
-  };
+    add_pixels(histograms[block], counts[static_cast<size_t>(assignment[block])]);
   double result = 0;
-  for (size_t split = 0; split < 3; ++split)
-    for (size_t c = 0; c < classes; ++c)
-      result += std::abs(std::sqrt(counts[split][c] / total(counts[split])) -
-                         std::sqrt(counts[3][c] / total(counts[3])));
+  for (const std::vector<double>& split : counts) {
+    const std::vector<double> own = root_fractions(split);
+    for (size_t c = 0; c < scene.size(); ++c) result += std::abs(own[c] - scene[c]);
+  }
   return result;
 }
 
@@ -92,10 +96,13 @@ BlockSplit split_blocks(const BlockRequest& request, const std::vector<std::vect
   BlockSplit result;
   result.rows = request.rows;
   result.columns = request.columns;
+  std::vector<double> scene(histograms.empty() ? 0 : histograms.front().size(), 0);
+  for (const std::vector<int64_t>& histogram : histograms) add_pixels(histogram, scene);
+  scene = root_fractions(std::move(scene));
   double best = 0;
   for (uint64_t trial = 0; trial < (histograms.empty() ? 1 : kTrials); ++trial) {
     auto assignment = random_assignment(blocks, validation, test, {request.seed, RandomSite::splits, trial});
-    const double value = histograms.empty() ? 0 : unevenness(assignment, histograms);
+    const double value = histograms.empty() ? 0 : unevenness(assignment, histograms, scene);
     if (trial == 0 || value < best) {
       best = value;
       result.assignment = std::move(assignment);

@@ -21,8 +21,8 @@ inline void exchange(Vector<Cell>* v) {
   for (int i = 0; i < kCount; ++i) {
     if (i / Half % 2 == 1) continue;
     const Vector<Cell> a = v[i], b = v[i + Half];
-    v[i] = __builtin_shuffle(a, b, low);
-    v[i + Half] = __builtin_shuffle(a, b, high);
+    v[i] = shuffle<Cell>(a, b, low);
+    v[i + Half] = shuffle<Cell>(a, b, high);
   }
   if constexpr (Half > 1) exchange<Cell, Half / 2>(v);
 }

@@ -85,6 +85,18 @@ struct IndexOf<8> {
   using type = int64_t;
 };
 
+/// Lane i is lane from[i] of a, or lane from[i] − kLanes of b.
+template <class F>
+inline Vector<F> shuffle(Vector<F> a, Vector<F> b, Vector<typename IndexOf<sizeof(F)>::type> from) {
+#if defined(__clang__)  // the fuzz targets; only GCC has a shuffle by a vector of indices
+  Vector<F> v;
+  for (int i = 0; i < kLanes<F>; ++i) v[i] = from[i] < kLanes<F> ? a[from[i]] : b[from[i] - kLanes<F>];
+  return v;
+#else
+  return __builtin_shuffle(a, b, from);
+#endif
+}
+
 // Adds half of the lanes to the other half, until one is left.
 template <class F, int Half>
 inline F add_halves(Vector<F> v) {
@@ -94,7 +106,7 @@ inline F add_halves(Vector<F> v) {
     Vector<typename IndexOf<sizeof(F)>::type> upper = {};
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes<F>; ++i) upper[i] = (i + Half) % kLanes<F>;
-    return add_halves<F, Half / 2>(v + __builtin_shuffle(v, upper));
+    return add_halves<F, Half / 2>(v + shuffle<F>(v, v, upper));
   }
 }
 /// Sum of the lanes by a reduction tree.
@@ -114,7 +126,7 @@ inline Vector<F> fold_pair(Vector<F> a, Vector<F> b) {
     low[i] = place < Half ? segment + place : kLanes<F> + segment + place - Half;
     high[i] = low[i] + Half;
   }
-  return __builtin_shuffle(a, b, low) + __builtin_shuffle(a, b, high);
+  return shuffle<F>(a, b, low) + shuffle<F>(a, b, high);
 }
 template <class F, int Half>
 inline void fold(Vector<F>* v) {
