@@ -167,11 +167,11 @@ bool TimeZone::read_file(const std::string& path) {
     }
     at += size;
   }
-  if (at < bytes.size() && bytes[at] == '\n') {
-    const size_t end = bytes.find('\n', at + 1);
-    if (end != std::string::npos) rule_ = read_rule(std::string_view(bytes).substr(at + 1, end - at - 1));
-  }
-  return std::is_sorted(transitions_.begin(), transitions_.end());
+  const size_t end = bytes.find('\n', at + 1);
+  if (at >= bytes.size() || bytes[at] != '\n' || end == std::string::npos) return false;
+  const std::string_view rule = std::string_view(bytes).substr(at + 1, end - at - 1);
+  rule_ = read_rule(rule);
+  return (rule_ || rule.empty()) && std::is_sorted(transitions_.begin(), transitions_.end());
 }
 
 std::shared_ptr<const TimeZone> TimeZone::find(const std::string& name) {

@@ -9,7 +9,6 @@
 #include "modewise/io/tables/date_numbers.h"
 #include "modewise/io/tables/date_pattern.h"
 #include "modewise/io/tables/time_names.h"
-#include "modewise/io/tables/time_zone.h"
 
 namespace modewise::io {
 namespace {
@@ -714,30 +713,6 @@ TEST(TimeName, KnowsWordsOfTime) {
   EXPECT_TRUE(names_hours("Hr_End"));
   EXPECT_TRUE(names_hours("HourEnding"));
   EXPECT_FALSE(names_hours("sunshine"));
-}
-
-TEST(TimeZone, ReadsTheSystemsZones) {
-  const auto fixed = TimeZone::find("+01:30");
-  ASSERT_TRUE(fixed);
-  EXPECT_EQ(fixed->offset_at(0), 5400);
-  EXPECT_EQ(TimeZone::find("CET")->offset_at(at(2024, 7, 1)), 3600);
-  EXPECT_EQ(TimeZone::find("Nowhere/City"), nullptr);
-  EXPECT_EQ(TimeZone::find("../etc/passwd"), nullptr);
-  const auto berlin = TimeZone::find("Europe/Berlin");
-  if (!berlin) GTEST_SKIP() << "no time zones on this system";
-  EXPECT_EQ(berlin->offset_at(at(2024, 1, 1)), 3600);
-  EXPECT_EQ(berlin->offset_at(at(2024, 7, 1)), 7200);
-  EXPECT_EQ(berlin->offset_at(at(2024, 3, 31, 0, 59, 59)), 3600);
-  EXPECT_EQ(berlin->offset_at(at(2024, 3, 31, 1)), 7200);
-  EXPECT_EQ(berlin->offset_at(at(2090, 7, 1)), 7200) << "by rule";
-  EXPECT_EQ(berlin->offset_at(at(2090, 12, 1)), 3600);
-  EXPECT_EQ(berlin->to_utc(at(2024, 10, 27, 2, 30)),
-            (std::pair{at(2024, 10, 27, 0, 30), at(2024, 10, 27, 1, 30)}));
-  EXPECT_EQ(berlin->to_utc(at(2024, 3, 31, 2, 30)), std::nullopt);
-  EXPECT_EQ(berlin->to_utc(at(2024, 5, 1)), (std::pair{at(2024, 4, 30, 22), at(2024, 4, 30, 22)}));
-  const auto sydney = TimeZone::find("Australia/Sydney");
-  EXPECT_EQ(sydney->offset_at(at(2090, 1, 1)), 11 * 3600);
-  EXPECT_EQ(sydney->offset_at(at(2090, 7, 1)), 10 * 3600);
 }
 
 }  // namespace
