@@ -19,7 +19,8 @@ if(MODEWISE_FUZZ)
   target_link_options(modewise_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(MODEWISE_COVERAGE)
-  target_compile_options(modewise_flags INTERFACE --coverage -O0)
+  # Counters of several threads are added up only if updates are atomic.
+  target_compile_options(modewise_flags INTERFACE --coverage -fprofile-update=atomic -O0)
   target_link_options(modewise_flags INTERFACE --coverage)
 endif()
 

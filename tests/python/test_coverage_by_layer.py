@@ -16,7 +16,7 @@ def test_counts_are_added_up_by_layer():
         "| core | 1,000 | 99.9 % | 0 |  |", "| io | 40 | 75.0 % | 8 | 62.5 % |", "| all | 1,040 | 98.9 % | 8 | 62.5 % |"]  # fmt: skip
 
 
-def test_parts_of_layers_and_python_files():
+def test_subfolders_and_python_files():
     files = [entry("modewise/core/claims.cpp", 10, 5, 0, 0), entry("modewise/core/log.cpp", 10, 10, 0, 0), entry("python/modewise/frames.py", 4, 3, 2, 1),
              entry("python/modewise/ops/dense.py", 8, 8, 0, 0)]  # fmt: skip
     assert coverage_by_layer.by_layer(files) == {"core": [20, 15, 0, 0], "core: claims": [10, 5, 0, 0], "modewise": [4, 3, 2, 1],
