@@ -8,7 +8,7 @@ import pytest
 from programs import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "mutation"))
-import mutant as mutation  # noqa: E402
+import mutant as mutation
 
 CPP = """int f(int a, int b) {{
   {}
