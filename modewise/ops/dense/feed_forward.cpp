@@ -117,7 +117,7 @@ void check_feed_forward_args(const at::Tensor& x, const FeedForwardWeights& weig
   const auto check_bias = [&](const char* name, const at::Tensor& bias, const char* of,
                               const at::Tensor& weight) {
     if (!bias.defined()) return;
-    check_beside_first(name, bias, first);
+    check_beside_first(name, bias, weights.first);
     TORCH_CHECK_VALUE(bias.dim() == 1 && bias.sym_size(0) == weight.sym_size(0), "feed_forward: ", name,
                       " must be [", weight.sym_size(0), "] for ", of, " ", weight.sym_sizes(), ", got ",
                       bias.sym_sizes());
