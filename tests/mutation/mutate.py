@@ -7,7 +7,7 @@ draws mutants (a sign, an off-by-one, a dropped term, swapped arguments ...) fro
 from the Python package, compiles each changed file, and runs the tests of its layer, quickest first, until one fails (the
 mutant is killed) or none does (it survived). A hang counts as killed; mutants that do not compile are drawn again. Neither the
 sources nor the build folder are touched: a changed C++ file is compiled alone and linked into a second library, which the tests
-load instead of the layer's; a changed Python file is tested in a copy of the package and its tests. Each result becomes a line
+load instead of the layer's; a changed Python file is tested in a copy of the repository. Each result becomes a line
 of the --log file, and a second call with the same log resumes after the first one.
 
 Needs a finished `./dev test`. In its build folder a changed file recompiles its whole unity group; quicker is one with files
@@ -47,6 +47,7 @@ def python(*files, k=None):
     return ["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *paths, *(["-k", k] if k else [])]
 
 
+PACKAGE_TESTS = sorted(path.stem for path in (ROOT / "tests" / "python").glob("test_package_*.py"))
 # The tests of a layer, quickest first; {focus} and {word} are the subject of the changed file, {users} the Python tests that name
 # it or what it defines.
 STAGES = {
@@ -70,7 +71,7 @@ STAGES = {
     "cli": [python("test_cli", "test_first_command", "test_implied_task", "test_your_folder", "test_first_guesses"),
             python("test_analysis", "test_generate", "test_tokenizers", "test_score", "test_reproduce", "test_sweep_launchers",
                    "test_captioning", "test_package_docs")],
-    "python": [["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "{users}"]],
+    "python": [["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "{users}"], python(*PACKAGE_TESTS)],
 }  # fmt: skip
 PROGRAM = ["modewise", "python_package"]  # for Python tests
 TARGETS = {"io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test"], "core": ["train_test", "data_test"],
@@ -78,20 +79,24 @@ TARGETS = {"io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models
 FOLDERS = {"cli": ROOT / "cli", "python": ROOT / "python" / "modewise"}  # of the sources; else modewise/LAYER
 
 
+def folder_of(layer):
+    return FOLDERS.get(layer, ROOT / "modewise" / layer)
+
+
 def sources(layer, only):
     """The files of a layer that can be changed; the Triton kernels have planted bugs of their own (tests/python/triton_mutants.py)."""
-    folder = FOLDERS.get(layer, ROOT / "modewise" / layer)
+    folder = folder_of(layer)
     files = sorted(folder.rglob("*.py" if layer == "python" else "*.cpp"))
     return [file for file in files if file.relative_to(folder).parts[0] != "triton" and fnmatch.fnmatch(str(file.relative_to(ROOT)), only)]
 
 
 def users(file):
-    """The Python tests that name a module of the package, or a class or function that it defines; else all of the package."""
+    """The Python tests of the package that name a module of it, or a class or function that it defines; else all of them."""
     source = (ROOT / file).read_text()
     names = [pathlib.Path(file).stem.strip("_"), *re.findall(r"^(?:class|def) ([A-Za-z]\w+)", source, re.M)]
     named = re.compile(rf"\b(?:{'|'.join(names)})\b")
-    every = sorted((ROOT / "tests" / "python").glob("test_package_*.py"))
-    return [str(path.relative_to(ROOT)) for path in [path for path in every if named.search(path.read_text())] or every]
+    every = [f"tests/python/{name}.py" for name in PACKAGE_TESTS]
+    return [path for path in every if named.search((ROOT / path).read_text())] or every
 
 
 def subjects(path):
@@ -108,10 +113,10 @@ class Bench:
         self.shadow = folder / "build"
         (self.shadow / "lib").mkdir(parents=True)
         (self.shadow / "bin").symlink_to(build / "bin")
-        for library in (build / "lib").glob("*.so*"):
+        for library in (build / "lib").iterdir():
             (self.shadow / "lib" / library.name).symlink_to(library)
         self.commands = json.loads((build / "compile_commands.json").read_text())
-        self.copy = folder / "copy"  # of the Python package and its tests, made for the first change of a Python file
+        self.copy = folder / "copy"  # of the repository's files, for changes of Python files
         self.headers = {}  # precompiled headers per layer and flags
         self.seconds = {}  # duration of each stage on the unchanged library
         data = next((p for p in (ROOT.parent / "shared" / "data", ROOT / "data") if p.exists()), ROOT / "data")
@@ -120,6 +125,16 @@ class Bench:
                             "MODEWISE_BUILD": str(self.shadow), "LD_LIBRARY_PATH": str(self.shadow / "lib"),
                             "CCACHE_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
+    def tree(self, layer):
+        """The folder in which the tests of a layer run."""
+        if layer != "python":
+            return ROOT
+        if not self.copy.exists():
+            for name in self.output(["git", "-C", ROOT, "ls-files", "-z"]).split("\0")[:-1]:
+                (self.copy / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.copy / name)
+        return self.copy
+
     def library(self, layer):
         return self.shadow / "lib" / f"libmodewise_{layer}.so"
 
@@ -127,12 +142,6 @@ class Bench:
         """Links the layer's library with the changed file, or copies the package with it; False if it does not compile."""
         source, changed = ROOT / mutant.file, self.folder / pathlib.Path(mutant.file).name
         if mutant.layer == "python":
-            if not self.copy.exists():
-                for folder in ("python", "tests", "docs", "examples", "benchmarks", "experiments"):
-                    shutil.copytree(ROOT / folder, self.copy / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-                for file in ROOT.glob("*.*"):
-                    if file.is_file():
-                        shutil.copy2(file, self.copy)
             (self.copy / mutant.file).write_text(mutant.apply(source.read_text()))
             return True
         changed.write_text(mutant.apply(source.read_text()))
@@ -160,8 +169,7 @@ class Bench:
             return []  # hot loops have few headers
         key = layer, *flags
         if key not in self.headers:
-            sources = (ROOT / "modewise" / layer).rglob("*.cpp")
-            includes = {line for path in sources for line in re.findall(r"^#include .*", path.read_text(), re.M)}
+            includes = {line for path in sources(layer, "*") for line in re.findall(r"^#include .*", path.read_text(), re.M)}
             header = self.folder / f"header{len(self.headers)}.h"
             header.write_text("\n".join(sorted(includes)))
             done = self.run([*flags[:1], "-x", "c++-header", *flags[1:], header, "-o", f"{header}.gch"], directory, 900)
@@ -199,7 +207,7 @@ class Bench:
         """The stage that failed and how, or None if all passed."""
         for command, focused in self.stages(mutant.layer, mutant.file):
             usual = self.seconds.get((mutant.layer, name_of(command)), LONGEST)
-            code = self.run(command, self.copy if mutant.layer == "python" else ROOT, 30 + 4 * usual)
+            code = self.run(command, self.tree(mutant.layer), 30 + 4 * usual)
             if code != 0 and not (focused and code == 5):  # pytest's 5: no test of that name
                 return f"{name_of(command)}, {'too long' if code is None else f'status {code}'}"
         return None
@@ -207,13 +215,13 @@ class Bench:
     def measure(self, layer, log):
         """Runs the layer's stages on the unchanged library, once per log: they must pass, and give the usual durations."""
         self.seconds |= {tuple(one["tests"]): one["seconds"] for one in read_log(log) if "tests" in one}
-        for command, focused in self.stages(layer, "none.cpp"):
+        for command, focused in self.stages(layer, sources(layer, "*")[0]):
             if focused or (layer, name_of(command)) in self.seconds:
                 continue
             if command[0] != self.interpreter and str(self.library(layer)) not in self.output(["ldd", command[0]]):
                 sys.exit(f"mutate: {command[0]} does not load {self.library(layer)}; was it linked with RPATH?")
             began = time.monotonic()
-            if self.run(command, ROOT, 3600, show=True) != 0:
+            if self.run(command, self.tree(layer), 3600, show=True) != 0:
                 sys.exit(f"mutate: {' '.join(command)} fails without any change; GTEST_FILTER and PYTEST_ADDOPTS leave tests out")
             seconds = time.monotonic() - began
             self.seconds[layer, name_of(command)] = seconds
