@@ -3,9 +3,11 @@
 
     tests/run_clang_tidy.py [--all | SOURCE ...] [--build FOLDER] [--jobs N] [--program CLANG_TIDY]
 
-checks the sources of the layers without torch, and others that differ from the base commit, unless these are more than MAX_OTHERS: a source
-with libtorch takes half a minute. The base is the merge base with origin/main (without a remote: main); on that commit itself it is
+checks the sources of the layers without torch, and others that differ from the base commit, unless these are more than MAX_OTHERS. The base is the merge base with origin/main (without a remote: main); on that commit itself it is
 the commit before. Outside git nothing differs. For a changed header the source of the same name is checked. --all checks every source.
+
+clang-tidy reads up to TOGETHER sources as one file, since headers take most of its time. If it finds something there, such as two equal
+names, it reads each half, down to single sources, whose findings are printed.
 
 Flags come from FOLDER/compile_commands.json. Sources of the layers without torch are checked without it, too. A source that passed is
 skipped until it, a header of the project that it includes, its flags, .clang-tidy or the version of clang-tidy changes: FOLDER/lint
@@ -22,12 +24,14 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LAYERS = ("core", "io", "text", "metrics", "report")  # without torch
 FLAGS = ("-std=c++20 -I. -DFMT_SHARED -DSPDLOG_SHARED_LIB -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL -DTOML_HEADER_ONLY=0 "
          "-DTOML_SHARED_LIB=1").split()  # of these layers, on Debian
-MAX_OTHERS = 6
+MAX_OTHERS = 48
+TOGETHER = 16
 NOT_FOR_CLANG = {  # clang 14 refuses what GCC compiles
     "modewise/core/amx.cpp": "__builtin_cpu_supports does not know amx-tile",
     "modewise/core/processor_rates.cpp": "inline assembly on 64-byte vectors in a template for several instruction sets",
@@ -123,12 +127,33 @@ class Hashes:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def check(program, source, flags):
+def tidy(program, source, flags):
     """clang-tidy's findings in a source; "" if there are none."""
     done = subprocess.run([program, "--quiet", source, "--", *flags], cwd=ROOT, capture_output=True, text=True, errors="replace")
     if done.returncode == 0:
         return ""
     return done.stdout or done.stderr or f"{source}: clang-tidy ended with status {done.returncode}\n"
+
+
+def check(program, sources, flags):
+    """(source, findings) of each source with the same flags."""
+    if len(sources) == 1:
+        return [(sources[0], tidy(program, sources[0], flags))]
+    with tempfile.NamedTemporaryFile("w", suffix=".together.cpp") as file:
+        file.writelines(f'#include "{source}"  // NOLINT(bugprone-suspicious-include)\n' for source in sources)
+        file.flush()
+        if not tidy(program, file.name, [*flags, "-I."]):
+            return [(source, "") for source in sources]
+    middle = len(sources) // 2
+    return check(program, sources[:middle], flags) + check(program, sources[middle:], flags)
+
+
+def groups(jobs):
+    """Lists of at most TOGETHER sources with the same flags, of a dictionary source: flags."""
+    by_flags = {}
+    for source, flags in jobs.items():
+        by_flags.setdefault(tuple(flags), []).append(source)
+    return [sources[i:i + TOGETHER] for sources in by_flags.values() for i in range(0, len(sources), TOGETHER)]
 
 
 def named(source):
@@ -188,15 +213,16 @@ def main():
     left = [source for source in jobs if not (stamp[source].is_file() and stamp[source].read_text() == wanted[source])]
     found = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        running = {pool.submit(check, options.program, source, jobs[source]): source for source in left}
+        running = [pool.submit(check, options.program, sources, jobs[sources[0]])
+                   for sources in groups({source: jobs[source] for source in left})]
         for future in concurrent.futures.as_completed(running):
-            source = running[future]
-            if text := future.result():
-                found += 1
-                sys.stdout.write(text)
-                sys.stdout.flush()
-            else:
-                stamp[source].write_text(wanted[source])
+            for source, text in future.result():
+                if text:
+                    found += 1
+                    sys.stdout.write(text)
+                    sys.stdout.flush()
+                else:
+                    stamp[source].write_text(wanted[source])
     print(f"clang-tidy: {len(left)} sources checked, {found} with findings; {len(jobs) - len(left)} unchanged since they passed")
     return 1 if found else 0
 

@@ -12,11 +12,13 @@ from test_layers import ROOT, free_of_torch
 sys.path.insert(0, str(ROOT / "tests"))
 import run_clang_tidy as lint
 
-# In place of clang-tidy: finds the word BAD.
+# In place of clang-tidy: finds the word BAD, and equal names in sources that it reads together.
 PROGRAM = """#!/bin/sh
 [ "$1" = --version ] && echo 1.0 && exit
-echo "$2" >>calls
-! grep -Hn BAD "$2"
+sources=$2
+case $2 in *.together.cpp) sources=$(sed -n 's/^#include "\\([^"]*\\)".*/\\1/p' "$2"); echo "$sources" | paste -sd + >>reads ;; esac
+printf '%s\\n' $sources >>calls
+! grep -Hn BAD $sources && [ -z "$(cat $sources | grep NAME | sort | uniq -d)" ]
 """
 
 
@@ -34,7 +36,7 @@ def write(path, text):
 def project(tmp_path, monkeypatch):
     """A repository with a source in a layer without torch, its header, and sources in another layer."""
     write(tmp_path / ".clang-tidy", "Checks: '*'\n")
-    write(tmp_path / ".gitignore", "/build/\n/calls\n/program\n")
+    write(tmp_path / ".gitignore", "/build/\n/calls\n/reads\n/program\n")
     write(tmp_path / "modewise/io/a.h", "int a();\n")
     write(tmp_path / "modewise/io/a.cpp", '#include "modewise/io/a.h"\n')
     for name in "bcdefghij":
@@ -109,6 +111,34 @@ def test_a_source_that_passed_is_checked_again_only_when_something_changes(proje
         status, checked, said = run()
         assert (status, checked) == (1, ["modewise/io/a.cpp"])
         assert said == "modewise/io/a.cpp:1:int BAD;\nclang-tidy: 1 sources checked, 1 with findings; 0 unchanged since they passed\n"
+
+
+def test_sources_are_read_together_and_their_findings_alone(project, run):
+    names = [f"modewise/io/{name}.cpp" for name in "abcd"]
+    for name in names[1:]:
+        write(project / name, "int d;\n")
+    assert run() == (0, names, "clang-tidy: 4 sources checked, 0 with findings; 0 unchanged since they passed\n")
+    assert (project / "reads").read_text().split() == ["+".join(names)]
+    for name in names[:3]:
+        (project / name).write_text("int NAME;\n")  # a and b are equal together, c is fine beside d
+    status, _, said = run()
+    assert (status, said) == (0, "clang-tidy: 3 sources checked, 0 with findings; 1 unchanged since they passed\n")
+    for name in names[:2]:
+        (project / name).write_text(f"int BAD, {name[-5]};\n")
+    (project / names[3]).write_text("int e;\n")
+    status, _, said = run()
+    assert status == 1
+    assert said == (f"{names[0]}:1:int BAD, a;\n{names[1]}:1:int BAD, b;\n"
+                    "clang-tidy: 3 sources checked, 2 with findings; 1 unchanged since they passed\n")
+    assert run()[1:] == (sorted(2 * names[:2]), said.replace("3 sources", "2 sources").replace("1 unchanged", "2 unchanged"))
+
+
+def test_groups_have_the_same_flags_and_a_limited_size():
+    jobs = {f"{i}.cpp": ["-O1"] if i % 3 else ["-O2"] for i in range(60)}
+    groups = lint.groups(jobs)
+    assert sorted(sum(groups, [])) == sorted(jobs)
+    assert all(len({tuple(jobs[source]) for source in group}) == 1 for group in groups)
+    assert sorted(map(len, groups)) == [4, 8, 16, 16, 16]
 
 
 def test_changed_sources_need_a_build(project, run, monkeypatch):
