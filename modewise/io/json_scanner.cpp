@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
 namespace {
 
 constexpr size_t kDeepest = 512;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 }  // namespace
 

@@ -46,7 +46,7 @@ std::string value_text(const BarSeries& series, size_t i, int decimals) {
 }
 
 // Layout along the value axis ("value") and across it ("slot"), shared by both orientations.
-struct Layout {
+struct BarLayout {
   bool horizontal;
   Rect plot;
   Scale value;
@@ -88,7 +88,7 @@ std::vector<Tick> value_ticks(const Range& range, double count) {
   return number_ticks(range.low(), range.high(), std::clamp(static_cast<int>(count), 2, 8));
 }
 
-Layout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
+BarLayout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
   const int decimals = value_decimals(chart);
   double value_width = 0;
   if (chart.show_values)
@@ -115,7 +115,7 @@ Layout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
   return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / slots, decimals};
 }
 
-void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, const Range& range,
+void draw_axes(Canvas& canvas, const BarChart& chart, const BarLayout& layout, const Range& range,
                const Rect& area) {
   const Rect& plot = layout.plot;
   for (const Tick& tick : value_ticks(range, layout.horizontal ? plot.width / 80 : area.height / 45)) {
@@ -155,7 +155,7 @@ void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, cons
   }
 }
 
-void draw_bar(Canvas& canvas, const BarChart& chart, const Layout& layout, size_t series_index,
+void draw_bar(Canvas& canvas, const BarChart& chart, const BarLayout& layout, size_t series_index,
               size_t category, double start, double thickness, const Paint& paint) {
   const BarSeries& series = chart.series[series_index];
   const double middle = start + thickness / 2, zero = layout.value(0);
@@ -229,7 +229,7 @@ void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) 
   const Rect inner =
       draw_heading(canvas, area, title, legend ? legend_of(chart) : std::vector<LegendEntry>{});
   const Range range = value_range(chart);
-  const Layout layout = lay_out(chart, inner, range);
+  const BarLayout layout = lay_out(chart, inner, range);
   draw_axes(canvas, chart, layout, range, inner);
   if (chart.series.empty() || chart.categories.empty()) {
     canvas.text(layout.plot.x + layout.plot.width / 2, layout.plot.y + layout.plot.height / 2, "no data",

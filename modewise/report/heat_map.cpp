@@ -43,7 +43,7 @@ struct Side {
   }
 };
 
-struct Layout {
+struct HeatMapLayout {
   Rect plot;
   bool rotated;  // column labels at 45 degrees
 };
@@ -68,7 +68,7 @@ Margins margins_of(const HeatMap& map, double width) {
   return {left, right, bottom, rotated};
 }
 
-Layout lay_out(const HeatMap& map, const Rect& area) {
+HeatMapLayout lay_out(const HeatMap& map, const Rect& area) {
   const Margins margins = margins_of(map, area.width);
   double width = std::max(1.0, area.width - margins.left - margins.right);
   double height = std::max(1.0, area.height - margins.bottom - 4);
@@ -81,7 +81,7 @@ Layout lay_out(const HeatMap& map, const Rect& area) {
   return {{area.x + margins.left, area.y + 4, width, height}, margins.rotated};
 }
 
-void draw_cells(Canvas& canvas, const HeatMap& map, const Layout& layout, const Range& range) {
+void draw_cells(Canvas& canvas, const HeatMap& map, const HeatMapLayout& layout, const Range& range) {
   const double width = layout.plot.width / static_cast<double>(map.columns);
   const double height = layout.plot.height / static_cast<double>(map.rows);
   const Side rows(map.row_labels, map.rows), columns(map.column_labels, map.columns);
@@ -106,7 +106,7 @@ void draw_cells(Canvas& canvas, const HeatMap& map, const Layout& layout, const 
 
 // Draws one palette image; beyond kMaxPixels per side, each pixel shows the value of its block farthest from
 // the middle of the scale (diverging) or from its low end, so that no peak is lost.
-void draw_image(Canvas& canvas, const HeatMap& map, const Layout& layout, const Range& range) {
+void draw_image(Canvas& canvas, const HeatMap& map, const HeatMapLayout& layout, const Range& range) {
   const int64_t height = std::min(map.rows, kMaxPixels), width = std::min(map.columns, kMaxPixels);
   const double middle = map.scale == ColorScale::diverging ? (range.low() + range.high()) / 2 : range.low();
   std::vector<double> pixels(static_cast<size_t>(width * height), NAN);
@@ -129,7 +129,7 @@ void draw_image(Canvas& canvas, const HeatMap& map, const Layout& layout, const 
   canvas.image(layout.plot, io::format_palette_png(indices, color_bytes(palette), kColors));
 }
 
-void draw_labels(Canvas& canvas, const HeatMap& map, const Layout& layout, const Rect& area) {
+void draw_labels(Canvas& canvas, const HeatMap& map, const HeatMapLayout& layout, const Rect& area) {
   const Rect& plot = layout.plot;
   const Side rows(map.row_labels, map.rows), columns(map.column_labels, map.columns);
   const double width = plot.width / static_cast<double>(map.columns),
@@ -226,7 +226,7 @@ void draw(Canvas& canvas, const HeatMap& map, const Rect& area, bool) {
     return;
   }
   const Range range = color_range(map);
-  const Layout layout = lay_out(map, inner);
+  const HeatMapLayout layout = lay_out(map, inner);
   if (map.rows * map.columns <= kMaxShapes) {
     canvas.begin_crisp();
     draw_cells(canvas, map, layout, range);

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,9 +10,9 @@
 
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
-#include "modewise/core/parse_json.h"
 #include "modewise/report/table.h"
+#include "modewise/sweep/json_file.h"
+#include "modewise/sweep/seed_statistics.h"
 #include "modewise/sweep/sweep_table.h"
 
 namespace modewise::sweep {
@@ -42,10 +41,6 @@ ResultCell& cell_at(PaperResults& results, const std::string& row, const std::st
   if (at == results.rows.size())
     results.rows.push_back({row, std::vector<ResultCell>(results.columns.size())});
   return results.rows[at].cells[across];
-}
-
-Json read_json(const fs::path& file) {
-  return parse_json(read_file(file), file.string());
 }
 
 /// metrics.json with timing.json below "timing".
@@ -124,20 +119,6 @@ void add_value(ResultCell& cell, double value, int64_t seed, const FinishedRun& 
   cell.seeds.push_back(seed);
   for (const std::string& one : run.cut)
     if (std::find(cell.cut.begin(), cell.cut.end(), one) == cell.cut.end()) cell.cut.push_back(one);
-}
-
-double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double one : values) sum += one;
-  return sum / static_cast<double>(values.size());
-}
-
-std::optional<double> stddev_of(const std::vector<double>& values) {
-  if (values.size() < 2) return std::nullopt;
-  const double mean = mean_of(values);
-  double sum = 0;
-  for (const double one : values) sum += (one - mean) * (one - mean);
-  return std::sqrt(sum / static_cast<double>(values.size() - 1));
 }
 
 double median_of(std::vector<double> values) {

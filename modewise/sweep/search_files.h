@@ -6,8 +6,7 @@
 #include <string>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
-#include "modewise/core/parse_json.h"
+#include "modewise/sweep/json_file.h"
 #include "modewise/sweep/search.h"
 
 namespace modewise::sweep {
@@ -25,10 +24,6 @@ void begin_search(const SearchRequest& request, const std::filesystem::path& out
 
 /// Removes temporaries of interrupted writes from the folder of a search.
 void remove_search_leftovers(const std::filesystem::path& out);
-
-inline nlohmann::ordered_json read_json(const std::filesystem::path& file) {
-  return parse_json(read_file(file), file.string());
-}
 
 /// A member of a JSON object that the search wrote; data error that begins with `source` if it is missing.
 template <class T>

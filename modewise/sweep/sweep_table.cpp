@@ -2,15 +2,14 @@
 
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/core/parse_json.h"
 #include "modewise/report/html_page.h"
+#include "modewise/sweep/json_file.h"
+#include "modewise/sweep/seed_statistics.h"
 
 namespace modewise::sweep {
 namespace fs = std::filesystem;
@@ -18,19 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using report::Cell;
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// Sample standard deviation (n − 1).
-std::optional<double> stddev_of(const std::vector<double>& values) {
-  if (values.size() < 2) return std::nullopt;
-  const double mean = mean_of(values);
-  double sum = 0;
-  for (const double v : values) sum += (v - mean) * (v - mean);
-  return std::sqrt(sum / static_cast<double>(values.size() - 1));
-}
 
 const char* state_name(RunState state) {
   switch (state) {
@@ -62,10 +48,10 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outc
     if (outcome.runs[i].state != RunState::finished) continue;
     ++row.finished;
     const auto file = outcome.runs[i].folder / "metrics.json";
-    Json metrics = parse_json(read_file(file), file.string());
+    Json metrics = read_json(file);
     require(metrics.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
     const auto timing = outcome.runs[i].folder / "timing.json";
-    if (fs::exists(timing)) metrics["timing"] = parse_json(read_file(timing), timing.string());
+    if (fs::exists(timing)) metrics["timing"] = read_json(timing);
     for (size_t m = 0; m < plan.metrics.size(); ++m) {
       const Json::json_pointer pointer(plan.metrics[m].path);
       if (metrics.contains(pointer) && metrics[pointer].is_number())

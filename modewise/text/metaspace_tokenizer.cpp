@@ -18,8 +18,8 @@ using Pass = AddedTokens::Pass;
 using Prepend = io::MetaspaceRules::Prepend;
 
 constexpr std::string_view kSpace = io::kSpacePiece;
-constexpr std::array<std::string_view, 2> kBeginNames = {"<s>", "<bos>"};
-constexpr std::array<std::string_view, 2> kEndNames = {"</s>", "<eos>"};
+constexpr std::array<std::string_view, 2> kMetaspaceBegins = {"<s>", "<bos>"};
+constexpr std::array<std::string_view, 2> kMetaspaceEnds = {"</s>", "<eos>"};
 
 std::string with_space_pieces(std::string_view text) {
   std::string out;
@@ -57,8 +57,8 @@ MetaspaceTokenizer::MetaspaceTokenizer(io::TokenizerJson json, std::string hash,
     bytes_[static_cast<size_t>(id)] = static_cast<int16_t>(byte);
   }
   words_part_ = rules_.split || words_part();
-  for (const std::string_view content : kBeginNames) begin_ = begin_ ? begin_ : added_.special(content);
-  for (const std::string_view content : kEndNames) end_ = end_ ? end_ : added_.special(content);
+  for (const std::string_view content : kMetaspaceBegins) begin_ = begin_ ? begin_ : added_.special(content);
+  for (const std::string_view content : kMetaspaceEnds) end_ = end_ ? end_ : added_.special(content);
 }
 
 std::string MetaspaceTokenizer::name() const {

@@ -78,7 +78,7 @@ char32_t decode(std::string_view text, size_t bytes) {
   return point;
 }
 
-char32_t lower_case(char32_t point) {
+char32_t lower_letter(char32_t point) {
   const bool latin_pairs = (point >= 0x100 && point < 0x130) || (point >= 0x132 && point < 0x138) ||
                            (point >= 0x14A && point < 0x178) || (point >= 0x1E00 && point < 0x1E96) ||
                            (point >= 0x1EA0 && point < 0x1F00) || (point >= 0x460 && point < 0x482);
@@ -109,7 +109,7 @@ std::string ptb_lower_case(std::string_view text) {
     if (bytes <= 1)
       lower += ascii_lower(text[at]);
     else
-      io::append_utf8(lower, lower_case(decode(text.substr(at), bytes)));
+      io::append_utf8(lower, lower_letter(decode(text.substr(at), bytes)));
     at += bytes > 0 ? bytes : 1;
   }
   return lower;

@@ -19,22 +19,22 @@ constexpr uint64_t kHeaderLimit = 100'000'000;
 constexpr size_t kMetadataLimit = 100'000;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
-struct TypeEntry {
+struct StoredType {
   std::string_view name;
   int bits;
 };
 
 // In the alignment order of the reference implementation; format_safetensors sorts by it, last first.
-constexpr std::array<TypeEntry, 22> kTypes = {
+constexpr std::array<StoredType, 22> kStoredTypes = {
     {{"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
      {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
      {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
      {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}}};
 
 size_t type_index(std::string_view name) {
-  const auto found =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeEntry& type) { return type.name == name; });
-  return static_cast<size_t>(found - kTypes.begin());
+  const auto found = std::find_if(kStoredTypes.begin(), kStoredTypes.end(),
+                                  [&](const StoredType& type) { return type.name == name; });
+  return static_cast<size_t>(found - kStoredTypes.begin());
 }
 
 std::string_view header_of(std::span<const std::byte> bytes, const std::string& source) {
@@ -61,12 +61,12 @@ std::string_view header_of(std::span<const std::byte> bytes, const std::string& 
 
 int safetensors_bits(std::string_view dtype) {
   const size_t index = type_index(dtype);
-  return index < kTypes.size() ? kTypes[index].bits : 0;
+  return index < kStoredTypes.size() ? kStoredTypes[index].bits : 0;
 }
 
 int safetensors_rank(std::string_view dtype) {
   const size_t index = type_index(dtype);
-  return index < kTypes.size() ? static_cast<int>(index) : -1;
+  return index < kStoredTypes.size() ? static_cast<int>(index) : -1;
 }
 
 // Fills an index from its header.
@@ -177,7 +177,8 @@ class SafetensorsHeaderParser {
   void parse_dtype(Entry& entry) {
     const std::string dtype = scanner_.decode(scanner_.string());
     const size_t type = type_index(dtype);
-    if (type == kTypes.size()) scanner_.wrong(fmt::format("unknown dtype {}", quote_for_message(dtype)));
+    if (type == kStoredTypes.size())
+      scanner_.wrong(fmt::format("unknown dtype {}", quote_for_message(dtype)));
     entry.dtype = static_cast<uint8_t>(type);
   }
 
@@ -203,7 +204,8 @@ class SafetensorsHeaderParser {
       fits = fits && !__builtin_mul_overflow(count, static_cast<uint64_t>(index_.shapes_[entry.shape + axis]),
                                              &count);
     }
-    fits = fits && !__builtin_mul_overflow(count, static_cast<uint64_t>(kTypes[entry.dtype].bits), &bits);
+    fits =
+        fits && !__builtin_mul_overflow(count, static_cast<uint64_t>(kStoredTypes[entry.dtype].bits), &bits);
     if (!fits) scanner_.wrong(fmt::format("the size of {} is beyond 64 bits", quoted(entry)));
     if (bits % 8 != 0) scanner_.wrong(fmt::format("{} does not fill whole bytes", quoted(entry)));
     if (entry.begin > entry.end || entry.end - entry.begin != bits / 8) {
@@ -300,7 +302,7 @@ TensorView SafetensorsIndex::tensor(size_t index) const {
   const Entry& entry = entries_.at(index);
   const auto shape = shapes_.begin() + entry.shape;
   return {std::string(name_of(entry)),
-          std::string(kTypes[entry.dtype].name),
+          std::string(kStoredTypes[entry.dtype].name),
           {shape, shape + entry.rank},
           data_.subspan(entry.begin, entry.end - entry.begin)};
 }

@@ -5,7 +5,7 @@
 namespace modewise::io {
 namespace {
 
-constexpr uint32_t kOrientation = 274, kShort = 3;
+constexpr uint32_t kOrientationTag = 274, kShortType = 3;
 constexpr size_t kEntry = 12;
 
 class Block {
@@ -42,9 +42,9 @@ int exif_orientation(std::span<const std::byte> bytes) {
   for (uint32_t i = 0; i < entries; ++i) {
     const uint64_t entry = directory + 2 + kEntry * i;
     if (!block.holds(entry, kEntry)) return 1;
-    if (block.number(entry, 2) != kOrientation) continue;
+    if (block.number(entry, 2) != kOrientationTag) continue;
     const uint32_t value = block.number(entry + 8, 2);
-    const bool valid = block.number(entry + 2, 2) == kShort && value >= 1 && value <= 8;
+    const bool valid = block.number(entry + 2, 2) == kShortType && value >= 1 && value <= 8;
     return valid ? static_cast<int>(value) : 1;
   }
   return 1;

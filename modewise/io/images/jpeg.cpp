@@ -23,7 +23,7 @@ uint32_t byte_at(std::span<const std::byte> bytes, size_t at) {
 }
 
 /// Orientation in the first APP1 segment with Exif data, which precedes the pixels.
-int orientation_of(std::span<const std::byte> bytes) {
+int jpeg_orientation(std::span<const std::byte> bytes) {
   constexpr std::string_view name("Exif\0\0", 6);
   size_t at = 2;
   while (at + 4 <= bytes.size() && byte_at(bytes, at) == 0xFF) {
@@ -57,7 +57,7 @@ void inks_to_colors(std::vector<uint8_t>& row, int64_t width) {
 class JpegDecoder {
  public:
   JpegDecoder(std::span<const std::byte> bytes, const std::string& source)
-      : source_(source), bytes_(bytes), handle_(bytes, kMaxJpegScans), orientation_(orientation_of(bytes)) {
+      : source_(source), bytes_(bytes), handle_(bytes, kMaxJpegScans), orientation_(jpeg_orientation(bytes)) {
     run([&] { jpeg_read_header(handle_.get(), TRUE); });
     handle_.accept_end();
     const int components = handle_.get()->num_components;

@@ -31,7 +31,7 @@ bool has_right_checksum(std::span<const std::byte> chunk, size_t length) {
 }
 
 /// Orientation in the eXIf chunk, also after the pixels, where libpng would read it too late.
-int orientation_of(std::span<const std::byte> bytes) {
+int png_orientation(std::span<const std::byte> bytes) {
   bytes = bytes.subspan(kSignature.size());
   while (bytes.size() >= 12) {
     const size_t length = big_endian(bytes);
@@ -46,7 +46,7 @@ int orientation_of(std::span<const std::byte> bytes) {
 class PngDecoder {
  public:
   PngDecoder(std::span<const std::byte> bytes, const std::string& source)
-      : source_(source), bytes_(bytes), handle_(bytes), orientation_(orientation_of(bytes)) {
+      : source_(source), bytes_(bytes), handle_(bytes), orientation_(png_orientation(bytes)) {
     read_header();
   }
 

@@ -150,10 +150,10 @@ void check_blocks(const TiffDirectory& directory, const TiffLayout& layout) {
             directory.place(entry->tag), layout.width, layout.height, layout.bands, count,
             layout.block_name(), entry->count);
   }
-  constexpr size_t kPiece = 1024;
-  std::array<uint64_t, kPiece> begins, lengths;
+  constexpr size_t kBlocks = 1024;
+  std::array<uint64_t, kBlocks> begins, lengths;
   for (int64_t first = 0; first < count;) {
-    const auto n = static_cast<size_t>(std::min<int64_t>(kPiece, count - first));
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlocks, count - first));
     directory.numbers(offsets, static_cast<uint64_t>(first), std::span(begins).first(n));
     directory.numbers(sizes, static_cast<uint64_t>(first), std::span(lengths).first(n));
     for (size_t i = 0; i < n; ++i) {

@@ -20,7 +20,6 @@ namespace modewise::io {
 namespace {
 
 constexpr size_t kMaxClasses = 65536;
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
@@ -275,7 +274,7 @@ class ArffReader {
     cell = strip_spaces(cell);
     double value = 0;
     if (cell == "?" || lower_case(cell.substr(0, 4)) == "nan") {
-      file_.values.push_back(kMissing);
+      file_.values.push_back(std::numeric_limits<float>::quiet_NaN());
       return;
     }
     require(parse_number(cell, '.', value) && std::abs(value) <= std::numeric_limits<float>::max(),

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "modewise/io/ascii.h"
+
 namespace modewise::io {
 namespace {
 
@@ -34,8 +36,7 @@ bool names_an_index(std::string_view name) {
       "patientid",   "subject",  "subjectid", "participant", "participantid", "person",
       "personid"};
   std::string own = plain(name);
-  if (own.starts_with("unnamed"))
-    return std::all_of(own.begin() + 7, own.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (own.starts_with("unnamed")) return std::all_of(own.begin() + 7, own.end(), is_digit);
   return contains(names, own);
 }
 

@@ -11,13 +11,12 @@
 namespace modewise::io {
 namespace {
 
-constexpr int64_t kDay = 86400;
 constexpr size_t kFewSeen = 1024, kMaxSeen = 65536;  // texts of dates that are remembered
 
 }  // namespace
 
 int64_t exchange_day_and_month(int64_t seconds, bool midnight_24) {
-  const int64_t carried = midnight_24 && seconds % kDay == 0 ? kDay : 0;
+  const int64_t carried = midnight_24 && seconds % kSecondsOfDay == 0 ? kSecondsOfDay : 0;
   CivilTime time = to_civil(seconds - carried);
   if (time.day > 12) return seconds;
   std::swap(time.month, time.day);
@@ -43,7 +42,7 @@ bool same_form(const DateStyle& a, const DateStyle& b) {
 /// The length of a column's intervals; days with a change of the clock may differ by an hour.
 int64_t shared_interval(int64_t a, int64_t b) {
   if (a == b) return a;
-  if (a < 0 || b < 0 || a > kDay + 3600 || b > kDay + 3600) return -1;
+  if (a < 0 || b < 0 || a > kSecondsOfDay + 3600 || b > kSecondsOfDay + 3600) return -1;
   return a == 0 ? b : a;
 }
 

@@ -11,8 +11,6 @@
 namespace modewise::io {
 namespace {
 
-constexpr int64_t kDay = 86400;
-
 /// Calls `read` with each number that is there; nullopt as soon as it gives nullopt, or if there is none.
 template <class Read>
 std::optional<NumberDates> read_each(const NumberCells& numbers, const Read& read) {
@@ -114,7 +112,7 @@ std::optional<NumberDates> read_excel_days(const NumberCells& numbers) {
   const int64_t start = to_seconds({1899, 12, 30});
   auto result = read_each(numbers, [&](double x) -> std::optional<int64_t> {
     if (!(x >= 20000 && x < 80000)) return std::nullopt;
-    return start + static_cast<int64_t>(std::llround(x * static_cast<double>(kDay)));
+    return start + static_cast<int64_t>(std::llround(x * static_cast<double>(kSecondsOfDay)));
   });
   if (result) result->style = number_style(DateStyle::excel_days);
   return result;
@@ -138,14 +136,14 @@ std::optional<NumberDates> read_decimal_years(const NumberCells& numbers) {
         const int64_t begin = to_seconds({year, 1, 1});
         const int64_t seconds = to_seconds({year + 1, 1, 1}) - begin;
         const double of_year =
-            parts == 12 ? 12 : static_cast<double>(seconds) / (parts == 365 ? 86400 : 3600);
+            parts == 12 ? 12 : static_cast<double>(seconds) / (parts == 365 ? kSecondsOfDay : 3600);
         const double tolerance = rounding * of_year;
         if (tolerance > 0.25) return std::nullopt;  // too few digits to tell
         const double position = (x - static_cast<double>(year)) * of_year - (middle ? 0.5 : 0);
         const double nearest = std::max(0.0, std::round(position));
         if (std::abs(position - nearest) > tolerance) return std::nullopt;
         if (parts == 12) return add_months(begin, static_cast<int64_t>(nearest));
-        return begin + static_cast<int64_t>(nearest) * (parts == 365 ? kDay : 3600);
+        return begin + static_cast<int64_t>(nearest) * (parts == 365 ? kSecondsOfDay : 3600);
       });
       if (!result) continue;
       result->style = number_style(DateStyle::decimal_year);

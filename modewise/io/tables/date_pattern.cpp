@@ -146,7 +146,7 @@ class PatternReader {
     if (fields_.quarter > 0) time.month = 3 * fields_.quarter - 2;
     if (fields_.day_of_year > 0) {
       const int64_t start = to_seconds({time.year, 1, 1});
-      const CivilTime day = to_civil(start + int64_t{fields_.day_of_year - 1} * 86400);
+      const CivilTime day = to_civil(start + int64_t{fields_.day_of_year - 1} * kSecondsOfDay);
       if (day.year != time.year) return false;
       time.month = day.month;
       time.day = day.day;
@@ -154,11 +154,11 @@ class PatternReader {
     if (fields_.week > 0) {
       // Week 1 holds January 4.
       const int64_t fourth = to_seconds({time.year, 1, 4});
-      const int64_t monday =
-          fourth - int64_t{weekday_of(fourth) - 1} * 86400 + int64_t{fields_.week - 1} * 7 * 86400;
-      const CivilTime thursday = to_civil(monday + int64_t{3} * 86400);
+      const int64_t monday = fourth - int64_t{weekday_of(fourth) - 1} * kSecondsOfDay +
+                             int64_t{fields_.week - 1} * 7 * kSecondsOfDay;
+      const CivilTime thursday = to_civil(monday + int64_t{3} * kSecondsOfDay);
       if (thursday.year != time.year) return false;
-      const CivilTime day = to_civil(monday + int64_t{fields_.weekday - 1} * 86400);
+      const CivilTime day = to_civil(monday + int64_t{fields_.weekday - 1} * kSecondsOfDay);
       time.year = day.year;
       time.month = day.month;
       time.day = day.day;
@@ -207,9 +207,10 @@ std::string format_pattern(const CivilTime& time, const DateStyle& style) {
   std::string text;
   const int64_t day_start = to_seconds({time.year, time.month, time.day});
   // The year of an ISO week is that of its Thursday.
-  const CivilTime thursday = to_civil(day_start + int64_t{4 - weekday_of(day_start)} * 86400);
+  const CivilTime thursday = to_civil(day_start + int64_t{4 - weekday_of(day_start)} * kSecondsOfDay);
   const int64_t thursday_day =
-      (to_seconds({thursday.year, thursday.month, thursday.day}) - to_seconds({thursday.year, 1, 1})) / 86400;
+      (to_seconds({thursday.year, thursday.month, thursday.day}) - to_seconds({thursday.year, 1, 1})) /
+      kSecondsOfDay;
   const auto number = [&](int64_t value, int width, bool padded) {
     text += fmt::format("{:0{}}", value, padded ? width : 1);
   };
@@ -237,7 +238,7 @@ std::string format_pattern(const CivilTime& time, const DateStyle& style) {
             number(time.day, 2, padded && style.padded);
             break;
           case 'j':
-            number((day_start - to_seconds({time.year, 1, 1})) / 86400 + 1, 3, padded);
+            number((day_start - to_seconds({time.year, 1, 1})) / kSecondsOfDay + 1, 3, padded);
             break;
           case 'q':
             number((time.month + 2) / 3, 1, padded);

@@ -511,9 +511,9 @@ bool numbered_year_last(const DateStyle& style) {
 }
 
 WrittenDate exchanged(WrittenDate date) {
-  if (date.style.midnight_24) date.time = to_civil(to_seconds(date.time) - 86400);
+  if (date.style.midnight_24) date.time = to_civil(to_seconds(date.time) - kSecondsOfDay);
   std::swap(date.time.month, date.time.day);
-  if (date.style.midnight_24) date.time = to_civil(to_seconds(date.time) + 86400);
+  if (date.style.midnight_24) date.time = to_civil(to_seconds(date.time) + kSecondsOfDay);
   date.style.order =
       date.style.order == DateStyle::month_first ? DateStyle::day_first : DateStyle::month_first;
   return date;
@@ -545,7 +545,7 @@ bool agree(WrittenDate& start, WrittenDate& end) {
 
 /// 01.01.2024 00:00 - 01.01.2024 01:00.
 std::optional<WrittenDate> read_interval(std::string_view text) {
-  constexpr int64_t kLongest = 400 * 86400;
+  constexpr int64_t kLongest = 400 * kSecondsOfDay;
   for (const std::string_view mark : {" - ", " – ", " — ", " / ", "/", " to ", " bis "}) {
     const size_t at = text.find(mark);
     if (at == std::string_view::npos) continue;
@@ -577,8 +577,8 @@ std::optional<WrittenDate> read_interval(std::string_view text) {
       style.clock = std::max(style.clock, clock->style.clock);
       if (style.clock_mark == 0) style.clock_mark = clock->style.clock_mark;
       const int64_t time = to_seconds(start->time);
-      seconds = clock->seconds - ((time % 86400 + 86400) % 86400);
-      if (seconds < 0) seconds += 86400;
+      seconds = clock->seconds - ((time % kSecondsOfDay + kSecondsOfDay) % kSecondsOfDay);
+      if (seconds < 0) seconds += kSecondsOfDay;
     } else {
       continue;
     }

@@ -3,16 +3,11 @@
 
 #include <string_view>
 
+#include "modewise/io/ascii.h"
 #include "modewise/io/tables/date_time.h"
 
 namespace modewise::io {
 
-inline bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-inline char to_lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 /// Letters of ASCII, and bytes of other letters in UTF-8.
 inline bool is_letter(char c) {
   return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || static_cast<unsigned char>(c) >= 0x80;

@@ -13,8 +13,6 @@
 namespace modewise::io {
 namespace {
 
-constexpr int64_t kDay = 86400;
-
 // Days since 1970-01-01 and back; years begin in March so that the leap day is the last day.
 int64_t days_from_civil(int64_t year, int month, int day) {
   year -= month <= 2;
@@ -96,7 +94,7 @@ std::string decimal_year_text(int64_t seconds, const DateStyle& style) {
   if (style.year_parts == 12) {
     fraction = (time.month - 1 + middle) / 12;
   } else {
-    const auto part = static_cast<double>(style.year_parts == 365 ? kDay : 3600);
+    const auto part = static_cast<double>(style.year_parts == 365 ? kSecondsOfDay : 3600);
     fraction = (static_cast<double>(seconds - start) + middle * part) / static_cast<double>(end - start);
   }
   return fmt::format("{:.{}f}", static_cast<double>(time.year) + fraction, style.year_digits);
@@ -105,8 +103,8 @@ std::string decimal_year_text(int64_t seconds, const DateStyle& style) {
 /// Days since 1899-12-30, of which 1900-03-01 is 61.
 std::string excel_text(int64_t seconds) {
   const int64_t since = seconds - to_seconds({1899, 12, 30});
-  if (since % kDay == 0) return fmt::format("{}", since / kDay);
-  return fmt::format("{:.11g}", static_cast<double>(since) / static_cast<double>(kDay));
+  if (since % kSecondsOfDay == 0) return fmt::format("{}", since / kSecondsOfDay);
+  return fmt::format("{:.11g}", static_cast<double>(since) / static_cast<double>(kSecondsOfDay));
 }
 
 std::string time_text(int64_t seconds, const DateStyle& style) {
@@ -115,11 +113,11 @@ std::string time_text(int64_t seconds, const DateStyle& style) {
   const bool before_midnight = style.midnight_24 && style.clock != DateStyle::no_clock && time.hour == 0 &&
                                time.minute == 0 && time.second == 0;
   if (before_midnight) {
-    time = to_civil(seconds - kDay);
+    time = to_civil(seconds - kSecondsOfDay);
     time.hour = 24;
   }
   if (style.weekday != DateStyle::no_weekday)
-    weekday = weekday_name(weekday_of(before_midnight ? seconds - kDay : seconds),
+    weekday = weekday_name(weekday_of(before_midnight ? seconds - kSecondsOfDay : seconds),
                            style.weekday == DateStyle::full_weekday, style.languages, style.letters) +
               std::string(style.weekday_mark);
   std::string text = weekday + date_text(time, style);
@@ -143,13 +141,13 @@ int days_in_month(int64_t year, int month) {
 }
 
 int64_t to_seconds(const CivilTime& time) {
-  return days_from_civil(time.year, time.month, time.day) * kDay + time.hour * 3600 + time.minute * 60 +
-         time.second;
+  return days_from_civil(time.year, time.month, time.day) * kSecondsOfDay + time.hour * 3600 +
+         time.minute * 60 + time.second;
 }
 
 CivilTime to_civil(int64_t seconds) {
-  const int64_t days = seconds / kDay - (seconds % kDay < 0);
-  const auto clock = static_cast<int>(seconds - days * kDay);
+  const int64_t days = seconds / kSecondsOfDay - (seconds % kSecondsOfDay < 0);
+  const auto clock = static_cast<int>(seconds - days * kSecondsOfDay);
   CivilTime time = civil_from_days(days);
   time.hour = clock / 3600;
   time.minute = clock / 60 % 60;
@@ -168,7 +166,7 @@ int64_t add_months(int64_t seconds, int64_t months) {
 }
 
 int weekday_of(int64_t seconds) {
-  const int64_t days = seconds / kDay - (seconds % kDay < 0);
+  const int64_t days = seconds / kSecondsOfDay - (seconds % kSecondsOfDay < 0);
   return static_cast<int>(((days + 3) % 7 + 7) % 7) + 1;  // 1970-01-01 was a Thursday
 }
 

@@ -14,6 +14,8 @@ namespace modewise::io {
 
 class TimeZone;
 
+inline constexpr int64_t kSecondsOfDay = 86400;
+
 /// Date format of a file, so that forecasts use the same format.
 struct DateStyle {
   enum Order { year_first, month_first, day_first };

@@ -12,8 +12,6 @@
 namespace modewise::io {
 namespace {
 
-constexpr int64_t kDay = 86400;
-
 /// [+-]hh[:mm[:ss]] as seconds.
 bool scan_rule_time(DateScanner& scanner, int64_t& seconds) {
   const bool negative = scanner.take('-');
@@ -86,11 +84,11 @@ int64_t change_in(int64_t year, const TimeZone::Rule::Change& change) {
     const int64_t first = to_seconds({year, change.month, 1});
     int day = 1 + (change.day + 7 - weekday_of(first) % 7) % 7 + 7 * (change.week - 1);
     while (day > days_in_month(year, change.month)) day -= 7;
-    return first + (day - 1) * kDay + change.seconds;
+    return first + (day - 1) * kSecondsOfDay + change.seconds;
   }
   int64_t day = change.day;
   if (change.kind == 'J' && (day < 60 || days_in_month(year, 2) == 28)) --day;
-  return to_seconds({year, 1, 1}) + day * kDay + change.seconds;
+  return to_seconds({year, 1, 1}) + day * kSecondsOfDay + change.seconds;
 }
 
 int64_t big_endian(std::string_view bytes) {
@@ -125,8 +123,8 @@ int64_t TimeZone::offset_at(int64_t utc_seconds) const {
 
 std::optional<std::pair<int64_t, int64_t>> TimeZone::to_utc(int64_t local_seconds) const {
   // The offsets in force a day before and after include those at the time.
-  const int64_t before = local_seconds - offset_at(local_seconds - kDay);
-  const int64_t after = local_seconds - offset_at(local_seconds + kDay);
+  const int64_t before = local_seconds - offset_at(local_seconds - kSecondsOfDay);
+  const int64_t after = local_seconds - offset_at(local_seconds + kSecondsOfDay);
   const bool first = to_local(before) == local_seconds, second = to_local(after) == local_seconds;
   if (!first && !second) return std::nullopt;
   const int64_t a = first ? before : after, b = second ? after : before;

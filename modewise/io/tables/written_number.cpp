@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "modewise/io/ascii.h"
 #include "modewise/io/number_text.h"
 
 namespace modewise::io {
@@ -18,10 +19,6 @@ constexpr std::string_view kCurrencies[] = {
     "US$", "R$",  "A$",  "C$",  "$",   "\u20AC", "\u00A3", "\u00A5", "\u20B9", "\u20A9", "\u20BA", "\u20BD",
     "EUR", "USD", "GBP", "CHF", "JPY", "CNY",    "INR",    "PLN",    "CZK",    "SEK",    "NOK",    "DKK",
     "HUF", "BRL", "CAD", "AUD", "zł",  "Kč",     "Ft",     "kr.",    "kr",     "Rs.",    "Rs",     "Fr."};
-
-bool is_digit(char c) {
-  return static_cast<unsigned char>(c - '0') < 10;
-}
 
 /// Removes one of `texts` from the beginning, or from the end; the removed one, "" if none.
 template <size_t N>
