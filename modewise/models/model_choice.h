@@ -89,6 +89,7 @@ struct ModelRow {
   std::string old_name = {};  // deprecated name, still accepted; "": none
   /// Adds its own options, `own_options<Struct>`; null: it has none, or they are members of Config.
   void (*own)(OwnOptions& options, const std::string& name) = nullptr;
+  bool future_covariates = false;  // a forecaster that reads them without options for them
 
   bool is_called(std::string_view said) const { return said == name || (said == old_name && !said.empty()); }
   /// Whether the model has the option `path`: "name", one of its own, or a shared one that it lists.

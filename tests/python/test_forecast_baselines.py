@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import load_file
 
 import modewise
 from cli_helpers import fails, ok, write_csv
@@ -51,10 +52,24 @@ def test_is_a_global_model_of_a_panel(tmp_path, name):
     assert len(pd.read_csv(tmp_path / "f.csv")) == 3 * 7
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_refuses_covariates_and_options_of_others(tmp_path, name):
+CALENDAR = ["--set", 'data.calendar=["auto"]', "--set", "data.calendar_encoding=scaled"]
+
+
+@pytest.mark.parametrize("name", sorted({*SMALL} - {"crossformer", "scinet"}))
+def test_embeds_the_calendar(tmp_path, name):
     data = write_csv(tmp_path / "d.csv", rows=200)
-    fails(78, f"'{name}' has none", arguments=arguments(name, data, tmp_path / "run", "--set", 'data.calendar=["hour"]'))
+    ok(*arguments(name, data, tmp_path / "run", "--epochs", 1, *CALENDAR))
+    assert np.isfinite(forecasts(tmp_path / "run")).all()
+    weights = load_file(next((tmp_path / "run" / "checkpoints").rglob("*.safetensors")))
+    embeddings = [array.shape for key, array in weights.items() if key.endswith("temporal_embedding.weight")]
+    assert embeddings == (1 if name == "timesnet" else 2) * [(4 if name == "timesnet" else 8, 4)]  # hour, weekday, day, yearday
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_refuses_what_others_have(tmp_path, name):
+    data = write_csv(tmp_path / "d.csv", rows=200)
+    if name in ("crossformer", "scinet"):
+        fails(78, f"'{name}' has none", arguments=arguments(name, data, tmp_path / "run", *CALENDAR))
     fails(78, "no such option", arguments=arguments(name, data, tmp_path / "run", "--set", "model.dlinear.kernel=5"))
 
 

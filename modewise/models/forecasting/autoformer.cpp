@@ -1,4 +1,4 @@
-// Autoformer (Wu et al., NeurIPS 2021) as in the authors' code, without time features: auto-correlation in
+// Autoformer (Wu et al., NeurIPS 2021) as in the authors' code: auto-correlation in
 // place of attention adds up the values shifted by the delays of the highest correlation. Each window has
 // delays of its own; the authors' code takes those of the batch during training.
 
@@ -112,7 +112,8 @@ ForecasterRow autoformer_row() {
           .cost = autoformer_cost,
           .defaults = use_decomposition,
           .check = check_autoformer,
-          .own = own_options<AutoformerConfig>};
+          .own = own_options<AutoformerConfig>,
+          .future_covariates = true};
 }
 
 }  // namespace modewise::models

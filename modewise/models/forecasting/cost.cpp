@@ -1,8 +1,6 @@
 #include "modewise/models/forecasting/cost.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace modewise::models {
 
@@ -13,11 +11,6 @@ int64_t forecast_outputs(const ForecastShape& shape) {
 void add_window_cost(nn::CostAccount& account, const WindowConfig& window, const ForecastShape& shape) {
   if (window.affine) account.add("window", 2 * shape.series_count(), 0);
   if (window.cycle > 0) account.add("window", window.cycle * shape.series_count(), 0);
-}
-
-double covariate_places(const ForecastShape& shape) {
-  return static_cast<double>(std::accumulate(shape.series.begin(), shape.series.begin() + shape.known_modes,
-                                             int64_t{1}, std::multiplies<>()));
 }
 
 void add_transformer_layers(nn::CostAccount& account, const ForecasterConfig& config, double rows,

@@ -18,8 +18,6 @@ nn::ModelCost forecaster_cost(const ForecasterConfig& config, const ForecastShap
 int64_t forecast_outputs(const ForecastShape& shape);
 /// Learned parameters of the window normalization.
 void add_window_cost(nn::CostAccount& account, const WindowConfig& window, const ForecastShape& shape);
-/// Number of series positions with their own future covariates.
-double covariate_places(const ForecastShape& shape);
 /// Standard transformer layers over `tokens` tokens per row, `rows` rows per sample.
 void add_transformer_layers(nn::CostAccount& account, const ForecasterConfig& config, double rows,
                             double tokens);

@@ -143,14 +143,13 @@ DecompositionTransformer::DecompositionTransformer(const ForecasterConfig& confi
                                                    const DecompositionOptions& options, bool positions,
                                                    nn::Initializer& init)
     : LearnedForecaster(shape, config.window),
-      encoder_embedding_(
-          register_module("enc_embedding",
-                          std::make_shared<WindowEmbedding>(init, shape.series_count(), config.width,
-                                                            positions ? shape.lookback : 0, config.dropout))),
+      encoder_embedding_(register_module(
+          "enc_embedding", std::make_shared<WindowEmbedding>(
+                               init, shape, config.width, positions ? shape.lookback : 0, config.dropout))),
       decoder_embedding_(register_module(
           "dec_embedding",
-          std::make_shared<WindowEmbedding>(init, shape.series_count(), config.width,
-                                            positions ? decoder_steps(shape) : 0, config.dropout))),
+          std::make_shared<WindowEmbedding>(init, shape, config.width, positions ? decoder_steps(shape) : 0,
+                                            config.dropout))),
       window_average_(register_module("average", average_of(shape.lookback, options))),
       encoder_(register_module("encoder", std::make_shared<nn::ModuleList<DecompositionEncoderLayer>>())),
       decoder_(register_module("decoder", std::make_shared<nn::ModuleList<DecompositionDecoderLayer>>())),
@@ -172,7 +171,7 @@ void DecompositionTransformer::build(const ForecasterConfig& config, const Decom
         init));
 }
 
-at::Tensor DecompositionTransformer::raw_forecast(const at::Tensor& values, const ForecastInput&) {
+at::Tensor DecompositionTransformer::raw_forecast(const at::Tensor& values, const ForecastInput& input) {
   const int64_t lookback = shape().lookback, horizon = shape().horizon, half = lookback / 2,
                 quantiles = outputs() / horizon;
   const at::Tensor window = values.flatten(1, -2).transpose(1, 2).contiguous();  // [B, L, N]
@@ -182,10 +181,11 @@ at::Tensor DecompositionTransformer::raw_forecast(const at::Tensor& values, cons
   at::Tensor trend =
       at::cat({latest(average), window.mean(1, true).expand({window.size(0), horizon, window.size(2)})}, 1);
 
-  at::Tensor encoded = encoder_embedding_->forward(window);
+  const at::Tensor known = known_of(input);
+  at::Tensor encoded = encoder_embedding_->forward(window, known, 0);
   for (const auto& layer : *encoder_) encoded = layer->forward(encoded);
   encoded = seasonal_norm(*encoder_norm_, encoded);
-  at::Tensor x = decoder_embedding_->forward(seasonal);
+  at::Tensor x = decoder_embedding_->forward(seasonal, known, lookback - half);
   for (const auto& layer : *decoder_) trend = trend + layer->forward(x, encoded);
   x = projection_->forward(seasonal_norm(*decoder_norm_, x).narrow(1, half, horizon));
 
@@ -212,8 +212,7 @@ nn::ModelCost decomposition_cost(const ForecasterConfig& config, const ForecastS
   const auto d = static_cast<double>(width);
   account.layer("embedding");
   add_window_cost(account, config.window, shape);
-  for (const int64_t steps : {window, ahead})
-    add_window_embedding_cost(account, series, width, static_cast<double>(steps));
+  for (const int64_t steps : {window, ahead}) add_window_embedding_cost(account, shape, width, steps);
   const auto average = [&](int64_t steps, double channels) {
     account.add("moving averages", 0, static_cast<double>(steps * steps) * channels);
   };

@@ -1,7 +1,7 @@
 #pragma once
 // Encoder and decoder with progressive series decomposition, shared by Autoformer (Wu et al., NeurIPS 2021)
-// and FEDformer (Zhou et al., ICML 2022), as in the authors' code without time features. A layer mixes steps,
-// and subtracts a moving average; the decoder adds up the averages as the trend.
+// and FEDformer (Zhou et al., ICML 2022), as in the authors' code. A layer mixes steps, and subtracts a
+// moving average; the decoder adds up the averages as the trend.
 
 #include <functional>
 #include <memory>

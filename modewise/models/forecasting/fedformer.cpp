@@ -1,5 +1,5 @@
-// FEDformer with Fourier blocks (Zhou et al., ICML 2022), as in TSLib's version of the authors' code, without
-// time features: steps are mixed at a few frequencies, which are drawn with the model's seed and saved with
+// FEDformer with Fourier blocks (Zhou et al., ICML 2022), as in TSLib's version of the authors' code:
+// steps are mixed at a few frequencies, which are drawn with the model's seed and saved with
 // its weights.
 
 #include <ATen/ops/arange.h>
@@ -256,7 +256,8 @@ ForecasterRow fedformer_row() {
           .cost = fedformer_cost,
           .defaults = use_decomposition,
           .check = check_fedformer,
-          .own = own_options<FedformerConfig>};
+          .own = own_options<FedformerConfig>,
+          .future_covariates = true};
 }
 
 }  // namespace modewise::models

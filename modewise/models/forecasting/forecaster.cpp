@@ -17,6 +17,10 @@ int64_t ForecastShape::series_count() const {
   return std::accumulate(series.begin(), series.end(), int64_t{1}, std::multiplies<>());
 }
 
+int64_t ForecastShape::covariate_places() const {
+  return std::accumulate(series.begin(), series.begin() + known_modes, int64_t{1}, std::multiplies<>());
+}
+
 Forecaster::Forecaster(ForecastShape shape) : shape_(std::move(shape)) {}
 
 AttentionView Forecaster::attention(const ForecastInput&) {

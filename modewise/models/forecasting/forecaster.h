@@ -31,7 +31,8 @@ struct ForecastShape {
   int64_t known = 0;                // K: future covariates per step
   int64_t known_modes = 0;  // i: covariates differ along the first i series modes, shared along others
 
-  int64_t series_count() const;  // N_1 · … · N_j
+  int64_t series_count() const;      // N_1 · … · N_j
+  int64_t covariate_places() const;  // N_1 · … · N_i
 };
 
 struct ForecastInput {

@@ -118,7 +118,7 @@ const std::vector<ForecasterRow>& forecasters() {
 }
 
 bool uses_future_covariates(const ForecasterRow& row) {
-  return row.has_option("future_covariates.width");
+  return row.future_covariates || row.has_option("future_covariates.width");
 }
 
 void check_patches(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {

@@ -48,6 +48,10 @@ at::Tensor LearnedForecaster::future_covariate_effect(const ForecastInput& input
   return future_covariate_effect_->forward(checked_known(input).to(input.past.scalar_type()));
 }
 
+at::Tensor LearnedForecaster::known_of(const ForecastInput& input) const {
+  return shape().known > 0 ? checked_known(input) : at::Tensor();
+}
+
 nn::NormalizedWindow LearnedForecaster::normalized(const ForecastInput& input) const {
   return normalized(input, future_covariate_effect(input));
 }

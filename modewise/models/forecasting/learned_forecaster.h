@@ -30,6 +30,8 @@ class LearnedForecaster : public Forecaster {
   /// H, or H · Q with the quantiles of a step adjacent.
   int64_t outputs() const;
   nn::NormalizedWindow normalized(const ForecastInput& input) const;
+  /// The future covariates [B, N_1…N_i, K, L + H]; undefined if K is 0.
+  at::Tensor known_of(const ForecastInput& input) const;
 
  private:
   /// Undefined without future covariates.

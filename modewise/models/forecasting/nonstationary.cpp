@@ -1,4 +1,4 @@
-// Non-stationary Transformer (Liu et al., NeurIPS 2022) as in the authors' code, without time features: an
+// Non-stationary Transformer (Liu et al., NeurIPS 2022) as in the authors' code: an
 // encoder-decoder transformer of normalized windows whose attention scores are rescaled and shifted by
 // factors learned from the window before its normalization.
 
@@ -164,11 +164,11 @@ NonstationaryTransformer::NonstationaryTransformer(const ForecasterConfig& confi
                                                    nn::Initializer& init)
     : LearnedForecaster(shape, config.window),
       encoder_embedding_(register_module(
-          "enc_embedding", std::make_shared<WindowEmbedding>(init, shape.series_count(), config.width,
-                                                             shape.lookback, config.dropout))),
+          "enc_embedding",
+          std::make_shared<WindowEmbedding>(init, shape, config.width, shape.lookback, config.dropout))),
       decoder_embedding_(register_module(
-          "dec_embedding", std::make_shared<WindowEmbedding>(init, shape.series_count(), config.width,
-                                                             decoder_steps(shape), config.dropout))),
+          "dec_embedding", std::make_shared<WindowEmbedding>(init, shape, config.width, decoder_steps(shape),
+                                                             config.dropout))),
       encoder_(register_module("encoder", std::make_shared<nn::ModuleList<NonstationaryLayer>>())),
       decoder_(register_module("decoder", std::make_shared<nn::ModuleList<NonstationaryLayer>>())),
       encoder_norm_(register_module("encoder_norm", std::make_shared<nn::LayerNorm>(config.width))),
@@ -199,11 +199,13 @@ at::Tensor NonstationaryTransformer::raw_forecast(const at::Tensor& values, cons
   const int64_t horizon = shape().horizon, half = shape().lookback / 2, quantiles = outputs() / horizon;
   const Factors factors = this->factors(input);
   const at::Tensor window = values.flatten(1, -2).transpose(1, 2).contiguous();  // [B, L, N]
-  at::Tensor encoded = encoder_embedding_->forward(window);
+  const at::Tensor known = known_of(input);
+  at::Tensor encoded = encoder_embedding_->forward(window, known, 0);
   for (const auto& layer : *encoder_) encoded = layer->forward(encoded, factors);
   encoded = encoder_norm_->forward(encoded);
   at::Tensor x = decoder_embedding_->forward(
-      at::constant_pad_nd(window.narrow(1, window.size(1) - half, half), {0, 0, 0, horizon}));
+      at::constant_pad_nd(window.narrow(1, window.size(1) - half, half), {0, 0, 0, horizon}), known,
+      window.size(1) - half);
   for (const auto& layer : *decoder_) x = layer->forward(x, factors, encoded);
   x = projection_->forward(decoder_norm_->forward(x).narrow(1, half, horizon));
   std::vector<int64_t> sizes = values.sizes().vec();
@@ -226,7 +228,8 @@ nn::ModelCost nonstationary_cost(const ForecasterConfig& config, const ForecastS
   const auto n = static_cast<double>(series), window = static_cast<double>(shape.lookback),
              ahead = static_cast<double>(decoder_steps(shape)), d = static_cast<double>(width);
   account.layer("embedding");
-  for (const double steps : {window, ahead}) add_window_embedding_cost(account, series, width, steps);
+  for (const int64_t steps : {shape.lookback, decoder_steps(shape)})
+    add_window_embedding_cost(account, shape, width, steps);
   for (const int64_t outputs : {int64_t{1}, shape.lookback}) {
     account.linear("factors", 3 * shape.lookback, 1, n, false);
     int64_t in = 2 * series;
@@ -276,7 +279,8 @@ ForecasterRow nonstationary_row() {
           .cost = nonstationary_cost,
           .defaults = use_nonstationary,
           .check = check_heads,
-          .own = own_options<NonstationaryConfig>};
+          .own = own_options<NonstationaryConfig>,
+          .future_covariates = true};
 }
 
 }  // namespace modewise::models

@@ -141,7 +141,8 @@ nn::ModelCost tide_cost(const ForecasterConfig& config, const ForecastShape& sha
   add_window_cost(account, config.window, shape);
   const double steps = static_cast<double>(lookback + horizon);
   if (known > 0)
-    block("future covariates", shape.known, config.hidden, known, covariate_places(shape) * steps, tide.norm);
+    block("future covariates", shape.known, config.hidden, known,
+          static_cast<double>(shape.covariate_places()) * steps, tide.norm);
   int64_t in = (shape.missing ? 2 : 1) * lookback + known * (lookback + horizon);
   for (int64_t i = 0; i < 2 * config.blocks; ++i, in = width) {
     account.layer("block " + std::to_string(i + 1));

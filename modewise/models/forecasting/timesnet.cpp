@@ -1,4 +1,4 @@
-// TimesNet (Wu et al., ICLR 2023) as in the authors' code, without time features: the window is extended over
+// TimesNet (Wu et al., ICLR 2023) as in the authors' code: the window is extended over
 // the horizon; each block folds it by its strongest periods to images of cycles × phases, which pass through
 // convolutions of several sizes, and weighs the results by the periods' amplitudes. As in the paper (Eq. 1)
 // each window has periods of its own; the authors' code averages amplitudes over the batch.
@@ -191,9 +191,9 @@ class TimesNet : public LearnedForecaster {
 
 TimesNet::TimesNet(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init)
     : LearnedForecaster(shape, config.window),
-      embedding_(register_module("enc_embedding",
-                                 std::make_shared<WindowEmbedding>(init, shape.series_count(), config.width,
-                                                                   shape.lookback, config.dropout))),
+      embedding_(register_module(
+          "enc_embedding",
+          std::make_shared<WindowEmbedding>(init, shape, config.width, shape.lookback, config.dropout))),
       extend_(register_module("predict_linear", std::make_shared<nn::Linear>(
                                                     init, shape.lookback, shape.lookback + shape.horizon))),
       layers_(register_module("layers", std::make_shared<nn::ModuleList<TimesBlock>>())),
@@ -205,9 +205,9 @@ TimesNet::TimesNet(const ForecasterConfig& config, const ForecastShape& shape, n
     layers_->push_back(std::make_shared<TimesBlock>(config, shape.lookback + shape.horizon, init));
 }
 
-at::Tensor TimesNet::raw_forecast(const at::Tensor& values, const ForecastInput&) {
+at::Tensor TimesNet::raw_forecast(const at::Tensor& values, const ForecastInput& input) {
   const int64_t horizon = shape().horizon, quantiles = outputs() / horizon;
-  at::Tensor x = embedding_->forward(values.flatten(1, -2).transpose(1, 2).contiguous());
+  at::Tensor x = embedding_->forward(values.flatten(1, -2).transpose(1, 2).contiguous(), known_of(input), 0);
   x = extend_->forward(x.transpose(1, 2).contiguous()).transpose(1, 2).contiguous();
   for (const auto& layer : *layers_) x = norm_->forward(layer->forward(x));
   x = projection_->forward(x.narrow(1, shape().lookback, horizon));
@@ -242,7 +242,7 @@ nn::ModelCost timesnet_cost(const ForecasterConfig& config, const ForecastShape&
              images = static_cast<double>(own.periods) * t;
   account.layer("embedding");
   add_window_cost(account, config.window, shape);
-  add_window_embedding_cost(account, shape.series_count(), width, static_cast<double>(shape.lookback));
+  add_window_embedding_cost(account, shape, width, shape.lookback);
   account.linear("embedding", shape.lookback, steps, d);
   account.keep(t * d);
   const int64_t largest = largest_kernel(own) * largest_kernel(own);
@@ -274,7 +274,8 @@ ForecasterRow timesnet_row() {
           .cost = timesnet_cost,
           .defaults = use_timesnet,
           .check = check_timesnet,
-          .own = own_options<TimesNetConfig>};
+          .own = own_options<TimesNetConfig>,
+          .future_covariates = true};
 }
 
 }  // namespace modewise::models

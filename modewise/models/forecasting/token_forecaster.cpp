@@ -98,13 +98,13 @@ void check_token_model(const ForecasterConfig& config, const ForecastShape& shap
 void add_covariate_effect_cost(nn::CostAccount& account, const ForecasterConfig& config,
                                const ForecastShape& shape) {
   if (shape.known == 0) return;
-  const auto steps = static_cast<double>(shape.lookback + shape.horizon);
+  const auto steps = static_cast<double>(shape.lookback + shape.horizon),
+             rows = static_cast<double>(shape.covariate_places()) * steps;
   const int64_t terms = shape.known + config.known.width, series = shape.series_count();
   account.layer("future covariates");
-  if (config.known.width > 0)
-    account.linear("future covariates", shape.known, config.known.width, covariate_places(shape) * steps);
+  if (config.known.width > 0) account.linear("future covariates", shape.known, config.known.width, rows);
   account.add("future covariates", series * terms, static_cast<double>(series * terms) * steps);
-  account.keep(covariate_places(shape) * steps * static_cast<double>(terms));
+  account.keep(rows * static_cast<double>(terms));
 }
 
 void add_head_cost(nn::CostAccount& account, const ForecasterConfig& config, const ForecastShape& shape,

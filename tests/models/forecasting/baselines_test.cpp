@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "modewise/models/forecasting/cost.h"
+#include "modewise/models/forecasting/window_embedding.h"
 #include "tests/error_of.h"
 #include "tests/models/noise_oracle.h"
 
@@ -224,6 +225,23 @@ TEST(Crossformer, RefusesToMergeMoreSegmentsThanThereAre) {
       "run.toml: crossformer.merge = 4 is too large for layer 2: number of segments of 12 rows before it: "
       "1; use fewer layers, a smaller crossformer.segment or a longer lookback");
   EXPECT_NO_THROW(validate(config, shape_of(3, 24, 6)));
+}
+
+TEST(WindowEmbedding, AddsALinearMapOfTheCovariatesOfAllPlaces) {
+  ForecastShape shape = shape_of(3, 11, 6);
+  shape.known = 2;
+  shape.known_modes = 1;
+  nn::Initializer init(5);
+  WindowEmbedding embedding(init, shape, 8, 0, 0.0);
+  at::manual_seed(6);
+  const at::Tensor x = at::randn({4, 9, 3}), known = at::randn({4, 3, 2, 17});
+  const at::Tensor added = embedding.forward(x, known, 5) - embedding.forward(x, at::zeros_like(known), 5);
+  const at::Tensor weight = embedding.named_parameters()["temporal_embedding.weight"];
+  EXPECT_EQ(weight.sizes(), at::IntArrayRef({8, 6}));
+  for (int64_t step = 0; step < 9; ++step) {
+    const at::Tensor expected = known.select(-1, 5 + step).reshape({4, 6}).matmul(weight.t());
+    EXPECT_LT((added.select(1, step) - expected).abs().max().item<double>(), 1e-5) << step;
+  }
 }
 
 TEST(TimesNet, RefusesMorePeriodsThanThereAre) {
