@@ -74,14 +74,6 @@ TEST_P(EveryBaseline, ForecastsAWindowWithoutRegardToItsBatch) {
   }
 }
 
-TEST_P(EveryBaseline, RefusesFutureCovariates) {
-  ForecastShape shape = shape_of(3, 25, 7);
-  shape.known = 2;
-  EXPECT_THAT(
-      error_of(ErrorKind::config, [&] { validate(configured<ForecasterConfig>(small(GetParam())), shape); }),
-      testing::HasSubstr(std::string("'") + GetParam() + "' has none"));
-}
-
 INSTANTIATE_TEST_SUITE_P(Models, EveryBaseline,
                          testing::Values("crossformer", "timesnet", "autoformer", "fedformer",
                                          "nonstationary", "scinet"),

@@ -137,12 +137,14 @@ TEST(ForecasterConfig, ValuesThatDoNotFitTogetherAreRefused) {
 TEST(ForecasterConfig, OnlySomeModelsUseFutureCovariates) {
   ForecastShape shape;
   shape.known = 2;
-  for (const char* name : {"hot", "transformer", "spatial", "temporal", "tide"})
+  for (const char* name : {"hot", "transformer", "spatial", "temporal", "tide", "timesnet", "autoformer",
+                           "fedformer", "nonstationary"})
     EXPECT_EQ(rejection({std::string("name=") + name}, shape), "") << name;
   EXPECT_EQ(rejection({"name=dlinear"}, shape),
             "run.toml: data.future_covariates and data.calendar need a model with future covariates (" +
-                owners_of("future_covariates.width") + "); 'dlinear' has none");
-  for (const char* name : {"repeat", "ridge", "ets", "patchtst", "itransformer"})
+                owners_of("future_covariates.width") +
+                ", timesnet, autoformer, fedformer, nonstationary); 'dlinear' has none");
+  for (const char* name : {"repeat", "ridge", "ets", "patchtst", "itransformer", "crossformer", "scinet"})
     EXPECT_THAT(rejection({std::string("name=") + name}, shape),
                 HasSubstr(std::string("'") + name + "' has none"))
         << name;
