@@ -5,7 +5,7 @@
 
 A target starts from its corpus (tests/fuzz/corpus) and from the inputs that earlier runs found (build-fuzz/inputs), which are
 minimised after each run. An input that crashes, hangs or takes too much memory is a finding: it is stored in build-fuzz/findings,
-and the line that repeats it is printed. Exit status 1 if there is a finding.
+and the line that repeats it is printed. One that hung and does not when it is run again is none, but ends the run of its target. Exit status 1 if there is a finding.
 """
 
 import argparse
@@ -71,10 +71,22 @@ def fuzz(build, target, corpus, amount):
     new = sorted(path for path in findings.iterdir() if path.stat().st_mtime_ns != known.get(path))
     if log.returncode != 0 and not new:
         raise SystemExit(f"run_fuzz: {target} ended with exit status {log.returncode}: {build / 'findings' / target}.log")
+    new = [path for path in new if not ends_in_time(program, path)]
     if not new:
         minimise(program, found, corpus)
     executions, seconds, branches = read_log(log.stdout)
     return Result(target, seeds, executions, seconds, branches, count_files(found), new)
+
+
+def ends_in_time(program, path):
+    """Whether an input that took too long does not do so again, alone, as after a run on a busy machine; it is removed."""
+    if not path.name.startswith("timeout-"):
+        return False
+    if subprocess.run([program, *LIMITS, path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+        return False
+    print(f"{program.name}: stopped early; {path.name} takes less time when it is run again, the machine was busy", file=sys.stderr, flush=True)
+    path.unlink()
+    return True
 
 
 def minimise(program, found, corpus):

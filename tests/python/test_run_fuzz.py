@@ -17,8 +17,8 @@ LOG = """INFO: Running with entropic power schedule (0xFF, 100).
 DONE = "#9000\tDONE   cov: 33 ft: 44 corp: 4/12b lim: 4 exec/s: 3000 rss: 31Mb\nDone 9000 runs in 3 second(s)\n"
 
 
-def stand_in(folder, name, log, status=0, artifact=None):
-    """A program that behaves as libFuzzer: it adds an input, prints a log, and stores a finding."""
+def stand_in(folder, name, log, status=0, artifact=None, again=1):
+    """A program that behaves as libFuzzer: it adds an input, prints a log, and stores a finding; `again` is its status for that."""
     program = folder / "build" / "bin" / f"{name}_fuzz"
     program.parent.mkdir(parents=True, exist_ok=True)
     (folder / "corpus" / name).mkdir(parents=True, exist_ok=True)
@@ -26,6 +26,8 @@ def stand_in(folder, name, log, status=0, artifact=None):
     program.write_text(f"""#!{sys.executable}
 import pathlib, shutil, sys
 folders = [pathlib.Path(one) for one in sys.argv[1:] if not one.startswith("-")]
+if folders[0].is_file():
+    raise SystemExit({again})
 if "-merge=1" in sys.argv:
     shutil.copy(folders[1] / "new", folders[0] / "new")
     raise SystemExit(0)
@@ -63,6 +65,15 @@ def test_the_table_counts_and_inputs_are_minimised(tmp_path):
     assert lines[-1] == "2 targets, 18,000 executions"
     assert [path.name for path in (tmp_path / "build" / "inputs" / "csv").iterdir()] == ["new"]  # `same` reached nothing new
     assert "'-max_total_time=30'" in (tmp_path / "build" / "findings" / "csv.log").read_text()
+
+
+@pytest.mark.parametrize("again", [0, 70])
+def test_a_timeout_is_a_finding_only_if_it_is_one_again(tmp_path, again):
+    stand_in(tmp_path, "csv", LOG, status=70, artifact="timeout-1", again=again)
+    done = run(tmp_path, "csv", "--executions", "100")
+    assert done.returncode == (1 if again else 0)
+    assert (tmp_path / "build" / "findings" / "csv" / "timeout-1").exists() == bool(again)
+    assert ("csv_fuzz: stopped early; timeout-1 takes less time when it is run again" in done.stderr) == (not again)
 
 
 def test_a_finding_is_kept_and_the_line_that_repeats_it_is_printed(tmp_path):
