@@ -3,8 +3,8 @@
 
     tests/run_clang_tidy.py [--all | SOURCE ...] [--build FOLDER] [--jobs N] [--program CLANG_TIDY]
 
-checks the sources of the layers without torch, and others that differ from the base commit, unless these are more than MAX_OTHERS. The base is the merge base with origin/main (without a remote: main); on that commit itself it is
-the commit before. Outside git nothing differs. For a changed header the source of the same name is checked. --all checks every source.
+checks the sources of the layers without torch, and others that differ from the base commit, unless these are more than MAX_OTHERS. The base
+is the merge base with origin/main (without a remote: main); on that commit itself it is the commit before. Outside git nothing differs. For a changed header the source of the same name is checked. --all checks every source.
 
 clang-tidy reads up to TOGETHER sources as one file, since headers take most of its time. If it finds something there, such as two equal
 names, it reads each half, down to single sources, whose findings are printed.
