@@ -107,7 +107,7 @@ function(modewise_library layer)
   endif()
 endfunction()
 
-# Compile options of all test programs; those with libtorch share precompiled headers (tests/CMakeLists.txt).
+# Compile options of all programs of the tests; those with libtorch share precompiled headers (tests/CMakeLists.txt).
 function(modewise_test_options target)
   target_link_libraries(${target} PRIVATE modewise_flags GTest::gtest GTest::gmock GTest::gtest_main)
   modewise_quick_to_compile(${target})
@@ -115,22 +115,34 @@ function(modewise_test_options target)
     MODEWISE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MODEWISE_BINARY_DIR="${CMAKE_BINARY_DIR}")
 endfunction()
 
+# Links the layers of a test program, several files of which are compiled at once: reading libtorch's or the standard library's
+# headers takes most of the time. With libtorch a compilation takes so much memory that there are fewer.
+function(modewise_test_layers target)
+  modewise_unite(${target} 10)
+  foreach(layer ${ARGN})
+    target_link_libraries(${target} PRIVATE modewise_${layer})
+    get_target_property(links modewise_${layer} LINK_LIBRARIES)
+    if("modewise_torch" IN_LIST links)
+      target_precompile_headers(${target} REUSE_FROM test_headers)
+      modewise_ccache_headers(${target})
+      modewise_unite(${target} 6)
+    endif()
+  endforeach()
+endfunction()
+
+# modewise_test_program(<name> SOURCES a.cpp ... LINK ops ...): a program of the tests.
+function(modewise_test_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  modewise_test_options(${name})
+  modewise_test_layers(${name} ${ARG_LINK})
+endfunction()
+
 # modewise_test(<folder> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program per folder. CTest runs it in shards_<folder>
 # processes (default 1), each with every n-th test (tests/run_shard.py): most tests are shorter than the start of a process
 # that loads libtorch. If long_<folder> is set, the tests named LONG_… run as <folder>.long, labelled long.
 function(modewise_test folder)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(${folder}_test ${ARG_SOURCES})
-  modewise_test_options(${folder}_test)
-  foreach(dependency ${ARG_LINK})
-    target_link_libraries(${folder}_test PRIVATE modewise_${dependency})
-    get_target_property(links modewise_${dependency} LINK_LIBRARIES)
-    if("modewise_torch" IN_LIST links)
-      target_precompile_headers(${folder}_test REUSE_FROM test_headers)
-      modewise_ccache_headers(${folder}_test)
-      modewise_unite(${folder}_test 6)  # each compilation takes 10 seconds for libtorch's templates alone
-    endif()
-  endforeach()
+  modewise_test_program(${folder}_test ${ARGN})
   set(count 1)
   if(DEFINED shards_${folder})
     set(count ${shards_${folder}})

@@ -4,6 +4,6 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(arff) {
   return survive([&] { expect_whole(parse_arff(input_bytes(data, size), "file")); });
 }

@@ -6,7 +6,7 @@ using namespace modewise;
 using namespace modewise::io;
 
 // calibration.npz of a forecasting run, and quantiles of one window by it.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(calibration) {
   static const InputFolder folder;
   return survive([&] {
     const metrics::Calibration calibration =

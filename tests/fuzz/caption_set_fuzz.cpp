@@ -9,7 +9,7 @@ using namespace modewise::data;
 using namespace modewise::io;
 
 // Captions in COCO format with their images: splits, vocabulary, pixels and tokens.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(caption_set) {
   static const InputFolder folder({{"images/1.png", "png/colors_8"},
                                    {"images/2.png", "png/grey_8"},
                                    {"images/3.png", "png/palette_4"},

@@ -10,7 +10,7 @@ using namespace modewise::io;
 
 // A checkpoint: state.json, NUL, a file. What is saved must be read to the same; then the file takes the
 // place of the manifest.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(checkpoint) {
   static const InputFolder folder;
   const TwoTexts input(input_text(data, size));
   const train::CheckpointStore store(folder.path() / "checkpoints");

@@ -4,7 +4,7 @@
 using namespace modewise::io;
 
 // Every byte of a record must be in the batch.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(cifar) {
   return survive([&] {
     const CifarBatch batch = parse_cifar(input_bytes(data, size), "file");
     expect(batch.labels.size() * kCifarRecord == size && batch.labels.size() + batch.pixels.size() == size);

@@ -6,7 +6,7 @@ using namespace modewise;
 using namespace modewise::io;
 
 // A claim file of another process: its owner, and a claim that takes it over after its timeout.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(claim_file) {
   static const InputFolder folder;
   folder.write("run.json", input_text(data, size));
   Claims claims(folder.path(), std::chrono::milliseconds(0));

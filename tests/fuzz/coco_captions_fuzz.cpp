@@ -16,7 +16,7 @@ void check(const ImageTexts& texts, size_t size) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(coco_captions) {
   survive([&] {
     const CocoCaptions captions = parse_coco_captions(input_bytes(data, size), "file");
     check(captions.images, size);

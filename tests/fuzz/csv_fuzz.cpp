@@ -3,6 +3,6 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(csv) {
   return survive([&] { expect_whole(parse_csv(input_bytes(data, size), "file")); });
 }

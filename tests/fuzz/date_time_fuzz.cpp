@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(date_time) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   // A parsed date must format to a text that parses to the same date.
   if (const auto date = read_date_time(text)) {

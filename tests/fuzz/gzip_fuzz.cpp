@@ -6,7 +6,7 @@
 using namespace modewise::io;
 
 // Reading in small pieces must give the same content.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(gzip) {
   return survive([&] {
     const std::vector<std::byte> content = gunzip(input_bytes(data, size), "file", 1 << 20);
     expect(content.size() <= 1032 * size);

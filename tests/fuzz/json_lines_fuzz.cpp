@@ -8,7 +8,7 @@ using namespace modewise::data;
 using namespace modewise::io;
 
 // JSON Lines as texts with classes, as texts with numbers, and as documents.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(json_lines) {
   static const InputFolder folder;
   TextDataConfig config;
   config.path = folder.write("texts.jsonl", input_text(data, size));

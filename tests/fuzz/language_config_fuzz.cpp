@@ -5,7 +5,7 @@ using namespace modewise;
 using namespace modewise::io;
 
 // config.json of a language model: what is written must be read to the same.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(language_config) {
   const std::string_view text = input_text(data, size);
   survive([&] { models::parse_special_ids(text, "config.json"); });
   return survive([&] {

@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(llama2c) {
   return survive([&] {
     const auto bytes = input_bytes(data, size);
     const Llama2cCheckpoint read = parse_llama2c(bytes, "file");

@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(llama2c_tokenizer) {
   return survive([&] {
     const Llama2cTokenizer tokenizer = parse_llama2c_tokenizer(input_bytes(data, size), "file");
     expect(tokenizer.scores.size() == static_cast<size_t>(tokenizer.pieces.size()));

@@ -6,7 +6,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(nifti) {
   return survive([&] {
     const NiftiVolume volume = parse_nifti(input_bytes(data, size), "file");
     int64_t voxels = 1;

@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(npy) {
   return survive([&] {
     const Array array = parse_npy(input_bytes(data, size), "file");
     expect(array.bytes.size() <= size);

@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(npz) {
   return survive([&] {
     const auto arrays = parse_npz(input_bytes(data, size), "file", 16 << 20);
     const std::string written = format_npz(arrays, true);

@@ -37,7 +37,7 @@ void check_cell(std::string_view cell, NumberCells& cells) {
 }  // namespace
 
 // The cells are the lines of the input.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(number_text) {
   std::string_view text = input_text(data, size);
   NumberCells cells;
   while (!text.empty()) {

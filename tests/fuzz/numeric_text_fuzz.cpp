@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(numeric_text) {
   return survive([&] {
     const NumericText matrix = parse_numeric_text(input_bytes(data, size), "file");
     expect(matrix.rows > 0 && matrix.columns > 0);

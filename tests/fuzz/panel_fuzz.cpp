@@ -28,7 +28,7 @@ void check_panel(const Panel& panel) {
 }  // namespace
 
 // A long table as a panel: its series, splits and scaled windows.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(panel) {
   static const InputFolder folder;
   ForecastDataConfig config;
   config.path = folder.write("long.csv", input_text(data, size));

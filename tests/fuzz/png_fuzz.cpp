@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(png) {
   return survive(
       [&] { expect_image(parse_png(input_bytes(data, size), "file", {.height = 5, .width = 7})); });
 }

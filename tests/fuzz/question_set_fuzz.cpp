@@ -6,7 +6,7 @@ using namespace modewise;
 using namespace modewise::io;
 
 // A task of questions: the TOML file with its templates, NUL, the lines of questions.jsonl.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(question_set) {
   static const InputFolder folder;
   const TwoTexts input(input_text(data, size));
   const std::string task = folder.write("task.toml", input.first);

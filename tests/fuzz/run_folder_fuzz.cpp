@@ -6,7 +6,7 @@ using namespace modewise;
 using namespace modewise::io;
 
 // A run: manifest.json, NUL, metrics.jsonl, which is read as metrics.json, too.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(run_folder) {
   static const InputFolder folder;
   const TwoTexts input(input_text(data, size));
   folder.write("config.toml", "");

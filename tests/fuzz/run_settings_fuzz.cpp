@@ -34,7 +34,7 @@ struct Settings {
 }  // namespace
 
 // A TOML file, NUL, an assignment of --set: what is written must be read to the same.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(run_settings) {
   const TwoTexts input(input_text(data, size));
   survive([&] { toml_paths(input.first, "file"); }, {ErrorKind::config});
   return survive(

@@ -21,7 +21,7 @@ std::optional<tasks::DataSummary> summary_of(std::string_view text) {
 }  // namespace
 
 // data.json of a forecasting run: what is written must be read to the same.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(run_summary) {
   return survive([&] {
     const std::optional<tasks::DataSummary> summary = summary_of(input_text(data, size));
     if (!summary) return;

@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(safetensors) {
   return survive([&] {
     const SafetensorsIndex index(input_bytes(data, size), "file");
     const auto tensors = index.tensors();

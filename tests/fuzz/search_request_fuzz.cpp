@@ -6,7 +6,7 @@ using namespace modewise::io;
 using namespace modewise::sweep;
 
 // The request of a search must be the same when it is written and read again.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(search_request) {
   static const InputFolder folder;
   folder.write("auto/request.json", input_text(data, size));
   return survive([&] {

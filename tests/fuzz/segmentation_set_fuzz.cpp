@@ -10,7 +10,7 @@ using namespace modewise::data;
 using namespace modewise::io;
 
 // A scene (TIFF or NPY) that is its own mask: classes, splits and scaled windows.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(segmentation_set) {
   static const InputFolder folder;
   const std::string_view scene = input_text(data, size);
   SegmentationDataConfig config;

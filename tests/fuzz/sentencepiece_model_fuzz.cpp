@@ -4,7 +4,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(sentencepiece_model) {
   return survive([&] {
     const SentencePieceModel model = parse_sentencepiece_model(input_bytes(data, size), "file");
     for (int32_t id = 0; id < model.pieces.size(); ++id) {

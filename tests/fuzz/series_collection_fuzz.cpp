@@ -10,7 +10,7 @@ using namespace modewise::data;
 using namespace modewise::io;
 
 // The ending of the file (ts, arff, csv or txt), NUL, the file: series with classes and their batches.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(series_collection) {
   static const InputFolder folder;
   const TwoTexts input(input_text(data, size));
   const std::string_view ending = input.first;

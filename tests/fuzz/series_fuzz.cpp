@@ -43,7 +43,7 @@ void check_windows(const WindowSource& source, const WindowSet& windows) {
 }  // namespace
 
 // A table as a forecasting run reads it: series, splits, scaled windows with calendar features.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(series) {
   static const InputFolder folder;
   ForecastDataConfig config;
   config.path = folder.write("table.csv", input_text(data, size));

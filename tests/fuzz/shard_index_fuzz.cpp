@@ -5,7 +5,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(shard_index) {
   return survive([&] {
     const ShardMap map = parse_shard_index({reinterpret_cast<const char*>(data), size}, "file");
     expect(!map.empty());

@@ -6,7 +6,7 @@ using namespace modewise::io;
 using namespace modewise::text;
 
 // A pattern, NUL, a text; the length of the input chooses the behavior.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(split_pattern) {
   using Behavior = TokenizerJson::Step::Behavior;
   const TwoTexts input(input_text(data, size));
   const std::string_view pattern = input.first, text = input.second;

@@ -10,7 +10,7 @@ using namespace modewise::io;
 using namespace modewise::sweep;
 
 // The runs have distinct names, and commands.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(sweep_plan) {
   static const InputFolder folder;
   folder.write("base.toml", "");
   const std::string file = folder.write("sweep.toml", input_text(data, size));

@@ -5,7 +5,7 @@ using namespace modewise;
 using namespace modewise::io;
 
 // config.json of a BERT or RoBERTa model: what is written must be read to the same.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(text_config) {
   return survive([&] {
     const models::TextFileConfig config = models::parse_text_json(input_text(data, size), "config.json");
     const std::string written = models::format_text_json(config, "float32");

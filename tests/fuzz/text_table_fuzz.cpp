@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(text_table) {
   for (const bool header : {true, false})
     for (const bool quotes : {true, false})
       survive([&] {

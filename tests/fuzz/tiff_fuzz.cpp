@@ -9,7 +9,7 @@
 using namespace modewise::io;
 
 // A window near the last pixel must equal that part of a larger window.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(tiff) {
   return survive([&] {
     const TiffReader reader(input_bytes(data, size), "file");
     const TiffInfo& info = reader.info();

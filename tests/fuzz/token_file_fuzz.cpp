@@ -9,7 +9,7 @@ using namespace modewise::data;
 using namespace modewise::io;
 
 // A file of tokens, its splits, and their windows.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(token_file) {
   static const InputFolder folder;
   static const text::ByteTokenizer tokenizer;
   const std::string path = folder.write("tokens.safetensors", input_text(data, size));

@@ -8,7 +8,7 @@ using namespace modewise::io;
 using namespace modewise::text;
 
 // The first byte chooses a tokenizer; then tokenizer_config.json, NUL, special_tokens_map.json.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(tokenizer_config) {
   static constexpr const char* kNames[] = {"vocab.txt", "tokenizer.json", "tokenizer.model"};
   static const InputFolder folder({{kNames[0], "word_piece_vocabulary/plain.txt"},
                                    {kNames[1], "tokenizer_json/gpt2.json"},

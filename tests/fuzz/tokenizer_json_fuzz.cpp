@@ -3,7 +3,7 @@
 
 using namespace modewise::io;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(tokenizer_json) {
   return survive([&] {
     const TokenizerJson tokenizer = parse_tokenizer_json(input_bytes(data, size), "file");
     expect(tokenizer.vocabulary.size() <= tokenizer.size);

@@ -59,7 +59,7 @@ void check(const std::shared_ptr<const Tokenizer>& tokenizer, bool lossless, std
 }  // namespace
 
 // The first byte chooses a tokenizer, which is loaded once; the rest is a text, or two with a NUL in between.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(tokenizer_text) {
   if (size == 0) return 0;
   const size_t number = data[0] % kCases.size();
   return survive(

@@ -34,7 +34,7 @@ std::string utf16_of(std::string_view utf8, bool little) {
 }  // namespace
 
 // Any bytes as UTF-16, then the input, a text, as UTF-8 and as UTF-16: the two must have the same text.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(utf16_table) {
   const std::string_view text = input_text(data, size);
   for (const char* mark : {"\xFF\xFE", "\xFE\xFF"})
     survive([&] {

@@ -10,7 +10,7 @@ using namespace modewise::data;
 using namespace modewise::io;
 
 // A NIfTI volume in a folder of volumes, as stored and resampled: scaled batches with masks.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(volume_set) {
   static const InputFolder folder({{"volumes/first.nii", "nifti/u8"}, {"volumes/second.nii", "nifti/u8"}});
   folder.write("volumes/input.nii", input_text(data, size));
   VolumeConfig config;

@@ -6,7 +6,7 @@
 using namespace modewise::io;
 
 // A config up to the first NUL, then the vocabulary.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(word_piece_vocabulary) {
   return survive([&] {
     const std::string_view all(reinterpret_cast<const char*>(data), size);
     const size_t nul = all.find('\0');

@@ -6,6 +6,8 @@
 
 namespace modewise::io {
 
+constexpr int64_t kMiB = 1 << 20;
+
 /// Peak of allocated bytes during its lifetime, relative to its construction.
 class AllocationMeter {
  public:

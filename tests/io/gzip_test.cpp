@@ -6,7 +6,7 @@
 namespace modewise::io {
 namespace {
 
-void parse(std::span<const std::byte> bytes) {
+void try_gzip(std::span<const std::byte> bytes) {
   gunzip(bytes, "file", 1 << 20);
 }
 
@@ -38,7 +38,7 @@ TEST(Gzip, RefusesDamage) {
     return text;
   };
   expect_refused(
-      parse,
+      try_gzip,
       {
           {"empty", "", "file: not a gzip file: it does not begin with 1f 8b"},
           {"text", "content", "file: not a gzip file: it does not begin with 1f 8b"},
@@ -58,8 +58,8 @@ TEST(Gzip, RefusesDamage) {
           {"a bomb", gzip_of(std::string(size_t{64} << 20, '\0')),
            "…compressed bytes expand to more than the limit of 1048576 bytes"},
       });
-  expect_every_truncation_fails(parse, valid);
-  expect_flips_are_clean(parse, valid);
+  expect_every_truncation_fails(try_gzip, valid);
+  expect_flips_are_clean(try_gzip, valid);
 }
 
 }  // namespace

@@ -24,8 +24,6 @@
 namespace modewise::io {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
-
 void parse_table(std::span<const std::byte> bytes) {
   parse_csv(bytes, "file");
 }

@@ -9,7 +9,7 @@
 namespace modewise::io {
 namespace {
 
-void parse(std::span<const std::byte> bytes) {
+void try_numeric_text(std::span<const std::byte> bytes) {
   parse_numeric_text(bytes, "file");
 }
 NumericText matrix_of(std::string_view text) {
@@ -39,7 +39,7 @@ TEST(NumericText, KeepsMissingCells) {
 
 TEST(NumericText, RefusesWithThePlace) {
   expect_refused(
-      parse,
+      try_numeric_text,
       {
           {"empty", "", "file: the file is empty"},
           {"blank", "\n\n  \n", "file: the file has only empty lines"},
@@ -66,7 +66,7 @@ TEST(NumericText, RefusesWithThePlace) {
 
 TEST(NumericText, SurvivesFlips) {
   for (const char* text : {"1,2,3\n4,5,6\n", "1 2\t3\n4 5 6\n", "\"1\";2\r\n3;4\r\n"})
-    expect_flips_are_clean(parse, text);
+    expect_flips_are_clean(try_numeric_text, text);
 }
 
 TEST(NumericText, ReadsManyTabsWithoutRecursion) {

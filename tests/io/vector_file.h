@@ -26,4 +26,10 @@ inline double from_hex_float(const std::string& text) {
   return std::strtod(text.c_str(), nullptr);
 }
 
+inline std::vector<float> from_hex_floats(const nlohmann::json& texts) {
+  std::vector<float> values;
+  for (const auto& text : texts) values.push_back(static_cast<float>(from_hex_float(text)));
+  return values;
+}
+
 }  // namespace modewise::io

@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-const nlohmann::json& vectors() {
+const nlohmann::json& agreement_vectors() {
   static const auto json =
       nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/metrics/vectors/agreement.json"));
   return json;
@@ -22,7 +22,7 @@ const nlohmann::json& vectors() {
 
 TEST(Agreement, MatthewsAndF1AreScikitLearns) {
   int undefined = 0;
-  for (const auto& wanted : vectors()["labels"]) {
+  for (const auto& wanted : agreement_vectors()["labels"]) {
     const auto confusion = wanted["confusion"].get<std::vector<int64_t>>();
     const auto classes = wanted["classes"].get<int64_t>();
     EXPECT_NEAR(matthews(confusion, classes), wanted["matthews"].get<double>(), 1e-12);
@@ -30,13 +30,13 @@ TEST(Agreement, MatthewsAndF1AreScikitLearns) {
     for (int64_t k = 0; k < classes; ++k)
       EXPECT_NEAR(f1(confusion, classes, k), wanted["f1"][static_cast<size_t>(k)].get<double>(), 1e-12);
   }
-  EXPECT_EQ(vectors()["labels"].size(), 120U);
+  EXPECT_EQ(agreement_vectors()["labels"].size(), 120U);
   EXPECT_GT(undefined, 20);
 }
 
 TEST(Agreement, CorrelationsAreScipys) {
   int undefined = 0;
-  for (const auto& wanted : vectors()["values"]) {
+  for (const auto& wanted : agreement_vectors()["values"]) {
     const auto x = wanted["x"].get<Numbers>(), y = wanted["y"].get<Numbers>();
     for (const auto& [name, found] : {std::pair("pearson", pearson(x, y)), {"spearman", spearman(x, y)}}) {
       EXPECT_EQ(std::isnan(found), wanted[name].is_null()) << name << " of " << x.size();
@@ -46,7 +46,7 @@ TEST(Agreement, CorrelationsAreScipys) {
         EXPECT_NEAR(found, wanted[name].get<double>(), 1e-12) << name << " of " << x.size();
     }
   }
-  EXPECT_EQ(vectors()["values"].size(), 66U);
+  EXPECT_EQ(agreement_vectors()["values"].size(), 66U);
   EXPECT_GT(undefined, 20);
 }
 

@@ -21,7 +21,7 @@
 namespace modewise::metrics {
 namespace {
 
-const nlohmann::json& vectors() {
+const nlohmann::json& caption_vectors() {
   static const auto json =
       nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/metrics/vectors/caption_metrics.json"));
   return json;
@@ -60,14 +60,15 @@ void expect_scores(const CaptionScores& scores, const nlohmann::json& wanted, co
 TEST(CaptionMetrics, AreThoseOfPycocoevalcap) {
   Captions captions;
   std::vector<CaptionCase> images;
-  for (const auto& one : vectors()["images"])
+  for (const auto& one : caption_vectors()["images"])
     images.push_back(captions.image(one["candidate"], one["references"].get<std::vector<std::string>>()));
   ASSERT_EQ(images.size(), 53u);
   const CaptionEvaluation evaluation = score_captions(images, captions.all_words());
-  expect_scores(evaluation.all, vectors()["all"], "all");
+  expect_scores(evaluation.all, caption_vectors()["all"], "all");
   ASSERT_EQ(evaluation.images.size(), images.size());
   for (size_t i = 0; i < images.size(); ++i)
-    expect_scores(evaluation.images[i], vectors()["images"][i], vectors()["images"][i]["candidate"]);
+    expect_scores(evaluation.images[i], caption_vectors()["images"][i],
+                  caption_vectors()["images"][i]["candidate"]);
 }
 
 TEST(CaptionMetrics, HaveNamesAndNeedImages) {
@@ -83,8 +84,8 @@ TEST(CaptionMetrics, HaveNamesAndNeedImages) {
 }
 
 TEST(EnglishStemmer, IsThatOfMeteor) {
-  ASSERT_EQ(vectors()["stems"].size(), 128u);
-  for (const auto& [word, stem] : vectors()["stems"].items())
+  ASSERT_EQ(caption_vectors()["stems"].size(), 128u);
+  for (const auto& [word, stem] : caption_vectors()["stems"].items())
     EXPECT_EQ(english_stem(word), stem.get<std::string>()) << word;
 }
 

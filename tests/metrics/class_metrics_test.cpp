@@ -28,7 +28,7 @@ std::vector<uint64_t> words(uint64_t number, size_t count) {
 }
 
 /// `table` of make_classify_metrics.py.
-ScoreTable table_of(uint64_t number) {
+ScoreTable scores_of(uint64_t number) {
   ScoreTable table;
   const size_t samples = 2 + words(number, 1)[0] % 80;
   const size_t classes = number % 4 < 2 ? 2 : 11;
@@ -56,7 +56,7 @@ TEST(ClassifyMetrics, AgreeWithMedMnistsEvaluatorOnAThousandTables) {
   ASSERT_EQ(wanted.size(), 1000U);
   int undefined = 0;
   for (uint64_t number = 0; number < 1000; ++number) {
-    const ScoreTable table = table_of(number);
+    const ScoreTable table = scores_of(number);
     const double auc = medmnist_auc(table);
     undefined += std::isnan(auc);
     EXPECT_EQ(std::isnan(auc), wanted[number][0].is_null()) << number;

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-const json& vectors() {
+const json& confusion_vectors() {
   static const json all =
       json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/tasks/vectors/segment_metrics.json"));
   return all;
@@ -28,7 +28,7 @@ void expect_as(double value, const json& wanted, const std::string& what) {
 }
 
 TEST(SegmentMetrics, AgreeWithScikitLearn) {
-  for (const json& one : vectors()["cases"]) {
+  for (const json& one : confusion_vectors()["cases"]) {
     ConfusionMatrix matrix(one["classes"]);
     const auto truth = one["truth"].get<std::vector<int16_t>>(),
                called = one["called"].get<std::vector<int16_t>>();

@@ -167,7 +167,7 @@ TEST(SearchPlan, KeepsTimeForFurtherSplits) {
 /// data.split_ratios, and for an ensemble its runs with their splits, its metric and members. "quick" and
 /// "late" improve with steps, "lucky" is good on one split only, "bad" fails, "full" fails while there is no
 /// file "space", "nan" has a NaN metric, "slow" sleeps.
-constexpr const char* kTraining = R"(#!/bin/bash
+constexpr const char* kSearchTraining = R"(#!/bin/bash
 steps=0 members=[]
 while (($#)); do
   case $1 in
@@ -211,7 +211,7 @@ echo "{\"steps\": {\"count\": 10, \"seconds\": 0.0001}, \"evaluations\": {\"coun
 class Searching : public testing::Test {
  protected:
   Searching() {
-    program = folder.write("training", kTraining);
+    program = folder.write("training", kSearchTraining);
     fs::permissions(program, fs::perms::owner_all);
     request.task = "forecast";
     request.metric = {"/best/val_mse", "validation MSE", "lowest", 3, 1};

@@ -34,7 +34,7 @@ using testing::HasSubstr;
 /// It counts its starts in FOLDER/starts. heads=13 fails; heads=73 finds another process in its folder,
 /// twice; heads=74 fails without a word; heads=88 waits for FOLDER/go; heads=99 sleeps until it is stopped,
 /// the first time, and then prints whether it still has its claim.
-constexpr const char* kTraining = R"(#!/bin/bash
+constexpr const char* kSweepTraining = R"(#!/bin/bash
 while (($#)); do
   case $1 in
     --out) folder=$2; mode=new ;;
@@ -87,7 +87,7 @@ class Sweep : public testing::Test {
   Sweep() {
     options.out = folder / "out";
     options.jobs = 3;
-    options.program = folder.write("training", kTraining);
+    options.program = folder.write("training", kSweepTraining);
     std::filesystem::permissions(options.program, std::filesystem::perms::owner_all);
   }
   ~Sweep() override { set_stop_signal(0); }

@@ -13,7 +13,7 @@ namespace {
 using Ids = std::vector<Tokenizer::Id>;
 using testing::HasSubstr;
 
-BytePairTokenizer tokenizer_of(const nlohmann::json& json) {
+BytePairTokenizer byte_pair_of(const nlohmann::json& json) {
   const std::string file = json.dump();
   return {io::parse_tokenizer_json(std::as_bytes(std::span(file)), "file"), "file", "", ""};
 }
@@ -39,7 +39,7 @@ std::string error_of(const std::function<void()>& body) {
 TEST(BytePairTokenizer, AnswersAsTheReferenceDoes) {
   const nlohmann::json all = load_vectors("byte_level.json");
   for (const auto& [name, vectors] : all.items()) {
-    const BytePairTokenizer tokenizer = tokenizer_of(vectors["file"]);
+    const BytePairTokenizer tokenizer = byte_pair_of(vectors["file"]);
     EXPECT_EQ(tokenizer.begin_id(), 0);
     EXPECT_EQ(tokenizer.end_id(), 1);
     for (int repeat = 0; repeat < 2; ++repeat) {  // the second time words are cached
@@ -55,7 +55,7 @@ TEST(BytePairTokenizer, AnswersAsTheReferenceDoes) {
 
 TEST(BytePairTokenizer, GivesAnyBytesBack) {
   for (const char* name : {"gpt2", "llama3"}) {
-    const BytePairTokenizer tokenizer = tokenizer_of(load_vectors("byte_level.json")[name]["file"]);
+    const BytePairTokenizer tokenizer = byte_pair_of(load_vectors("byte_level.json")[name]["file"]);
     std::string every;
     for (int a = 0; a < 256; ++a) {
       for (int b = 0; b < 256; ++b) every += {static_cast<char>(a), static_cast<char>(b)};
@@ -67,7 +67,7 @@ TEST(BytePairTokenizer, GivesAnyBytesBack) {
 }
 
 TEST(BytePairTokenizer, TakesAMegabyteWithoutASpaceInGoodTime) {
-  const BytePairTokenizer tokenizer = tokenizer_of(load_vectors("byte_level.json")["llama3"]["file"]);
+  const BytePairTokenizer tokenizer = byte_pair_of(load_vectors("byte_level.json")["llama3"]["file"]);
   for (const std::string piece : {"the", " ", "z", "\n", "é", "\xFF"}) {
     std::string text;
     while (text.size() < (1 << 20)) text += piece;
@@ -76,7 +76,7 @@ TEST(BytePairTokenizer, TakesAMegabyteWithoutASpaceInGoodTime) {
 }
 
 TEST(BytePairTokenizer, IsTheSameFromSeveralThreads) {
-  const BytePairTokenizer tokenizer = tokenizer_of(load_vectors("byte_level.json")["gpt2"]["file"]);
+  const BytePairTokenizer tokenizer = byte_pair_of(load_vectors("byte_level.json")["gpt2"]["file"]);
   std::string text;
   for (int i = 0; i < 3000; ++i) text += " word" + std::to_string(i * 7919 % 1000);
   const Ids ids = tokenizer.encode(text);
@@ -104,17 +104,17 @@ TEST(BytePairTokenizer, RefusesPatternsThatItCannotUse) {
                                                                   {"a\\", "a '\\' at the end"},
                                                                   {"\\u12", "hexadecimal"}};
   for (const auto& [pattern, message] : cases) {
-    const std::string error = error_of([&, one = pattern] { tokenizer_of(with_pattern(one)); });
+    const std::string error = error_of([&, one = pattern] { byte_pair_of(with_pattern(one)); });
     EXPECT_THAT(error, HasSubstr(message)) << pattern;
   }
 }
 
 TEST(BytePairTokenizer, StopsPatternsThatBacktrackWithoutEnd) {
-  const BytePairTokenizer tokenizer = tokenizer_of(with_pattern("(?:a|aa|a{3})+c"));
+  const BytePairTokenizer tokenizer = byte_pair_of(with_pattern("(?:a|aa|a{3})+c"));
   EXPECT_THAT(error_of([&] { tokenizer.encode(std::string(100, 'a') + " c"); }),
               HasSubstr("gives up on the text from byte 0"));
   // And patterns that need much memory for backtracking.
-  const BytePairTokenizer deep = tokenizer_of(with_pattern("(?:(?:ab?)+c?)+d|x"));
+  const BytePairTokenizer deep = byte_pair_of(with_pattern("(?:(?:ab?)+c?)+d|x"));
   EXPECT_THAT(error_of([&] { deep.encode(std::string(5 << 20, 'a')); }), HasSubstr("gives up on the text"));
 }
 
@@ -160,7 +160,7 @@ TEST(SplitPattern, TakesFewStepsOnTheSplitsInUse) {
 }
 
 TEST(BytePairTokenizer, SplitsByPatternsThatMatchNothing) {
-  const BytePairTokenizer tokenizer = tokenizer_of(with_pattern("(?=the)|x*"));
+  const BytePairTokenizer tokenizer = byte_pair_of(with_pattern("(?=the)|x*"));
   EXPECT_EQ(tokenizer.decode(tokenizer.encode("onethe twothe")), "onethe twothe");
 }
 

@@ -44,14 +44,14 @@ Json metaspace(const std::string& scheme) {
   return {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", scheme}, {"split", false}};
 }
 
-MetaspaceTokenizer tokenizer_of(const Json& file) {
+MetaspaceTokenizer metaspace_of(const Json& file) {
   const std::string text = file.dump();
   return {io::parse_tokenizer_json(as_bytes(text), "file"), "", "tokenizer.json"};
 }
 
 std::string refusal_of(const Json& file) {
   try {
-    tokenizer_of(file);
+    metaspace_of(file);
   } catch (const Error& error) {
     return error.what();
   }
@@ -62,7 +62,7 @@ constexpr int kSpace = 258, kA = 259, kB = 260, kAb = 261, kSpaceA = 262, kSpace
 
 TEST(MetaspaceTokenizer, PrependsASpaceByItsScheme) {
   const auto ids = [](const Json& normalizer, const Json& pre_tokenizer, std::string_view text) {
-    return tokenizer_of(file_with(normalizer, pre_tokenizer)).encode(text);
+    return metaspace_of(file_with(normalizer, pre_tokenizer)).encode(text);
   };
   EXPECT_EQ(ids(kLegacy, nullptr, "ab"), Ids{kSpaceAb});
   EXPECT_EQ(ids(kLegacy, nullptr, " ab"), (Ids{kSpace, kSpaceAb}));
@@ -75,7 +75,7 @@ TEST(MetaspaceTokenizer, PrependsASpaceByItsScheme) {
 }
 
 TEST(MetaspaceTokenizer, CharactersWithoutATokenAreBytes) {
-  const MetaspaceTokenizer tokenizer = tokenizer_of(file_with(kLegacy, nullptr));
+  const MetaspaceTokenizer tokenizer = metaspace_of(file_with(kLegacy, nullptr));
   const std::string text = "ab é\xFF ab";
   const Ids ids = tokenizer.encode(text);
   EXPECT_EQ(ids, (Ids{kSpaceAb, kSpace, 2 + 0xC3, 2 + 0xA9, 2 + 0xFF, kSpaceAb}));

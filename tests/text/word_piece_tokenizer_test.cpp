@@ -27,7 +27,7 @@ enum : Tokenizer::Id {
   kUn,
   kAff,
   kAble,
-  kA,
+  kLetterA,
   kAffWord,
   kBang,
   kChinese,
@@ -40,7 +40,7 @@ WordPieceTokenizer tokenizer(const io::BertTokenizerConfig& config = {}) {
 
 TEST(WordPieceTokenizer, TakesTheLongestPieceFirst) {
   EXPECT_EQ(tokenizer().encode("unaffable"), (Ids{kUn, kAff, kAble}));
-  EXPECT_EQ(tokenizer().encode("una aff!unaffa"), (Ids{kUn, kA, kAffWord, kBang, kUn, kAff, kA}));
+  EXPECT_EQ(tokenizer().encode("una aff!unaffa"), (Ids{kUn, kLetterA, kAffWord, kBang, kUn, kAff, kLetterA}));
   EXPECT_EQ(tokenizer().encode(""), Ids{});
   EXPECT_EQ(tokenizer().encode(" \t\n\u3000\u200b"), Ids{});
 }

@@ -12,7 +12,7 @@
 namespace modewise::io {
 namespace {
 
-void parse(std::span<const std::byte> bytes) {
+void try_llama2c(std::span<const std::byte> bytes) {
   parse_llama2c(bytes, "file");
 }
 
@@ -75,18 +75,19 @@ TEST(Llama2c, WritesTheBytesItRead) {
 }
 
 TEST(Llama2c, EveryTruncationIsASentence) {
-  for (const auto& test : load_vectors("llama2c.json")) expect_every_truncation_fails(parse, file_of(test));
+  for (const auto& test : load_vectors("llama2c.json"))
+    expect_every_truncation_fails(try_llama2c, file_of(test));
 }
 
 TEST(Llama2c, FlippedBitsAreClean) {
-  for (const auto& test : load_vectors("llama2c.json")) expect_flips_are_clean(parse, file_of(test));
+  for (const auto& test : load_vectors("llama2c.json")) expect_flips_are_clean(try_llama2c, file_of(test));
 }
 
 TEST(Llama2c, LyingHeadersAreNamed) {
   const auto tests = load_vectors("llama2c.json");
   const std::string legacy = file_of(tests[0]), versioned = file_of(tests[2]);
   expect_refused(
-      parse,
+      try_llama2c,
       {{"empty", "", "file: not a llama2.c checkpoint: 0 bytes are fewer than the 28 of its header"},
        {"text", std::string(300, 'x'),
         "file: the width 2021161080 cannot be split into 2021161080 heads of an even width"},

@@ -11,7 +11,7 @@
 namespace modewise::io {
 namespace {
 
-void parse(std::span<const std::byte> bytes) {
+void try_npy(std::span<const std::byte> bytes) {
   parse_npy(bytes, "file");
 }
 
@@ -21,7 +21,7 @@ std::string valid_file() {
 }
 
 // A version 1 file with this dictionary and `data_bytes` of data.
-std::string file_with(const std::string& dictionary, size_t data_bytes) {
+std::string npy_with(const std::string& dictionary, size_t data_bytes) {
   std::string file("\x93NUMPY\x01\x00", 8);
   file += static_cast<char>(dictionary.size() & 255);
   file += static_cast<char>(dictionary.size() >> 8);
@@ -67,7 +67,7 @@ TEST(Npy, AcceptsAnyOrderOfKeysAndPythonsFreedoms) {
            "  {'fortran_order' : True , 'descr' : 'f4', 'shape' : ( 2 , ) , }  \n",
            "{'descr': '=f4', 'fortran_order': False, 'shape': (2L,), }\n",
        }) {
-    EXPECT_EQ(message_of(parse, file_with(dictionary, 8)), "") << dictionary;
+    EXPECT_EQ(message_of(try_npy, npy_with(dictionary, 8)), "") << dictionary;
   }
 }
 
@@ -90,99 +90,99 @@ TEST(Npy, RefusesMalformedHeaders) {
       {"version 0", std::string("\x93NUMPY\x00\x00\x10\x00", 10),
        "file: NPY format version 0.0 is unknown; 1.0, 2.0 and 3.0 are read"},
       {"header of 2 GiB", huge_header, "file: the NPY header is 2147483647 bytes long; the limit is 10000"},
-      {"header of 10001 bytes", file_with(descr("'<f4'") + std::string(10001, ' '), 8),
+      {"header of 10001 bytes", npy_with(descr("'<f4'") + std::string(10001, ' '), 8),
        "file: the NPY header is 10056 bytes long; the limit is 10000"},
       {"header longer than the file", std::string("\x93NUMPY\x01\x00\x80\x00{", 11),
        "file: the NPY header should be 128 bytes long, but the file ends after 1 of them"},
-      {"empty header", file_with("", 0),
+      {"empty header", npy_with("", 0),
        "file: the NPY header is malformed at byte 10: '{' expected at the start of the header"},
-      {"not a dictionary", file_with("['descr']", 8),
+      {"not a dictionary", npy_with("['descr']", 8),
        "file: the NPY header is malformed at byte 10: '{' expected at the start of the header"},
-      {"no descr", file_with("{'fortran_order': False, 'shape': (2,)}", 8),
+      {"no descr", npy_with("{'fortran_order': False, 'shape': (2,)}", 8),
        "file: the NPY header is malformed at byte 49: the keys descr, fortran_order and shape are all "
        "required"},
-      {"no order", file_with("{'descr': '<f4', 'shape': (2,)}", 8),
+      {"no order", npy_with("{'descr': '<f4', 'shape': (2,)}", 8),
        "file: the NPY header is malformed at byte 41: the keys descr, fortran_order and shape are all "
        "required"},
-      {"no shape", file_with("{'descr': '<f4', 'fortran_order': False}", 8),
+      {"no shape", npy_with("{'descr': '<f4', 'fortran_order': False}", 8),
        "file: the NPY header is malformed at byte 50: the keys descr, fortran_order and shape are all "
        "required"},
-      {"nothing", file_with("{}", 8),
+      {"nothing", npy_with("{}", 8),
        "file: the NPY header is malformed at byte 12: the keys descr, fortran_order and shape are all "
        "required"},
-      {"extra key", file_with(head + "(2,), 'x': 1}", 8),
+      {"extra key", npy_with(head + "(2,), 'x': 1}", 8),
        "file: the NPY header is malformed at byte 70: unknown key 'x', expected descr, fortran_order or "
        "shape"},
-      {"double key", file_with(head + "(2,), 'shape': (2,)}", 8),
+      {"double key", npy_with(head + "(2,), 'shape': (2,)}", 8),
        "file: the NPY header is malformed at byte 74: duplicate key 'shape'"},
-      {"unquoted key", file_with("{descr: '<f4'}", 8),
+      {"unquoted key", npy_with("{descr: '<f4'}", 8),
        "file: the NPY header is malformed at byte 11: a quoted string expected"},
-      {"unterminated string", file_with("{'descr", 8),
+      {"unterminated string", npy_with("{'descr", 8),
        "file: the NPY header is malformed at byte 11: the string that begins here is not closed"},
-      {"escape", file_with(descr("'\\x3cf4'"), 8),
+      {"escape", npy_with(descr("'\\x3cf4'"), 8),
        "file: the NPY header is malformed at byte 20: a string with a backslash is not supported"},
-      {"no colon", file_with("{'descr' '<f4'}", 8),
+      {"no colon", npy_with("{'descr' '<f4'}", 8),
        "file: the NPY header is malformed at byte 19: ':' expected after a key"},
-      {"no comma", file_with("{'descr': '<f4' 'shape': (2,)}", 8),
+      {"no comma", npy_with("{'descr': '<f4' 'shape': (2,)}", 8),
        "file: the NPY header is malformed at byte 26: '}' expected at the end of the header"},
-      {"unclosed", file_with(head + "(2,)", 8),
+      {"unclosed", npy_with(head + "(2,)", 8),
        "file: the NPY header is malformed at byte 64: '}' expected at the end of the header"},
-      {"text after", file_with(head + "(2,)} x", 8),
+      {"text after", npy_with(head + "(2,)} x", 8),
        "file: the NPY header is malformed at byte 66: unexpected text after the header's dictionary"},
-      {"object", file_with(descr("'|O'"), 8),
+      {"object", npy_with(descr("'|O'"), 8),
        "file: the NPY header is malformed at byte 24: it holds Python objects, which would have to be "
        "unpickled; only numbers are read"},
-      {"object with size", file_with(descr("'O8'"), 8),
+      {"object with size", npy_with(descr("'O8'"), 8),
        "file: the NPY header is malformed at byte 24: it holds Python objects, which would have to be "
        "unpickled; only numbers are read"},
-      {"structured", file_with(descr("[('a', '<f4')]"), 8),
+      {"structured", npy_with(descr("[('a', '<f4')]"), 8),
        "file: the NPY header is malformed at byte 21: structured types are not supported"},
-      {"complex", file_with(descr("'<c8'"), 8),
+      {"complex", npy_with(descr("'<c8'"), 8),
        "file: the NPY header is malformed at byte 25: the type '<c8' is not supported; numbers of kind b1, "
        "i1-i8, u1-u8, f2, f4 and f8 are"},
-      {"text type", file_with(descr("'<U3'"), 8),
+      {"text type", npy_with(descr("'<U3'"), 8),
        "file: the NPY header is malformed at byte 25: the type '<U3' is not supported; numbers of kind b1, "
        "i1-i8, u1-u8, f2, f4 and f8 are"},
-      {"time", file_with(descr("'<M8[ns]'"), 8),
+      {"time", npy_with(descr("'<M8[ns]'"), 8),
        "file: the NPY header is malformed at byte 29: the type '<M8[ns]' is not supported; numbers of kind "
        "b1, i1-i8, u1-u8, f2, f4 and f8 are"},
-      {"f3", file_with(descr("'<f3'"), 8),
+      {"f3", npy_with(descr("'<f3'"), 8),
        "file: the NPY header is malformed at byte 25: the type '<f3' is not supported; numbers of kind b1, "
        "i1-i8, u1-u8, f2, f4 and f8 are"},
-      {"no type", file_with(descr("''"), 8),
+      {"no type", npy_with(descr("''"), 8),
        "file: the NPY header is malformed at byte 22: the type '' is not supported; numbers of kind b1, "
        "i1-i8, u1-u8, f2, f4 and f8 are"},
-      {"no byte order", file_with(descr("'|f4'"), 8),
+      {"no byte order", npy_with(descr("'|f4'"), 8),
        "file: the NPY header is malformed at byte 25: the type '|f4' has no byte order"},
-      {"number as type", file_with(descr("4"), 8),
+      {"number as type", npy_with(descr("4"), 8),
        "file: the NPY header is malformed at byte 20: a quoted string expected"},
-      {"order as number", file_with("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}", 8),
+      {"order as number", npy_with("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}", 8),
        "file: the NPY header is malformed at byte 44: fortran_order must be True or False"},
-      {"lower-case false", file_with("{'descr': '<f4', 'fortran_order': false, 'shape': (2,)}", 8),
+      {"lower-case false", npy_with("{'descr': '<f4', 'fortran_order': false, 'shape': (2,)}", 8),
        "file: the NPY header is malformed at byte 44: fortran_order must be True or False"},
-      {"shape as list", file_with(head + "[2]}", 8),
+      {"shape as list", npy_with(head + "[2]}", 8),
        "file: the NPY header is malformed at byte 60: '(' expected at the start of the shape"},
-      {"shape as number", file_with(head + "(2)}", 8),
+      {"shape as number", npy_with(head + "(2)}", 8),
        "file: the NPY header is malformed at byte 63: the shape is a number in parentheses, not a tuple"},
-      {"shape as text", file_with(head + "('2',)}", 8),
+      {"shape as text", npy_with(head + "('2',)}", 8),
        "file: the NPY header is malformed at byte 61: shape must be a tuple of integers"},
-      {"shape as float", file_with(head + "(2.0,)}", 8),
+      {"shape as float", npy_with(head + "(2.0,)}", 8),
        "file: the NPY header is malformed at byte 62: ')' expected at the end of the shape"},
-      {"negative dimension", file_with(head + "(-1,)}", 8),
+      {"negative dimension", npy_with(head + "(-1,)}", 8),
        "file: the NPY header is malformed at byte 61: a dimension is negative"},
-      {"two negative dimensions", file_with(head + "(-1,-2)}", 8),
+      {"two negative dimensions", npy_with(head + "(-1,-2)}", 8),
        "file: the NPY header is malformed at byte 61: a dimension is negative"},
-      {"dimension beyond 64 bits", file_with(head + "(99999999999999999999,)}", 8),
+      {"dimension beyond 64 bits", npy_with(head + "(99999999999999999999,)}", 8),
        "file: the NPY header is malformed at byte 61: a dimension beyond 64 bits"},
-      {"product that wraps to 0", file_with(head + "(4294967296,4294967296,4294967296)}", 8),
+      {"product that wraps to 0", npy_with(head + "(4294967296,4294967296,4294967296)}", 8),
        "file: the NPY header declares the shape (4294967296, 4294967296, 4294967296), which is more than 64 "
        "bits of bytes"},
-      {"bytes that wrap", file_with(head + "(4611686018427387905,)}", 4),
+      {"bytes that wrap", npy_with(head + "(4611686018427387905,)}", 4),
        "file: the NPY header declares the shape (4611686018427387905,), which is more than 64 bits of bytes"},
-      {"many dimensions", file_with(head + "(" + std::string(130, '1').replace(1, 0, ",") + ")}", 8),
+      {"many dimensions", npy_with(head + "(" + std::string(130, '1').replace(1, 0, ",") + ")}", 8),
        "file: the NPY header is malformed at byte 63: a dimension beyond 64 bits"},
       {"65 dimensions",
-       file_with(
+       npy_with(
            head + "(" +
                [] {
                  std::string s;
@@ -192,7 +192,7 @@ TEST(Npy, RefusesMalformedHeaders) {
                ")}",
            4),
        "file: the NPY header is malformed at byte 189: more than 64 dimensions"},
-      {"10 GB in 1 KB", file_with(head + "(2500000000,)}", 900),
+      {"10 GB in 1 KB", npy_with(head + "(2500000000,)}", 900),
        "file: the header declares 10000000000 bytes of data ((2500000000,) float32), but only 900 follow it: "
        "the file is truncated"},
       {"truncated by a byte", valid_file().substr(0, valid_file().size() - 1),
@@ -204,16 +204,16 @@ TEST(Npy, RefusesMalformedHeaders) {
        "file: 152 bytes follow the data that the header declares ((2, 3) float32), at byte 152"},
   };
   EXPECT_GE(corruptions.size(), 45u);
-  expect_refused(parse, corruptions);
+  expect_refused(try_npy, corruptions);
 }
 
 TEST(Npy, SurvivesTruncationsAndFlips) {
-  expect_every_truncation_fails(parse, valid_file());
-  expect_flips_are_clean(parse, valid_file());
+  expect_every_truncation_fails(try_npy, valid_file());
+  expect_flips_are_clean(try_npy, valid_file());
   const auto vectors = load_vectors("numpy.json");
   for (const auto& test : vectors["npy"]) {
     if (!test["name"].get<std::string>().ends_with("fortran")) continue;
-    expect_flips_are_clean(parse, to_text(from_hex(test["file"])));
+    expect_flips_are_clean(try_npy, to_text(from_hex(test["file"])));
   }
 }
 

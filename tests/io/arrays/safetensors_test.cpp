@@ -12,11 +12,11 @@
 namespace modewise::io {
 namespace {
 
-void parse(std::span<const std::byte> bytes) {
+void try_safetensors(std::span<const std::byte> bytes) {
   SafetensorsIndex(bytes, "file").tensors();
 }
 
-std::string file_with(const std::string& header, size_t data_bytes) {
+std::string safetensors_with(const std::string& header, size_t data_bytes) {
   std::string file(8, '\0');
   const uint64_t length = header.size();
   std::memcpy(file.data(), &length, 8);
@@ -36,8 +36,8 @@ std::string entry(const std::string& name, const std::string& dtype, const std::
 }
 
 std::string small_file() {
-  return file_with("{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("b", "I8", "[1,3]", "[8,11]") + "}",
-                   11);
+  return safetensors_with(
+      "{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("b", "I8", "[1,3]", "[8,11]") + "}", 11);
 }
 
 TEST(Safetensors, ReadsWhatTheReferenceWrote) {
@@ -67,19 +67,21 @@ TEST(Safetensors, WritesTheSameBytesAsTheReference) {
 }
 
 TEST(Safetensors, AcceptsJsonFreedoms) {
-  EXPECT_EQ(message_of(parse, file_with("{}", 0)), "");
-  EXPECT_EQ(message_of(parse, file_with("{}      ", 0)), "");
+  EXPECT_EQ(message_of(try_safetensors, safetensors_with("{}", 0)), "");
+  EXPECT_EQ(message_of(try_safetensors, safetensors_with("{}      ", 0)), "");
   EXPECT_EQ(
-      message_of(
-          parse,
-          file_with("{ \"a\" :\n{\"data_offsets\" : [ 0 , 4 ] ,\t\"shape\":[ ],\"dtype\":\"F32\"} } ", 4)),
+      message_of(try_safetensors,
+                 safetensors_with(
+                     "{ \"a\" :\n{\"data_offsets\" : [ 0 , 4 ] ,\t\"shape\":[ ],\"dtype\":\"F32\"} } ", 4)),
       "");
-  EXPECT_EQ(message_of(parse, file_with("{" + entry("b", "U8", "[2]", "[2,4]") + "," +
-                                            entry("a", "U8", "[2]", "[0,2]") + "}",
-                                        4)),
+  EXPECT_EQ(message_of(try_safetensors, safetensors_with("{" + entry("b", "U8", "[2]", "[2,4]") + "," +
+                                                             entry("a", "U8", "[2]", "[0,2]") + "}",
+                                                         4)),
             "");
-  EXPECT_EQ(message_of(parse, file_with("{" + entry("a", "F4", "[2]", "[0,1]") + "}", 1)), "");
-  EXPECT_EQ(message_of(parse, file_with("{" + entry("\\ud83d\\ude00\\u0041", "U8", "[1]", "[0,1]") + "}", 1)),
+  EXPECT_EQ(message_of(try_safetensors, safetensors_with("{" + entry("a", "F4", "[2]", "[0,1]") + "}", 1)),
+            "");
+  EXPECT_EQ(message_of(try_safetensors,
+                       safetensors_with("{" + entry("\\ud83d\\ude00\\u0041", "U8", "[1]", "[0,1]") + "}", 1)),
             "");
 }
 
@@ -87,9 +89,9 @@ TEST(Safetensors, RefusesCorruptions) {
   const std::string a = entry("a", "F32", "[2]", "[0,8]");
   const auto one = [](const std::string& dtype, const std::string& shape, const std::string& offsets,
                       size_t bytes = 8) {
-    return file_with("{" + entry("a", dtype, shape, offsets) + "}", bytes);
+    return safetensors_with("{" + entry("a", dtype, shape, offsets) + "}", bytes);
   };
-  std::string trailing = small_file() + "x", zero_padding = file_with("{}" + std::string(2, '\0'), 0);
+  std::string trailing = small_file() + "x", zero_padding = safetensors_with("{}" + std::string(2, '\0'), 0);
   const std::vector<Corruption> corruptions = {
       {"empty", "", "file: not a safetensors file: 0 bytes are fewer than the 8 of the header's length"},
       {"seven bytes", "1234567",
@@ -105,74 +107,78 @@ TEST(Safetensors, RefusesCorruptions) {
       {"length beyond the file", file_with_length(3, "{}"),
        "file: the safetensors header declares 3 bytes, but the file ends after 2 of them"},
       {"no header", file_with_length(0, ""), "file: the safetensors header must begin with '{' at byte 8"},
-      {"space first", file_with(" {}", 0), "file: the safetensors header must begin with '{' at byte 8"},
-      {"array", file_with("[]", 0), "file: the safetensors header must begin with '{' at byte 8"},
-      {"not UTF-8", file_with("{\"\xFF\":1}", 0), "file: the safetensors header is not UTF-8 at byte 10"},
-      {"overlong UTF-8", file_with("{\"\xC0\xAF\":1}", 0),
+      {"space first", safetensors_with(" {}", 0),
+       "file: the safetensors header must begin with '{' at byte 8"},
+      {"array", safetensors_with("[]", 0), "file: the safetensors header must begin with '{' at byte 8"},
+      {"not UTF-8", safetensors_with("{\"\xFF\":1}", 0),
        "file: the safetensors header is not UTF-8 at byte 10"},
-      {"surrogate in UTF-8", file_with("{\"\xED\xA0\x80\":1}", 0),
+      {"overlong UTF-8", safetensors_with("{\"\xC0\xAF\":1}", 0),
+       "file: the safetensors header is not UTF-8 at byte 10"},
+      {"surrogate in UTF-8", safetensors_with("{\"\xED\xA0\x80\":1}", 0),
        "file: the safetensors header is not UTF-8 at byte 10"},
       {"zero padding", zero_padding,
        "file: the safetensors header is wrong at byte 10: only spaces may follow the object"},
-      {"newline padding", file_with("{}\n", 0),
+      {"newline padding", safetensors_with("{}\n", 0),
        "file: the safetensors header is wrong at byte 10: only spaces may follow the object"},
-      {"second object", file_with("{}{}", 0),
+      {"second object", safetensors_with("{}{}", 0),
        "file: the safetensors header is wrong at byte 10: only spaces may follow the object"},
-      {"unclosed", file_with("{" + a, 8),
+      {"unclosed", safetensors_with("{" + a, 8),
        "file: the safetensors header is wrong at byte 61: '}' expected at the end of the header"},
-      {"trailing comma", file_with("{" + a + ",}", 8),
+      {"trailing comma", safetensors_with("{" + a + ",}", 8),
        "file: the safetensors header is wrong at byte 62: a string expected"},
-      {"two commas", file_with("{" + a + ",," + entry("b", "U8", "[0]", "[8,8]") + "}", 8),
+      {"two commas", safetensors_with("{" + a + ",," + entry("b", "U8", "[0]", "[8,8]") + "}", 8),
        "file: the safetensors header is wrong at byte 62: a string expected"},
-      {"no comma", file_with("{" + a + entry("b", "U8", "[0]", "[8,8]") + "}", 8),
+      {"no comma", safetensors_with("{" + a + entry("b", "U8", "[0]", "[8,8]") + "}", 8),
        "file: the safetensors header is wrong at byte 61: '}' expected at the end of the header"},
-      {"no colon", file_with("{\"a\"{}}", 0),
+      {"no colon", safetensors_with("{\"a\"{}}", 0),
        "file: the safetensors header is wrong at byte 12: ':' expected after a name"},
-      {"entry is a number", file_with("{\"a\":1}", 0),
+      {"entry is a number", safetensors_with("{\"a\":1}", 0),
        "file: the safetensors header is wrong at byte 13: '{' expected at the start of a tensor's entry"},
-      {"empty entry", file_with("{\"a\":{}}", 0),
+      {"empty entry", safetensors_with("{\"a\":{}}", 0),
        "file: the safetensors header is wrong at byte 14: a string expected"},
-      {"unclosed string", file_with("{\"a", 0),
+      {"unclosed string", safetensors_with("{\"a", 0),
        "file: the safetensors header is wrong at byte 10: the string that begins here is not closed"},
-      {"backslash at the end", file_with("{\"a\\", 0),
+      {"backslash at the end", safetensors_with("{\"a\\", 0),
        "file: the safetensors header is wrong at byte 10: the string that begins here is not closed"},
-      {"control character", file_with("{\"a\n\":1}", 0),
+      {"control character", safetensors_with("{\"a\n\":1}", 0),
        "file: the safetensors header is wrong at byte 11: a control character within a string"},
-      {"unknown escape", file_with("{" + entry("\\x", "U8", "[1]", "[0,1]") + "}", 1),
+      {"unknown escape", safetensors_with("{" + entry("\\x", "U8", "[1]", "[0,1]") + "}", 1),
        "file: the safetensors header is wrong at byte 11: an unknown escape within a string"},
-      {"short \\u", file_with("{" + entry("\\u12", "U8", "[1]", "[0,1]") + "}", 1),
+      {"short \\u", safetensors_with("{" + entry("\\u12", "U8", "[1]", "[0,1]") + "}", 1),
        "file: the safetensors header is wrong at byte 12: \\u needs four hexadecimal digits"},
-      {"lone high surrogate", file_with("{" + entry("\\ud800", "U8", "[1]", "[0,1]") + "}", 1),
+      {"lone high surrogate", safetensors_with("{" + entry("\\ud800", "U8", "[1]", "[0,1]") + "}", 1),
        "file: the safetensors header is wrong at byte 15: a high surrogate without its low one"},
-      {"high without low", file_with("{" + entry("\\ud800\\u0041", "U8", "[1]", "[0,1]") + "}", 1),
+      {"high without low", safetensors_with("{" + entry("\\ud800\\u0041", "U8", "[1]", "[0,1]") + "}", 1),
        "file: the safetensors header is wrong at byte 15: a high surrogate without its low one"},
-      {"lone low surrogate", file_with("{" + entry("\\udc00", "U8", "[1]", "[0,1]") + "}", 1),
+      {"lone low surrogate", safetensors_with("{" + entry("\\udc00", "U8", "[1]", "[0,1]") + "}", 1),
        "file: the safetensors header is wrong at byte 15: a low surrogate without its high one"},
       {"name twice",
-       file_with("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("a", "U8", "[1]", "[1,2]") + "}", 2),
+       safetensors_with("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("a", "U8", "[1]", "[1,2]") + "}",
+                        2),
        "file: duplicate tensor name 'a' in the header"},
       {"name twice, once escaped",
-       file_with("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("\\u0061", "U8", "[1]", "[1,2]") + "}",
-                 2),
+       safetensors_with(
+           "{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("\\u0061", "U8", "[1]", "[1,2]") + "}", 2),
        "file: duplicate tensor name 'a' in the header"},
-      {"no dtype", file_with("{\"a\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
+      {"no dtype", safetensors_with("{\"a\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
        "file: the safetensors header is wrong at byte 47: an entry needs dtype, shape and data_offsets"},
-      {"no shape", file_with("{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8),
+      {"no shape", safetensors_with("{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8),
        "file: the safetensors header is wrong at byte 49: an entry needs dtype, shape and data_offsets"},
-      {"no offsets", file_with("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8),
+      {"no offsets", safetensors_with("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8),
        "file: the safetensors header is wrong at byte 40: an entry needs dtype, shape and data_offsets"},
       {"dtype twice",
-       file_with("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
+       safetensors_with("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+                        8),
        "file: the safetensors header is wrong at byte 36: duplicate key 'dtype' in one entry"},
       {"unknown key",
-       file_with("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8),
+       safetensors_with("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8),
        "file: the safetensors header is wrong at byte 65: unknown key 'x', expected dtype, shape or "
        "data_offsets"},
       {"unknown dtype", one("F33", "[2]", "[0,8]"),
        "file: the safetensors header is wrong at byte 27: unknown dtype 'F33'"},
       {"lower-case dtype", one("f32", "[2]", "[0,8]"),
        "file: the safetensors header is wrong at byte 27: unknown dtype 'f32'"},
-      {"dtype is a number", file_with("{\"a\":{\"dtype\":1,\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
+      {"dtype is a number", safetensors_with("{\"a\":{\"dtype\":1,\"shape\":[2],\"data_offsets\":[0,8]}}", 8),
        "file: the safetensors header is wrong at byte 22: a string expected"},
       {"negative dimension", one("F32", "[-2]", "[0,8]"),
        "file: the safetensors header is wrong at byte 37: a dimension must be a non-negative integer"},
@@ -231,55 +237,58 @@ TEST(Safetensors, RefusesCorruptions) {
        "file: the bytes of tensor 'a' begin at data offset 8, but the tensor before it ends at 0: there is a "
        "gap"},
       {"hole between",
-       file_with("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("b", "U8", "[1]", "[2,3]") + "}", 3),
+       safetensors_with("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("b", "U8", "[1]", "[2,3]") + "}",
+                        3),
        "file: the bytes of tensor 'b' begin at data offset 2, but the tensor before it ends at 1: there is a "
        "gap"},
       {"overlap",
-       file_with("{" + entry("a", "U8", "[2]", "[0,2]") + "," + entry("b", "U8", "[2]", "[1,3]") + "}", 3),
+       safetensors_with("{" + entry("a", "U8", "[2]", "[0,2]") + "," + entry("b", "U8", "[2]", "[1,3]") + "}",
+                        3),
        "file: the bytes of tensor 'b' begin at data offset 1, but the tensor before it ends at 2: they "
        "overlap"},
       {"same bytes twice",
-       file_with("{" + entry("a", "U8", "[2]", "[0,2]") + "," + entry("b", "U8", "[2]", "[0,2]") + "}", 2),
+       safetensors_with("{" + entry("a", "U8", "[2]", "[0,2]") + "," + entry("b", "U8", "[2]", "[0,2]") + "}",
+                        2),
        "file: the bytes of tensor 'b' begin at data offset 0, but the tensor before it ends at 2: they "
        "overlap"},
       {"data missing", small_file().substr(0, small_file().size() - 1),
        "file: the tensors take 11 bytes of data, but 10 bytes follow the header: the file is truncated"},
       {"data appended", trailing,
        "file: the tensors take 11 bytes of data, but 12 bytes follow the header: it has trailing bytes"},
-      {"data without tensors", file_with("{}", 1),
+      {"data without tensors", safetensors_with("{}", 1),
        "file: the tensors take 0 bytes of data, but 1 bytes follow the header: it has trailing bytes"},
-      {"metadata is a list", file_with("{\"__metadata__\":[]}", 0),
+      {"metadata is a list", safetensors_with("{\"__metadata__\":[]}", 0),
        "file: the safetensors header is wrong at byte 24: '{' expected at the start of __metadata__"},
-      {"metadata holds a number", file_with("{\"__metadata__\":{\"a\":1}}", 0),
+      {"metadata holds a number", safetensors_with("{\"__metadata__\":{\"a\":1}}", 0),
        "file: the safetensors header is wrong at byte 29: a string expected"},
-      {"metadata twice", file_with("{\"__metadata__\":{},\"__metadata__\":{}}", 0),
+      {"metadata twice", safetensors_with("{\"__metadata__\":{},\"__metadata__\":{}}", 0),
        "file: the safetensors header is wrong at byte 42: duplicate key __metadata__"},
-      {"metadata key twice", file_with("{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}}", 0),
+      {"metadata key twice", safetensors_with("{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}}", 0),
        "file: the safetensors header is wrong at byte 38: duplicate key in __metadata__"},
-      {"metadata unclosed", file_with("{\"__metadata__\":{\"a\":\"b\"", 0),
+      {"metadata unclosed", safetensors_with("{\"__metadata__\":{\"a\":\"b\"", 0),
        "file: the safetensors header is wrong at byte 32: '}' expected at the end of __metadata__"},
       {"a pickle", std::string("\x80\x02}q\x00...........", 16),
        "file: the safetensors header declares 3327647754112270976 bytes; the limit is 100000000"},
   };
   EXPECT_GE(corruptions.size(), 60u);
-  expect_refused(parse, corruptions);
+  expect_refused(try_safetensors, corruptions);
 }
 
 TEST(Safetensors, SurvivesTruncationsAndFlips) {
-  expect_every_truncation_fails(parse, small_file());
-  expect_flips_are_clean(parse, small_file());
+  expect_every_truncation_fails(try_safetensors, small_file());
+  expect_flips_are_clean(try_safetensors, small_file());
   for (const auto& test : load_vectors("safetensors.json")) {
     if (test["tensors"].empty()) continue;
     const std::string file = to_text(from_hex(test["file"]));
-    expect_every_truncation_fails(parse, file);
+    expect_every_truncation_fails(try_safetensors, file);
   }
 }
 
 TEST(Safetensors, FindsTensorsOfAnyOrder) {
-  const auto bytes =
-      to_bytes(file_with("{" + entry("b", "U8", "[2]", "[2,4]") + "," + entry("c", "U8", "[0]", "[2,2]") +
-                             "," + entry("a", "U8", "[2]", "[0,2]") + "}",
-                         4));
+  const auto bytes = to_bytes(safetensors_with("{" + entry("b", "U8", "[2]", "[2,4]") + "," +
+                                                   entry("c", "U8", "[0]", "[2,2]") + "," +
+                                                   entry("a", "U8", "[2]", "[0,2]") + "}",
+                                               4));
   const SafetensorsIndex index(bytes, "file");
   EXPECT_EQ(index.tensor(0).name, "a");
   EXPECT_EQ(index.tensor(1).name, "c");
@@ -372,7 +381,7 @@ TEST(Safetensors, ReadsAHeaderOfAMillionTensorsInTwoSeconds) {
                     "[" + std::to_string(4 * i) + "," + std::to_string(4 * i + 4) + "]");
   }
   header += "}";
-  const std::vector<std::byte> file = to_bytes(file_with(header, 4 * count));
+  const std::vector<std::byte> file = to_bytes(safetensors_with(header, 4 * count));
   // CPU time, so that a busy machine does not fail the test.
   const std::clock_t begin = std::clock();
   const SafetensorsIndex index(file, "file");

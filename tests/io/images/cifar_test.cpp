@@ -5,7 +5,7 @@
 namespace modewise::io {
 namespace {
 
-void parse(std::span<const std::byte> bytes) {
+void try_cifar(std::span<const std::byte> bytes) {
   parse_cifar(bytes, "file");
 }
 
@@ -32,24 +32,25 @@ TEST(Cifar, PutsTheChannelsSideBySide) {
 
 TEST(Cifar, RefusesEveryTruncation) {
   const std::string valid = record(3, 5);
-  expect_every_truncation_fails(parse, valid);
+  expect_every_truncation_fails(try_cifar, valid);
   const std::string two = valid + valid;
   for (size_t length = 3074; length < two.size(); length += 97)
-    EXPECT_THAT(message_of(parse, two.substr(0, length)),
+    EXPECT_THAT(message_of(try_cifar, two.substr(0, length)),
                 testing::HasSubstr(fmt::format("record 1 has {}, so the file is truncated", length - 3073)));
 }
 
 TEST(Cifar, NamesTheRecordThatIsWrong) {
   const std::string good = record(9, 1);
-  expect_refused(parse, {{"label 10", good + record(10, 1),
-                          "file: record 1 (byte 3073) has label 10, but CIFAR-10 has the "
-                          "labels 0 to 9"},
-                         {"CIFAR-100", record(11, 1),
-                          "file: record 0 (byte 0) has label 11, but CIFAR-10 has the labels 0 to 9"},
-                         {"nothing", "", "file: expected records of 3073 bytes, the file is empty"},
-                         {"one more byte", good + "x",
-                          "file: 3074 bytes are not a multiple of the record size 3073: record 1 has 1, so "
-                          "the file is truncated or not a CIFAR-10 batch"}});
+  expect_refused(try_cifar,
+                 {{"label 10", good + record(10, 1),
+                   "file: record 1 (byte 3073) has label 10, but CIFAR-10 has the "
+                   "labels 0 to 9"},
+                  {"CIFAR-100", record(11, 1),
+                   "file: record 0 (byte 0) has label 11, but CIFAR-10 has the labels 0 to 9"},
+                  {"nothing", "", "file: expected records of 3073 bytes, the file is empty"},
+                  {"one more byte", good + "x",
+                   "file: 3074 bytes are not a multiple of the record size 3073: record 1 has 1, so "
+                   "the file is truncated or not a CIFAR-10 batch"}});
 }
 
 }  // namespace

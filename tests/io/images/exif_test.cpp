@@ -29,12 +29,12 @@ class Block {
   std::vector<std::byte> bytes_;
 };
 
-constexpr uint32_t kWidth = 256, kTag = 274, kByte = 1, kShort = 3, kLong = 4;
+constexpr uint32_t kWidthTag = 256, kTag = 274, kByte = 1, kShort = 3, kLong = 4;
 
 TEST(Exif, TellsTheOrientationInBothByteOrders) {
   for (const bool big : {false, true})
     for (uint32_t value = 1; value <= 8; ++value)
-      EXPECT_EQ(Block(big).add(2, 2).entry(kWidth, kLong, 7).entry(kTag, kShort, value).orientation(),
+      EXPECT_EQ(Block(big).add(2, 2).entry(kWidthTag, kLong, 7).entry(kTag, kShort, value).orientation(),
                 static_cast<int>(value));
 }
 
@@ -55,7 +55,7 @@ TEST(Exif, EveryTruncationTurnsNothing) {
 
 TEST(Exif, NoDirectoryTurnsNothing) {
   EXPECT_EQ(Block(false).add(0, 2).entry(kTag, kShort, 6).orientation(), 1) << "no entries";
-  EXPECT_EQ(Block(false).add(1, 2).entry(kWidth, kShort, 6).orientation(), 1) << "another tag";
+  EXPECT_EQ(Block(false).add(1, 2).entry(kWidthTag, kShort, 6).orientation(), 1) << "another tag";
 }
 
 }  // namespace

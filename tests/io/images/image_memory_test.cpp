@@ -16,7 +16,6 @@
 namespace modewise::io {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
 constexpr ImageReadOptions kSmall{.height = 32, .width = 32};
 
 int64_t peak_of(const ImageReadOptions& options, const std::string& content) {

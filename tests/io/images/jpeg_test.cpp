@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-void parse(std::span<const std::byte> bytes) {
+void try_jpeg(std::span<const std::byte> bytes) {
   parse_jpeg(bytes, "file");
 }
 
@@ -56,7 +56,7 @@ TEST(Jpeg, RefusesEveryTruncationThatLosesPixels) {
     const size_t pixels_end = good.size() - 2;  // before the end marker
     ASSERT_EQ(good.substr(pixels_end), "\xFF\xD9") << name;
     for (size_t length = 0; length < pixels_end; ++length)
-      EXPECT_NE(message_of(parse, good.substr(0, length)), "")
+      EXPECT_NE(message_of(try_jpeg, good.substr(0, length)), "")
           << name << ": the first " << length << " bytes";
     for (const size_t length : {pixels_end, pixels_end + 1, good.size()}) {
       std::string remark;
@@ -73,14 +73,14 @@ TEST(Jpeg, RefusesAProgressiveFileWithoutItsLastScans) {
   size_t scans = 0;
   for (size_t at = good.find("\xFF\xDA"); at != std::string::npos; at = good.find("\xFF\xDA", at + 2)) {
     if (scans++ == 0) continue;  // no pixels at all
-    EXPECT_THAT(message_of(parse, good.substr(0, at)), HasSubstr("the file ends before its last scan"));
+    EXPECT_THAT(message_of(try_jpeg, good.substr(0, at)), HasSubstr("the file ends before its last scan"));
   }
   EXPECT_GT(scans, 3U);
 }
 
 TEST(Jpeg, SurvivesEveryFlippedBit) {
   for (const char* name : {"one pixel", "grey progressive"})
-    expect_flips_are_clean(parse, frozen_file("jpeg", name));
+    expect_flips_are_clean(try_jpeg, frozen_file("jpeg", name));
 }
 
 TEST(Jpeg, SaysWhatIsWrongWithAFile) {
@@ -94,7 +94,7 @@ TEST(Jpeg, SaysWhatIsWrongWithAFile) {
   std::string two = good;
   two[segment(good, 0xC0) + 9] = 2;
   expect_refused(
-      parse,
+      try_jpeg,
       {{"no picture", "BM, or so",
         "file: expected a JPEG image; the 9 bytes do not begin with its signature"},
        {"begin alone", "\xFF\xD8\xFF", "file: cannot decode the JPEG image: the file ends in the middle"},
@@ -159,8 +159,8 @@ TEST(Jpeg, IsReadAtTheSizeThatFits) {
 TEST(Jpeg, OfThirtyThousandSquareIsRefusedByItsHeader) {
   const std::string sequential = frozen_file("jpeg", "colors 4:2:0"),
                     progressive = frozen_file("jpeg", "colors 4:2:0 progressive");
-  EXPECT_THAT(message_of(parse, with_size(sequential, 30000, 30000)), HasSubstr("--allow-size"));
-  EXPECT_THAT(message_of(parse, with_size(progressive, 30000, 30000, 0xC2)),
+  EXPECT_THAT(message_of(try_jpeg, with_size(sequential, 30000, 30000)), HasSubstr("--allow-size"));
+  EXPECT_THAT(message_of(try_jpeg, with_size(progressive, 30000, 30000, 0xC2)),
               HasSubstr("the coefficients of all its scans are kept"));
   const Parse scaled = [](std::span<const std::byte> bytes) {
     parse_jpeg(bytes, "file", {.height = 32, .width = 32});
@@ -185,8 +185,8 @@ TEST(Jpeg, OfCountlessScansIsRefused) {
     }
     return text + "\xFF\xD9";
   };
-  EXPECT_EQ(message_of(parse, with_scans(kMaxJpegScans)), "");
-  EXPECT_THAT(message_of(parse, with_scans(kMaxJpegScans + 1)), HasSubstr("it has more than 100 scans"));
+  EXPECT_EQ(message_of(try_jpeg, with_scans(kMaxJpegScans)), "");
+  EXPECT_THAT(message_of(try_jpeg, with_scans(kMaxJpegScans + 1)), HasSubstr("it has more than 100 scans"));
 }
 
 TEST(Jpeg, IsWrittenAsItIsRead) {

@@ -11,7 +11,7 @@
 namespace modewise::io {
 namespace {
 
-void parse(std::span<const std::byte> bytes) {
+void try_nifti(std::span<const std::byte> bytes) {
   parse_nifti(bytes, "file");
 }
 
@@ -55,12 +55,6 @@ std::string with(size_t at, const T& value, std::string file = small_file()) {
   return file;
 }
 
-std::vector<float> floats(const nlohmann::json& texts) {
-  std::vector<float> values;
-  for (const auto& text : texts) values.push_back(static_cast<float>(from_hex_float(text)));
-  return values;
-}
-
 void expect_affine(const NiftiVolume& volume, const nlohmann::json& texts, const std::string& name) {
   for (size_t i = 0; i < 12; ++i) {
     EXPECT_NEAR(volume.affine[i / 4][i % 4], from_hex_float(texts[i]), 1e-5) << name << " " << i;
@@ -74,13 +68,13 @@ TEST(Nifti, ReadsWhatNibabelWrote) {
     const std::vector<std::byte> file = from_hex(test["file"]);
     NiftiVolume volume = parse_nifti(file, name);
     EXPECT_EQ(volume.shape, test["shape"].get<std::vector<int64_t>>()) << name;
-    EXPECT_EQ(volume.values, floats(test["values"])) << name;
+    EXPECT_EQ(volume.values, from_hex_floats(test["values"])) << name;
     EXPECT_EQ(volume.orientation, test["orientation"].get<std::string>()) << name;
     EXPECT_EQ(volume.description, name);
     expect_affine(volume, test["affine"], name);
     volume = parse_nifti(file, name, NiftiAxes::ras);
     EXPECT_EQ(volume.shape, test["ras_shape"].get<std::vector<int64_t>>()) << name;
-    EXPECT_EQ(volume.values, floats(test["ras_values"])) << name;
+    EXPECT_EQ(volume.values, from_hex_floats(test["ras_values"])) << name;
     EXPECT_EQ(volume.orientation, "RAS");
     expect_affine(volume, test["ras_affine"], name);
   }
@@ -258,7 +252,7 @@ TEST(Nifti, RefusesMalformedHeaders) {
        "363: truncated, or dim is wrong"},
   };
   EXPECT_GE(corruptions.size(), 45u);
-  expect_refused(parse, corruptions);
+  expect_refused(try_nifti, corruptions);
 }
 
 TEST(Nifti, RefusesDamageUnderCompression) {
@@ -293,18 +287,19 @@ TEST(Nifti, RefusesDamageUnderCompression) {
       {"a bomb", gzip_of(valid + std::string(size_t{64} << 20, '\0')),
        "file: the header declares 3 x 2 x 2 voxels of 1 bytes, but the compressed content is longer"},
   };
-  expect_refused(parse, corruptions);
+  expect_refused(try_nifti, corruptions);
 }
 
 TEST(Nifti, SurvivesTruncationsAndFlips) {
   for (const int version : {1, 2}) {
-    expect_every_truncation_fails(parse, small_file(version));
-    expect_flips_are_clean(parse, small_file(version));
+    expect_every_truncation_fails(try_nifti, small_file(version));
+    expect_flips_are_clean(try_nifti, small_file(version));
   }
-  expect_every_truncation_fails(parse, gzip_of(small_file()));
-  expect_flips_are_clean(parse, gzip_of(small_file()));
+  expect_every_truncation_fails(try_nifti, gzip_of(small_file()));
+  expect_flips_are_clean(try_nifti, gzip_of(small_file()));
   const auto vectors = load_vectors("images.json");
-  for (const auto& test : vectors["nifti"]) expect_flips_are_clean(parse, to_text(from_hex(test["file"])));
+  for (const auto& test : vectors["nifti"])
+    expect_flips_are_clean(try_nifti, to_text(from_hex(test["file"])));
 }
 
 TEST(Nifti, GoesThroughAFile) {

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-void parse(std::span<const std::byte> bytes) {
+void try_png(std::span<const std::byte> bytes) {
   parse_png(bytes, "file");
 }
 
@@ -27,7 +27,7 @@ TEST(Png, ReadsEveryKindOfPixels) {
 
 TEST(Png, RefusesEveryTruncation) {
   for (const char* name : {"grey 8", "colors alpha 16 interlaced", "palette 4 transparent", "described"})
-    expect_every_truncation_fails(parse, frozen_file("png", name));
+    expect_every_truncation_fails(try_png, frozen_file("png", name));
 }
 
 TEST(Png, RefusesEveryFlippedBit) {
@@ -36,15 +36,15 @@ TEST(Png, RefusesEveryFlippedBit) {
   for (size_t at = 0; at < valid.size(); ++at) {
     std::string content = valid;
     content[at] = static_cast<char>(content[at] ^ 16);
-    EXPECT_NE(message_of(parse, content), "") << at;
+    EXPECT_NE(message_of(try_png, content), "") << at;
   }
   for (const char* name : {"grey 1 interlaced", "colors 16", "orientation 6"})
-    expect_flips_are_clean(parse, frozen_file("png", name));
+    expect_flips_are_clean(try_png, frozen_file("png", name));
 }
 
 TEST(Png, SaysWhatIsWrongWithAFile) {
   const PngBuilder good;
-  EXPECT_EQ(message_of(parse, good.text()), "");
+  EXPECT_EQ(message_of(try_png, good.text()), "");
   PngBuilder filter = good, unknown = good, short_rows = good, no_end = good, twice = good, empty = good,
              depth = good, type = good, no_palette = good;
   filter.rows[10] = 9;
@@ -61,7 +61,7 @@ TEST(Png, SaysWhatIsWrongWithAFile) {
   std::string pixels = good.text();
   pixels[pixels.size() - 12 - 1] ^= 1;  // the end chunk has 12 bytes
   expect_refused(
-      parse,
+      try_png,
       {{"no picture", "GIF89a, or so",
         "file: expected a PNG image; the 13 bytes do not begin with its signature"},
        {"nothing", "", "file: expected a PNG image; the 0 bytes do not begin with its signature"},

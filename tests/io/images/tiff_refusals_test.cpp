@@ -12,7 +12,7 @@ namespace modewise::io {
 namespace {
 
 // Reads the whole image, or windows at its corners if it is large.
-void parse(std::span<const std::byte> bytes) {
+void try_tiff(std::span<const std::byte> bytes) {
   const TiffReader reader(bytes, "file");
   const TiffInfo& info = reader.info();
   const int64_t side = info.bands > 100 ? 8 : 128;
@@ -33,7 +33,7 @@ TEST(Tiff, RefusesMalformedHeadersAndDirectories) {
   big.big = true;
   twice.twice = true;
   for (uint16_t tag = 40000; tag < 40400; ++tag) overlapping.tags[tag] = {1, {1, 2, 3, 4, 5, 6, 7}, 400, 8};
-  ASSERT_EQ(message_of(parse, big.text()), "");
+  ASSERT_EQ(message_of(try_tiff, big.text()), "");
   const auto patched = [&](std::string text, size_t at, const std::string& value) {
     return text.replace(at, value.size(), value);
   };
@@ -78,7 +78,7 @@ TEST(Tiff, RefusesMalformedHeadersAndDirectories) {
        "file: directory at byte 22, tag 40176: the values of the directory's tags overlap and take more than "
        "the whole file (4936 bytes)"},
   };
-  expect_refused(parse, corruptions);
+  expect_refused(try_tiff, corruptions);
 }
 
 TEST(Tiff, RefusesLyingLayouts) {
@@ -86,12 +86,12 @@ TEST(Tiff, RefusesLyingLayouts) {
   TiffBuilder tiled = small.without(273).without(278).without(279);
   tiled.data = bytes_of(256);
   tiled = tiled.with({{322, {3, {16}}}, {323, {3, {16}}}, {324, {4, {16}}}, {325, {4, {256}}}});
-  ASSERT_EQ(message_of(parse, tiled.text()), "");
+  ASSERT_EQ(message_of(try_tiff, tiled.text()), "");
   const TiffTag two16{4, {16, 16}}, million{4, {1000000}}, largest{4, {0xffffffff}};
   TiffBuilder wide = small;
   wide.data = bytes_of(65535);
   wide = wide.with({{256, {3, {1}}}, {257, {3, {1}}}, {277, {3, {65535}}}, {279, {4, {65535}}}});
-  ASSERT_EQ(message_of(parse, wide.text()), "");  // a complete pixel of 65,535 bands
+  ASSERT_EQ(message_of(try_tiff, wide.text()), "");  // a complete pixel of 65,535 bands
   const std::vector<Corruption> corruptions = {
       {"no width", small.without(256).text(), "file: directory at byte 22, tag 256 (ImageWidth): the tag is missing"},
       {"no height", small.without(257).text(), "file: directory at byte 22, tag 257 (ImageLength): the tag is missing"},
@@ -153,7 +153,7 @@ TEST(Tiff, RefusesLyingLayouts) {
       {"a bomb", tiled.with({{259, {3, {8}}}, {322, {3, {4096}}}, {323, {3, {4096}}}}).text(), "file: tile 0 (row 0, column 0) has 256 bytes, too few for the 16777216 that the directory declares (deflate)"},
   };
   EXPECT_GE(corruptions.size(), 45u);
-  expect_refused(parse, corruptions);
+  expect_refused(try_tiff, corruptions);
 }
 
 TEST(Tiff, RefusesDamagedTagsAndData) {
@@ -164,7 +164,7 @@ TEST(Tiff, RefusesDamagedTagsAndData) {
     return file;
   };
   const std::string deflated("\x78\xda\x63\x64\x62\x66\x61\x65\x03\x00\x00\x3e\x00\x16", 14);  // 1 2 3 4 5 6
-  ASSERT_EQ(message_of(parse, compressed(8, deflated).text()), "");
+  ASSERT_EQ(message_of(try_tiff, compressed(8, deflated).text()), "");
   const std::vector<Corruption> corruptions = {
       {"nodata as a word", small.with({{42113, text_tag("none")}}).text(),
        "file: directory at byte 28, tag 42113 (GDAL_NODATA): expected a number, got 'none'"},
@@ -205,24 +205,24 @@ TEST(Tiff, RefusesDamagedTagsAndData) {
       {"a predictor for floats", compressed(8, deflated).with({{317, {3, {3}}}}).text(),
        "file: strip 0 (row 0; 14 bytes from byte 16) cannot be decoded: …"},
   };
-  expect_refused(parse, corruptions);
+  expect_refused(try_tiff, corruptions);
 }
 
 TEST(Tiff, SurvivesTruncationsAndFlips) {
-  expect_every_truncation_fails(parse, TiffBuilder::small().text());
+  expect_every_truncation_fails(try_tiff, TiffBuilder::small().text());
   const auto vectors = load_vectors("images.json");
   for (const auto& test : vectors["tiff"]) {
     const std::string file = to_text(from_hex(test["file"]));
-    expect_flips_are_clean(parse, file);
+    expect_flips_are_clean(try_tiff, file);
     // GDAL and tifffile may pad what they write.
-    for (size_t length = 0; length < file.size(); ++length) message_of(parse, file.substr(0, length));
+    for (size_t length = 0; length < file.size(); ++length) message_of(try_tiff, file.substr(0, length));
   }
 }
 
 TEST(Tiff, SaysNothingOnStderr) {
   testing::internal::CaptureStderr();
   const auto vectors = load_vectors("images.json");
-  expect_flips_are_clean(parse, to_text(from_hex(vectors["tiff"][1]["file"])));
+  expect_flips_are_clean(try_tiff, to_text(from_hex(vectors["tiff"][1]["file"])));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 

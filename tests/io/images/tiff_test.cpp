@@ -12,6 +12,7 @@
 
 #include "modewise/core/file.h"
 #include "tests/error_of.h"
+#include "tests/io/allocation_meter.h"
 #include "tests/io/compress.h"
 #include "tests/io/damage.h"
 #include "tests/io/images/tiff_builder.h"
@@ -20,16 +21,8 @@
 namespace modewise::io {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
-
 std::vector<float> read_all(const TiffReader& reader) {
   return reader.read(0, 0, reader.info().height, reader.info().width);
-}
-
-std::vector<float> floats(const nlohmann::json& texts) {
-  std::vector<float> values;
-  for (const auto& text : texts) values.push_back(static_cast<float>(from_hex_float(text)));
-  return values;
 }
 
 void expect_same(const std::vector<float>& values, const std::vector<float>& expected,
@@ -59,7 +52,7 @@ TEST(Tiff, ReadsWhatOthersWrote) {
     EXPECT_EQ(geo.crs_text(), test["crs"].get<std::string>()) << name;
     for (size_t i = 0; i < 6; ++i)
       EXPECT_EQ(geo.transform()[i], from_hex_float(test["transform"][i])) << name;
-    expect_same(read_all(reader), floats(test["values"]), name);
+    expect_same(read_all(reader), from_hex_floats(test["values"]), name);
   }
 }
 
@@ -299,7 +292,7 @@ TEST(Tiff, AnswersSeveralThreads) {
   for (const auto& test : vectors["tiff"]) {
     const std::vector<std::byte> file = from_hex(test["file"]);
     const TiffReader reader(file, "file");
-    const std::vector<float> expected = floats(test["values"]);
+    const std::vector<float> expected = from_hex_floats(test["values"]);
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-void parse(std::span<const std::byte> bytes) {
+void try_arff(std::span<const std::byte> bytes) {
   parse_arff(bytes, "file");
 }
 SeriesFile file_of(std::string_view text) {
@@ -88,7 +88,7 @@ TEST(Arff, RefusesWithThePlace) {
   const std::string dims = "@attribute d relational\n@attribute t0 numeric\n@attribute t1 numeric\n";
   const std::string rows = dims + "@end d\n@attribute c {a}\n@data\n";
   expect_refused(
-      parse,
+      try_arff,
       {
           {"empty", "", "file: the file is empty"},
           {"no data line", "@relation r\n", "file: no line @data followed by samples"},
@@ -158,15 +158,15 @@ TEST(Arff, RefusesEveryTruncationButThoseBetweenCases) {
   const std::string text = relational;
   const size_t first_end = text.find(",a\n") + 2;
   for (size_t length = 0; length < text.size() - 1; ++length) {
-    const std::string message = message_of(parse, text.substr(0, length));
+    const std::string message = message_of(try_arff, text.substr(0, length));
     EXPECT_EQ(message.empty(), length == first_end || length == first_end + 1) << length << " " << message;
   }
-  EXPECT_EQ(message_of(parse, relational), "");
+  EXPECT_EQ(message_of(try_arff, relational), "");
 }
 
 TEST(Arff, SurvivesFlips) {
-  expect_flips_are_clean(parse, small);
-  expect_flips_are_clean(parse, relational);
+  expect_flips_are_clean(try_arff, small);
+  expect_flips_are_clean(try_arff, relational);
 }
 
 TEST(Arff, MemoryIsBoundedByTheFile) {
@@ -175,7 +175,7 @@ TEST(Arff, MemoryIsBoundedByTheFile) {
     const std::vector<std::byte> bytes = to_bytes(text);
     const AllocationMeter meter;
     try {
-      parse(bytes);
+      try_arff(bytes);
     } catch (const Error&) {
     }
     EXPECT_LE(meter.peak(), 2 * static_cast<int64_t>(text.size()) + (int64_t{64} << 20)) << piece;
@@ -187,7 +187,7 @@ TEST(Arff, MemoryIsBoundedByTheFile) {
   expect_bounded("", "@attribute t numeric\n");
   std::string classes = "@attribute c {";
   for (int i = 0; i < 100'000; ++i) classes += std::to_string(i) + ",";
-  EXPECT_EQ(message_of(parse, classes + "x}"), "file:1: attribute 'c' has more than 65536 classes");
+  EXPECT_EQ(message_of(try_arff, classes + "x}"), "file:1: attribute 'c' has more than 65536 classes");
 }
 
 }  // namespace

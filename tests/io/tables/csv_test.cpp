@@ -9,7 +9,7 @@
 namespace modewise::io {
 namespace {
 
-void parse(std::span<const std::byte> bytes) {
+void try_csv(std::span<const std::byte> bytes) {
   parse_csv(bytes, "file");
 }
 CsvTable table_of(std::string_view text, const CsvOptions& options = {}) {
@@ -98,7 +98,7 @@ TEST(Csv, GuessesTheHeader) {
   EXPECT_EQ(table_of(",a,b\n0,1,2\n1,3,4\n").columns[0].name, "column 1");
   EXPECT_TRUE(table_of("0,1,2\n0.5,1.25,2.5\n0.25,3.0,1.0\n").had_header);
   EXPECT_FALSE(table_of("0,1,2\n3,4,5\n").had_header);
-  EXPECT_THAT(message_of(parse, "n/d,1.5,2\n3,4,5\n6,7,8\n"), testing::HasSubstr("file:1: column '1'"));
+  EXPECT_THAT(message_of(try_csv, "n/d,1.5,2\n3,4,5\n6,7,8\n"), testing::HasSubstr("file:1: column '1'"));
   EXPECT_FALSE(table_of("5\n").had_header);
   CsvOptions no;
   no.header = CsvOptions::no;
@@ -192,14 +192,14 @@ TEST(Csv, NamesTheFirstTextOfANumberColumnThatBeginsWithText) {
   std::string text = "x\n";
   for (int i = 0; i < 101; ++i) text += "n/d\n";
   for (int i = 0; i < 200; ++i) text += "5\n";
-  EXPECT_THAT(message_of(parse, text), testing::HasSubstr("file:2: column 'x' holds numbers, but 'n/d'"));
+  EXPECT_THAT(message_of(try_csv, text), testing::HasSubstr("file:2: column 'x' holds numbers, but 'n/d'"));
 }
 
 TEST(Csv, NamesTheFirstTextOfADateColumnThatBeginsWithText) {
   std::string text = "x\n";
   for (int i = 0; i < 101; ++i) text += "n/d\n";
   for (int i = 0; i < 200; ++i) text += "2016-07-01\n";
-  EXPECT_THAT(message_of(parse, text), testing::HasSubstr("file:2: column 'x' holds dates like"));
+  EXPECT_THAT(message_of(try_csv, text), testing::HasSubstr("file:2: column 'x' holds dates like"));
 }
 
 TEST(Csv, KeepsMixedDateFormsAsText) {
@@ -409,11 +409,11 @@ TEST(Csv, RefusesWithThePlace) {
       {"100,001 columns", wide + "\n" + wide + "\n", "file:1: 100001 columns; the limit is 100000"},
   };
   EXPECT_GE(corruptions.size(), 35u);
-  expect_refused(parse, corruptions);
+  expect_refused(try_csv, corruptions);
 }
 
 /// The numbers of one column in a file with semicolons.
-Numbers column_of(const std::vector<std::string>& cells, const CsvOptions& options = {}) {
+Numbers numbers_of(const std::vector<std::string>& cells, const CsvOptions& options = {}) {
   std::string text = "x;name\n";
   for (const std::string& cell : cells) text += cell + ";a\n";
   const CsvTable table = table_of(text, options);
@@ -422,26 +422,26 @@ Numbers column_of(const std::vector<std::string>& cells, const CsvOptions& optio
 }
 
 TEST(Csv, ReadsNumbersAsTheyAreWritten) {
-  EXPECT_EQ(column_of({"1,234.5", "900"}), (Numbers{1234.5, 900}));
-  EXPECT_EQ(column_of({"1.234,5", "900", "0,25"}), (Numbers{1234.5, 900, 0.25}));
-  EXPECT_EQ(column_of({"1,234,567", "2,900"}), (Numbers{1234567, 2900}));
-  EXPECT_EQ(column_of({"1.234.567", "2.900"}), (Numbers{1234567, 2900}));
-  EXPECT_EQ(column_of({"1 234 567", "1\u00A0234", "1\u202F234,5", "1\u2009234"}),
+  EXPECT_EQ(numbers_of({"1,234.5", "900"}), (Numbers{1234.5, 900}));
+  EXPECT_EQ(numbers_of({"1.234,5", "900", "0,25"}), (Numbers{1234.5, 900, 0.25}));
+  EXPECT_EQ(numbers_of({"1,234,567", "2,900"}), (Numbers{1234567, 2900}));
+  EXPECT_EQ(numbers_of({"1.234.567", "2.900"}), (Numbers{1234567, 2900}));
+  EXPECT_EQ(numbers_of({"1 234 567", "1\u00A0234", "1\u202F234,5", "1\u2009234"}),
             (Numbers{1234567, 1234, 1234.5, 1234}));
-  EXPECT_EQ(column_of({"12'345.5", "12\u2019345", "7"}), (Numbers{12345.5, 12345, 7}));
-  EXPECT_EQ(column_of({"-0.61%", "5 %", "0"}), (Numbers{-0.61, 5, 0}));
-  EXPECT_EQ(column_of({"$5.50", "-$1,000.25", "$ 7", "8", "9 $"}), (Numbers{5.5, -1000.25, 7, 8, 9}));
-  EXPECT_EQ(column_of({"5 \u20AC", "\u20AC6"}), (Numbers{5, 6}));
-  EXPECT_EQ(column_of({"68.18K", "1.5M", "2B", "950", "3k"}), (Numbers{68180, 1.5e6, 2e9, 950, 3000}));
-  EXPECT_EQ(column_of({"(1,234.50)", "17"}), (Numbers{-1234.5, 17}));
-  EXPECT_EQ(column_of({"5-", "+5", "1e3"}), (Numbers{-5, 5, 1000}));
-  EXPECT_EQ(column_of({"\u22126,5", "\uFE637", "\uFF0D8", "9,25"}), (Numbers{-6.5, -7, -8, 9.25}));
+  EXPECT_EQ(numbers_of({"12'345.5", "12\u2019345", "7"}), (Numbers{12345.5, 12345, 7}));
+  EXPECT_EQ(numbers_of({"-0.61%", "5 %", "0"}), (Numbers{-0.61, 5, 0}));
+  EXPECT_EQ(numbers_of({"$5.50", "-$1,000.25", "$ 7", "8", "9 $"}), (Numbers{5.5, -1000.25, 7, 8, 9}));
+  EXPECT_EQ(numbers_of({"5 \u20AC", "\u20AC6"}), (Numbers{5, 6}));
+  EXPECT_EQ(numbers_of({"68.18K", "1.5M", "2B", "950", "3k"}), (Numbers{68180, 1.5e6, 2e9, 950, 3000}));
+  EXPECT_EQ(numbers_of({"(1,234.50)", "17"}), (Numbers{-1234.5, 17}));
+  EXPECT_EQ(numbers_of({"5-", "+5", "1e3"}), (Numbers{-5, 5, 1000}));
+  EXPECT_EQ(numbers_of({"\u22126,5", "\uFE637", "\uFF0D8", "9,25"}), (Numbers{-6.5, -7, -8, 9.25}));
 }
 
 TEST(Csv, ReadsPointsAsDecimalMarksWhereTheyCanBeNothingElse) {
-  EXPECT_EQ(column_of({"1.234", "0.125"}), (Numbers{1.234, 0.125}));        // no group begins with 0
-  EXPECT_EQ(column_of({"1.234", "1.5"}), (Numbers{1.234, 1.5}));            // three digits and one
-  EXPECT_EQ(column_of({"1.234", "1234.567"}), (Numbers{1.234, 1234.567}));  // a group of four
+  EXPECT_EQ(numbers_of({"1.234", "0.125"}), (Numbers{1.234, 0.125}));        // no group begins with 0
+  EXPECT_EQ(numbers_of({"1.234", "1.5"}), (Numbers{1.234, 1.5}));            // three digits and one
+  EXPECT_EQ(numbers_of({"1.234", "1234.567"}), (Numbers{1.234, 1234.567}));  // a group of four
   const CsvTable commas = table_of("x,y\n1.234,900\n2.345,901\n");
   EXPECT_EQ(commas.columns[0].numbers, (Numbers{1.234, 2.345}));
   EXPECT_THAT(commas.notes, testing::IsEmpty());
@@ -461,9 +461,9 @@ TEST(Csv, LetsAnotherColumnDecideTheMarks) {
               testing::ElementsAre("column 'x': the comma is the decimal mark, unlike in the other columns"));
   CsvOptions usual;
   usual.usual_decimal = ',';
-  EXPECT_EQ(column_of({"2,900", "900"}, usual), (Numbers{2.9, 900}));
-  EXPECT_EQ(column_of({"2.900", "900"}, usual), (Numbers{2900, 900}));
-  EXPECT_EQ(column_of({"2.900", "0.5"}, usual), (Numbers{2.9, 0.5}));
+  EXPECT_EQ(numbers_of({"2,900", "900"}, usual), (Numbers{2.9, 900}));
+  EXPECT_EQ(numbers_of({"2.900", "900"}, usual), (Numbers{2900, 900}));
+  EXPECT_EQ(numbers_of({"2.900", "0.5"}, usual), (Numbers{2.9, 0.5}));
 }
 
 TEST(Csv, TakesTheMarksOfTheOptions) {
@@ -471,11 +471,11 @@ TEST(Csv, TakesTheMarksOfTheOptions) {
   decimal.decimal = ',';
   thousands.thousands = ',';
   none.thousands = '\0';
-  EXPECT_EQ(column_of({"2,900", "900"}, decimal), (Numbers{2.9, 900}));
-  EXPECT_EQ(column_of({"2.900", "900"}, decimal), (Numbers{2900, 900}));
-  EXPECT_EQ(column_of({"2,900", "900"}, thousands), (Numbers{2900, 900}));
-  EXPECT_EQ(column_of({"2,900", "900"}, none), (Numbers{2.9, 900}));
-  EXPECT_EQ(column_of({"2.900", "900"}, none), (Numbers{2.9, 900}));
+  EXPECT_EQ(numbers_of({"2,900", "900"}, decimal), (Numbers{2.9, 900}));
+  EXPECT_EQ(numbers_of({"2.900", "900"}, decimal), (Numbers{2900, 900}));
+  EXPECT_EQ(numbers_of({"2,900", "900"}, thousands), (Numbers{2900, 900}));
+  EXPECT_EQ(numbers_of({"2,900", "900"}, none), (Numbers{2.9, 900}));
+  EXPECT_EQ(numbers_of({"2.900", "900"}, none), (Numbers{2.9, 900}));
   const auto with_point = [](std::span<const std::byte> bytes) {
     CsvOptions point;
     point.decimal = '.';
@@ -596,11 +596,11 @@ TEST(Csv, LeavesRowsAndColumnsOfDelimitersAloneOut) {
   const CsvTable nameless = table_of("d,,a\n2023-03-01,,5\n2023-03-02,7,6\n");
   EXPECT_EQ(names_of(nameless), (Names{"d", "column 2", "a"}));
   EXPECT_THAT(nameless.notes, testing::ElementsAre("column 2 has no name, it is called 'column 2'"));
-  EXPECT_THAT(message_of(parse, "a,b\n,\n"), testing::HasSubstr("a header without rows"));
+  EXPECT_THAT(message_of(try_csv, "a,b\n,\n"), testing::HasSubstr("a header without rows"));
 }
 
 TEST(Csv, QuotesLongTextsShort) {
-  const std::string message = message_of(parse, "a\n1\n2\n" + std::string(100'000, 'x') + "\n");
+  const std::string message = message_of(try_csv, "a\n1\n2\n" + std::string(100'000, 'x') + "\n");
   EXPECT_THAT(message, testing::HasSubstr("file:4"));
   EXPECT_LT(message.size(), 200u);
 }
@@ -609,19 +609,19 @@ TEST(Csv, SurvivesTruncationsAndFlips) {
   const std::string text =
       "date,\"a \"\"x\"\"\",wd\r\n2016-07-01 00:00,1.5e-3,\"N,\nW\"\r\n2016-07-01 "
       "01:00,NA,NE\r\n01/02/2016,+7,\"\"\r\n";
-  for (size_t length = 0; length <= text.size(); ++length) message_of(parse, text.substr(0, length));
-  expect_flips_are_clean(parse, text);
-  expect_flips_are_clean(parse, "x;y\n1,5;2\n2,5;3\n");
-  expect_flips_are_clean(parse, "0.5,1\n1.5,2\n");
+  for (size_t length = 0; length <= text.size(); ++length) message_of(try_csv, text.substr(0, length));
+  expect_flips_are_clean(try_csv, text);
+  expect_flips_are_clean(try_csv, "x;y\n1,5;2\n2,5;3\n");
+  expect_flips_are_clean(try_csv, "0.5,1\n1.5,2\n");
 }
 
 // One long line, as in a hostile file, must not take a multiple of its size.
 TEST(Csv, ReadsAWideLineWithinBounds) {
-  EXPECT_THAT(message_of(parse, std::string(kLarge, ',')),
+  EXPECT_THAT(message_of(try_csv, std::string(kLarge, ',')),
               testing::HasSubstr(std::to_string(kLarge + 1) + " columns"));
-  EXPECT_THAT(message_of(parse, "\"" + std::string(kLarge, '\n')),
+  EXPECT_THAT(message_of(try_csv, "\"" + std::string(kLarge, '\n')),
               testing::HasSubstr("unclosed quote in cell 1"));
-  EXPECT_THAT(message_of(parse, std::string(kLarge, '"')), testing::HasSubstr("file"));
+  EXPECT_THAT(message_of(try_csv, std::string(kLarge, '"')), testing::HasSubstr("file"));
 }
 
 class RealData : public testing::Test {

@@ -415,27 +415,27 @@ TEST(DateStyle, IsNamedForNotes) {
   EXPECT_EQ(read_date_time("2016-07-01 09+02:00")->style.text(), "year-month-day hour±offset");
 }
 
-DateColumn column_of(std::initializer_list<const char*> texts) {
+DateColumn dates_of(std::initializer_list<const char*> texts) {
   DateColumn column;
   for (const char* text : texts) EXPECT_TRUE(column.add(text)) << text;
   return column;
 }
 
 TEST(DateColumn, LetsOneRowDecideForAll) {
-  DateColumn column = column_of({"01/02/2016", "02/02/2016", "13/02/2016"});
+  DateColumn column = dates_of({"01/02/2016", "02/02/2016", "13/02/2016"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(column.style().order, DateStyle::day_first);
   EXPECT_FALSE(column.style().order_guessed);
   EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 2, 1), at(2016, 2, 2), at(2016, 2, 13)}));
 
-  column = column_of({"01/02/2016", "01/13/2016"});
+  column = dates_of({"01/02/2016", "01/13/2016"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(column.style().order, DateStyle::month_first);
   EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 1, 2), at(2016, 1, 13)}));
 }
 
 TEST(DateColumn, TakesTheOrderInWhichTimeGoesForward) {
-  DateColumn column = column_of({"11/01/2016", "12/01/2016", "01/02/2016"});
+  DateColumn column = dates_of({"11/01/2016", "12/01/2016", "01/02/2016"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(column.style().order, DateStyle::day_first);
   EXPECT_FALSE(column.style().order_guessed);
@@ -452,7 +452,7 @@ TEST(DateColumn, TakesTheUsualOrderAndSaysSoWhenBothFit) {
     EXPECT_TRUE(column.style().order_guessed);
     EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 1, 2, 10), at(2016, 1, 3, 10)}));
   }
-  DateColumn column = column_of({"01.01.2020", "02.01.2020", "12.01.2020"});
+  DateColumn column = dates_of({"01.01.2020", "02.01.2020", "12.01.2020"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(column.style().order, DateStyle::day_first);
   EXPECT_TRUE(column.style().order_guessed);
@@ -460,23 +460,23 @@ TEST(DateColumn, TakesTheUsualOrderAndSaysSoWhenBothFit) {
 }
 
 TEST(DateColumn, DecidesDotsAndDashesAsSlashes) {
-  DateColumn dots = column_of({"11.01.2020", "12.01.2020", "13.01.2020"});
+  DateColumn dots = dates_of({"11.01.2020", "12.01.2020", "13.01.2020"});
   ASSERT_TRUE(dots.decide());
   EXPECT_EQ(dots.style().order, DateStyle::day_first);
   EXPECT_FALSE(dots.style().order_guessed);
   EXPECT_EQ(dots.take_dates(), (std::vector<int64_t>{at(2020, 1, 11), at(2020, 1, 12), at(2020, 1, 13)}));
 
-  DateColumn american = column_of({"01.12.2020", "01.13.2020", "02.01.2020"});
+  DateColumn american = dates_of({"01.12.2020", "01.13.2020", "02.01.2020"});
   ASSERT_TRUE(american.decide());
   EXPECT_EQ(american.style().order, DateStyle::month_first);
   EXPECT_EQ(american.take_dates(), (std::vector<int64_t>{at(2020, 1, 12), at(2020, 1, 13), at(2020, 2, 1)}));
 
-  DateColumn dashes = column_of({"11-01-2020", "12-01-2020", "13-01-2020"});
+  DateColumn dashes = dates_of({"11-01-2020", "12-01-2020", "13-01-2020"});
   ASSERT_TRUE(dashes.decide());
   EXPECT_EQ(dashes.style().order, DateStyle::day_first);
   EXPECT_EQ(dashes.take_dates(), (std::vector<int64_t>{at(2020, 1, 11), at(2020, 1, 12), at(2020, 1, 13)}));
 
-  DateColumn forward = column_of({"11.01.2020", "12.01.2020", "01.02.2020"});
+  DateColumn forward = dates_of({"11.01.2020", "12.01.2020", "01.02.2020"});
   ASSERT_TRUE(forward.decide());
   EXPECT_EQ(forward.take_dates(), (std::vector<int64_t>{at(2020, 1, 11), at(2020, 1, 12), at(2020, 2, 1)}));
 }
@@ -502,12 +502,12 @@ TEST(DateColumn, ReadsRepeatedTextsAsTheFirstTime) {
 }
 
 TEST(DateColumn, RefusesAMixOfOrders) {
-  DateColumn column = column_of({"13/01/2016", "01/13/2016"});
+  DateColumn column = dates_of({"13/01/2016", "01/13/2016"});
   EXPECT_FALSE(column.decide());
 }
 
 TEST(DateColumn, RefusesRowsOfAnotherForm) {
-  DateColumn column = column_of({"2016-07-01"});
+  DateColumn column = dates_of({"2016-07-01"});
   EXPECT_FALSE(column.add("07/01/2016"));
   EXPECT_FALSE(column.add("2016/07/01"));
   EXPECT_FALSE(column.add("2016-07-01 00:00Z"));
@@ -516,7 +516,7 @@ TEST(DateColumn, RefusesRowsOfAnotherForm) {
 }
 
 TEST(DateColumn, KeepsTheFullestClock) {
-  DateColumn column = column_of({"7/1/2016", "7/1/2016 9:00", "7/13/2016 10:00:30"});
+  DateColumn column = dates_of({"7/1/2016", "7/1/2016 9:00", "7/13/2016 10:00:30"});
   column.add_missing();
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(column.style().clock, DateStyle::seconds);
@@ -525,26 +525,26 @@ TEST(DateColumn, KeepsTheFullestClock) {
 }
 
 TEST(DateColumn, TakesTheFormOfTheFirstClock) {
-  DateColumn column = column_of({"2016-07-01", "2016-07-01T09:30"});
+  DateColumn column = dates_of({"2016-07-01", "2016-07-01T09:30"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(format_date_time(at(2016, 7, 2, 8, 15), column.style()), "2016-07-02T08:15");
-  DateColumn spaced = column_of({"2016-07-01", "2016-07-01 9:30"});
+  DateColumn spaced = dates_of({"2016-07-01", "2016-07-01 9:30"});
   ASSERT_TRUE(spaced.decide());
   EXPECT_EQ(format_date_time(at(2016, 7, 2, 8, 15), spaced.style()), "2016-07-02 8:15");
 }
 
 TEST(DateColumn, KeepsTheLocalClockOfOneOffsetAndElseUsesUtc) {
-  DateColumn same = column_of({"2016-07-01 09:00+02:00", "2016-07-01 10:00+02:00"});
+  DateColumn same = dates_of({"2016-07-01 09:00+02:00", "2016-07-01 10:00+02:00"});
   ASSERT_TRUE(same.decide());
   EXPECT_EQ(format_date_time(same.take_dates()[1], same.style()), "2016-07-01 10:00+02:00");
 
-  DateColumn summer = column_of({"2016-03-27 01:00+01:00", "2016-03-27 03:00+02:00"});
+  DateColumn summer = dates_of({"2016-03-27 01:00+01:00", "2016-03-27 03:00+02:00"});
   ASSERT_TRUE(summer.decide());
   EXPECT_EQ(summer.style().offset_minutes, 0);
   EXPECT_EQ(summer.take_dates(), (std::vector<int64_t>{at(2016, 3, 27, 0), at(2016, 3, 27, 1)}));
 
   // An empty cell must not shift the offsets of the rows below it.
-  DateColumn gap = column_of({"2016-03-27 01:00+01:00", "2016-03-27 03:00+02:00"});
+  DateColumn gap = dates_of({"2016-03-27 01:00+01:00", "2016-03-27 03:00+02:00"});
   gap.add_missing();
   EXPECT_TRUE(gap.add("2016-03-27 07:00+05:00"));
   EXPECT_TRUE(gap.add("2016-03-27 06:00+03:00"));
@@ -555,19 +555,19 @@ TEST(DateColumn, KeepsTheLocalClockOfOneOffsetAndElseUsesUtc) {
 }
 
 TEST(DateColumn, ReadsOneLanguage) {
-  DateColumn german = column_of({"Apr 2016", "Mai 2016", "Jun 2016", "Okt 2016"});
+  DateColumn german = dates_of({"Apr 2016", "Mai 2016", "Jun 2016", "Okt 2016"});
   ASSERT_TRUE(german.decide());
   EXPECT_EQ(format_date_time(at(2016, 12, 1), german.style()), "Dez 2016");
-  DateColumn french = column_of({"janv. 2016", "mai 2016", "juin 2016"});
+  DateColumn french = dates_of({"janv. 2016", "mai 2016", "juin 2016"});
   EXPECT_EQ(format_date_time(at(2016, 2, 1), french.style()), "févr. 2016");
   EXPECT_FALSE(french.add("Okt. 2016"));
-  DateColumn english = column_of({"Apr 2016", "Sept 2016", "Oct 2016"});
+  DateColumn english = dates_of({"Apr 2016", "Sept 2016", "Oct 2016"});
   EXPECT_EQ(format_date_time(at(2016, 12, 1), english.style()), "Dec 2016");
 }
 
 TEST(DateColumn, ExchangesDayAndMonthAround24Hours) {
   DateColumn column =
-      column_of({"11/01/2016 24:00", "12/01/2016 12:00", "12/01/2016 24:00", "13/01/2016 24:00"});
+      dates_of({"11/01/2016 24:00", "12/01/2016 12:00", "12/01/2016 24:00", "13/01/2016 24:00"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(format_date_time(at(2016, 1, 15), column.style()), "14/01/2016 24:00");
   EXPECT_EQ(column.take_dates(),
@@ -577,22 +577,22 @@ TEST(DateColumn, ExchangesDayAndMonthAround24Hours) {
 TEST(DateColumn, DecidesTheOrderOfIntervals) {
   // The second of January, since the twelfth month would take a month.
   DateColumn column =
-      column_of({"01/02/2016 23:00 - 02/02/2016 00:00", "02/02/2016 00:00 - 02/02/2016 01:00"});
+      dates_of({"01/02/2016 23:00 - 02/02/2016 00:00", "02/02/2016 00:00 - 02/02/2016 01:00"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(column.style().order, DateStyle::day_first);
   EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 2, 1, 23), at(2016, 2, 2)}));
-  DateColumn months = column_of({"2016-01-01 - 2016-02-01", "2016-02-01 - 2016-03-01"});
+  DateColumn months = dates_of({"2016-01-01 - 2016-02-01", "2016-02-01 - 2016-03-01"});
   ASSERT_TRUE(months.decide());
   EXPECT_EQ(format_date_time(at(2016, 3, 1), months.style()), "2016-03-01") << "lengths differ";
 }
 
 TEST(DateColumn, TakesSummerAndWinterZonesToUtc) {
-  DateColumn column = column_of({"2024-10-27 02:30 CEST", "2024-10-27 02:30 CET"});
+  DateColumn column = dates_of({"2024-10-27 02:30 CEST", "2024-10-27 02:30 CET"});
   ASSERT_TRUE(column.decide());
   EXPECT_EQ(format_date_time(at(2024, 10, 27, 2, 30), column.style()), "2024-10-27 02:30 UTC");
   EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2024, 10, 27, 0, 30), at(2024, 10, 27, 1, 30)}));
   EXPECT_EQ(column.style().guessed_zone, "");
-  DateColumn american = column_of({"2024-07-01 02:30 CDT", "2024-11-27 02:30 CST"});
+  DateColumn american = dates_of({"2024-07-01 02:30 CDT", "2024-11-27 02:30 CST"});
   ASSERT_TRUE(american.decide());
   EXPECT_EQ(american.style().guessed_zone, "CST");
   EXPECT_EQ(american.take_dates()[1], at(2024, 11, 27, 8, 30));

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-void parse(std::span<const std::byte> bytes) {
+void try_ts(std::span<const std::byte> bytes) {
   parse_ts(bytes, "file");
 }
 SeriesFile file_of(std::string_view text) {
@@ -99,7 +99,7 @@ TEST(TsFile, ClassesMayBeUnknown) {
 TEST(TsFile, RefusesWithThePlace) {
   const std::string head = "@classLabel true a b\n@data\n";
   expect_refused(
-      parse,
+      try_ts,
       {
           {"empty", "", "file: the file is empty"},
           {"no data line", "@classLabel false\n", "file: no line @data followed by samples"},
@@ -184,15 +184,15 @@ TEST(TsFile, RefusesEveryTruncationButThoseBetweenCases) {
   const std::string text = small;
   const size_t first_end = text.find("yy\n-1") + 2;
   for (size_t length = 0; length < text.size() - 1; ++length) {
-    const std::string message = message_of(parse, text.substr(0, length));
+    const std::string message = message_of(try_ts, text.substr(0, length));
     // The file is complete after a whole sample, also with half a line end.
     EXPECT_EQ(message.empty(), length == first_end || length == first_end + 1) << length << " " << message;
   }
-  EXPECT_EQ(message_of(parse, small), "");
+  EXPECT_EQ(message_of(try_ts, small), "");
 }
 
 TEST(TsFile, SurvivesFlips) {
-  expect_flips_are_clean(parse, small);
+  expect_flips_are_clean(try_ts, small);
 }
 
 TEST(TsFile, ReadsTheArchive) {

@@ -204,7 +204,7 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
   }
 }
 
-std::string changed(const std::function<void(nlohmann::json&)>& change) {
+std::string changed_file(const std::function<void(nlohmann::json&)>& change) {
   nlohmann::json json = json_file();
   change(json);
   return json.dump();
@@ -214,7 +214,7 @@ TEST(TokenizerJsonFile, RefusesWhatIsWrong) {
   using Json = nlohmann::json;
   EXPECT_EQ(message_of(parse_json, json_file().dump()), "");
   const auto in_order = [](bool digits_first) {
-    return changed([&](Json& json) {
+    return changed_file([&](Json& json) {
       const Json digits = {{"type", "Digits"}, {"individual_digits", true}}, bytes = json["pre_tokenizer"];
       json["pre_tokenizer"] = {
           {"type", "Sequence"},
@@ -236,100 +236,102 @@ TEST(TokenizerJsonFile, RefusesWhatIsWrong) {
        {"deep in the model", "{\"model\":{\"vocab\":" + deep + "}}",
         "file: the tokenizer.json is wrong at byte 529: values are nested deeper than 512"},
        {"not UTF-8", "{\"\xFF\":1}", "file: the tokenizer.json is not UTF-8 at byte 2"},
-       {"half a pair", changed([](Json& json) { json["x"] = 1; }).insert(1, "\"\\ud800\":1,"),
+       {"half a pair", changed_file([](Json& json) { json["x"] = 1; }).insert(1, "\"\\ud800\":1,"),
         "file: the tokenizer.json is wrong at byte 7: a high surrogate without its low one"},
        {"more behind", json_file().dump() + "{}",
         "file: the tokenizer.json is wrong at byte 5510: unexpected text after the end"},
        {"twice", "{\"model\":{},\"model\":{}}",
         "file: the tokenizer.json is wrong at byte 20: duplicate key 'model'"},
-       {"Unigram", changed([](Json& json) { json["model"]["type"] = "Unigram"; }),
+       {"Unigram", changed_file([](Json& json) { json["model"]["type"] = "Unigram"; }),
         "file: the tokenizer.json is wrong at byte 1752: unsupported model 'Unigram'; BPE and WordPiece are "
         "supported"},
-       {"byte_fallback", changed([](Json& json) { json["model"]["byte_fallback"] = true; }),
+       {"byte_fallback", changed_file([](Json& json) { json["model"]["byte_fallback"] = true; }),
         "file: the tokenizer.json is wrong at byte 4967: byte_fallback is on, but the vocabulary has no "
         "token "
         "<0x00>"},
-       {"dropout", changed([](Json& json) { json["model"]["dropout"] = 0.1; }),
+       {"dropout", changed_file([](Json& json) { json["model"]["dropout"] = 0.1; }),
         "file: the tokenizer.json is wrong at byte 519: the model has dropout, which is not supported"},
-       {"suffix", changed([](Json& json) { json["model"]["end_of_word_suffix"] = "</w>"; }),
+       {"suffix", changed_file([](Json& json) { json["model"]["end_of_word_suffix"] = "</w>"; }),
         "file: the tokenizer.json is wrong at byte 548: the model has end_of_word_suffix, which is not "
         "supported"},
-       {"no vocabulary", changed([](Json& json) { json["model"].erase("vocab"); }),
+       {"no vocabulary", changed_file([](Json& json) { json["model"].erase("vocab"); }),
         "file: the tokenizer.json is wrong at byte 585: the model has no \"vocab\""},
-       {"empty vocabulary", changed([](Json& json) { json["model"]["vocab"] = Json::object(); }),
+       {"empty vocabulary", changed_file([](Json& json) { json["model"]["vocab"] = Json::object(); }),
         "file: the tokenizer.json is wrong at byte 1785: the vocabulary is empty"},
-       {"same id", changed([](Json& json) { json["model"]["vocab"]["a"] = json["model"]["vocab"]["b"]; }),
+       {"same id",
+        changed_file([](Json& json) { json["model"]["vocab"]["a"] = json["model"]["vocab"]["b"]; }),
         "file: the tokenizer.json is wrong at byte 2410: token 68, 'b', has the same id as 'a'"},
-       {"same token", changed([](Json&) {}).insert(json_file().dump().find("\"vocab\":{") + 9, "\"a\":5000,"),
+       {"same token",
+        changed_file([](Json&) {}).insert(json_file().dump().find("\"vocab\":{") + 9, "\"a\":5000,"),
         "file: the tokenizer.json is wrong at byte 2366: token 67, 'a', is a duplicate of token 5000"},
-       {"negative id", changed([](Json& json) { json["model"]["vocab"]["a"] = -1; }),
+       {"negative id", changed_file([](Json& json) { json["model"]["vocab"]["a"] = -1; }),
         "file: the tokenizer.json is wrong at byte 2361: the id of a token is -1; expected 0 to 2097151"},
-       {"huge id", changed([](Json& json) { json["model"]["vocab"]["a"] = 2000000000; }),
+       {"huge id", changed_file([](Json& json) { json["model"]["vocab"]["a"] = 2000000000; }),
         "file: the tokenizer.json is wrong at byte 2361: the id of a token is 2000000000; expected 0 to "
         "2097151"},
-       {"half id", changed([](Json& json) { json["model"]["vocab"]["a"] = 1.5; }),
+       {"half id", changed_file([](Json& json) { json["model"]["vocab"]["a"] = 1.5; }),
         "file: the tokenizer.json is wrong at byte 2361: the id of a token must be an integer"},
-       {"empty token", changed([](Json& json) { json["model"]["vocab"][""] = 999; }),
+       {"empty token", changed_file([](Json& json) { json["model"]["vocab"][""] = 999; }),
         "file: the tokenizer.json is wrong at byte 1784: token 999, '', is empty"},
-       {"no byte", changed([](Json& json) { json["model"]["vocab"].erase("Ā"); }),
+       {"no byte", changed_file([](Json& json) { json["model"]["vocab"].erase("Ā"); }),
         "file: the tokenizer.json is wrong at byte 4959: the vocabulary has no token for the byte 0 ('Ā'), "
         "so it cannot encode every text"},
-       {"outside", changed([](Json& json) { json["model"]["vocab"]["日"] = 999; }),
+       {"outside", changed_file([](Json& json) { json["model"]["vocab"]["日"] = 999; }),
         "file: the tokenizer.json is wrong at byte 4968: token 999, '日', has a character outside the "
         "byte-level alphabet"},
-       {"missing part", changed([](Json& json) {
+       {"missing part", changed_file([](Json& json) {
           json["model"]["merges"][0] = {"qqq", "a"};
         }),
         "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token 'qqq', which is not in the "
         "vocabulary"},
-       {"missing result", changed([](Json& json) {
+       {"missing result", changed_file([](Json& json) {
           json["model"]["merges"][0] = {"q", "q"};
         }),
         "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token 'qq', which is not in the "
         "vocabulary"},
-       {"empty part", changed([](Json& json) {
+       {"empty part", changed_file([](Json& json) {
           json["model"]["merges"][0] = {"", "a"};
         }),
         "file: the tokenizer.json is wrong at byte 596: merge 0 needs the token '', which is not in the "
         "vocabulary"},
-       {"one part", changed([](Json& json) { json["model"]["merges"][0] = "ab"; }),
+       {"one part", changed_file([](Json& json) { json["model"]["merges"][0] = "ab"; }),
         "file: the tokenizer.json is wrong at byte 596: merge 0, 'ab', must be two parts separated by a "
         "space"},
-       {"three parts", changed([](Json& json) { json["model"]["merges"][0] = "a b c"; }),
+       {"three parts", changed_file([](Json& json) { json["model"]["merges"][0] = "a b c"; }),
         "file: the tokenizer.json is wrong at byte 596: merge 0, 'a b c', must be two parts separated by a "
         "space"},
-       {"normalizer", changed([](Json& json) {
+       {"normalizer", changed_file([](Json& json) {
           json["normalizer"] = {{"type", "NFC"}};
         }),
         "file: the tokenizer.json is wrong at byte 4983: the normalizer 'NFC' changes text before it is "
         "split, which is not supported"},
-       {"pre_tokenizer", changed([](Json& json) {
+       {"pre_tokenizer", changed_file([](Json& json) {
           json["pre_tokenizer"] = {{"type", "Metaspace"}};
         }),
         "file: the tokenizer.json is wrong at byte 5393: unsupported pre_tokenizer 'Metaspace'"},
-       {"no pre_tokenizer", changed([](Json& json) { json["pre_tokenizer"] = nullptr; }),
+       {"no pre_tokenizer", changed_file([](Json& json) { json["pre_tokenizer"] = nullptr; }),
         "file: the tokenizer.json is wrong at byte 5376: the pre_tokenizer does not end with ByteLevel; only "
         "byte-level BPE is supported"},
-       {"decoder", changed([](Json& json) {
+       {"decoder", changed_file([](Json& json) {
           json["decoder"] = {{"type", "WordPiece"}};
         }),
         "file: the tokenizer.json is wrong at byte 360: unsupported decoder 'WordPiece'"},
-       {"post", changed([](Json& json) {
+       {"post", changed_file([](Json& json) {
           json["post_processor"] = {{"type", "Odd"}};
         }),
         "file: the tokenizer.json is wrong at byte 5020: unsupported post_processor 'Odd'"},
        {"mark",
-        changed([](Json& json) { json["post_processor"]["special_tokens"]["<s>"]["ids"] = {100000}; }),
+        changed_file([](Json& json) { json["post_processor"]["special_tokens"]["<s>"]["ids"] = {100000}; }),
         "file: the tokenizer.json is wrong at byte 5326: id 100000 is outside the vocabulary of 360 ids"},
-       {"added twice", changed([](Json& json) { json["added_tokens"][1]["content"] = "<s>"; }),
+       {"added twice", changed_file([](Json& json) { json["added_tokens"][1]["content"] = "<s>"; }),
         "file: the tokenizer.json is wrong at byte 126: two added tokens have the same content ('<s>', id "
         "1)"},
-       {"added id twice", changed([](Json& json) { json["added_tokens"][1]["id"] = 0; }),
+       {"added id twice", changed_file([](Json& json) { json["added_tokens"][1]["id"] = 0; }),
         "file: the tokenizer.json is wrong at byte 126: two added tokens have the same id ('</s>', id 0)"},
-       {"added elsewhere", changed([](Json& json) { json["added_tokens"][1]["id"] = 5000; }),
+       {"added elsewhere", changed_file([](Json& json) { json["added_tokens"][1]["id"] = 5000; }),
         "file: the tokenizer.json is wrong at byte 126: the added token '</s>' has the id 5000, but the "
         "vocabulary gives it 1"},
-       {"single word", changed([](Json& json) { json["added_tokens"][1]["single_word"] = true; }),
+       {"single word", changed_file([](Json& json) { json["added_tokens"][1]["single_word"] = true; }),
         "file: the tokenizer.json is wrong at byte 126: added tokens with single_word are not supported"}});
   const std::string file = json_file().dump();
   for (size_t length = 0; length < file.size(); length += length < 400 ? 1 : 7)

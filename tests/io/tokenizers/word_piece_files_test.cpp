@@ -36,7 +36,7 @@ Json word_piece_json() {
             {"vocab", {{"[UNK]", 1}, {"[CLS]", 2}, {"[SEP]", 3}, {"a", 5}, {"@@b", 6}}}}}};
 }
 
-std::string changed(const std::function<void(Json&)>& change) {
+std::string changed_vocabulary(const std::function<void(Json&)>& change) {
   Json json = word_piece_json();
   change(json);
   return json.dump();
@@ -119,7 +119,7 @@ TEST(WordPieceJson, IsReadWhole) {
 
 TEST(WordPieceJson, WithoutTemplateHasBertsMarksIfItsAddedTokensAre) {
   const auto marked = [](const std::string& closing, bool special) {
-    const std::string file = changed([&](Json& json) {
+    const std::string file = changed_vocabulary([&](Json& json) {
       json["post_processor"] = nullptr;
       json["model"]["vocab"] = {{"[UNK]", 1}, {"[CLS]", 2}, {closing, 3}};
       json["added_tokens"] = {{{"id", 3}, {"content", closing}, {"special", special}},
@@ -144,29 +144,29 @@ TEST(WordPieceJson, RefusesWhatIsWrong) {
   expect_flips_are_clean(parse_json_file, file);
   expect_refused(
       parse_json_file,
-      {{"unknown", changed([](Json& json) { json["model"]["unk_token"] = "<unk>"; }),
+      {{"unknown", changed_vocabulary([](Json& json) { json["model"]["unk_token"] = "<unk>"; }),
         "file: the tokenizer.json is wrong at byte 207: the vocabulary has no token '<unk>' for unknown "
         "words"},
-       {"longest", changed([](Json& json) { json["model"]["max_input_chars_per_word"] = 100000; }),
+       {"longest", changed_vocabulary([](Json& json) { json["model"]["max_input_chars_per_word"] = 100000; }),
         "file: the tokenizer.json is wrong at byte 174: max_input_chars_per_word is 100000; expected 1 to "
         "1000"},
-       {"normalizer", changed([](Json& json) { json["normalizer"]["type"] = "NFC"; }),
+       {"normalizer", changed_vocabulary([](Json& json) { json["normalizer"]["type"] = "NFC"; }),
         "file: the tokenizer.json is wrong at byte 283: unsupported normalizer 'NFC'"},
-       {"pre_tokenizer", changed([](Json& json) { json["pre_tokenizer"]["type"] = "Whitespace"; }),
+       {"pre_tokenizer", changed_vocabulary([](Json& json) { json["pre_tokenizer"]["type"] = "Whitespace"; }),
         "file: the tokenizer.json is wrong at byte 443: unsupported pre_tokenizer 'Whitespace'"},
-       {"none", changed([](Json& json) { json["pre_tokenizer"] = nullptr; }),
+       {"none", changed_vocabulary([](Json& json) { json["pre_tokenizer"] = nullptr; }),
         "file: the tokenizer.json is wrong at byte 447: WordPiece needs the pre_tokenizer "
         "'BertPreTokenizer'"},
-       {"no cls", changed([](Json& json) { json["post_processor"].erase("cls"); }),
+       {"no cls", changed_vocabulary([](Json& json) { json["post_processor"].erase("cls"); }),
         "file: the tokenizer.json is wrong at byte 408: the post_processor BertProcessing that ends here "
         "needs cls and sep"},
-       {"mark", changed([](Json& json) {
+       {"mark", changed_vocabulary([](Json& json) {
           json["post_processor"] = {{"type", "TemplateProcessing"},
                                     {"single", {{{"SpecialToken", {{"id", "[X]"}, {"type_id", 0}}}}}}};
         }),
         "file: the tokenizer.json is wrong at byte 447: the template above has the special token '[X]', "
         "which is not in its special_tokens"},
-       {"type", changed([](Json& json) {
+       {"type", changed_vocabulary([](Json& json) {
           json["post_processor"] = {{"type", "TemplateProcessing"},
                                     {"single", {{{"Sequence", {{"id", "A"}, {"type_id", -1}}}}}}};
         }),
