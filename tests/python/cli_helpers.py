@@ -1,7 +1,12 @@
 """Shared helpers of the tests of the program: its path, runs that must succeed or fail, a small table and a run on it."""
+import atexit
+import functools
+import json
 import os
 import pathlib
 import subprocess
+import tempfile
+import threading
 
 import numpy as np
 import pytest
@@ -15,9 +20,44 @@ SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set"
 QUICK = SMALL + ["--model", "dlinear", "--set", "train.epochs=2", "--threads", "1"]
 
 
+# Variables that libraries read when they are loaded: another value needs a start of its own.
+READ_ONCE = ("LD_", "OMP_", "GOMP_", "KMP_", "MKL_", "DNNL_", "ONEDNN_", "MALLOC_", "GLIBC_", "ATEN_", "TORCH_", "CUDA_", "LC_", "LANG", "TZ", "MODEWISE_ISA")
+BUSY = threading.Lock()
+
+
+@functools.cache
+def program_forks():
+    """The program that forks for each command (tests/cli/program_forks.cpp), and its variables that are read once."""
+    started = subprocess.Popen([built("program_forks")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(lambda: (started.stdin.close(), started.wait(timeout=10)))
+    return started, read_once(os.environ)
+
+
+def read_once(environment):
+    return {name: value for name, value in environment.items() if name.startswith(READ_ONCE)}
+
+
+def fork(arguments, cwd, environment, timeout):
+    with tempfile.NamedTemporaryFile() as stdout, tempfile.NamedTemporaryFile() as stderr:
+        asked = {"arguments": arguments, "environment": environment, "folder": str(cwd or os.getcwd()), "stdout": stdout.name, "stderr": stderr.name,
+                 "seconds": timeout}  # fmt: skip
+        started, _ = program_forks()
+        started.stdin.write(json.dumps(asked) + "\n")
+        started.stdin.flush()
+        code = int(started.stdout.readline())
+        return subprocess.CompletedProcess(arguments, code, *(pathlib.Path(file.name).read_text() for file in (stdout, stderr)))
+
+
 def modewise(*arguments, cwd=None, env=None, user=None, timeout=600):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, user=user, timeout=timeout,
-                          env={**os.environ, **(env or {})})
+    """Runs the program: in a fork of one that is loaded, unless it must be started in another way, or one runs already."""
+    arguments, environment = [str(PROGRAM), *map(str, arguments)], {**os.environ, **(env or {})}
+    quick = user is None and arguments[1:2] not in (["sweep"], ["reproduce"]) and "".join([*arguments, *environment.values()]).isascii()
+    if quick and read_once(environment) == program_forks()[1] and BUSY.acquire(blocking=False):
+        try:
+            return fork(arguments, cwd, environment, timeout)
+        finally:
+            BUSY.release()
+    return subprocess.run(arguments, capture_output=True, text=True, cwd=cwd, user=user, timeout=timeout, env=environment)
 
 
 def ok(*arguments, **options):

@@ -12,24 +12,14 @@ import time
 import numpy
 import pytest
 import rasterio
-from cli_helpers import PROGRAM, ROOT, ok
+from cli_helpers import ok
+from group_helpers import ENVIRONMENT, in_group, in_one_or_more
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(PROGRAM.parents[1]), "OMP_NUM_THREADS": "1",
-               "OMP_WAIT_POLICY": "passive"}  # fmt: skip
-
-
-def group(processes, *arguments):
-    return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes), "-m", "modewise", *map(str, arguments)]
-
-
-def run_together(processes, *arguments):
-    """One process is the program by itself."""
-    command = [PROGRAM, *map(str, arguments)] if processes == 1 else group(processes, *arguments)
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
 
 def printed(processes, *arguments):
-    done = run_together(processes, *arguments)
+    done = in_one_or_more(processes, *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -109,7 +99,7 @@ def test_maps(segmenter, tmp_path):
 def test_a_process_that_dies_leaves_no_map(segmenter, tmp_path):
     scene, masks = write_scene(tmp_path, "large", 3000, 3000)
     masks.unlink()
-    launcher = subprocess.Popen(group(2, "predict", segmenter, "--data", scene, "--out", tmp_path / "map.tif"), stdout=subprocess.PIPE,
+    launcher = subprocess.Popen([*TORCHRUN, "-m", "modewise", "predict", segmenter, "--data", scene, "--out", tmp_path / "map.tif"], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)  # fmt: skip
     children = []
     while len(children) < 2 or not any(name.startswith("map.tif.") for name in os.listdir(tmp_path)):
@@ -126,14 +116,14 @@ def test_a_process_that_dies_leaves_no_map(segmenter, tmp_path):
 
 
 def test_what_is_refused(forecasts, tmp_path):
-    assert said(run_together(2, "report", forecasts)) == {
+    assert said(in_group(2, "report", forecasts)) == {
         "torchrun is for the commands train, evaluate, predict, backtest: run this command as a single process"
     }
     (tmp_path / "text.txt").write_text("".join(f"{i * i} squares, {i} roots\n" for i in range(300)))
     ok("train", "language", "--data", tmp_path / "text.txt", "--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2",
        "--set", "model.kv_heads=2", "--set", "model.context=16", "--set", "train.max_steps=2", "--set", "output.report=false",
        "--out", tmp_path / "text")  # fmt: skip
-    assert said(run_together(2, "evaluate", tmp_path / "text")) == {"only a single process can evaluate runs of the task 'language_modeling': start it without torchrun"}
+    assert said(in_group(2, "evaluate", tmp_path / "text")) == {"only a single process can evaluate runs of the task 'language_modeling': start it without torchrun"}
     command = f'exec {sys.executable} -m modewise backtest {forecasts} --stride "$((RANK + 3))"'
-    done = subprocess.run([*group(2)[:-2], "--no-python", "bash", "-c", command], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+    done = subprocess.run([*TORCHRUN, "--no-python", "bash", "-c", command], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
     assert said(done) == {"the processes disagree: rank 1 has different settings than rank 0"}

@@ -1,5 +1,5 @@
-"""The Triton kernels under the checked interpreter: every on_triton_*.py in a process of its own, since Triton reads TRITON_INTERPRET
-when it is imported."""
+"""The Triton kernels under the checked interpreter: on_triton_*.py in processes of their own, since Triton reads TRITON_INTERPRET
+when it is imported. A process takes 20 seconds to begin, so they share one, but those that replace kernels."""
 
 import os
 import pathlib
@@ -11,15 +11,16 @@ import pytest
 from triton_version import missing
 
 HERE = pathlib.Path(__file__).parent
-FILES = sorted(HERE.glob("on_triton_*.py"), key=lambda file: (file.stem != "on_triton_canaries", file.stem))
+APART = [[HERE / f"on_triton_{name}.py"] for name in ("compiled", "wrong_kernels")]
+TOGETHER = sorted({*HERE.glob("on_triton_*.py")} - {file for files in APART for file in files}, key=lambda file: (file.stem != "on_triton_canaries", file.stem))
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing())
 @pytest.mark.parametrize("marks", ["not long", pytest.param("long", marks=pytest.mark.long)])
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_triton(file, marks):
+@pytest.mark.parametrize("files", [TOGETHER, *APART], ids=["together", *(files[0].stem for files in APART)])
+def test_triton(files, marks):
     """A warning that kernels are not used is an error."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error:modewise", "-m", marks, file]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error:modewise", "-m", marks, *files]
     result = subprocess.run(command, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True, check=False)
     assert result.returncode == 0 or (result.returncode == 5 and marks == "long"), result.stdout[-20_000:] + result.stderr
 

@@ -19,12 +19,11 @@ import numpy
 import pytest
 from safetensors.torch import load_file
 
-from programs import BUILD, ROOT, built
+from group_helpers import ENVIRONMENT, in_group
+from programs import built
 
 PROGRAM = built("modewise")
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(BUILD), "OMP_NUM_THREADS": "1",
-               "OMP_WAIT_POLICY": "passive"}
 KILLS = int(os.environ.get("MODEWISE_KILLS", "2"))
 FORECAST = ["forecast", "--set", "data.simulate=seasonal", "--set", "data.simulate_rows=700", "--model", "hot", "--set", "model.width=16",
             "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "forecast.lookback=48", "--set", "forecast.horizon=12",
@@ -32,9 +31,8 @@ FORECAST = ["forecast", "--set", "data.simulate=seasonal", "--set", "data.simula
             "--set", "output.report=false"]  # fmt: skip
 
 
-def run_together(processes, arguments, cwd=None, options=()):
-    return subprocess.run([*TORCHRUN, "--nproc-per-node", str(processes), *options, "-m", "modewise", "train", *map(str, arguments)],
-                          capture_output=True, text=True, timeout=300, env=ENVIRONMENT, cwd=cwd)  # fmt: skip
+def run_together(processes, arguments, cwd="."):
+    return in_group(processes, "train", *arguments, cwd=cwd)
 
 
 def run_alone(arguments, shards=4, cwd=None):
