@@ -73,7 +73,7 @@ STAGES = {
                    "test_captioning", "test_package_docs")],
     "python": [["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "{users}"], python(*PACKAGE_TESTS)],
 }  # fmt: skip
-PROGRAM = ["modewise", "python_package"]  # for Python tests
+PROGRAM = ["modewise", "program_forks", "python_package"]  # for Python tests
 TARGETS = {"io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test"], "core": ["train_test", "data_test"],
            "train": ["train_toy"], "metrics": ["tasks_test"], "data": ["tasks_test"]}  # beside PROGRAM and the tests of the layer
 FOLDERS = {"cli": ROOT / "cli", "python": ROOT / "python" / "modewise"}  # of the sources; else modewise/LAYER

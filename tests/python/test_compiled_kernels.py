@@ -10,16 +10,12 @@ import sys
 import pytest
 
 from programs import BUILD, ROOT
+from python_forks import run_script
 from triton_version import missing
 
 KERNEL = "short_attention bf16 bf16 bf16 bf16 bf16 ROWS=32 COLS=32 D=64 E=64 HEAD=64 VALUE=64 CAUSAL=1"
 DRIVER = str(BUILD / "lib" / "libstand_in_cuda.so")
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
-
-
-def python(code, **variables):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
-                          env={**os.environ, "PYTHONPATH": str(ROOT / "python"), **variables})  # fmt: skip
 
 
 def compile_kernels(folder):
@@ -73,7 +69,7 @@ def call(folder, change="", driver=DRIVER, causal=True, gpu="90", trusted=True):
     """Calls the operator: its output, and the launches of the stand-in."""
     log = folder.parent / "launches"
     log.unlink(missing_ok=True)
-    done = python(CALL.format(folder=str(folder), driver=driver, change=change, causal=causal, trusted=trusted), STAND_IN_CUDA_LOG=str(log), STAND_IN_CUDA_GPU=gpu)
+    done = run_script(CALL.format(folder=str(folder), driver=driver, change=change, causal=causal, trusted=trusted), STAND_IN_CUDA_LOG=str(log), STAND_IN_CUDA_GPU=gpu)
     return done, log.read_text().splitlines() if log.exists() else []
 
 

@@ -5,13 +5,12 @@ import copy
 import json
 import pathlib
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
 
+import cli_helpers
 import modewise
-from cli_helpers import PROGRAM
 from modewise import errors
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -131,7 +130,7 @@ def follow_in_the_program(run, stride, out):
         whole = file.read_bytes()
         file.write_text(text)
         for command in (["report", run, "--out", out / "report.html", "--overwrite"], ["compare", run, "--json"]):
-            said = subprocess.run([PROGRAM, *map(str, command)], capture_output=True, text=True)
+            said = cli_helpers.modewise(*command)
             assert said.returncode in (0, 2, 65, 66, 78), (file.name, text[:2000], command, said.stderr[-2000:])
         file.write_bytes(whole)
 

@@ -14,6 +14,7 @@ import numpy
 import pytest
 import safetensors.numpy
 
+import cli_helpers
 from programs import built
 
 PROGRAM = built("modewise")
@@ -23,7 +24,7 @@ SMALL = ["model.width=32", "model.layers=2", "model.heads=2", "model.context=64"
 
 
 def modewise(*arguments, code=0):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+    done = cli_helpers.modewise(*arguments)
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout) if "--json" in arguments else done.stderr
 

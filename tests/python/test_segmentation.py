@@ -1,8 +1,6 @@
 """Segmentation from the command line: `modewise train segment`, evaluate, predict, compare, report on small scenes; rasterio
 checks the maps. Drives $MODEWISE_BUILD/bin/modewise."""
 import json
-import os
-import pathlib
 import subprocess
 import tarfile
 import time
@@ -10,38 +8,15 @@ import time
 import numpy as np
 import pytest
 
-from programs import ROOT, built
+from cli_helpers import DATA, PROGRAM, fails, ok
 
 rasterio = pytest.importorskip("rasterio")
 from rasterio.transform import from_origin  # noqa: E402
-
-PROGRAM = built("modewise")
-DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
 
 QUICK = ["--set", "data.window=32", "--set", "train.epochs=3", "--set", "train.batch_size=4", "--set", "model.layers=1",
          "--set", "output.report=false"]
 UNET = ["--model", "unet", "--set", "model.unet.width=8", "--set", "data.window=32", "--set", "train.epochs=3",
         "--set", "train.batch_size=4", "--set", "output.report=false"]
-
-
-def modewise(*arguments, timeout=600, **options):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, **options)
-
-
-def ok(*arguments, **options):
-    result = modewise(*arguments, **options)
-    assert result.returncode == 0, result.stderr
-    return result
-
-
-def fails(code, *words, arguments):
-    result = modewise(*arguments)
-    assert result.returncode == code, (result.returncode, result.stderr)
-    last = result.stderr.strip().splitlines()[-1]
-    for word in words:
-        assert str(word) in last, f"{word!r} not in {last!r}"
-    assert result.stdout == ""
-    return last
 
 
 def label_map(side):

@@ -13,7 +13,7 @@ import numpy
 import pytest
 import rasterio
 from cli_helpers import ok
-from group_helpers import ENVIRONMENT, in_group, in_one_or_more
+from python_forks import ENVIRONMENT, in_group, in_one_or_more
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 

@@ -19,7 +19,7 @@ import numpy
 import pytest
 from safetensors.torch import load_file
 
-from group_helpers import ENVIRONMENT, in_group
+from python_forks import ENVIRONMENT, in_group
 from programs import built
 
 PROGRAM = built("modewise")

@@ -1,5 +1,5 @@
-"""Commands in several processes, as torchrun starts them: a Python that has imported torch forks each process, so that it starts in
-milliseconds. Tests of restarts and signals start torchrun itself."""
+"""Python processes that start in milliseconds, since a Python that has imported modewise forks them: scripts, and the processes of a
+command as torchrun starts them. Tests of restarts and signals start torchrun itself."""
 
 import atexit
 import functools
@@ -14,7 +14,8 @@ from programs import BUILD, ROOT, built
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(BUILD), "OMP_NUM_THREADS": "1",
                "OMP_WAIT_POLICY": "passive"}  # fmt: skip
-# Answers a request, a line of JSON, with the exit code of the first process that failed, or 0. Like torchrun it then ends the others.
+# A request is a line of JSON: a script, or the arguments of a command. The answer is the exit code of the first process that failed,
+# or 0. Like torchrun the server then ends the others.
 SERVER = """
 import json, os, runpy, signal, sys, traceback
 import modewise
@@ -25,12 +26,18 @@ def run(rank, asked):
     signal.alarm(300)
     os.chdir(asked["folder"])
     os.environ.update(asked["environment"], RANK=str(rank), LOCAL_RANK=str(rank))
-    sys.argv = ["modewise", *asked["arguments"]]
+    code = 1
     try:
-        runpy.run_module("modewise", run_name="__main__")
+        if "script" in asked:
+            exec(asked["script"], {"__name__": "__main__"})
+            code = 0
+        else:
+            sys.argv = ["modewise", *asked["arguments"]]
+            runpy.run_module("modewise", run_name="__main__")  # ends the process
     except BaseException:
         traceback.print_exc()
-    os._exit(1)  # the program ends the process itself
+    sys.stdout.flush()
+    os._exit(code)
 
 for line in sys.stdin:
     asked = json.loads(line)
@@ -64,19 +71,26 @@ def free_port():
         return found.getsockname()[1]
 
 
-def in_group(processes, *arguments, cwd="."):
-    """`torchrun -m modewise ARGUMENTS` with this number of processes, ended."""
+def answer(asked):
     with tempfile.NamedTemporaryFile("r") as stdout, tempfile.NamedTemporaryFile("r") as stderr:
-        size = str(processes)
-        environment = {"WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
-                       "TORCHELASTIC_RESTART_COUNT": "0"}  # fmt: skip
-        asked = {"processes": processes, "arguments": [str(one) for one in arguments], "folder": str(cwd), "environment": environment,
-                 "stdout": stdout.name, "stderr": stderr.name}  # fmt: skip
         started = server()
-        started.stdin.write(json.dumps(asked) + "\n")
+        started.stdin.write(json.dumps({"processes": 1, "folder": ".", "stdout": stdout.name, "stderr": stderr.name, **asked}) + "\n")
         started.stdin.flush()
         code = int(started.stdout.readline())
-        return subprocess.CompletedProcess(asked["arguments"], code, stdout.read(), stderr.read())
+        return subprocess.CompletedProcess(asked, code, stdout.read(), stderr.read())
+
+
+def run_script(script, **variables):
+    """`python -c SCRIPT`, ended, with these variables of the environment; those that libraries read when they are loaded have no effect."""
+    return answer({"script": script, "environment": variables})
+
+
+def in_group(processes, *arguments, cwd="."):
+    """`torchrun -m modewise ARGUMENTS` with this number of processes, ended."""
+    size = str(processes)
+    environment = {"WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
+                   "TORCHELASTIC_RESTART_COUNT": "0"}  # fmt: skip
+    return answer({"processes": processes, "arguments": [str(one) for one in arguments], "folder": str(cwd), "environment": environment})
 
 
 def in_one_or_more(processes, *arguments):
