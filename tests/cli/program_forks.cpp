@@ -2,7 +2,8 @@
 // of a second, once, and forks for each request. With arguments it is the program itself.
 //
 // A request is a line of JSON on stdin: {"arguments": ["modewise", ...], "environment": {...}, "folder": ...,
-// "stdout": file, "stderr": file, "seconds": N}. The answer is a line with the exit code, or minus the signal.
+// "stdout": file, "stderr": file, "seconds": N}. The answer is a line with the exit code, or minus the
+// signal.
 
 #include <fcntl.h>
 #include <sys/wait.h>

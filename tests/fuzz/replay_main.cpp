@@ -1,5 +1,5 @@
-// replay_<layer> TARGET FOLDER: runs a fuzz target on the files of the folder, each complete and truncated at every
-// length up to 4 KiB, as a regression test without libFuzzer.
+// replay_<layer> TARGET FOLDER: runs a fuzz target on the files of the folder, each complete and truncated at
+// every length up to 4 KiB, as a regression test without libFuzzer.
 
 #include <algorithm>
 #include <cstdint>
