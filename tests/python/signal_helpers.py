@@ -11,10 +11,9 @@ import subprocess
 import sys
 import time
 
-from cli_helpers import PROGRAM, ROOT
+from programs import ROOT
+from python_forks import ENVIRONMENT
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(PROGRAM.parents[1]), "OMP_NUM_THREADS": "1",
-               "OMP_WAIT_POLICY": "passive"}  # fmt: skip
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 IN_BACKGROUND = 'nohup "$@" & echo $! > "$PID_FILE"; wait $!'  # of a shell that is not interactive: it ignores SIGINT and SIGQUIT
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--monitor-interval", "0.1", "--nproc-per-node"]

@@ -169,7 +169,7 @@ def test_an_ensemble_by_hand(chosen, tmp_path):
     fails(66, "no such run folder: /nowhere", arguments=[*refused, "--set", "model.ensemble.runs=/nowhere"])
     fails(78, "an ensemble cannot be a member of an ensemble", arguments=[*refused, "--set", f"model.ensemble.runs={moved}"])
     other = write_csv(tmp_path / "other.csv", rows=280)
-    fails(65, "was trained on different rows", arguments=["train", "forecast", "--data", other, "--model", "ensemble", "--set", setting])
+    fails(65, "was trained on different rows", arguments=["train", "forecast", "--data", other, "--model", "ensemble", "--set", setting, "--out", tmp_path / "out"])
     longer = tmp_path / "longer"
     ok("train", "forecast", "--data", table, "--model", "repeat", "--set", "forecast.lookback=24", "--set", "forecast.horizon=9", "--out", longer)
     fails(78, "its horizon, loss, quantiles or future covariates differ from those of",

@@ -171,4 +171,4 @@ def test_sentences_for_what_is_wrong(tmp_path, text):
     assert "bad.jsonl:1" in modewise("train", "language", "--data", tmp_path / "bad.jsonl", code=65)
     short = tmp_path / "short.txt"
     short.write_text("too short")
-    assert "window" in modewise("train", "language", "--data", short, code=65)
+    assert "window" in modewise("train", "language", "--data", short, "--out", tmp_path / "run", code=65)

@@ -1,5 +1,5 @@
 """The Triton kernels under the checked interpreter: on_triton_*.py in processes of their own, since Triton reads TRITON_INTERPRET
-when it is imported. A process takes 20 seconds to begin, so they share one, but those that replace kernels."""
+when it is imported. They share one, which saves its start, but those that compile or replace kernels."""
 
 import os
 import pathlib
