@@ -159,8 +159,7 @@ int64_t LocalSystem::start(const Command& command) {
   for (const std::string& argument : command.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   const int output = open_file(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  require(output >= 0, ErrorKind::cannot_create, "cannot create {}: {}", command.log.string(),
-          std::strerror(errno));
+  require_call(output >= 0, ErrorKind::cannot_create, "cannot create", command.log.native());
   const pid_t parent = ::getpid();
   HeldSignals held;
   const pid_t child = ::fork();

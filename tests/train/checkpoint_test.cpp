@@ -9,6 +9,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "tests/error_of.h"
+#include "tests/failing_calls.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::train {
@@ -205,6 +206,56 @@ TEST_F(Checkpoints, AFailureIsAnIoErrorAndLeavesTheEarlierOnes) {
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 74);
   }
+}
+
+TEST_F(Checkpoints, OneOfTheNewestStaysWholeWhicheverCallOfASaveFails) {
+  for (const std::string_view name :
+       {"close", "fdopendir", "fsync", "mkdir", "readdir", "rename", "unlinkat", "write"})
+    for (int number = 1, calls = number; number <= calls; ++number) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(number));
+      bool failed = false;
+      {
+        FailingCalls failing(name, ENOSPC, number);
+        try {
+          save(30);
+        } catch (const Error& error) {
+          failed = true;
+          EXPECT_EQ(error.kind(), ErrorKind::io) << error.what();
+          EXPECT_THAT(error.what(), testing::EndsWith(": No space left on device"));
+        }
+        calls = failing.calls();
+      }
+      store.remove_leftovers();  // as the next start does
+      const auto found = store.newest();
+      ASSERT_TRUE(found.has_value());
+      EXPECT_TRUE(found->step == 30 || (found->step == 20 && failed)) << found->step;
+      store.resume_from(*found);
+      EXPECT_THAT(names(), testing::Not(testing::Contains(HasSubstr("tmp"))));
+      fs::remove_all(folder);
+      SetUp();
+    }
+}
+
+TEST_F(Checkpoints, OneThatCannotBeReadIsNotReplacedByAnOlderOne) {
+  const std::string newest = scratch.path("checkpoints/step_20");
+  for (const auto& [name, sentence] : {std::pair("read", "cannot read " + newest + "/manifest.json"),
+                                       {"fstat", "cannot examine " + newest + "/manifest.json"}}) {
+    const FailingCalls failing(name, EIO);
+    EXPECT_EQ(error_of(ErrorKind::io, [&] { store.newest(); }),
+              sentence + ": Input/output error; move " + newest + " elsewhere to use an older checkpoint");
+  }
+  fs::remove_all(folder / "step_10");
+  const FailingCalls failing("read", EIO);
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { store.newest(); }),
+            "cannot read " + newest + "/manifest.json: Input/output error");
+}
+
+TEST_F(Checkpoints, ADamagedOneThatCannotBeSetAsideIsAnError) {
+  write(folder / "step_20" / "model.safetensors", "");
+  const auto found = store.newest();
+  const FailingCalls failing("rename", EROFS);
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { store.resume_from(*found); }),
+            "cannot rename " + scratch.path("checkpoints/step_20") + ": Read-only file system");
 }
 
 TEST_F(Checkpoints, OtherNamesAreNone) {

@@ -11,8 +11,6 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kSecondsOfDay = 86400;
-
 /// Position in a cycle, and the length of the cycle.
 struct Phase {
   double place, steps;
@@ -23,17 +21,17 @@ Phase phase_of(const std::string& part, int64_t seconds) {
   if (part == "hour") return {time.hour + time.minute / 60.0 + time.second / 3600.0, 24};
   if (part == "day") return {time.day - 1.0, 31};
   if (part == "month") return {time.month - 1.0, 12};
-  const int64_t days = (seconds - (time.hour * 3600 + time.minute * 60 + time.second)) / kSecondsOfDay;
+  const int64_t days = (seconds - (time.hour * 3600 + time.minute * 60 + time.second)) / io::kSecondsOfDay;
   if (part == "yearday")
-    return {static_cast<double>(days - io::to_seconds({time.year, 1, 1, 0, 0, 0}) / kSecondsOfDay), 366};
+    return {static_cast<double>(days - io::to_seconds({time.year, 1, 1, 0, 0, 0}) / io::kSecondsOfDay), 366};
   return {static_cast<double>(((days + 3) % 7 + 7) % 7), 7};  // 1970-01-01 was a Thursday
 }
 
 std::vector<std::string> parts_of_step(const TimeAxis& time) {
   if (time.months >= 12) return {};
   if (time.months > 0) return {"month"};
-  if (time.step >= 7 * kSecondsOfDay) return {"day", "yearday"};
-  if (time.step >= kSecondsOfDay) return {"weekday", "day", "yearday"};
+  if (time.step >= 7 * io::kSecondsOfDay) return {"day", "yearday"};
+  if (time.step >= io::kSecondsOfDay) return {"weekday", "day", "yearday"};
   return {"hour", "weekday", "day", "yearday"};
 }
 

@@ -11,7 +11,7 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kDay = 86400, kHour = 3600, kLastClock = 235959;  // hhmmss
+constexpr int64_t kDay = io::kSecondsOfDay, kHour = 3600, kLastClock = 235959;  // hhmmss
 
 struct Numbers {
   std::vector<int64_t> values;  // kMissingDate: missing

@@ -100,7 +100,7 @@ bool is_regular(std::vector<int64_t> times) {
   if (differences.empty()) return false;
   std::sort(differences.begin(), differences.end());
   const int64_t median = differences[differences.size() / 2];
-  return median <= 86400 &&
+  return median <= io::kSecondsOfDay &&
          std::count(differences.begin(), differences.end(), median) * 2 >= std::ssize(differences);
 }
 

@@ -113,7 +113,7 @@ void date_rows(Series& series, const ForecastDataConfig& config) {
   time.months = step.months;
   time.month_day = step.months != 0 ? io::to_civil(*seconds).day : 0;
   time.style = written->style;
-  if (time.step % 86400 != 0 && time.style.clock == io::DateStyle::no_clock)
+  if (time.step % io::kSecondsOfDay != 0 && time.style.clock == io::DateStyle::no_clock)
     time.style.clock = io::DateStyle::minutes;
   if (time.step % 60 != 0) time.style.clock = io::DateStyle::seconds;
 }

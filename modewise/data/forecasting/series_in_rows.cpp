@@ -368,7 +368,8 @@ std::pair<size_t, size_t> columns_of_periods(const std::vector<std::string>& nam
       if (!clock || (!clocks.empty() && clock->seconds <= clocks.back() && clock->seconds != 0)) break;
       clocks.push_back(clock->seconds);
     }
-    if (clocks.size() >= 24 && (clocks[1] - clocks[0]) * std::ssize(clocks) == 86400) return {first, end - 1};
+    if (clocks.size() >= 24 && (clocks[1] - clocks[0]) * std::ssize(clocks) == io::kSecondsOfDay)
+      return {first, end - 1};
   }
   return {0, 0};
 }

@@ -50,7 +50,7 @@ DatedRows lay_sorted(std::span<const int64_t> dates, const LineOf& line_of, cons
 bool pools_days(const ForecastDataConfig& config) {
   if (config.resample.empty()) return false;
   const Step step = parse_step(config.resample, "data.resample");
-  return step.months > 0 || step.seconds % 86400 == 0;
+  return step.months > 0 || step.seconds % io::kSecondsOfDay == 0;
 }
 
 DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,

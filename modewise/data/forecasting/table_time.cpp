@@ -382,7 +382,7 @@ TimeColumns time_columns(const io::CsvTable& table, const TableTime& time) {
 
 std::vector<std::string> time_cells(const TimeColumns& columns, int64_t seconds) {
   std::vector<std::string> texts;
-  constexpr int64_t kDay = 86400;
+  constexpr int64_t kDay = io::kSecondsOfDay;
   const TimeCell& clock = columns.cells.back();
   const int64_t local = clock.style.local ? clock.style.local->to_local(seconds) : seconds;
   const int64_t of_day = (local % kDay + kDay) % kDay;

@@ -16,7 +16,7 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kDay = 86400, kWeek = 7 * kDay;
+constexpr int64_t kDay = io::kSecondsOfDay, kWeek = 7 * kDay;
 constexpr int64_t kFirstMonday = 4 * kDay;  // 1970-01-05
 constexpr const char* kRowsRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
 constexpr const char* kRemedy =

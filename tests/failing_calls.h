@@ -1,0 +1,30 @@
+#pragma once
+// System calls that fail on request, for tests of what the program says and leaves then.
+
+#include <string_view>
+
+namespace modewise {
+
+/// While it lives, `count` calls of one function of the C library by modewise and the C++ library fail with
+/// errno = `error`, or give 0 if that is 0, beginning with call `first`, counted from 1. One lives at a time.
+class FailingCalls {
+ public:
+  /// `name`: a function of failing_calls.cpp.
+  FailingCalls(std::string_view name, int error, int first = 1, int count = 1);
+  ~FailingCalls();
+  FailingCalls(const FailingCalls&) = delete;
+  FailingCalls& operator=(const FailingCalls&) = delete;
+
+  std::string_view name() const { return name_; }
+  /// Counts a call. Whether it fails.
+  bool take_call();
+  int error() const { return error_; }
+  /// How many calls there were.
+  int calls() const { return calls_; }
+
+ private:
+  std::string_view name_;
+  int error_, first_, count_, calls_ = 0;
+};
+
+}  // namespace modewise
