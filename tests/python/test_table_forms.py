@@ -12,6 +12,7 @@ DAYS = [datetime.datetime(2024, 1, 1) + datetime.timedelta(i) for i in range(60)
 HOURS = [datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=i) for i in range(240)]
 MONTHS = [datetime.datetime(2010 + i // 12, i % 12 + 1, 1) for i in range(60)]
 QUARTERS = MONTHS[::3]
+HALVES = [datetime.datetime(1980 + i // 2, i % 2 * 6 + 1, 1) for i in range(40)]
 WEEKS = [datetime.datetime(2019, 12, 30) + datetime.timedelta(7 * i) for i in range(120)]  # two of 53 weeks
 
 
@@ -57,6 +58,13 @@ DATES = {
     "2020-01 weeks": (WEEKS, lambda d: "{}-{:02}".format(*iso_week(d)), "week,value", "7 d"),
     "few weeks": (WEEKS[:9], lambda d: "{}-{:02}".format(*iso_week(d)), "week,value", "7 d"),
     "KW 01/2020": (WEEKS, lambda d: "KW {1:02}/{0}".format(*iso_week(d)), "Woche,value", "7 d"),
+    "KW 1/2020": (WEEKS, lambda d: "KW {1}/{0}".format(*iso_week(d)), "Datum,value", "7 d"),
+    "Week 1 2020": (WEEKS, lambda d: "Week {1} {0}".format(*iso_week(d)), "date,value", "7 d"),
+    "2020-W1": (WEEKS, lambda d: "{}-W{}".format(*iso_week(d)), "date,value", "7 d"),
+    "202001": (WEEKS, lambda d: "{}{:02}".format(*iso_week(d)), "date,value", "7 d"),
+    "Q1'20": (QUARTERS, lambda d: f"Q{d.month // 3 + 1}'{d:%y}", "date,value", "3 months"),
+    "2010-S1": (HALVES, lambda d: f"{d.year}-S{d.month // 6 + 1}", "date,value", "6 months"),
+    "H1 2010": (HALVES, lambda d: f"H{d.month // 6 + 1} {d.year}", "date,value", "6 months"),
     "year and week": (WEEKS, lambda d: "{},{}".format(*iso_week(d)), "year,week,value", "7 d"),
     "year and M01": (MONTHS, lambda d: f"{d.year},M{d.month:02}", "Year,Period,value", "1 month"),
     "year and name": (MONTHS, lambda d: f"{d.year},{d:%B}", "Year,Month,value", "1 month"),
@@ -79,12 +87,12 @@ def test_a_form_of_dates_is_read(form, tmp_path):
     assert shown["first"].startswith(write(dates[0])) or "," in write(dates[0])
 
 
-@pytest.mark.parametrize("form", ["KW 01/2020", "year and week", "year and M01", "year and Q1", "day of year", "Chinese"])
+@pytest.mark.parametrize("form", ["KW 01/2020", "KW 1/2020", "2020-W1", "202001", "2010-S1", "year and week", "year and M01", "year and Q1", "day of year", "Chinese"])
 def test_forecasts_are_written_in_the_form_of_the_file(form, tmp_path):
     dates, write, header, step = DATES[form]
     later = dates[-1] + (datetime.timedelta(hours=1) if step == "1 h" else dates[1] - dates[0])
     if "month" in step:  # from the first of a month to that of the next step
-        months = dates[-1].year * 12 + dates[-1].month - 1 + (3 if step.startswith("3") else 1)
+        months = dates[-1].year * 12 + dates[-1].month - 1 + int(step.split()[0])
         later = datetime.datetime(months // 12, months % 12 + 1, 1)
     (tmp_path / "table.csv").write_text(table(dates, write, header))
     ok("train", "forecast", tmp_path / "table.csv", "--model", "dlinear", "--horizon", 2, "--lookback", 4, "--max-steps", 1,

@@ -37,6 +37,9 @@ std::optional<io::NumberDates> read_numbers(const io::CsvColumn& column, io::Tim
     if (auto weeks = io::read_calendar_numbers(numbers, 6, "%G%V")) return weeks;
   auto long_form = io::read_calendar_numbers(numbers);
   if (!long_form && name != io::TimeName::none) long_form = io::read_calendar_numbers(numbers, 7, "%Y%j");
+  if (!long_form && name == io::TimeName::whole)
+    if (auto weeks = io::read_calendar_numbers(numbers, 6, "%G%V"); weeks && rises_steadily(weeks->dates))
+      return weeks;
   const bool year_and_month = long_form && long_form->style.pattern == "%Y%m";
   if (year_and_month && name == io::TimeName::none) return std::nullopt;
   if (!long_form) long_form = io::read_unix_time(numbers);
@@ -166,9 +169,7 @@ std::optional<TableTime> read_time_column(const io::CsvTable& table, size_t i) {
   }
   // Forms of other numbers, too, so that only a name can decide.
   std::vector<const char*> forms = {"%Y-%j"};
-  if (io::names_weeks(column.name))
-    forms = {"%G-%V",   "%G/%V",    "%V/%G",   "%V-%G",   "%V.%G", "KW %V/%G",
-             "KW%V/%G", "KW %V %G", "KW%V %G", "%G-KW%V", "W%V/%G"};
+  if (io::names_weeks(column.name)) forms = {"%G-%V", "%G/%V", "%V/%G", "%V-%G", "%V.%G"};
   for (const char* form : forms) {
     io::DateColumn dates(form);
     if (!std::all_of(column.texts.begin(), column.texts.end(), [&](std::string_view text) {

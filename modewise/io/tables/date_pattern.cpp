@@ -10,7 +10,7 @@
 namespace modewise::io {
 namespace {
 
-constexpr std::string_view kCodes = "YymdHIMSfpbBaAjqGVuhz%";
+constexpr std::string_view kCodes = "YymdHIMSfpbBaAjqoGVuhz%";
 constexpr std::string_view kClockCodes = "HIMSph";
 
 /// Calls `literal(c)` or `code(c, padded)` for each element of a pattern until one returns false.
@@ -36,7 +36,7 @@ bool has_code(std::string_view pattern, std::string_view codes) {
 
 /// Numbers of a pattern that are not fields of a civil time.
 struct Fields {
-  int quarter = 0, day_of_year = 0, week = 0, weekday = 1;
+  int quarter = 0, half = 0, day_of_year = 0, week = 0, weekday = 1;
   bool hour_ends = false;
 };
 
@@ -96,8 +96,10 @@ class PatternReader {
         return take_number(fields_.day_of_year, 3, 3, 1, 366, false);
       case 'q':
         return take_number(fields_.quarter, 1, 1, 1, 4, false);
+      case 'o':
+        return take_number(fields_.half, 1, 1, 1, 2, false);
       case 'V':
-        return take_number(fields_.week, 2, 2, 1, 53, false);
+        return take_number(fields_.week, 1, 2, 1, 53, true);
       case 'u':
         return take_number(fields_.weekday, 1, 1, 1, 7, false);
       case 'H':
@@ -140,10 +142,11 @@ class PatternReader {
     }
   }
 
-  /// Derives the date from quarter, week or day of the year, and checks it.
+  /// Derives the date from half, quarter, week or day of the year, and checks it.
   bool resolve() {
     CivilTime& time = date_.time;
     if (fields_.quarter > 0) time.month = 3 * fields_.quarter - 2;
+    if (fields_.half > 0) time.month = 6 * fields_.half - 5;
     if (fields_.day_of_year > 0) {
       const int64_t start = to_seconds({time.year, 1, 1});
       const CivilTime day = to_civil(start + int64_t{fields_.day_of_year - 1} * kSecondsOfDay);
@@ -243,8 +246,11 @@ std::string format_pattern(const CivilTime& time, const DateStyle& style) {
           case 'q':
             number((time.month + 2) / 3, 1, padded);
             break;
+          case 'o':
+            number((time.month + 5) / 6, 1, padded);
+            break;
           case 'V':
-            number(thursday_day / 7 + 1, 2, padded);
+            number(thursday_day / 7 + 1, 2, padded && style.padded);
             break;
           case 'u':
             number(weekday_of(day_start), 1, padded);

@@ -2,8 +2,9 @@
 // Date patterns as of strptime: "%d.%m.%Y %H:%M".
 //
 // %Y year, %y two-digit year, %m month, %d day, %H hour (0 to 24), %I hour of 12, %M minute, %S second, %f
-// fraction of a second, %p AM or PM, %b %B month name, %a %A weekday name, %j day of the year, %q quarter, %G
-// %V %u ISO year, week and weekday, %h hour that ends (1 to 24), %z UTC offset or zone, %% a percent sign.
+// fraction of a second, %p AM or PM, %b %B month name, %a %A weekday name, %j day of the year, %q quarter, %o
+// half of the year, %G %V %u ISO year, week and weekday, %h hour that ends (1 to 24), %z UTC offset or zone,
+// %% a percent sign.
 // Numbers may lack leading zeros; "%-d" writes them without.
 
 #include <optional>

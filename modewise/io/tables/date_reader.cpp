@@ -404,6 +404,34 @@ constexpr DateForm kForms[] = {
     {"%Ym%m"},                 // 2005m1
     {"%qQ%y"},                 // 1Q05
     {"%Y-T%q"},                // 2005-T1
+    {"Q%q-%y"},                // Q1-05
+    {"Q%q %y"},
+    {"Q%q'%y"},
+    {"%Y-S%o"},  // 2005-S1, Eurostat's half-years
+    {"%YS%o"},
+    {"S%o %Y"},
+    {"%Y-H%o"},  // 2005-H1
+    {"%YH%o"},
+    {"%Y H%o"},
+    {"H%o %Y"},
+    {"H%o-%Y"},
+    {"H%o/%Y"},
+    {"%oH%Y"},
+    {"%G Week %V"},  // 2005 Week 1
+    {"%G, Week %V"},
+    {"Week %V %G"},
+    {"Week %V, %G"},
+    {"W%V %G"},
+    {"W%V-%G"},
+    {"W%V/%G"},
+    {"%G KW %V"},  // 2005 KW 1, German weeks
+    {"%G KW%V"},
+    {"%G-KW%V"},
+    {"%G/KW%V"},
+    {"KW %V/%G"},
+    {"KW%V/%G"},
+    {"KW %V %G"},
+    {"KW%V %G"},
     {"%Y_%m_%d"},
     {"%Y-%m-%d-%H:%M:%S"},
     {"%Y-%m-%d-%H:%M"},
@@ -424,9 +452,11 @@ constexpr DateForm kForms[] = {
     {"%Y. %m. %d."},
 };
 
-/// False for most texts that do not have the form: its first number ends before another mark.
+/// False for most texts that do not have the form: they begin in another way, or their first number ends
+/// before another mark.
 bool may_fit(std::string_view text, std::string_view pattern) {
-  if (pattern[0] != '%' || pattern[1] == 'b') return true;
+  if (pattern[0] != '%') return text[0] == pattern[0];
+  if (pattern[1] == 'b') return true;
   const DateScanner scanner(text);
   const size_t digits = scanner.digits_ahead();
   const char mark = pattern[2];
@@ -494,7 +524,9 @@ std::optional<WrittenDate> read_with_weekday(std::string_view text) {
 
 bool is_possible(std::string_view text) {
   // Shortest: 1Q16; longest: 2016-07-01T00:00:00.000000000+01:00 with room for spaces.
-  return (text.size() >= 6 || (text.size() == 4 && text[1] == 'Q')) && text.size() <= 48 &&
+  const size_t size = text.size();
+  if (size < 4 || size > 48) return false;
+  return (size >= 6 || text[0] == 'Q' || text[1] == 'Q') &&
          (is_digit(text.front()) || is_letter(text.front())) &&
          std::any_of(text.begin(), text.end(), is_digit);
 }

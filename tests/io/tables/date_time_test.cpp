@@ -176,6 +176,22 @@ TEST(ParseDateTime, ReadsTheCommonForms) {
       {"2020-W53", at(2020, 12, 28)},
       {"2021-W01", at(2021, 1, 4)},
       {"2016-183T09:30", morning},
+      {"Q3-16", midnight},
+      {"Q3'16", midnight},
+      {"2016-S2", midnight},
+      {"2016S1", at(2016, 1, 1)},
+      {"2016-H2", midnight},
+      {"2016 H1", at(2016, 1, 1)},
+      {"H2 2016", midnight},
+      {"2H2016", midnight},
+      {"2016-W1", at(2016, 1, 4)},
+      {"2016W1", at(2016, 1, 4)},
+      {"Week 9 2016", at(2016, 2, 29)},
+      {"Week 53, 2020", at(2020, 12, 28)},
+      {"2016 Week 26", at(2016, 6, 27)},
+      {"W26/2016", at(2016, 6, 27)},
+      {"KW 9/2016", at(2016, 2, 29)},
+      {"2016-KW26", at(2016, 6, 27)},
       // Other languages.
       {"1. Juli 2016", midnight},
       {"Juli 2016", midnight},
@@ -610,7 +626,10 @@ TEST(DatePattern, ReadsAndWrites) {
            {"100% 2016", "100%% %Y", at(2016, 1, 1)},
            {"2016-07-01 24", "%Y-%m-%d %H", at(2016, 7, 2)},
            {"2016-07-01 24", "%Y-%m-%d %h", at(2016, 7, 1, 23)},
-           {"3/2016", "%q/%Y", at(2016, 7, 1)}}) {
+           {"3/2016", "%q/%Y", at(2016, 7, 1)},
+           {"2/2016", "%o/%Y", at(2016, 7, 1)},
+           {"W9 2016", "W%V %G", at(2016, 2, 29)},
+           {"W09 2016", "W%V %G", at(2016, 2, 29)}}) {
     std::string_view rest = text;
     const auto date = read_pattern(rest, pattern);
     ASSERT_TRUE(date) << text;
@@ -620,7 +639,7 @@ TEST(DatePattern, ReadsAndWrites) {
   }
   EXPECT_EQ(pattern_error("%Y-%m-%d %H:%M:%S.%f %z"), "");
   EXPECT_EQ(pattern_error("%Y-%K"),
-            "the code %K is not one of %Y %y %m %d %H %I %M %S %f %p %b %B %a %A %j %q "
+            "the code %K is not one of %Y %y %m %d %H %I %M %S %f %p %b %B %a %A %j %q %o "
             "%G %V %u %h %z %%");
   EXPECT_EQ(pattern_error("%d.%m."), "it has no year (%Y)");
   DateColumn column("%d.%m.%y");
