@@ -77,8 +77,8 @@ TABLES = {
     "29-unicode-minus/nbsp_thousands.csv": dict(rows=280, count=1),
 }
 REFUSED_TABLES = {
-    "08-three-header-rows/prices.csv": ("prices.csv:2", "data.skip_lines"),
-    "08-three-header-rows/two_tickers.csv": ("Close",),
+    "08-three-header-rows/prices.csv": ("prices.csv:2", "data.skip_lines", "data.header_rows"),
+    "08-three-header-rows/two_tickers.csv": ("Close", "data.header_rows = 3"),
     "10-units-row/buoy.csv": ("buoy.csv:2", "data.skip_lines"),
     "10-units-row/buoy_undated.csv": ("buoy_undated.csv:2", "degree_C"),
     "14-dates-as-integers/ms_half.csv": ("data.",),
@@ -127,6 +127,13 @@ def test_a_reading_is_said(path, words):
 @pytest.mark.parametrize("path", REFUSED_TABLES)
 def test_a_table_is_refused_with_a_remedy(path):
     refused(["data", "show", CASES / path], *REFUSED_TABLES[path])
+
+
+def test_rows_of_a_header_are_joined():
+    shown = described("08-three-header-rows/two_tickers.csv", "data.header_rows=3")
+    assert [one["name"] for one in shown["variables"]] == ["Close AAA", "Close BBB", "High AAA", "High BBB"]
+    assert shown["variables"][0]["min"] == min(float(line.split(",")[1]) for line in (CASES / "08-three-header-rows/two_tickers.csv").read_text().splitlines()[3:])
+    assert (shown["rows"], shown["missing_cells"]) == (160, 0)
 
 
 def test_both_readings_of_thousands_are_settable():

@@ -102,6 +102,9 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("header", header,
         "whether the first row of a CSV file is a header; auto: decided from the rows below",
         {.one_of = {"auto", "yes", "no"}});
+  f.add("header_rows", header_rows,
+        "rows of a CSV file that make up its header; the name of a column is their texts, joined by spaces",
+        {.min = 1, .max = 20});
   f.add("decimal", decimal, "decimal mark of a CSV file; auto: decided from its numbers",
         {.one_of = {"auto", ".", ","}});
   f.add("thousands", thousands,

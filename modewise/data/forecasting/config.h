@@ -89,6 +89,7 @@ struct ForecastDataConfig {
   std::string resample_by = "mean";  // mean, sum, last
   std::string delimiter;             // one character or "tab"; "": detected
   std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
+  int64_t header_rows = 1;           // rows of a CSV file that name the columns together
   std::string decimal = "auto";      // auto, or the decimal point: . ,
   std::string thousands = "auto";    // auto, none, or the separator: , . ' space
   std::vector<std::string> skip_lines;     // lines of a CSV file to skip: "2", "1-4"

@@ -72,6 +72,9 @@ io::CsvOptions csv_options(const ForecastDataConfig& config, const std::vector<s
   for (const std::string& lines : config.skip_lines) options.skip_lines.push_back(line_range(lines));
   if (config.header != "auto")
     options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
+  require(config.header_rows == 1 || config.header != "no", ErrorKind::config,
+          "data.header_rows = {} and data.header = no contradict each other", config.header_rows);
+  options.header_rows = config.header_rows;
   options.missing.insert(options.missing.end(), config.missing_texts.begin(), config.missing_texts.end());
   std::vector<std::string> names = config.id;
   names.insert(names.end(), texts.begin(), texts.end());

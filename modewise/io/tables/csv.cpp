@@ -26,12 +26,24 @@ struct Names {
   std::vector<bool> nameless;  // named by their number
 };
 
+/// Appends the texts of a further row of the header to the names.
+void add_texts(std::vector<std::string>& names, const std::vector<std::string>& row) {
+  for (size_t c = 0; c < std::min(names.size(), row.size()); ++c) {
+    const std::string_view text = strip_spaces(row[c]);
+    if (text.empty()) continue;
+    if (!names[c].empty()) names[c] += ' ';
+    names[c] += text;
+  }
+}
+
+/// The names of the columns, two of which may be equal.
 Names read_names(CsvScanner& scanner, const CsvDialect& dialect, const std::string& source) {
   Names found;
   std::vector<std::string>& names = found.names;
   scanner.row([&](size_t, std::string_view cell) {
     if (names.size() < kCsvColumnLimit) names.emplace_back(strip_spaces(cell));
   });
+  for (const std::vector<std::string>& row : dialect.more_names) add_texts(names, row);
   require(!names.empty(), ErrorKind::data, "{}: there are no rows", source);
   if (dialect.name_shift == -2) names.pop_back();
   if (dialect.name_shift == 1) names.emplace_back();
@@ -45,16 +57,10 @@ Names read_names(CsvScanner& scanner, const CsvDialect& dialect, const std::stri
     else
       names[0] = strip_comment_mark(names[0]);
   }
-  std::unordered_map<std::string_view, size_t> seen;
   for (size_t c = 0; c < names.size(); ++c) {
     if (!dialect.header) names[c] = std::to_string(c + 1);
     found.nameless.push_back(names[c].empty());
     if (names[c].empty()) names[c] = "column " + std::to_string(c + 1);
-  }
-  for (size_t c = 0; c < names.size(); ++c) {
-    const auto [other, is_new] = seen.emplace(names[c], c);
-    require(is_new, ErrorKind::data, "{}:{}: columns {} and {} are both named {}", source, scanner.line(),
-            other->second + 1, c + 1, quote_for_message(names[c]));
   }
   return found;
 }
@@ -184,6 +190,7 @@ class TableReader {
       repeated_headers_ = leave_out_repeated_headers(text_, dialect_.left_out);
     CsvScanner scanner = new_scanner();
     const Names names = read_names(scanner, dialect_, source_);
+    require_different(names.names, scanner);
     dialect_.left_out.width = names.names.size();
     const CsvScanner at_rows = dialect_.header ? scanner : new_scanner();
     // A row has at least one byte per column, so the reservation is bounded by the file's size.
@@ -221,6 +228,22 @@ class TableReader {
     CsvScanner scanner(text_, dialect_.delimiter, source_);
     scanner.leave_out(dialect_.left_out);
     return scanner;
+  }
+
+  /// `scanner` is behind the header.
+  void require_different(const std::vector<std::string>& names, const CsvScanner& scanner) const {
+    std::unordered_map<std::string_view, size_t> seen;
+    for (size_t c = 0; c < names.size(); ++c) {
+      const auto [other, is_new] = seen.emplace(names[c], c);
+      if (is_new) continue;
+      const std::vector<int64_t> more =
+          dialect_.more_names.empty() ? lines_like_headers(scanner) : std::vector<int64_t>();
+      fail(ErrorKind::data, "{}:{}: columns {} and {} are both named {}{}", source_, scanner.line(),
+           other->second + 1, c + 1, quote_for_message(names[c]),
+           more.empty()
+               ? ""
+               : fmt::format("; data.header_rows = {} adds the texts below to the names", more.size() + 1));
+    }
   }
 
   void read_rows(CsvScanner scanner) {
@@ -289,7 +312,8 @@ class TableReader {
       const CellKind kind = kind_of(cell, cells_.decimal, cells_.missing);
       text = text || kind == CellKind::text;
       value = value || kind == CellKind::number || kind == CellKind::date ||
-              (columns_[c].kind() == CsvColumn::text && kind == CellKind::text && !lines.empty());
+              (c < columns_.size() && columns_[c].kind() == CsvColumn::text && kind == CellKind::text &&
+               !lines.empty());
     })) {
       if (!text || value) return lines;
       lines.push_back(scanner.line());
@@ -306,9 +330,12 @@ class TableReader {
       std::string list;
       for (const int64_t line : lines) list += (list.empty() ? "" : ",") + std::to_string(line);
       return fmt::format(
-          "; line{} {} look{} like units or further headers: data.skip_lines = {} leaves {} out",
+          "; line{} {} look{} like units or further headers: data.skip_lines = {} leaves {} out{}",
           lines.size() == 1 ? "" : "s", list, lines.size() == 1 ? "s" : "", list,
-          lines.size() == 1 ? "it" : "them");
+          lines.size() == 1 ? "it" : "them",
+          dialect_.more_names.empty() ? fmt::format(", data.header_rows = {} adds {} to the names",
+                                                    lines.size() + 1, lines.size() == 1 ? "it" : "them")
+                                      : "");
     }
     const std::string_view misfit = strip_spaces(column.misfit());
     if (misfit.starts_with('#') && column.misfit_count() == 1)

@@ -37,6 +37,7 @@ struct CsvOptions {
   bool plain_numbers = false;                        // written numbers are text, with no notes
   std::vector<LeftOutLines::Range> skip_lines = {};  // lines to skip
   Header header = guess;
+  int64_t header_rows = 1;  // with more the first row is a header, whose names get the texts of the next rows
   /// Texts of missing cells, compared after stripping spaces.
   std::vector<std::string> missing = {"",     "NA",   "N/A",  "NaN",  "nan", "NAN",  "null", "NULL",
                                       "Null", "None", "none", "#N/A", "#NA", "-nan", "-NaN", "<NA>"};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv_scanner.h"
@@ -326,6 +327,20 @@ std::vector<Line> comments_above(std::string_view text, const LeftOutLines& left
   return {};
 }
 
+// Moves the further rows of the header from the sample to the dialect.
+void take_header_rows(Sample& sample, int64_t count, const std::string& source, CsvDialect& dialect) {
+  require(count < std::ssize(sample.rows), ErrorKind::data,
+          "{}: data.header_rows = {} leaves no rows below the header: the file has {}", source, count,
+          counted(std::ssize(sample.rows), "row"));
+  for (int64_t i = 1; i < count; ++i) {
+    dialect.more_names.push_back(std::move(sample.rows[static_cast<size_t>(i)]));
+    dialect.left_out.add(
+        {sample.lines[static_cast<size_t>(i)], sample.lines[static_cast<size_t>(i + 1)] - 1});
+  }
+  sample.rows.erase(sample.rows.begin() + 1, sample.rows.begin() + count);
+  sample.lines.erase(sample.lines.begin() + 1, sample.lines.begin() + count);
+}
+
 // The first cells of a row, for messages.
 std::string first_cells(const Row& row) {
   constexpr size_t kShown = 4;
@@ -411,6 +426,8 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
     scanner.row([](size_t, std::string_view) {});
     fail(ErrorKind::data, "{}: there are no rows", source);
   }
+  const bool several = options.header_rows > 1;
+  if (several) take_header_rows(sample, options.header_rows, source, dialect);
   if (!options.plain_numbers && options.header != CsvOptions::no) dialect.name_shift = fit_names(sample);
   if (dialect.delimiter == ' ' && options.delimiter == 0)
     dialect.notes.push_back("the cells are parted by spaces");
@@ -418,8 +435,9 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
   const bool plain = options.plain_numbers;
   const MissingValues missing(options.missing, dialect.decimal);
   HeaderGuess guess;
-  if (options.header != CsvOptions::no) guess = guess_header(sample.rows, dialect.decimal, missing, plain);
-  if (!comments.empty()) {
+  if (options.header != CsvOptions::no && !several)
+    guess = guess_header(sample.rows, dialect.decimal, missing, plain);
+  if (!comments.empty() && !several) {
     // The last comment may be the header: "# time, x".
     const Line& last = comments.back();
     const bool could_be = options.header != CsvOptions::no && (!guess.header || guess.warning) &&
@@ -444,9 +462,9 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
                                             quote_for_message(last.text.substr(0, 100))));
       comments.pop_back();
     }
-    dialect.comments = std::ssize(comments);
   }
-  dialect.header = options.header == CsvOptions::yes || guess.header;
+  dialect.comments = std::ssize(comments);
+  dialect.header = options.header == CsvOptions::yes || several || guess.header;
   if (options.header == CsvOptions::guess && guess.warning) dialect.suspect_row = first_cells(sample.rows[0]);
   dialect.kinds = guess_kinds(sample.rows, dialect.header ? 1 : 0, sample.rows[0].size(), dialect.decimal,
                               missing, plain);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "tests/error_of.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"
 
@@ -329,10 +330,12 @@ TEST(Csv, RefusesWithThePlace) {
       {"a row of units", "time,t\nUTC,K\n2024-01-01,5\n2024-01-02,6\n",
        "file:2: column 'time' holds dates like year-month-day, but 'UTC' is not one; line 2 looks like units "
        "or "
-       "further headers: data.skip_lines = 2 leaves it out"},
+       "further headers: data.skip_lines = 2 leaves it out, data.header_rows = 2 adds it to the names"},
       {"three headers", "Price,Close\nTicker,XYZ\nDate,\n2024-01-01,5\n2024-01-02,6\n",
        "file:2: column 'Price' holds dates like year-month-day, but 'Ticker' is not one; lines 2,3 look like "
-       "units or further headers: data.skip_lines = 2,3 leaves them out"},
+       "units or further headers: data.skip_lines = 2,3 leaves them out, data.header_rows = 3 adds them to "
+       "the "
+       "names"},
       {"a comment in one column", "x\n1\n# gap\n2\n",
        "file:3: column 'x' holds numbers, but '# gap' is not a finite number; data.skip_lines = 3 leaves the "
        "line out"},
@@ -404,12 +407,46 @@ TEST(Csv, RefusesWithThePlace) {
       {"HDF5", "\x89HDF\r\n", "file: expected text, got an HDF5 file; write it as CSV or NPY"},
       {"SQLite", "SQLite format 3", "file: expected text, got an SQLite database; export the table as CSV"},
       {"two columns of one name", "a,b,a\n1,2,3\n", "file:1: columns 1 and 3 are both named 'a'"},
+      {"names that the rows below tell apart",
+       "Price,Close,Close\nTicker,AAA,BBB\nDate,,\n2024-01-01,5,6\n2024-01-02,6,7\n",
+       "file:1: columns 2 and 3 are both named 'Close'; data.header_rows = 3 adds the texts below to the "
+       "names"},
       {"same name but for spaces", "a, a\n1,2\n", "file:1: columns 1 and 2 are both named 'a'"},
       {"two unnamed that clash", "column 2,\n1,2\n", "file:1: columns 1 and 2 are both named 'column 2'"},
       {"100,001 columns", wide + "\n" + wide + "\n", "file:1: 100001 columns; the limit is 100000"},
   };
   EXPECT_GE(corruptions.size(), 35u);
   expect_refused(try_csv, corruptions);
+}
+
+TEST(Csv, JoinsTheRowsOfAHeader) {
+  CsvOptions options;
+  options.header_rows = 3;
+  const std::string rows = "2024-01-01,5,6\n2024-01-02,6,7\n";
+  for (const std::string header : {"Price,Close,Close\nTicker,AAA, BBB \nDate,,\n",
+                                    "# of a source\nPrice,Close,Close\n\nTicker,AAA,BBB\n\nDate,,\n\n",
+                                    "Price,Close,Close\nTicker,\"AAA\",\"BBB\"\nDate\n"}) {
+    const CsvTable table = table_of(header + rows, options);
+    ASSERT_EQ(table.columns.size(), 3) << header;
+    EXPECT_EQ(table.columns[0].name, "Price Ticker Date");
+    EXPECT_EQ(table.columns[1].name, "Close AAA");
+    EXPECT_EQ(table.columns[2].name, "Close BBB");
+    EXPECT_EQ(table.columns[0].kind, CsvColumn::date);
+    EXPECT_EQ(table.rows, 2);
+  }
+  options.header_rows = 2;
+  const CsvTable numbers = table_of("1,2\n3,4\n5,6\n7,8\n", options);  // names of numbers
+  EXPECT_EQ(numbers.columns[1].name, "2 4");
+  EXPECT_EQ(numbers.rows, 2);
+  for (const auto& [text, message] :
+       {std::pair("a,b\n", "file: data.header_rows = 2 leaves no rows below the header: the file has 1 row"),
+        {"a,b\nc,d\n", "file: data.header_rows = 2 leaves no rows below the header: the file has 2 rows"},
+        {"a,a\nc,c\n1,2\n", "file:1: columns 1 and 2 are both named 'a c'"},
+        {"a,b\nc,d\nkg,m\n1,2\n",
+         "file:3: column 'a c' holds numbers, but 'kg' is not a finite number; "
+         "line 3 looks like units or further "
+         "headers: data.skip_lines = 3 leaves it out"}})
+    EXPECT_EQ(error_of(ErrorKind::data, [&, text = text] { table_of(text, options); }), message);
 }
 
 /// The numbers of one column in a file with semicolons.
