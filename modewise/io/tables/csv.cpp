@@ -261,6 +261,8 @@ class TableReader {
     dialect_.comments += scanner.comments();
   }
 
+  static bool is_value(CellKind kind) { return kind == CellKind::number || kind == CellKind::date; }
+
   /// `scanner` is behind a row of another width.
   std::string remedy_of_width(CsvScanner scanner) const {
     if (options_.plain_numbers) return {};
@@ -271,10 +273,17 @@ class TableReader {
           above, above == 1 ? "1" : fmt::format("1-{}", above));
     const int64_t first = scanner.line();
     int64_t last = first;
-    while (scanner.row([](size_t, std::string_view) {})) {
-      if (scanner.cells() == columns_.size())
+    const bool only_texts = std::all_of(columns_.begin(), columns_.end(), [](const CsvColumnReader& column) {
+      return column.kind() == CsvColumn::text;
+    });
+    bool value = only_texts;  // a sentence may have as many cells as the table, but no number or date
+    while (scanner.row([&](size_t, std::string_view cell) {
+      value = value || is_value(kind_of(cell, cells_.decimal, cells_.missing));
+    })) {
+      if (scanner.cells() == columns_.size() && value)
         return fmt::format("; data.skip_lines = {} leaves it out", first);
       last = scanner.line();
+      value = only_texts;
     }
     if (last == first) return fmt::format("; data.skip_lines = {} leaves it out", first);
     return fmt::format("; data.skip_lines = {}-{} leaves out the lines at the end", first, last);
@@ -311,7 +320,7 @@ class TableReader {
     while (dialect_.header && scanner.row([&](size_t c, std::string_view cell) {
       const CellKind kind = kind_of(cell, cells_.decimal, cells_.missing);
       text = text || kind == CellKind::text;
-      value = value || kind == CellKind::number || kind == CellKind::date ||
+      value = value || is_value(kind) ||
               (c < columns_.size() && columns_[c].kind() == CsvColumn::text && kind == CellKind::text &&
                !lines.empty());
     })) {

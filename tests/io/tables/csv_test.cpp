@@ -297,6 +297,11 @@ TEST(Csv, RefusesWithThePlace) {
       {"short row after a quoted line end", "a,b\n\"x\ny\",2\n3\n",
        "file:4: expected 2 cells as in the header, got 1; data.skip_lines = 4 leaves it "
        "out"},
+      {"sentences at the end", rows + "\nSource: a bank\nProvisional, to be revised\n",
+       "file:5: expected 2 cells as in the header, got 1; data.skip_lines = 5-6 leaves out the lines at the "
+       "end"},
+      {"a short row of texts", "a,b\nx,y\nz\nx,y\n",
+       "file:3: expected 2 cells as in the header, got 1; data.skip_lines = 3 leaves it out"},
       {"text in numbers", rows + "x,6\n",
        "file:4: column 'a' holds numbers, but 'x' is not a finite number; one cell "
        "holds it: data.missing_texts = x reads it as missing"},
@@ -424,8 +429,8 @@ TEST(Csv, JoinsTheRowsOfAHeader) {
   options.header_rows = 3;
   const std::string rows = "2024-01-01,5,6\n2024-01-02,6,7\n";
   for (const std::string header : {"Price,Close,Close\nTicker,AAA, BBB \nDate,,\n",
-                                    "# of a source\nPrice,Close,Close\n\nTicker,AAA,BBB\n\nDate,,\n\n",
-                                    "Price,Close,Close\nTicker,\"AAA\",\"BBB\"\nDate\n"}) {
+                                   "# of a source\nPrice,Close,Close\n\nTicker,AAA,BBB\n\nDate,,\n\n",
+                                   "Price,Close,Close\nTicker,\"AAA\",\"BBB\"\nDate\n"}) {
     const CsvTable table = table_of(header + rows, options);
     ASSERT_EQ(table.columns.size(), 3) << header;
     EXPECT_EQ(table.columns[0].name, "Price Ticker Date");
