@@ -26,6 +26,14 @@ void* allocate(size_t size) {
   return block;
 }
 
+void* allocate_or_null(size_t size) noexcept {
+  try {
+    return allocate(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void release(void* block) {
   if (measuring && block != nullptr) allocated -= static_cast<int64_t>(malloc_usable_size(block));
   std::free(block);
@@ -38,6 +46,12 @@ void* operator new(size_t size) {
 }
 void* operator new[](size_t size) {
   return allocate(size);
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return allocate_or_null(size);
+}
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return allocate_or_null(size);
 }
 void operator delete(void* block) noexcept {
   release(block);

@@ -9,6 +9,13 @@
 
 #include "modewise/core/error.h"
 
+// AddressSanitizer must know on which stack the program is, to clear the marks of frames that an exception
+// leaves.
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace modewise::testing_sweep {
 namespace {
 
@@ -17,6 +24,19 @@ constexpr int64_t kNever = INT64_MAX;
 
 /// Ends the fiber of a killed process. Destructors may catch it: the next operation throws it again.
 struct Killed : std::exception {};
+
+/// swapcontext to a context with this stack.
+void swap_contexts(ucontext_t& from, ucontext_t& to, [[maybe_unused]] const void* stack,
+                   [[maybe_unused]] size_t size) {
+#if defined(__SANITIZE_ADDRESS__)
+  void* frames = nullptr;
+  __sanitizer_start_switch_fiber(&frames, stack, size);
+  ::swapcontext(&from, &to);
+  __sanitizer_finish_switch_fiber(frames, nullptr, nullptr);
+#else
+  ::swapcontext(&from, &to);
+#endif
+}
 
 std::byte* exception_state() {
   return reinterpret_cast<std::byte*>(abi::__cxa_get_globals());
@@ -51,6 +71,9 @@ int64_t Simulation::add(int machine, int64_t parent, Body body) {
   } else {
     process->stack = std::move(free_stacks_.back());
     free_stacks_.pop_back();
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(process->stack.data(), process->stack.size());  // of frames never left
+#endif
   }
   ::getcontext(&process->context);
   process->context.uc_stack.ss_sp = process->stack.data();
@@ -67,6 +90,9 @@ int64_t Simulation::add(int machine, int64_t parent, Body body) {
 void Simulation::enter(unsigned low, unsigned high) {
   auto& simulation = *reinterpret_cast<Simulation*>(static_cast<uintptr_t>(high) << 32 | low);
   Process& process = *simulation.current_;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &simulation.scheduler_stack_, &simulation.scheduler_stack_size_);
+#endif
   int code = Simulation::kKilled;
   try {
     if (!process.killed) code = process.body(*process.system);
@@ -76,7 +102,8 @@ void Simulation::enter(unsigned low, unsigned high) {
   }
   process.body = nullptr;
   simulation.end(process, code);
-  ::swapcontext(&process.context, &simulation.scheduler_);  // never resumed
+  swap_contexts(process.context, simulation.scheduler_, simulation.scheduler_stack_,
+                simulation.scheduler_stack_size_);  // never resumed
 }
 
 void Simulation::resume(Process& process) {
@@ -84,7 +111,7 @@ void Simulation::resume(Process& process) {
   std::array<std::byte, 16> ours{};
   std::memcpy(ours.data(), exception_state(), ours.size());
   std::memcpy(exception_state(), process.exceptions.data(), ours.size());
-  ::swapcontext(&scheduler_, &process.context);
+  swap_contexts(scheduler_, process.context, process.stack.data(), process.stack.size());
   std::memcpy(process.exceptions.data(), exception_state(), ours.size());
   std::memcpy(exception_state(), ours.data(), ours.size());
   current_ = nullptr;
@@ -94,7 +121,7 @@ void Simulation::resume(Process& process) {
 void Simulation::pause_current(int64_t time) {
   Process& process = *current_;
   process.wakes = time;
-  ::swapcontext(&process.context, &scheduler_);
+  swap_contexts(process.context, scheduler_, scheduler_stack_, scheduler_stack_size_);
   if (process.killed && std::uncaught_exceptions() == 0) throw Killed();
 }
 

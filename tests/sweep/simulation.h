@@ -106,6 +106,8 @@ class Simulation {
   std::map<int64_t, std::unique_ptr<Process>> processes_;
   Process* current_ = nullptr;
   ucontext_t scheduler_{};
+  const void* scheduler_stack_ = nullptr;  // for AddressSanitizer
+  size_t scheduler_stack_size_ = 0;
   std::vector<std::vector<char>> free_stacks_;
 };
 

@@ -22,7 +22,7 @@ std::string file_of(const nlohmann::json& test) {
 
 std::vector<float> floats(std::span<const std::byte> bytes) {
   std::vector<float> out(bytes.size() / 4);
-  std::memcpy(out.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
   return out;
 }
 
