@@ -88,6 +88,7 @@ int64_t Simulation::add(int machine, int64_t parent, Body body) {
 }
 
 void Simulation::enter(unsigned low, unsigned high) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): makecontext passes integers
   auto& simulation = *reinterpret_cast<Simulation*>(static_cast<uintptr_t>(high) << 32 | low);
   Process& process = *simulation.current_;
 #if defined(__SANITIZE_ADDRESS__)
@@ -142,10 +143,9 @@ void Simulation::end(Process& process, int code) {
 
 /// Removes a lock and wakes the processes that wait for it.
 void Simulation::release(const std::string& file) {
-  const std::string name = file;
-  locks_.erase(name);
   for (const auto& [number, other] : processes_)
-    if (!other->ended && other->waits_for_lock == name) other->wakes = std::min(other->wakes, time_);
+    if (!other->ended && other->waits_for_lock == file) other->wakes = std::min(other->wakes, time_);
+  locks_.erase(file);  // last: `file` may be its key
 }
 
 void Simulation::kill(Process& process) {
