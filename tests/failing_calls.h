@@ -1,7 +1,14 @@
 #pragma once
 // System calls that fail on request, for tests of what the program says and leaves then.
 
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+#include <string>
 #include <string_view>
+
+#include "tests/error_of.h"
 
 namespace modewise {
 
@@ -26,5 +33,20 @@ class FailingCalls {
   std::string_view name_;
   int error_, first_, count_, calls_ = 0;
 };
+
+/// The error of `action` when the first call of `name` fails.
+inline std::string error_with(std::string_view name, int error, ErrorKind kind,
+                              const std::function<void()>& action) {
+  const FailingCalls calls(name, error);
+  return error_of(kind, action);
+}
+
+/// `action` has no error when the first three calls of `name` are interrupted, and there are more.
+inline void expect_repeated(std::string_view name, const std::function<void()>& action) {
+  SCOPED_TRACE(name);
+  const FailingCalls calls(name, EINTR, 1, 3);
+  action();
+  EXPECT_GT(calls.calls(), 3);
+}
 
 }  // namespace modewise

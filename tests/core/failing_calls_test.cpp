@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <functional>
 #include <system_error>
 #include <thread>
 
@@ -17,7 +16,6 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/remove_tree.h"
-#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise {
@@ -31,19 +29,6 @@ std::string reason_of(int error) {
 
 class FailingFileCalls : public testing::Test {
  protected:
-  /// The error of `action` when the first call of `name` fails.
-  std::string error_with(std::string_view name, int error, ErrorKind kind,
-                         const std::function<void()>& action) const {
-    const FailingCalls calls(name, error);
-    return error_of(kind, action);
-  }
-  /// `action` has no error when the first three calls of `name` are interrupted, and there are more.
-  void expect_repeated(std::string_view name, const std::function<void()>& action) const {
-    SCOPED_TRACE(name);
-    const FailingCalls calls(name, EINTR, 1, 3);
-    action();
-    EXPECT_GT(calls.calls(), 3);
-  }
   std::vector<std::string> names() const {
     std::vector<std::string> list;
     for (const fs::path& path : entries_of(folder.path())) list.push_back(path.filename());

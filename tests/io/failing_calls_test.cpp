@@ -15,7 +15,6 @@
 #include "modewise/io/events/event_file.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/scratch_file.h"
-#include "tests/error_of.h"
 #include "tests/io/damage.h"
 #include "tests/scratch_folder.h"
 
@@ -24,14 +23,6 @@ namespace {
 
 class FailingInputCalls : public testing::Test {
  protected:
-  /// `action` has no error when the first three calls of `name` are interrupted, and there are more.
-  static void expect_repeated(std::string_view name, const std::function<void()>& action) {
-    SCOPED_TRACE(name);
-    const FailingCalls calls(name, EINTR, 1, 3);
-    action();
-    EXPECT_GT(calls.calls(), 3);
-  }
-
   ScratchFolder folder;
   const std::string path = folder.write("file", "abcdef");
 };
@@ -73,19 +64,15 @@ TEST_F(FailingInputCalls, ATemporaryFileIsWrittenAgainOrAnError) {
     file.reserve(0, 3);
     EXPECT_EQ(calls.calls(), 1);
   }
-  const auto error_with = [&](const char* name, int error, const std::function<void()>& action) {
-    const FailingCalls calls(name, error);
-    return error_of(ErrorKind::io, action);
-  };
   const std::string place = "rows: a temporary file in " + folder.path().string() + " cannot be ";
   const std::string advice = "; set TMPDIR to another folder";
-  EXPECT_EQ(error_with("fallocate", ENOSPC, [&] { file.reserve(0, 3); }),
+  EXPECT_EQ(error_with("fallocate", ENOSPC, ErrorKind::io, [&] { file.reserve(0, 3); }),
             place + "allocated: No space left on device" + advice);
-  EXPECT_EQ(error_with("pwrite", ENOSPC, [&] { file.write(0, to_bytes("x")); }),
+  EXPECT_EQ(error_with("pwrite", ENOSPC, ErrorKind::io, [&] { file.write(0, to_bytes("x")); }),
             place + "written: No space left on device" + advice);
-  EXPECT_EQ(error_with("pwrite", 0, [&] { file.write(0, to_bytes("x")); }),
+  EXPECT_EQ(error_with("pwrite", 0, ErrorKind::io, [&] { file.write(0, to_bytes("x")); }),
             place + "written: Input/output error" + advice);
-  EXPECT_EQ(error_with("pread", EIO, [&] { file.read(0, bytes); }),
+  EXPECT_EQ(error_with("pread", EIO, ErrorKind::io, [&] { file.read(0, bytes); }),
             place + "read: Input/output error" + advice);
 }
 

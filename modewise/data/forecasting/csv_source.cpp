@@ -74,6 +74,8 @@ io::CsvOptions csv_options(const ForecastDataConfig& config, const std::vector<s
     options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   require(config.header_rows == 1 || config.header != "no", ErrorKind::config,
           "data.header_rows = {} and data.header = no contradict each other", config.header_rows);
+  require(config.header_rows == 1 || config.orient != "rows", ErrorKind::config,
+          "data.header_rows = {} joins the names of columns, but data.orient = rows", config.header_rows);
   options.header_rows = config.header_rows;
   options.missing.insert(options.missing.end(), config.missing_texts.begin(), config.missing_texts.end());
   std::vector<std::string> names = config.id;

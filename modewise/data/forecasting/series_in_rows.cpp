@@ -103,7 +103,7 @@ Beginning beginning_of(const std::string& path, const io::CsvOptions& options) {
 }
 
 std::optional<HeaderDates> dated_header(const std::string& path, const io::CsvOptions& options) {
-  if (options.header == io::CsvOptions::no) return std::nullopt;
+  if (options.header == io::CsvOptions::no || options.header_rows > 1) return std::nullopt;
   const Beginning rows = beginning_of(path, options);
   std::optional<HeaderDates> found = dates_of_header(rows.header);
   if (!found || rows.below.size() < found->first) return std::nullopt;

@@ -45,8 +45,8 @@ struct CsvDialect {
   char delimiter = ',';
   char decimal = '.';
   bool header = true;
-  std::vector<std::vector<std::string>>
-      more_names;                      // cells of further rows of the header, which are left out
+  /// Cells of the further rows of the header, which are left out.
+  std::vector<std::vector<std::string>> more_names;
   std::string suspect_row;             // as in CsvTable
   std::vector<CsvColumn::Kind> kinds;  // column kinds by the first rows
   LeftOutLines left_out;               // without comments between rows

@@ -111,6 +111,23 @@ TEST_F(CsvSource, OptionsSetTheMarksOfNumbersAndLeaveLinesOut) {
               HasSubstr("data.thousands and data.decimal are both ','"));
 }
 
+TEST_F(CsvSource, JoinsTheRowsOfAHeader) {
+  ForecastDataConfig config;
+  config.header_rows = 2;
+  const Series s = load("date,a,a\n,x,y\n2020-01-01,1,2\n2020-01-02,3,4\n", config);
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("a x", "a y"));
+  EXPECT_EQ(s.rows(), 2);
+  EXPECT_EQ(value_at(s, 2), 3);
+  EXPECT_EQ(s.where(1, 0), folder_.path("f.csv") + ":4: column 'a x'");
+  config.header = "no";
+  EXPECT_EQ(load_error(ErrorKind::config, "a\n1\n2\n", config),
+            "data.header_rows = 2 and data.header = no contradict each other");
+  config.header = "auto";
+  config.orient = "rows";
+  EXPECT_EQ(load_error(ErrorKind::config, "a\n1\n2\n", config),
+            "data.header_rows = 2 joins the names of columns, but data.orient = rows");
+}
+
 TEST_F(CsvSource, SaysHowNumbersAreRead) {
   const Series s = load("date,a,b\n2020-01-01,\"1,234.5\",?\n2020-01-02,\"2,000.5\",3\n,,\n");
   EXPECT_EQ(value_at(s, 0), 1234.5);
