@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Lines and branches that tests reached, by layer (`./dev coverage`).
 
-    tests/coverage_by_layer.py build-coverage        of modewise/ by the C++ tests, from the counters in the folder; needs gcovr
-    tests/coverage_by_layer.py --python FOLDER       of python/modewise by the Python tests, from the data of coverage.py in the folder
+    tests/coverage_by_layer.py [--with-cli] build-coverage   of modewise/ (and cli/), from the counters in the folder; needs gcovr
+    tests/coverage_by_layer.py --python FOLDER               of python/modewise by the Python tests, from the data of coverage.py in the folder
 
 Prints a table in Markdown, and writes FOLDER/coverage.txt: the lines that no test reached, by file. Branches of exceptions, which GCC adds
 to every call, are not counted.
@@ -21,8 +21,10 @@ PARTS = {"core: claims": ("modewise/core/claim", "modewise/core/file_lock"), "tr
 
 
 def layer_of(name):
-    """modewise/io/gzip.cpp: io; python/modewise/ops/dense.py: ops; python/modewise/frames.py: modewise."""
+    """modewise/io/gzip.cpp: io; python/modewise/ops/dense.py: ops; python/modewise/frames.py: modewise; cli/main.cpp: cli."""
     folders = pathlib.PurePath(name).parts[:-1]
+    if folders[0] == "cli":
+        return "cli"
     return folders[2 if folders[0] == "python" and len(folders) > 2 else 1]
 
 
@@ -46,9 +48,10 @@ def table(layers):
         yield f"| {layer} | {lines:,} | {shares[0]} | {branches:,} | {shares[1]} |"
 
 
-def cpp_files(folder):
+def cpp_files(folder, with_cli):
+    filters = [f"--filter={ROOT}/{name}/" for name in ("modewise", "cli")[:1 + with_cli]]
     summary = folder / "coverage.json"
-    subprocess.run(["gcovr", "--root", ROOT, "--object-directory", folder, "--filter", f"{ROOT}/modewise/", "--exclude-throw-branches",
+    subprocess.run(["gcovr", "--root", ROOT, "--object-directory", folder, *filters, "--exclude-throw-branches",
                     "--exclude-unreachable-branches", "--json-summary", summary, "--txt", folder / "coverage.txt", folder], check=True)  # fmt: skip
     return json.loads(summary.read_text())["files"]
 
@@ -67,9 +70,11 @@ def python_files(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--with-cli", action="store_true", help="the program, too")
     parser.add_argument("--python", action="store_true", help="the Python package")
     options = parser.parse_args()
-    files = (python_files if options.python else cpp_files)(options.folder.resolve())
+    folder = options.folder.resolve()
+    files = python_files(folder) if options.python else cpp_files(folder, options.with_cli)
     print("\n".join(table(by_layer(files))))
 
 
