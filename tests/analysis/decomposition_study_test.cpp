@@ -85,7 +85,7 @@ TEST(DecompositionStudy, OfVectorSpaceIsTheSingularValues) {
   for (int64_t i = 0; i < 15; ++i)
     EXPECT_NEAR(study.spectra[0].values[static_cast<size_t>(i)], (s[i] / s[0]).item<double>(), 1e-12);
   EXPECT_NEAR(study.vector[2].error, (s.slice(0, 3).square().sum() / s.square().sum()).sqrt().item<double>(),
-              1e-10);
+              1e-14);
 }
 
 TEST(DecompositionStudy, RefusesWhatDoesNotFit) {

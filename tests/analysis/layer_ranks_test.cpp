@@ -24,9 +24,9 @@ TEST(LayerRanks, AreMeansOverSamples) {
     product += stable_rank_by_svd(explicit_product({a, eye, c})) / 3;
     sum += stable_rank_by_svd(explicit_product({a, eye, eye3}) + explicit_product({eye4, eye, c})) / 3;
   }
-  EXPECT_NEAR(ranks[0].by_mode[1][1], mode, 1e-9);
-  EXPECT_NEAR(ranks[0].product[1], product, 1e-9);
-  EXPECT_NEAR(ranks[0].sum[1], sum, 1e-8);
+  EXPECT_NEAR(ranks[0].by_mode[1][1], mode, 1e-13);
+  EXPECT_NEAR(ranks[0].product[1], product, 1e-12);
+  EXPECT_NEAR(ranks[0].sum[1], sum, 1e-11);
   EXPECT_TRUE(ranks[0].full.empty());
 }
 
@@ -36,7 +36,7 @@ TEST(LayerRanks, OfFullAttention) {
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_TRUE(ranks[0].modes.empty());
   EXPECT_NEAR(ranks[0].full[2], (stable_rank_by_svd(matrix[0][2]) + stable_rank_by_svd(matrix[1][2])) / 2,
-              1e-9);
+              1e-12);
   EXPECT_TRUE(layer_ranks({}).empty());
 }
 

@@ -20,7 +20,7 @@ TEST(MeasuredCost, TakesTimeAndMemory) {
 }
 
 TEST(GrowthExponent, OfPowersIsThePower) {
-  EXPECT_NEAR(growth_exponent({1, 8, 64}, {3, 3 * std::pow(8, 1.5), 3 * std::pow(64, 1.5)}), 1.5, 1e-12);
+  EXPECT_DOUBLE_EQ(growth_exponent({1, 8, 64}, {3, 3 * std::pow(8, 1.5), 3 * std::pow(64, 1.5)}), 1.5);
   EXPECT_TRUE(std::isnan(growth_exponent({1}, {2})));
 }
 

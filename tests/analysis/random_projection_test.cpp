@@ -29,7 +29,7 @@ TEST(TensorProjection, RowsAreSumsOfKroneckerProducts) {
         };
         sum += at(0, 2, i / 12) * at(20, 3, i / 4 % 3) * at(50, 4, i % 4);
       }
-      EXPECT_NEAR(t[row][i].item<double>(), sum / std::sqrt(10.0), 1e-14);
+      EXPECT_DOUBLE_EQ(t[row][i].item<double>(), sum / std::sqrt(10.0));
     }
 }
 
@@ -57,10 +57,10 @@ TEST(TensorProjection, KeepsTheLengthAndHasTheVarianceOfItsRank) {
 
 TEST(LemmaB1, AsksForMoreRowsThanThereAreColumns) {
   // ε⁻² 3^(m−1) (1 + 2/R) ln(n/δ) / ln(2m), computed by hand for 512 = 8 × 8 × 8, δ = .05/n.
-  EXPECT_NEAR(lemma_rows(0.5, 0.05 / 512, {8, 8, 8}, 1),
-              4 * 9 * 3 * std::log(512.0 * 512 / 0.05) / std::log(6.0), 1e-9);
+  EXPECT_DOUBLE_EQ(lemma_rows(0.5, 0.05 / 512, {8, 8, 8}, 1),
+                   4 * 9 * 3 * std::log(512.0 * 512 / 0.05) / std::log(6.0));
   EXPECT_NEAR(lemma_rows(0.5, 0.05 / 512, {8, 8, 8}, 1), 932.6, 0.1);
-  EXPECT_NEAR(lemma_rows(0.1, 0.5, {4, 4}, 2), 100 * 3 * 2 * 2.5, 1e-9);
+  EXPECT_DOUBLE_EQ(lemma_rows(0.1, 0.5, {4, 4}, 2), 100 * 3 * 2 * 2.5);
 }
 
 /// Fraction of `draws` projections that change the norm of a unit vector (a Kronecker product of vectors) by

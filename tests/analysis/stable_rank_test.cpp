@@ -16,7 +16,7 @@
 namespace modewise::analysis {
 namespace {
 
-constexpr double kTolerance = 1e-10;
+constexpr double kTolerance = 1e-12;
 
 void expect_close(double got, double wanted) {
   EXPECT_NEAR(got, wanted, kTolerance * std::abs(wanted));

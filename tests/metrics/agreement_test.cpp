@@ -28,7 +28,7 @@ TEST(Agreement, MatthewsAndF1AreScikitLearns) {
     EXPECT_NEAR(matthews(confusion, classes), wanted["matthews"].get<double>(), 1e-12);
     undefined += wanted["matthews"] == 0.0;
     for (int64_t k = 0; k < classes; ++k)
-      EXPECT_NEAR(f1(confusion, classes, k), wanted["f1"][static_cast<size_t>(k)].get<double>(), 1e-12);
+      EXPECT_DOUBLE_EQ(f1(confusion, classes, k), wanted["f1"][static_cast<size_t>(k)].get<double>());
   }
   EXPECT_EQ(agreement_vectors()["labels"].size(), 120U);
   EXPECT_GT(undefined, 20);

@@ -26,8 +26,8 @@ struct Case {
 TEST(AnswerMetrics, WordsAsLongBench) {
   for (const auto& json : answers()["pairs"]) {
     const Case one(json);
-    EXPECT_NEAR(qa_f1(one.prediction, one.answer), json["qa_f1"].get<double>(), 1e-12) << json;
-    EXPECT_NEAR(rouge_l(one.prediction, one.answer), json["rouge_l"].get<double>(), 1e-12) << json;
+    EXPECT_DOUBLE_EQ(qa_f1(one.prediction, one.answer), json["qa_f1"].get<double>()) << json;
+    EXPECT_DOUBLE_EQ(rouge_l(one.prediction, one.answer), json["rouge_l"].get<double>()) << json;
   }
 }
 
@@ -51,8 +51,8 @@ TEST(AnswerMetrics, ClassesAndNumbersAsLongBench) {
 TEST(AnswerMetrics, CodeAsDifflib) {
   for (const auto& json : answers()["code_sim"]) {
     const Case one(json);
-    EXPECT_NEAR(difflib_ratio(code_points(one.prediction), code_points(one.answer)),
-                json["ratio"].get<double>(), 1e-12);
+    EXPECT_DOUBLE_EQ(difflib_ratio(code_points(one.prediction), code_points(one.answer)),
+                     json["ratio"].get<double>());
     EXPECT_DOUBLE_EQ(code_similarity(one.prediction, one.answer), json["score"].get<double>());
   }
 }

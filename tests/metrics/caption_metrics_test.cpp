@@ -51,9 +51,9 @@ class Captions {
 
 void expect_scores(const CaptionScores& scores, const nlohmann::json& wanted, const std::string& what) {
   for (size_t n = 0; n < 4; ++n)
-    EXPECT_NEAR(scores.bleu[n], wanted["bleu"][n].get<double>(), 1e-12) << what << " BLEU-" << n + 1;
-  EXPECT_NEAR(scores.meteor_exact_stem, wanted["meteor"].get<double>(), 1e-12) << what << " METEOR";
-  EXPECT_NEAR(scores.rouge_l, wanted["rouge_l"].get<double>(), 1e-12) << what << " ROUGE-L";
+    EXPECT_DOUBLE_EQ(scores.bleu[n], wanted["bleu"][n].get<double>()) << what << " BLEU-" << n + 1;
+  EXPECT_DOUBLE_EQ(scores.meteor_exact_stem, wanted["meteor"].get<double>()) << what << " METEOR";
+  EXPECT_DOUBLE_EQ(scores.rouge_l, wanted["rouge_l"].get<double>()) << what << " ROUGE-L";
   EXPECT_NEAR(scores.cider_d, wanted["cider_d"].get<double>(), 1e-12) << what << " CIDEr-D";
 }
 
@@ -116,8 +116,8 @@ TEST(CaptionRouge, TakesPrecisionAndRecallFromDifferentReferences) {
   Captions captions;
   // Precision 3/4 with the first reference (LCS a b c), recall 1 with the second.
   const double p = 0.75, r = 1;
-  EXPECT_NEAR(caption_rouge_l(captions.image("a b x c", {"a b c d e f", "x"})), 2.44 * p * r / (r + 1.44 * p),
-              1e-12);
+  EXPECT_DOUBLE_EQ(caption_rouge_l(captions.image("a b x c", {"a b c d e f", "x"})),
+                   2.44 * p * r / (r + 1.44 * p));
   EXPECT_EQ(caption_rouge_l(captions.image("a", {"b"})), 0);
   EXPECT_EQ(caption_rouge_l(captions.image("", {""})), 1);
   EXPECT_EQ(caption_rouge_l(captions.image("", {"a"})), 0);
@@ -151,14 +151,14 @@ TEST(Cider, WorkedOutByHand) {
   EXPECT_EQ(scorer.images(), 2);
   // n = 1: b against b and c; n = 2: "a b" against "a b" and "b c"; no longer ones. One word fewer.
   const double cosine = 1 / std::sqrt(2.0), penalty = std::exp(-1.0 / 72);
-  EXPECT_NEAR(scorer.score(first), 10 * (cosine + cosine) / 4 * penalty, 1e-12);
+  EXPECT_DOUBLE_EQ(scorer.score(first), 10 * (cosine + cosine) / 4 * penalty);
   EXPECT_EQ(scorer.score(second), 0);
   // A caption that repeats a word is clipped to the count of the reference: vectors 3 b and 1 b.
   EXPECT_NEAR(scorer.score(captions.image("b b b", {"b"})), 10.0 / 4 * (1.0 / 3) * std::exp(-4.0 / 72),
               1e-12);
   // Two references: the mean.
   const double with_two = scorer.score(captions.image("a b", {"a b c", "d"}));
-  EXPECT_NEAR(with_two, 10 * (cosine + cosine) / 4 * penalty / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(with_two, 10 * (cosine + cosine) / 4 * penalty / 2);
 }
 
 TEST(Cider, CountsAWordOnceAnImage) {
@@ -167,8 +167,8 @@ TEST(Cider, CountsAWordOnceAnImage) {
                                        captions.image("", {"e"})});
   // b is in one image of three, weight ln 3; c is in two, weight ln 3 − ln 2.
   const double rare = std::log(3.0), common = std::log(3.0) - std::log(2.0);
-  EXPECT_NEAR(scorer.score(captions.image("b", {"b c"})),
-              10.0 / 4 * rare / std::hypot(rare, common) * std::exp(-1.0 / 72), 1e-12);
+  EXPECT_DOUBLE_EQ(scorer.score(captions.image("b", {"b c"})),
+                   10.0 / 4 * rare / std::hypot(rare, common) * std::exp(-1.0 / 72));
 }
 
 TEST(Cider, ScoresCaptionsOfOtherImagesByTheSameCounts) {
@@ -182,8 +182,8 @@ TEST(Cider, ScoresCaptionsOfOtherImagesByTheSameCounts) {
                                           captions.image("q", {"a b"})};
   const std::vector<double> scores = scorer.scores(batch);
   ASSERT_EQ(scores.size(), 3u);
-  EXPECT_NEAR(scores[0], 10.0 / 4 * one_word, 1e-12);
-  EXPECT_NEAR(scores[1], 10.0 / 4 * 2, 1e-12);
+  EXPECT_NEAR(scores[0], 10.0 / 4 * one_word, 1e-14);
+  EXPECT_DOUBLE_EQ(scores[1], 10.0 / 4 * 2);
   EXPECT_EQ(scores[2], 0);
   EXPECT_EQ(error_of(ErrorKind::usage, [&] { scorer.score(captions.image("a", {})); }),
             "CIDEr-D: an image without references");
@@ -205,7 +205,7 @@ TEST(Meteor, WorkedOutByHand) {
   EXPECT_EQ(counts.candidate.matches[1][MeteorCounts::content], 1);
   EXPECT_EQ(counts.candidate.matches[0][MeteorCounts::function], 1);
   const double matched = 0.25 + 0.75 * 0.6, p = matched / (0.25 + 0.75), r = matched / (0.25 + 1.5);
-  EXPECT_NEAR(counts.score(), (1 - 0.6 * std::pow(1 / 2.0, 0.2)) / (0.15 / p + 0.85 / r), 1e-12);
+  EXPECT_DOUBLE_EQ(counts.score(), (1 - 0.6 * std::pow(1 / 2.0, 0.2)) / (0.15 / p + 0.85 / r));
 }
 
 TEST(Meteor, EqualCaptionsHaveNoPenalty) {

@@ -277,9 +277,9 @@ TEST(Conformal, TriesFewerWindowsThanItTakesMarginsFrom) {
 TEST(WindowStd, IsOverObservedValuesAndNeverZero) {
   const float past[] = {1, 3, 1000};
   const bool observed[] = {true, true, false};
-  EXPECT_NEAR(window_stddev(past, observed), std::sqrt(1 + 0.03 * 0.03), 1e-9);
+  EXPECT_DOUBLE_EQ(window_stddev(past, observed), std::sqrt(1 + 0.03 * 0.03));
   const float constant[] = {5, 5, 5};
-  EXPECT_NEAR(window_stddev(constant, {}), 0.03, 1e-9);
+  EXPECT_DOUBLE_EQ(window_stddev(constant, {}), 0.03);
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ struct Vectors {
 };
 
 void expect_equal(const PointErrors& errors, const nlohmann::json& expected) {
-  EXPECT_NEAR(errors.mse, expected["mse"], 1e-10);
-  EXPECT_NEAR(errors.mae, expected["mae"], 1e-10);
-  EXPECT_NEAR(errors.rmse, expected["rmse"], 1e-10);
-  EXPECT_NEAR(errors.smape, expected["smape"], 1e-9);
+  EXPECT_NEAR(errors.mse, expected["mse"], 1e-12);
+  EXPECT_DOUBLE_EQ(errors.mae, expected["mae"]);
+  EXPECT_DOUBLE_EQ(errors.rmse, expected["rmse"]);
+  EXPECT_NEAR(errors.smape, expected["smape"], 1e-11);
   EXPECT_EQ(errors.count, expected["count"]);
 }
 
@@ -50,14 +50,14 @@ TEST(ForecastErrors, AgreeWithNumpyOnObservedTargets) {
   expect_equal(errors.of_step(3), expected["step_3"]);
   const QuantileErrors quantiles = errors.quantiles();
   for (size_t i = 0; i < quantiles.levels.size(); ++i)
-    EXPECT_NEAR(quantiles.pinball[i], expected["pinball"][i], 1e-10);
-  EXPECT_NEAR(quantiles.crps, expected["crps"], 1e-10);
+    EXPECT_DOUBLE_EQ(quantiles.pinball[i], expected["pinball"][i]);
+  EXPECT_DOUBLE_EQ(quantiles.crps, expected["crps"]);
   ASSERT_EQ(quantiles.intervals.size(), 2u);
-  EXPECT_NEAR(quantiles.intervals[0].nominal, 0.8, 1e-12);
-  EXPECT_NEAR(quantiles.intervals[1].nominal, 0.95, 1e-12);
+  EXPECT_DOUBLE_EQ(quantiles.intervals[0].nominal, 0.8);
+  EXPECT_DOUBLE_EQ(quantiles.intervals[1].nominal, 0.95);
   for (size_t i = 0; i < 2; ++i) {
-    EXPECT_NEAR(quantiles.intervals[i].coverage, expected["coverage"][i], 1e-12);
-    EXPECT_NEAR(quantiles.intervals[i].width, expected["width"][i], 1e-7);
+    EXPECT_DOUBLE_EQ(quantiles.intervals[i].coverage, expected["coverage"][i]);
+    EXPECT_DOUBLE_EQ(quantiles.intervals[i].width, expected["width"][i]);
   }
 }
 

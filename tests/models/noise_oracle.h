@@ -84,7 +84,7 @@ inline void expect_gradients_and_statistics(torch::nn::Module& model, const nloh
     ASSERT_TRUE(gradient.defined()) << item.key();
     EXPECT_NEAR((gradient * noise(number, gradient.sizes().vec())).sum().item<double>(),
                 record["gradient_checks"][item.key()].get<double>(),
-                1e-9 * std::max(1.0, largest(gradient) * static_cast<double>(gradient.numel())))
+                1e-12 * std::max(1.0, largest(gradient) * static_cast<double>(gradient.numel())))
         << item.key();
   }
   for (const auto& item : model.named_buffers())
@@ -94,7 +94,7 @@ inline void expect_gradients_and_statistics(torch::nn::Module& model, const nloh
       if (!record[kind].contains(owner)) continue;
       const auto wanted = record[kind][owner].get<std::vector<double>>();
       for (size_t i = 0; i < wanted.size(); ++i)
-        EXPECT_NEAR(item.value()[static_cast<int64_t>(i)].item<double>(), wanted[i], 1e-9) << item.key();
+        EXPECT_NEAR(item.value()[static_cast<int64_t>(i)].item<double>(), wanted[i], 1e-12) << item.key();
     }
 }
 

@@ -128,7 +128,7 @@ TEST_P(Oracle, GradientOfEveryParameterAgrees) {
     const at::Tensor wave = at::arange(1, gradient.numel() + 1, at::kDouble).cos().view(gradient.sizes());
     ASSERT_TRUE(checks.contains(item.key())) << item.key();
     EXPECT_NEAR((gradient * wave).sum().item<double>(), checks[item.key()].get<double>(),
-                1e-8 * std::max(1.0, largest(gradient) * static_cast<double>(gradient.numel())))
+                1e-12 * std::max(1.0, largest(gradient) * static_cast<double>(gradient.numel())))
         << item.key();
   }
 }

@@ -172,9 +172,9 @@ TEST(Rotary, TurnsPairsByPlaceTimesFrequency) {
         const double a = x[1][2][place][head * 4 + f].item<double>(),
                      b = x[1][2][place][head * 4 + 2 + f].item<double>();
         EXPECT_NEAR(out[1][2][place][head * 4 + f].item<double>(), a * std::cos(angle) - b * std::sin(angle),
-                    1e-12);
+                    1e-14);
         EXPECT_NEAR(out[1][2][place][head * 4 + 2 + f].item<double>(),
-                    b * std::cos(angle) + a * std::sin(angle), 1e-12);
+                    b * std::cos(angle) + a * std::sin(angle), 1e-14);
       }
 }
 

@@ -106,9 +106,9 @@ TEST(RotaryScaling, Llama3StretchesLongWavesAlone) {
   ASSERT_EQ(frequencies.size(), 4U);
   const double smooth = (100 / (20 * std::numbers::pi) - 1) / 3;
   EXPECT_EQ(frequencies[0], 1);
-  EXPECT_NEAR(frequencies[1], 0.1 * (smooth + (1 - smooth) / 8), 1e-15);
-  EXPECT_NEAR(frequencies[2], 0.01 / 8, 1e-16);
-  EXPECT_NEAR(frequencies[3], 0.001 / 8, 1e-17);
+  EXPECT_DOUBLE_EQ(frequencies[1], 0.1 * (smooth + (1 - smooth) / 8));
+  EXPECT_DOUBLE_EQ(frequencies[2], 0.01 / 8);
+  EXPECT_DOUBLE_EQ(frequencies[3], 0.001 / 8);
 }
 
 TEST(RotaryScaling, OnlyYarnHasAGain) {

@@ -31,8 +31,8 @@ TEST(ScaleColor, ClampsAndTakesNanForTheLowEnd) {
 }
 
 TEST(Lightness, OfBlackGreyAndWhite) {
-  EXPECT_NEAR(lightness({0, 0, 0}), 0, 1e-6);
-  EXPECT_NEAR(lightness({255, 255, 255}), 1, 1e-4);
+  EXPECT_EQ(lightness({0, 0, 0}), 0);
+  EXPECT_NEAR(lightness({255, 255, 255}), 1, 1e-6);
   EXPECT_NEAR(lightness({255, 0, 0}), 0.62796, 1e-4);  // Ottosson's table
 }
 

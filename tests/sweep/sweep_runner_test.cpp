@@ -121,7 +121,7 @@ TEST_F(Sweep, RunsEverythingAndTablesMeanAndStd) {
   write_sweep_results(grid, outcome, rows, options.out);
   EXPECT_THAT(read_file(options.out / "report.html"), HasSubstr("2.333 ± 1.528"));
   const auto json = nlohmann::json::parse(read_file(options.out / "sweep.json"));
-  EXPECT_NEAR(json["rows"][0]["metrics"]["/best/val_mae"]["std"], std::sqrt(7.0 / 3), 1e-12);
+  EXPECT_DOUBLE_EQ(json["rows"][0]["metrics"]["/best/val_mae"]["std"], std::sqrt(7.0 / 3));
   EXPECT_EQ(json["rows"][0]["metrics"]["/best/val_mae"]["deviation"],
             json["rows"][0]["metrics"]["/best/val_mae"]["std"]);
 }

@@ -93,9 +93,9 @@ TEST_F(Records, LinesHaveTheMeanLossSinceTheLineBefore) {
   ASSERT_EQ(losses.size(), 6U);
   const auto loss = [](const auto& line) { return line.at("train_loss").template get<double>(); };
   for (size_t epoch = 0; epoch < 2; ++epoch)
-    EXPECT_NEAR(loss(means[epoch]),
-                (loss(losses[3 * epoch]) + loss(losses[3 * epoch + 1]) + loss(losses[3 * epoch + 2])) / 3,
-                1e-12);
+    EXPECT_DOUBLE_EQ(
+        loss(means[epoch]),
+        (loss(losses[3 * epoch]) + loss(losses[3 * epoch + 1]) + loss(losses[3 * epoch + 2])) / 3);
   EXPECT_FALSE(losses[0].contains("best"));
 }
 

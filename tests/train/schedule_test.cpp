@@ -34,7 +34,7 @@ TEST(Schedule, FollowsTheSchedulersOfTorchAndTslib) {
     for (size_t step = 0; step < c["rates"].size(); ++step) {
       const StepRate rate = schedule.at(static_cast<int64_t>(step));
       EXPECT_NEAR(rate.learning_rate, c["rates"][step].get<double>(), 1e-14) << "step " << step;
-      EXPECT_NEAR(rate.beta1, c["betas"][step].get<double>(), 1e-13) << "step " << step;
+      EXPECT_DOUBLE_EQ(rate.beta1, c["betas"][step].get<double>()) << "step " << step;
     }
   }
 }

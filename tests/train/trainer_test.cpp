@@ -123,7 +123,7 @@ TEST_F(TrainerTest, MinDeltaAsksForRealImprovement) {
   double value = 1.0;
   task.on_evaluate = [&](Metrics& metrics) { metrics.set("val_mse", value -= 0.06); };
   EXPECT_EQ(train(config).steps, 20 * 5);  // every second evaluation is 0.12 better
-  EXPECT_NEAR(run.read_metrics().at("best").at("val_mse").get<double>(), 1.0 - 0.06 * 19, 1e-9);
+  EXPECT_NEAR(run.read_metrics().at("best").at("val_mse").get<double>(), 1.0 - 0.06 * 19, 1e-13);
 }
 
 TEST_F(TrainerTest, BetweenEqualsAnotherMetricChoosesAndPatienceGoesOn) {

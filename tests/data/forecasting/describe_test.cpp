@@ -36,8 +36,8 @@ TEST(Describe, SaysWhatAFileHolds) {
   EXPECT_EQ(d.variables[0].missing, 1);
   EXPECT_EQ(d.variables[0].min, 0);
   EXPECT_EQ(d.variables[0].max, 6);
-  EXPECT_NEAR(d.variables[0].mean, 24.0 / 9, 1e-12);
-  EXPECT_NEAR(d.variables[0].stddev, 2.0, 1e-12);  // Σx² / 9 − mean² = 100/9 − 64/9
+  EXPECT_DOUBLE_EQ(d.variables[0].mean, 24.0 / 9);
+  EXPECT_DOUBLE_EQ(d.variables[0].stddev, 2.0);  // Σx² / 9 − mean² = 100/9 − 64/9
   EXPECT_EQ(d.variables[1].missing, 5);
   ASSERT_THAT(d.gaps, SizeIs(1));
   EXPECT_EQ(d.gaps[0].first_row, 2);

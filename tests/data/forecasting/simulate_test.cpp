@@ -44,8 +44,8 @@ TEST(Lorenz96, ShapeModesAndSeed) {
   const Series all = simulate_lorenz96(config, 20, 1);
   EXPECT_THAT(all.values.sizes().vec(), ElementsAre(20, 8, 5));
   EXPECT_EQ(value_at(all, 0), value_at(a, 0));
-  EXPECT_NEAR((value_at(all, 1) + value_at(all, 2) + value_at(all, 3) + value_at(all, 4)) / 4, value_at(a, 1),
-              1e-15);
+  EXPECT_DOUBLE_EQ((value_at(all, 1) + value_at(all, 2) + value_at(all, 3) + value_at(all, 4)) / 4,
+                   value_at(a, 1));
 }
 
 /// Lorenz 1996, eqs. 2 and 3, index by index; state [K, 1 + J].
@@ -146,7 +146,7 @@ TEST(Logistic, FollowsTheMapOfItsNeighbours) {
     for (int64_t i = 0; i < 5; ++i) {
       const auto x = [&](int64_t k) { return value_at(s, row * 5 + (k + 5) % 5); };
       const double next = 0.7 * f(x(i)) + 0.15 * (f(x(i - 1)) + f(x(i + 1)));
-      EXPECT_NEAR(value_at(s, (row + 1) * 5 + i), next, 1e-15);
+      EXPECT_DOUBLE_EQ(value_at(s, (row + 1) * 5 + i), next);
     }
   EXPECT_TRUE(same_bits(s, simulate_logistic(config, 50, 4)));
   EXPECT_FALSE(same_bits(s, simulate_logistic(config, 50, 5)));
@@ -243,7 +243,7 @@ TEST(Lorenz96, StartsFromItsDrawsFourHundredRowsAhead) {
                               c = moved(b, h / 2), d = moved(c, h);
     for (size_t n = 0; n < 20; ++n) state[n] += h / 6 * (a[n] + 2 * b[n] + 2 * c[n] + d[n]);
   }
-  for (size_t n = 0; n < 20; ++n) EXPECT_NEAR(value_at(s, static_cast<int64_t>(n)), state[n], 1e-9) << n;
+  for (size_t n = 0; n < 20; ++n) EXPECT_DOUBLE_EQ(value_at(s, static_cast<int64_t>(n)), state[n]) << n;
 }
 
 TEST(Lorenz96, NoiseIsDrawnForEachCell) {
@@ -279,7 +279,7 @@ TEST(Logistic, StartsFromItsDrawsFourHundredRowsAheadAndAddsNoise) {
     if (row >= 400)
       for (size_t i = 0; i < 3; ++i) {
         const auto cell = static_cast<uint64_t>(row - 400) * 3 + i;
-        EXPECT_NEAR(value_at(s, static_cast<int64_t>(cell)), x[i] + 0.25 * noise.normal(cell), 1e-12);
+        EXPECT_DOUBLE_EQ(value_at(s, static_cast<int64_t>(cell)), x[i] + 0.25 * noise.normal(cell));
       }
   }
 }
@@ -303,17 +303,17 @@ TEST(Seasonal, IsTrendSeasonsAndNoiseThatRemembers) {
       const auto wave = [&](double size, double period, uint64_t at) {
         return size * std::sin(2 * std::numbers::pi * (t / period + phase.uniform(at)));
       };
-      EXPECT_NEAR(value_at(s, static_cast<int64_t>(row * 2 + v)),
-                  0.25 * t + rest + wave(2, 6, v * 2) + wave(1, 4.5, v * 2 + 1), 1e-12);
+      EXPECT_DOUBLE_EQ(value_at(s, static_cast<int64_t>(row * 2 + v)),
+                       0.25 * t + rest + wave(2, 6, v * 2) + wave(1, 4.5, v * 2 + 1));
     }
   }
   const Scaler scaler{at::zeros({2}, at::kDouble), at::tensor({1.0, 2.0}, at::kDouble), {}, {}};
   const std::vector<double> floor = seasonal_noise_floor(config, scaler, 3);
   ASSERT_EQ(floor.size(), 3U);
   const double weight = (1 + 0.25) / 2;
-  EXPECT_NEAR(floor[0], weight * 0.25, 1e-15);
-  EXPECT_NEAR(floor[1], weight * 0.25 * (1 + 0.36), 1e-15);
-  EXPECT_NEAR(floor[2], weight * 0.25 * (1 + 0.36 + 0.1296), 1e-15);
+  EXPECT_DOUBLE_EQ(floor[0], weight * 0.25);
+  EXPECT_DOUBLE_EQ(floor[1], weight * 0.25 * (1 + 0.36));
+  EXPECT_DOUBLE_EQ(floor[2], weight * 0.25 * (1 + 0.36 + 0.1296));
 }
 
 TEST(KnockOut, HidesTheCellsWhoseDrawsAreSmall) {

@@ -130,7 +130,7 @@ TEST_F(Collection, ScalesByTheTrainingSamplesAlone) {
   EXPECT_EQ(test[0][0].item<double>(), 3);
   EXPECT_EQ(test[1][0].item<double>(), 1);
   config.normalize = "sample";
-  EXPECT_NEAR(last_value(load_collection(config)), -1, 1e-6);
+  EXPECT_FLOAT_EQ(last_value(load_collection(config)), -1);
   config.normalize = "none";
   EXPECT_EQ(last_value(load_collection(config)), 4);
 }

@@ -57,7 +57,7 @@ std::string with(size_t at, const T& value, std::string file = small_file()) {
 
 void expect_affine(const NiftiVolume& volume, const nlohmann::json& texts, const std::string& name) {
   for (size_t i = 0; i < 12; ++i) {
-    EXPECT_NEAR(volume.affine[i / 4][i % 4], from_hex_float(texts[i]), 1e-5) << name << " " << i;
+    EXPECT_NEAR(volume.affine[i / 4][i % 4], from_hex_float(texts[i]), 1e-12) << name << " " << i;
   }
 }
 

@@ -88,13 +88,13 @@ TEST(GreedyWeights, AreThoseOfTheErrorsWrittenOut) {
     const std::vector<double> squares = written_out(
         errors, picks, [](const at::Tensor& error) { return error.square().sum().item<double>(); });
     const std::vector<double> weights = greedy_weights(at::matmul(errors, errors.t()), picks);
-    for (size_t m = 0; m < 5; ++m) EXPECT_NEAR(weights[m], squares[m], 1e-12) << picks << " " << m;
+    for (size_t m = 0; m < 5; ++m) EXPECT_DOUBLE_EQ(weights[m], squares[m]) << picks << " " << m;
     const at::Tensor narrow = errors.to(at::kFloat);
     const std::vector<double> absolute =
         written_out(narrow.to(at::kDouble), picks,
                     [](const at::Tensor& error) { return error.abs().sum().item<double>(); });
     const std::vector<double> mixed = greedy_absolute_weights(narrow, picks);
-    for (size_t m = 0; m < 5; ++m) EXPECT_NEAR(mixed[m], absolute[m], 1e-12) << picks << " " << m;
+    for (size_t m = 0; m < 5; ++m) EXPECT_DOUBLE_EQ(mixed[m], absolute[m]) << picks << " " << m;
   }
 }
 
@@ -113,19 +113,19 @@ TEST(WeightsOverSplits, AreThoseOfAllSplitsUnlessOneMemberDoesBetterWhereItWasNo
   // Opposite errors cancel on both splits: halves leave (1 + 1 − 2 · 0.9) / 4 and (2 + 2 − 2 · 1.8) / 4.
   const SplitWeights halves = weights_over_splits({gram(1, -0.9, 1), gram(2, -1.8, 2)}, 2);
   EXPECT_THAT(halves.weights, ElementsAre(0.5, 0.5));
-  EXPECT_NEAR(halves.mixed, (0.05 + 0.1) / 2, 1e-12);
+  EXPECT_NEAR(halves.mixed, (0.05 + 0.1) / 2, 1e-14);
   EXPECT_EQ(halves.single, (1.0 + 2.0) / 2);
   // The second split alone selects the second member only (error 2 on the first split), the first split alone
   // an equal mix; a single member would be the second for one split and the first for the other.
   const SplitWeights one = weights_over_splits({gram(1.9, 0.2, 2), gram(9, 8.9, 1)}, 2);
   EXPECT_EQ(one.single, (2.0 + 9.0) / 2);
-  EXPECT_NEAR(one.mixed, (2.0 + 0.25 * (9 + 1 + 2 * 8.9)) / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(one.mixed, (2.0 + 0.25 * (9 + 1 + 2 * 8.9)) / 2);
   EXPECT_THAT(one.weights, ElementsAre(0, 1));
   // The mix chosen on the first split is worse on the second than the single member chosen on it. It loses
   // 5.5 there and nothing on the first: 2.75 on average, which does not exceed the standard error of the two.
   const SplitWeights alone = weights_over_splits({gram(1, -0.9, 1.2), gram(1, 4, 17)}, 2);
   EXPECT_EQ(alone.single, 1);
-  EXPECT_NEAR(alone.mixed, (1 + 0.25 * (1 + 17 + 2 * 4)) / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(alone.mixed, (1 + 0.25 * (1 + 17 + 2 * 4)) / 2);
   EXPECT_THAT(alone.weights, ElementsAre(1, 0));
   // The first split mixes the first two of three members, the second split the first and the third: both lose
   // .5 on the other split, without variance. Both splits together would give the mix (.5, .5, 0).
@@ -136,7 +136,7 @@ TEST(WeightsOverSplits, AreThoseOfAllSplitsUnlessOneMemberDoesBetterWhereItWasNo
                    second = of_three({1, 0, -0.9, 0, 5, 0, -0.9, 0, 1.1});
   EXPECT_THAT(greedy_weights(first + second, 2), ElementsAre(0.5, 0.5, 0));
   const SplitWeights surely = weights_over_splits({first, second}, 2);
-  EXPECT_NEAR(surely.mixed - surely.single, 0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(surely.mixed - surely.single, 0.5);
   EXPECT_THAT(surely.weights, ElementsAre(1, 0, 0));
   // A third split that differs only by a loss of one member makes the difference uncertain: .5, .5 and -2.
   const at::Tensor third = of_three({4, 0, 0, 0, 4, 0, 0, 0, 4});

@@ -103,7 +103,7 @@ TEST(RidgeClassifier, IsThatOfScikitLearn) {
     std::vector<double> alphas;
     for (int i = 0; i < 10; ++i) alphas.push_back(std::pow(10.0, -3 + i * 6.0 / 9));
     const RidgeClassifier fit = fit_ridge_classifier(x, y, classes, alphas);
-    EXPECT_NEAR(fit.alpha / one["alpha"].get<double>(), 1, 1e-12);
+    EXPECT_DOUBLE_EQ(fit.alpha / one["alpha"].get<double>(), 1);
     expect_near(doubles_of(x.matmul(fit.weight.t()) + fit.bias), numbers(one["decisions"]), 1e-9,
                 "decisions");
     expect_near(doubles_of(fit.left_out), numbers(one["left_out"]), 1e-9, "decisions of cases left out");

@@ -61,7 +61,7 @@ TEST(SeriesClassifier, LinearMapsOfSeasonAndTrendTellARampByHand) {
   // 0 3 6: the trend with replicate padding is 1 3 5, the season −1 0 1.
   const at::Tensor out =
       model->forward({at::tensor(std::vector<double>{0, 3, 6}, at::kFloat).view({1, 1, 3}), {}});
-  EXPECT_NEAR(out[0][0].item<double>(), 18, 1e-5);
+  EXPECT_FLOAT_EQ(out[0][0].item<double>(), 18);
 }
 
 class EverySeriesModel : public testing::TestWithParam<std::vector<std::string>> {};

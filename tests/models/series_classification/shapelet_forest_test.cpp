@@ -61,7 +61,7 @@ TEST(ShapeletDistance, IsThatOfItsDefinition) {
   for (const auto& pair : r["distances"]) {
     const auto shapelet = pair["shapelet"].get<std::vector<float>>(),
                series = pair["series"].get<std::vector<float>>();
-    EXPECT_NEAR(shapelet_distance(shapelet, series), pair["distance"].get<double>(), 1e-6);
+    EXPECT_NEAR(shapelet_distance(shapelet, series), pair["distance"].get<double>(), 1e-10);
   }
 }
 
