@@ -75,7 +75,7 @@ def test_quantiles_come_from_the_model_and_are_corrected(name, months, tmp_path)
     assert (np.diff(spread, axis=1) > 0).all()
     # Normal errors: the outer levels stand 1.95996 / 0.67449 times as far from the middle as the quartiles.
     if name != "ets":
-        np.testing.assert_allclose((spread[:, 6] - spread[:, 3]) / (spread[:, 4] - spread[:, 3]), 1.959964 / 0.6744898, rtol=1e-3)
+        np.testing.assert_allclose((spread[:, 6] - spread[:, 3]) / (spread[:, 4] - spread[:, 3]), 1.959964 / 0.6744898, rtol=1e-5)
 
 
 def test_seasonal_drift_is_its_formula(months, tmp_path):
@@ -84,7 +84,7 @@ def test_seasonal_drift_is_its_formula(months, tmp_path):
     for i, name in enumerate(("passengers", "walk")):
         window = values()[-36:, i]
         wanted = window[-12:] + (window[12:] - window[:-12]).mean()
-        np.testing.assert_allclose(table(tmp_path / "out.csv")[name], wanted, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(table(tmp_path / "out.csv")[name], wanted, rtol=1e-6, atol=1e-6)
 
 
 def test_prediction_fits_to_all_rows(months, tmp_path):
@@ -109,7 +109,7 @@ def test_prediction_fits_to_all_rows(months, tmp_path):
         decay = (1 - alpha) ** np.arange(36)
         from_zero = np.array([level(window[:t], alpha, 0)[0] for t in range(36)])
         first = (decay * (window - from_zero)).sum() / (decay**2).sum()
-        np.testing.assert_allclose(table(tmp_path / "out.csv")[name], level(window, alpha, first)[0], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(table(tmp_path / "out.csv")[name], level(window, alpha, first)[0], rtol=1e-6, atol=1e-6)
 
 
 def test_threads_change_no_bit(months, tmp_path):
