@@ -1,5 +1,6 @@
 #pragma once
-// Scanner of dates, which consumes a text from the front (date_reader.cpp, date_pattern.cpp).
+// Scanner of dates, which consumes a text from the front: names, clocks and zones, for date_reader.cpp and
+// date_pattern.cpp.
 
 #include <string_view>
 
@@ -76,6 +77,13 @@ bool scan_weekday(DateScanner& scanner, DateStyle& style);
 bool scan_half_day(DateScanner& scanner, WrittenDate& date);
 /// Z, +01:00, CET, (CET), UTC+1, +01:00[Europe/Berlin]; true, too, where there is none.
 bool scan_zone(DateScanner& scanner, DateStyle& style);
+/// hh, hh:mm, hh:mm:ss, hh:mm:ss.fff, also with dots or, with `compact_too`, without marks; with AM or PM.
+/// The hour may be 24 at midnight.
+bool scan_clock(DateScanner& scanner, WrittenDate& date, bool compact_too);
+/// Moves 24:00 to the next day.
+void carry_midnight(WrittenDate& date);
+/// Clock and zone after a date, or nothing.
+bool scan_rest(DateScanner& scanner, WrittenDate& date);
 /// "2016-07-01 00:00:00", the most frequent form.
 bool scan_iso_seconds(std::string_view text, CivilTime& time);
 
