@@ -15,7 +15,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are read in the byte order of the file");
 
-constexpr int32_t kLongestPiece = 4096;
 constexpr int32_t kSmallestVocabulary = 3 + 256;
 
 class Llama2cReader {
@@ -26,9 +25,9 @@ class Llama2cReader {
   Llama2cTokenizer read() {
     Llama2cTokenizer tokenizer{TokenTable(bytes_.size()), {}};
     longest_ = value<int32_t>("the longest piece's length");
-    require(longest_ > 0 && longest_ <= kLongestPiece, ErrorKind::data,
+    require(longest_ > 0 && longest_ <= TokenTable::kLongestPiece, ErrorKind::data,
             "{}: not a llama2.c tokenizer: the longest piece is declared to have {} bytes; expected 1 to {}",
-            source_, longest_, kLongestPiece);
+            source_, longest_, TokenTable::kLongestPiece);
     while (at_ < bytes_.size()) read_piece(tokenizer);
     check(tokenizer);
     return tokenizer;

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/io/mapped_file.h"
@@ -19,8 +20,6 @@ namespace {
 
 using Type = SentencePieceModel::Type;
 using Field = WireReader::Field;
-
-constexpr size_t kLongestPiece = 4096;
 
 class SentencePieceParser {
  public:
@@ -77,8 +76,8 @@ class SentencePieceParser {
     if (id >= TokenTable::kMaxTokens)
       wrong(fmt::format("exceeds the limit of {} pieces", TokenTable::kMaxTokens));
     if (text.empty()) wrong("has no text");
-    if (text.size() > kLongestPiece)
-      wrong(fmt::format("has {} bytes; the limit is {}", text.size(), kLongestPiece));
+    if (std::cmp_greater(text.size(), TokenTable::kLongestPiece))
+      wrong(fmt::format("has {} bytes; the limit is {}", text.size(), TokenTable::kLongestPiece));
     if (!std::isfinite(score)) wrong(fmt::format("has the score {}; expected a finite number", score));
     if (type < 1 || type > 6) wrong(fmt::format("has the unknown type {}; expected 1 to 6", type));
     if (const auto earlier = model_.pieces.find(text))

@@ -45,6 +45,8 @@ class TokenTable {
  public:
   /// Limit for tokens and ids, enforced by the readers; far above vocabularies in use.
   static constexpr int32_t kMaxTokens = 1 << 21;
+  /// Bytes of a piece that a sentencepiece or llama2.c file may have.
+  static constexpr int32_t kLongestPiece = 4096;
 
   /// Reserves `text_bytes` bytes for all texts.
   explicit TokenTable(size_t text_bytes = 0) { texts_.reserve(text_bytes); }
