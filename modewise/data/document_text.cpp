@@ -23,15 +23,6 @@ int64_t line_of(std::string_view text, size_t at) {
   return 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(at), '\n');
 }
 
-/// Whether every second byte of a sample is mostly NUL, as in UTF-16 of European languages.
-bool looks_like_utf16(std::string_view text) {
-  const std::string_view sample = text.substr(0, 4096);
-  size_t zeros[2] = {0, 0};
-  for (size_t i = 0; i < sample.size(); ++i) zeros[i % 2] += sample[i] == '\0' ? 1 : 0;
-  return 4 * std::max(zeros[0], zeros[1]) > sample.size() &&
-         16 * std::min(zeros[0], zeros[1]) <= sample.size();
-}
-
 /// Whether more than a twentieth of a sample is control characters that texts do not have.
 bool has_many_controls(std::string_view text) {
   const std::string_view sample = text.substr(0, kSample);
@@ -43,11 +34,11 @@ bool has_many_controls(std::string_view text) {
 }
 
 void refuse_binary(std::string_view text, const std::string& source) {
-  const std::string_view kind = io::binary_kind(std::as_bytes(std::span(text)));
+  const std::string_view kind = io::binary_kind(std::as_bytes(std::span(text))).name;
   require(kind.empty(), ErrorKind::data, "{}: expected text, got {}; {}", source, kind, kRemedy);
   if (io::is_utf16(text)) return;
   const size_t nul = text.find('\0');
-  require(nul == std::string_view::npos || !looks_like_utf16(text), ErrorKind::data,
+  require(nul == std::string_view::npos || !io::looks_like_utf16(text), ErrorKind::data,
           "{}: the file seems to be UTF-16 without a byte order mark; save it as UTF-8 (iconv -f UTF-16LE -t "
           "UTF-8)",
           source);
@@ -121,8 +112,8 @@ void note_other_encoding(std::string_view text, const std::string& source, std::
 
 /// Sentence for markup, whose tags would be learned; a pointer of Git LFS is refused.
 void note_markup(std::string_view text, const std::string& source, std::vector<std::string>& notes) {
-  const std::string_view kind = io::file_kind(std::as_bytes(std::span(text)));
-  if (kind.empty() || kind == "a BMP image") return;
+  const std::string_view kind = io::file_kind(std::as_bytes(std::span(text))).name;
+  if (kind.empty()) return;
   require(kind.find("LFS") == std::string_view::npos, ErrorKind::data, "{}: expected text, got {}", source,
           kind);
   notes.push_back(

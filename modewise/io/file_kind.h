@@ -7,11 +7,16 @@
 
 namespace modewise::io {
 
-/// "a PNG image", "an HTML page", "an empty file"; "" if the bytes tell nothing. `bytes` should be the whole
-/// file, or at least its first 512 bytes.
-std::string_view file_kind(std::span<const std::byte> bytes);
-/// The same for binary formats alone: "" for an HTML page, an empty file, and texts that begin as a binary
-/// format may.
-std::string_view binary_kind(std::span<const std::byte> bytes);
+struct FileKind {
+  /// "a PNG image", "an HTML page", "an empty file"; "" if the bytes say nothing.
+  std::string_view name;
+  /// How to get a text or a table out of it: "unpack it with gunzip"; "" if there is no usual way.
+  std::string_view remedy = "";
+};
+
+/// `bytes` should be the whole file, or at least its first 512 bytes.
+FileKind file_kind(std::span<const std::byte> bytes);
+/// The same for formats that are not texts alone: no HTML page, no empty file.
+FileKind binary_kind(std::span<const std::byte> bytes);
 
 }  // namespace modewise::io

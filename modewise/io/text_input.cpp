@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "modewise/core/error.h"
+#include "modewise/io/file_kind.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
@@ -13,42 +14,17 @@ int64_t line_of(std::string_view text, size_t offset) {
   return 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(offset), '\n');
 }
 
-/// Binary formats that users pass instead of a table, by their first bytes.
-struct OtherKind {
-  std::string_view begin;
-  const char *name, *advice;
-};
-constexpr OtherKind kOtherKinds[] = {
-    {"PAR1", "a Parquet file", "write it as CSV, in Python pandas.read_parquet(file).to_csv(…)"},
-    {"ARROW1", "an Arrow file", "write it as CSV, in Python pandas.read_feather(file).to_csv(…)"},
-    {"PK\x03\x04", "a ZIP archive, such as an Excel .xlsx file",
-     "save the sheet as CSV, or unpack the archive"},
-    {"\xD0\xCF\x11\xE0", "an Excel file", "save the sheet as CSV"},
-    {"\x1F\x8B", "a gzip file", "unpack it with gunzip"},
-    {"BZh", "a bzip2 file", "unpack it with bunzip2"},
-    {"\xFD"
-     "7zXZ",
-     "an xz file", "unpack it with unxz"},
-    {"\x28\xB5\x2F\xFD", "a zstd file", "unpack it with unzstd"},
-    {"\x89HDF", "an HDF5 file", "write it as CSV or NPY"},
-    {"SQLite format 3", "an SQLite database", "export the table as CSV"},
-    {"<!DOCTYPE", "an HTML page", "download the file itself"},
-    {"<!doctype", "an HTML page", "download the file itself"},
-    {"<html", "an HTML page", "download the file itself"},
-};
-
-void refuse_other_kinds(std::string_view text, const std::string& source) {
-  for (const OtherKind& kind : kOtherKinds)
-    require(!text.starts_with(kind.begin), ErrorKind::data, "{}: expected text, got {}; {}", source,
-            kind.name, kind.advice);
+void refuse_other_kinds(std::span<const std::byte> bytes, const std::string& source) {
+  const FileKind kind = file_kind(bytes);
+  require(kind.name.empty(), ErrorKind::data, "{}: expected text, got {}{}{}", source, kind.name,
+          kind.remedy.empty() ? "" : "; ", kind.remedy);
 }
 
 constexpr size_t kMaxUtf16 = size_t{32} << 20;  // bytes; the converted text fits into 64 MiB
 
 void check_characters(std::string_view text, const std::string& source) {
-  const auto has_nul = [&](size_t at) { return at < text.size() && text[at] == '\0'; };
-  require(!(has_nul(0) && has_nul(2)) && !(has_nul(1) && has_nul(3)), ErrorKind::data,
-          "{}: the file is UTF-16 without a byte order mark; save it as UTF-8", source);
+  require(!looks_like_utf16(text), ErrorKind::data,
+          "{}: the file seems to be UTF-16 without a byte order mark; save it as UTF-8", source);
   const size_t nul = text.find('\0');
   if (nul != std::string_view::npos) {
     fail(ErrorKind::data, "{}:{}: NUL at byte {}: not a text file", source, line_of(text, nul), nul);
@@ -63,6 +39,14 @@ void check_characters(std::string_view text, const std::string& source) {
 }
 
 }  // namespace
+
+bool looks_like_utf16(std::string_view text) {
+  const std::string_view sample = text.substr(0, 4096);
+  size_t zeros[2] = {0, 0};
+  for (size_t i = 0; i < sample.size(); ++i) zeros[i % 2] += sample[i] == '\0' ? 1 : 0;
+  return 4 * std::max(zeros[0], zeros[1]) > sample.size() &&
+         16 * std::min(zeros[0], zeros[1]) <= sample.size();
+}
 
 bool is_utf16(std::string_view bytes) {
   return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
@@ -101,7 +85,7 @@ std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
 TextInput::TextInput(std::span<const std::byte> bytes, const std::string& source)
     : text_(reinterpret_cast<const char*>(bytes.data()), bytes.size()) {
   require(!text_.empty(), ErrorKind::data, "{}: the file is empty", source);
-  refuse_other_kinds(text_, source);
+  refuse_other_kinds(bytes, source);
   if (is_utf16(text_)) converted_ = utf8_of_utf16(text_, source);
   if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
   check_characters(text(), source);

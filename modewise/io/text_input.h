@@ -25,6 +25,9 @@ class TextInput {
   std::optional<std::string> converted_;
 };
 
+/// Whether every second byte of the first 4096 is often NUL, and the others rarely, as in UTF-16 of European
+/// languages without a byte order mark.
+bool looks_like_utf16(std::string_view text);
 /// Whether the bytes begin with a byte order mark of UTF-16.
 bool is_utf16(std::string_view bytes);
 /// Converts UTF-16 with a byte order mark. Throws data errors that name `source` for invalid UTF-16 and more

@@ -75,7 +75,7 @@ def test_files_that_are_no_tables_are_named(tmp_path):
         "a.parquet: expected text, got a Parquet file; write it as CSV, in Python pandas.read_parquet(file).to_csv(…)")
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04\x14\x00\x06\x00")
     assert fails(65, arguments=[*train, tmp_path / "a.xlsx"]).endswith(
-        "a.xlsx: expected text, got a ZIP archive, such as an Excel .xlsx file; save the sheet as CSV, or unpack the archive")
+        "a.xlsx: expected text, got a ZIP archive, such as .docx, .xlsx, .epub, .npz or .pt; save the sheet as CSV, or unpack the archive")
     (tmp_path / "ids.csv").write_text("unique_id,ds,y\n" + "".join(f"{i},2020-01-{30 - i * 7 % 20:02d},1\n" for i in range(20)))
     assert fails(65, arguments=[*train, tmp_path / "ids.csv"]).endswith(
         "ids.csv: each of the 20 rows is its own series with unique_id as series id; data.id = none reads one series")

@@ -50,7 +50,7 @@ BINARY = {
     "png": (lambda _: b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9, "a PNG image"),
     "jpg": (lambda _: b"\xff\xd8\xff\xe0" + bytes(range(256)) * 9, "a JPEG image"),
     "pdf": (lambda _: b"%PDF-1.7\n" + PROSE.encode(), "a PDF document"),
-    "parquet": (lambda _: b"PAR1" + PROSE.encode() + b"PAR1", "a Parquet file"),
+    "parquet": (lambda _: b"PAR1\x15" + PROSE.encode() + b"PAR1", "a Parquet file"),
     "tar": (lambda _: b"a.txt".ljust(257, b"0") + b"ustar\x0000" + PROSE.encode(), "a tar archive"),
     "pickle": (lambda _: b"\x80\x04\x95" + PROSE.encode(), "a Python pickle"),
     "nul": (lambda _: PROSE.encode() + b"\0", f"NUL at byte {len(PROSE)}: not a text file"),

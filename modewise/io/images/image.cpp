@@ -26,7 +26,7 @@ Image parse_image(std::span<const std::byte> bytes, const std::string& source,
                   const ImageReadOptions& options) {
   if (is_png(bytes)) return parse_png(bytes, source, options);
   if (!is_jpeg(bytes)) {
-    const std::string_view kind = file_kind(bytes);
+    const std::string_view kind = file_kind(bytes).name;
     require(kind.empty(), ErrorKind::data, "{}: expected a PNG or JPEG image; this is {}", source, kind);
     fail(ErrorKind::data, "{}: expected a PNG or JPEG image; the {} bytes begin with neither signature",
          source, bytes.size());

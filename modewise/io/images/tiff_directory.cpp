@@ -63,7 +63,7 @@ TiffDirectory::TiffDirectory(const ByteSource& bytes, std::string source)
   const size_t there = bytes.read(0, magic);
   big_endian_ = magic[0] == std::byte{'M'};
   const uint64_t version = whole_number(&magic[2], 2, big_endian_);
-  const std::string_view kind = file_kind(std::span(magic).first(there));
+  const std::string_view kind = file_kind(std::span(magic).first(there)).name;
   big_ = version == 43;
   require(there >= 4 && magic[0] == magic[1] && (magic[0] == std::byte{'I'} || big_endian_) &&
               (version == 42 || version == 43),

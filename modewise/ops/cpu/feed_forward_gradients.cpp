@@ -145,7 +145,7 @@ WeightSums gradients_in_blocks(const Backward& call) {
       maps.multiply(in_front, channels, 1, count, grad_x + row * call.x.size(1), call.x.size(1), working);
   };
   const int64_t task_work = each * width * (channels + out);
-  for_tasks(parts, task_work, [&](int64_t begin, int64_t end) {
+  for_tasks(parts, task_work, [&, each = each](int64_t begin, int64_t end) {
     T* in_front = static_cast<T*>(thread_scratch(own_bytes + working_bytes));
     T* activations = in_front + kGemmPiece * channels;
     T* behind = activations + kGemmPiece * width;

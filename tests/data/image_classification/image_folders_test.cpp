@@ -93,7 +93,7 @@ TEST_F(Images, OfBrokenFilesAreLeftOutUpToALimit) {
   config.split_ratios = {0.6, 0.2, 0.2};
   const ImageSet whole = load_images(config);
   const std::string broken = whole.names[static_cast<size_t>(whole.train[1])];
-  scratch_.write(broken, "BM, a bitmap");
+  scratch_.write(broken, std::string("BM\x46\0\0\0\0\0\0\0\x36\0", 12));
   const std::string first = scratch_.path(broken) + ": expected a PNG or JPEG image; this is a BMP image";
   EXPECT_EQ(refusal(config),
             first + "; data.skip_broken = 1 (a number of files, or a fraction below 1) leaves it out");

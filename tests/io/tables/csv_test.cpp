@@ -345,7 +345,7 @@ TEST(Csv, RefusesWithThePlace) {
        "file:3: column 'x' holds numbers, but '# gap' is not a finite number; data.skip_lines = 3 leaves the "
        "line out"},
       {"UTF-16 without a mark", std::string("a\0,\0b\0\n\0", 8),
-       "file: the file is UTF-16 without a byte order mark; save it as UTF-8"},
+       "file: the file seems to be UTF-16 without a byte order mark; save it as UTF-8"},
       {"date in numbers", rows + "2016-07-01,6\n",
        "file:4: column 'a' holds numbers, but '2016-07-01' is not a finite number; one cell "
        "holds it: data.missing_texts = 2016-07-01 reads it as missing"},
@@ -393,17 +393,16 @@ TEST(Csv, RefusesWithThePlace) {
       {"Parquet", "PAR1\x15\x04",
        "file: expected text, got a Parquet file; write it as CSV, in Python "
        "pandas.read_parquet(file).to_csv(…)"},
-      {"Arrow", "ARROW1",
+      {"Arrow", std::string("ARROW1\0", 7),
        "file: expected text, got an Arrow file; write it as CSV, in Python "
        "pandas.read_feather(file).to_csv(…)"},
       {"a zip file", std::string("PK\x03\x04\x14\x00", 6),
-       "file: expected text, got a ZIP archive, such as an Excel .xlsx file; save the sheet as CSV, or "
-       "unpack the "
-       "archive"},
+       "file: expected text, got a ZIP archive, such as .docx, .xlsx, .epub, .npz or .pt; save the sheet as "
+       "CSV, or unpack the archive"},
       {"Excel before 2007", "\xD0\xCF\x11\xE0\xA1\xB1",
-       "file: expected text, got an Excel file; save the sheet as CSV"},
+       "file: expected text, got an older Microsoft Office file (.xls, .doc); save the sheet as CSV"},
       {"gzip", "\x1F\x8B\x08", "file: expected text, got a gzip file; unpack it with gunzip"},
-      {"bzip2", "BZh9", "file: expected text, got a bzip2 file; unpack it with bunzip2"},
+      {"bzip2", "BZh91AY&SY", "file: expected text, got a bzip2 file; unpack it with bunzip2"},
       {"xz",
        "\xFD"
        "7zXZ",
