@@ -71,8 +71,9 @@ KINDS = {  # name: writer, words
     "table.mat": (matlab, "a MATLAB file; write it as CSV or NPY, in Python with scipy.io.loadmat(file)"),
     "weights.pt": (lambda path: torch.save({"x": torch.ones(3)}, path), "a ZIP archive"),
     "weights.safetensors": (lambda path: save_file({"x": np.ones(3)}, path), "a safetensors file"),
-    **{f"picture.{ending}": (image, f"a {ending.upper().replace('WEBP', 'WebP')} image")
-       for ending in ("bmp", "gif", "webp")},
+    "picture.bmp": (image, "a BMP image"),
+    "picture.gif": (image, "a GIF image"),
+    "picture.webp": (image, "a WebP image"),
     "picture.pdf": (image, "a PDF document"),
     # Without a writer here: the first bytes that their documents give.
     "table.sav": (lambda path: path.write_bytes(b"$FL2@(#) SPSS DATA FILE" + bytes(200)), "an SPSS file; write it as CSV, in Python pandas.read_spss(file)"),

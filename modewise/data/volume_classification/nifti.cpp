@@ -9,9 +9,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
@@ -28,6 +30,7 @@
 #include "modewise/data/broken_files.h"
 #include "modewise/data/file_matcher.h"
 #include "modewise/data/volume_classification/sources.h"
+#include "modewise/io/file_kind.h"
 #include "modewise/io/images/nifti.h"
 #include "modewise/io/tables/csv.h"
 
@@ -267,14 +270,28 @@ void put_into_split(VolumeSet& set, const std::string& split, int64_t sample, co
   (set.*list).push_back(sample);
 }
 
+/// The first of the files whose kind is known, with a remedy, or "none". Looks at 100 files.
+std::string other_kind(const std::vector<fs::path>& files) {
+  for (const fs::path& file : std::span(files).first(std::min<size_t>(files.size(), 100))) {
+    std::array<char, 512> begin{};
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(begin.data(), begin.size());
+    const io::FileKind kind =
+        io::binary_kind(std::as_bytes(std::span(begin).first(static_cast<size_t>(stream.gcount()))));
+    if (!kind.remedy.empty())
+      return fmt::format("{}, {}; {}", quote_for_message(file.filename().string()), kind.name, kind.remedy);
+  }
+  return "none";
+}
+
 std::vector<fs::path> nifti_files(const fs::path& path) {
   if (fs::is_regular_file(path)) return {path};
-  std::vector<fs::path> files;
-  for (const fs::path& file : data_files_below(path))
+  std::vector<fs::path> all = data_files_below(path), files;
+  std::sort(all.begin(), all.end());
+  for (const fs::path& file : all)
     if (is_nifti(file.filename().string())) files.push_back(require_utf8(file));
-  std::sort(files.begin(), files.end());
-  require(!files.empty(), ErrorKind::data, "{}: expected files .nii or .nii.gz in this folder, found none",
-          path.string());
+  require(!files.empty(), ErrorKind::data, "{}: expected files .nii or .nii.gz in this folder, found {}",
+          path.string(), other_kind(all));
   return files;
 }
 

@@ -146,6 +146,10 @@ TEST_F(Volumes, OfAFolderMayHaveNumbersAsClasses) {
 
 TEST_F(Volumes, OfAFolderNeedATableThatFits) {
   EXPECT_THAT(refusal(config_of(scratch_.path(""))), HasSubstr("found none"));
+  scratch_.write("dicom/1/b.dcm", std::string(128, '\0') + "DICM");
+  scratch_.write("dicom/1/a.txt", "notes");
+  EXPECT_THAT(refusal(config_of(scratch_.path("dicom"))),
+              HasSubstr("found 'b.dcm', a DICOM file; write it as NIfTI, in Python with SimpleITK"));
   scratch_.write("scans/a.nii", nifti_bytes(2, 2, 2));
   scratch_.write("scans/labels.csv", "file,kind\na,1\nb,2\n");
   EXPECT_THAT(refusal(config_of(scratch_.path("scans"))),
