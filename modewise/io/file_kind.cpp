@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "modewise/core/error.h"
+
 namespace modewise::io {
 namespace {
 
@@ -153,6 +155,11 @@ FileKind binary_kind(std::span<const std::byte> bytes) {
   const std::string_view text = text_of(bytes);
   if (const FileKind kind = kind_among(kSignatures, text); !kind.name.empty()) return kind;
   return is_safetensors(text) ? FileKind{"a safetensors file"} : container_kind(text);
+}
+
+void refuse_other_kind(std::span<const std::byte> bytes, const std::string& source, std::string_view wanted) {
+  const std::string_view kind = file_kind(bytes).name;
+  require(kind.empty(), ErrorKind::data, "{}: expected {}, got {}", source, wanted, kind);
 }
 
 }  // namespace modewise::io

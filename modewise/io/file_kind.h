@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace modewise::io {
@@ -18,5 +19,8 @@ struct FileKind {
 FileKind file_kind(std::span<const std::byte> bytes);
 /// The same for formats that are not texts alone: no HTML page, no empty file.
 FileKind binary_kind(std::span<const std::byte> bytes);
+/// Throws a data error "SOURCE: expected WANTED, got a PNG image" if the kind is known: for readers that have
+/// not found their own signature.
+void refuse_other_kind(std::span<const std::byte> bytes, const std::string& source, std::string_view wanted);
 
 }  // namespace modewise::io

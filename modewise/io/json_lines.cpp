@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include "modewise/io/file_kind.h"
 
 #include "modewise/core/error.h"
 #include "modewise/core/parse_json.h"
@@ -10,6 +11,7 @@ namespace modewise::io {
 
 void for_each_json_line(std::string_view text, const std::string& source,
                         const std::function<void(const nlohmann::json& object, int64_t line)>& each) {
+  if (!text.starts_with('{')) refuse_other_kind(std::as_bytes(std::span(text)), source, "lines of JSON");
   int64_t number = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());

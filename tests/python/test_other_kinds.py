@@ -4,6 +4,7 @@ begins as such a format may is read."""
 import bz2
 import gzip
 import io
+import json
 import lzma
 import pathlib
 import sqlite3
@@ -109,3 +110,28 @@ def test_a_table_whose_names_begin_as_a_format_is_read(names, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(f"{names}\n" + "".join(f"{i},{i * i}\n" for i in range(60)))
     assert names.split(",")[0] in ok("data", "show", path).stdout
+
+
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d7a2146' * 8}\nsize 12345\n"
+
+
+@pytest.mark.parametrize("name, command, wanted", [
+    ("values.npy", ["data", "show"], "an NPY array"), ("values.npz", ["data", "show"], "an NPZ (ZIP) archive"),
+    ("brain.nii", ["data", "show"], "a NIfTI volume"), ("brain.nii.gz", ["data", "show"], "a NIfTI volume"),
+    ("lines.jsonl", ["data", "show"], "lines of JSON"), ("tokenizer.json", ["tokenize", "--tokenizer"], "a tokenizer.json"),
+    ("tokenizer.model", ["tokenize", "--tokenizer"], "a sentencepiece model"), ("tokenizer.bin", ["tokenize", "--tokenizer"], "a llama2.c tokenizer"),
+])  # fmt: skip
+def test_a_pointer_of_git_lfs_is_named(name, command, wanted, tmp_path):
+    path = tmp_path / name
+    path.write_text(POINTER)
+    text = tmp_path / "words.txt"
+    text.write_text("some words\n")
+    more = [text] if command[0] == "tokenize" else []
+    assert f"{name}: expected {wanted}, got a Git LFS pointer, not the file itself (git lfs pull)" in fails(65, arguments=[*command, path, *more])
+
+
+def test_weights_that_are_a_pointer_of_git_lfs_are_named(tmp_path):
+    config = {"model_type": "llama", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16, "vocab_size": 32}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "model.safetensors").write_text(POINTER)
+    assert "model.safetensors: expected a safetensors file, got a Git LFS pointer" in fails(65, arguments=["generate", tmp_path, "--prompt", "x"])

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "modewise/core/error.h"
+#include "modewise/io/file_kind.h"
 
 namespace modewise::io {
 namespace {
@@ -180,8 +181,10 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& 
   const auto byte_at = [&](size_t i) { return std::to_integer<unsigned>(bytes[i]); };
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   require(!bytes.empty(), ErrorKind::data, "{}: the file is empty, an NPY array was expected", source);
-  require(text.starts_with("\x93NUMPY"), ErrorKind::data,
-          "{}: not an NPY array: it does not begin with the bytes 93 'NUMPY'", source);
+  const bool begins = text.starts_with("\x93NUMPY");
+  if (!begins) refuse_other_kind(bytes, source, "an NPY array");
+  require(begins, ErrorKind::data, "{}: not an NPY array: it does not begin with the bytes 93 'NUMPY'",
+          source);
   require(bytes.size() >= 8, ErrorKind::data, "{}: the NPY array ends within its version at byte {}", source,
           bytes.size());
   const unsigned major = byte_at(6), minor = byte_at(7);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "modewise/core/error.h"
+#include "modewise/io/file_kind.h"
 #include "modewise/io/json_scanner.h"
 #include "modewise/io/utf8.h"
 
@@ -41,6 +42,7 @@ std::string_view header_of(std::span<const std::byte> bytes, const std::string& 
   require(bytes.size() >= 8, ErrorKind::data,
           "{}: not a safetensors file: {} bytes are fewer than the 8 of the header's length", source,
           bytes.size());
+  if (bytes.size() > 8 && bytes[8] != std::byte{'{'}) refuse_other_kind(bytes, source, "a safetensors file");
   uint64_t length;
   std::memcpy(&length, bytes.data(), 8);
   require(length <= kHeaderLimit, ErrorKind::data,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/io/file_kind.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
@@ -56,6 +57,7 @@ uint64_t find_directory_end(const Fields& fields, std::span<const std::byte> arc
     }
   }
   const bool zip = archive.size() >= 4 && Fields::get<uint32_t>(archive, 0) == kLocalHeader;
+  if (!archive.empty() && !zip) refuse_other_kind(archive, source, "an NPZ (ZIP) archive");
   fail(ErrorKind::data, "{}: {}", source,
        archive.empty() ? "the file is empty, an NPZ archive was expected"
        : zip           ? "the archive is truncated: its directory is missing"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include "modewise/io/file_kind.h"
 
 #include "modewise/core/error.h"
 #include "modewise/io/utf8.h"
@@ -92,6 +93,7 @@ Raw read_version_2(const Fields& fields) {
 // sizeof_hdr, the first field, gives both version and byte order.
 Raw read_fields(std::span<const std::byte> bytes, const std::string& source, bool& big_endian) {
   require(!bytes.empty(), ErrorKind::data, "{}: the file is empty, a NIfTI volume was expected", source);
+  if (bytes.size() < 348) refuse_other_kind(bytes, source, "a NIfTI volume");
   require(bytes.size() >= 348, ErrorKind::data,
           "{}: not a NIfTI volume, or truncated: its header takes 348 bytes, the file has {}", source,
           bytes.size());
@@ -120,6 +122,7 @@ Raw read_fields(std::span<const std::byte> bytes, const std::string& source, boo
       return read_version_2(fields);
     }
   }
+  refuse_other_kind(bytes, source, "a NIfTI volume");
   fail(ErrorKind::data, "{}: not a NIfTI volume: it does not begin with a header size of 348 or 540", source);
 }
 

@@ -59,7 +59,7 @@ bool is_whole(uint16_t type) {
 TiffDirectory::TiffDirectory(const ByteSource& bytes, std::string source)
     : bytes_(bytes), source_(std::move(source)) {
   require(bytes.size() > 0, ErrorKind::data, "{}: the file is empty, a TIFF image was expected", source_);
-  std::array<std::byte, 16> magic{};
+  std::array<std::byte, 64> magic{};
   const size_t there = bytes.read(0, magic);
   big_endian_ = magic[0] == std::byte{'M'};
   const uint64_t version = whole_number(&magic[2], 2, big_endian_);

@@ -1,6 +1,7 @@
 #include "modewise/io/tokenizers/llama2c_tokenizer.h"
 
 #include <fmt/format.h>
+#include "modewise/io/file_kind.h"
 
 #include <bit>
 #include <cmath>
@@ -25,6 +26,7 @@ class Llama2cReader {
   Llama2cTokenizer read() {
     Llama2cTokenizer tokenizer{TokenTable(bytes_.size()), {}};
     longest_ = value<int32_t>("the longest piece's length");
+    if (longest_ > TokenTable::kLongestPiece) refuse_other_kind(bytes_, source_, "a llama2.c tokenizer");
     require(longest_ > 0 && longest_ <= TokenTable::kLongestPiece, ErrorKind::data,
             "{}: not a llama2.c tokenizer: the longest piece is declared to have {} bytes; expected 1 to {}",
             source_, longest_, TokenTable::kLongestPiece);

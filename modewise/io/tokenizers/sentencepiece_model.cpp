@@ -1,6 +1,7 @@
 #include "modewise/io/tokenizers/sentencepiece_model.h"
 
 #include <fmt/format.h>
+#include "modewise/io/file_kind.h"
 
 #include <algorithm>
 #include <bitset>
@@ -219,6 +220,8 @@ class SentencePieceParser {
 }  // namespace
 
 SentencePieceModel parse_sentencepiece_model(std::span<const std::byte> bytes, const std::string& source) {
+  if (!bytes.empty() && bytes[0] != std::byte{'\n'})
+    refuse_other_kind(bytes, source, "a sentencepiece model");
   return SentencePieceParser(bytes, source).parse();
 }
 

@@ -1,6 +1,7 @@
 #include "modewise/io/tokenizers/tokenizer_json.h"
 
 #include <fmt/format.h>
+#include "modewise/io/file_kind.h"
 
 #include <algorithm>
 #include <map>
@@ -344,6 +345,7 @@ class TokenizerJsonParser {
 }  // namespace
 
 TokenizerJson parse_tokenizer_json(std::span<const std::byte> bytes, const std::string& source) {
+  if (!bytes.empty() && bytes[0] != std::byte{'{'}) refuse_other_kind(bytes, source, "a tokenizer.json");
   return TokenizerJsonParser(bytes, source).parse();
 }
 

@@ -166,7 +166,7 @@ TEST(Npz, RefusesCorruptions) {
   const std::vector<Corruption> corruptions = {
       {"empty", "", "file: the file is empty, an NPZ archive was expected"},
       {"text", "a,b\n1,2\n", "file: not an NPZ (ZIP) archive: it has no directory at its end"},
-      {"an NPY file", a, "file: not an NPZ (ZIP) archive: it has no directory at its end"},
+      {"an NPY file", a, "file: expected an NPZ (ZIP) archive, got a NumPy .npy file"},
       {"truncated archive", archive.substr(0, archive.size() / 2),
        "file: the archive is truncated: its directory is missing"},
       {"no end record", archive.substr(0, archive.size() - 22),
