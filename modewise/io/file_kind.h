@@ -11,13 +11,13 @@ namespace modewise::io {
 struct FileKind {
   /// "a PNG image", "an HTML page", "an empty file"; "" if the bytes say nothing.
   std::string_view name;
-  /// How to get a text or a table out of it: "unpack it with gunzip"; "" if there is no usual way.
+  /// How to make a file of it that modewise reads: "unpack it with gunzip"; "" if there is no usual way.
   std::string_view remedy = "";
 };
 
 /// `bytes` should be the whole file, or at least its first 512 bytes.
 FileKind file_kind(std::span<const std::byte> bytes);
-/// The same for formats that are not texts alone: no HTML page, no empty file.
+/// The same for binary formats only: "" for an HTML page and an empty file.
 FileKind binary_kind(std::span<const std::byte> bytes);
 /// Throws a data error "SOURCE: expected WANTED, got a PNG image" if the kind is known: for readers that have
 /// not found their own signature.

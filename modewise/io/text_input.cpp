@@ -14,12 +14,6 @@ int64_t line_of(std::string_view text, size_t offset) {
   return 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(offset), '\n');
 }
 
-void refuse_other_kinds(std::span<const std::byte> bytes, const std::string& source) {
-  const FileKind kind = file_kind(bytes);
-  require(kind.name.empty(), ErrorKind::data, "{}: expected text, got {}{}{}", source, kind.name,
-          kind.remedy.empty() ? "" : "; ", kind.remedy);
-}
-
 constexpr size_t kMaxUtf16 = size_t{32} << 20;  // bytes; the converted text fits into 64 MiB
 
 void check_characters(std::string_view text, const std::string& source) {
@@ -85,7 +79,9 @@ std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
 TextInput::TextInput(std::span<const std::byte> bytes, const std::string& source)
     : text_(reinterpret_cast<const char*>(bytes.data()), bytes.size()) {
   require(!text_.empty(), ErrorKind::data, "{}: the file is empty", source);
-  refuse_other_kinds(bytes, source);
+  const FileKind kind = file_kind(bytes);
+  require(kind.name.empty(), ErrorKind::data, "{}: expected text, got {}{}{}", source, kind.name,
+          kind.remedy.empty() ? "" : "; ", kind.remedy);
   if (is_utf16(text_)) converted_ = utf8_of_utf16(text_, source);
   if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
   check_characters(text(), source);
