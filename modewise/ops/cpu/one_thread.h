@@ -1,7 +1,7 @@
 #pragma once
 // Guard that limits BLAS to the calling thread, for products inside parallel tasks.
 
-#include <omp.h>
+#include "modewise/ops/cpu/openmp.h"
 
 // MKL, if it is libtorch's BLAS: sets the number of threads for calls from this thread.
 extern "C" int MKL_Set_Num_Threads_Local(int) __attribute__((weak));

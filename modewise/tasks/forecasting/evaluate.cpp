@@ -212,10 +212,11 @@ std::optional<metrics::Calibration> calibrate_forecaster(const std::vector<Valid
           const at::Tensor unit =
               (data->scaler.stddev / own.data->scaler.stddev).flatten().to(at::kFloat).unsqueeze(-1);
           const data::WindowSet& validation = data->windows.validation;
+          const bool own_data = data == own.data;
           stream_forecasts(
               *model, *data, validation, config.forecast.evaluation_batch,
               [&](const ForecastBlock& block) {
-                if (data == own.data && first == 0) return visit(block);
+                if (own_data && first == 0) return visit(block);
                 ForecastBlock there = block;
                 there.first_window += first;
                 there.past = block.past * unit;

@@ -1,11 +1,12 @@
 #include "modewise/train/distributed/side_thread.h"
 
 #include <ATen/Parallel.h>
-#include <omp.h>
 #include <pthread.h>
 
 #include <csignal>
 #include <utility>
+
+#include "modewise/ops/cpu/openmp.h"
 
 namespace modewise::train {
 namespace {
