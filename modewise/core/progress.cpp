@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "modewise/core/escaped_text.h"
@@ -33,6 +34,32 @@ std::string duration_text(double seconds) {
   return fmt::format("{} s", s);
 }
 
+std::string rate_text(double per_second, std::string_view unit) {
+  if (per_second >= 1) return fmt::format("{:.1f} {}/s", per_second, unit);
+  if (per_second * 60 >= 1) return fmt::format("{:.1f} {}/min", per_second * 60, unit);
+  return fmt::format("{:.1f} {}/h", per_second * 3600, unit);
+}
+
+std::optional<double> last_progress(std::string_view log, std::string_view unit) {
+  const std::string end = fmt::format(" {}", unit);
+  for (size_t at = log.rfind(end); at != std::string_view::npos; at = log.rfind(end, at - 1)) {
+    const std::string_view before = log.substr(0, at);
+    const std::string_view counts = before.substr(before.find_last_of(" \r\n") + 1);
+    const size_t slash = counts.find('/');
+    int64_t done = 0, total = 0;
+    const auto reads = [](std::string_view digits, int64_t& number) {
+      const char* const last = digits.data() + digits.size();
+      const auto [rest, error] = std::from_chars(digits.data(), last, number);
+      return error == std::errc() && rest == last;
+    };
+    if (slash != std::string_view::npos && reads(counts.substr(0, slash), done) &&
+        reads(counts.substr(slash + 1), total) && 0 <= done && done <= total && total > 0)
+      return static_cast<double>(done) / static_cast<double>(total);
+    if (at == 0) break;
+  }
+  return std::nullopt;
+}
+
 Progress::Progress(std::string label, int64_t total, std::string unit, int64_t done)
     : label_(std::move(label)),
       unit_(std::move(unit)),
@@ -48,29 +75,33 @@ Progress::~Progress() {
   clear();
 }
 
-std::string Progress::line(std::string_view note) const {
+std::string Progress::line(std::string_view note, double under_way, double earlier) const {
   const double elapsed = seconds_between(start_, last_);
-  const double speed = elapsed > 0 ? static_cast<double>(done_ - first_) / elapsed : 0;
-  const double left = speed > 0 ? static_cast<double>(total_ - done_) / speed : -1;
-  return fmt::format("{} {}/{} {}{}{}  {:.1f} {}/s  {} left", label_, done_, total_, unit_,
-                     note.empty() ? "" : "  ", note, speed, unit_, duration_text(left));
+  const double finished = static_cast<double>(done_ - first_) + under_way - earlier;
+  const double speed = elapsed > 0 ? std::max(0.0, finished / elapsed) : 0;
+  const double left = speed > 0 ? (static_cast<double>(total_ - done_) - under_way) / speed : -1;
+  return fmt::format("{} {}/{} {}{}{}{}{}  {} left", label_, done_, total_, unit_, note.empty() ? "" : "  ",
+                     note, speed > 0 ? "  " : "", speed > 0 ? rate_text(speed, unit_) : "",
+                     duration_text(left));
 }
 
-void Progress::update(int64_t done, std::string_view note) {
+void Progress::update(int64_t done, std::string_view note, double under_way, double earlier) {
   done_ = done;
   if (quiet_) return;
   const auto now = Clock::now();
-  if (seconds_between(last_, now) < (terminal_ ? 0.1 : 10.0)) return;
+  const double between = terminal_ ? 0.1 : std::clamp(seconds_between(start_, now) / 10, 10.0, 60.0);
+  if (seconds_between(last_, now) < between) return;
   last_ = now;
+  const std::string text = line(note, under_way, earlier);
   if (!terminal_) {
-    spdlog::info("{}", line(note));
+    spdlog::info("{}", text);
     return;
   }
   constexpr int width = 24;
   const int filled = total_ > 0 ? static_cast<int>(width * std::min(done_, total_) / total_) : 0;
   std::string bar(static_cast<size_t>(filled), '#');
   bar.resize(width, '.');
-  show(fmt::format("\r\x1b[K[{}] {}", bar, escape_text(line(note))));
+  show(fmt::format("\r\x1b[K[{}] {}", bar, escape_text(text)));
   shown_ = true;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
-// Progress on stderr: a live bar on a terminal, a line every ten seconds otherwise, nothing when quiet.
+// Progress on stderr: a live bar on a terminal; lines otherwise, every ten seconds at first and every minute
+// in the end; nothing when quiet.
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,14 +19,15 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `note` follows the counts, e.g. "loss 0.312".
-  void update(int64_t done, std::string_view note = {});
+  /// `note` follows the counts, e.g. "loss 0.312". `under_way` is the work on unfinished units, in units, and
+  /// `earlier` the part of it that an earlier run had done; both only for the time left.
+  void update(int64_t done, std::string_view note = {}, double under_way = 0, double earlier = 0);
   /// Clears the bar, so that a log line may be printed.
   void clear();
   void finish();
 
  private:
-  std::string line(std::string_view note) const;
+  std::string line(std::string_view note, double under_way, double earlier) const;
 
   using Clock = std::chrono::steady_clock;
   std::string label_, unit_;
@@ -35,5 +38,12 @@ class Progress {
 
 /// "1:02:03", "4:05" or "12 s".
 std::string duration_text(double seconds);
+
+/// "3.4 steps/s", "12.0 runs/min" or "0.9 runs/h".
+std::string rate_text(double per_second, std::string_view unit);
+
+/// The fraction of the work that is done by the last line of progress in `log`: .25 after "train 5/20 steps";
+/// nullopt without such a line.
+std::optional<double> last_progress(std::string_view log, std::string_view unit);
 
 }  // namespace modewise

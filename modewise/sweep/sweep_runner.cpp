@@ -37,6 +37,8 @@ struct Child {
   size_t run = 0;
   std::unique_ptr<Claim> claim;
   Clock::time_point begin;
+  double earlier = 0;                  // fraction of its steps that earlier processes had done
+  double progress = 0;                 // fraction that its log shows
   Clock::time_point last_heartbeat;    // time of the last written heartbeat
   Clock::time_point next_heartbeat;    // time of the next one
   std::string heartbeat_failure = {};  // error of the last heartbeat; "" if it was written
@@ -51,6 +53,9 @@ constexpr int kHeartbeats = 4, kAttempts = 16;
 
 /// Polling intervals for our processes, and for runs of other sweeps.
 constexpr std::chrono::milliseconds kPoll{50}, kLookAgain{1000};
+
+/// Interval of reading the logs of our processes for their progress.
+constexpr std::chrono::seconds kReadLogs{10};
 
 class Runner {
  public:
@@ -74,11 +79,13 @@ class Runner {
   SweepOutcome found() { return std::move(outcome_); }
 
   SweepOutcome run() {
-    int64_t done = count(RunState::finished);
+    const int64_t done = count(RunState::finished), all = std::ssize(plan_.runs);
+    int64_t chosen = 0;
+    for (size_t i = 0; i < plan_.runs.size(); ++i) chosen += wanted(i);
     spdlog::info("{}: {} runs, {} finished earlier; {} at once with {} thread{} each; in {}", plan_.name,
-                 plan_.runs.size(), done, options_.jobs, options_.threads, options_.threads == 1 ? "" : "s",
-                 options_.out.string());
-    Progress progress(plan_.name, std::ssize(plan_.runs), "runs", done);
+                 chosen < all ? fmt::format("{} of {}", chosen, all) : fmt::format("{}", all), done,
+                 options_.jobs, options_.threads, options_.threads == 1 ? "" : "s", options_.out.string());
+    Progress progress(plan_.name, chosen, "runs", done);
     try {
       while (step(progress)) {
       }
@@ -100,8 +107,29 @@ class Runner {
     if (children_.empty() && !more) return false;
     if (!collect(progress)) system_.sleep(kPoll);
     if (options_.watch) options_.watch(outcome_);
-    progress.update(count(RunState::finished) + count(RunState::failed), note());
+    read_logs();
+    double under_way = 0, earlier = 0;
+    for (const auto& [pid, child] : children_) {
+      under_way += child.progress;
+      earlier += child.earlier;
+    }
+    progress.update(count(RunState::finished) + count(RunState::failed), note(), under_way, earlier);
     return true;
+  }
+
+  /// Reads from the logs how far our processes are; only the time left depends on it, so errors are ignored.
+  void read_logs() {
+    if (system_.now() < next_logs_) return;
+    next_logs_ = system_.now() + kReadLogs;
+    for (auto& [pid, child] : children_) child.progress = progress_of(child.run).value_or(child.earlier);
+  }
+
+  std::optional<double> progress_of(size_t i) const {
+    try {
+      return last_progress(system_.read(outcome_.runs[i].log).value_or(""), "steps");
+    } catch (const Error&) {
+      return std::nullopt;
+    }
   }
 
   void warn_unguarded() {
@@ -185,13 +213,14 @@ class Runner {
     const fs::path& folder = outcome_.runs[i].folder;
     const bool resume = system_.exists(started(i)) && system_.exists(folder / "config.toml") &&
                         system_.exists(folder / "manifest.json");
+    const double earlier = resume ? progress_of(i).value_or(0) : 0;
     system_.write(started(i), nlohmann::json{{"settings", description(plan_, run)}}.dump(1) + "\n");
     const int64_t pid = system_.start(
         {options_.program, training_arguments(plan_, run, folder.string(), options_.threads, resume),
          fmt::format("{}={}", kClaimVariable, claim->ticket()), outcome_.runs[i].log});
     spdlog::info("{} {}", resume ? "resumed" : "started", run.name);
     const Clock::time_point now = system_.now();
-    children_[pid] = {i, std::move(claim), now, now, now + options_.lease / kHeartbeats};
+    children_[pid] = {i, std::move(claim), now, earlier, earlier, now, now + options_.lease / kHeartbeats};
   }
 
   /// Writes the heartbeats of our runs. A run that another sweep took over, or may take over since no
@@ -292,9 +321,11 @@ class Runner {
     for (const auto& [pid, child] : children_) system_.send_signal(pid, outcome_.signal);
   }
 
+  /// The number of chosen runs in this state.
   int64_t count(RunState state) const {
-    return std::count_if(outcome_.runs.begin(), outcome_.runs.end(),
-                         [&](const RunOutcome& run) { return run.state == state; });
+    int64_t n = 0;
+    for (size_t i = 0; i < outcome_.runs.size(); ++i) n += wanted(i) && outcome_.runs[i].state == state;
+    return n;
   }
   std::string note() const {
     const int64_t failed = count(RunState::failed);
@@ -308,6 +339,7 @@ class Runner {
   System& system_;
   Claims claims_;
   bool warned_unguarded_ = false;
+  Clock::time_point next_logs_;                 // next reading of the logs
   std::vector<Clock::time_point> again_;        // next check of a run that was not free
   std::vector<Clock::time_point> yield_until_;  // until when the previous owner may still be in the folder
   std::map<int64_t, Child> children_;           // by process number

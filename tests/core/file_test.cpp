@@ -14,7 +14,6 @@
 #include "modewise/core/hash.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/output_file.h"
-#include "modewise/core/progress.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
@@ -284,13 +283,6 @@ TEST(NearestName, OffersOnlyNearNames) {
 TEST(NearestName, DoesNotCompareNamesOfOtherLengths) {
   const std::vector<std::string> names(1000, "learning_rate");
   EXPECT_EQ(nearest_name_hint(std::string(size_t{1} << 20, 'x'), names), "");  // half a minute otherwise
-}
-
-TEST(DurationText, ReadsAsPeopleWriteIt) {
-  EXPECT_EQ(duration_text(12.2), "12 s");
-  EXPECT_EQ(duration_text(245), "4:05");
-  EXPECT_EQ(duration_text(3723), "1:02:03");
-  EXPECT_EQ(duration_text(-1), "?");
 }
 
 }  // namespace

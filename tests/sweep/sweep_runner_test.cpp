@@ -138,6 +138,15 @@ TEST_F(Sweep, SkipsWhatIsFinishedAndTakesNewCellsIn) {
   EXPECT_EQ(looked.runs[6].state, RunState::waiting);
 }
 
+TEST_F(Sweep, CountsTheChosenRuns) {
+  const Logged log;
+  run_sweep(plan("[2]"), options);
+  EXPECT_THAT(log.text(), HasSubstr("3 runs, 0 finished earlier"));
+  options.only = {"2_s2", "4_s1"};
+  run_sweep(plan("[2, 4, 6]"), options);
+  EXPECT_THAT(log.text(), HasSubstr("2 of 9 runs, 1 finished earlier"));
+}
+
 TEST_F(Sweep, ReportsFailuresGoesOnAndTriesAgain) {
   const SweepPlan grid = plan("[13, 2]");
   const SweepOutcome outcome = run_sweep(grid, options);
