@@ -18,6 +18,7 @@ struct Signature {
 
 constexpr std::string_view kSaveSheet = "save the sheet as CSV";
 constexpr std::string_view kReadFeather = "write it as CSV, in Python pandas.read_feather(file).to_csv(…)";
+constexpr std::string_view kReadHtml = "write it as CSV, in Python pandas.read_html(file)[0].to_csv(…)";
 constexpr std::string_view kReadSas = "write it as CSV, in Python pandas.read_sas(file).to_csv(…)";
 constexpr std::string_view kReadPickle = "write it as CSV in Python, if you trust it: it can run any code";
 constexpr std::string_view kReadMatlab = "write it as CSV or NPY, in Python with scipy.io.loadmat(file)";
@@ -106,7 +107,7 @@ constexpr Signature kTexts[] = {
     {0, "<!DOCTYPE"sv, {"an HTML page", kDownload}},
     {0, "<!doctype"sv, {"an HTML page", kDownload}},
     {0, "<html"sv, {"an HTML page", kDownload}},
-    {0, "<table"sv, {"an HTML page", kDownload}},
+    {0, "<table"sv, {"an HTML table", kReadHtml}},
     {0, "version https://git-lfs"sv, {"a Git LFS pointer, not the file itself (git lfs pull)"}},
 };
 

@@ -65,7 +65,7 @@ KINDS = {  # name: writer, words
     "pax.tar": (lambda path: tar(path, tarfile.PAX_FORMAT), "a tar archive; unpack it with tar xf"),
     "table.pkl": (FRAME.to_pickle, "a Python pickle; write it as CSV in Python"),
     "table.dta": (lambda path: FRAME.to_stata(path, version=118), "a Stata file; write it as CSV, in Python pandas.read_stata(file)"),
-    "table.html": (FRAME.to_html, "an HTML page; download the file itself"),
+    "table.html": (FRAME.to_html, "an HTML table; write it as CSV, in Python pandas.read_html(file)[0].to_csv(…)"),
     "table.db": (database, "an SQLite database; export the table as CSV"),
     "classic.nc": (lambda path: net_cdf(path, 1), "a netCDF file; write it as CSV, in Python xarray.open_dataset(file)"),
     "large.nc": (lambda path: net_cdf(path, 2), "a netCDF file; write it as CSV, in Python xarray.open_dataset(file)"),

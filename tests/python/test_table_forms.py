@@ -1,9 +1,11 @@
 """Forms of tables as people export them: what is read, by values computed here, or the remedy that is named."""
 
+import csv
 import datetime
 import json
 import math
 
+import pandas
 import pytest
 
 from cli_helpers import modewise, ok
@@ -270,3 +272,55 @@ def test_a_column_of_one_number_is_said(tmp_path):
     assert data["modes"][0]["labels"] == ["station", "value"]
     note = "column 'station' has the value 7 in every row and is kept as a variable; data.drop = station leaves it out"
     assert data["notes"] == [note]
+
+
+FRAME = pandas.DataFrame({"date": [f"{day:%Y-%m-%d}" for day in DAYS], "load": [value(i) for i in range(60)], "count": range(60)})
+BY_DATE = FRAME.set_index("date")
+
+
+def printed(mark, ends=("", ""), cross=" ", box=False, last=""):
+    """The table with padded cells and a rule of dashes below the header, or three as a box."""
+    cells = [list(FRAME.columns), *FRAME.astype(str).to_numpy().tolist()]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [ends[0] + mark.join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) + ends[1] for row in cells]
+    rule = cross.join("-" * (width + len(ends[0].lstrip("|")) * 2) for width in widths)
+    if box:
+        lines = [f"+{rule}+", lines[0], f"+{rule}+", *lines[1:], f"+{rule}+"]
+    else:
+        lines.insert(1, ends[0].strip() + rule + ends[1].strip())
+    return "\n".join([*lines, last, ""])
+
+
+PRINTED = {
+    "pandas": FRAME.to_string(),
+    "pandas without index": FRAME.to_string(index=False),
+    "R": FRAME.to_csv(sep=" ", quoting=csv.QUOTE_NONNUMERIC, index_label=False),
+    "R, counted from 1": FRAME.set_axis(range(1, 61)).to_csv(sep=" ", quoting=csv.QUOTE_NONNUMERIC, index_label=False),
+    "R, names of dates": BY_DATE.to_csv(sep=" ", quoting=csv.QUOTE_NONNUMERIC, index_label=False),
+    "names of dates": BY_DATE.to_csv(index_label=False),
+    "psql": printed(" | ", (" ", " "), "+", last="(60 rows)"),
+    "MySQL": printed(" | ", ("| ", " |"), "+", box=True, last="60 rows in set (0.00 sec)"),
+    "sqlcmd": printed(" ", last="\n(60 rows affected)"),
+    "SQLite": printed("  ", cross="  "),
+    "Markdown": printed(" | ", ("| ", " |"), "|"),
+}
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.txt"])
+@pytest.mark.parametrize("program", PRINTED)
+def test_a_printed_table_is_read_as_its_csv(program, name, tmp_path):
+    expected = described(tmp_path, FRAME.to_csv(index=False))
+    data = described(tmp_path, PRINTED[program], name=name)
+    for key in expected.keys() - {"source", "notes"}:
+        assert data[key] == expected[key], key
+
+
+@pytest.mark.parametrize("text, name", [
+    (json.dumps([{"date": "2024-01-01", "value": 1}], indent=2), "JSON"),
+    ("INSERT INTO loads VALUES ('2024-01-01', 3.5);\n", "SQL"),
+    ("┌──────┬───┐\n│ date │ x │\n├──────┼───┤\n└──────┴───┘\n", "a table drawn with lines"),
+])
+def test_a_text_of_another_format_is_named(text, name, tmp_path):
+    result = show(tmp_path, text)
+    assert result.returncode == 65
+    assert f"expected a table, got {name}; " in result.stderr

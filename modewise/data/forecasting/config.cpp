@@ -98,7 +98,8 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("resample", resample, "resampling step: 1 h, 1 day, 1 month; empty: no resampling");
   f.add("resample_by", resample_by, "aggregation of the rows of a resampling step: mean, sum or last",
         {.one_of = {"mean", "sum", "last"}});
-  f.add("delimiter", delimiter, "delimiter: one character or tab; empty: detected");
+  f.add("delimiter", delimiter,
+        "delimiter: one character, tab or space (any number of them); empty: detected");
   f.add("header", header,
         "whether the first row of a CSV file is a header; auto: decided from the rows below",
         {.one_of = {"auto", "yes", "no"}});

@@ -56,9 +56,11 @@ io::CsvOptions csv_options(const ForecastDataConfig& config, const std::vector<s
   io::CsvOptions options;
   if (config.delimiter == "tab")
     options.delimiter = '\t';
+  else if (config.delimiter == "space")
+    options.delimiter = ' ';
   else if (!config.delimiter.empty()) {
     require(config.delimiter.size() == 1, ErrorKind::config,
-            "data.delimiter: expected one character or the word tab, got '{}'", config.delimiter);
+            "data.delimiter: expected one character, tab or space, got '{}'", config.delimiter);
     options.delimiter = config.delimiter[0];
   }
   if (config.decimal != "auto") options.decimal = config.decimal[0];

@@ -174,6 +174,50 @@ class ColumnNotes {
   std::vector<Note> notes_;
 };
 
+/// Texts of other formats, which begin so.
+struct OtherText {
+  std::string_view begin, name, remedy;
+};
+constexpr std::string_view kReadJson = "write it as CSV, in Python pandas.read_json(file).to_csv(…)";
+constexpr std::string_view kRunSql = "run it in a database and export the table as CSV";
+constexpr std::string_view kExport = "export it as CSV";
+constexpr OtherText kOtherTexts[] = {
+    {"CREATE TABLE ", "SQL", kRunSql},
+    {"INSERT INTO ", "SQL", kRunSql},
+    {"DROP TABLE ", "SQL", kRunSql},
+    {"BEGIN TRANSACTION;", "SQL", kRunSql},
+    {"PRAGMA foreign_keys", "SQL", kRunSql},
+    {"-- MySQL dump", "SQL", kRunSql},
+    {"-- MariaDB dump", "SQL", kRunSql},
+    {"--\n-- PostgreSQL database dump", "SQL", kRunSql},
+    {"\\begin{", "LaTeX", kExport},
+    {"\u250c", "a table drawn with lines", kExport},
+    {"\u250f", "a table drawn with lines", kExport},
+    {"\u2552", "a table drawn with lines", kExport},
+    {"\u2554", "a table drawn with lines", kExport},
+    {"\u256d", "a table drawn with lines", kExport},
+    {"shape: (", "a table drawn with lines", kExport},
+};
+
+/// Whether a text begins with an array of arrays or objects, or with an object, in JSON.
+bool is_json(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t outer = std::min(text.find_first_not_of(kBlanks), text.size());
+  const size_t inner = text.find_first_not_of(kBlanks, outer + 1);
+  if (inner == std::string_view::npos) return false;
+  return text[outer] == '[' ? text[inner] == '[' || text[inner] == '{'
+                            : text[outer] == '{' && text[inner] == '"';
+}
+
+void refuse_other_text(std::string_view text, const std::string& source) {
+  const auto refuse = [&](std::string_view name, std::string_view remedy) {
+    fail(ErrorKind::data, "{}: expected a table, got {}; {}", source, name, remedy);
+  };
+  if (is_json(text)) refuse("JSON", kReadJson);
+  for (const OtherText& other : kOtherTexts)
+    if (text.starts_with(other.begin)) refuse(other.name, other.remedy);
+}
+
 class TableReader {
  public:
   TableReader(std::string_view text, const std::string& source, const CsvOptions& options)
@@ -513,10 +557,7 @@ const CsvColumn* CsvTable::find(std::string_view name) const {
 
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source, const CsvOptions& options) {
   const TextInput input(bytes, source);
-  for (const std::string_view json : {"[{", "[[", "{\""})
-    require(options.plain_numbers || !input.text().starts_with(json), ErrorKind::data,
-            "{}: expected a table, got JSON; write it as CSV, in Python pandas.read_json(file).to_csv(…)",
-            source);
+  if (!options.plain_numbers) refuse_other_text(input.text(), source);
   return TableReader(input.text(), source, options).read();
 }
 

@@ -10,6 +10,7 @@
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/date_time.h"
+#include "modewise/io/tables/time_names.h"
 #include "modewise/io/tables/written_number.h"
 #include "modewise/io/utf8.h"
 
@@ -88,12 +89,42 @@ bool better(const Score& a, const Score& b) {
   return a.columns > b.columns;
 }
 
+/// Fits the first row to the rows below if all of them have one cell more or less for a known reason: rows
+/// that end in a delimiter, a header that does, or row numbers (from 0 or 1) or dates without a name, as R
+/// and pandas write them. Returns CsvDialect::name_shift.
+int fit_names(Sample& sample) {
+  if (sample.rows.size() < 3) return 0;
+  Row& names = sample.rows[0];
+  const size_t width = sample.rows[1].size();
+  bool last_empty = true, dates = time_name(names[0]) == TimeName::none;
+  std::array<bool, 2> counts{true, true};  // from 0, from 1
+  for (size_t row = 1; row < sample.rows.size(); ++row) {
+    if (sample.rows[row].size() != width) return 0;
+    const std::string_view first = strip_spaces(sample.rows[row][0]);
+    last_empty = last_empty && strip_spaces(sample.rows[row].back()).empty();
+    for (size_t from : {size_t{0}, size_t{1}})
+      counts[from] = counts[from] && first == std::to_string(row - 1 + from);
+    dates = dates && read_date_time(first);
+  }
+  if (width == names.size() + 1 && (last_empty || counts[0] || counts[1] || dates)) {
+    names.insert(last_empty ? names.end() : names.begin(), "");
+    return last_empty ? 1 : -1;
+  }
+  if (width + 1 == names.size() && width > 1 && strip_spaces(names.back()).empty()) {
+    names.pop_back();
+    return -2;
+  }
+  return 0;
+}
+
 char guess_delimiter(std::string_view text, const std::string& source, const CsvOptions& options,
                      const LeftOutLines& left_out) {
   char best = ',';
   Score best_score;
   for (const char delimiter : {',', ';', '\t', '|', ' '}) {
-    const Score score = score_of(read_sample(text, delimiter, source, left_out), delimiter, options);
+    Sample sample = read_sample(text, delimiter, source, left_out);
+    if (delimiter == ' ' && !sample.rows.empty() && options.header != CsvOptions::no) fit_names(sample);
+    const Score score = score_of(sample, delimiter, options);
     // Spaces, where no other mark parts the cells, and where all rows are numbers and dates of one width.
     if (delimiter == ' ' &&
         (best_score.columns > 1 || options.plain_numbers || score.equal_rows < 1 || score.understood < 0.5))
@@ -104,30 +135,6 @@ char guess_delimiter(std::string_view text, const std::string& source, const Csv
     }
   }
   return best;
-}
-
-/// Fits the first row to the rows below if all of them have one cell more or less for a known reason: rows
-/// that end in a delimiter, a header that does, or row numbers without a name. Returns
-/// CsvDialect::name_shift.
-int fit_names(Sample& sample) {
-  if (sample.rows.size() < 3) return 0;
-  Row& names = sample.rows[0];
-  const size_t width = sample.rows[1].size();
-  bool last_empty = true, counts = true;
-  for (size_t row = 1; row < sample.rows.size(); ++row) {
-    if (sample.rows[row].size() != width) return 0;
-    last_empty = last_empty && strip_spaces(sample.rows[row].back()).empty();
-    counts = counts && strip_spaces(sample.rows[row][0]) == std::to_string(row);
-  }
-  if (width == names.size() + 1 && (last_empty || counts)) {
-    names.insert(last_empty ? names.end() : names.begin(), "");
-    return last_empty ? 1 : -1;
-  }
-  if (width + 1 == names.size() && width > 1 && strip_spaces(names.back()).empty()) {
-    names.pop_back();
-    return -2;
-  }
-  return 0;
 }
 
 char guess_decimal(const Sample& sample, char delimiter, const CsvOptions& options) {
@@ -294,6 +301,60 @@ std::string_view comment_mark(std::string_view text) {
   return {};
 }
 
+/// Whether a line is a rule of a printed table: "-----+----", "|---|---:|", "====  ===".
+bool is_rule(std::string_view line) {
+  return line.find_first_not_of("-=+|:,; \t") == std::string_view::npos &&
+         (line.find("---") != std::string_view::npos || line.find("===") != std::string_view::npos);
+}
+
+/// Whether a line is a count of rows, as SQL clients print it: "(60 rows)", "60 rows in set (0.00 sec)".
+bool is_row_count(std::string_view line) {
+  if (line.starts_with('(')) line.remove_prefix(1);
+  const size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+  return digits > 0 && line.substr(digits).starts_with(" row");
+}
+
+/// Leaves out what frames a printed table: rules above and right below the first line of text, the same rules
+/// below the last row, and a count of rows.
+void leave_out_frame(std::string_view text, CsvDialect& dialect) {
+  constexpr size_t kRules = 3;
+  std::vector<Line> rules;
+  Lines lines(text);
+  Line line;
+  for (bool below = false; rules.size() < kRules && lines.next(line);) {
+    if (strip_spaces(line.text).empty() || dialect.left_out.contains(line.number)) continue;
+    if (is_rule(line.text))
+      rules.push_back(line);
+    else if (below)
+      break;
+    else
+      below = true;
+  }
+  if (rules.empty()) return;
+  std::vector<int64_t> numbers;
+  for (const Line& rule : rules) numbers.push_back(rule.number);
+  // The lines at the end, from the last one on.
+  std::string_view rest = text;
+  for (size_t taken = 0; taken < 2;) {
+    rest = rest.substr(0, rest.find_last_not_of("\r\n \t") + 1);
+    const size_t begin = rest.find_last_of("\r\n") + 1;
+    const std::string_view last = rest.substr(begin);
+    const bool rule = std::any_of(rules.begin(), rules.end(),
+                                  [&](const Line& known) { return strip_spaces(known.text) == last; });
+    if (begin <= static_cast<size_t>(rules.back().text.end() - text.begin()) || !(rule || is_row_count(last)))
+      break;
+    numbers.push_back(count_line_ends(text.substr(0, begin)) + 1);
+    rest = rest.substr(0, begin);
+    ++taken;
+  }
+  std::sort(numbers.begin(), numbers.end());
+  for (const int64_t number : numbers) dialect.left_out.add({number, number});
+  dialect.notes.push_back(fmt::format("{} {}, such as {}, frame{} the table and {} left out",
+                                      numbers.size() == 1 ? "line" : "lines", fmt::join(numbers, ", "),
+                                      quote_for_message(rules[0].text), numbers.size() == 1 ? "s" : "",
+                                      is_or_are(numbers.size())));
+}
+
 // The delimiter of a first line sep=; that Excel writes, which is then left out; 0: there is none.
 char take_separator_line(std::string_view text, CsvDialect& dialect) {
   Line first;
@@ -412,6 +473,7 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
   CsvDialect dialect;
   for (const LeftOutLines::Range& range : options.skip_lines) dialect.left_out.add(range);
   const char given = take_separator_line(text, dialect);
+  if (!options.plain_numbers) leave_out_frame(text, dialect);
   const LeftOutLines uncommented = dialect.left_out;
   std::vector<Line> comments = comments_above(text, dialect.left_out);
   if (!comments.empty()) dialect.left_out.add({comments.front().number, comments.back().number});

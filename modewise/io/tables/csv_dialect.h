@@ -49,12 +49,12 @@ struct CsvDialect {
   std::vector<std::vector<std::string>> more_names;
   std::string suspect_row;             // as in CsvTable
   std::vector<CsvColumn::Kind> kinds;  // column kinds by the first rows
-  LeftOutLines left_out;               // without comments between rows
+  LeftOutLines left_out;               // without comments between rows; with the frame of a printed table
   int64_t comments = 0;                // above the first row
   bool header_after_comment = false;   // the header begins with a comment mark
   int name_shift =
       0;  // names to add to the header without one: 1 at its end, -1 before its first; -2: one less
-  std::vector<std::string> notes;  // a line sep=;, comments, a header behind a comment mark
+  std::vector<std::string> notes;  // a line sep=;, a frame, comments, a header behind a comment mark
 };
 
 /// Removes the mark of a comment, as in a header "# time": #, %, // or !.

@@ -39,17 +39,12 @@ CsvScanner::CsvScanner(std::string_view text, char delimiter, const std::string&
   for (const char stop : {delimiter, '\n', '\r'}) stops_[static_cast<unsigned char>(stop)] = true;
 }
 
-namespace {
-
-/// LF, CRLF and CR.
 int64_t count_line_ends(std::string_view text) {
   int64_t count = 0;
   for (size_t i = 0; i < text.size(); ++i)
     count += text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n'));
   return count;
 }
-
-}  // namespace
 
 bool CsvScanner::skip_left_out_line() {
   const bool listed = left_out_->contains(line_);

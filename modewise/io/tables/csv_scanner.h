@@ -28,6 +28,9 @@ struct LeftOutLines {
 /// Number of cells of a line, also if a quote is not closed.
 size_t count_cells(std::string_view line, char delimiter);
 
+/// Number of LF, CRLF and CR.
+int64_t count_line_ends(std::string_view text);
+
 class CsvScanner {
  public:
   /// Several spaces in a row are one delimiter. Without `quotes` a quotation mark is an ordinary character

@@ -502,7 +502,7 @@ TEST_F(CsvSource, DelimiterMustBeOneCharacter) {
   ForecastDataConfig config;
   config.delimiter = ";;";
   EXPECT_EQ(load_error(ErrorKind::config, "a;b\n1;2\n", config),
-            "data.delimiter: expected one character or the word tab, got ';;'");
+            "data.delimiter: expected one character, tab or space, got ';;'");
   config.delimiter = "tab";
   EXPECT_THAT(load("a\tb\n1\t2\n3\t4\n", config).modes[0].labels, ElementsAre("a", "b"));
 }

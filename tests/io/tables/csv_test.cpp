@@ -617,6 +617,89 @@ TEST(Csv, LeavesCommentsOut) {
   EXPECT_EQ(table_of("name,y\n#1,2\n#2,4\n").columns[0].texts, (TextCells{"#1", "#2"}));
 }
 
+TEST(Csv, ReadsTablesThatProgramsPrint) {
+  const std::pair<const char*, const char*> tables[] = {
+      {"psql",
+       "    date    | load | t\n------------+------+---\n 2024-01-01 |  3.5 | 1\n 2024-01-02 |    4 | 2\n"
+       " 2024-01-03 |   -1 | 3\n(3 rows)\n\n"},
+      {"mysql",
+       "+------------+------+---+\n| date       | load | t |\n+------------+------+---+\n"
+       "| 2024-01-01 |  3.5 | 1 |\n| 2024-01-02 |    4 | 2 |\n| 2024-01-03 |   -1 | 3 |\n"
+       "+------------+------+---+\n3 rows in set (0.00 sec)\n"},
+      {"sqlcmd",
+       "date       load        t\r\n---------- ----------- -\r\n2024-01-01         3.5 1\r\n"
+       "2024-01-02           4 2\r\n2024-01-03          -1 3\r\n\r\n(3 rows affected)\r\n"},
+      {"sqlite",
+       "date        load  t\n----------  ----  -\n2024-01-01  3.5   1\n2024-01-02  4     2\n"
+       "2024-01-03  -1    3\n"},
+      {"Markdown",
+       "| date | load | t |\n|---|---:|:--:|\n| 2024-01-01 | 3.5 | 1 |\n| 2024-01-02 | 4 | 2 |\n"
+       "| 2024-01-03 | -1 | 3 |\n"},
+      {"reStructuredText",
+       "==========  ====  =\ndate        load  t\n==========  ====  =\n2024-01-01  3.5   1\n"
+       "2024-01-02  4     2\n2024-01-03  -1    3\n==========  ====  =\n"},
+      {"commas",
+       "date,load,t\n---,---,---\n2024-01-01,3.5,1\n2024-01-02,4,2\n2024-01-03,-1,3\n(3 rows affected)"},
+  };
+  for (const auto& [name, text] : tables) {
+    const CsvTable table = table_of(text);
+    ASSERT_EQ(table.columns.size(), 3u) << name;
+    EXPECT_EQ(table.columns[0].name, "date") << name;
+    EXPECT_EQ(table.columns[0].dates, (std::vector<int64_t>{1704067200, 1704153600, 1704240000})) << name;
+    EXPECT_EQ(table.columns[1].name, "load") << name;
+    EXPECT_EQ(table.columns[1].numbers, (Numbers{3.5, 4, -1})) << name;
+    EXPECT_EQ(table.columns[2].numbers, (Numbers{1, 2, 3})) << name;
+    EXPECT_THAT(table.notes, testing::Contains(testing::HasSubstr("the table and"))) << name;
+  }
+  EXPECT_THAT(
+      table_of(tables[1].second).notes,
+      testing::Contains("lines 1, 3, 7, 8, such as '+------------+------+---+', frame the table and are left out"));
+  EXPECT_THAT(table_of(tables[3].second).notes,
+              testing::Contains("line 2, such as '----------  ----  -', frames the table and is left out"));
+}
+
+TEST(Csv, TakesOnlyRulesOfDashesForAFrame) {
+  // A row of missing marks, a row of dashes that is no rule above, and a count without a rule.
+  EXPECT_EQ(table_of("a,b\n-,-\n1,2\n3,4\n").rows, 3);
+  EXPECT_EQ(table_of("a,b\n--,--\n1,2\n3,4\n").rows, 3);
+  EXPECT_EQ(table_of("a,b\n1,2\n3,4\n---,---\n").rows, 3);
+  EXPECT_EQ(table_of("a,b\n---,---\n1,2\n3,4\n-,-\n").rows, 3);
+  EXPECT_THAT(error_of(ErrorKind::data, [] { table_of("a,b\n1,2\n3,4\n(2 rows)\n"); }),
+              testing::HasSubstr("data.skip_lines = 4 leaves it out"));
+}
+
+TEST(Csv, ReadsRowNamesWithoutAName) {
+  // write.table of R; print of pandas; dates as row names; a date below its name is no row name.
+  const CsvTable r = table_of(
+      "\"date\" \"load\"\n\"1\" \"2024-01-01\" 3\n\"2\" \"2024-01-02\" 4.5\n\"3\" \"2024-01-03\" 5\n");
+  EXPECT_EQ(names_of(r), (Names{"column 1", "date", "load"}));
+  EXPECT_EQ(r.columns[1].dates, (std::vector<int64_t>{1704067200, 1704153600, 1704240000}));
+  const CsvTable pandas = table_of("   load  temp\n0   3.0   0.1\n1   4.5   0.2\n2   5.0   NaN\n");
+  EXPECT_EQ(names_of(pandas), (Names{"column 1", "load", "temp"}));
+  EXPECT_EQ(pandas.columns[1].numbers, (Numbers{3, 4.5, 5}));
+  const CsvTable dates =
+      table_of("\"load\" \"temp\"\n\"2024-01-01\" 3 1\n\"2024-01-02\" 4 2\n\"2024-01-03\" 5 3\n");
+  EXPECT_EQ(names_of(dates), (Names{"column 1", "load", "temp"}));
+  EXPECT_EQ(dates.columns[0].kind, CsvColumn::date);
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [] { table_of("date,load\n2024-01-01,3,1\n2024-01-02,4,2\n2024-01-03,5,3\n"); }),
+              testing::HasSubstr("expected 2 cells as in the header, got 3"));
+}
+
+TEST(Csv, NamesTextsOfOtherFormats) {
+  const std::pair<const char*, const char*> texts[] = {
+      {"[\n  {\n    \"a\": 1\n  }\n]\n", "JSON; write it as CSV, in Python pandas.read_json(file).to_csv(…)"},
+      {"{ \"a\": [1, 2] }\n", "JSON; write it as CSV, in Python pandas.read_json(file).to_csv(…)"},
+      {"CREATE TABLE t (a REAL);\nINSERT INTO t VALUES (1);\n",
+       "SQL; run it in a database and export the table as CSV"},
+      {"\\begin{tabular}{l}\na \\\\\n1 \\\\\n", "LaTeX; export it as CSV"},
+      {"\u250c───┐\n│ a │\n├───┤\n│ 1 │\n└───┘\n", "a table drawn with lines; export it as CSV"},
+  };
+  for (const auto& [text, expected] : texts)
+    EXPECT_EQ(error_of(ErrorKind::data, [&] { table_of(text); }),
+              std::string("file: expected a table, got ") + expected);
+}
+
 TEST(Csv, LeavesLinesOutThatTheOptionsName) {
   CsvOptions options;
   options.skip_lines = {{6, 6}, {1, 3}};
