@@ -23,15 +23,16 @@ TEST(RateText, ChoosesTheUnitOfTime) {
 
 TEST(LastProgress, IsTheFractionOfTheLastLineOfProgress) {
   EXPECT_EQ(last_progress("started\ntrain 5/20 steps  loss 0.3\nevaluating 3/4 windows\n", "steps"), 0.25);
-  EXPECT_EQ(last_progress("train 5/20 steps\ntrain 15/20 steps  3.4 steps/s\nstep 15 (epoch 3.00)\n", "steps"),
-            0.75);
+  EXPECT_EQ(
+      last_progress("train 5/20 steps\ntrain 15/20 steps  3.4 steps/s\nstep 15 (epoch 3.00)\n", "steps"),
+      0.75);
   EXPECT_EQ(last_progress("20/20 steps", "steps"), 1);
 }
 
 TEST(LastProgress, IsNothingWithoutSuchALine) {
   for (const char* log :
-       {"", " steps", "5 steps", "/ steps", "5/ steps", "5/x steps", "-5/20 steps", "21/20 steps", "0/0 steps",
-        "5/20 runs", "5/20steps", "99999999999999999999/99999999999999999999 steps"})
+       {"", " steps", "5 steps", "/ steps", "5/ steps", "5/x steps", "-5/20 steps", "21/20 steps",
+        "0/0 steps", "5/20 runs", "5/20steps", "99999999999999999999/99999999999999999999 steps"})
     EXPECT_EQ(last_progress(log, "steps"), std::nullopt) << log;
 }
 

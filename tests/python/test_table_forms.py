@@ -315,6 +315,22 @@ def test_a_printed_table_is_read_as_its_csv(program, name, tmp_path):
         assert data[key] == expected[key], key
 
 
+HOURLY = pandas.DataFrame({"date": HOURS, "load": [value(i) for i in range(240)]})
+
+
+@pytest.mark.parametrize("program", ["pandas", "pandas, no index", "pandas, index of dates", "spaces"])
+def test_hours_of_a_printed_table_are_read_as_its_csv(program, tmp_path):
+    text = {
+        "pandas": HOURLY.to_string(),
+        "pandas, no index": HOURLY.to_string(index=False),
+        "pandas, index of dates": HOURLY.set_index("date").rename_axis(None).to_string(),
+        "spaces": "date load\n" + "".join(f"{date:%Y-%m-%d %H:%M:%S} {load}\n" for date, load in HOURLY.itertuples(index=False)),
+    }[program]
+    expected, data = (described(tmp_path, form) for form in (HOURLY.to_csv(index=False), text))
+    for key in expected.keys() - {"source", "notes"}:
+        assert data[key] == expected[key], key
+
+
 @pytest.mark.parametrize("text, name", [
     (json.dumps([{"date": "2024-01-01", "value": 1}], indent=2), "JSON"),
     ("INSERT INTO loads VALUES ('2024-01-01', 3.5);\n", "SQL"),

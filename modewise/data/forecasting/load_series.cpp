@@ -22,8 +22,8 @@
 namespace modewise::data {
 namespace {
 
-/// Whether a file without a known extension is a CSV table: its first non-empty line contains text, or whole
-/// numbers as column names.
+/// Whether a file without a known extension is a CSV table: its first non-empty line contains text, no digit,
+/// or whole numbers as column names.
 bool holds_table(const ForecastDataConfig& config) {
   const io::MappedFile file(config.path);
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
@@ -31,7 +31,9 @@ bool holds_table(const ForecastDataConfig& config) {
   if (begin == std::string_view::npos) return true;
   const std::string_view line =
       text.substr(begin, std::min(text.find_first_of("\r\n", begin), text.size()) - begin);
-  if (line.find_first_not_of("0123456789+-.eE,; \t\r") != std::string_view::npos) return true;
+  constexpr std::string_view kDigits = "0123456789", kNumbers = "0123456789+-.eE,; \t\r";
+  if (line.find_first_not_of(kNumbers) != std::string_view::npos) return true;
+  if (line.find_first_of(kDigits) == std::string_view::npos) return true;
   if (config.header != "auto") return config.header == "yes";
   // Numbers separated by spaces are numeric text, not CSV.
   return line.find_first_of(",;") != std::string_view::npos &&

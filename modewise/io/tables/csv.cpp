@@ -45,9 +45,7 @@ Names read_names(CsvScanner& scanner, const CsvDialect& dialect, const std::stri
   });
   for (const std::vector<std::string>& row : dialect.more_names) add_texts(names, row);
   require(!names.empty(), ErrorKind::data, "{}: there are no rows", source);
-  if (dialect.name_shift == -2) names.pop_back();
-  if (dialect.name_shift == 1) names.emplace_back();
-  if (dialect.name_shift == -1) names.insert(names.begin(), "");
+  dialect.name_fit.apply(names);
   require(scanner.cells() <= kCsvColumnLimit, ErrorKind::data, "{}:{}: {} columns; the limit is {}", source,
           scanner.line(), scanner.cells(), kCsvColumnLimit);
   if (dialect.header && dialect.header_after_comment) {
@@ -295,10 +293,9 @@ class TableReader {
     while (scanner.row([&](size_t c, std::string_view cell) {
       if (c < width) columns_[c].add(cell, scanner.line());
     })) {
-      const bool short_of_name = dialect_.name_shift == 1 || dialect_.name_shift == -1;
       if (scanner.cells() != width)
         fail(ErrorKind::data, "{}:{}: expected {} as in the {}, got {}{}", source_, scanner.line(),
-             counted(width - (short_of_name ? 1 : 0), "cell"), dialect_.header ? "header" : "first row",
+             counted(width - dialect_.name_fit.added(), "cell"), dialect_.header ? "header" : "first row",
              scanner.cells(), remedy_of_width(scanner));
       ++rows_;
     }

@@ -89,32 +89,44 @@ bool better(const Score& a, const Score& b) {
   return a.columns > b.columns;
 }
 
-/// Fits the first row to the rows below if all of them have one cell more or less for a known reason: rows
-/// that end in a delimiter, a header that does, or row numbers (from 0 or 1) or dates without a name, as R
-/// and pandas write them. Returns CsvDialect::name_shift.
-int fit_names(Sample& sample) {
-  if (sample.rows.size() < 3) return 0;
+/// Fits the first row to the rows below if all of them have a few cells more or less for a known reason: rows
+/// that end in a delimiter, a header that does, row numbers (from 0 or 1) or dates without a name, as R and
+/// pandas write them, and spaces between date and clock.
+NameFit fit_names(Sample& sample, char delimiter) {
+  if (sample.rows.size() < 3) return {};
   Row& names = sample.rows[0];
-  const size_t width = sample.rows[1].size();
-  bool last_empty = true, dates = time_name(names[0]) == TimeName::none;
-  std::array<bool, 2> counts{true, true};  // from 0, from 1
-  for (size_t row = 1; row < sample.rows.size(); ++row) {
-    if (sample.rows[row].size() != width) return 0;
-    const std::string_view first = strip_spaces(sample.rows[row][0]);
-    last_empty = last_empty && strip_spaces(sample.rows[row].back()).empty();
-    for (size_t from : {size_t{0}, size_t{1}})
-      counts[from] = counts[from] && first == std::to_string(row - 1 + from);
-    dates = dates && read_date_time(first);
+  const size_t width = sample.rows[1].size(), count = names.size();
+  if (width == count || width > count + 2 || width + 1 < count) return {};
+  bool last_blank = true;
+  std::array<bool, 2> numbered{true, true};  // from 0, from 1
+  std::array<bool, 2> dates{true, width > 1},
+      clocks{true, width > 2};  // dates in column c, clocks behind them
+  clocks[0] = width > 1;
+  for (size_t i = 1; i < sample.rows.size(); ++i) {
+    const Row& row = sample.rows[i];
+    if (row.size() != width) return {};
+    last_blank = last_blank && strip_spaces(row.back()).empty();
+    for (size_t c : {size_t{0}, size_t{1}}) {
+      numbered[c] = numbered[c] && strip_spaces(row[0]) == std::to_string(i - 1 + c);
+      dates[c] = dates[c] && read_date_time(row[c]);
+      clocks[c] = clocks[c] && delimiter == ' ' && read_clock(row[c + 1]);
+    }
   }
-  if (width == names.size() + 1 && (last_empty || counts[0] || counts[1] || dates)) {
-    names.insert(last_empty ? names.end() : names.begin(), "");
-    return last_empty ? 1 : -1;
+  const bool numbers = numbered[0] || numbered[1];
+  const bool dates_first = dates[0] && time_name(names[0]) == TimeName::none;
+  NameFit fit;
+  if (width + 1 == count) {
+    fit.spare_end = width > 1 && strip_spaces(names.back()).empty();
+  } else if (width == count + 1) {
+    fit.blank_end = last_blank;
+    if (!last_blank && dates[0] && clocks[0] && !numbers) fit.clock = 1;
+    fit.row_names = !last_blank && fit.clock == 0 && (numbers || dates_first);
+  } else if (numbers ? dates[1] && clocks[1] : dates_first && clocks[0]) {
+    fit.row_names = true;
+    fit.clock = numbers ? 2 : 1;
   }
-  if (width + 1 == names.size() && width > 1 && strip_spaces(names.back()).empty()) {
-    names.pop_back();
-    return -2;
-  }
-  return 0;
+  fit.apply(names);
+  return fit;
 }
 
 char guess_delimiter(std::string_view text, const std::string& source, const CsvOptions& options,
@@ -123,7 +135,8 @@ char guess_delimiter(std::string_view text, const std::string& source, const Csv
   Score best_score;
   for (const char delimiter : {',', ';', '\t', '|', ' '}) {
     Sample sample = read_sample(text, delimiter, source, left_out);
-    if (delimiter == ' ' && !sample.rows.empty() && options.header != CsvOptions::no) fit_names(sample);
+    if (delimiter == ' ' && !sample.rows.empty() && options.header != CsvOptions::no)
+      fit_names(sample, delimiter);
     const Score score = score_of(sample, delimiter, options);
     // Spaces, where no other mark parts the cells, and where all rows are numbers and dates of one width.
     if (delimiter == ' ' &&
@@ -413,6 +426,16 @@ std::string first_cells(const Row& row) {
 
 }  // namespace
 
+void NameFit::apply(std::vector<std::string>& names) const {
+  if (spare_end) names.pop_back();
+  if (blank_end) names.emplace_back();
+  if (row_names) names.insert(names.begin(), "");
+  if (clock > 0) {
+    const bool taken = std::find(names.begin(), names.end(), "time") != names.end();
+    names.insert(names.begin() + static_cast<std::ptrdiff_t>(clock), taken ? "clock" : "time");
+  }
+}
+
 MissingValues::MissingValues(const std::vector<std::string>& marks, char decimal) {
   for (const std::string& mark : marks) {
     double value;
@@ -490,9 +513,13 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
   }
   const bool several = options.header_rows > 1;
   if (several) take_header_rows(sample, options.header_rows, source, dialect);
-  if (!options.plain_numbers && options.header != CsvOptions::no) dialect.name_shift = fit_names(sample);
+  if (!options.plain_numbers && options.header != CsvOptions::no)
+    dialect.name_fit = fit_names(sample, dialect.delimiter);
   if (dialect.delimiter == ' ' && options.delimiter == 0)
     dialect.notes.push_back("the cells are parted by spaces");
+  if (const size_t clock = dialect.name_fit.clock; clock > 0)
+    dialect.notes.push_back(fmt::format(
+        "columns {} and {}, dates and clock times, share one name in the header", clock, clock + 1));
   dialect.decimal = guess_decimal(sample, dialect.delimiter, options);
   const bool plain = options.plain_numbers;
   const MissingValues missing(options.missing, dialect.decimal);

@@ -41,6 +41,17 @@ CellKind kind_of(std::string_view text, char decimal, const MissingValues& missi
 /// The kind of a column by the numbers of cells of each kind.
 CsvColumn::Kind majority_of(size_t numbers, size_t dates, size_t texts, size_t marks);
 
+/// How a header is fitted to rows that all have other numbers of cells.
+struct NameFit {
+  bool row_names = false;  // the first column has no name
+  size_t clock = 0;        // not 0: the column of clock times that share the name of the dates before them
+  bool blank_end = false;  // the rows end in a delimiter
+  bool spare_end = false;  // the header does
+
+  size_t added() const { return size_t{row_names} + size_t{clock > 0} + size_t{blank_end}; }
+  void apply(std::vector<std::string>& names) const;
+};
+
 struct CsvDialect {
   char delimiter = ',';
   char decimal = '.';
@@ -52,9 +63,9 @@ struct CsvDialect {
   LeftOutLines left_out;               // without comments between rows; with the frame of a printed table
   int64_t comments = 0;                // above the first row
   bool header_after_comment = false;   // the header begins with a comment mark
-  int name_shift =
-      0;  // names to add to the header without one: 1 at its end, -1 before its first; -2: one less
-  std::vector<std::string> notes;  // a line sep=;, a frame, comments, a header behind a comment mark
+  NameFit name_fit;
+  std::vector<std::string>
+      notes;  // a line sep=;, a frame, comments, a header behind a comment mark, shared names
 };
 
 /// Removes the mark of a comment, as in a header "# time": #, %, // or !.

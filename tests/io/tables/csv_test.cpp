@@ -651,9 +651,9 @@ TEST(Csv, ReadsTablesThatProgramsPrint) {
     EXPECT_EQ(table.columns[2].numbers, (Numbers{1, 2, 3})) << name;
     EXPECT_THAT(table.notes, testing::Contains(testing::HasSubstr("the table and"))) << name;
   }
-  EXPECT_THAT(
-      table_of(tables[1].second).notes,
-      testing::Contains("lines 1, 3, 7, 8, such as '+------------+------+---+', frame the table and are left out"));
+  EXPECT_THAT(table_of(tables[1].second).notes,
+              testing::Contains(
+                  "lines 1, 3, 7, 8, such as '+------------+------+---+', frame the table and are left out"));
   EXPECT_THAT(table_of(tables[3].second).notes,
               testing::Contains("line 2, such as '----------  ----  -', frames the table and is left out"));
 }
@@ -684,6 +684,26 @@ TEST(Csv, ReadsRowNamesWithoutAName) {
   EXPECT_THAT(error_of(ErrorKind::data,
                        [] { table_of("date,load\n2024-01-01,3,1\n2024-01-02,4,2\n2024-01-03,5,3\n"); }),
               testing::HasSubstr("expected 2 cells as in the header, got 3"));
+}
+
+TEST(Csv, ReadsDatesAndClockTimesUnderOneName) {
+  const std::pair<const char*, Names> tables[] = {
+      {"date load\n2024-01-01 00:00 3\n2024-01-01 01:00 4\n2024-01-01 02:00 5\n", {"date", "time", "load"}},
+      {"date time\n2024-01-01 00:00 3\n2024-01-01 01:00 4\n2024-01-01 02:00 5\n", {"date", "clock", "time"}},
+      {"  date load\n0 2024-01-01 00:00 3\n1 2024-01-01 01:00 4\n2 2024-01-01 02:00 5\n",
+       {"column 1", "date", "time", "load"}},
+      {"  load\n2024-01-01 00:00 3\n2024-01-01 01:00 4\n2024-01-01 02:00 5\n", {"column 1", "time", "load"}},
+  };
+  for (const auto& [text, names] : tables) {
+    const CsvTable table = table_of(text);
+    EXPECT_EQ(names_of(table), names) << text;
+    EXPECT_EQ(table.columns.back().numbers, (Numbers{3, 4, 5})) << text;
+    const size_t date = table.columns.size() - 3;
+    EXPECT_EQ(table.columns[date].dates, (std::vector<int64_t>(3, 1704067200))) << text;
+    EXPECT_THAT(table.notes, testing::Contains(fmt::format(
+                                 "columns {} and {}, dates and clock times, share one name in the header",
+                                 date + 1, date + 2)));
+  }
 }
 
 TEST(Csv, NamesTextsOfOtherFormats) {
