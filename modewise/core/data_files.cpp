@@ -62,6 +62,14 @@ std::vector<fs::path> data_files_below(const fs::path& folder) {
   return files;
 }
 
+bool holds_file(const fs::path& folder, std::string_view name) {
+  if (name.find('\0') != std::string_view::npos) return false;
+  std::error_code error;
+  const bool holds = fs::is_regular_file(folder / name, error);
+  if (holds || error == std::errc::filename_too_long) return holds;
+  return fs::is_regular_file(folder / name);
+}
+
 std::string lower_extension(const fs::path& path) {
   return lower_text(path.extension().string());
 }

@@ -27,6 +27,10 @@ bool visit_data_entries(const std::filesystem::path& folder,
 /// The regular files that visit_data_entries() visits.
 std::vector<std::filesystem::path> data_files_below(const std::filesystem::path& folder);
 
+/// Whether `name`, as a data file gives it, is a regular file in `folder`. A text that no file can have as
+/// its name (too long, or with a NUL) is none. Throws filesystem_error if the folder cannot be searched.
+bool holds_file(const std::filesystem::path& folder, std::string_view name);
+
 /// The extension of a path in lower case: ".tif" for "A.TIF"; "" if there is none.
 std::string lower_extension(const std::filesystem::path& path);
 

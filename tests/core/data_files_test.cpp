@@ -47,6 +47,18 @@ TEST(DataFiles, AreVisitedThroughLinksOnceAround) {
   EXPECT_FALSE(visit_data_entries(other.path(), stop));
 }
 
+TEST(DataFiles, AreNotTextsThatNoFileCanHaveAsItsName) {
+  const ScratchFolder folder;
+  folder.write("a/x.png", "x");
+  EXPECT_TRUE(holds_file(folder.path(), "a/x.png"));
+  EXPECT_FALSE(holds_file(folder.path(), "a"));
+  EXPECT_FALSE(holds_file(folder.path(), "y.png"));
+  EXPECT_FALSE(holds_file(folder.path(), "a/x.png/y.png"));
+  EXPECT_FALSE(holds_file(folder.path(), std::string_view("a/x.png\0y", 9)));
+  EXPECT_FALSE(holds_file(folder.path(), std::string(300, 'x')));
+  EXPECT_FALSE(holds_file(folder.path(), std::string(5000, '/') + "x"));
+}
+
 TEST(DataFiles, HaveExtensionsInLowerCase) {
   EXPECT_EQ(lower_extension("x/A.TIFF"), ".tiff");
   EXPECT_EQ(lower_extension("x.y/plain"), "");

@@ -166,6 +166,8 @@ for name, text in {
 write("caption_set", "four.json", json.dumps({
     "images": [{"id": i, "file_name": f"{i}.png"} for i in range(1, 5)],
     "annotations": [{"image_id": i, "id": 10 + i, "caption": f"A dog, {i} cats and Bob's caf\u00e9."} for i in range(1, 5)] + [{"image_id": 1, "id": 9, "caption": "U.S.A."}]}))
+write("caption_set", "long_name.json", json.dumps({
+    "images": [{"id": 1, "file_name": "1.png"}, {"id": 2, "file_name": 300 * "x"}], "annotations": [{"image_id": 1, "id": 1, "caption": "A dog."}]}))
 scene = (np.arange(16 * 16) // 40 % 3).reshape(16, 16)
 for dtype in ("u1", "<f4"):
     stream = io.BytesIO()

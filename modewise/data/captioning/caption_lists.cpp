@@ -120,7 +120,7 @@ void CaptionFolder::list() {
 
 std::optional<std::string> CaptionFolder::find(const std::string& name, const std::string& source) {
   std::string found = name;
-  if (!std::filesystem::is_regular_file(std::filesystem::path(folder_) / name)) {
+  if (!holds_file(folder_, name)) {
     list();
     const std::vector<size_t> files = matcher_->find(name);
     if (files.empty()) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
@@ -170,7 +171,7 @@ void SafetensorsFolder::open_shards(const fs::path& folder) {
   std::set<std::string> names;
   for (const auto& [tensor, file] : map) names.insert(file);
   for (const std::string& name : names)
-    require(fs::exists(folder / name), ErrorKind::no_input, "{} names the shard {}, which is not in {}",
+    require(holds_file(folder, name), ErrorKind::no_input, "{} names the shard {}, which is not in {}",
             index.string(), name, folder.string());
   std::set<std::string, std::less<>> seen;
   for (const std::string& name : names) {

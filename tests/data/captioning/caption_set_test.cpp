@@ -215,6 +215,21 @@ TEST_F(Captions, OfMissingImagesAreRefusedOrLeftOut) {
                                          config.path, config.images));
 }
 
+TEST_F(Captions, OfNamesThatNoFileCanHaveMissTheirImage) {
+  CaptionConfig config = ten();
+  const std::string name(300, 'x');
+  config.path = scratch_.write(
+      "long.json",
+      fmt::format(R"({{"images": [{{"id": 1, "file_name": "1.png"}}, {{"id": 2, "file_name": "{}"}}],)"
+                  R"("annotations": [{{"image_id": 1, "caption": "One."}},)"
+                  R"({{"image_id": 2, "caption": "Two."}}]}})",
+                  name));
+  config.split_ratios = {1, 0, 0};
+  config.strict = true;
+  EXPECT_EQ(refusal(config), fmt::format("{}: 1 image of 2 not in {}: {} (image 2) (data.strict)",
+                                         config.path, config.images, name));
+}
+
 TEST_F(Captions, OfPartOfAFolderCountTheOtherImages) {
   CaptionConfig config = ten();
   for (const char* name : {"x.png", "y.JPE", "more/z.png", "._1.png", "notes.txt"})

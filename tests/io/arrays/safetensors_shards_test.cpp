@@ -84,6 +84,11 @@ TEST_F(ShardFolder, WhatDoesNotFitTogetherIsNamed) {
   EXPECT_THAT(error(ErrorKind::no_input), testing::HasSubstr("holds neither model.safetensors nor"));
   write("model.safetensors.index.json", R"({"weight_map": {"a": "x.safetensors", "b": "y.safetensors"}})");
   EXPECT_THAT(error(ErrorKind::no_input), testing::HasSubstr("names the shard x.safetensors"));
+  const std::string long_name(300, 'x');  // longer than a file's name can be
+  write("model.safetensors.index.json", R"({"weight_map": {"a": ")" + long_name + R"("}})");
+  EXPECT_THAT(error(ErrorKind::no_input),
+              testing::HasSubstr("names the shard " + long_name + ", which is not in"));
+  write("model.safetensors.index.json", R"({"weight_map": {"a": "x.safetensors", "b": "y.safetensors"}})");
   write_shard("x.safetensors", {view("a", one_)});
   EXPECT_THAT(error(ErrorKind::no_input), testing::HasSubstr("names the shard y.safetensors"));
   write_shard("y.safetensors", {view("b", two_)});
