@@ -37,13 +37,26 @@ at::Tensor mask_or_none(const at::Tensor& observed) {
   return observed.all().item<bool>() ? at::Tensor() : observed.contiguous();
 }
 
-std::string shape_text(const std::vector<SeriesMode>& modes) {
-  std::vector<std::string> parts;
-  for (const SeriesMode& mode : modes) parts.push_back(fmt::format("{} {}", mode.labels.size(), mode.name));
-  return fmt::format("{}", fmt::join(parts, " × "));
+}  // namespace
+
+std::string SeriesMode::text() const {
+  std::string noun = name;
+  const char last = noun.empty() ? '\0' : noun.back();
+  const bool letter = (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
+  if (labels.size() != 1 && letter && last != 's' && last != 'S') {
+    const bool ies = last == 'y' && noun.size() > 1 &&
+                     std::string_view("aeiou").find(noun[noun.size() - 2]) == std::string_view::npos;
+    if (ies) noun.pop_back();
+    noun += ies ? "ies" : "s";
+  }
+  return fmt::format("{} {}", labels.size(), noun);
 }
 
-}  // namespace
+std::string modes_text(const std::vector<SeriesMode>& modes) {
+  std::vector<std::string> texts;
+  for (const SeriesMode& mode : modes) texts.push_back(mode.text());
+  return fmt::format("{}", fmt::join(texts, " × "));
+}
 
 std::vector<int64_t> Series::shape() const {
   return values.sizes().slice(1).vec();
@@ -124,7 +137,7 @@ std::vector<SeriesMode> modes_from_json(const nlohmann::json& json, const std::s
 
 void require_same_modes(const std::vector<SeriesMode>& run, const Series& series) {
   require(run.size() == series.modes.size(), ErrorKind::data, "{}: the run was trained on {}, this is {}",
-          series.source, shape_text(run), shape_text(series.modes));
+          series.source, modes_text(run), modes_text(series.modes));
   for (size_t mode = 0; mode < run.size(); ++mode) {
     const std::vector<std::string>&wanted = run[mode].labels, &have = series.modes[mode].labels;
     if (wanted == have) continue;

@@ -22,7 +22,13 @@ struct SeriesMode {
   std::string name;                 // "variable", "station", "site" …
   std::vector<std::string> labels;  // of each position
   bool ordered = false;             // a grid axis has an order, variables have none
+
+  /// "3 variables", "1 station".
+  std::string text() const;
 };
+
+/// "2 stations × 3 variables".
+std::string modes_text(const std::vector<SeriesMode>& modes);
 
 /// Location of the cell (row, series; row-major over the modes) for errors: "f.csv:12: column 'OT'". CSV and
 /// text files are read again to find the line.

@@ -46,13 +46,6 @@ void print_warnings(const data::Series& series) {
   for (const std::string& warning : series.warnings) spdlog::warn("{}: {}", series.source, warning);
 }
 
-std::string modes_text(const data::Series& series) {
-  std::string text;
-  for (const data::SeriesMode& mode : series.modes)
-    text += fmt::format("{}{} {}", text.empty() ? "" : " × ", mode.labels.size(), mode.name);
-  return text;
-}
-
 std::string hash_of(const data::Series& series) {
   const auto bytes = [](const at::Tensor& tensor) {
     const at::Tensor flat = tensor.contiguous();

@@ -41,9 +41,6 @@ const data::WindowSet& windows_of(const data::SplitWindows& windows, const std::
 /// Logs the warnings of the series.
 void print_warnings(const data::Series& series);
 
-/// "7 variables × 24 sites".
-std::string modes_text(const data::Series& series);
-
 /// Hash of values, mask, and future covariates within the series' rows.
 std::string hash_of(const data::Series& series);
 

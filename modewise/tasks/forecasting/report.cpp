@@ -347,7 +347,7 @@ std::string description_text(const data::Description& d) {
   std::string text =
       fmt::format("{}: {} row{}", d.source, Cell::count(d.rows).text(), d.rows == 1 ? "" : "s");
   for (const data::SeriesMode& mode : d.modes)
-    text += fmt::format(" × {} {}{}", mode.labels.size(), mode.name, mode.ordered ? " (ordered)" : "");
+    text += fmt::format(" × {}{}", mode.text(), mode.ordered ? " (ordered)" : "");
   text += fmt::format(", {} of {} cells missing\n", Cell::count(d.missing_cells).text(),
                       Cell::count(d.cells).text());
   if (d.dated) text += fmt::format("from {} to {}, every {}\n", d.first_time, d.last_time, d.frequency);
@@ -371,12 +371,13 @@ std::string description_text(const data::Description& d) {
 
 report::HtmlPage ForecastRun::page(const Json& metrics) {
   const data::Series& series = data.series;
-  report::HtmlPage page = open_page(
-      *this, {fs::path(series.source).filename().string(),
-              "Forecasting run",
-              {{"data", fmt::format("{}: {} × {} rows", series.source, modes_text(series), series.rows())}},
-              {{"window", fmt::format("lookback {}, horizon {}", config.forecast.lookback,
-                                      config.forecast.longest())}}});
+  report::HtmlPage page =
+      open_page(*this, {fs::path(series.source).filename().string(),
+                        "Forecasting run",
+                        {{"data", fmt::format("{}: {} × {} rows", series.source,
+                                              data::modes_text(series.modes), series.rows())}},
+                        {{"window", fmt::format("lookback {}, horizon {}", config.forecast.lookback,
+                                                config.forecast.longest())}}});
   add_tables(page, tables(metrics));
   if (fs::exists(folder().file("predictions.npz")))
     add_forecasts(page, read_predictions(folder().file("predictions.npz")));

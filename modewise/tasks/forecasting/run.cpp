@@ -110,8 +110,8 @@ void ForecastRun::announce() {
   if (!data.chosen.empty()) spdlog::info("{}", data.chosen);
   for (const std::string& note : data.scaler.notes) spdlog::warn("{}", note);
   spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}", data.series.source,
-               modes_text(data.series), data.series.rows(), data.splits.rule, data.windows.train.size(),
-               data.windows.validation.size(),
+               data::modes_text(data.series.modes), data.series.rows(), data.splits.rule,
+               data.windows.train.size(), data.windows.validation.size(),
                test_count(config.train.test, static_cast<size_t>(data.windows.test.size())),
                model_title(config));
 }

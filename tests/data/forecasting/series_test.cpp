@@ -79,7 +79,14 @@ TEST(RequireSameModes, NamesAnotherOrderOfTheTensor) {
                      [&] {
                        require_same_modes(run, with_labels({"a", "b"}));
                      }),
-            "new.csv: the run was trained on 2 station × 3 variable, this is 2 variable");
+            "new.csv: the run was trained on 2 stations × 3 variables, this is 2 variables");
+}
+
+TEST(SeriesModes, AreCountedByTheirNames) {
+  EXPECT_EQ(modes_text({{"station", {"a"}, false}, {"variable", {"x", "y"}, false}}),
+            "1 station × 2 variables");
+  EXPECT_EQ(modes_text({{"city", {"a", "b"}, false}, {"day", {"x", "y"}, false}}), "2 cities × 2 days");
+  EXPECT_EQ(modes_text({{"series", {"a", "b"}, false}, {"mode1", {"x", "y"}, true}}), "2 series × 2 mode1");
 }
 
 TEST(SeriesModes, JsonKeepsThem) {
