@@ -8,6 +8,7 @@ import pytest
 from cli_helpers import ROOT, ok
 
 PAGE = (ROOT / "docs/your-table.md").read_text()
+PLURALS = {"variable": "variables", "unique_id": "unique_ids", "city": "cities"}
 EXAMPLES = re.findall(r"```csv\n(.*?)```\n\n```\n(.*?)```", PAGE, re.S)
 
 
@@ -18,7 +19,6 @@ def test_every_form_has_an_example():
 @pytest.mark.parametrize("table, said", EXAMPLES, ids=[table.split("\n")[0] for table, _ in EXAMPLES])
 def test_the_page_says_what_is_read(tmp_path, table, said):
     (tmp_path / "table.csv").write_text(table)
-    text = ok("data", "show", tmp_path / "table.csv").stdout
     shown = json.loads(ok("data", "show", tmp_path / "table.csv", "--json").stdout)
-    size, every = re.search(r": (.*), \d+ of \d+ cells missing\n.*, (every .*)\n", text).groups()
-    assert [f"{size}, one {every}", *shown["notes"]] == said.strip().split("\n")
+    modes = " × ".join(f"{len(mode['labels'])} {mode['name'] if len(mode['labels']) == 1 else PLURALS[mode['name']]}" for mode in shown["modes"])
+    assert [f"{shown['rows']} rows × {modes}, one every {shown['frequency']}", *shown["notes"]] == said.strip().split("\n")

@@ -659,7 +659,7 @@ TEST(Csv, ReadsTablesThatProgramsPrint) {
 }
 
 TEST(Csv, TakesOnlyRulesOfDashesForAFrame) {
-  // A row of missing marks, a row of dashes that is no rule above, and a count without a rule.
+  // A row of missing marks, a row of dashes that is not a rule above, and a count without a rule.
   EXPECT_EQ(table_of("a,b\n-,-\n1,2\n3,4\n").rows, 3);
   EXPECT_EQ(table_of("a,b\n--,--\n1,2\n3,4\n").rows, 3);
   EXPECT_EQ(table_of("a,b\n1,2\n3,4\n---,---\n").rows, 3);
@@ -669,7 +669,7 @@ TEST(Csv, TakesOnlyRulesOfDashesForAFrame) {
 }
 
 TEST(Csv, ReadsRowNamesWithoutAName) {
-  // write.table of R; print of pandas; dates as row names; a date below its name is no row name.
+  // write.table of R; print of pandas; dates as row names; a date below its name is not a row name.
   const CsvTable r = table_of(
       "\"date\" \"load\"\n\"1\" \"2024-01-01\" 3\n\"2\" \"2024-01-02\" 4.5\n\"3\" \"2024-01-03\" 5\n");
   EXPECT_EQ(names_of(r), (Names{"column 1", "date", "load"}));
