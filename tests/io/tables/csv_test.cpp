@@ -716,7 +716,7 @@ TEST(Csv, NamesTextsOfOtherFormats) {
       {"\u250c───┐\n│ a │\n├───┤\n│ 1 │\n└───┘\n", "a table drawn with lines; export it as CSV"},
   };
   for (const auto& [text, expected] : texts)
-    EXPECT_EQ(error_of(ErrorKind::data, [&] { table_of(text); }),
+    EXPECT_EQ(error_of(ErrorKind::data, [&, text = text] { table_of(text); }),
               std::string("file: expected a table, got ") + expected);
 }
 
