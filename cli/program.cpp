@@ -192,7 +192,8 @@ int Program::usage_error(const CLI::ParseError& error) const {
     const std::vector<std::string> got = command->remaining(true);
     message = fmt::format("expected one of {} after '{}', got {}", fmt::join(wanted, ", "), path,
                           got.empty() ? "nothing" : fmt::format("'{}'", got.front()));
-    if (command->get_name() == "data" && !got.empty() && std::filesystem::exists(got.front()))
+    std::error_code ignored;
+    if (command->get_name() == "data" && !got.empty() && std::filesystem::exists(got.front(), ignored))
       message += fmt::format("; {} show {} describes it", path, got.front());
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command->remaining(true).empty()) {

@@ -45,6 +45,8 @@ def test_an_unknown_word_is_answered(arguments, answer):
 def test_a_file_in_place_of_a_command_or_run_is_answered(tmp_path):
     data = write_csv(tmp_path / "d.csv")
     fails(2, f"unknown argument '{data}' (modewise train {data}, modewise data show {data})", arguments=[data])
+    fails(2, f"got '{data}'; modewise data show {data} describes it", arguments=["data", data])
+    fails(2, f"got '{'x' * 300}'; see modewise data -h", arguments=["data", "x" * 300])
     fails(66, f"expected a run folder, got the file {data}; 'modewise train {data}' makes a run", arguments=["predict", data])
 
 
