@@ -70,18 +70,21 @@ class Runner {
     again_.resize(plan_.runs.size());
     yield_until_.resize(plan_.runs.size());
     for (size_t i = 0; i < plan_.runs.size(); ++i) look_at(i);
-    for (const std::string& name : options_.only)
-      require(std::any_of(plan_.runs.begin(), plan_.runs.end(),
-                          [&](const SweepRun& run) { return run.name == name; }),
-              ErrorKind::config, "{} has no run {}; --dry-run lists the runs", plan_.name, name);
+    wanted_.assign(plan_.runs.size(), options_.only.empty());
+    for (const std::string& name : options_.only) {
+      const auto run = std::find_if(plan_.runs.begin(), plan_.runs.end(),
+                                    [&](const SweepRun& one) { return one.name == name; });
+      require(run != plan_.runs.end(), ErrorKind::config, "{} has no run {}; --dry-run lists the runs",
+              plan_.name, name);
+      wanted_[static_cast<size_t>(run - plan_.runs.begin())] = true;
+    }
   }
 
   SweepOutcome found() { return std::move(outcome_); }
 
   SweepOutcome run() {
     const int64_t done = count(RunState::finished), all = std::ssize(plan_.runs);
-    int64_t chosen = 0;
-    for (size_t i = 0; i < plan_.runs.size(); ++i) chosen += wanted(i);
+    const int64_t chosen = std::count(wanted_.begin(), wanted_.end(), true);
     spdlog::info("{}: {} runs, {} finished earlier; {} at once with {} thread{} each; in {}", plan_.name,
                  chosen < all ? fmt::format("{} of {}", chosen, all) : fmt::format("{}", all), done,
                  options_.jobs, options_.threads, options_.threads == 1 ? "" : "s", options_.out.string());
@@ -174,11 +177,6 @@ class Runner {
     run.seconds = done.is_object() ? done.value("seconds", 0.0) : 0.0;
   }
 
-  bool wanted(size_t i) const {
-    return options_.only.empty() ||
-           std::find(options_.only.begin(), options_.only.end(), plan_.runs[i].name) != options_.only.end();
-  }
-
   bool running(size_t i) const {
     return std::any_of(children_.begin(), children_.end(),
                        [&](const auto& entry) { return entry.second.run == i; });
@@ -188,7 +186,7 @@ class Runner {
   bool start_runs(Progress& progress) {
     bool left = false;
     for (size_t i = 0; i < plan_.runs.size(); ++i) {
-      if (!wanted(i) || outcome_.runs[i].state != RunState::waiting || running(i)) continue;
+      if (!wanted_[i] || outcome_.runs[i].state != RunState::waiting || running(i)) continue;
       left = true;
       if (std::ssize(children_) >= options_.jobs) break;
       if (system_.now() < again_[i]) continue;
@@ -324,7 +322,7 @@ class Runner {
   /// The number of chosen runs in this state.
   int64_t count(RunState state) const {
     int64_t n = 0;
-    for (size_t i = 0; i < outcome_.runs.size(); ++i) n += wanted(i) && outcome_.runs[i].state == state;
+    for (size_t i = 0; i < outcome_.runs.size(); ++i) n += wanted_[i] && outcome_.runs[i].state == state;
     return n;
   }
   std::string note() const {
@@ -339,6 +337,7 @@ class Runner {
   System& system_;
   Claims claims_;
   bool warned_unguarded_ = false;
+  std::vector<bool> wanted_;                    // the chosen runs
   Clock::time_point next_logs_;                 // next reading of the logs
   std::vector<Clock::time_point> again_;        // next check of a run that was not free
   std::vector<Clock::time_point> yield_until_;  // until when the previous owner may still be in the folder

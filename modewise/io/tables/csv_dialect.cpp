@@ -98,10 +98,9 @@ NameFit fit_names(Sample& sample, char delimiter) {
   const size_t width = sample.rows[1].size(), count = names.size();
   if (width == count || width > count + 2 || width + 1 < count) return {};
   bool last_blank = true;
-  std::array<bool, 2> numbered{true, true};  // from 0, from 1
-  std::array<bool, 2> dates{true, width > 1},
-      clocks{true, width > 2};  // dates in column c, clocks behind them
-  clocks[0] = width > 1;
+  std::array<bool, 2> numbered{true, true};          // from 0, from 1
+  std::array<bool, 2> dates{true, width > 1};        // in the first column, in the second
+  std::array<bool, 2> clocks{width > 1, width > 2};  // behind them
   for (size_t i = 1; i < sample.rows.size(); ++i) {
     const Row& row = sample.rows[i];
     if (row.size() != width) return {};
