@@ -12,6 +12,8 @@
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv_column_reader.h"
 #include "modewise/io/tables/csv_dialect.h"
+#include "modewise/io/tables/csv_lines.h"
+#include "modewise/io/tables/csv_sample.h"
 #include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/written_number.h"
 #include "modewise/io/text_input.h"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "modewise/io/tables/cell_kind.h"
 #include "modewise/io/tables/csv.h"
-#include "modewise/io/tables/csv_dialect.h"
 #include "modewise/io/tables/date_column.h"
 #include "modewise/io/tables/written_number.h"
 
