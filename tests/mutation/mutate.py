@@ -38,8 +38,9 @@ LONGEST = 300  # seconds of a stage that was not measured, because it depends on
 MEMORY = 8 << 30  # memory limit of a test in bytes: a mutant that exceeds it is killed
 
 
-def program(name, only=None):
-    return ["{build}/bin/" + name, "--gtest_fail_fast", "--gtest_brief=1", *([f"--gtest_filter={only}"] if only else [])]
+def program(name, only=""):
+    """Tests of a program; never the long ones."""
+    return ["{build}/bin/" + name, "--gtest_fail_fast", "--gtest_brief=1", f"--gtest_filter={only}-*LONG_*"]
 
 
 def python(*files, k=None):
@@ -105,6 +106,11 @@ def subjects(path):
     return {"focus": " and ".join(words), "word": words[0].capitalize()}
 
 
+def included(source):
+    """A source's name in a unity file."""
+    return f'"{source.relative_to(ROOT)}"'
+
+
 class Bench:
     """A shadow of a build folder in a temporary folder: the same programs with one library replaced."""
 
@@ -150,7 +156,7 @@ class Bench:
             out, compiled = self.folder / f"{number}.o", changed
             if unit != source:  # a unity file, which includes several sources
                 compiled = self.folder / unit.name
-                compiled.write_text(unit.read_text().replace(f'"{source}"', f'"{changed}"'))
+                compiled.write_text(unit.read_text().replace(included(source), f'"{changed}"'))
             words = shlex.split(command)
             replaced = words[words.index("-o") + 1]
             words = [str(compiled) if word == str(unit) else str(out) if word == replaced else word for word in words] + ["-w"]
@@ -165,8 +171,8 @@ class Bench:
     def header(self, layer, words, directory):
         """Options for a precompiled header of the layer: torch's headers take most of the compile time."""
         flags = [word for before, word in zip([""] + words, words) if "-o" not in (before, word) and "-c" not in (before, word)]
-        if any(word.startswith("-DMODEWISE_ISA=") for word in flags):
-            return []  # hot loops have few headers
+        if any(word.startswith("-DMODEWISE_ISA=") or word.endswith("cmake_pch.hxx") for word in flags):
+            return []  # hot loops have few headers; others have one that the build made
         key = layer, *flags
         if key not in self.headers:
             includes = {line for path in sources(layer, "*") for line in re.findall(r"^#include .*", path.read_text(), re.M)}
@@ -191,7 +197,7 @@ class Bench:
             unit = pathlib.Path(entry["file"])
             if unit == source:
                 own.append((entry["command"], unit, entry["directory"]))
-            elif unit.name.startswith("unity_") and f'"{source}"' in unit.read_text():
+            elif unit.name.startswith("unity_") and included(source) in unit.read_text():
                 shared.append((entry["command"], unit, entry["directory"]))
         if not own + shared:
             sys.exit(f"mutate: {source} is not in {self.build}/compile_commands.json")

@@ -1,14 +1,16 @@
-"""The changes that mutation testing makes (tests/mutation): each kind on a line of C++ and of Python."""
+"""Mutation testing (tests/mutation): its changes, each kind on a line of C++ and of Python; what it compiles and runs."""
 
 import ast
+import subprocess
 import sys
 
 import pytest
 
-from programs import ROOT
+from programs import BUILD, ROOT, built
 
 sys.path.insert(0, str(ROOT / "tests" / "mutation"))
 import mutant as mutation
+import mutate
 
 CPP = """int f(int a, int b) {{
   {}
@@ -72,3 +74,17 @@ def test_draw_takes_each_layer_in_turn(tmp_path):
     assert [one.layer for one in drawn] == ["first", "second"] * 2
     assert {one.name for one in drawn} == {"a.cpp:2:11 sign -", "a.cpp:2:11 term dropped", "b.py:2:14 sign +", "b.py:2:12 term a"}
     assert drawn == list(mutation.draw(tmp_path, files, seed=1))
+
+
+def test_each_source_is_compiled(tmp_path):
+    bench = mutate.Bench(BUILD, tmp_path, sys.executable)
+    for layer in sorted(set(mutate.STAGES) - {"python"}):
+        files = mutate.sources(layer, "*")
+        assert files and all(bench.units(file) for file in files)  # units ends the process where there is no command
+
+
+def test_long_tests_are_left_out():
+    for only in ("", "*Passes"):
+        command = [word.format(build=built("shard_sample").parents[1]) for word in mutate.program("shard_sample", only)]
+        listed = subprocess.run([*command, "--gtest_list_tests"], capture_output=True, text=True, check=True).stdout
+        assert "  Passes\n" in listed and "LONG_" not in listed
