@@ -118,7 +118,8 @@ class Bench:
         self.build, self.folder, self.interpreter = build, folder, interpreter
         self.shadow = folder / "build"
         (self.shadow / "lib").mkdir(parents=True)
-        (self.shadow / "bin").symlink_to(build / "bin")
+        for name in ("bin", "share"):
+            (self.shadow / name).symlink_to(build / name)
         for library in (build / "lib").iterdir():
             (self.shadow / "lib" / library.name).symlink_to(library)
         self.commands = json.loads((build / "compile_commands.json").read_text())
