@@ -67,28 +67,14 @@ void read_printed(const TomlReader& reader, PaperTable& table) {
   }
 }
 
-/// A string, or a list of strings.
-std::vector<std::string> strings(const TomlReader& reader, const toml::table& table, const char* key) {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) return {};
-  if (const auto one = node->value<std::string>()) return {*one};
-  std::vector<std::string> out;
-  if (const toml::array* list = node->as_array())
-    for (const toml::node& one : *list)
-      if (const auto text = one.value<std::string>()) out.push_back(*text);
-  require(!out.empty() && out.size() == node->as_array()->size(), ErrorKind::config,
-          "{}: {} must be a string or a list of strings", reader.place(node->source()), key);
-  return out;
-}
-
 TableMetric read_table_metric(const TomlReader& reader, const toml::table& table) {
   reader.only_keys(table, {"name", "row", "path", "decimals", "factor", "choices", "median"});
   TableMetric metric{reader.text(table, "name"),
                      reader.text(table, "row"),
-                     strings(reader, table, "path"),
+                     reader.strings(table, "path"),
                      reader.value<int64_t>(table, "decimals", 3, "an integer"),
                      reader.value<double>(table, "factor", 1.0, "a number"),
-                     strings(reader, table, "choices"),
+                     reader.strings(table, "choices"),
                      reader.value<bool>(table, "median", false, "true or false")};
   const std::string place = reader.place(table.source());
   require(!metric.paths.empty(), ErrorKind::config,
@@ -106,7 +92,7 @@ void add_files(const TomlReader& reader, const toml::table& table, const std::st
     if (const toml::table* nested = node.as_table())
       add_files(reader, *nested, name + ".", choice, out);
     else
-      out.push_back({name, strings(reader, table, std::string(key.str()).c_str()), choice});
+      out.push_back({name, reader.strings(table, std::string(key.str()).c_str()), choice});
   }
 }
 
@@ -239,7 +225,7 @@ PaperTable read_paper_table(const fs::path& file) {
   const TomlReader own(file.string(), read_file(file));
   const toml::table& root = own.root();
   own.only_keys(root, {"title", "why", "note", "printed", "task", "config", "seeds", "settings", "files",
-                       "axis", "metric", "absent", "slip", "runs_of", "only_printed"});
+                       "axis", "group", "metric", "absent", "slip", "runs_of", "only_printed"});
   PaperTable table;
   table.paper = file.parent_path().filename().string();
   table.id = file.stem().string();
@@ -255,7 +241,7 @@ PaperTable read_paper_table(const fs::path& file) {
     table.metrics.push_back(read_table_metric(own, *metric));
   for (const toml::table* absent : own.tables("absent")) {
     own.only_keys(*absent, {"rows", "why"});
-    table.absent.push_back({strings(own, *absent, "rows"), own.text(*absent, "why")});
+    table.absent.push_back({own.strings(*absent, "rows"), own.text(*absent, "why")});
   }
   for (const toml::table* slip : own.tables("slip")) {
     own.only_keys(*slip, {"row", "column", "note"});
@@ -335,38 +321,39 @@ TablePlan plan_table(const PaperTable& table, const std::string& data, const std
   toml::table& root = reader.root();
   out.missing = set_files(folder, files_of(reader, root, ""), root, "settings");
   const bool any = out.missing.empty();
-  bool left = true;  // whether each axis has a choice
+  std::vector<std::pair<size_t, std::string>> without;  // axes and their choices without all files
   if (toml::array* axes = root["axis"].as_array()) {
-    for (toml::node& node : *axes) {
-      toml::table& axis = *node.as_table();
+    for (size_t i = 0; i < axes->size(); ++i) {
+      toml::table& axis = *axes->get(i)->as_table();
       axis.erase("across");
       toml::array* choices = axis["choices"].as_array();
       if (choices == nullptr) continue;
-      for (size_t i = 0; i < choices->size();) {
-        toml::table* choice = choices->get(i)->as_table();
+      for (toml::node& node : *choices) {
+        toml::table* choice = node.as_table();
         if (choice == nullptr) break;  // reported by plan_of
-        const std::vector<OfficialFile> missing =
-            set_files(folder, files_of(reader, *choice, reader.text(*choice, "name")), *choice, "set");
-        out.missing.insert(out.missing.end(), missing.begin(), missing.end());
-        if (missing.empty())
-          ++i;
-        else
-          choices->erase(choices->cbegin() + static_cast<std::ptrdiff_t>(i));
+        const std::string name = reader.text(*choice, "name");
+        for (OfficialFile& file : set_files(folder, files_of(reader, *choice, name), *choice, "set")) {
+          out.missing.push_back(std::move(file));
+          without.emplace_back(i, name);
+        }
       }
-      left = left && !choices->empty();
     }
   }
-  std::vector<std::string> names;
-  for (const OfficialFile& file : out.missing)
-    names.push_back(fmt::format("{}", fmt::join(file.names, " or ")));
-  require(any && left, ErrorKind::no_input, "--data {}: {} {} needs {}, which {} not there", data,
-          table.paper, table.id, fmt::join(names, ", "), names.size() == 1 ? "is" : "are");
   for (const char* key : {"title", "why", "note", "printed", "metric", "absent", "slip", "only_printed"})
     root.erase(key);
   overrides.reads_test = true;
   overrides.data.clear();
   out.plan = plan_of(reader, table.runs_file.string(), tasks, overrides);
   out.plan.name = runs_name(table);
+  std::erase_if(out.plan.runs, [&](const SweepRun& run) {
+    return std::any_of(without.begin(), without.end(),
+                       [&](const auto& one) { return run.labels[one.first] == one.second; });
+  });
+  std::vector<std::string> names;
+  for (const OfficialFile& file : out.missing)
+    names.push_back(fmt::format("{}", fmt::join(file.names, " or ")));
+  require(any && !out.plan.runs.empty(), ErrorKind::no_input, "--data {}: {} {} needs {}, which {} not there",
+          data, table.paper, table.id, fmt::join(names, ", "), names.size() == 1 ? "is" : "are");
   std::erase_if(out.plan.runs, [&](const SweepRun& run) {
     return std::none_of(table.metrics.begin(), table.metrics.end(),
                         [&](const TableMetric& metric) { return has_cell(table, out.plan, run, metric); });

@@ -27,6 +27,20 @@ struct Axis {
   std::vector<Choice> choices;
 };
 
+/// Settings of the runs that have, of each axis with a list, a choice in that list.
+struct Group {
+  std::vector<std::vector<std::string>> choices;  // by axis
+  std::vector<std::string> settings;
+
+  bool applies(const std::vector<std::string>& labels) const {
+    for (size_t i = 0; i < choices.size(); ++i)
+      if (!choices[i].empty() &&
+          std::find(choices[i].begin(), choices[i].end(), labels[i]) == choices[i].end())
+        return false;
+    return true;
+  }
+};
+
 constexpr size_t kMaxIndexDigits = 18;
 
 /// Letters, digits, '.', '_' and '-'; the rest becomes '-'.
@@ -67,6 +81,30 @@ Axis read_axis(const TomlReader& reader, const toml::table& table) {
     require(names.insert(choice.name).second, ErrorKind::config, "{}: axis '{}' has two choices named '{}'",
             here, out.name, choice.name);
   require(!out.choices.empty(), ErrorKind::config, "{}: axis '{}' has no choice", here, out.name);
+  return out;
+}
+
+Group read_group(const TomlReader& reader, const toml::table& table, const std::vector<Axis>& axes) {
+  reader.only_keys(table, {"choices", "set"});
+  Group out{std::vector<std::vector<std::string>>(axes.size()), reader.settings(table, "set")};
+  const std::string here = reader.place(table.source());
+  const std::vector<std::string> names = reader.strings(table, "choices");
+  require(!names.empty() && !out.settings.empty(), ErrorKind::config,
+          "{}: a group needs choices and a table `set`", here);
+  std::vector<std::string> known;
+  for (const std::string& name : names) {
+    bool found = false;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      for (const Choice& choice : axes[i].choices) {
+        known.push_back(choice.name);
+        if (choice.name != name) continue;
+        out.choices[i].push_back(name);
+        found = true;
+      }
+    }
+    require(found, ErrorKind::config, "{}: no axis has a choice named '{}'{}", here, name,
+            nearest_name_hint(name, known));
+  }
   return out;
 }
 
@@ -140,8 +178,9 @@ void require_bounded(const std::vector<Axis>& axes, size_t seeds, const std::str
        fmt::join(factors, " × "));
 }
 
-std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<int64_t>& seeds,
-                           const std::vector<std::string>& common, const std::vector<std::string>& last) {
+std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<Group>& groups,
+                           const std::vector<int64_t>& seeds, const std::vector<std::string>& common,
+                           const std::vector<std::string>& last) {
   std::vector<SweepRun> runs;
   std::vector<size_t> at(axes.size(), 0);
   while (true) {
@@ -154,6 +193,9 @@ std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<int6
       cell.name += (i > 0 ? "_" : "") + file_name_of(choice.name);
     }
     if (axes.empty()) cell.name = "run";
+    for (const Group& group : groups)
+      if (group.applies(cell.labels))
+        cell.settings.insert(cell.settings.end(), group.settings.begin(), group.settings.end());
     cell.settings.insert(cell.settings.end(), last.begin(), last.end());
     for (const int64_t seed : seeds) {
       runs.push_back(cell);
@@ -199,7 +241,8 @@ SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>&
 
 SweepPlan plan_of(const TomlReader& reader, const std::string& path, const std::vector<SweepTask>& tasks,
                   const SweepOverrides& overrides) {
-  reader.only_keys(reader.root(), {"name", "task", "config", "data", "seeds", "settings", "axis", "metric"});
+  reader.only_keys(reader.root(),
+                   {"name", "task", "config", "data", "seeds", "settings", "axis", "group", "metric"});
   SweepPlan plan;
   plan.name = file_name_of(reader.text(reader.root(), "name", fs::path(path).stem().string()));
   plan.task = reader.text(reader.root(), "task", tasks.front().command);
@@ -214,6 +257,8 @@ SweepPlan plan_of(const TomlReader& reader, const std::string& path, const std::
     axes.push_back(read_axis(reader, *table));
     plan.axes.push_back(axes.back().name);
   }
+  std::vector<Group> groups;
+  for (const toml::table* table : reader.tables("group")) groups.push_back(read_group(reader, *table, axes));
   for (const toml::table* table : reader.tables("metric"))
     plan.metrics.push_back(read_metric(reader, *table));
   if (plan.metrics.empty()) plan.metrics = task.metrics;
@@ -226,7 +271,7 @@ SweepPlan plan_of(const TomlReader& reader, const std::string& path, const std::
   const std::vector<int64_t> seeds =
       overrides.seeds.empty() ? reader.integers("seeds", {0}) : overrides.seeds;
   require_bounded(axes, seeds.size(), path);
-  plan.runs = grid(axes, seeds, reader.settings(reader.root(), "settings"), overrides.settings);
+  plan.runs = grid(axes, groups, seeds, reader.settings(reader.root(), "settings"), overrides.settings);
   std::set<std::string> names;
   for (const SweepRun& run : plan.runs)
     require(names.insert(run.name).second, ErrorKind::config,

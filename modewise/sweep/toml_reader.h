@@ -49,6 +49,20 @@ class TomlReader {
     return value<std::string>(table, key, otherwise, "a string");
   }
 
+  /// A string, or a list of strings.
+  std::vector<std::string> strings(const toml::table& table, const char* key) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return {};
+    if (const auto one = node->value<std::string>()) return {*one};
+    std::vector<std::string> out;
+    if (const toml::array* list = node->as_array())
+      for (const toml::node& one : *list)
+        if (const auto text = one.value<std::string>()) out.push_back(*text);
+    require(!out.empty() && out.size() == node->as_array()->size(), ErrorKind::config,
+            "{}: {} must be a string or a list of strings", place(node->source()), key);
+    return out;
+  }
+
   /// A value in the syntax of --set.
   std::string assigned(const toml::node& node) const {
     if (const auto string = node.value_exact<std::string>()) return *string;

@@ -95,6 +95,21 @@ TEST(PaperTable, PlansTheRunsWhoseFilesAreThere) {
   EXPECT_EQ(place.row + "; " + place.column, "two, x; A MSE");
 }
 
+TEST(PaperTable, AGroupMayNameAChoiceWithoutFiles) {
+  const ScratchFolder folder;
+  write_data(folder);
+  const auto plan = [&](const std::string& group) {
+    return plan_table(read_paper_table(folder.write("paper/table1.toml", kTable + group)),
+                      folder.path("data"), kTasks, {})
+        .plan.runs;
+  };
+  const auto plain = plan(""), other = plan("[[group]]\nchoices = [\"B\"]\nset = { a = 1 }\n"),
+             same = plan("[[group]]\nchoices = [\"A\", \"B\"]\nset = { a = 1 }\n");
+  ASSERT_EQ(other.size(), plain.size());
+  EXPECT_EQ(other[0].settings, plain[0].settings);
+  EXPECT_EQ(same[0].settings.back(), "a=1");
+}
+
 TEST(PaperTable, LeavesRunsOutThatAreNotPrinted) {
   const ScratchFolder folder;
   write_data(folder);

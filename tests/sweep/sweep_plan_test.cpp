@@ -149,6 +149,30 @@ TEST(SweepPlan, IsRefusedBeforeAGridIsTooLarge) {
   EXPECT_EQ(sweep_refusal(grid_of(4, 10)), "");
 }
 
+TEST(SweepPlan, AGroupHasSettingsForTheRunsWithOneOfItsChoicesOfEachAxis) {
+  const ScratchFolder folder;
+  const std::string group =
+      "[[group]]\nchoices = [\"1\", \"none\", \"as it is\"]\nset = { model.width = 8 }\n";
+  SweepOverrides overrides;
+  overrides.settings = {"train.epochs=9"};
+  const SweepPlan plan =
+      read_sweep_plan(folder.write("a.toml", std::string(kGrid) + group), kTasks, overrides);
+  for (const SweepRun& run : plan.runs) {
+    SCOPED_TRACE(run.name);
+    if (run.labels[0] == "1" && run.labels[1] != "both modes")
+      EXPECT_EQ(run.settings.end()[-2], "model.width=8");  // between the axes and --set
+    else
+      EXPECT_THAT(run.settings, testing::Not(testing::Contains("model.width=8")));
+  }
+  const auto refusal = [&](const std::string& text) { return sweep_refusal(std::string(kGrid) + text); };
+  EXPECT_THAT(refusal("[[group]]\nchoices = \"nine\"\nset = { a = 1 }\n"),
+              HasSubstr("no axis has a choice named 'nine' (did you mean 'none'?)"));
+  for (const std::string text : {"choices = [\"none\"]\n", "set = { a = 1 }\n"})
+    EXPECT_THAT(refusal("[[group]]\n" + text), HasSubstr("a group needs choices and a table `set`"));
+  EXPECT_THAT(refusal("[[group]]\nchoices = 3\nset = { a = 1 }\n"),
+              HasSubstr("choices must be a string or a list of strings"));
+}
+
 TEST(SweepPlan, RefusesMetricsThatAreNoJsonPointer) {
   SweepOverrides overrides;
   overrides.metrics = {"a~b"};
