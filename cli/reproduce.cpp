@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/sweep_launch.h"
+#include "modewise/core/build_info.h"
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -36,16 +36,6 @@ struct ReproduceOptions {
   int64_t measure = 0;
   bool list = false, cost = false;
 };
-
-/// share/modewise/papers beside the folder of this library: installed, in a wheel, or a link in the build
-/// folder.
-fs::path installed_papers() {
-  Dl_info info{};
-  require(
-      dladdr(reinterpret_cast<const void*>(&add_reproduce), &info) != 0, ErrorKind::io,
-      "the folder of this program's libraries is not known; --papers names the folder of the papers' tables");
-  return fs::canonical(info.dli_fname).parent_path().parent_path() / "share" / "modewise" / "papers";
-}
 
 std::string names_of(const sweep::OfficialFile& file) {
   return fmt::format("{}", fmt::join(file.names, " or "));
@@ -287,7 +277,7 @@ void finish_table(const Program& program, const sweep::PaperTable& table, const 
 
 void reproduce(const Program& program, const ReproduceOptions& options) {
   install_stop_handlers();
-  const fs::path folder = options.papers.empty() ? installed_papers() : fs::path(options.papers);
+  const fs::path folder = options.papers.empty() ? installed_folder("papers") : fs::path(options.papers);
   if (options.list) return list_tables(program, options, folder);
   require(!options.paper.empty() && !options.table.empty(), ErrorKind::usage,
           "name a paper and a table, such as hot table1; --list shows them");

@@ -45,12 +45,15 @@ endfunction()
 
 modewise_install_package(cpp "" lib/modewise/torch)
 install(TARGETS modewise RUNTIME DESTINATION bin COMPONENT cpp)
-install(DIRECTORY experiments/papers DESTINATION share/modewise COMPONENT cpp)
+install(DIRECTORY experiments/papers experiments/questions DESTINATION share/modewise COMPONENT cpp)
 install(TARGETS modewise_cli LIBRARY DESTINATION lib COMPONENT cpp)
 
-# The tables of the papers (modewise reproduce), at the same place relative to the libraries as when installed.
+# The tables of the papers (modewise reproduce) and the questions for language models (modewise evaluate --tasks), at the same place
+# relative to the libraries as when installed.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/modewise)
-file(CREATE_LINK ${CMAKE_SOURCE_DIR}/experiments/papers ${CMAKE_BINARY_DIR}/share/modewise/papers SYMBOLIC)
+foreach(folder papers questions)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/experiments/${folder} ${CMAKE_BINARY_DIR}/share/modewise/${folder} SYMBOLIC)
+endforeach()
 
 # One symbolic link by which all libraries find libtorch: if torch moves, only this link changes.
 set(torch_link ${CMAKE_BINARY_DIR}/generated/torch)
@@ -59,7 +62,7 @@ install(FILES ${torch_link} DESTINATION lib/modewise COMPONENT cpp)
 
 modewise_install_package(python modewise/ torch/lib EXCLUDE_FROM_ALL)
 install(TARGETS modewise RUNTIME DESTINATION modewise/bin COMPONENT python EXCLUDE_FROM_ALL)
-install(DIRECTORY experiments/papers DESTINATION modewise/share/modewise COMPONENT python EXCLUDE_FROM_ALL)
+install(DIRECTORY experiments/papers experiments/questions DESTINATION modewise/share/modewise COMPONENT python EXCLUDE_FROM_ALL)
 install(TARGETS modewise_cli modewise_python LIBRARY DESTINATION modewise/lib COMPONENT python EXCLUDE_FROM_ALL)
 install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/modewise_build.json DESTINATION modewise/lib COMPONENT python EXCLUDE_FROM_ALL)
 if(SKBUILD)  # the wheel's `modewise` on the PATH

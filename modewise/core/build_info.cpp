@@ -1,5 +1,6 @@
 #include "modewise/core/build_info.h"
 
+#include <dlfcn.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "modewise/core/error.h"
 #include "modewise_version.h"
 
 namespace modewise {
@@ -62,6 +64,13 @@ nlohmann::json to_json(const MachineInfo& machine) {
           {"cores", machine.cores},
           {"memory_gib", machine.memory_gib},
           {"instruction_sets", machine.instruction_sets}};
+}
+
+std::filesystem::path installed_folder(const std::string& name) {
+  Dl_info info{};
+  require(dladdr(reinterpret_cast<const void*>(&installed_folder), &info) != 0, ErrorKind::io,
+          "the folder of this program's libraries is not known: {} cannot be found there", name);
+  return std::filesystem::canonical(info.dli_fname).parent_path().parent_path() / "share" / "modewise" / name;
 }
 
 }  // namespace modewise

@@ -1,6 +1,8 @@
 #pragma once
-// Build and machine information; printed by `info`, saved in every run's manifest.
+// Build and machine information; printed by `info`, saved in every run's manifest. Folders that are installed
+// with the libraries.
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -22,5 +24,9 @@ BuildInfo build_info();
 MachineInfo machine_info();
 nlohmann::json to_json(const BuildInfo& build);
 nlohmann::json to_json(const MachineInfo& machine);
+
+/// share/modewise/NAME beside the folder of this library: installed, in a wheel, or a link in the build
+/// folder.
+std::filesystem::path installed_folder(const std::string& name);
 
 }  // namespace modewise

@@ -5,15 +5,14 @@ import json
 import os
 import statistics
 
-import numpy as np
 import pytest
 
 from cli_helpers import PROGRAM, ROOT, fails, ok, write_csv
+from official_files import write_cifar, write_volumes
 
 PAPERS = ROOT / "experiments" / "papers"
 TINY = ["--set", "train.epochs=1", "--set", "model.width=8", "--set", "model.hidden=8", "--set", "model.heads=2", "--set", "model.layers=1"]
 TINY_VOLUMES = [*TINY, "--set", "data.counts=any"]  # the made files have few samples
-VOLUMES = {"organmnist3d": 11, "nodulemnist3d": 2, "fracturemnist3d": 3, "adrenalmnist3d": 2, "vesselmnist3d": 2, "synapsemnist3d": 2}
 
 # Copied by hand from the papers.
 PRINTED = [
@@ -35,28 +34,6 @@ PRINTED = [
     ("synthesizers", "table3", "STTH", "ho+ve", "28.9"), ("synthesizers", "table4", "CT", "60", "36.57"),
     ("synthesizers", "table5", "MS", "CIDEr", "0.2104"), ("synthesizers", "table5", "SR", "ROUGE", "0.7213"),
 ]  # fmt: skip
-
-
-def write_volumes(folder):
-    """MedMNIST3D's six files: 28³ bytes, each class in each split."""
-    rng = np.random.default_rng(1)
-    for name, classes in VOLUMES.items():
-        parts = {}
-        for part in ("train", "val", "test"):
-            labels = np.arange(2 * classes) % classes
-            parts[f"{part}_images"] = rng.integers(0, 256, (len(labels), 28, 28, 28), dtype=np.uint8)
-            parts[f"{part}_labels"] = labels[:, None].astype(np.uint8)
-        np.savez(folder / f"{name}.npz", **parts)
-
-
-def write_cifar(folder):
-    """CIFAR-10 in its binary layout, 20 images a file."""
-    rng = np.random.default_rng(2)
-    (folder / "cifar-10-batches-bin").mkdir()
-    for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
-        records = rng.integers(0, 256, (20, 3073), dtype=np.uint8)
-        records[:, 0] = np.arange(20) % 10
-        (folder / "cifar-10-batches-bin" / f"{name}.bin").write_bytes(records.tobytes())
 
 
 def cells_of(written):
@@ -250,114 +227,8 @@ def test_refusals(own, official, tmp_path):
 
 
 def test_wheel_and_build_have_the_same_tables():
-    """The build folder links to the source's tables; both install rules name the same folder."""
-    assert (PROGRAM.parent.parent / "share" / "modewise" / "papers").resolve() == PAPERS
+    """The build folder links to the source's tables and questions; both install rules name the same folders."""
+    for name in ("papers", "questions"):
+        assert (PROGRAM.parent.parent / "share" / "modewise" / name).resolve() == PAPERS.parent / name
     rules = (ROOT / "cmake" / "modewise_install.cmake").read_text()
-    assert rules.count("install(DIRECTORY experiments/papers DESTINATION") == 2
-
-
-# ---- long: whole tables on made files
-
-FORECASTING = {"electricity": 3, "weather": 3, "traffic": 3, "exchange_rate": 2, "ETTh1": 2}
-STEP = ["--set", "train.max_steps=1", "--set", "forecast.validation_stride=50"]
-# The first version has rows of models without width and heads: no model settings, and only the quick rows.
-QUICK_ROWS = ["HOT (Ours)", "TiDE (2023)", "RLinear (2023)", "DLinear (2023)"]
-
-
-@pytest.fixture(scope="module")
-def series(tmp_path_factory):
-    """8,200 or 14,500 rows, so that each split holds a window of 96 + 720."""
-    folder = tmp_path_factory.mktemp("series")
-    for name, columns in FORECASTING.items():
-        rows = 14500 if name == "ETTh1" else 8200
-        write_csv(folder / f"{name}.csv", rows, [f"c{i}" for i in range(columns - 1)] + ["OT"])
-    values = np.random.default_rng(4).normal(size=(8200, 3)).cumsum(0)
-    np.savetxt(folder / "solar_AL.txt", values, fmt="%.3f", delimiter=",")
-    return folder
-
-
-def full_rows(written, table):
-    """The rows with a run have a value in each column of the data at hand."""
-    missing = {one["choice"] for one in written["missing"]}
-    rows = 0
-    for row in written["rows"]:
-        if any(cell["values"] for cell in row["cells"]):
-            rows += 1
-            empty = [cell["column"] for cell in row["cells"] if not cell["values"]]
-            assert all(column in ("Params", "GFLOPS", "Complexity", "Pretraining", "Average") or column.split()[0] in missing for column in empty), (table, row["row"], empty)  # fmt: skip
-    return rows
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("paper", "table", "rows"), [("hot", "table1", 6), ("hot", "table10", 2), ("hot", "table8", 5), ("hot", "figure3", 3),
-                         ("hot-first", "table3", 4), ("hot-first", "table5", 4), ("hot-first", "table12", 16)])  # fmt: skip
-def test_forecasting_tables(series, tmp_path, paper, table, rows):
-    short = [part for row in QUICK_ROWS for part in ("--only", row)] if table == "table12" else TINY
-    written = json.loads(
-        ok("reproduce", paper, table, "--data", series, "--out", tmp_path, "--seeds", 1, "--threads", 1, *short, *STEP, "--json", timeout=3000).stdout
-    )
-    if table == "figure3":
-        assert all(any(cell["values"] for cell in row["cells"]) for row in written["rows"] if row["row"].startswith("HOT"))
-    else:
-        assert full_rows(written, table) == rows
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("paper", "table", "rows"), [("hot", "table2", 6), ("hot", "table7", 8), ("hot-first", "table4", 4), ("hot-first", "table6", 4)])  # fmt: skip
-def test_volume_tables(official, tmp_path, paper, table, rows):
-    """ResNets are left out: they take minutes, and need no width."""
-    only = ["ViT-3D", "TimeSformer", "MViT", "Transformer (non-factorized)", "HOT (product)", "HOT (sum)"] if table == "table2" else []
-    chosen = [part for one in only for part in ("--only", one)]
-    written = json.loads(
-        ok(
-            "reproduce",
-            paper,
-            table,
-            "--data",
-            official,
-            "--out",
-            tmp_path,
-            "--seeds",
-            1,
-            "--threads",
-            1,
-            *TINY_VOLUMES,
-            *chosen,
-            "--json",
-            timeout=3000,
-        ).stdout
-    )
-    assert full_rows(written, table) == rows
-
-
-@pytest.mark.long
-def test_image_tables(official, tmp_path):
-    arguments = ["--data", official, "--out", tmp_path, "--seeds", 1, "--threads", 1, "--json"]
-    assert (
-        full_rows(json.loads(ok("reproduce", "synthesizers", "table2", *arguments, "--set", "train.max_steps=1", timeout=3000).stdout), "table2")
-        == 11
-    )
-    for table in ("table3", "table4"):
-        assert full_rows(json.loads(ok("reproduce", "synthesizers", table, *arguments, "--table").stdout), table) == 11
-
-
-@pytest.mark.long
-def test_the_settings_of_every_run_are_valid(tmp_path):
-    """On empty files of all official names, each setting of a table is accepted in some run."""
-    listed = json.loads(ok("reproduce", "--list", "--json").stdout)
-    for one in listed:
-        for file in one["files"]:
-            path = tmp_path / file["names"][0]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
-    seen_by_task = {}
-    for one in listed:
-        if one["state"] != "runs":
-            continue
-        seen = seen_by_task.setdefault(one["task"], set())
-        for run in json.loads(ok("reproduce", one["paper"], one["table"], "--data", tmp_path, "--dry-run", "--json", "--seeds", 1).stdout):
-            settings = [part for before, part in zip(run["arguments"], run["arguments"][1:]) if before == "--set"]
-            if seen.issuperset(settings):
-                continue
-            seen.update(settings)
-            ok("config", "show", one["task"], *(part for setting in settings for part in ("--set", setting)))
+    assert rules.count("install(DIRECTORY experiments/papers experiments/questions DESTINATION") == 2

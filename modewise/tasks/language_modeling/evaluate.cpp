@@ -120,11 +120,12 @@ Json questions(const LanguageSource& source, const LanguageEvaluation& asked) {
   require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: set --tokenizer", source.name);
   const int64_t length = measure.lengths.empty() ? source.model->config().context : measure.lengths.front();
   const auto model = changed_model(source, measure, length);
+  std::vector<QuestionSet> sets;  // all files are read before the first question
+  for (const std::filesystem::path& file : question_task_files(asked.tasks, asked.task_data))
+    sets.push_back(load_questions(file, asked.task_data, asked.limit));
   Json out = Json::array();
-  for (const std::string& file : asked.tasks)
-    out.push_back(score_questions(*model, source.tokenizer,
-                                  load_questions(file, asked.task_data, asked.limit), length,
-                                  source.end_ids));
+  for (const QuestionSet& set : sets)
+    out.push_back(score_questions(*model, source.tokenizer, set, length, source.end_ids));
   return out;
 }
 
@@ -232,7 +233,7 @@ void LanguageEvaluation::fields(Fields& f) {
   f.add("passkey", passkey, "evaluate passkey retrieval");
   f.add("depths", depths, "relative depths of passkeys", {.min = 0, .max = 1});
   f.add("trials", trials, "passkeys for each length and depth", {.min = 1});
-  f.add("tasks", tasks, "TOML files of downstream tasks");
+  f.add("tasks", tasks, "downstream tasks: names of installed ones, or TOML files");
   f.add("task_data", task_data, "folder of their JSONL files");
   f.add("limit", limit, "maximum questions of each task", {.min = 1});
   f.add("seed", seed, "seed of the passkeys", {.min = 0});
@@ -271,8 +272,10 @@ std::vector<ShortOption> language_evaluate_options() {
       {"--depths", "depths", "depths of passkeys, from 0 (begin) to 1 (end of the prompt), such as 0,0.5,1"},
       {"--trials", "trials", "passkeys for each length and depth (default 4)"},
       {"--tasks", "tasks",
-       "TOML files of downstream tasks, such as experiments/language_modeling/tasks/race.toml", list},
-      {"--task-data", "task_data", "folder of the tasks' JSONL files (default: that of each TOML file)"},
+       "downstream tasks: lm_eval, longbench (all tasks of these), one such as longbench/trec, or TOML files",
+       list},
+      {"--task-data", "task_data",
+       "folder of the tasks' JSONL files (default: that of each TOML file; needed for installed tasks)"},
       {"--limit", "limit", "maximum questions of each task (default all)"},
       {"--seed", "seed", "seed of the passkeys (default 0)"},
       {"--report", "report", "write tables and figures to FILE.html"},

@@ -4,6 +4,7 @@
 #include <ATen/ops/full.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -115,6 +116,7 @@ Json score_questions(models::LanguageModel& model, std::shared_ptr<const text::T
   Json json = {{"name", task.name}, {"kind", task.kind}, {"questions", count}, {"length", length}};
   Json answers = Json::array();
   std::vector<double> right, normalized, scores;
+  const auto begin = std::chrono::steady_clock::now();
   Progress progress(task.name, count, "questions");
   for (int64_t i = 0; i < count; ++i) {
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
@@ -133,6 +135,7 @@ Json score_questions(models::LanguageModel& model, std::shared_ptr<const text::T
       config.tokens = task.new_tokens;
       config.sampling.temperature = 0;
       config.end_ids = end_ids;
+      config.stop = task.stop;
       std::string text =
           models::generate_text(model, tokenizer,
                                 truncate_middle(*tokenizer, item.prompt, length - task.new_tokens), config)
@@ -153,6 +156,7 @@ Json score_questions(models::LanguageModel& model, std::shared_ptr<const text::T
     json["metric"] = task.metric;
     json["score"] = std::round(1e4 * mean_json(scores)["mean"].get<double>()) / 100;
   }
+  json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   json["answers"] = std::move(answers);
   return json;
 }

@@ -29,9 +29,8 @@ ChoiceScore score_choice(models::LanguageModel& model, const text::Tokenizer& to
 std::string truncate_middle(const text::Tokenizer& tokenizer, const std::string& prompt, int64_t length);
 
 /// {"name", "kind", "questions", "accuracy" and "accuracy_normalized" with standard errors, or "metric" and
-/// "score" as in LongBench (mean × 100), "answers": […]}. `end_ids` end an answer, as in GenerationConfig.
-/// Throws train::EvaluationInterrupted on a stop
-/// signal.
+/// "score" as in LongBench (mean × 100), "seconds", "answers": […]}. `end_ids` end an answer, as in
+/// GenerationConfig. Throws train::EvaluationInterrupted on a stop signal.
 nlohmann::ordered_json score_questions(models::LanguageModel& model,
                                        std::shared_ptr<const text::Tokenizer> tokenizer,
                                        const QuestionSet& set, int64_t length,

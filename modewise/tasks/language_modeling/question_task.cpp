@@ -4,8 +4,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/build_info.h"
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/metrics/answer_metrics.h"
 
@@ -328,6 +331,7 @@ void QuestionTask::fields(Fields& f) {
   f.add("metric", metric, "generate: metric of answers", {.one_of = metrics::answer_metric_names()});
   f.add("new_tokens", new_tokens, "generate: maximum new tokens", {.min = 1, .max = 1 << 20});
   f.add("first_line", first_line, "generate: only the first line of the answer counts");
+  f.add("stop", stop, "generate: texts before which an answer ends");
   f.add("header", header, "template of the text before the examples (or the question)");
   f.add("shots", shots, "few-shot examples before each question", {.min = 0, .max = 10000});
   f.add("shot_data", shot_data, "JSONL file of the examples");
@@ -340,6 +344,7 @@ void QuestionTask::validate(const std::string& source) const {
   require(shots > 0 || shot_field.empty(), ErrorKind::config, "{}: shot_field has no effect with shots = 0",
           source);
   if (kind == "choice") {
+    require(stop.empty(), ErrorKind::config, "{}: stop has no effect with kind = \"choice\"", source);
     require(!choices.empty(), ErrorKind::config, "{}: kind = \"choice\" needs choices", source);
     require(context.empty() != contexts.empty(), ErrorKind::config,
             "{}: kind = \"choice\" needs either context or contexts", source);
@@ -350,6 +355,34 @@ void QuestionTask::validate(const std::string& source) const {
           "{}: choices and contexts have no effect with kind = \"generate\"", source);
   require(metric != "classification" || !classes.empty(), ErrorKind::config,
           "{}: metric = \"classification\" needs classes", source);
+}
+
+std::vector<fs::path> question_task_files(const std::vector<std::string>& names,
+                                          const std::string& data_folder) {
+  std::vector<fs::path> files;
+  for (const std::string& name : names) {
+    std::error_code unreadable;  // then it is not a file
+    if (fs::is_regular_file(name, unreadable)) {
+      files.emplace_back(name);
+      continue;
+    }
+    std::vector<std::string> known;
+    const size_t before = files.size();
+    for (const fs::path& folder : data_entries(installed_folder("questions"))) {
+      const std::string group = folder.filename().string();
+      known.push_back(group);
+      for (const fs::path& file : data_entries(folder)) {
+        known.push_back(group + "/" + file.stem().string());
+        if (name == group || name == known.back()) files.push_back(file);
+      }
+    }
+    require(files.size() > before, ErrorKind::no_input,
+            "--tasks {}: there is no such file, and no installed task of this name{}; installed are {}", name,
+            nearest_name_hint(name, known), listed_names(known));
+    require(!data_folder.empty(), ErrorKind::usage,
+            "--task-data FOLDER is missing: the folder of the JSONL files of {}", name);
+  }
+  return files;
 }
 
 QuestionSet load_questions(const fs::path& file, const fs::path& data_folder, int64_t limit) {

@@ -2,9 +2,9 @@
 // Downstream tasks of language models: questions from a JSONL file, formatted by templates of a TOML file:
 // `choice` compares the likelihoods of options, `generate` scores generated answers.
 //
-//   name = "race"
+//   name = "race_high"
 //   kind = "choice"
-//   data = "race.jsonl"                        # next to the TOML file, or in --task-data FOLDER
+//   data = "race_high.jsonl"                   # next to the TOML file, or in --task-data FOLDER
 //   context = "{article}\nQuestion: {question}\nAnswer:"
 //   choices = ["{options}"]                    # a list in the object gives one option per element
 //   answer = "{answer}"
@@ -36,6 +36,7 @@ struct QuestionTask {
   std::string metric = "qa_f1";        // of generate
   int64_t new_tokens = 32;             // generate: maximum new tokens
   bool first_line = false;             // generate: only the first line counts
+  std::vector<std::string> stop;       // generate: an answer ends before any of these texts
   std::string header;                  // template before the few-shot examples
   int64_t shots = 0;                   // few-shot examples per question: the first of `shot_data`
   std::string shot_data;               // JSONL; empty: the first of `data`, which are then not questions
@@ -62,6 +63,12 @@ struct QuestionSet {
   std::vector<ChoiceItem> choices;      // for kind choice
   std::vector<GenerateItem> generated;  // for kind generate
 };
+
+/// The TOML files of tasks by name: a file, an installed task (share/modewise/questions) such as
+/// longbench/trec, or all tasks of an installed folder, sorted: lm_eval, longbench. Installed tasks need
+/// `data_folder`. Errors: no_input for an unknown name, usage for a missing folder.
+std::vector<std::filesystem::path> question_task_files(const std::vector<std::string>& names,
+                                                       const std::string& data_folder);
 
 /// Reads a task and its data from `data_folder` ("": the task's folder), at most `limit` questions (0: all).
 /// Errors name file and line: config for the TOML, data for a missing field, an answer that is not an option,

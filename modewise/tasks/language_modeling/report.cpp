@@ -185,8 +185,13 @@ ResultTable passkey_table(const Json& cells) {
 }
 
 ResultTable questions_table(const Json& all) {
-  report::Table table(
-      {{"task"}, {"questions"}, {"accuracy %"}, {"normalized accuracy %"}, {"metric"}, {"score"}});
+  report::Table table({{"task"},
+                       {"questions"},
+                       {"accuracy %"},
+                       {"normalized accuracy %"},
+                       {"metric"},
+                       {"score"},
+                       {"seconds"}});
   for (const Json& one : all) {
     const bool choice = one.at("kind") == "choice";
     const auto accuracy = [&](const char* key) {
@@ -197,7 +202,7 @@ ResultTable questions_table(const Json& all) {
     table.add_row({one.at("name").get<std::string>(), one.at("questions").get<int64_t>(),
                    accuracy("accuracy"), accuracy("accuracy_normalized"),
                    choice ? "" : one.at("metric").get<std::string>(),
-                   choice ? Cell("") : Cell(number(one, "score"), 2)});
+                   choice ? Cell("") : Cell(number(one, "score"), 2), Cell(number(one, "seconds"), 1)});
   }
   return {"Tasks", "", table};
 }

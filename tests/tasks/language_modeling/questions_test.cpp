@@ -1,17 +1,20 @@
-// Downstream tasks of a language model: options by likelihood, the shipped tasks, examples, errors.
+// Downstream tasks of a language model: options by likelihood, the installed tasks, examples, errors.
 
 #include <ATen/TensorIndexing.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "modewise/core/error.h"
 #include "modewise/tasks/language_modeling/question_scores.h"
 #include "modewise/tasks/language_modeling/source.h"
 #include "modewise/text/load_tokenizer.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::tasks {
@@ -77,15 +80,21 @@ TEST_F(QuestionFiles, ChoicesAreComparedByTheLikelihoodOfTheirOwnTokens) {
   EXPECT_EQ(json["questions"], 2);
 }
 
-TEST_F(QuestionFiles, ShippedTasksReadTheirLayouts) {
+TEST_F(QuestionFiles, InstalledTasksReadTheirLayouts) {
   write(
       "hellaswag_val.jsonl",
       R"({"activity_label": "Roof", "ctx_a": "A man [x] sits.", "ctx_b": "he", "endings": ["is [title] a", "b"], "label": "1"})");
   write("piqa_valid.jsonl", R"({"goal": "open", "sol1": "push", "sol2": "pull", "label": 0})");
   write("winogrande_dev.jsonl",
         R"({"sentence": "Ann met Bo since _ was late.", "option1": "Ann", "option2": "Bo", "answer": "2"})");
-  write("race.jsonl",
-        R"({"article": "T", "question": "W?", "options": ["a", "b", "c", "d"], "answer": "D"})");
+  for (const char* school : {"middle", "high"})
+    write(fmt::format("race_{}.jsonl", school),
+          R"({"article": "T", "question": "W?", "options": ["a", "b", "c", "d"], "answer": "D"})");
+  write(
+      "siqa_dev.jsonl",
+      R"({"context": "C.", "question": "W?", "answerA": "a", "answerB": "b", "answerC": "c", "label": "3"})");
+  write("NQ-open.dev.jsonl", R"({"question": "who", "answer": ["x", "y"]})");
+  write("triviaqa_dev.jsonl", R"({"question": "who", "answer": {"value": "X", "aliases": ["x", "y"]}})");
   std::string shots, questions;
   for (int i = 0; i < 6; ++i)
     for (const char* subject : {"anatomy", "abstract_algebra"})
@@ -102,22 +111,27 @@ TEST_F(QuestionFiles, ShippedTasksReadTheirLayouts) {
   write("mmlu_test.jsonl", questions);
   write("trec.jsonl",
         R"({"input": "Q", "context": "C", "answers": ["City"], "all_classes": ["City", "Food"]})");
-  write("hotpotqa.jsonl", R"({"input": "Q", "context": "C", "answers": ["x", "y"], "all_classes": null})");
+  for (const char* name : {"2wikimqa", "gov_report", "hotpotqa", "qmsum", "samsum", "triviaqa"})
+    write(fmt::format("{}.jsonl", name),
+          R"({"input": "Q", "context": "C", "answers": ["x", "y"], "all_classes": null})");
+  const std::string data = folder_.path();
   const auto load = [&](const std::string& name) {
-    return load_questions(
-        fs::path(MODEWISE_SOURCE_DIR) / "experiments/language_modeling/tasks" / (name + ".toml"),
-        folder_.path());
+    return load_questions(question_task_files({name}, data).at(0), data);
   };
-  const ChoiceItem hellaswag = load("hellaswag").choices.at(0);
+  const ChoiceItem hellaswag = load("lm_eval/hellaswag").choices.at(0);
   EXPECT_EQ(hellaswag.contexts[0], "Roof: A man sits. He");
   EXPECT_EQ(hellaswag.options[0], " is. a");
   EXPECT_EQ(hellaswag.right, 1);
-  EXPECT_EQ(load("piqa").choices.at(0).options[1], " pull");
-  const ChoiceItem winogrande = load("winogrande").choices.at(0);
+  EXPECT_EQ(load("lm_eval/piqa").choices.at(0).options[1], " pull");
+  const ChoiceItem winogrande = load("lm_eval/winogrande").choices.at(0);
   EXPECT_EQ(winogrande.contexts[1], "Ann met Bo since Bo");
   EXPECT_EQ(winogrande.options[1], " was late.");
   EXPECT_EQ(winogrande.right, 1);
-  EXPECT_EQ(load("race").choices.at(0).right, 3);
+  for (const char* name : {"lm_eval/race_middle", "lm_eval/race_high"})
+    EXPECT_EQ(load(name).choices.at(0).right, 3) << name;
+  const ChoiceItem siqa = load("lm_eval/siqa").choices.at(0);
+  EXPECT_EQ(siqa.contexts[0] + siqa.options[1], "Q: C. W?\nA: b");
+  EXPECT_EQ(siqa.right, 2);
   // As in lm-eval: a line with the subject, its first five dev examples, the question.
   const auto mmlu_context = [](const std::string& subject, char letter) {
     const std::string options = "\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:";
@@ -126,13 +140,75 @@ TEST_F(QuestionFiles, ShippedTasksReadTheirLayouts) {
     for (int i = 0; i < 5; ++i) text += fmt::format("{} {}{} C\n\n", letter, i, options);
     return text + "q" + options;
   };
-  const std::vector<ChoiceItem> mmlu = load("mmlu").choices;
+  const std::vector<ChoiceItem> mmlu = load("lm_eval/mmlu").choices;
   ASSERT_EQ(mmlu.size(), 3u);
   EXPECT_EQ(mmlu[0].contexts, std::vector<std::string>(4, mmlu_context("abstract algebra", 'b')));
   EXPECT_EQ(mmlu[1].contexts, std::vector<std::string>(4, mmlu_context("anatomy", 'n')));
   EXPECT_EQ(mmlu[2].contexts, mmlu[0].contexts);
-  EXPECT_EQ(load("trec").generated.at(0).classes, (std::vector<std::string>{"City", "Food"}));
-  EXPECT_EQ(load("hotpotqa").generated.at(0).answers, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(load("longbench/trec").generated.at(0).classes, (std::vector<std::string>{"City", "Food"}));
+  // Begin and end of the prompt; metric, new tokens and what ends an answer: LongBench's eval.py, pred.py and
+  // dataset2maxlen.json, lm-eval's tasks.
+  const std::string wiki = "Question: Q\nAnswer:", report = "Now, write a one-page summary of the report.";
+  for (const auto& [name, begin, end, metric, tokens, first_line, stop] :
+       std::vector<std::tuple<std::string, std::string, std::string, std::string, int64_t, bool, size_t>>{
+           {"lm_eval/nq_open", "Answer these questions:\n\n", "Q: who?\nA:", "exact", 256, false, 3},
+           {"lm_eval/triviaqa", "", "Question: who?\nAnswer:", "exact", 256, false, 3},
+           {"longbench/2wikimqa", "Answer the question based on", wiki, "qa_f1", 32, false, 0},
+           {"longbench/hotpotqa", "Answer the question based on", wiki, "qa_f1", 32, false, 0},
+           {"longbench/gov_report", "You are given a report", report + "\n\nSummary:", "rouge_l", 512, false,
+            0},
+           {"longbench/qmsum", "You are given a meeting", "Query: Q\nAnswer:", "rouge_l", 512, false, 0},
+           {"longbench/triviaqa", "Answer the question based on", "\n\nC\n\nQ", "qa_f1", 32, true, 0},
+           {"longbench/samsum", "Summarize the dialogue", "\n\nC\n\nQ", "rouge_l", 128, true, 0}}) {
+    SCOPED_TRACE(name);
+    const QuestionSet set = load(name);
+    const GenerateItem& item = set.generated.at(0);
+    EXPECT_EQ(item.answers, (std::vector<std::string>{"x", "y"}));
+    EXPECT_THAT(item.prompt, testing::StartsWith(begin));
+    EXPECT_THAT(item.prompt, testing::EndsWith(end));
+    EXPECT_EQ(set.task.metric, metric);
+    EXPECT_EQ(set.task.new_tokens, tokens);
+    EXPECT_EQ(set.task.first_line, first_line);
+    EXPECT_EQ(set.task.stop.size(), stop);
+  }
+}
+
+TEST_F(QuestionFiles, AGroupOfInstalledTasksIsThePapersTable) {
+  const auto names = [&](const std::string& name) {
+    std::vector<std::string> all;
+    for (const fs::path& file : question_task_files({name}, "data")) all.push_back(file.stem());
+    return all;
+  };
+  EXPECT_THAT(names("lm_eval"), testing::ElementsAre("hellaswag", "mmlu", "nq_open", "piqa", "race_high",
+                                                     "race_middle", "siqa", "triviaqa", "winogrande"));
+  EXPECT_THAT(names("longbench"), testing::ElementsAre("2wikimqa", "gov_report", "hotpotqa", "qmsum",
+                                                       "samsum", "trec", "triviaqa"));
+  EXPECT_THAT(error_of(ErrorKind::no_input, [&] { names("longbench/trek"); }),
+              testing::StartsWith("--tasks longbench/trek: there is no such file, and no installed task of "
+                                  "this name (did you mean 'longbench/trec'?); installed are lm_eval, "));
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { question_task_files({"longbench"}, ""); }),
+            "--task-data FOLDER is missing: the folder of the JSONL files of longbench");
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { names(std::string(300, 'x')); }).substr(0, 12),
+            "--tasks xxxx");
+}
+
+TEST_F(QuestionFiles, AnAnswerEndsBeforeAStopText) {
+  const LanguageSource source = small_model();
+  write("q.jsonl", R"({"q": "a b", "a": "x"})");
+  const std::string task = "kind = \"generate\"\ndata = \"q.jsonl\"\ncontext = \"{q}\"\nanswer = \"{a}\"\n";
+  const auto answer = [&](const std::string& more) {
+    write("t.toml", task + more);
+    const auto json =
+        score_questions(*source.model, source.tokenizer, load_questions(folder_ / "t.toml"), 64);
+    EXPECT_GE(json["seconds"], 0);
+    return json["answers"][0]["text"].get<std::string>();
+  };
+  const std::string whole = answer("");
+  ASSERT_GE(whole.size(), 2u);
+  const size_t last = whole.size() - 1;
+  const std::string stop =
+      nlohmann::json(whole.substr(last)).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  EXPECT_EQ(answer("stop = [" + stop + "]"), whole.substr(0, whole.find(whole[last])));
 }
 
 // Without a file of examples the first questions of each group are the examples and are not scored.
@@ -170,6 +246,8 @@ TEST_F(QuestionFiles, SaysWhatIsWrongWithATask) {
   wrong("context = \"{a}\"\nchoices = [\"x\", \"y\"]\nanswer = \"{a}\"\nanswer_kind = \"letter\"",
         "is not one of 2 options");
   wrong("context = \"{a}\"\nkind = \"generate\"\nmetric = \"classification\"", "needs classes");
+  wrong("context = \"{a}\"\nchoices = [\"x\", \"y\"]\nstop = [\".\"]",
+        "stop has no effect with kind = \"choice\"");
   wrong("contxt = \"{a}\"", "context");
   wrong("context = \"{a}\"\nkind = \"generate\"\nanswer = \"{a}\"\nshot_field = \"a\"",
         "shot_field has no effect");
