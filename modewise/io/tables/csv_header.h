@@ -31,8 +31,8 @@ struct HeaderGuess {
   bool warning = false;  // the first row is ambiguous
 };
 
-/// Whether the first row is a header: it has text above columns of numbers or dates, or consists of text only,
-/// or of distinct integers that look unlike the numbers below them.
+/// Whether the first row is a header: it has text above columns of numbers or dates, or consists of text
+/// only, or of distinct integers that look unlike the numbers below them.
 HeaderGuess guess_header(const std::vector<CsvRow>& rows, char decimal, const MissingValues& missing,
                          bool plain);
 

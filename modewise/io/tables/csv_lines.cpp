@@ -98,9 +98,9 @@ void leave_out_frame(std::string_view text, LeftOutLines& left_out, std::vector<
   std::sort(numbers.begin(), numbers.end());
   for (const int64_t number : numbers) left_out.add({number, number});
   notes.push_back(fmt::format("{} {}, such as {}, frame{} the table and {} left out",
-                                      numbers.size() == 1 ? "line" : "lines", fmt::join(numbers, ", "),
-                                      quote_for_message(rules[0].text), numbers.size() == 1 ? "s" : "",
-                                      is_or_are(numbers.size())));
+                              numbers.size() == 1 ? "line" : "lines", fmt::join(numbers, ", "),
+                              quote_for_message(rules[0].text), numbers.size() == 1 ? "s" : "",
+                              is_or_are(numbers.size())));
 }
 
 std::vector<CsvLine> comments_above(std::string_view text, const LeftOutLines& left_out) {

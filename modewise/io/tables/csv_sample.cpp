@@ -15,7 +15,7 @@ constexpr size_t kSampleText = 1000;  // bytes per cell; numbers and dates are s
 }  // namespace
 
 CsvSample read_csv_sample(std::string_view text, char delimiter, const std::string& source,
-                   const LeftOutLines& left_out) {
+                          const LeftOutLines& left_out) {
   CsvSample sample;
   CsvScanner scanner(text, delimiter, source);
   scanner.leave_out(left_out);
@@ -38,7 +38,7 @@ CsvSample read_csv_sample(std::string_view text, char delimiter, const std::stri
 }
 
 std::vector<CsvColumn::Kind> guess_csv_kinds(const std::vector<CsvRow>& rows, size_t first, size_t columns,
-                                         char decimal, const MissingValues& missing, bool plain) {
+                                             char decimal, const MissingValues& missing, bool plain) {
   std::vector<std::array<size_t, 5>> counts(columns, std::array<size_t, 5>{});
   for (size_t i = first; i < rows.size(); ++i) {
     for (size_t c = 0; c < std::min(columns, rows[i].size()); ++c) {
