@@ -4,17 +4,20 @@
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
+#include "modewise/data/token_mix.h"
 #include "modewise/data/token_set.h"
 #include "modewise/io/utf8.h"
 #include "modewise/report/table.h"
@@ -27,9 +30,13 @@ using Json = nlohmann::ordered_json;
 using text::Tokenizer;
 
 struct TokenizeOptions {
+  std::vector<std::string> paths = {"-"};
   data::DocumentConfig text;
+  data::MixOptions mix;
   std::string tokenizer = "bytes", out;
   bool pieces = false, count = false, decode = false, force = false;
+
+  bool mixes() const { return paths.size() > 1 || !mix.shares.empty() || mix.minimum_words > 0; }
 };
 
 std::string input_text(const std::string& file) {
@@ -67,7 +74,8 @@ std::string piece_text(const Tokenizer& tokenizer, Tokenizer::Id id) {
 }
 
 void decode(const Program& program, const TokenizeOptions& options, const Tokenizer& tokenizer) {
-  const std::vector<Tokenizer::Id> ids = parse_ids(input_text(options.text.path), options.text.path);
+  const std::string& path = options.paths.front();
+  const std::vector<Tokenizer::Id> ids = parse_ids(input_text(path), path);
   const std::string text = tokenizer.decode(ids);
   // JSON replaces invalid UTF-8 by U+FFFD; otherwise the bytes are written without a line end.
   if (program.json())
@@ -100,7 +108,7 @@ void show_tokens(const Program& program, const TokenizeOptions& options) {
     decode(program, options, *tokenizer);
     return;
   }
-  const std::string text = input_text(options.text.path);
+  const std::string text = input_text(options.paths.front());
   const std::vector<Tokenizer::Id> ids = tokenizer->encode(text);
   std::string shown = options.count    ? fmt::format("{}\n", ids.size())
                       : options.pieces ? ""
@@ -111,41 +119,71 @@ void show_tokens(const Program& program, const TokenizeOptions& options) {
   program.print(tasks::Result(json_of(options, *tokenizer, text.size(), ids), std::move(shown)));
 }
 
+/// A row for each source of a mix.
+report::Table mix_table(const TokenizeOptions& options, const data::TokenMix& mix) {
+  report::Table table({{"text"}, {"documents"}, {"too short"}, {"tokens"}, {"share %"}});
+  for (size_t i = 0; i < mix.parts.size(); ++i) {
+    const data::MixPart& part = mix.parts[i];
+    const double share = static_cast<double>(part.tokens) / static_cast<double>(mix.file.tokens());
+    table.add_row({options.paths[i], part.documents, part.too_short, part.tokens, {100 * share, 1}});
+  }
+  return table;
+}
+
 void write_tokens(const Program& program, const TokenizeOptions& options) {
   namespace fs = std::filesystem;
-  require(options.text.path != "-", ErrorKind::usage, "--out needs the text's file or folder");
+  const auto& paths = options.paths;
+  require(std::find(paths.begin(), paths.end(), "-") == paths.end(), ErrorKind::usage,
+          "--out needs the text's file or folder");
   require(fs::path(options.out).extension() == ".safetensors", ErrorKind::usage,
           "--out must end in .safetensors, got '{}'", options.out);
   prepare_output(options.out, options.force);
   const auto tokenizer = text::load_tokenizer(options.tokenizer);
-  const std::string source = options.tokenizer == "bytes" ? "bytes" : absolute_path(options.tokenizer);
+  const std::string tokenizer_path =
+      options.tokenizer == "bytes" ? "bytes" : absolute_path(options.tokenizer);
   std::vector<std::string> notes;
   const auto begin = std::chrono::steady_clock::now();
-  const data::TokenFile file =
-      data::tokenize(options.text, absolute_path(options.text.path), *tokenizer, source, notes);
+  std::vector<std::shared_ptr<const data::TokenFile>> sources;
+  for (const std::string& path : paths)
+    sources.push_back(
+        data::load_tokens(options.text, absolute_path(path), *tokenizer, tokenizer_path, notes));
+  for (const std::string& note : notes) spdlog::info("{}", note);
+  std::optional<data::TokenMix> mix;
+  if (options.mixes())
+    mix = mix_tokens(sources, options.mix, sources.front()->tokenizer(), sources.front()->source());
+  const data::TokenFile& file = mix ? mix->file : *sources.front();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   file.write(options.out);
-  for (const std::string& note : notes) spdlog::info("{}", note);
   int64_t bytes = 0;
   for (const data::TokenSpan& document : file.documents()) bytes += document.bytes;
-  program.print(tasks::Result(
-      {{"file", options.out},
-       {"tokenizer", tokenizer->name()},
-       {"tokenizer_hash", tokenizer->hash()},
-       {"documents", file.documents().size()},
-       {"tokens", file.tokens()},
-       {"bytes", bytes},
-       {"seconds", seconds}},
-      fmt::format("{}: {} documents, {} bytes, {} tokens of {} ({:.2f} bytes per token, {:.1f} MB/s)",
-                  options.out, file.documents().size(), report::Cell::count(bytes).text(),
-                  report::Cell::count(file.tokens()).text(), tokenizer->name(),
-                  static_cast<double>(bytes) / static_cast<double>(file.tokens()),
-                  static_cast<double>(bytes) / seconds / 1e6)));
+  Json json = {{"file", options.out},
+               {"tokenizer", tokenizer->name()},
+               {"tokenizer_hash", tokenizer->hash()},
+               {"documents", file.documents().size()},
+               {"tokens", file.tokens()},
+               {"bytes", bytes},
+               {"seconds", seconds}};
+  std::string shown = fmt::format(
+      "{}: {} documents, {} bytes, {} tokens of {} ({:.2f} bytes per token, {:.1f} MB/s)", options.out,
+      file.documents().size(), report::Cell::count(bytes).text(), report::Cell::count(file.tokens()).text(),
+      tokenizer->name(), static_cast<double>(bytes) / static_cast<double>(file.tokens()),
+      static_cast<double>(bytes) / seconds / 1e6);
+  if (mix) {
+    for (size_t i = 0; i < paths.size(); ++i)
+      json["texts"].push_back({{"text", paths[i]},
+                               {"documents", mix->parts[i].documents},
+                               {"too_short", mix->parts[i].too_short},
+                               {"tokens", mix->parts[i].tokens}});
+    shown += "\n" + mix_table(options, *mix).to_text();
+  }
+  program.print(tasks::Result(std::move(json), std::move(shown)));
 }
 
 void tokenize(const Program& program, const TokenizeOptions& options) {
   require(options.decode + options.count + options.pieces + !options.out.empty() < 2, ErrorKind::usage,
           "--pieces, --count, --decode and --out are exclusive: give one");
+  require(!options.out.empty() || !options.mixes(), ErrorKind::usage,
+          "several texts, --shares and --minimum-words need --out FILE");
   if (options.out.empty())
     show_tokens(program, options);
   else
@@ -160,14 +198,26 @@ void add_tokenize(Program& program) {
       "Tokenizes text to stdout, or with --out to a token file that training maps instead of the text; or "
       "decodes token ids.",
       "modewise tokenize books/ --tokenizer tokenizer.model --out books.safetensors", tokenize);
-  options.text.path = "-";
   command->add_option(
-      "text", options.text.path,
-      "text file, or - for standard input; with --out also a folder or .jsonl; with --decode token ids");
+      "text", options.paths,
+      "text file, or - for standard input; with --out also a folder, .jsonl or token file, and "
+      "several of them; with --decode token ids");
   command->add_option(
       "--tokenizer", options.tokenizer,
       "tokenizer: bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one");
   command->add_option("--out", options.out, "file.safetensors");
+  command
+      ->add_option(
+          "--shares", options.mix.shares,
+          "with --out: a share of the tokens for each text, such as 20,20,60; the file is as large as "
+          "that allows without repeating a document (default: all documents)")
+      ->delimiter(',');
+  command
+      ->add_option("--minimum-words", options.mix.minimum_words,
+                   "with --out: leave out documents with fewer words")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", options.mix.seed, "seed of the documents that --shares draws (default 1)")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--pieces", options.pieces, "print one line per token: id and text");
   command->add_flag("--count", options.count, "print the number of tokens");
   command->add_flag("--decode", options.decode, "decode token ids to text");

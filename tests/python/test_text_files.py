@@ -149,3 +149,27 @@ def test_prose_is_read_without_a_word(tmp_path, content):
     (tmp_path / "x.txt").write_text(content)
     said = ok(*command(tmp_path / "x.txt")).stderr
     assert not [word for word in ("table", "JSON", "UTF-8") if word in said]
+
+
+def test_a_mix_of_texts_is_trained_on(tmp_path):
+    """Its tokens are the bytes of whole documents, counted here from the file."""
+    from safetensors.numpy import load_file
+
+    (tmp_path / "a.jsonl").write_bytes(rows(*({"text": f"cat {i} " * (5 + i % 3)} for i in range(60))))
+    (tmp_path / "b.jsonl").write_bytes(rows(*({"text": f"dog {i} " * (2 + i % 9)} for i in range(400))))
+    mix = tmp_path / "mix.safetensors"
+    made = ["tokenize", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--shares", "3,1", "--minimum-words", 9, "--out", mix]
+    printed = json.loads(ok(*made, "--json").stdout)
+    tensors = load_file(mix)
+    text, ends = tensors["tokens"].astype(np.uint8).tobytes().decode(), tensors["documents"]
+    documents = [text[begin:end] for begin, end in zip(ends, ends[1:])]
+    wanted = {name: {json.loads(line)["text"] for line in (tmp_path / f"{name}.jsonl").open()} for name in "ab"}
+    assert len(set(documents)) == len(documents) and min(len(one.split()) for one in documents) >= 8  # lm-eval counts one more
+    for name, animal, counts in zip("ab", ("cat", "dog"), printed["texts"], strict=True):
+        own = [one for one in documents if one.startswith(animal)]
+        assert wanted[name].issuperset(own) and counts["documents"] == len(own) and counts["tokens"] == sum(map(len, own))
+    tokens = [counts["tokens"] for counts in printed["texts"]]
+    assert printed["texts"][0]["documents"] == 60 and abs(tokens[0] / 3 - tokens[1]) < max(map(len, documents))
+    ok(*command(mix))
+    fails(2, "need --out FILE", arguments=["tokenize", tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
+    fails(2, "3 shares for 2 texts: each text needs one", arguments=[*made[:4], "1,2,3", "--out", tmp_path / "x.safetensors"])
