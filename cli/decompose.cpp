@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -42,7 +43,7 @@ io::Array read_array(const DecomposeOptions& options) {
   return std::move(arrays[member]);
 }
 
-/// The matrix [N, N] at --index of the leading dimensions.
+/// The matrix [N, N] at --index of the leading dimensions, without the first --skip-tokens rows and columns.
 at::Tensor matrix_of(const DecomposeOptions& options) {
   const io::Array array = read_array(options);
   require(array.shape.size() >= 2, ErrorKind::data, "{}: expected a matrix, got shape [{}]", options.input,
@@ -62,7 +63,10 @@ at::Tensor matrix_of(const DecomposeOptions& options) {
   require(rows * columns > 0, ErrorKind::data, "{}: the matrix is empty", options.input);
   at::Tensor matrix = at::empty({rows, columns}, at::kDouble);
   std::copy_n(values.begin() + at * rows * columns, rows * columns, matrix.mutable_data_ptr<double>());
-  return matrix;
+  const int64_t skipped = options.skip_tokens;
+  require(skipped < std::min(rows, columns), ErrorKind::usage, "--skip-tokens {}: the matrix is {} × {}",
+          skipped, rows, columns);
+  return matrix.slice(0, skipped).slice(1, skipped).contiguous();
 }
 
 /// "32x16" or "32,16".
@@ -84,6 +88,8 @@ std::vector<int64_t> parse_space(const std::string& text) {
 
 void decompose(const Program& program, const DecomposeOptions& options) {
   if (!is_array_file(options.input)) {
+    require(options.skip_tokens == 0, ErrorKind::usage,
+            "--skip-tokens is for files of matrices; {} is a run or model", options.input);
     decompose_attention(program, options);
     return;
   }
@@ -97,8 +103,13 @@ void decompose(const Program& program, const DecomposeOptions& options) {
   const at::Tensor matrix = matrix_of(options);
   require(!options.modes.empty(), ErrorKind::usage,
           "set --modes: sizes such as 8,8,8 whose product is the number of rows, {}", matrix.size(0));
-  decompose_matrix(program, options, {fs::path(options.input).filename().string(), {}}, matrix, options.modes,
-                   nlohmann::ordered_json::object());
+  DecomposedThing thing{fs::path(options.input).filename().string(), {}};
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (options.skip_tokens > 0) {
+    thing.facts.emplace_back("skipped tokens", std::to_string(options.skip_tokens));
+    json["skipped_tokens"] = options.skip_tokens;
+  }
+  decompose_matrix(program, options, thing, matrix, options.modes, std::move(json));
 }
 
 io::Array array_of(const at::Tensor& tensor) {
@@ -223,6 +234,10 @@ void add_decompose(Program& program) {
   command->add_option("--member", options.member, "array of an .npz file");
   command->add_option("--index", options.index, "index of the matrix in an array of matrices, such as 0,3")
       ->delimiter(',');
+  command
+      ->add_option("--skip-tokens", options.skip_tokens,
+                   "leave out the first rows and columns of a file's matrix: 1 for the class token of a ViT")
+      ->check(CLI::NonNegativeNumber);
   add_positive(*command, "--starts", options.starts,
                "starts of the least squares (default: as many as the size allows; 1 for a table)");
   add_positive(*command, "--iterations", options.iterations,

@@ -37,7 +37,7 @@ struct DecomposeOptions {
   std::string input, member, out;
   std::vector<int64_t> modes, index;
   std::vector<std::string> spaces;
-  int64_t rank = 8, starts = 0, iterations = 0, seed = 0, projections = 0;
+  int64_t rank = 8, starts = 0, iterations = 0, seed = 0, projections = 0, skip_tokens = 0;
   bool force = false;
   // For runs and models; layers, heads and samples count from 1, 0: not set.
   tasks::AttentionRequest attention;

@@ -54,6 +54,16 @@ def test_spectra_are_numpys(tmp_path):
         assert spectrum["parameters_a_term"] == m * m + n * n
 
 
+def test_a_class_token_is_skipped(tmp_path):
+    a = attention(25)
+    np.save(tmp_path / "a.npy", a)
+    np.save(tmp_path / "rest.npy", a[1:, 1:])
+    first, rest = (json.loads(ok("decompose", tmp_path / f"{name}.npy", "--modes", "4,6", "--rank", 2, *more, "--json").stdout)
+                   for name, more in (("a", ["--skip-tokens", 1]), ("rest", [])))  # fmt: skip
+    assert first.pop("skipped_tokens") == 1 and first == rest
+    assert ok("decompose", tmp_path / "a.npy", "--modes", "4,6", "--rank", 1, "--skip-tokens", 1).stdout.startswith("skipped tokens: 1\n24 × 24")
+
+
 def test_projections_of_a_matrix(tmp_path):
     np.save(tmp_path / "a.npy", attention(24))
     arguments = ["decompose", tmp_path / "a.npy", "--modes", "4,6", "--rank", 1, "--projections", 9]
@@ -73,6 +83,7 @@ def test_bad_matrices(tmp_path):
     np.save(tmp_path / "nan.npy", nan)
     np.save(tmp_path / "flat.npy", np.zeros(5))
     fails(65, "10 × 10", "12 × 12", arguments=["decompose", tmp_path / "a.npy", "--modes", "5,2"])
+    fails(2, "--skip-tokens 12: the matrix is 12 × 12", arguments=["decompose", tmp_path / "a.npy", "--modes", "5,2", "--skip-tokens", 12])
     fails(2, "--index", arguments=["decompose", tmp_path / "many.npy", "--modes", "3,4"])
     fails(2, "--index", arguments=["decompose", tmp_path / "many.npy", "--modes", "3,4", "--index", 2])
     fails(65, "the matrix has non-finite values", arguments=["decompose", tmp_path / "nan.npy", "--modes", "3,4"])
