@@ -49,6 +49,42 @@ def test_pooled_sees_the_future():
     assert reach("pooled", (4, 4), 16, causal=False).all()
 
 
+def weights_of(form, fold, q, k):
+    """The matrix [n, n] that the attention of one head applies to the values."""
+    n = math.prod(fold)
+    return ops.tensor_attention(q, k, torch.eye(n, dtype=q.dtype).reshape(1, n, 1, n), None, None, None, None, form=form, fold=list(fold), causal=False)[0, :, 0]
+
+
+@pytest.mark.parametrize("first, second", [((3, 4), (4, 3)), ((5, 2), (2, 5))], ids=str)
+def test_pooled_is_a_kronecker_product_in_any_order_and_axial_a_product_of_blocks_whose_order_matters(first, second):
+    """Tensorized Attention, Figure 2 and Equations 3 and 4. `second` is the fold with the modes exchanged, and its tokens in that order."""
+    rand = drawer(torch.float64, seed=5)
+    m, n = first
+    size, d = m * n, m * n
+    q, k = rand(1, size, 1, d), rand(1, size, 1, d)
+    exchanged = torch.arange(size).reshape(m, n).T.flatten()
+    grid_q, grid_k = q.reshape(m, n, d), k.reshape(m, n, d)
+
+    pooled = weights_of("pooled", first, q, k)
+    rows = torch.softmax(torch.einsum("and,bnd->ab", grid_q, grid_k) / math.sqrt(n * d), 1)
+    columns = torch.softmax(torch.einsum("mad,mbd->ab", grid_q, grid_k) / math.sqrt(m * d), 1)
+    torch.testing.assert_close(pooled, torch.kron(rows, columns), rtol=1e-12, atol=1e-14)
+    other = weights_of("pooled", second, q[:, exchanged], k[:, exchanged])
+    torch.testing.assert_close(other, pooled[exchanged][:, exchanged], rtol=1e-12, atol=1e-14)
+
+    axial = weights_of("axial", first, q, k)
+    along_rows = torch.softmax(torch.einsum("and,bnd->nab", grid_q, grid_k) / math.sqrt(d), 2)
+    along_columns = torch.softmax(torch.einsum("mad,mbd->mab", grid_q, grid_k) / math.sqrt(d), 2)
+    row_blocks = torch.zeros(m, n, m, n, dtype=torch.float64)
+    for j in range(n):
+        row_blocks[:, j, :, j] = along_rows[j]
+    row_blocks, column_blocks = row_blocks.reshape(size, size), torch.block_diag(*along_columns)
+    torch.testing.assert_close(axial, column_blocks @ row_blocks, rtol=1e-12, atol=1e-14)
+    other = weights_of("axial", second, q[:, exchanged], k[:, exchanged])
+    torch.testing.assert_close(other, (row_blocks @ column_blocks)[exchanged][:, exchanged], rtol=1e-12, atol=1e-14)
+    assert (column_blocks @ row_blocks - row_blocks @ column_blocks).abs().max() > 0.01
+
+
 @pytest.mark.parametrize("n", [1500, 2300])
 @pytest.mark.parametrize("options", [dict(fold=(0, 16, 8), slots=2, window=40), dict(fold=(0, 100), slots=1, window=1100),
                                      dict(fold=(0, 7, 5, 3), slots=1), dict(fold=(2, 16, 8), slots=2), dict(form="lambda", window=900, sinks=3)], ids=str)
