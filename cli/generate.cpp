@@ -1,7 +1,5 @@
 #include <spdlog/spdlog.h>
 
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -9,6 +7,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/memory.h"
+#include "modewise/core/standard_streams.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/models/language_modeling/text_generation.h"
 
@@ -25,8 +24,7 @@ struct GenerateOptions {
 std::string prompt_of(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
   require(options.prompt.empty(), ErrorKind::usage, "--prompt and --prompt-file are exclusive: give one");
-  if (options.prompt_file != "-") return read_file(options.prompt_file);
-  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  return options.prompt_file == "-" ? read_standard_input() : read_file(options.prompt_file);
 }
 
 double rate(size_t tokens, double seconds) {

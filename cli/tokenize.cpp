@@ -8,8 +8,6 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -17,6 +15,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
+#include "modewise/core/standard_streams.h"
 #include "modewise/data/token_mix.h"
 #include "modewise/data/token_set.h"
 #include "modewise/io/utf8.h"
@@ -40,10 +39,7 @@ struct TokenizeOptions {
 };
 
 std::string input_text(const std::string& file) {
-  if (file != "-") return read_file(file);
-  std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-  require(!std::cin.bad(), ErrorKind::io, "standard input could not be read");
-  return text;
+  return file == "-" ? read_standard_input() : read_file(file);
 }
 
 /// Parses decimal ids separated by non-digits.

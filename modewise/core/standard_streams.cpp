@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+
+#include "modewise/core/system_call.h"
 
 namespace modewise {
 
@@ -15,6 +18,23 @@ void hold_standard_streams() {
     if (::fcntl(stream, F_GETFD) != -1) continue;
     const int opened = ::open("/dev/null", kWays[static_cast<size_t>(stream)]);
     if (opened != stream) std::abort();  // open returns the smallest free number
+  }
+}
+
+std::string read_standard_input() {
+  constexpr size_t kBlock = size_t{1} << 20;
+  std::string text;
+  while (true) {
+    const size_t had = text.size();
+    text.resize(had + kBlock);
+    const ssize_t count = ::read(STDIN_FILENO, text.data() + had, kBlock);
+    if (count < 0 && errno == EINTR) {
+      text.resize(had);
+      continue;
+    }
+    require_call(count >= 0, ErrorKind::io, "cannot read", "standard input");
+    text.resize(had + static_cast<size_t>(count));
+    if (count == 0) return text;
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
-// Standard streams of a program that was started with some of stdin, stdout and stderr closed.
+// Standard streams: of a program that was started with some of them closed, and reading stdin.
+
+#include <string>
 
 namespace modewise {
 
@@ -7,5 +9,9 @@ namespace modewise {
 /// in that file. Afterwards all three descriptors are open: reading a missing stdin and writing a missing
 /// stdout still fail, a missing stderr discards its output.
 void hold_standard_streams();
+
+/// All bytes of stdin. Throws io with the system's reason, such as for a folder or a stdin that was closed;
+/// std::cin ends there as if the text did.
+std::string read_standard_input();
 
 }  // namespace modewise

@@ -65,8 +65,9 @@ void add_document(const TokenFile& file, const TokenSpan& span, TokenFileBuilder
 TokenMix mix_tokens(std::span<const std::shared_ptr<const TokenFile>> sources, const MixOptions& options,
                     SpecialToken tokenizer, const std::string& source) {
   const std::vector<double>& shares = options.shares;
-  require(shares.empty() || shares.size() == sources.size(), ErrorKind::usage, "{} for {}: each text needs one",
-          counted(std::ssize(shares), "share"), counted(std::ssize(sources), "text"));
+  require(shares.empty() || shares.size() == sources.size(), ErrorKind::usage,
+          "{} for {}: each text needs one", counted(std::ssize(shares), "share"),
+          counted(std::ssize(sources), "text"));
   std::vector<std::vector<size_t>> documents;
   for (const auto& file : sources) documents.push_back(long_documents(*file, options.minimum_words));
   double unit = std::numeric_limits<double>::infinity();  // tokens per unit of the shares

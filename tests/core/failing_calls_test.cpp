@@ -2,8 +2,10 @@
 
 #include "tests/failing_calls.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -16,6 +18,7 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/remove_tree.h"
+#include "modewise/core/standard_streams.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise {
@@ -95,6 +98,18 @@ TEST_F(FailingFileCalls, AReadIsRepeatedOrAnError) {
   const auto read = [&] { read_file(file); };
   EXPECT_EQ(error_with("read", EIO, ErrorKind::io, read), "cannot read " + file + ": Input/output error");
   EXPECT_EQ(error_with("fstat", EIO, ErrorKind::io, read), "cannot examine " + file + ": Input/output error");
+}
+
+TEST_F(FailingFileCalls, StandardInputIsReadWholeOrAnError) {
+  const std::string text(3'000'000, 'x');
+  const int kept = ::dup(STDIN_FILENO), opened = ::open(folder.write("input", text).c_str(), O_RDONLY);
+  ASSERT_TRUE(kept >= 0 && opened >= 0 && ::dup2(opened, STDIN_FILENO) == STDIN_FILENO);
+  expect_repeated("read", [&] { EXPECT_EQ(read_standard_input(), text); });
+  EXPECT_EQ(error_with("read", EIO, ErrorKind::io, [] { read_standard_input(); }),
+            "cannot read standard input: Input/output error");
+  ::dup2(kept, STDIN_FILENO);
+  ::close(kept);
+  ::close(opened);
 }
 
 TEST_F(FailingFileCalls, AFolderIsListedWholeOrAnError) {

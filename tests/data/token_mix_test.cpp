@@ -14,8 +14,8 @@
 namespace modewise::data {
 namespace {
 
-using testing::ElementsAre;
 using testing::Each;
+using testing::ElementsAre;
 
 class Mixes : public testing::Test {
  protected:

@@ -1,5 +1,6 @@
 """generate and convert as their users meet them, and exported models read by transformers."""
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -159,6 +160,22 @@ def test_transformers_reads_what_is_exported_and_writes_the_same_text(tmp_path, 
         for _ in range(40):
             ids = torch.cat([ids, model(ids).logits[:, -1:].argmax(-1)], 1)
     assert ids[0, result["prompt_tokens"] :].tolist() == result["ids"]
+
+
+@pytest.mark.parametrize("command", [["tokenize", "-"], ["tokenize", "--decode", "-"], ["generate", "MODEL", "--tokenizer", "bytes", "--prompt-file", "-"]],
+                         ids=" ".join)  # fmt: skip
+def test_an_input_that_cannot_be_read_is_not_an_empty_text(tmp_path, command):
+    model = small_folder(tmp_path / "model")
+    command = [PROGRAM, *(model if word == "MODEL" else word for word in command)]
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for prepare, reason in ((lambda: os.dup2(folder, 0), "Is a directory"), (lambda: os.close(0), "Bad file descriptor")):
+            done = subprocess.run(command, capture_output=True, text=True, preexec_fn=prepare)
+            assert (done.returncode, done.stdout) == (74, "")
+            assert done.stderr.endswith(f"error: cannot read standard input: {reason}\n")
+    finally:
+        os.close(folder)
+    assert subprocess.run([PROGRAM, "tokenize", "--count", "-"], capture_output=True, text=True, input="héllo").stdout == "6\n"
 
 
 def test_names_of_task_files_may_hold_commas(tmp_path):
