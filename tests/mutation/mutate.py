@@ -73,7 +73,9 @@ STAGES = {
     "cli": [python("test_cli", "test_first_command", "test_implied_task", "test_your_folder", "test_first_guesses"),
             python("test_analysis", "test_generate", "test_tokenizers", "test_score", "test_reproduce", "test_sweep_launchers",
                    "test_captioning", "test_package_docs")],
-    "python": [["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "{users}"], python(*PACKAGE_TESTS)],
+    # An installation is tested with CMake, and needs the whole build folder.
+    "python": [["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "{users}", "-k", "not installed_layout"],
+               python(*PACKAGE_TESTS, k="not installed_layout")],
 }  # fmt: skip
 PROGRAM = ["modewise", "program_forks", "python_package"]  # for Python tests
 TARGETS = {"io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test"], "core": ["train_test", "data_test"],
