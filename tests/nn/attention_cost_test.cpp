@@ -33,6 +33,9 @@ TEST(AttentionTypeCost, CountsProducts) {
   EXPECT_EQ(multiply_adds("product-random"), 15 * (5 + 3) * 8);
   EXPECT_EQ(multiply_adds("kronecker"), 2 * (3 + 5) * 8 * 8 + (9 + 25) * 8 + (3 + 5) * 15 * 8);
   EXPECT_EQ(multiply_adds("mixture"), tensor + 2 * 15 * 15 + mixing);
+  AttentionTypeOptions named;
+  named.mixture = {"random", "tensor-width", "dense"};
+  EXPECT_EQ(multiply_adds("mixture", named), width + 15 * 8 * 8 + 15 * 15 * (8 + 2) + mixing);
 }
 
 }  // namespace

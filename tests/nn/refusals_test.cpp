@@ -97,6 +97,32 @@ TEST(AttentionRegistry, RefusesInWholeSentences) {
             "a tensor synthesizer has as many keys as tokens, 15, got 8");
 }
 
+TEST(Mixture, RefusesTypesThatItCannotMix) {
+  EXPECT_EQ(mixture_fault({"stt"}, {}), "");
+  EXPECT_EQ(mixture_fault({"stt", "none"}, {"dense", "random"}),
+            "has no effect: only attention mixture and mixture-dense mix types");
+  for (const std::vector<std::string>& types :
+       std::vector<std::vector<std::string>>{{"dense"}, {"stt", "stt"}})
+    EXPECT_EQ(mixture_fault({"mixture"}, types), "must be two or more different types");
+  EXPECT_EQ(mixture_fault({"mixture"}, {"random", "factorized-random"}),
+            "may have only one of random, random-fixed and factorized-random");
+  EXPECT_EQ(mixture_fault({"dot-product", "mixture-dense"}, {"stt", "random"}),
+            "has 'stt', whose rows depend on every token: mixture-dense cannot mix it");
+  EXPECT_EQ(mixture_fault({"mixture-dense"}, {"random", "dense"}), "");
+  Initializer init(1);
+  AttentionTypeOptions options;
+  options.mixture = {"stt"};
+  EXPECT_THAT(said([&] {
+                make_attention(init, "mixture", {{3, 5}, 0, 14, 2}, options);
+              }),
+              testing::HasSubstr("mixture must be two or more different types"));
+  options.mixture = {"stt", "linformer"};
+  EXPECT_THAT(said([&] {
+                make_attention(init, "mixture", {{3, 5}, 0, 14, 2}, options);
+              }),
+              testing::HasSubstr("a mixture has no type 'linformer'"));
+}
+
 TEST(AttentionRegistry, TakesTheTokensItWasMadeForAlone) {
   Initializer init(1);
   const at::Tensor rotated = at::randn({1, 5, 3, 14});

@@ -13,6 +13,7 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -216,6 +217,41 @@ INSTANTIATE_TEST_SUITE_P(Table1, AttentionEntries, testing::ValuesIn(forms()), [
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+/// Copies the tensors of a type's logits from the mixture that has it as that source, and the other ones.
+void copy_source(const Attention& mixed, size_t source, Attention& alone) {
+  const std::string own = "logits.", its = fmt::format("logits.source{}.", source);
+  const auto copy = [&](const auto& from, const auto& to) {
+    for (const auto& one : to) {
+      const std::string name = one.key().starts_with(own) ? its + one.key().substr(own.size()) : one.key();
+      one.value().set_data(from[name].detach().clone());
+    }
+  };
+  copy(mixed.named_parameters(), alone.named_parameters());
+  copy(mixed.named_buffers(), alone.named_buffers());
+}
+
+TEST(Mixture, WithAllWeightOnOneTypeIsThatType) {
+  for (const std::vector<std::string>& types :
+       std::vector<std::vector<std::string>>{{"dense", "random"},
+                                             {"tensor-height", "factorized-random"},
+                                             {"factorized-dense", "tensor-width", "dense"},
+                                             {"random-fixed", "stt"}})
+    for (size_t i = 0; i < types.size(); ++i) {
+      SCOPED_TRACE(types[i]);
+      AttentionTypeOptions options;
+      options.mixture = types;
+      const auto mixed = make("mixture", grid(), options), alone = make(types[i]);
+      const at::Tensor theta = mixed->named_parameters()["logits.theta"];
+      ASSERT_EQ(theta.numel(), std::ssize(types));
+      theta.detach().fill_(-100).select(0, static_cast<int64_t>(i)).fill_(100);
+      copy_source(*mixed, i, *alone);
+      const at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble);
+      EXPECT_LT(largest_difference(mixed->forward(x, {}), alone->forward(x, {})), 1e-12);
+      theta.detach().fill_(0);
+      EXPECT_GT(largest_difference(mixed->forward(x, {}), alone->forward(x, {})), 1e-3);
+    }
+}
 
 constexpr ops::TokenLayout kGrid = ops::TokenLayout::grid;
 

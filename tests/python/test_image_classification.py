@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cli_helpers import fails, ok
+from safetensors.numpy import load_file
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -186,6 +187,16 @@ def test_bad_folders_are_sentences(tmp_path):
 def test_data_show_counts_by_class(data):
     text = ok("data", "show", data).stdout
     assert "13 × 17 pixels" in text and "bars" in text
+
+
+def test_a_mixture_of_named_types(data, tmp_path):
+    mix = ["train", "classify-images", "--data", data, "--out", tmp_path / "run", *SMALL, "--set", "train.epochs=1", "--set", "output.report=false"]
+    ok(*mix, "--attention", "mixture", "--set", "model.cnn.mixture=dense,random,tensor-height")
+    weights = load_file(max((tmp_path / "run" / "checkpoints").glob("step_*")) / "best.safetensors")
+    assert {name: tensor.shape for name, tensor in weights.items() if "theta" in name} == {"attention.logits.theta": (3,)}
+    assert any(name.startswith("attention.logits.source1.") for name in weights)
+    fails(78, "cnn.mixture has no effect", arguments=[*mix, "--overwrite", "--attention", "dense", "--set", "model.cnn.mixture=dense,random"])
+    fails(2, "model.cnn.mixture", "must be one of dense, stt", "got 'dense,linformer'", arguments=[*mix, "--overwrite", "--attention", "mixture", "--set", "model.cnn.mixture=dense,linformer"])
 
 
 def test_threads_change_no_bit(data, tmp_path):

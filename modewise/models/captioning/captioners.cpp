@@ -8,6 +8,7 @@
 #include "modewise/models/captioning/cost.h"
 #include "modewise/models/captioning/lstm_captioner.h"
 #include "modewise/models/captioning/transformer_captioner.h"
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
@@ -39,6 +40,8 @@ void check_encoder(const CaptionModelConfig& config, const CaptionShape& shape, 
   require(config.encoder.kernel % 2 == 1, ErrorKind::config, "{}: encoder.kernel = {} must be odd", source,
           config.encoder.kernel);
   if (config.encoder.attention != "none") check_heads(config, config.encoder.heads, "encoder.heads", source);
+  const std::string fault = nn::mixture_fault({config.encoder.attention}, config.encoder.mixture);
+  require(fault.empty(), ErrorKind::config, "{}: encoder.mixture {}", source, fault);
 }
 
 void check_decoder(const CaptionModelConfig& config, const CaptionShape&, const std::string& source) {
@@ -54,6 +57,8 @@ void check_decoder(const CaptionModelConfig& config, const CaptionShape&, const 
       "{}: decoder.cross_attention = \"{}\" has no cross-attention: it needs as many keys as tokens; types "
       "with cross-attention are {}",
       source, decoder.cross_attention, forms_that(&ops::AttentionType::cross_attention));
+  const std::string fault = nn::mixture_fault({decoder.attention, decoder.cross_attention}, decoder.mixture);
+  require(fault.empty(), ErrorKind::config, "{}: decoder.mixture {}", source, fault);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "modewise/models/captioning/config.h"
 
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
@@ -16,6 +17,9 @@ void CaptionEncoderConfig::fields(Fields& f) {
   f.add("layers", layers, "encoder blocks of attention and feed-forward", {.min = 1, .max = 64});
   f.add("heads", heads, "attention heads of the encoder; must divide decoder.width", {.min = 1, .max = 4096});
   f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
+  f.add("mixture", mixture,
+        "types whose logits attention mixture mixes, such as dense,random (default stt,factorized-random)",
+        {.one_of = nn::mixable_types()});
   f.add("dropout", dropout, "dropout probability in the encoder blocks", {.min = 0, .max = 0.99});
 }
 
@@ -28,6 +32,10 @@ void CaptionDecoderConfig::fields(Fields& f) {
   f.add("cross_attention", cross_attention, "cross-attention type from words to cells",
         {.one_of = ops::attention_names(ops::TokenLayout::grid)});
   f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
+  f.add("mixture", mixture,
+        "types whose logits attention mixture-dense mixes, such as dense,random (default "
+        "dense,factorized-random)",
+        {.one_of = nn::mixable_types()});
   f.add("feed_forward", feed_forward, "hidden width of the feed-forward networks, in multiples of width",
         {.min = 1, .max = 64});
   f.add("dropout", dropout, "dropout probability of word embeddings and residual branches",

@@ -22,7 +22,8 @@ struct CaptionEncoderConfig {
       "dense";         // self-attention over cells: none | a type of nn/attention/grid_attention.h
   int64_t layers = 1;  // attention blocks
   int64_t heads = 4;
-  int64_t factors = 2;  // Kronecker factors of factorized types
+  int64_t factors = 2;               // Kronecker factors of factorized types
+  std::vector<std::string> mixture;  // types that attention mixture mixes
   double dropout = 0.1;
   void fields(Fields& fields);
 };
@@ -35,6 +36,7 @@ struct CaptionDecoderConfig {
   std::string attention = "dot-product";        // self-attention over words: a causal type
   std::string cross_attention = "dot-product";  // words to cells: a type with cross-attention
   int64_t factors = 2;                          // Kronecker factors of factorized types
+  std::vector<std::string> mixture;             // types that attention mixture-dense mixes
   int64_t feed_forward = 4;  // hidden width of the feed-forward network, in multiples of width
   double dropout = 0.1;
   void fields(Fields& fields);

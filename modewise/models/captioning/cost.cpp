@@ -46,6 +46,7 @@ nn::CostAccount caption_encoder_cost(const CaptionModelConfig& config, const Cap
     account.norm(width, count);
     nn::AttentionTypeOptions options;
     options.factors = encoder.factors;
+    options.mixture = encoder.mixture;
     add_attention(account, encoder.attention, {cells, 0, width, encoder.heads}, options);
     add_caption_network(account, config, count);
   }
@@ -67,6 +68,7 @@ nn::ModelCost transformer_captioner_cost(const CaptionModelConfig& config, const
     nn::AttentionTypeOptions causal, rectangular;
     causal.causal = true;
     causal.factors = rectangular.factors = decoder.factors;
+    causal.mixture = rectangular.mixture = decoder.mixture;
     account.norm(decoder.width, words);
     add_attention(account, decoder.attention, {{config.max_words}, 0, decoder.width, decoder.heads}, causal);
     if (ops::find_attention_type(decoder.cross_attention, ops::TokenLayout::grid)->reads_tokens)

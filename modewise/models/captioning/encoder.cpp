@@ -48,6 +48,7 @@ CaptionEncoder::CaptionEncoder(const CaptionModelConfig& config, const CaptionSh
   for (int64_t layer = 0; encoder.attention != "none" && layer < encoder.layers; ++layer) {
     nn::AttentionTypeOptions options;
     options.factors = encoder.factors;
+    options.mixture = encoder.mixture;
     auto attention = nn::make_attention(init, encoder.attention, {cells, 0, width, encoder.heads}, options);
     auto feed_forward =
         std::make_shared<nn::GELUNetwork>(init, width, width * config.decoder.feed_forward, encoder.dropout);

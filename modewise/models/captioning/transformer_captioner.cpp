@@ -19,6 +19,7 @@ class CaptionLayer : public torch::nn::Module {
     nn::AttentionTypeOptions causal, rectangular;
     causal.causal = true;
     causal.factors = rectangular.factors = decoder.factors;
+    causal.mixture = rectangular.mixture = decoder.mixture;
     nn::SynthesizerShape shape{{config.max_words}, 0, decoder.width, decoder.heads};
     self_ = register_module("self_attn", nn::make_attention(init, decoder.attention, shape, causal));
     shape.keys = cells;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "modewise/models/vision/vision_classifier.h"
+#include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/embedding/grid_patches.h"
 #include "modewise/ops/attention/attention_types.h"
 
@@ -69,6 +70,9 @@ void ConvolutionConfig::fields(Fields& f) {
         {.one_of = forms});
   f.add("heads", heads, "attention heads; must divide the last of widths", {.min = 1, .max = 4096});
   f.add("factors", factors, "Kronecker factors of factorized attention types", {.min = 1, .max = 16});
+  f.add("mixture", mixture,
+        "types whose logits attention mixture mixes, such as dense,random (default stt,factorized-random)",
+        {.one_of = nn::mixable_types()});
 }
 
 void VitConfig::fields(Fields& f) {

@@ -46,9 +46,10 @@ struct ResNetConfig {
 struct ConvolutionConfig {
   std::vector<int64_t> widths = {32, 64};  // channels of each convolution
   int64_t kernel = 3;
-  std::string attention = "none";  // none | a type of nn/attention/grid_attention.h
-  int64_t heads = 1;               // attention heads
-  int64_t factors = 2;             // Kronecker factors of factorized types
+  std::string attention = "none";    // none | a type of nn/attention/grid_attention.h
+  int64_t heads = 1;                 // attention heads
+  int64_t factors = 2;               // Kronecker factors of factorized types
+  std::vector<std::string> mixture;  // types that attention mixture mixes
   void fields(Fields& fields);
 };
 

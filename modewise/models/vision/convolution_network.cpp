@@ -39,6 +39,7 @@ ConvolutionNetwork::ConvolutionNetwork(const VisionModelConfig& config, const Vi
   if (config.cnn.attention != "none") {
     nn::AttentionTypeOptions options;
     options.factors = config.cnn.factors;
+    options.mixture = config.cnn.mixture;
     attention_norm_ = register_module("attention_norm", std::make_shared<nn::LayerNorm>(width));
     attention_ = register_module(
         "attention",

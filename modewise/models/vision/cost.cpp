@@ -107,6 +107,7 @@ nn::ModelCost convolution_network_cost(const VisionModelConfig& config, const Vi
     account.norm(width, grid.places());
     nn::AttentionTypeOptions options;
     options.factors = config.cnn.factors;
+    options.mixture = config.cnn.mixture;
     add_attention(account, config.cnn.attention, {grid.size(), 0, width, config.cnn.heads}, options);
   }
   account.layer("head");

@@ -12,6 +12,7 @@
 #include "modewise/models/vision/residual_network.h"
 #include "modewise/models/vision/token_classifier.h"
 #include "modewise/models/vision/vision_transformer.h"
+#include "modewise/nn/attention/grid_attention.h"
 
 namespace modewise::models {
 namespace {
@@ -92,6 +93,8 @@ void check_convolutions(const VisionModelConfig& config, const VisionShape& shap
   require(config.cnn.widths.back() % config.cnn.heads == 0, ErrorKind::config,
           "{}: cnn.heads = {} must divide the last of cnn.widths, {}", source, config.cnn.heads,
           config.cnn.widths.back());
+  const std::string fault = nn::mixture_fault({config.cnn.attention}, config.cnn.mixture);
+  require(fault.empty(), ErrorKind::config, "{}: cnn.mixture {}", source, fault);
   for (const int64_t size : ConvolutionNetwork::map_sizes(config, shape))
     require(size >= 1, ErrorKind::config,
             "{}: cnn.widths has {} convolutions, each halving samples of {}: nothing is left", source,

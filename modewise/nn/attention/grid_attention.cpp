@@ -2,8 +2,11 @@
 
 #include <c10/util/Exception.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "modewise/nn/attention/synthesizer_attention.h"
 #include "modewise/ops/attention/attention_types.h"
@@ -38,13 +41,34 @@ Made linformer(Initializer& init, const SynthesizerShape& shape, const Attention
   return std::make_shared<LinformerAttention>(init, shape, projected_length(shape, options));
 }
 
-Made dense(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
-  return synthesizer(init, shape, options, {make_dense_logits(init, shape)});
+Source dense_source(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  return make_dense_logits(init, shape);
 }
 
 template <ReducedAxis kAxis>
-Made tensor(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
-  return synthesizer(init, shape, options, {make_tensor_logits(init, shape, kAxis)});
+Source tensor_source(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  return make_tensor_logits(init, shape, kAxis);
+}
+
+template <bool kLearned>
+Source random_source(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions&) {
+  return make_random_logits(init, shape, kLearned);
+}
+
+Source factorized_dense_source(Initializer& init, const SynthesizerShape& shape,
+                               const AttentionTypeOptions& options) {
+  return make_tensor_logits(init, shape, ReducedAxis::channel, options.factors);
+}
+
+Source factorized_random_source(Initializer& init, const SynthesizerShape& shape,
+                                const AttentionTypeOptions& options) {
+  return make_factorized_logits(init, shape, factor_shapes(shape, options));
+}
+
+/// The synthesizer with one source of logits.
+template <auto kSource>
+Made single(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
+  return synthesizer(init, shape, options, {kSource(init, shape, options)});
 }
 
 Made additive(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
@@ -54,36 +78,8 @@ Made additive(Initializer& init, const SynthesizerShape& shape, const AttentionT
   return synthesizer(init, shape, options, std::move(sources));
 }
 
-template <bool kLearned>
-Made random(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
-  return synthesizer(init, shape, options, {make_random_logits(init, shape, kLearned)});
-}
-
-Made factorized_dense(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
-  return synthesizer(init, shape, options,
-                     {make_tensor_logits(init, shape, ReducedAxis::channel, options.factors)});
-}
-
-Made factorized_random(Initializer& init, const SynthesizerShape& shape,
-                       const AttentionTypeOptions& options) {
-  return synthesizer(init, shape, options,
-                     {make_factorized_logits(init, shape, factor_shapes(shape, options))});
-}
-
 Made product_random(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
   return std::make_shared<FactorProductAttention>(init, shape, factor_shapes(shape, options));
-}
-
-Made mixture(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
-  std::vector<Source> sources = {make_tensor_logits(init, shape, ReducedAxis::channel),
-                                 make_factorized_logits(init, shape, factor_shapes(shape, options))};
-  return synthesizer(init, shape, options, {make_mixed_logits(std::move(sources))});
-}
-
-Made causal_mixture(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
-  std::vector<Source> sources = {make_dense_logits(init, shape),
-                                 make_factorized_logits(init, shape, factor_shapes(shape, options))};
-  return synthesizer(init, shape, options, {make_mixed_logits(std::move(sources))});
 }
 
 Made printed_mixture(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
@@ -158,6 +154,63 @@ double count_synthesizer(const SynthesizerShape& shape, const AttentionTypeOptio
   return (0.0 + ... + kLogits(shape, options)) + s.n * s.m * s.d;
 }
 
+/// A type that mixtures can mix.
+struct MixedType {
+  std::string_view name;
+  Source (*make)(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options);
+  double (*logits)(const SynthesizerShape& shape, const AttentionTypeOptions& options);
+};
+
+double no_logits(const SynthesizerShape&, const AttentionTypeOptions&) {
+  return 0;
+}
+
+constexpr MixedType kMixedTypes[] = {
+    {"dense", dense_source, dense_logits},
+    {"stt", tensor_source<ReducedAxis::channel>, tensor_logits<ReducedAxis::channel>},
+    {"tensor-height", tensor_source<ReducedAxis::height>, tensor_logits<ReducedAxis::height>},
+    {"tensor-width", tensor_source<ReducedAxis::width>, tensor_logits<ReducedAxis::width>},
+    {"random", random_source<true>, no_logits},
+    {"random-fixed", random_source<false>, no_logits},
+    {"factorized-dense", factorized_dense_source, tensor_logits<ReducedAxis::channel>},
+    {"factorized-random", factorized_random_source, factorized_logits},
+};
+
+bool mixes(std::string_view name) {
+  return name == "mixture" || name == "mixture-dense";
+}
+
+/// The types that options.mixture names, or `standard` and factorized-random.
+std::vector<const MixedType*> mixed_types(const AttentionTypeOptions& options, const char* standard) {
+  std::vector<std::string> names = options.mixture;
+  if (names.empty()) names = {standard, "factorized-random"};
+  std::vector<const MixedType*> types;
+  for (const std::string& name : names) {
+    const MixedType* type = std::ranges::find(kMixedTypes, name, &MixedType::name);
+    TORCH_CHECK_VALUE(type != std::end(kMixedTypes), "a mixture has no type '", name, "'");
+    types.push_back(type);
+  }
+  return types;
+}
+
+constexpr const char* kTensor = "stt";
+constexpr const char* kDense = "dense";
+
+template <auto& kStandard>
+Made mixture(Initializer& init, const SynthesizerShape& shape, const AttentionTypeOptions& options) {
+  std::vector<Source> sources;
+  for (const MixedType* type : mixed_types(options, kStandard))
+    sources.push_back(type->make(init, shape, options));
+  return synthesizer(init, shape, options, {make_mixed_logits(std::move(sources))});
+}
+
+template <auto& kStandard>
+double count_mixture(const SynthesizerShape& shape, const AttentionTypeOptions& options) {
+  double sum = count_synthesizer<>(shape, options);
+  for (const MixedType* type : mixed_types(options, kStandard)) sum += type->logits(shape, options);
+  return sum;
+}
+
 double count_product_random(const SynthesizerShape& shape, const AttentionTypeOptions& options) {
   const AttentionSizes s(shape);
   const std::vector<int64_t> rows = factor_shapes(shape, options).rows;
@@ -188,20 +241,24 @@ std::span<const GridConstructor> grid_constructors() {
   static constexpr GridConstructor list[] = {
       {"dot-product", dot_product, count_dot_product},
       {"linformer", linformer, count_linformer},
-      {"dense", dense, count_synthesizer<dense_logits>},
-      {"stt", tensor<ReducedAxis::channel>, count_synthesizer<tensor_logits<ReducedAxis::channel>>},
-      {"tensor-height", tensor<ReducedAxis::height>, count_synthesizer<tensor_logits<ReducedAxis::height>>},
-      {"tensor-width", tensor<ReducedAxis::width>, count_synthesizer<tensor_logits<ReducedAxis::width>>},
+      {"dense", single<dense_source>, count_synthesizer<dense_logits>},
+      {"stt", single<tensor_source<ReducedAxis::channel>>,
+       count_synthesizer<tensor_logits<ReducedAxis::channel>>},
+      {"tensor-height", single<tensor_source<ReducedAxis::height>>,
+       count_synthesizer<tensor_logits<ReducedAxis::height>>},
+      {"tensor-width", single<tensor_source<ReducedAxis::width>>,
+       count_synthesizer<tensor_logits<ReducedAxis::width>>},
       {"additive", additive,
        count_synthesizer<tensor_logits<ReducedAxis::height>, tensor_logits<ReducedAxis::width>,
                          tensor_logits<ReducedAxis::channel>, additive_mixing>},
-      {"random", random<true>, count_synthesizer<>},
-      {"random-fixed", random<false>, count_synthesizer<>},
-      {"factorized-dense", factorized_dense, count_synthesizer<tensor_logits<ReducedAxis::channel>>},
-      {"factorized-random", factorized_random, count_synthesizer<factorized_logits>},
+      {"random", single<random_source<true>>, count_synthesizer<>},
+      {"random-fixed", single<random_source<false>>, count_synthesizer<>},
+      {"factorized-dense", single<factorized_dense_source>,
+       count_synthesizer<tensor_logits<ReducedAxis::channel>>},
+      {"factorized-random", single<factorized_random_source>, count_synthesizer<factorized_logits>},
       {"product-random", product_random, count_product_random},
-      {"mixture", mixture, count_synthesizer<tensor_logits<ReducedAxis::channel>, factorized_logits>},
-      {"mixture-dense", causal_mixture, count_synthesizer<dense_logits, factorized_logits>},
+      {"mixture", mixture<kTensor>, count_mixture<kTensor>},
+      {"mixture-dense", mixture<kDense>, count_mixture<kDense>},
       {"mixture-printed", printed_mixture,
        count_synthesizer<tensor_logits<ReducedAxis::channel>, factorized_logits>},
       {"kronecker", kronecker<ops::Combine::product>, count_kronecker},
@@ -212,6 +269,28 @@ std::span<const GridConstructor> grid_constructors() {
 
 const GridConstructor& grid_constructor(std::string_view name) {
   return *std::ranges::find(grid_constructors(), grid_type(name).name, &GridConstructor::name);
+}
+
+std::vector<std::string> mixable_types() {
+  std::vector<std::string> names;
+  for (const MixedType& type : kMixedTypes) names.emplace_back(type.name);
+  return names;
+}
+
+std::string mixture_fault(std::initializer_list<std::string_view> names,
+                          const std::vector<std::string>& mixed) {
+  if (mixed.empty()) return "";
+  if (std::ranges::none_of(names, mixes))
+    return "has no effect: only attention mixture and mixture-dense mix types";
+  if (std::set<std::string>(mixed.begin(), mixed.end()).size() < std::max<size_t>(mixed.size(), 2))
+    return "must be two or more different types";
+  if (std::ranges::count_if(mixed, [](const std::string& one) { return one.find("random") < one.npos; }) > 1)
+    return "may have only one of random, random-fixed and factorized-random";
+  if (std::ranges::find(names, "mixture-dense") == names.end()) return "";
+  for (const std::string& one : mixed)
+    if (!grid_type(one).causal || !grid_type(one).cross_attention)
+      return fmt::format("has '{}', whose rows depend on every token: mixture-dense cannot mix it", one);
+  return "";
 }
 
 std::shared_ptr<Attention> make_attention(Initializer& init, std::string_view name,
@@ -225,6 +304,10 @@ std::shared_ptr<Attention> make_attention(Initializer& init, std::string_view na
       "' has no cross-attention: its definition has one feature map, so as many keys as tokens");
   TORCH_CHECK_VALUE(shape.width % shape.heads == 0, "attention '", type.name, "': heads = ", shape.heads,
                     " must divide the width ", shape.width);
+  if (mixes(type.name)) {
+    const std::string fault = mixture_fault({type.name}, options.mixture);
+    TORCH_CHECK_VALUE(fault.empty(), "mixture ", fault);
+  }
   return grid_constructor(type.name).make(init, shape, options);
 }
 

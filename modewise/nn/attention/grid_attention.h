@@ -3,9 +3,12 @@
 // arXiv 2201.01410 and related types. Models with such tokens accept any of them.
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "modewise/nn/attention/attention.h"
 #include "modewise/nn/attention/synthesizer_logits.h"
@@ -17,6 +20,9 @@ struct AttentionTypeOptions {
   int64_t factors = 2;    // Kronecker factors per matrix of the factorized types
   FactorShapes shapes{};  // factorized-random, product-random; empty: balanced
   int64_t projected = 0;  // linformer: projected length K; 0: a quarter of the keys
+  std::vector<std::string>
+      mixture{};  // mixture, mixture-dense: types whose logits are mixed (mixable_types);
+                  //   empty: stt, or dense, and factorized-random
 };
 
 /// Module and cost of the type of that name in ops::attention_types(ops::TokenLayout::grid).
@@ -27,6 +33,12 @@ struct GridConstructor {
   /// Multiply-adds of one sample (conventions in nn/layers/cost.h), without value and output projections.
   double (*multiply_adds)(const SynthesizerShape& shape, const AttentionTypeOptions& options) = nullptr;
 };
+
+/// Types that `mixture` may name.
+std::vector<std::string> mixable_types();
+/// What is wrong with these types for attention of those names, such as "has no effect: …"; "": nothing.
+std::string mixture_fault(std::initializer_list<std::string_view> names,
+                          const std::vector<std::string>& mixed);
 
 std::span<const GridConstructor> grid_constructors();
 /// Throws a ValueError for an unknown name.
