@@ -55,7 +55,7 @@ STAGES = {
     "core": [program("core_test", "*{word}*"), program("core_test"), program("train_test"), program("data_test")],
     "io": [program("io_test", "*{word}*"), program("io_test"), program("text_test"),
            python("test_io_oracle", "test_image_oracle", "test_png_jpeg_oracle")],
-    "text": [program("text_test"), python("test_tokenizers")],
+    "text": [program("text_test"), python("test_tokenizers"), python("test_word_piece")],
     "ops": [python("test_ops", k="{focus}"), program("ops_test"), python("test_ops_attention", "test_ops_sequence"),
             python("test_ops")],
     "nn": [program("nn_test"), program("models_test")],
