@@ -71,7 +71,8 @@ std::vector<std::pair<std::string, Config>> variants(const Config& start) {
   for (size_t i = 0; i < fields.list().size(); ++i) {
     const Field& field = fields.list()[i];
     if (field.path == "name") continue;
-    for (const std::string& choice : field.rule.one_of) add(i, choice);
+    if (std::holds_alternative<std::string*>(field.value))  // not a list of choices
+      for (const std::string& choice : field.rule.one_of) add(i, choice);
     if (std::holds_alternative<bool*>(field.value)) {
       add(i, true);
       add(i, false);
