@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 
 namespace modewise::metrics {
 namespace {
@@ -50,6 +51,20 @@ TEST(SegmentMetrics, AgreeWithScikitLearn) {
         EXPECT_EQ(matrix.count(c, p), one["confusion"][i][static_cast<size_t>(p)].get<int64_t>());
     }
   }
+}
+
+TEST(ConfusionMatrix, RefusesWhatIsOutsideItsClasses) {
+  ConfusionMatrix matrix(3);
+  const auto refused = [&](std::vector<int16_t> truth, std::vector<int16_t> called) {
+    return error_of(ErrorKind::internal, [&] { matrix.add(truth, called); });
+  };
+  for (const auto& [truth, called] : std::vector<std::pair<int, int>>{{3, 0}, {0, 3}, {0, -1}})
+    EXPECT_EQ(refused({static_cast<int16_t>(truth)}, {static_cast<int16_t>(called)}),
+              fmt::format("ConfusionMatrix: label {} or prediction {} is outside 3 classes", truth, called));
+  EXPECT_EQ(refused({1, 2}, {1}), "ConfusionMatrix: 2 labels but 1 predictions");
+  EXPECT_EQ(matrix.total(), 0);
+  matrix.add(std::vector<int16_t>{-1}, std::vector<int16_t>{7});  // ignored
+  EXPECT_EQ(matrix.total(), 0);
 }
 
 // Published: 63.65 % accuracy and 46.68 % IoU. For 2000 pixels these are 1273 correct and 727 wrong ones,

@@ -178,6 +178,14 @@ def test_an_input_that_cannot_be_read_is_not_an_empty_text(tmp_path, command):
     assert subprocess.run([PROGRAM, "tokenize", "--count", "-"], capture_output=True, text=True, input="héllo").stdout == "6\n"
 
 
+def test_ids_that_are_no_numbers_are_named(tmp_path):
+    (tmp_path / "ids").write_text("104, 105\n 33")
+    assert ok("tokenize", "--decode", tmp_path / "ids").stdout == "hi!"
+    for text, place in (("104 x9", "byte 4, got 'x9'"), ("99999999999", "byte 0, got"), ("-", "byte 0, got")):
+        (tmp_path / "ids").write_text(text)
+        fails(65, f"expected a token id at {place}", arguments=["tokenize", "--decode", tmp_path / "ids"])
+
+
 def test_names_of_task_files_may_hold_commas(tmp_path):
     small_folder(tmp_path / "model")
     fails(66, "no, such.toml", arguments=["evaluate", tmp_path / "model", "--tokenizer", "bytes", "--tasks", tmp_path / "no, such.toml"])
