@@ -191,7 +191,8 @@ TEST(AnyDevice, EveryForecaster) {
         for (const auto& [what, config] : variants(start)) {
           try_model(
               fmt::format("{}, {}, missing {}, quantiles {}", name, what, missing, quantiles),
-              what == "as it is", [&] { return models::make_forecaster(config, shape, 1); }, losses);
+              what == "as it is", [&, &config = config] { return models::make_forecaster(config, shape, 1); },
+              losses);
         }
       }
 }
@@ -240,7 +241,7 @@ TEST(AnyDevice, EveryVolumeClassifier) {
         try_model(
             fmt::format("{}, {}, missing {}", name, what, missing),
             what == "as it is" && (!missing || models::is_grid_token_model(name)),
-            [&] { return models::make_vision_classifier(config, shape, 1); }, losses);
+            [&, &config = config] { return models::make_vision_classifier(config, shape, 1); }, losses);
       }
     }
 }
@@ -266,7 +267,7 @@ TEST(AnyDevice, EverySegmenter) {
         for (const auto& [what, config] : variants(start)) {
           try_model(
               fmt::format("{}, {}, {} dates, missing {}", name, what, times, missing), what == "as it is",
-              [&] { return models::make_segmenter(config, shape, 1); }, losses);
+              [&, &config = config] { return models::make_segmenter(config, shape, 1); }, losses);
         }
       }
 }
@@ -293,7 +294,7 @@ TEST(AnyDevice, EveryClassifierOfSeries) {
       for (const auto& [what, config] : variants(start)) {
         try_model(
             fmt::format("{}, {}, padded {}", name, what, padded), what == "as it is",
-            [&] { return models::make_series_classifier(config, shape, 1); }, losses);
+            [&, &config = config] { return models::make_series_classifier(config, shape, 1); }, losses);
       }
     }
 }
@@ -319,7 +320,7 @@ TEST(AnyDevice, EveryCaptioner) {
       for (const auto& [what, config] : variants(start)) {
         try_model(
             fmt::format("{}, {}, {} features", name, what, features), what == "as it is",
-            [&] { return models::make_captioner(config, shape, 1); }, losses);
+            [&, &config = config] { return models::make_captioner(config, shape, 1); }, losses);
       }
     }
 }
@@ -354,7 +355,7 @@ TEST(AnyDevice, EveryLanguageModel) {
     for (const auto& [what, config] : variants(start)) {
       try_model(
           fmt::format("{}, {}", start.attention.type, what), what == "as it is",
-          [&] { return models::make_language_model(config, 1); }, losses);
+          [&, &config = config] { return models::make_language_model(config, 1); }, losses);
     }
   }
 }
@@ -382,7 +383,8 @@ TEST(AnyDevice, EveryTextClassifierAndRegression) {
             on_meta({kBatch, 13}), {}, model);
       };
       try_model(
-          name, what == "as it is", [&] { return models::make_text_classifier(config, 2, 1); }, classes);
+          name, what == "as it is",
+          [&, &config = config] { return models::make_text_classifier(config, 2, 1); }, classes);
       const auto squares = [&](models::TextClassifier& model) -> std::vector<std::function<at::Tensor()>> {
         return {[&model, padded] {
           return (model.forward(texts(padded)).squeeze(1) - on_meta({kBatch})).square().mean();
@@ -390,7 +392,7 @@ TEST(AnyDevice, EveryTextClassifierAndRegression) {
       };
       try_model(
           name + ", regression", what == "as it is",
-          [&] { return models::make_text_classifier(config, 1, 1); }, squares);
+          [&, &config = config] { return models::make_text_classifier(config, 1, 1); }, squares);
     }
 }
 
@@ -404,7 +406,8 @@ TEST(AnyDevice, EveryMaskedLanguageModel) {
       }};
     };
     try_model(
-        what, what == "as it is", [&] { return models::make_masked_language_model(config, 1); }, losses);
+        what, what == "as it is",
+        [&, &config = config] { return models::make_masked_language_model(config, 1); }, losses);
   }
 }
 
