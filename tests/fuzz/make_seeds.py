@@ -236,6 +236,7 @@ name = "validation MSE"
 best = "lowest"
 decimals = 3
 """)
+write("sweep_plan", "group.toml", 'task = "forecasting"\n[[axis]]\nname = "model"\nchoices = [{ name = "hot" }, { name = "dlinear", set = { model.name = "dlinear" } }]\n[[axis]]\nkey = "model.heads"\nvalues = [1, 4]\n[[group]]\nchoices = ["hot", "4"]\nset = { model.width = 8 }\n')
 write("sweep_plan", "least.toml", 'task = "forecasting"\n[[axis]]\nname = "rate"\nkey = "train.learning_rate"\nvalues = [1e-3, 0.1, "x"]\n')
 write("search_request", "full.json", json.dumps({
     "task": "forecasting", "config": "", "data": "a.csv", "settings": ["train.batch_size=8"], "seed": 3,
