@@ -69,8 +69,7 @@ std::string read_file(const fs::path& path) {
     require(S_ISREG(info.st_mode) || text.size() <= kMaxStreamBytes, ErrorKind::no_input,
             "{}: expected a file, got a device or pipe that gives more than {} bytes", path.string(),
             kMaxStreamBytes);
-    const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = read_some(file.get(), buffer, sizeof buffer);
     require_call(n >= 0, ErrorKind::io, "cannot read", path.native());
     if (n == 0) return text;
     text.append(buffer, static_cast<size_t>(n));

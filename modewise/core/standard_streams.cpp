@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 
 #include "modewise/core/system_call.h"
@@ -22,19 +21,13 @@ void hold_standard_streams() {
 }
 
 std::string read_standard_input() {
-  constexpr size_t kBlock = size_t{1} << 20;
   std::string text;
+  char buffer[1 << 16];
   while (true) {
-    const size_t had = text.size();
-    text.resize(had + kBlock);
-    const ssize_t count = ::read(STDIN_FILENO, text.data() + had, kBlock);
-    if (count < 0 && errno == EINTR) {
-      text.resize(had);
-      continue;
-    }
+    const ssize_t count = read_some(STDIN_FILENO, buffer, sizeof buffer);
     require_call(count >= 0, ErrorKind::io, "cannot read", "standard input");
-    text.resize(had + static_cast<size_t>(count));
     if (count == 0) return text;
+    text.append(buffer, static_cast<size_t>(count));
   }
 }
 

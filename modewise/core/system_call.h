@@ -1,7 +1,9 @@
 #pragma once
-// Errors of system calls, with the system's reason, and opening in spite of signals.
+// Errors of system calls, with the system's reason, and calls that are repeated when a signal interrupts
+// them.
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string_view>
@@ -26,6 +28,14 @@ inline int open_file(const char* path, int flags, mode_t mode = 0) {
   while (true) {
     const int descriptor = ::open(path, flags, mode);
     if (descriptor >= 0 || errno != EINTR) return descriptor;
+  }
+}
+
+/// read(2), repeated when a signal interrupts it.
+inline ssize_t read_some(int descriptor, void* bytes, size_t size) {
+  while (true) {
+    const ssize_t count = ::read(descriptor, bytes, size);
+    if (count >= 0 || errno != EINTR) return count;
   }
 }
 

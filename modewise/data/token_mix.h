@@ -17,7 +17,7 @@ struct MixOptions {
   int64_t seed = 1;            // of the order in which the documents of a source are taken
 };
 
-/// What a mix took of one source.
+/// The documents that a mix takes from one source.
 struct MixPart {
   int64_t documents = 0, tokens = 0;
   int64_t too_short = 0;  // documents that minimum_words left out

@@ -284,7 +284,8 @@ std::string mixture_fault(std::initializer_list<std::string_view> names,
     return "has no effect: only attention mixture and mixture-dense mix types";
   if (std::set<std::string>(mixed.begin(), mixed.end()).size() < std::max<size_t>(mixed.size(), 2))
     return "must be two or more different types";
-  if (std::ranges::count_if(mixed, [](const std::string& one) { return one.find("random") < one.npos; }) > 1)
+  const auto reads_tokens = [](const std::string& one) { return grid_type(one).reads_tokens; };
+  if (std::ranges::count_if(mixed, reads_tokens) + 1 < std::ssize(mixed))
     return "may have only one of random, random-fixed and factorized-random";
   if (std::ranges::find(names, "mixture-dense") == names.end()) return "";
   for (const std::string& one : mixed)

@@ -36,7 +36,8 @@ struct GridConstructor {
 
 /// Types that `mixture` may name.
 std::vector<std::string> mixable_types();
-/// What is wrong with these types for attention of those names, such as "has no effect: …"; "": nothing.
+/// The error in the types `mixed` for attention types `names`, such as "must be two or more different types";
+/// "": they are valid. Throws a ValueError for an unknown type.
 std::string mixture_fault(std::initializer_list<std::string_view> names,
                           const std::vector<std::string>& mixed);
 
