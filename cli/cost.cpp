@@ -42,8 +42,8 @@ void write_results(const Program& program, const CostOptions& options,
     page.add_section("Measured");
     page.add_table(measured_table(entries),
                    fmt::format("{}, batch {}, float32.", measured_part(options), options.batch));
-    if (!growth_of(entries).empty())
-      page.add_table(growth_table(entries), "Exponent of the growth of time with the number of tokens.");
+    if (const report::Table growth = growth_table(entries); growth.rows() > 0)
+      page.add_table(growth, "Exponent of the growth of time with the number of tokens.");
     write_file_atomically(out / "measured.csv", measured_table(entries).to_csv());
   }
   std::vector<report::CaptionedFigure> shown;
@@ -63,9 +63,14 @@ void cost_of_sequences(const Program& program, const CostOptions& options) {
       options.out.empty() && !options.measure, ErrorKind::usage,
       "--tokens computes the cost of sequence attention analytically: --out and --measure are for volumes");
   const std::vector<SequenceEntry> entries = sequence_entries(options);
-  program.print(tasks::Result(sequence_json(entries),
-                              fmt::format("One layer of attention over a sequence, width {}, {} heads\n\n{}",
-                                          encoder.width, encoder.heads, sequence_table(entries).to_text())));
+  program.print(tasks::Result(
+      sequence_json(entries),
+      fmt::format("One layer of attention over a sequence, width {}, {} heads\n\n{}\n"
+                  "hops: attention steps from any token to any other, at most; –: tokens that are "
+                  "never reached, or chance or the text decides\n"
+                  "logits and mixing: multiply-adds of Q Kᵀ and of the weights with V; softmax: "
+                  "weights of all heads; M: millions\n",
+                  encoder.width, encoder.heads, sequence_table(entries).to_text())));
 }
 
 void cost(const Program& program, const CostOptions& options) {
@@ -84,9 +89,8 @@ void cost(const Program& program, const CostOptions& options) {
   if (options.measure) {
     text += fmt::format("\nMeasured, {} threads, batch {}, {}:\n{}", program.threads(), options.batch,
                         measured_part(options), measured_table(entries).to_text());
-    if (!growth_of(entries).empty())
-      text +=
-          "\nExponent of the growth of time with the number of tokens:\n" + growth_table(entries).to_text();
+    if (const report::Table growth = growth_table(entries); growth.rows() > 0)
+      text += "\nExponent of the growth of time with the number of tokens:\n" + growth.to_text();
   }
   program.print(tasks::Result(cost_json(entries), std::move(text)));
 }

@@ -11,6 +11,7 @@
 
 #include "modewise/analysis/grid_cost.h"
 #include "modewise/analysis/measured_cost.h"
+#include "modewise/nn/attention/attention_cost.h"
 #include "modewise/report/figure.h"
 #include "modewise/report/table.h"
 
@@ -57,27 +58,17 @@ std::vector<CostEntry> account_costs(const CostOptions& options);
 /// Measures ascending sizes of each mechanism until one would exceed the time limit.
 void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries);
 
-/// Exponents of the growth of measured times with the number of tokens.
-struct CostGrowth {
-  std::string title;
-  double training = 0, inference = 0;
-  double training_end = 0, inference_end = 0;  // between the two largest sizes
-  double largest = 0;
-  size_t points = 0;
-};
-
-/// One entry per mechanism measured at two sizes or more.
-std::vector<CostGrowth> growth_of(const std::vector<CostEntry>& entries);
-
 /// "28 × 28 × 28".
 std::string size_text(const std::vector<int64_t>& size);
 
 /// Cost of a sequence attention layer for each attention type, with Tens-1, Tens-2 and Tens-3: fraction of
-/// the n² weights that it computes, parameters and multiply-adds.
+/// the n² weights that it computes, hops between tokens, parameters and multiply-adds, with their steps.
 struct SequenceEntry {
   std::string name;
   int64_t tokens;
   nn::ModelCost cost;
+  nn::AttentionSteps steps;
+  std::optional<int64_t> hops;
 };
 std::vector<SequenceEntry> sequence_entries(const CostOptions& options);
 report::Table sequence_table(const std::vector<SequenceEntry>& entries);
@@ -85,6 +76,7 @@ nlohmann::ordered_json sequence_json(const std::vector<SequenceEntry>& entries);
 
 report::Table cost_table(const std::vector<CostEntry>& entries);
 report::Table measured_table(const std::vector<CostEntry>& entries);
+/// Exponents of the growth of measured times with the number of tokens; no row without two measured sizes.
 report::Table growth_table(const std::vector<CostEntry>& entries);
 /// Cost by parts of a model, and by layers of an entry.
 report::Table parts_table(const std::vector<nn::CostPart>& parts);

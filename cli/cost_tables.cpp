@@ -197,6 +197,38 @@ std::string named_as(const std::vector<CostEntry>& entries) {
   return !entries.empty() && entries.front().mechanism->whole ? "model" : "attention";
 }
 
+/// Exponents of the growth of measured times with the number of tokens.
+struct CostGrowth {
+  std::string title;
+  double training = 0, inference = 0;
+  double training_end = 0, inference_end = 0;  // between the two largest sizes
+  double largest = 0;
+  size_t points = 0;
+};
+
+/// One entry per mechanism measured at two sizes or more.
+std::vector<CostGrowth> growth_of(const std::vector<CostEntry>& entries) {
+  std::vector<CostGrowth> out;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (i > 0 && entries[i].mechanism == entries[i - 1].mechanism) continue;
+    std::vector<double> tokens, training, inference;
+    for (const CostEntry& entry : entries)
+      if (entry.mechanism == entries[i].mechanism && entry.measured) {
+        tokens.push_back(entry.tokens());
+        training.push_back(entry.measured->training_seconds);
+        inference.push_back(entry.measured->inference_seconds);
+      }
+    if (tokens.size() < 2) continue;
+    const auto end = [&](const std::vector<double>& seconds) {
+      return analysis::growth_exponent({tokens.end() - 2, tokens.end()}, {seconds.end() - 2, seconds.end()});
+    };
+    out.push_back({entries[i].mechanism->title, analysis::growth_exponent(tokens, training),
+                   analysis::growth_exponent(tokens, inference), end(training), end(inference), tokens.back(),
+                   tokens.size()});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<CostEntry> account_costs(const CostOptions& options) {
@@ -245,28 +277,6 @@ void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries) 
                  size_text(entry.size), 1e3 * entry.measured->training_seconds,
                  1e3 * entry.measured->inference_seconds);
   }
-}
-
-std::vector<CostGrowth> growth_of(const std::vector<CostEntry>& entries) {
-  std::vector<CostGrowth> out;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    if (i > 0 && entries[i].mechanism == entries[i - 1].mechanism) continue;
-    std::vector<double> tokens, training, inference;
-    for (const CostEntry& entry : entries)
-      if (entry.mechanism == entries[i].mechanism && entry.measured) {
-        tokens.push_back(entry.tokens());
-        training.push_back(entry.measured->training_seconds);
-        inference.push_back(entry.measured->inference_seconds);
-      }
-    if (tokens.size() < 2) continue;
-    const auto end = [&](const std::vector<double>& seconds) {
-      return analysis::growth_exponent({tokens.end() - 2, tokens.end()}, {seconds.end() - 2, seconds.end()});
-    };
-    out.push_back({entries[i].mechanism->title, analysis::growth_exponent(tokens, training),
-                   analysis::growth_exponent(tokens, inference), end(training), end(inference), tokens.back(),
-                   tokens.size()});
-  }
-  return out;
 }
 
 std::string size_text(const std::vector<int64_t>& size) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/cost.h"
@@ -33,29 +34,48 @@ std::vector<SequenceEntry> sequence_entries(const CostOptions& options) {
   std::vector<SequenceEntry> out;
   const models::EncoderConfig& encoder = options.model.encoder;
   for (const int64_t tokens : options.tokens)
-    for (const models::SequenceAttentionConfig& config : all_forms())
+    for (const models::SequenceAttentionConfig& config : all_forms()) {
+      const nn::SequenceAttentionOptions attention = config.options(encoder.width, encoder.heads, tokens);
       out.push_back({config.order > 0 ? fmt::format("Tens-{}", config.order) : config.title(), tokens,
-                     nn::sequence_cost(config.options(encoder.width, encoder.heads, tokens), tokens)});
+                     nn::sequence_cost(attention, tokens), nn::attention_steps(attention, tokens),
+                     nn::attention_hops(attention, tokens)});
+    }
   return out;
 }
 
 report::Table sequence_table(const std::vector<SequenceEntry>& entries) {
-  report::Table table(
-      {{"attention"}, {"tokens"}, {"weights computed %"}, {"parameters"}, {"million multiply-adds"}});
+  report::Table table({{"attention"},
+                       {"tokens"},
+                       {"weights computed %"},
+                       {"hops"},
+                       {"parameters"},
+                       {"logits M"},
+                       {"softmax M"},
+                       {"mixing M"},
+                       {"million multiply-adds"}});
+  const auto millions = [](double count) { return report::Cell(count / 1e6, 1); };
   for (const SequenceEntry& entry : entries)
     table.add_row({entry.name, entry.tokens, report::Cell(entry.cost.weight_share * 100, 1),
-                   entry.cost.parameters(), report::Cell(entry.cost.multiply_adds() / 1e6, 1)});
+                   entry.hops ? report::Cell(*entry.hops) : report::Cell(std::nan("")),
+                   entry.cost.parameters(), millions(entry.steps.logits), millions(entry.steps.softmax),
+                   millions(entry.steps.mixing), millions(entry.cost.multiply_adds())});
   return table;
 }
 
 nlohmann::ordered_json sequence_json(const std::vector<SequenceEntry>& entries) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  for (const SequenceEntry& entry : entries)
+  for (const SequenceEntry& entry : entries) {
     out.push_back({{"attention", entry.name},
                    {"tokens", entry.tokens},
                    {"weight_share", entry.cost.weight_share},
+                   {"hops", nullptr},
                    {"parameters", entry.cost.parameters()},
+                   {"logits", entry.steps.logits},
+                   {"softmax", entry.steps.softmax},
+                   {"mixing", entry.steps.mixing},
                    {"multiply_adds", entry.cost.multiply_adds()}});
+    if (entry.hops) out.back()["hops"] = *entry.hops;
+  }
   return out;
 }
 

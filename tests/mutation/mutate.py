@@ -152,7 +152,7 @@ class Bench:
         """Links the layer's library with the changed file, or copies the package with it; False if it does not compile."""
         source, changed = ROOT / mutant.file, self.folder / pathlib.Path(mutant.file).name
         if mutant.layer == "python":
-            (self.copy / mutant.file).write_text(mutant.apply(source.read_text()))
+            (self.tree(mutant.layer) / mutant.file).write_text(mutant.apply(source.read_text()))
             return True
         changed.write_text(mutant.apply(source.read_text()))
         link = self.output(["ninja", "-C", self.build, "-t", "commands", "-s", f"lib/libmodewise_{mutant.layer}.so"])

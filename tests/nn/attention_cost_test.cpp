@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace modewise::nn {
 namespace {
@@ -36,6 +39,42 @@ TEST(AttentionTypeCost, CountsProducts) {
   AttentionTypeOptions named;
   named.mixture = {"random", "tensor-width", "dense"};
   EXPECT_EQ(multiply_adds("mixture", named), width + 15 * 8 * 8 + 15 * 15 * (8 + 2) + mixing);
+}
+
+// Longest paths by hand; tests/python/test_series_classification.py compares defaults with a graph search.
+TEST(AttentionHops, CountsStepsBetweenTheFurthestTokens) {
+  const auto axial = [](std::vector<int64_t> fold, int64_t modes, int64_t n) {
+    return attention_hops({.type = "axial", .fold = std::move(fold), .modes = modes}, n);
+  };
+  EXPECT_EQ(axial({4, 4}, 0, 16), 2);
+  EXPECT_EQ(axial({0, 4, 4}, 0, 16), 2);  // all in the first block
+  EXPECT_EQ(axial({0, 4, 4}, 0, 17), 3);
+  EXPECT_EQ(axial({0, 4, 4}, 2, 16), 2);
+  EXPECT_EQ(axial({0, 4, 4}, 2, 17), std::nullopt);
+  EXPECT_EQ(axial({5, 1, 3}, 0, 15), 2);  // no two tokens differ in the mode of size 1
+  EXPECT_EQ(axial({1, 1, 3}, 1, 3), 1);
+  EXPECT_EQ(axial({4, 4}, 0, 1), 0);
+  const auto window = [](int64_t width, int64_t n) {
+    return attention_hops({.type = "window", .window = width}, n);
+  };
+  EXPECT_EQ(window(9, 9), 1);
+  EXPECT_EQ(window(3, 4), 2);  // 0 -> 2 -> 3
+  EXPECT_EQ(window(3, 10), 8);
+  EXPECT_EQ(window(5, 10), 4);             // 0 -> 4 -> 6 -> 8 -> 9
+  EXPECT_EQ(window(4, 10), 7);             // one later token, two earlier ones
+  EXPECT_EQ(window(2, 10), std::nullopt);  // the token and the one before it
+  EXPECT_EQ(window(1, 2), std::nullopt);
+  for (const std::string type : {"full", "pooled", "performer"})
+    EXPECT_EQ(attention_hops({.type = type, .fold = {2, 5}}, 10), 1);
+  for (const std::string type : {"random", "topk", "reformer"})
+    EXPECT_EQ(attention_hops({.type = type}, 10), std::nullopt);
+}
+
+TEST(AttentionSteps, CountProductsAndWeightsOfPairs) {
+  const AttentionSteps steps = attention_steps({.width = 8, .heads = 2, .type = "axial", .fold = {3, 5}}, 15);
+  EXPECT_EQ(steps.logits, 15 * (3 + 5) * 8);
+  EXPECT_EQ(steps.softmax, 15 * (3 + 5) * 2);
+  EXPECT_EQ(steps.mixing, 15 * (3 + 5) * 8);
 }
 
 }  // namespace

@@ -220,6 +220,7 @@ def test_the_run_says_so(unread):
     metrics = json.loads((folder / "run" / "metrics.json").read_text())
     assert metrics["test_read"] is False and "test" not in metrics and "validation" in metrics
     assert json.loads((folder / "run" / "manifest.json").read_text())["test_read"] is False
+    assert "test" not in json.loads((folder / "run" / "timing.json").read_text())
     assert "\ntest = false\n" in (folder / "run" / "config.toml").read_text()
     # Pairs to recall are drawn for each split, so no file holds a test split.
     assert ("test unread" in (folder / "run" / "log.txt").read_text()) == (not isinstance(case, Recall))
@@ -245,6 +246,8 @@ def test_evaluate_reads_it_once_and_writes_what_training_would_have(unread, tmp_
     ok(*command, "--out", twin)
     wanted = json.loads((twin / "metrics.json").read_text())
     assert wanted["test_read"] is True and wanted["test"][case.counted] > 0
+    timing = json.loads((twin / "timing.json").read_text())
+    assert timing["test"]["count"] == 1 and timing["test"]["seconds"] > 0 and timing["test"]["processor_seconds"] > 0
     for name in ("model.safetensors", "best.safetensors"):
         assert (newest(run) / name).read_bytes() == (newest(twin) / name).read_bytes()
     said = json.loads(ok("evaluate", run, "--threads", "1", "--json").stdout)

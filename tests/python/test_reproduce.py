@@ -122,7 +122,8 @@ def test_noise_flips_and_rotations_are_evaluated_by_each_run(official, tmp_path)
     shares = cells_of(
         json.loads(ok("reproduce", "synthesizers", "table2", *arguments, "--seeds", "1", "--set", "train.max_steps=2", "--json").stdout)
     )
-    assert sum(bool(cell["values"]) for (row, _), cell in shares.items() if row == "STT") == 10
+    assert sum(bool(cell["values"]) for (row, _), cell in shares.items() if row == "STT") == 10 + 1
+    assert shares["STT", "test CPU s"]["values"][0] > 0
     turned = cells_of(json.loads(ok("reproduce", "synthesizers", "table4", *arguments, "--seeds", "1", "--table", "--json").stdout))
     assert sum(bool(cell["values"]) for (row, _), cell in turned.items() if row == "STT") == 11
     flipped = cells_of(json.loads(ok("reproduce", "synthesizers", "table3", *arguments, "--seeds", "1", "--table", "--json").stdout))

@@ -128,7 +128,43 @@ def test_the_cost_of_every_type_over_tokens():
         "full": 1, "Tens-1": 0.125, "Tens-2": 0.125, "Tens-3": 20 * 294 / 256**2, "linformer": 0.25}
     assert rows["full"]["parameters"] == 4 * 128 * 129
     assert rows["linformer"]["parameters"] == 4 * 128 * 129 + 2 * 64 * 256
+    assert {name: [rows[name][step] for step in ("logits", "softmax", "mixing")] for name in ("full", "Tens-3")} == {
+        "full": [256 * 256 * 128, 256 * 256 * 8, 256 * 256 * 128], "Tens-3": [20 * 294 * 128, 20 * 294 * 8, 20 * 294 * 128]}
     fails(2, "--heads 3 must divide --width 128", arguments=["cost", "--tokens", "256", "--heads", "3"])
+
+
+def longest_path(adjacent):
+    """Steps from any node to any other, at most; None if some cannot be reached. adjacent: [n, n] bool."""
+    reached, steps = np.eye(len(adjacent), dtype=bool), 0
+    while not reached.all():
+        further, steps = (reached.astype(int) @ adjacent.astype(int) > 0) | reached, steps + 1
+        if (further == reached).all():
+            return None
+        reached = further
+    return steps
+
+
+@pytest.mark.parametrize("tokens", [2, 3, 7, 30, 97, 256, 500])
+def test_hops_are_the_longest_path_between_tokens(tokens):
+    def along(fold, attended):
+        """Tokens that differ in one of the last modes of the fold at most."""
+        place = np.stack(np.unravel_index(np.arange(tokens), fold))
+        differ = place[:, :, None] != place[:, None, :]
+        return (differ.sum(0) <= 1) & ~differ[:len(fold) - attended].any(0)
+
+    def side(modes):
+        return next(size for size in range(1, tokens + 1) if size**modes >= tokens)
+
+    window = -(-tokens // 10)  # 10 %, around the token, but for the ends
+    first = np.clip(np.arange(tokens) - window // 2, 0, tokens - window)[:, None]
+    keys = np.arange(tokens)[None]
+    block = min(2 * side(2), tokens)
+    cube = side(3)
+    expected = {"full": np.ones((tokens, tokens), bool), "Tens-1": along([-(-tokens // block), block], 1), "Tens-2": along([side(2), side(2)], 2),
+                "Tens-3": along([cube, cube, cube], 3), "window 10 %": (keys >= first) & (keys < first + window)}
+    rows = {row["attention"]: row["hops"] for row in json.loads(ok("cost", "--tokens", tokens, "--json").stdout)}
+    assert {name: rows[name] for name in expected} == {name: longest_path(adjacent) for name, adjacent in expected.items()}
+    assert rows["topk 10 %"] is rows["random 10 %"] is rows["reformer 4×64"] is None and rows["pooled"] == rows["performer"] == 1
 
 
 @pytest.mark.parametrize("attention", ["pooled", "window", "random", "topk", "linformer", "performer", "nystroemformer", "reformer", "axial"])

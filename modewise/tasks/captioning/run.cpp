@@ -124,11 +124,12 @@ void CaptioningRun::finish(Json& metrics) {
       caption_samples(evaluated_training(set, config.captions.evaluated_training), "train");
   metrics["train"] = last.json;
   metrics["validation"] = last.json;
-  for (const char* part : {"validation", "test"}) {
-    if (set.part(part).empty()) continue;
+  const auto caption = [&](const char* part) {
     last = caption_split(part);
-    metrics[part] = last.json;
-  }
+    return last.json;
+  };
+  if (!set.part("validation").empty()) metrics["validation"] = caption("validation");
+  if (!set.part("test").empty()) metrics["test"] = timed_test([&] { return caption("test"); });
   write_captions(folder().file("captions.json"), last.captions);
 }
 

@@ -138,7 +138,7 @@ void ClassificationRun::finish(Json& metrics) {
   Arrays arrays;
   metrics["test_read"] = with_test;
   metrics["validation"] = evaluated(*this, "validation", arrays);
-  if (with_test) metrics["test"] = evaluated(*this, "test", arrays);
+  if (with_test) metrics["test"] = timed_test([&] { return evaluated(*this, "test", arrays); });
   io::write_npz(folder().file(kPredictions).string(), arrays);
   if (mixture() != nullptr) metrics["members"] = members_json(*this);
 }

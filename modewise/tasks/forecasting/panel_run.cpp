@@ -475,9 +475,12 @@ void PanelRun::finish(Json& metrics) {
     metrics::write_calibration(calibration_file(*this), *calibration);
     metrics["calibration"] = to_json(*calibration);
   }
-  const std::string split = config.train.test ? "test" : "validation";
+  const auto evaluated = [&](const char* split) { return evaluate(split, true, train::single_process()); };
   metrics["test_read"] = config.train.test;
-  metrics[split] = evaluate(split, true, train::single_process());
+  if (config.train.test)
+    metrics["test"] = timed_test([&] { return evaluated("test"); });
+  else
+    metrics["validation"] = evaluated("validation");
 }
 
 std::vector<ResultTable> PanelRun::tables(const Json& metrics) const {

@@ -128,7 +128,7 @@ void LanguageModelingRun::finish(Json& metrics) {
   metrics["validation"] = scores("validation");
   metrics["test_read"] = config.train.test;
   if (config.train.test)
-    metrics.update(test_scores());
+    metrics.update(timed_test([&] { return test_scores(); }));
   else if (!config.language.lengths.empty())
     metrics["lengths"] = scores_by_length("validation");
   if (!config.output.export_model) return;

@@ -11,7 +11,8 @@ void Run::finish(nlohmann::ordered_json& metrics) {
   const bool with_test = settings().train.test;
   metrics["test_read"] = with_test;
   metrics["validation"] = evaluate("validation", true, train::single_process());
-  if (with_test) metrics["test"] = evaluate("test", true, train::single_process());
+  if (with_test)
+    metrics["test"] = timed_test([&] { return evaluate("test", true, train::single_process()); });
 }
 
 std::string run_stem_of(const std::string& data, const std::string& model) {

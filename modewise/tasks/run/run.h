@@ -21,6 +21,7 @@
 #include "modewise/train/checkpoint/run_folder.h"
 #include "modewise/train/distributed/workers.h"
 #include "modewise/train/loop/module_task.h"
+#include "modewise/train/loop/timing.h"
 #include "modewise/train/loop/train_config.h"
 
 namespace modewise::tasks {
@@ -91,13 +92,25 @@ class Run {
   /// After training: adds the results to metrics.json, and writes further files. Here: "test_read",
   /// "validation" and, if it is read, "test".
   virtual void finish(nlohmann::ordered_json& metrics);
+  /// Time of the test split in `finish`; count 0 without one.
+  const train::Elapsed& test_time() const { return test_time_; }
   /// Tables of the evaluations in `metrics`: metrics.json, or {split: evaluation}.
   virtual std::vector<ResultTable> tables(const nlohmann::ordered_json& metrics) const = 0;
   /// The report of a finished run, without its settings.
   virtual report::HtmlPage page(const nlohmann::ordered_json& metrics) = 0;
 
+ protected:
+  /// The result of `score`, which evaluates the test split.
+  template <class Score>
+  nlohmann::ordered_json timed_test(Score&& score) {
+    nlohmann::ordered_json result;
+    train::Timing::measure(test_time_, [&] { result = score(); });
+    return result;
+  }
+
  private:
   std::optional<train::RunFolder> folder_;
+  train::Elapsed test_time_;
 };
 
 /// The run as a task's own class; usage error for another class of the task, such as a panel among forecasts.

@@ -233,7 +233,12 @@ train::TrainResult train_model(Run& run, bool resume, bool accept_changes) {
   run.module().eval();
   nlohmann::ordered_json metrics = folder.read_metrics();
   run.finish(metrics);
-  folder.write_metrics(metrics);
+  if (run.test_time().count > 0) {
+    nlohmann::ordered_json timing = folder.read_timing();
+    timing["test"] = to_json(run.test_time());
+    folder.write_timing(timing);
+  }
+  folder.write_metrics(metrics);  // after the other files: a run with results is finished
   return result;
 }
 

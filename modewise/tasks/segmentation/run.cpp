@@ -127,8 +127,10 @@ Json SegmentationRun::evaluate(const std::string& split, bool /*keep*/, train::W
 
 void SegmentationRun::finish(Json& metrics) {
   metrics["test_read"] = config.train.test;
-  for (const char* part : {"validation", "test"})
-    if (!set->areas(scene_split(part)).empty()) metrics[part] = evaluate(part, true, train::single_process());
+  const auto evaluated = [&](const char* part) { return evaluate(part, true, train::single_process()); };
+  if (!set->areas(scene_split("validation")).empty()) metrics["validation"] = evaluated("validation");
+  if (!set->areas(scene_split("test")).empty())
+    metrics["test"] = timed_test([&] { return evaluated("test"); });
 }
 
 }  // namespace modewise::tasks

@@ -56,6 +56,13 @@ bool contains(const auto& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+nlohmann::ordered_json read_object(const fs::path& file) {
+  const std::string name = file.string();
+  auto json = parse_json(read_file(name), name);
+  require(json.is_object(), ErrorKind::data, "{} is not a JSON object", name);
+  return json;
+}
+
 std::string local_time_text() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -276,10 +283,11 @@ void RunFolder::write_timing(const nlohmann::ordered_json& timing) const {
 }
 
 nlohmann::ordered_json RunFolder::read_metrics() const {
-  const std::string name = file("metrics.json").string();
-  auto json = parse_json(read_file(name), name);
-  require(json.is_object(), ErrorKind::data, "{} is not a JSON object", name);
-  return json;
+  return read_object(file("metrics.json"));
+}
+
+nlohmann::ordered_json RunFolder::read_timing() const {
+  return read_object(file("timing.json"));
 }
 
 std::vector<nlohmann::ordered_json> RunFolder::read_metric_lines() const {

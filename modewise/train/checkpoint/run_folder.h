@@ -75,8 +75,9 @@ class RunFolder {
   void write_metrics(const nlohmann::ordered_json& metrics) const;
   /// timing.json: times and memory of the training; not reproducible.
   void write_timing(const nlohmann::ordered_json& timing) const;
-  /// Throws no_input when the run has not finished.
+  /// Throw no_input when the run has not finished.
   nlohmann::ordered_json read_metrics() const;
+  nlohmann::ordered_json read_timing() const;
   /// The lines of metrics.jsonl (an incomplete last line is ignored); empty without the file.
   std::vector<nlohmann::ordered_json> read_metric_lines() const;
   /// Appends the log to log.txt as well.

@@ -8,18 +8,18 @@
 namespace modewise::train {
 namespace {
 
-nlohmann::ordered_json json_of(const Elapsed& elapsed) {
-  return {{"count", elapsed.count},
-          {"seconds", elapsed.seconds},
-          {"processor_seconds", elapsed.processor_seconds}};
-}
-
 int64_t peak_memory() {
   rusage usage = {};
   return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<int64_t>(usage.ru_maxrss) * 1024 : 0;
 }
 
 }  // namespace
+
+nlohmann::ordered_json to_json(const Elapsed& elapsed) {
+  return {{"count", elapsed.count},
+          {"seconds", elapsed.seconds},
+          {"processor_seconds", elapsed.processor_seconds}};
+}
 
 Elapsed Timing::now() {
   timespec processor = {};
@@ -30,8 +30,9 @@ Elapsed Timing::now() {
 }
 
 nlohmann::ordered_json Timing::to_json() const {
-  nlohmann::ordered_json out = {
-      {"steps", json_of(steps)}, {"evaluations", json_of(evaluations)}, {"peak_memory_bytes", peak_memory()}};
+  nlohmann::ordered_json out = {{"steps", train::to_json(steps)},
+                                {"evaluations", train::to_json(evaluations)},
+                                {"peak_memory_bytes", peak_memory()}};
   if (traffic.bytes > 0)
     out["exchange"] = {{"bytes_sent", traffic.bytes},
                        {"seconds", traffic.seconds},

@@ -13,6 +13,8 @@ struct Elapsed {
   double seconds = 0, processor_seconds = 0;
   int64_t count = 0;
 };
+/// {"count", "seconds", "processor_seconds"}.
+nlohmann::ordered_json to_json(const Elapsed& elapsed);
 
 class Timing {
  public:
