@@ -26,23 +26,23 @@ struct DatePart {
   std::string_view letters;  // that may stand before the number in a text
 };
 
-const DatePart kYearPart{
-    {"year", "yr", "yyyy", "jahr", "annee", "année", "año", "ano", "anio", "anno", "jaar", "rok", "år", "年"},
-    "%Y",
-    1,
-    9999,
-    ""};
+const DatePart kYearPart{{"year", "yr", "yyyy", "yy", "jahr", "annee", "année", "año", "ano", "anio", "anno",
+                          "jaar", "rok", "år", "年"},
+                         "%Y",
+                         1,
+                         9999,
+                         ""};
 const DatePart kMonthPart{{"month", "mo", "mon", "monat", "mois", "mes", "mês", "mese", "maand", "miesiąc",
-                           "månad", "måned", "月", "period"},
+                           "månad", "måned", "月", "mm", "period"},
                           "%m",
                           1,
                           12,
                           "M"};
 const DatePart kDayPart{
-    {"day", "dy", "tag", "jour", "dia", "día", "giorno", "dag", "dzień", "日"}, "%d", 1, 31, ""};
-const DatePart kHourPart{{"hour", "hr", "stunde", "heure", "hora", "ora", "uur"}, "%H", 0, 24, ""};
-const DatePart kMinutePart{{"minute"}, "%M", 0, 59, ""};
-const DatePart kSecondPart{{"second"}, "%S", 0, 60, ""};
+    {"day", "dy", "tag", "jour", "dia", "día", "giorno", "dag", "dzień", "日", "dd"}, "%d", 1, 31, ""};
+const DatePart kHourPart{{"hour", "hr", "stunde", "heure", "hora", "ora", "uur", "hh"}, "%H", 0, 24, ""};
+const DatePart kMinutePart{{"minute", "mn", "mm"}, "%M", 0, 59, ""};
+const DatePart kSecondPart{{"second", "ss"}, "%S", 0, 60, ""};
 const DatePart kQuarterPart{
     {"quarter", "qtr", "quartal", "trimestre", "trimester", "kwartaal", "period"}, "%q", 1, 4, "Q"};
 const DatePart kWeekPart{{"week", "wk", "isoweek", "iso_week", "weekofyear", "woche", "kw", "semaine",
@@ -111,9 +111,9 @@ std::optional<PartNumbers> find_part(const io::CsvTable& table, const DatePart& 
         return found;
       }
       if (column.kind != io::CsvColumn::number || name == "period") continue;
+      const int low = name == "yy" ? 1000 : part.low;  // two digits do not give the century
       for (const double x : column.numbers)
-        found.values.push_back(x >= part.low && x <= part.high && x == std::floor(x) ? static_cast<int>(x)
-                                                                                     : -1);
+        found.values.push_back(x >= low && x <= part.high && x == std::floor(x) ? static_cast<int>(x) : -1);
       if (name != part.names.begin()[0] && std::count(found.values.begin(), found.values.end(), -1) > 0)
         continue;
       found.pattern = part.code;
@@ -188,8 +188,16 @@ std::optional<DateParts> read_date_parts(const io::CsvTable& table,
   if (!year || table.columns[year->column].kind != io::CsvColumn::number) return std::nullopt;
   std::vector<PartNumbers> parts = {std::move(*year)};
   bool of_pattern = false;
+  const auto named_mm = [&](const io::CsvColumn& column) { return part_name(column.name) == "mm"; };
   const auto add = [&](const DatePart& part) {
-    auto found = find_part(table, part, taken);
+    auto found = find_part(table, part, [&](const io::CsvColumn& column) {
+      const bool found_before = std::any_of(parts.begin(), parts.end(), [&](const PartNumbers& one) {
+        return &table.columns[one.column] == &column;
+      });
+      // After a month of another name mm are millimetres, after "YYYY MM DD hh" they are minutes.
+      return found_before || taken(column) ||
+             (parts.size() > 1 && named_mm(column) && !named_mm(table.columns[parts[1].column]));
+    });
     if (found) parts.push_back(std::move(*found));
     return found.has_value();
   };

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
@@ -15,6 +16,7 @@
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/simulate.h"
 #include "modewise/data/forecasting/sources.h"
+#include "modewise/data/forecasting/table_time.h"
 #include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/tables/csv.h"
@@ -40,7 +42,30 @@ bool holds_table(const ForecastDataConfig& config) {
          io::guess_csv_header(file.bytes(), config.path).names;
 }
 
+/// An option of tables that is set, which plain numbers would not heed; "": none.
+std::string option_of_tables(const ForecastDataConfig& config) {
+  const std::pair<const char*, bool> options[] = {{"categories", !config.categories.empty()},
+                                                  {"time", names_time(config)},
+                                                  {"time_format", !config.time_format.empty()},
+                                                  {"id", !config.id.empty()},
+                                                  {"orient", config.orient == "rows"},
+                                                  {"delimiter", !config.delimiter.empty()},
+                                                  {"header_rows", config.header_rows != 1},
+                                                  {"decimal", config.decimal != "auto"},
+                                                  {"thousands", config.thousands != "auto"},
+                                                  {"skip_lines", !config.skip_lines.empty()},
+                                                  {"missing_texts", !config.missing_texts.empty()}};
+  for (const auto& [name, given] : options)
+    if (given) return name;
+  return {};
+}
+
 std::string format_of(const ForecastDataConfig& config) {
+  if (config.format == "text")
+    if (const std::string option = option_of_tables(config); !option.empty())
+      fail(ErrorKind::config,
+           "data.{} is for CSV, but data.format = text reads plain numbers; data.format = csv reads a table",
+           option);
   if (config.format != "auto") return config.format;
   const std::filesystem::path path(config.path);
   if (std::filesystem::is_directory(path)) return "folder";
@@ -48,7 +73,7 @@ std::string format_of(const ForecastDataConfig& config) {
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (extension == ".npy" || extension == ".npz") return extension.substr(1);
   if (extension == ".csv" || extension == ".tsv") return "csv";
-  return holds_table(config) ? "csv" : "text";
+  return !option_of_tables(config).empty() || holds_table(config) ? "csv" : "text";
 }
 
 Series simulate(const ForecastDataConfig& config) {

@@ -255,11 +255,9 @@ class TableReader {
     reread(at_rows, open);
     finish(at_rows, open);
     if (columns_.size() == 1 && columns_[0].kind() == CsvColumn::text && !options_.plain_numbers)
-      if (const int64_t above = lines_above_table(text_, source_, dialect_.left_out); above > 0)
-        fail(ErrorKind::data,
-             "{}:1: expected names or values of a table, but only the rows below line {} have several cells: "
-             "data.skip_lines = {} leaves out what stands above",
-             source_, above, above == 1 ? "1" : fmt::format("1-{}", above));
+      if (const std::string advice = advice_above_table(text_, source_, options_, dialect_.left_out);
+          !advice.empty())
+        fail(ErrorKind::data, "{}:1: expected names or values of a table; {}", source_, advice);
     if (!options_.plain_numbers) {
       note_lines(empty_rows);
       note_numbers();
@@ -309,11 +307,9 @@ class TableReader {
   /// `scanner` is behind a row of another width.
   std::string remedy_of_width(CsvScanner scanner) const {
     if (options_.plain_numbers) return {};
-    if (const int64_t above = lines_above_table(text_, source_, dialect_.left_out); above > 0)
-      return fmt::format(
-          "; the rows below line {0} have equal width: data.skip_lines = {1} leaves out what "
-          "stands above",
-          above, above == 1 ? "1" : fmt::format("1-{}", above));
+    if (const std::string advice = advice_above_table(text_, source_, options_, dialect_.left_out);
+        !advice.empty())
+      return "; " + advice;
     const int64_t first = scanner.line();
     int64_t last = first;
     const bool only_texts = std::all_of(columns_.begin(), columns_.end(), [](const CsvColumnReader& column) {

@@ -1,6 +1,8 @@
 #include "modewise/io/tables/csv_dialect.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
@@ -97,18 +99,29 @@ void take_header_rows(CsvSample& sample, int64_t count, const std::string& sourc
   sample.lines.erase(sample.lines.begin() + 1, sample.lines.begin() + count);
 }
 
-/// Reads the sample again with the last comment, such as "# time, x", as its first row if that has as many
-/// cells as the other rows: it may be the header. `others` are the lines left out but for comments. Whether
-/// it did.
-bool add_last_comment(std::string_view text, const std::string& source, const std::vector<CsvLine>& comments,
-                      LeftOutLines others, CsvSample& sample, CsvDialect& dialect) {
-  const CsvLine& last = comments.back();
-  const std::string_view line = dialect.delimiter == ' ' ? strip_comment_mark(last.text) : last.text;
-  if (count_cells(line, dialect.delimiter) != sample.rows[0].size()) return false;
-  if (comments.size() > 1) others.add({comments[0].number, last.number - 1});
-  CsvSample with_last = read_csv_sample(text, dialect.delimiter, source, others);
-  if (with_last.rows.empty()) return false;
-  sample = std::move(with_last);
+/// The comment that may be the header, such as "# time, x": the last one, or one of those right above, with
+/// as many different names as the rows have cells; names that repeat are units.
+std::optional<size_t> find_header(const std::vector<CsvLine>& comments, char delimiter, size_t width) {
+  for (size_t i = comments.size(); i-- > 0;) {
+    const std::string_view line = delimiter == ' ' ? strip_comment_mark(comments[i].text) : comments[i].text;
+    if (count_cells(line, delimiter) != width) break;
+    const CsvSample sample = read_csv_sample(strip_comment_mark(comments[i].text), delimiter, "", {});
+    if (sample.rows.empty()) break;
+    std::set<std::string_view> names;
+    for (const std::string& cell : sample.rows[0]) names.insert(strip_spaces(cell));
+    if (names.size() == width) return i;
+  }
+  return std::nullopt;
+}
+
+/// Reads the sample again with a comment as its first row. `others` are the lines left out but for comments.
+bool add_comment(std::string_view text, const std::string& source, const std::vector<CsvLine>& comments,
+                 size_t chosen, LeftOutLines others, CsvSample& sample, CsvDialect& dialect) {
+  for (size_t i = 0; i < comments.size(); ++i)
+    if (i != chosen) others.add({comments[i].number, comments[i].number});
+  CsvSample with_comment = read_csv_sample(text, dialect.delimiter, source, others);
+  if (with_comment.rows.empty()) return false;
+  sample = std::move(with_comment);
   dialect.left_out = std::move(others);
   return true;
 }
@@ -124,16 +137,36 @@ std::string first_cells(const CsvRow& row) {
 
 }  // namespace
 
-int64_t lines_above_table(std::string_view text, const std::string& source, const LeftOutLines& left_out) {
-  for (const char delimiter : {',', ';', '\t', '|'}) {
+std::string advice_above_table(std::string_view text, const std::string& source, const CsvOptions& options,
+                               const LeftOutLines& left_out) {
+  const MissingValues missing(options.missing, '.');
+  const auto is_value = [&](const std::string& cell) {
+    const CellKind kind = kind_of(cell, '.', missing);
+    return kind == CellKind::number || kind == CellKind::date;
+  };
+  const auto holds_values = [&](const CsvRow& row) { return std::any_of(row.begin(), row.end(), is_value); };
+  for (const char delimiter : {',', ';', '\t', '|', ' '}) {
     const CsvSample sample = read_csv_sample(text, delimiter, source, left_out);
     if (sample.rows.empty()) continue;
     const size_t width = sample.rows.back().size();
     size_t first = sample.rows.size();
     while (first > 0 && sample.rows[first - 1].size() == width) --first;
-    if (width >= 2 && first > 0 && 2 * first < sample.rows.size()) return sample.lines[first] - 1;
+    if (width < 2 || first == 0 || 2 * first >= sample.rows.size()) continue;
+    if (delimiter == ' ' && !holds_values(sample.rows.back())) continue;  // sentences
+    const int64_t above = sample.lines[first] - 1;
+    std::string lines = above == 1 ? "1" : fmt::format("1-{}", above);
+    if (first > 1 && sample.rows[first - 2].size() == width && holds_values(sample.rows[first]) &&
+        !holds_values(sample.rows[first - 2]) && !holds_values(sample.rows[first - 1])) {
+      const int64_t header = sample.lines[first - 2];
+      lines = header == 1   ? fmt::format("{}", above)
+              : header == 2 ? fmt::format("1,{}", above)
+                            : fmt::format("1-{},{}", header - 1, above);
+    }
+    return fmt::format(
+        "the rows below line {} have equal width: data.skip_lines = {} leaves out what stands above{}", above,
+        lines, delimiter == ' ' ? ", data.delimiter = space parts the cells" : "");
   }
-  return 0;
+  return {};
 }
 
 CsvDialect guess_dialect(std::string_view text, const std::string& source, const CsvOptions& options) {
@@ -170,8 +203,10 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
   HeaderGuess guess;
   if (options.header != CsvOptions::no && !several)
     guess = guess_header(sample.rows, dialect.decimal, missing, plain);
-  if (!comments.empty() && options.header != CsvOptions::no && !several && (!guess.header || guess.warning) &&
-      add_last_comment(text, source, comments, uncommented, sample, dialect)) {
+  std::optional<size_t> named;
+  if (options.header != CsvOptions::no && !several && (!guess.header || guess.warning))
+    named = find_header(comments, dialect.delimiter, sample.rows[0].size());
+  if (named && add_comment(text, source, comments, *named, uncommented, sample, dialect)) {
     CsvRow& first = sample.rows[0];
     const std::string marked = first[0];
     if (dialect.delimiter == ' ' && comment_mark(marked) == marked)
@@ -181,9 +216,9 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
     guess = guess_header(sample.rows, dialect.decimal, missing, plain);
     dialect.header_after_comment = guess.header && first[0] != marked;
     if (dialect.header_after_comment)
-      dialect.notes.push_back(fmt::format("line {}, {}, is read as the header", comments.back().number,
-                                          quote_for_message(comments.back().text.substr(0, 100))));
-    comments.pop_back();
+      dialect.notes.push_back(fmt::format("line {}, {}, is read as the header", comments[*named].number,
+                                          quote_for_message(comments[*named].text.substr(0, 100))));
+    comments.erase(comments.begin() + static_cast<std::ptrdiff_t>(*named));
   }
   dialect.comments = std::ssize(comments);
   dialect.header = options.header == CsvOptions::yes || several || guess.header;

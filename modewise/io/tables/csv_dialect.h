@@ -27,9 +27,11 @@ struct CsvDialect {
       notes;  // a line sep=;, a frame, comments, a header behind a comment mark, shared names
 };
 
-/// How many lines stand above the first of the rows of equal width, two cells or more, that make up most of
-/// the beginning; 0: none, or no such rows.
-int64_t lines_above_table(std::string_view text, const std::string& source, const LeftOutLines& left_out);
+/// Advice where other lines stand above the rows of equal width, two cells or more, that make up most of the
+/// beginning: "the rows below line 4 have equal width: data.skip_lines = 1-4 leaves out what stands above". A
+/// header above a line of units stays in the table. "": no such rows, or nothing above them.
+std::string advice_above_table(std::string_view text, const std::string& source, const CsvOptions& options,
+                               const LeftOutLines& left_out);
 
 /// `text` must have at least one row.
 CsvDialect guess_dialect(std::string_view text, const std::string& source, const CsvOptions& options);

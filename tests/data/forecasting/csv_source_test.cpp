@@ -388,6 +388,20 @@ TEST_F(CsvSource, YearMonthDayHourColumnsAreTheTimeAxis) {
       << "a year that is not first is a variable";
 }
 
+TEST_F(CsvSource, DatePartsAreNamedByTheirLetters) {
+  const Series s = load("YY,MM,DD,hh,mm,a\n2020,1,31,23,30,1\n2020,2,1,0,0,2\n2020,2,1,0,30,3\n");
+  EXPECT_EQ(s.time.text_at(1), "2020-02-01 00:00");
+  EXPECT_EQ(s.time.frequency_text(), "30 min");
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("a"));
+  EXPECT_THAT(s.time_columns.names, ElementsAre("YY", "MM", "DD", "hh", "mm"));
+  EXPECT_EQ(load("yyyy,mm,tmax\n2019,12,5\n2020,1,6\n2020,2,7\n").time.text_at(3), "2020-03");
+  // Millimetres, and years of two digits.
+  EXPECT_THAT(load("year,month,day,hour,mm\n2020,1,1,0,3\n2020,1,1,1,4\n2020,1,1,2,5\n").modes[0].labels,
+              ElementsAre("mm"));
+  EXPECT_THAT(load("year,mm\n2018,650\n2019,700\n2020,12\n").modes[0].labels, ElementsAre("mm"));
+  EXPECT_THAT(load("YY,MM,a\n98,1,5\n98,2,6\n98,3,7\n").modes[0].labels, ElementsAre("YY", "MM", "a"));
+}
+
 TEST_F(CsvSource, ImpossibleDatePartsAreAnError) {
   EXPECT_EQ(load_error(ErrorKind::data, "year,month,day,a\n2013,2,28,1\n\n2013,2,30,2\n"),
             "f.csv:4: the columns year, month, day must give a date, got 2013, 2, 30");
@@ -457,6 +471,26 @@ TEST_F(CsvSource, TextUnderANameThatSaysNothingMayBeginWithNames) {
   config.path = folder_.path("counts.txt");
   EXPECT_THAT(error_of(ErrorKind::config, [&] { load_series(config); }),
               HasSubstr("data.format = text reads plain numbers without a header"));
+}
+
+TEST_F(CsvSource, OptionsOfTablesMakeNumbersATable) {
+  const std::string text = "1950 2021\n1950 1 2.5\n1950 2 3.5\n1950 3 4.5\n";
+  ForecastDataConfig config;
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { load(text, config, "n.txt"); }),
+              HasSubstr("expected 2 numbers as in the first row"));
+  config.skip_lines = {"1"};
+  const Series skipped = load(text, config, "n.txt");
+  EXPECT_EQ(skipped.rows(), 3);
+  EXPECT_EQ(value_at(skipped, 2), 2.5);
+  config.missing_texts = {"3.5"};
+  EXPECT_TRUE(std::isnan(value_at(load(text, config, "n.txt"), 5)));
+  config = {};
+  config.decimal = ",";
+  EXPECT_EQ(value_at(load("1,5 2,5\n3,5 4,5\n5,5 6,5\n", config, "d.txt"), 3), 4.5);
+  config.format = "text";
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { load(text, config, "n.txt"); }),
+              HasSubstr("data.decimal is for CSV, but data.format = text reads plain numbers; data.format = "
+                        "csv reads a table"));
 }
 
 TEST_F(CsvSource, UsualFillValuesAreAWarningUntilTheyAreNamed) {

@@ -36,8 +36,39 @@ TEST(Csv, LeavesCommentsOut) {
   EXPECT_THAT(named.notes,
               testing::ElementsAre("line 2, '# time, x', is read as the header", "1 comment line left out"));
   EXPECT_EQ(names_of(table_of("#,a\n0,5\n1,6\n")), (Names{"#", "a"}));
+  // Units below the names, as in files of buoys: names differ, units repeat.
+  const CsvTable units = table_of("#YY MM WSPD GST\n#yr mo m/s m/s\n2020 01 1.5 2.5\n2020 02 3.5 4.5\n");
+  EXPECT_EQ(names_of(units), (Names{"YY", "MM", "WSPD", "GST"}));
+  EXPECT_EQ(units.columns[3].numbers, (Numbers{2.5, 4.5}));
+  EXPECT_THAT(units.notes, testing::IsSupersetOf({"line 1, '#YY MM WSPD GST', is read as the header",
+                                                  "1 comment line left out"}));
+  EXPECT_EQ(names_of(table_of("# x, y, z\n# a, b\n# m, m\n1,2\n3,4\n")), (Names{"a", "b"}));
+  EXPECT_EQ(names_of(table_of("# a, b\n# x, y, z\n# m, m\n1,2\n3,4\n")), (Names{"1", "2"}))
+      << "a line between them ends the search";
   // Rows with as many cells as the others are rows.
   EXPECT_EQ(table_of("name,y\n#1,2\n#2,4\n").columns[0].texts, (TextCells{"#1", "#2"}));
+}
+
+TEST(Csv, SaysWhichLinesStandAboveATable) {
+  const auto advice = [](std::string above, std::string rows) {
+    for (int i = 0; i < 5; ++i) rows += rows.substr(rows.rfind('\n', rows.size() - 2) + 1);
+    return error_of(ErrorKind::data, [&] { table_of(above + rows); });
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(advice("Category: all\n\n", "Week,a,b\n2024-01-07,1,2\n"),
+              HasSubstr("expected names or values of a table; the rows below line 2 have equal width: "
+                        "data.skip_lines = 1-2 leaves out what stands above"));
+  EXPECT_THAT(advice("Source, of all\n", "day,a,b\n2024-01-07,1,2\n"),
+              HasSubstr("data.skip_lines = 1 leaves out what stands above"));
+  // Columns between spaces, the header above a line of units; weather stations.
+  EXPECT_THAT(
+      advice("Armagh\nLat 54.352, 62 metres\n  yyyy mm tmax rain\n        degC mm\n",
+             "  2020  1  5.5  60.1\n"),
+      HasSubstr(
+          "data.skip_lines = 1-2,4 leaves out what stands above, data.delimiter = space parts the cells"));
+  EXPECT_THAT(advice("title, long\na;b;c\nunit;m\n", "1;2;3\n"), HasSubstr("data.skip_lines = 1,3 leaves"));
+  EXPECT_THAT(advice("One sentence here.\n", "two words, again\n"),
+              testing::Not(HasSubstr("data.delimiter = space")));
 }
 
 TEST(Csv, ReadsTablesThatProgramsPrint) {
