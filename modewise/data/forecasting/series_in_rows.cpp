@@ -213,53 +213,69 @@ int64_t align_ends(std::vector<double>& numbers) {
   return shift;
 }
 
-}  // namespace
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options) {
-  if (config.orient != "auto") return config.orient == "rows";
-  return !names_time(config) && config.categories.empty() && dated_header(config.path, options).has_value();
+/// A table whose rows are series.
+struct RowTable {
+  io::CsvTable table;
+  std::optional<HeaderDates> dated;
+  size_t fixed = 0;         // columns of texts before the values
+  std::vector<size_t> ids;  // those that label a row
+
+  int64_t steps() const { return std::ssize(table.columns) - static_cast<int64_t>(fixed); }
+  std::vector<double> values(size_t row) const {
+    std::vector<double> numbers;
+    for (size_t i = fixed; i < table.columns.size(); ++i)
+      numbers.push_back(table.columns[i].kind == io::CsvColumn::number ? table.columns[i].numbers[row]
+                                                                       : kNoNumber);
+    return numbers;
+  }
+};
+
+/// Columns before the values in a table with a header without dates.
+size_t fixed_columns(const std::string& path, const io::CsvOptions& options) {
+  const std::vector<std::string> header = beginning_of(path, options).header;
+  const size_t fixed = std::max<size_t>(first_numbered(header), 1);  // V1 holds the ids
+  return header.size() < fixed + kMinDates ? leading_texts(io::read_csv(path, options)) : fixed;
 }
 
-Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& asked) {
-  const std::optional<HeaderDates> dated = dated_header(config.path, asked);
+RowTable read_row_table(const ForecastDataConfig& config, const io::CsvOptions& asked) {
+  RowTable rows;
+  rows.dated = dated_header(config.path, asked);
   io::CsvOptions options = asked;
-  if (dated || has_names(config.path, asked))
-    options.header = io::CsvOptions::yes;
-  else
-    options.header = io::CsvOptions::no;
-  size_t fixed = 0;
-  if (options.header == io::CsvOptions::no) {
-    fixed = leading_texts(io::read_csv(config.path, options));
-  } else if (dated) {
-    fixed = dated->first;
-  } else {
-    const std::vector<std::string> header = beginning_of(config.path, options).header;
-    fixed = first_numbered(header);
-    if (fixed == 0) fixed = 1;  // V1 holds the ids
-    if (header.size() < fixed + kMinDates) {
-      fixed = leading_texts(io::read_csv(config.path, options));
-    }
-  }
-  const std::vector<std::string> header = options.header == io::CsvOptions::yes
-                                              ? beginning_of(config.path, options).header
-                                              : numbered_labels(static_cast<int64_t>(fixed), 1);
-  const std::set<std::string> texts(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(fixed));
+  const bool named = rows.dated || has_names(config.path, asked);
+  options.header = named ? io::CsvOptions::yes : io::CsvOptions::no;
+  rows.fixed = rows.dated ? rows.dated->first
+               : named    ? fixed_columns(config.path, options)
+                          : leading_texts(io::read_csv(config.path, options));
+  const std::vector<std::string> header = named ? beginning_of(config.path, options).header
+                                                : numbered_labels(static_cast<int64_t>(rows.fixed), 1);
+  const std::set<std::string> texts(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(rows.fixed));
   options.is_text = [&](std::string_view name) {
     return texts.contains(std::string(name)) || (name.starts_with("column ") && texts.contains(""));
   };
-  const io::CsvTable table = io::read_csv(config.path, options);
-  const std::vector<size_t> ids = id_columns(table, fixed, config);
-  std::vector<std::string> labels = ids.empty() ? numbered_labels(table.rows, 1) : labels_of(table, ids);
-  for (std::set<std::string> seen; const std::string& label : labels)
+  rows.table = io::read_csv(config.path, options);
+  rows.ids = id_columns(rows.table, rows.fixed, config);
+  return rows;
+}
+
+std::vector<std::string> different_labels(const RowTable& rows) {
+  std::vector<std::string> labels =
+      rows.ids.empty() ? numbered_labels(rows.table.rows, 1) : labels_of(rows.table, rows.ids);
+  for (std::set<std::string_view> seen; const std::string& label : labels)
     require(seen.insert(label).second && !label.empty(), ErrorKind::data,
             "{}: the series are its rows, but {}; data.id names the columns that identify a row",
-            table.source,
+            rows.table.source,
             label.empty() ? "one has an empty label" : fmt::format("'{}' labels two of them", label));
+  return labels;
+}
 
-  const size_t steps = table.columns.size() - fixed;
-  require(steps >= 2, ErrorKind::data, "{}: expected rows of at least 2 values after {} of texts",
-          table.source, counted(fixed, "column"));
-  for (size_t i = fixed; i < table.columns.size(); ++i) {
+/// Two steps or more, of numbers or missing cells.
+void require_values(const RowTable& rows) {
+  const io::CsvTable& table = rows.table;
+  require(rows.steps() >= 2, ErrorKind::data, "{}: expected rows of at least 2 values after {} of texts",
+          table.source, counted(rows.fixed, "column"));
+  for (size_t i = rows.fixed; i < table.columns.size(); ++i) {
     const io::CsvColumn& column = table.columns[i];
     require(column.kind == io::CsvColumn::number ||
                 (column.kind == io::CsvColumn::text &&
@@ -268,71 +284,51 @@ Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOption
             ErrorKind::data, "{}: the series are its rows, but column '{}' holds {}", table.source,
             column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
   }
-  Series series;
-  DatedRows laid;
-  laid.axis.length = static_cast<int64_t>(steps);
-  TableTime time;
-  if (dated) {
-    time.dates = dated->dates;
-    laid = lay_rows(
-        dated->dates, [](int64_t) { return 1; }, dated->style, table.source, config);
-    if (dated->years) series.time_columns = {{"year"}, true, {}};
-  }
-  const std::vector<size_t> chosen = chosen_columns(labels, config, table.source);
-  const auto count = std::ssize(chosen);
-  series.values = at::full({laid.axis.length, count}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
-  std::vector<int64_t> shifts;
-  int64_t shifted = 0;
-  SeriesMode mode{"series", {}, false};
-  for (int64_t i = 0; i < count; ++i) {
-    const size_t row = chosen[static_cast<size_t>(i)];
-    std::vector<double> numbers;
-    for (size_t column = fixed; column < table.columns.size(); ++column)
-      numbers.push_back(table.columns[column].kind == io::CsvColumn::number
-                            ? table.columns[column].numbers[row]
-                            : std::numeric_limits<double>::quiet_NaN());
-    shifts.push_back(dated ? 0 : align_ends(numbers));
-    shifted += shifts.back() > 0;
-    place_numbers(numbers, time, laid.rows, config, {TensorCells(series.values), i, count});
-    mode.labels.push_back(labels[row]);
-  }
-  std::vector<std::string> names, unused;
-  for (size_t i = 0; i < fixed; ++i)
-    if (const std::string& name = table.columns[i].name; std::find(ids.begin(), ids.end(), i) != ids.end())
-      names.push_back(name);
-    else
-      unused.push_back("'" + name + "'");
-  if (!names.empty()) mode.name = fmt::format("{}", fmt::join(names, "/"));
-  series.modes = {mode};
-  series.time = laid.axis;
-  series.header = true;
-  const std::string first = table.columns[fixed].name;
-  series.notes.push_back(fmt::format(
+}
+
+/// The names of the columns that label a row.
+std::string label_name(const RowTable& rows) {
+  std::vector<std::string_view> names;
+  for (const size_t id : rows.ids) names.push_back(rows.table.columns[id].name);
+  return names.empty() ? "series" : fmt::format("{}", fmt::join(names, "/"));
+}
+
+/// `shifted`: series that end before the last column.
+std::vector<std::string> notes_of(const RowTable& rows, int64_t shifted) {
+  std::vector<std::string> notes = {fmt::format(
       "the series are the rows, {} from '{}' on; data.orient = columns reads columns as variables",
-      dated ? "at the dates of the header" : "with a value in each column", first));
+      rows.dated ? "at the dates of the header" : "with a value in each column",
+      rows.table.columns[rows.fixed].name)};
   if (shifted > 0)
-    series.notes.push_back(
+    notes.push_back(
         fmt::format("{} series end{} before the last column and {} read as ending with the others", shifted,
                     shifted == 1 ? "s" : "", shifted == 1 ? "is" : "are"));
+  std::vector<std::string> unused;
+  for (size_t i = 0; i < rows.fixed; ++i)
+    if (std::find(rows.ids.begin(), rows.ids.end(), i) == rows.ids.end())
+      unused.push_back("'" + rows.table.columns[i].name + "'");
+  const bool one = unused.size() == 1;
   if (!unused.empty())
-    series.notes.push_back(fmt::format(
-        "column{} {} {} one value for each series and {} dropped", unused.size() == 1 ? "" : "s",
-        fmt::join(unused, ", "), unused.size() == 1 ? "holds" : "hold", unused.size() == 1 ? "is" : "are"));
-  series.notes.insert(series.notes.end(), laid.notes.begin(), laid.notes.end());
+    notes.push_back(fmt::format("column{} {} {} one value for each series and {} dropped", one ? "" : "s",
+                                fmt::join(unused, ", "), one ? "holds" : "hold", one ? "is" : "are"));
+  return notes;
+}
+
+/// `shifts`: by how many steps the chosen rows end early; `laid`: as DatedRows::rows.
+Place place_of(const RowTable& rows, std::vector<size_t> chosen, std::vector<int64_t> shifts,
+               std::vector<int64_t> laid) {
   std::vector<std::string> columns;
-  for (size_t i = fixed; i < table.columns.size(); ++i) columns.push_back(table.columns[i].name);
-  series.place = [lines = TableLines(table), chosen, shifts, rows = laid.rows, columns](int64_t row,
-                                                                                        int64_t index) {
-    if (!rows.empty()) row = std::find(rows.begin(), rows.end(), row) - rows.begin();
+  for (size_t i = rows.fixed; i < rows.table.columns.size(); ++i)
+    columns.push_back(rows.table.columns[i].name);
+  return [lines = TableLines(rows.table), chosen = std::move(chosen), shifts = std::move(shifts),
+          laid = std::move(laid), columns = std::move(columns)](int64_t row, int64_t index) {
+    if (!laid.empty()) row = std::find(laid.begin(), laid.end(), row) - laid.begin();
     row -= shifts[static_cast<size_t>(index)];
     return fmt::format("{}:{}: column '{}'", lines.path(),
                        lines(static_cast<int64_t>(chosen[static_cast<size_t>(index)])),
                        columns[static_cast<size_t>(row)]);
   };
-  return series;
 }
-
-namespace {
 
 /// Columns that are the months or clock times of a row's year or day, the first and the last of them; equal
 /// places: none.
@@ -375,6 +371,47 @@ std::pair<size_t, size_t> columns_of_periods(const std::vector<std::string>& nam
 }
 
 }  // namespace
+
+bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options) {
+  if (config.orient != "auto") return config.orient == "rows";
+  return !names_time(config) && config.categories.empty() && dated_header(config.path, options).has_value();
+}
+
+Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& asked) {
+  const RowTable rows = read_row_table(config, asked);
+  const io::CsvTable& table = rows.table;
+  const std::vector<std::string> labels = different_labels(rows);
+  require_values(rows);
+  Series series;
+  DatedRows laid;
+  laid.axis.length = rows.steps();
+  if (rows.dated) {
+    laid = lay_rows(
+        rows.dated->dates, [](int64_t) { return 1; }, rows.dated->style, table.source, config);
+    if (rows.dated->years) series.time_columns = {{"year"}, true, {}};
+  }
+  const std::vector<size_t> chosen = chosen_columns(labels, config, table.source);
+  const auto count = std::ssize(chosen);
+  series.values = at::full({laid.axis.length, count}, kNoNumber, at::kDouble);
+  TableTime time;
+  if (rows.dated) time.dates = rows.dated->dates;
+  std::vector<int64_t> shifts;
+  SeriesMode mode{label_name(rows), {}, false};
+  for (int64_t i = 0; i < count; ++i) {
+    const size_t row = chosen[static_cast<size_t>(i)];
+    std::vector<double> numbers = rows.values(row);
+    shifts.push_back(rows.dated ? 0 : align_ends(numbers));
+    place_numbers(numbers, time, laid.rows, config, {TensorCells(series.values), i, count});
+    mode.labels.push_back(labels[row]);
+  }
+  series.modes = {mode};
+  series.time = laid.axis;
+  series.header = true;
+  series.notes = notes_of(rows, std::ssize(shifts) - std::count(shifts.begin(), shifts.end(), 0));
+  series.notes.insert(series.notes.end(), laid.notes.begin(), laid.notes.end());
+  series.place = place_of(rows, chosen, std::move(shifts), std::move(laid.rows));
+  return series;
+}
 
 void require_known_orient(const io::CsvTable& table, const TableTime& time,
                           const ForecastDataConfig& config) {

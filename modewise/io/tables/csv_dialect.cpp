@@ -17,7 +17,8 @@ namespace {
 // How well a delimiter explains the sample.
 struct Score {
   double equal_rows = 0;  // fraction of rows as wide as the first
-  double understood = 0;  // fraction of cells below the first row that are numbers, dates or missing
+  double understood = 0;  // fraction of cells below the first row that are plain numbers, dates or missing
+  bool texts = false;     // a cell below the first row is not even a written number such as 1 500
   size_t columns = 1;
 };
 
@@ -33,6 +34,7 @@ Score score_of(const CsvSample& sample, char delimiter, const CsvOptions& option
     if (&row == &sample.rows[0]) continue;
     for (const std::string& cell : row) {
       ++cells;
+      score.texts = score.texts || kind_of(cell, '.', missing) == CellKind::text;
       understood += kind_of(cell, '.', missing, true) != CellKind::text ||
                     (comma_possible && kind_of(cell, ',', missing, true) != CellKind::text);
     }
@@ -58,9 +60,12 @@ char guess_delimiter(std::string_view text, const std::string& source, const Csv
     if (delimiter == ' ' && !sample.rows.empty() && options.header != CsvOptions::no)
       fit_names(sample, delimiter);
     const Score score = score_of(sample, delimiter, options);
-    // Spaces, where no other mark parts the cells, and where all rows are numbers and dates of one width.
+    // Spaces, where no other mark parts the cells, and where all rows are numbers and dates of one width; or
+    // where the commas of all cells are decimal marks: "1,5 2,5".
+    const bool only_spaces = best_score.columns == 1 && score.understood >= 0.5,
+               decimal_commas = best == ',' && best_score.texts && score.understood == 1;
     if (delimiter == ' ' &&
-        (best_score.columns > 1 || options.plain_numbers || score.equal_rows < 1 || score.understood < 0.5))
+        (options.plain_numbers || score.equal_rows < 1 || !(only_spaces || decimal_commas)))
       continue;
     if (better(score, best_score)) {
       best = delimiter;

@@ -483,7 +483,7 @@ TEST_F(CsvSource, OptionsOfTablesMakeNumbersATable) {
   EXPECT_EQ(skipped.rows(), 3);
   EXPECT_EQ(value_at(skipped, 2), 2.5);
   config.missing_texts = {"3.5"};
-  EXPECT_TRUE(std::isnan(value_at(load(text, config, "n.txt"), 5)));
+  EXPECT_FALSE(seen_at(load(text, config, "n.txt"), 5));
   config = {};
   config.decimal = ",";
   EXPECT_EQ(value_at(load("1,5 2,5\n3,5 4,5\n5,5 6,5\n", config, "d.txt"), 3), 4.5);

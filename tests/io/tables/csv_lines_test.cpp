@@ -49,6 +49,15 @@ TEST(Csv, LeavesCommentsOut) {
   EXPECT_EQ(table_of("name,y\n#1,2\n#2,4\n").columns[0].texts, (TextCells{"#1", "#2"}));
 }
 
+TEST(Csv, TakesCommasBetweenSpacesForDecimalMarks) {
+  const CsvTable table = table_of("a b\n1,5 2,5\n3,5 4,25\n");
+  EXPECT_EQ(names_of(table), (Names{"a", "b"}));
+  EXPECT_EQ(table.columns[1].numbers, (Numbers{2.5, 4.25}));
+  EXPECT_EQ(table_of("1,5 2,5\n3,5 4,25\n").columns[0].numbers, (Numbers{1.5, 3.5}));
+  EXPECT_EQ(names_of(table_of("city,b\nNew York,5\nLos Angeles,6\n")), (Names{"city", "b"}));
+  EXPECT_EQ(table_of("a,b\n1 500,2\n2 500,3\n").columns[0].numbers, (Numbers{1500, 2500}));
+}
+
 TEST(Csv, SaysWhichLinesStandAboveATable) {
   const auto advice = [](std::string above, std::string rows) {
     for (int i = 0; i < 5; ++i) rows += rows.substr(rows.rfind('\n', rows.size() - 2) + 1);
