@@ -39,6 +39,8 @@ TEST(ParseJson, BoundsTheMembersOfOrderedObjects) {
     return text + "}";
   };
   EXPECT_EQ(parse_json("[" + object(16384) + "," + object(16384) + "]", "a.json").size(), 2U);
+  EXPECT_EQ(parse_json("{\"x\":" + object(16384) + ",\"y\":" + object(16384) + "}", "a.json").size(), 2U)
+      << "each object has members of its own";
   EXPECT_EQ(json_error(object(16385)), "a.json: an object has more than 16384 members");
   EXPECT_EQ(json_error("{\"x\":[" + object(1'000'000) + "]}"),
             "a.json: an object has more than 16384 members");

@@ -184,6 +184,8 @@ def test_auto_reads_many_or_uneven_series_as_a_panel(tmp_path):
     (["a,2000-01-01,1", "b,2000-01-01,1"], ["each of the 2 rows is its own series"]),
     ([f"s{d},2000-01-{d:02d},1" for d in range(1, 25)], ["several rows for an id"]),
     ([f"{name},2000-01-{d:02d},{'' if name == 'b' else d}" for name in "abc" for d in range(1, 25)], ["1 of 3 series has no value: 'b'; leave out their rows"]),
+    ([f"a,2000-01-{d:02d},1" for d in range(1, 25)] + [f"b,{year}-01-01,1" for year in (2000, 2001, 2002)],
+     ["more than half of the rows of 1 of 2 series would be missing at the time step of 1 d: 'b'; the series of a panel have one time step"]),
     ([f"a,2000-01-{d:02d},1" for d in range(1, 25)] + ["b,2000-01-01T06:00:00,1", "b,2000-01-01T18:00:00,1"], ["expected dates at a constant step"]),
 ])
 def test_bad_panels(rows, words, tmp_path):

@@ -202,6 +202,14 @@ TEST(HeatMap, CellsTakeTheColoursOfTheirValues) {
                              "\"><title>1, 0: 0.5000</title>"));
 }
 
+TEST(HeatMap, ColumnLabelsThatDoNotFitAreRotated) {
+  HeatMap map{.rows = 1, .columns = 4, .values = {0, 1, 2, 3}, .color_bar = false};
+  map.column_labels = {"a", "b", "c", "d"};
+  EXPECT_THAT(inline_svg(map, 400, 200), Not(HasSubstr("rotate(")));
+  map.column_labels[1] = "a name that is wider";
+  EXPECT_THAT(inline_svg(map, 400, 200), HasSubstr("rotate("));
+}
+
 TEST(HeatMap, DivergingIsSymmetricAboutZero) {
   HeatMap map{.rows = 1, .columns = 2, .values = {-1, 4}, .scale = ColorScale::diverging};
   const Range range = color_range(map);
