@@ -46,7 +46,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
           "static_covariates", "calendar auto|hour|weekday|day|yearday|month",
           "calendar_encoding cyclic|scaled", "categories", "time", "time_column", "time_format", "time_zone",
           "id", "panel auto|yes|no", "split_windows 1…1000", "test_windows -1…1000", "dates strict|rows",
-          "calendar_days auto|all|business|observed", "orient auto|columns|rows", "resample",
+          "calendar_days auto|all|business|observed", "orient auto|columns|rows|periods", "resample",
           "resample_by mean|sum|last", "delimiter", "header auto|yes|no", "header_rows 1…20",
           "decimal auto|.|,", "thousands auto|none|,|.|'|space", "skip_lines", "missing_texts",
           "missing_values", "start", "step", "array", "time_axis -64…63", "mode_names", "ordered_modes",

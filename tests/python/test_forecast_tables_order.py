@@ -23,6 +23,7 @@ def show(path, *options):
 
 
 def predicted(path, tmp_path, *options):
+    tmp_path.mkdir(exist_ok=True)
     ok("train", "forecast", "--data", path, "--out", tmp_path / "run", *QUICK, *options)
     ok("predict", tmp_path / "run", "--out", tmp_path / "out.csv")
     return list(csv.DictReader((tmp_path / "out.csv").open()))
@@ -167,6 +168,21 @@ def test_numbered_columns_need_an_orientation(tmp_path):
     assert (shown["rows"], shown["missing_cells"], shown["modes"]) == (7, 3, [{"name": "V1", "ordered": False, "labels": ["Y1", "Y2", "Y3"]}])
     assert "2 series end before the last column and are read as ending with the others" in shown["notes"]
     assert show(tmp_path / "m4.csv", "--set", "data.orient=columns")["rows"] == 3
+
+
+def test_months_in_columns_are_one_series(tmp_path):
+    """Against pandas.melt of the same table; the last year ends in April."""
+    months = pandas.date_range("2001-01-01", periods=12, freq="MS").strftime("%b").tolist()
+    table = pandas.DataFrame([[2001 + y, *(wave(12 * y + m) if y < 9 or m < 4 else None for m in range(12)), 0.5] for y in range(10)],
+                             columns=["Year", *months, "mean"])  # fmt: skip
+    table.to_csv(tmp_path / "wide.csv", index=False)
+    long = table.melt("Year", months, "month", "value").dropna()
+    long["date"] = pandas.to_datetime(long["Year"].astype(str) + long["month"], format="%Y%b")
+    long.sort_values("date")[["date", "value"]].to_csv(tmp_path / "long.csv", index=False)
+    wide = predicted(tmp_path / "wide.csv", tmp_path / "w", "--set", "data.orient=periods")
+    melted = predicted(tmp_path / "long.csv", tmp_path / "l")
+    assert [row["Year"] for row in wide] == [f"2010-{month:02d}" for month in range(5, 11)]
+    assert [row["value"] for row in wide] == [row["value"] for row in melted]
 
 
 def test_dates_in_the_header_are_forecast(tmp_path):

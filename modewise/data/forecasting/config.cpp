@@ -93,8 +93,10 @@ void ForecastDataConfig::fields(Fields& f) {
       "show",
       {.one_of = {"auto", "all", "business", "observed"}});
   f.add("orient", orient,
-        "whether each column of a table is a series, or each row; auto: rows if the header holds dates",
-        {.one_of = {"auto", "columns", "rows"}});
+        "whether each column of a table is a series, or each row; auto: rows if the header holds dates; "
+        "periods: "
+        "the columns are the months of a row's year, or the hours of its day",
+        {.one_of = {"auto", "columns", "rows", "periods"}});
   f.add("resample", resample, "resampling step: 1 h, 1 day, 1 month; empty: no resampling");
   f.add("resample_by", resample_by, "aggregation of the rows of a resampling step: mean, sum or last",
         {.one_of = {"mean", "sum", "last"}});

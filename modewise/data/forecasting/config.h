@@ -84,7 +84,7 @@ struct ForecastDataConfig {
   std::string dates = "strict";  // strict: constant steps, gaps are missing rows; rows: equally spaced rows
   std::string calendar_days = "auto";  // auto, all, business, observed: Calendar of time_axis.h
   std::vector<int64_t> week;           // not an option: the weekly calendar of a run's training data
-  std::string orient = "auto";  // auto, columns, rows: whether a series is a column or a row of the table
+  std::string orient = "auto";  // auto, columns, rows, periods (periods_in_columns.h): the series of a table
   std::string resample;         // resampling step, "1 h"; "": no resampling
   std::string resample_by = "mean";  // mean, sum, last
   std::string delimiter;             // one character or "tab"; "": detected

@@ -15,6 +15,7 @@
 #include "modewise/data/forecasting/categories.h"
 #include "modewise/data/forecasting/local_clock.h"
 #include "modewise/data/forecasting/long_table.h"
+#include "modewise/data/forecasting/periods_in_columns.h"
 #include "modewise/data/forecasting/series_in_rows.h"
 #include "modewise/data/forecasting/sources.h"
 #include "modewise/data/forecasting/table_rows.h"
@@ -332,7 +333,7 @@ DatedRows rows_of(const SeriesTable& read) {
 /// clock. Returns the dates as they were; none if nothing changes. `series_of_row` as in find_local_clock.
 std::vector<int64_t> follow_clock(SeriesTable& read, std::span<const int32_t> series_of_row = {}) {
   const ForecastDataConfig& config = read.config;
-  if (config.dates == "rows") return {};
+  if (config.dates == "rows" || config.orient == "periods") return {};
   if (pools_days(config)) {
     std::optional<std::vector<int64_t>> dates = local_dates(read.table, read.time, csv_options(config));
     if (!dates) return {};
@@ -407,6 +408,7 @@ SeriesTable read_timed_table(const std::string& path, const ForecastDataConfig& 
   read.time = find_time(read.table, read.config);
   for (const size_t column : read.time.columns)
     std::vector<int64_t>().swap(read.table.columns[column].dates);  // now in read.time
+  if (asked.orient == "periods") unfold_periods(read.table, read.time, read.config);
   return read;
 }
 
@@ -575,6 +577,7 @@ Series read_csv_series(const ForecastDataConfig& asked) {
   if (has_series_in_rows(asked, options)) return read_series_in_rows(asked, options);
   SeriesTable read = read_timed_table(asked.path, asked, options);
   require_known_orient(read.table, read.time, asked);
+  require_no_periods(read.table, read.time, asked);
   find_series(read, asked);
   choose_values(read);
   return to_series(std::move(read));

@@ -44,17 +44,18 @@ bool holds_table(const ForecastDataConfig& config) {
 
 /// An option of tables that is set, which plain numbers would not heed; "": none.
 std::string option_of_tables(const ForecastDataConfig& config) {
-  const std::pair<const char*, bool> options[] = {{"categories", !config.categories.empty()},
-                                                  {"time", names_time(config)},
-                                                  {"time_format", !config.time_format.empty()},
-                                                  {"id", !config.id.empty()},
-                                                  {"orient", config.orient == "rows"},
-                                                  {"delimiter", !config.delimiter.empty()},
-                                                  {"header_rows", config.header_rows != 1},
-                                                  {"decimal", config.decimal != "auto"},
-                                                  {"thousands", config.thousands != "auto"},
-                                                  {"skip_lines", !config.skip_lines.empty()},
-                                                  {"missing_texts", !config.missing_texts.empty()}};
+  const std::pair<const char*, bool> options[] = {
+      {"categories", !config.categories.empty()},
+      {"time", names_time(config)},
+      {"time_format", !config.time_format.empty()},
+      {"id", !config.id.empty()},
+      {"orient", config.orient == "rows" || config.orient == "periods"},
+      {"delimiter", !config.delimiter.empty()},
+      {"header_rows", config.header_rows != 1},
+      {"decimal", config.decimal != "auto"},
+      {"thousands", config.thousands != "auto"},
+      {"skip_lines", !config.skip_lines.empty()},
+      {"missing_texts", !config.missing_texts.empty()}};
   for (const auto& [name, given] : options)
     if (given) return name;
   return {};

@@ -19,7 +19,6 @@
 #include "modewise/io/tables/csv_dialect.h"
 #include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/date_column.h"
-#include "modewise/io/tables/month_names.h"
 #include "modewise/io/tables/written_number.h"
 #include "modewise/io/text_input.h"
 
@@ -330,46 +329,6 @@ Place place_of(const RowTable& rows, std::vector<size_t> chosen, std::vector<int
   };
 }
 
-/// Columns that are the months or clock times of a row's year or day, the first and the last of them; equal
-/// places: none.
-std::pair<size_t, size_t> columns_of_periods(const std::vector<std::string>& names, bool years) {
-  constexpr size_t kMonths = 12;
-  const auto hour = [](std::string name) {
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    for (const std::string_view prefix : {"hour_", "hour ", "hour", "hr_", "hr", "he", "h_", "h", ""})
-      if (name.starts_with(prefix) && is_digits(name.substr(prefix.size())) &&
-          name.size() - prefix.size() <= 2)
-        return std::stoll(name.substr(prefix.size()));
-    return -1LL;
-  };
-  for (size_t first = 0; first < names.size(); ++first) {
-    size_t end = first;
-    if (years) {
-      const auto month = [&](size_t i) {
-        const auto name = io::find_month(names[i]);
-        return name && name->number == static_cast<int>(i - first) + 1;
-      };
-      while (end < names.size() && end < first + kMonths && month(end)) ++end;
-      if (end == first + kMonths) return {first, end - 1};
-      continue;
-    }
-    while (end < names.size() && hour(names[first]) <= 1 &&
-           hour(names[end]) == hour(names[first]) + static_cast<int64_t>(end - first) &&
-           hour(names[first]) >= 0)
-      ++end;
-    if (const size_t count = end - first; count == 24 || count == 48) return {first, end - 1};
-    std::vector<int64_t> clocks;
-    for (end = first; end < names.size(); ++end) {
-      const auto clock = io::read_clock(names[end]);
-      if (!clock || (!clocks.empty() && clock->seconds <= clocks.back() && clock->seconds != 0)) break;
-      clocks.push_back(clock->seconds);
-    }
-    if (clocks.size() >= 24 && (clocks[1] - clocks[0]) * std::ssize(clocks) == io::kSecondsOfDay)
-      return {first, end - 1};
-  }
-  return {0, 0};
-}
-
 }  // namespace
 
 bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options) {
@@ -415,21 +374,9 @@ Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOption
 
 void require_known_orient(const io::CsvTable& table, const TableTime& time,
                           const ForecastDataConfig& config) {
-  if (config.orient != "auto" || table.rows < 2 || !config.columns.empty()) return;
+  if (config.orient != "auto" || table.rows < 2 || !config.columns.empty() || !time.columns.empty()) return;
   const std::vector<std::string> names = column_names(table);
-  if (!time.columns.empty()) {
-    const bool years = !time.style.has_day || time.style.pattern == "%Y";
-    if (!table.had_header || time.style.clock != io::DateStyle::no_clock) return;
-    const auto [from, to] = columns_of_periods(names, years);
-    if (from != to)
-      fail(ErrorKind::data,
-           "{}: columns '{}' to '{}' look like the {} of each row, one series: with a line for each of them, "
-           "in Python "
-           "frame.melt(…), it is read as such; data.orient = columns reads {} variables",
-           table.source, names[from], names[to], years ? "months" : "hours", to - from + 1);
-    return;
-  }
-  size_t first = std::max<size_t>(table.had_header ? first_numbered(names) : leading_texts(table), 1);
+  const size_t first = std::max<size_t>(table.had_header ? first_numbered(names) : leading_texts(table), 1);
   if (names.size() < first + kMinNumbered) return;
   for (size_t i = 0; i < first; ++i) {
     if (table.columns[i].kind != io::CsvColumn::text || !all_differ(labels_of(table, {i}))) continue;

@@ -19,9 +19,8 @@ bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& 
 /// not numbers, and those of lay_rows.
 Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options);
 
-/// Data error that names data.orient, if `config.orient` is auto and the rows may be the series: different
-/// texts in a first column, followed by six or more numbered columns; or dated rows whose columns are the
-/// months of a year or the hours of a day.
+/// Data error that names data.orient, if `config.orient` is auto and the rows may be the series: no dates,
+/// and different texts in a first column, followed by six or more numbered columns.
 void require_known_orient(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config);
 
 }  // namespace modewise::data

@@ -12,6 +12,7 @@
 namespace modewise::data {
 
 int64_t TableLines::operator()(int64_t row) const {
+  if (!file_rows_.empty()) row = file_rows_[static_cast<size_t>(row)];
   const io::MappedFile file(path_);
   const io::TextInput input(file.bytes(), path_);
   io::CsvScanner scanner(input.text(), delimiter_, path_);

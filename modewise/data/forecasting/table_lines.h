@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "modewise/io/tables/csv.h"
 
@@ -15,6 +16,7 @@ class TableLines {
       : path_(table.source),
         delimiter_(table.delimiter),
         left_out_(table.left_out),
+        file_rows_(table.file_rows),
         had_header_(table.had_header) {}
   const std::string& path() const { return path_; }
   int64_t operator()(int64_t row) const;
@@ -23,6 +25,7 @@ class TableLines {
   std::string path_;
   char delimiter_;
   io::LeftOutLines left_out_;
+  std::vector<int64_t> file_rows_;
   bool had_header_;
 };
 

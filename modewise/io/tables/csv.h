@@ -72,6 +72,7 @@ struct CsvTable {
   char decimal = '.';
   bool decimal_proven = false;     // a number can only be read with this mark
   LeftOutLines left_out;           // lines to skip
+  std::vector<int64_t> file_rows;  // row of the file that each row comes from; empty: the same
   std::vector<std::string> notes;  // how the file was read, where that is not plain
   std::string source;
 

@@ -1,0 +1,228 @@
+#include "modewise/data/forecasting/periods_in_columns.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/data/forecasting/long_table.h"
+#include "modewise/io/tables/month_names.h"
+#include "modewise/io/tables/written_number.h"
+
+namespace modewise::data {
+namespace {
+
+constexpr size_t kMonths = 12, kHours = 24;
+
+/// The number behind one of these prefixes in a column's name, of at most two digits; -1: none.
+int64_t numbered(std::string name, std::initializer_list<std::string_view> prefixes) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const std::string_view prefix : prefixes) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string digits = name.substr(prefix.size());
+    if (!digits.empty() && digits.size() <= 2 && digits.find_first_not_of("0123456789") == std::string::npos)
+      return std::stoll(digits);
+  }
+  return -1;
+}
+
+/// How many columns from `first` on are the months of a year.
+size_t months_from(const std::vector<std::string>& names, size_t first) {
+  const auto month = [&](size_t i) {
+    if (const auto name = io::find_month(names[i])) return int64_t{name->number};
+    return numbered(names[i], {"m", ""});
+  };
+  size_t end = first;
+  while (end < names.size() && end < first + kMonths && month(end) == static_cast<int64_t>(end - first) + 1)
+    ++end;
+  return end - first;
+}
+
+/// How many columns from `first` on are the hours, or shorter parts, of a day.
+size_t hours_from(const std::vector<std::string>& names, size_t first) {
+  const auto hour = [&](size_t i) {
+    return numbered(names[i], {"hour_", "hour ", "hour", "hr_", "hr", "he", "h_", "h", ""});
+  };
+  size_t end = first;
+  if (const int64_t begin = hour(first); begin == 0 || begin == 1)
+    while (end < names.size() && hour(end) == begin + static_cast<int64_t>(end - first)) ++end;
+  if (const size_t count = end - first; count == kHours || count == 2 * kHours) return count;
+  std::vector<int64_t> clocks;
+  for (end = first; end < names.size(); ++end) {
+    const auto clock = io::read_clock(names[end]);
+    if (!clock || (!clocks.empty() && clock->seconds <= clocks.back() && clock->seconds != 0)) break;
+    clocks.push_back(clock->seconds);
+  }
+  const bool day =
+      clocks.size() >= kHours && (clocks[1] - clocks[0]) * std::ssize(clocks) == io::kSecondsOfDay;
+  return day ? clocks.size() : 0;
+}
+
+/// Columns that are the months of a row's year, or parts of its day.
+struct Periods {
+  size_t first = 0, count = 0;
+  bool months = false;
+
+  bool contains(size_t column) const { return column >= first && column < first + count; }
+  /// Seconds of a period of the row with this date.
+  int64_t date(int64_t row, size_t period) const {
+    if (row == io::kMissingDate) return row;
+    if (months) return io::to_seconds({io::to_civil(row).year, static_cast<int>(period) + 1, 1, 0, 0, 0});
+    return row + static_cast<int64_t>(period) * (io::kSecondsOfDay / static_cast<int64_t>(count));
+  }
+};
+
+std::optional<Periods> find_periods(const io::CsvTable& table, const TableTime& time) {
+  if (time.columns.empty() || time.style.clock != io::DateStyle::no_clock) return std::nullopt;
+  const bool months = !time.style.has_day || time.style.pattern == "%Y";
+  if (!table.had_header) {  // a year and twelve columns
+    const size_t first = time.columns.back() + 1;
+    if (months && first + kMonths == table.columns.size()) return Periods{first, kMonths, true};
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
+  for (size_t first = 0; first < names.size(); ++first) {
+    const size_t count = months ? months_from(names, first) : hours_from(names, first);
+    if (count >= kMonths) return Periods{first, count, months};
+  }
+  return std::nullopt;
+}
+
+void require_numbers(const io::CsvTable& table, const Periods& periods) {
+  for (size_t i = periods.first; i < periods.first + periods.count; ++i) {
+    const io::CsvColumn& column = table.columns[i];
+    const bool empty =
+        column.kind == io::CsvColumn::text &&
+        std::all_of(column.texts.begin(), column.texts.end(),
+                    [](std::string_view cell) { return cell.empty() || io::is_missing_mark(cell); });
+    require(column.kind == io::CsvColumn::number || empty, ErrorKind::data,
+            "{}: data.orient = periods: column '{}' must hold numbers, it holds {}", table.source, column.name,
+            column.kind == io::CsvColumn::date ? "dates" : "text");
+  }
+}
+
+/// A cell of the table that is unfolded.
+struct Unfolded {
+  int64_t row = 0;
+  size_t period = 0;
+  int64_t date = 0;
+  double value = 0;
+};
+
+/// The cells by date, without the missing ones behind the last value.
+std::vector<Unfolded> cells_of(const io::CsvTable& table, const TableTime& time, const Periods& periods) {
+  std::vector<Unfolded> cells;
+  int64_t last = INT64_MIN;
+  for (int64_t row = 0; row < table.rows; ++row)
+    for (size_t period = 0; period < periods.count; ++period) {
+      const io::CsvColumn& column = table.columns[periods.first + period];
+      const auto at = static_cast<size_t>(row);
+      const double value = column.kind == io::CsvColumn::number ? column.numbers[at] : std::nan("");
+      cells.push_back({row, period, periods.date(time.dates[at], period), value});
+      if (!std::isnan(value)) last = std::max(last, cells.back().date);
+    }
+  std::erase_if(cells, [&](const Unfolded& cell) { return cell.date > last; });
+  std::stable_sort(cells.begin(), cells.end(),
+                   [](const Unfolded& a, const Unfolded& b) { return a.date < b.date; });
+  return cells;
+}
+
+bool is_kept(const io::CsvColumn& column, const ForecastDataConfig& config) {
+  return column.kind == io::CsvColumn::text || always_names_series(column.name) ||
+         usually_names_series(column.name) ||
+         std::find(config.id.begin(), config.id.end(), column.name) != config.id.end();
+}
+
+io::CsvColumn repeated(const io::CsvColumn& column, const std::vector<Unfolded>& cells) {
+  io::CsvColumn out;
+  out.name = column.name;
+  out.kind = column.kind;
+  out.plain_integers = column.plain_integers;
+  for (const Unfolded& cell : cells) {
+    const auto row = static_cast<size_t>(cell.row);
+    if (column.kind == io::CsvColumn::text)
+      out.texts.push_back(column.texts[row]);
+    else
+      out.numbers.push_back(column.numbers[row]);
+  }
+  return out;
+}
+
+}  // namespace
+
+void require_no_periods(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config) {
+  if (config.orient != "auto" || table.rows < 2 || !config.columns.empty() || !table.had_header) return;
+  const std::optional<Periods> periods = find_periods(table, time);
+  if (!periods) return;
+  const std::string& first = table.columns[periods->first].name;
+  fail(ErrorKind::data,
+       "{}: columns '{}' to '{}' look like the {} of each row: data.orient = periods reads one series, "
+       "data.orient = columns reads {} variables",
+       table.source, first, table.columns[periods->first + periods->count - 1].name,
+       periods->months ? "months" : "hours", periods->count);
+}
+
+void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConfig& config) {
+  const std::optional<Periods> periods = find_periods(table, time);
+  require(periods.has_value(), ErrorKind::data,
+          "{}: data.orient = periods: expected a row for each year with a column for each month, Jan to Dec or "
+          "1 to 12, or a row for each day with a column for each hour; data.time names the column of years or days",
+          table.source);
+  require_numbers(table, *periods);
+  const std::string first = table.columns[periods->first].name,
+                    last = table.columns[periods->first + periods->count - 1].name;
+  const std::vector<Unfolded> cells = cells_of(table, time, *periods);
+  require(!cells.empty(), ErrorKind::data, "{}: columns '{}' to '{}' have no value", table.source, first, last);
+  io::CsvColumn dates, value;
+  dates.name = table.columns[time.columns[0]].name;
+  dates.kind = io::CsvColumn::date;
+  value.name = "value";
+  time.dates.clear();
+  std::vector<int64_t> rows;
+  for (const Unfolded& cell : cells) {
+    time.dates.push_back(cell.date);
+    value.numbers.push_back(cell.value);
+    rows.push_back(cell.row);
+  }
+  std::vector<io::CsvColumn> columns = {std::move(dates)};
+  std::vector<std::string> dropped;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const io::CsvColumn& column = table.columns[i];
+    if (periods->contains(i) || time.takes(i)) continue;
+    if (is_kept(column, config))
+      columns.push_back(repeated(column, cells));
+    else
+      dropped.push_back("'" + column.name + "'");
+  }
+  table.notes.push_back(fmt::format("columns '{}' to '{}' are read as the {} of each row, one series",
+                                    first, last,
+                                    periods->months ? "months" : "hours"));
+  if (!dropped.empty())
+    table.notes.push_back(fmt::format("column{} {} beside them {} dropped", dropped.size() == 1 ? "" : "s",
+                                      fmt::join(dropped, ", "), dropped.size() == 1 ? "is" : "are"));
+  columns.push_back(std::move(value));
+  table.columns = std::move(columns);
+  table.rows = std::ssize(cells);
+  table.file_rows = std::move(rows);
+  time.columns = {0};
+  time.others.clear();
+  time.cells.clear();
+  time.parts = false;
+  if (periods->months) {
+    time.style = {};
+    time.style.has_day = false;
+    time.style.clock = io::DateStyle::no_clock;
+  } else {
+    time.style.clock = io::DateStyle::minutes;
+    if (!time.style.pattern.empty()) time.style.pattern += " %H:%M";
+  }
+}
+
+}  // namespace modewise::data
