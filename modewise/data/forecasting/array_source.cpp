@@ -8,7 +8,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/array_tensor.h"
 #include "modewise/data/forecasting/sources.h"
-#include "modewise/data/forecasting/table_rows.h"
+#include "modewise/data/forecasting/tables/table_rows.h"
 #include "modewise/io/arrays/npy.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/mapped_file.h"

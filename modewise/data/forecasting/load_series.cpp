@@ -16,7 +16,7 @@
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/simulate.h"
 #include "modewise/data/forecasting/sources.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/tables/csv.h"

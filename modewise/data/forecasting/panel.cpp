@@ -14,9 +14,9 @@
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/random.h"
-#include "modewise/data/forecasting/long_table.h"
 #include "modewise/data/forecasting/sources.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/long_table.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {

@@ -14,7 +14,7 @@
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/panel_covariates.h"
 #include "modewise/data/forecasting/series.h"
-#include "modewise/data/forecasting/series_table.h"
+#include "modewise/data/forecasting/tables/series_table.h"
 #include "modewise/data/forecasting/windows.h"
 
 namespace modewise::data {

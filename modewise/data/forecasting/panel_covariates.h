@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
-#include "modewise/data/forecasting/series_table.h"
+#include "modewise/data/forecasting/tables/series_table.h"
 #include "modewise/data/forecasting/windows.h"
 #include "modewise/io/tables/csv.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
-#include "modewise/data/forecasting/series_ids.h"
+#include "modewise/data/forecasting/tables/series_ids.h"
 #include "modewise/data/forecasting/time_axis.h"
 
 namespace modewise::data {

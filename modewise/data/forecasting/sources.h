@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
-#include "modewise/data/forecasting/long_table.h"
 #include "modewise/data/forecasting/panel_covariates.h"
 #include "modewise/data/forecasting/series.h"
-#include "modewise/data/forecasting/series_table.h"
+#include "modewise/data/forecasting/tables/long_table.h"
+#include "modewise/data/forecasting/tables/series_table.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <span>
 
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 
 namespace modewise::tasks {
 

@@ -12,7 +12,7 @@
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/future_covariates.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/task.h"

@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/date_parts.h"
+#include "modewise/data/forecasting/tables/date_parts.h"
 
 #include <fmt/ranges.h>
 
@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "modewise/core/error.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/tables/date_pattern.h"
 #include "modewise/io/tables/month_names.h"
 

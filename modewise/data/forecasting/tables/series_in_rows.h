@@ -3,7 +3,7 @@
 
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/series.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {

@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/date_and_clock.h"
+#include "modewise/data/forecasting/tables/date_and_clock.h"
 
 #include <fmt/format.h>
 

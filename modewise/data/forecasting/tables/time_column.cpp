@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/time_column.h"
+#include "modewise/data/forecasting/tables/time_column.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/table_rows.h"
+#include "modewise/data/forecasting/tables/table_rows.h"
 
 #include <algorithm>
 #include <cmath>

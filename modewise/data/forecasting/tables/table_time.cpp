@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 
 #include <fmt/ranges.h>
 
@@ -11,10 +11,10 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
-#include "modewise/data/forecasting/clock_column.h"
-#include "modewise/data/forecasting/date_and_clock.h"
-#include "modewise/data/forecasting/date_parts.h"
-#include "modewise/data/forecasting/time_column.h"
+#include "modewise/data/forecasting/tables/clock_column.h"
+#include "modewise/data/forecasting/tables/date_and_clock.h"
+#include "modewise/data/forecasting/tables/date_parts.h"
+#include "modewise/data/forecasting/tables/time_column.h"
 #include "modewise/io/tables/time_names.h"
 #include "modewise/io/tables/time_zone.h"
 #include "modewise/io/tables/zone_names.h"

@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/table_lines.h"
+#include "modewise/data/forecasting/tables/table_lines.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // The time of the rows of a table: which columns, in which form.
 
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 // The time of a row in two columns: a date, and a clock time, an hour or a period of the day.
 
-#include "modewise/data/forecasting/clock_column.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/clock_column.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 
 namespace modewise::data {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
-#include "modewise/data/forecasting/series_ids.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/series_ids.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/data/forecasting/time_axis.h"
 #include "modewise/io/tables/csv.h"
 

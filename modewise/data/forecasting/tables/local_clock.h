@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/data/forecasting/time_axis.h"
 #include "modewise/io/tables/csv.h"
 

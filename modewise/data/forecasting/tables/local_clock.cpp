@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/local_clock.h"
+#include "modewise/data/forecasting/tables/local_clock.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "modewise/data/forecasting/series_table.h"
+#include "modewise/data/forecasting/tables/series_table.h"
 
 namespace modewise::data {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/data/forecasting/time_axis.h"
 

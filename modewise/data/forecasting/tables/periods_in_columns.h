@@ -3,7 +3,7 @@
 // each of its hours: one series.
 
 #include "modewise/data/forecasting/config.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
@@ -12,8 +12,8 @@ namespace modewise::data {
 void require_no_periods(const io::CsvTable& table, const TableTime& time, const ForecastDataConfig& config);
 
 /// data.orient = periods: makes such a table one with a row for each month or hour, by date, of the time, the
-/// columns of texts and the names of series, and the column "value". It ends with the last value. Data errors:
-/// no such columns, or texts in them.
+/// columns of texts and the names of series, and the column "value". It ends with the last value. Data
+/// errors: no such columns, or texts in them.
 void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConfig& config);
 
 }  // namespace modewise::data

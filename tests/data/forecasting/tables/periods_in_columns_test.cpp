@@ -1,4 +1,5 @@
-// Tables with a row for each year and a column for each month, or a row for each day and a column for each hour.
+// Tables with a row for each year and a column for each month, or a row for each day and a column for each
+// hour.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -15,7 +16,8 @@ using testing::IsSupersetOf;
 
 class PeriodsInColumns : public testing::Test {
  protected:
-  Series load(const std::string& text, ForecastDataConfig config = {}, const std::string& orient = "periods") {
+  Series load(const std::string& text, ForecastDataConfig config = {},
+              const std::string& orient = "periods") {
     config.path = folder_.write("f.csv", text);
     config.orient = orient;
     return load_series(config);
@@ -62,10 +64,12 @@ TEST_F(PeriodsInColumns, YearsMayDecreaseAndMonthsBeNumbered) {
   EXPECT_EQ(value_at(s, 0), 1);
   EXPECT_EQ(value_at(s, 23), 112);
   EXPECT_EQ(s.where(0, 0), folder_.path("f.csv") + ":3: column 'value'");
-  EXPECT_EQ(value_at(load("Jahr,Januar,Februar,März,April,Mai,Juni,Juli,August,September,Oktober,November,Dezember\n" +
-                          row("2020", 12) + row("2021", 12, 13)),
-                     20),
-            21);
+  EXPECT_EQ(
+      value_at(
+          load("Jahr,Januar,Februar,März,April,Mai,Juni,Juli,August,September,Oktober,November,Dezember\n" +
+               row("2020", 12) + row("2021", 12, 13)),
+          20),
+      21);
 }
 
 TEST_F(PeriodsInColumns, NumbersWithoutAHeaderAreMonthsBehindTheYear) {
@@ -115,17 +119,19 @@ TEST_F(PeriodsInColumns, TextsNameTheSeriesOfALongTable) {
 
 TEST_F(PeriodsInColumns, WithoutTheOptionSuchATableIsAnError) {
   const std::string text = "Year," + kMonthNames + "\n" + row("2019", 12) + row("2020", 12);
-  EXPECT_THAT(refused(text, "auto"),
-              HasSubstr("columns 'Jan' to 'Dec' look like the months of each row: data.orient = periods reads one "
-                        "series, data.orient = columns reads 12 variables"));
+  EXPECT_THAT(
+      refused(text, "auto"),
+      HasSubstr("columns 'Jan' to 'Dec' look like the months of each row: data.orient = periods reads one "
+                "series, data.orient = columns reads 12 variables"));
   EXPECT_EQ(load(text, {}, "columns").modes[0].labels.size(), 12U);
 }
 
 TEST_F(PeriodsInColumns, SaysWhatIsWrong) {
   EXPECT_THAT(refused("date,a\n2020-01-01,1\n2020-01-02,2\n"),
               HasSubstr("data.orient = periods: expected a row for each year with a column for each month"));
-  EXPECT_THAT(refused("Year," + kMonthNames + "\n2019,1,2,3,x,5,6,7,8,9,10,11,12\n2020,1,2,3,y,5,6,7,8,9,10,11,12\n"),
-              HasSubstr("column 'Apr' must hold numbers, it holds text"));
+  EXPECT_THAT(
+      refused("Year," + kMonthNames + "\n2019,1,2,3,x,5,6,7,8,9,10,11,12\n2020,1,2,3,y,5,6,7,8,9,10,11,12\n"),
+      HasSubstr("column 'Apr' must hold numbers, it holds text"));
   EXPECT_THAT(refused("Year," + kMonthNames + "\n2019,,,,,,,,,,,,\n2020,,,,,,,,,,,,\n"),
               HasSubstr("columns 'Jan' to 'Dec' have no value"));
   EXPECT_THAT(refused("Year," + kMonthNames + "\n" + row("2019", 12) + row("2020", 12) + row("2019", 12)),

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/tables/date_numbers.h"
 #include "modewise/io/tables/time_names.h"
 

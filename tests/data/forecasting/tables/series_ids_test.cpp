@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/series_ids.h"
+#include "modewise/data/forecasting/tables/series_ids.h"
 
 #include <gmock/gmock.h>
 

@@ -9,7 +9,7 @@
 
 #include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/series.h"
-#include "modewise/data/forecasting/table_lines.h"
+#include "modewise/data/forecasting/tables/table_lines.h"
 #include "modewise/data/forecasting/time_axis.h"
 #include "modewise/io/tables/csv.h"
 

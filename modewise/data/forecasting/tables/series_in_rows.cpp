@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/series_in_rows.h"
+#include "modewise/data/forecasting/tables/series_in_rows.h"
 
 #include <ATen/ops/full.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/sources.h"
-#include "modewise/data/forecasting/table_rows.h"
+#include "modewise/data/forecasting/tables/table_rows.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv_dialect.h"

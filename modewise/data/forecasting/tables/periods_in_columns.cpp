@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/periods_in_columns.h"
+#include "modewise/data/forecasting/tables/periods_in_columns.h"
 
 #include <fmt/ranges.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/data/forecasting/long_table.h"
+#include "modewise/data/forecasting/tables/long_table.h"
 #include "modewise/io/tables/month_names.h"
 #include "modewise/io/tables/written_number.h"
 
@@ -98,13 +98,13 @@ std::optional<Periods> find_periods(const io::CsvTable& table, const TableTime& 
 void require_numbers(const io::CsvTable& table, const Periods& periods) {
   for (size_t i = periods.first; i < periods.first + periods.count; ++i) {
     const io::CsvColumn& column = table.columns[i];
-    const bool empty =
-        column.kind == io::CsvColumn::text &&
-        std::all_of(column.texts.begin(), column.texts.end(),
-                    [](std::string_view cell) { return cell.empty() || io::is_missing_mark(cell); });
+    const bool empty = column.kind == io::CsvColumn::text &&
+                       std::all_of(column.texts.begin(), column.texts.end(), [](std::string_view cell) {
+                         return cell.empty() || io::is_missing_mark(cell);
+                       });
     require(column.kind == io::CsvColumn::number || empty, ErrorKind::data,
-            "{}: data.orient = periods: column '{}' must hold numbers, it holds {}", table.source, column.name,
-            column.kind == io::CsvColumn::date ? "dates" : "text");
+            "{}: data.orient = periods: column '{}' must hold numbers, it holds {}", table.source,
+            column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
   }
 }
 
@@ -171,15 +171,18 @@ void require_no_periods(const io::CsvTable& table, const TableTime& time, const 
 
 void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConfig& config) {
   const std::optional<Periods> periods = find_periods(table, time);
-  require(periods.has_value(), ErrorKind::data,
-          "{}: data.orient = periods: expected a row for each year with a column for each month, Jan to Dec or "
-          "1 to 12, or a row for each day with a column for each hour; data.time names the column of years or days",
-          table.source);
+  require(
+      periods.has_value(), ErrorKind::data,
+      "{}: data.orient = periods: expected a row for each year with a column for each month, Jan to Dec or "
+      "1 to 12, or a row for each day with a column for each hour; data.time names the column of years or "
+      "days",
+      table.source);
   require_numbers(table, *periods);
   const std::string first = table.columns[periods->first].name,
                     last = table.columns[periods->first + periods->count - 1].name;
   const std::vector<Unfolded> cells = cells_of(table, time, *periods);
-  require(!cells.empty(), ErrorKind::data, "{}: columns '{}' to '{}' have no value", table.source, first, last);
+  require(!cells.empty(), ErrorKind::data, "{}: columns '{}' to '{}' have no value", table.source, first,
+          last);
   io::CsvColumn dates, value;
   dates.name = table.columns[time.columns[0]].name;
   dates.kind = io::CsvColumn::date;
@@ -201,9 +204,8 @@ void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConf
     else
       dropped.push_back("'" + column.name + "'");
   }
-  table.notes.push_back(fmt::format("columns '{}' to '{}' are read as the {} of each row, one series",
-                                    first, last,
-                                    periods->months ? "months" : "hours"));
+  table.notes.push_back(fmt::format("columns '{}' to '{}' are read as the {} of each row, one series", first,
+                                    last, periods->months ? "months" : "hours"));
   if (!dropped.empty())
     table.notes.push_back(fmt::format("column{} {} beside them {} dropped", dropped.size() == 1 ? "" : "s",
                                       fmt::join(dropped, ", "), dropped.size() == 1 ? "is" : "are"));

@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/long_table.h"
+#include "modewise/data/forecasting/tables/long_table.h"
 
 #include <ATen/ops/full.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
-#include "modewise/data/forecasting/table_rows.h"
+#include "modewise/data/forecasting/tables/table_rows.h"
 
 namespace modewise::data {
 namespace {

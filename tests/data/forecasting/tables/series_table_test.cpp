@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/series_table.h"
+#include "modewise/data/forecasting/tables/series_table.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/categories.h"
+#include "modewise/data/forecasting/tables/categories.h"
 
 #include <fmt/ranges.h>
 
@@ -8,7 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
-#include "modewise/data/forecasting/table_time.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 
 namespace modewise::data {
 namespace {

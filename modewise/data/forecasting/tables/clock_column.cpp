@@ -1,4 +1,4 @@
-#include "modewise/data/forecasting/clock_column.h"
+#include "modewise/data/forecasting/tables/clock_column.h"
 
 #include <fmt/format.h>
 
