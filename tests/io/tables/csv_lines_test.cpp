@@ -29,7 +29,7 @@ TEST(Csv, LeavesCommentsOut) {
   const CsvTable between = table_of("x,y\n1,2\n# a gap\n3,4\n#1,2,3\n");
   EXPECT_EQ(between.columns[1].numbers, (Numbers{2, 4}));
   EXPECT_THAT(between.notes, testing::ElementsAre("2 comment lines left out"));
-  // Of numpy.savetxt: the last comment is the header.
+  // numpy.savetxt writes the header as the last comment.
   const CsvTable named = table_of("# made today\n# time, x\n1,2.5\n2,3.5\n");
   EXPECT_EQ(names_of(named), (Names{"time", "x"}));
   EXPECT_EQ(named.rows, 2);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -108,30 +109,47 @@ void require_numbers(const io::CsvTable& table, const Periods& periods) {
   }
 }
 
-/// A cell of the table that is unfolded.
-struct Unfolded {
-  int64_t row = 0;
-  size_t period = 0;
-  int64_t date = 0;
-  double value = 0;
+double value_of(const io::CsvColumn& column, int64_t row) {
+  return column.kind == io::CsvColumn::number ? column.numbers[static_cast<size_t>(row)] : std::nan("");
+}
+
+/// The rows by date.
+std::vector<int64_t> sorted_rows(const TableTime& time) {
+  std::vector<int64_t> rows(time.dates.size());
+  std::iota(rows.begin(), rows.end(), int64_t{0});
+  std::stable_sort(rows.begin(), rows.end(), [&](int64_t a, int64_t b) {
+    return time.dates[static_cast<size_t>(a)] < time.dates[static_cast<size_t>(b)];
+  });
+  return rows;
+}
+
+/// The rows that the periods become: their date, value, and row of the file.
+struct PeriodRows {
+  std::vector<int64_t> dates, file_rows;
+  io::NumberCells values;
 };
 
-/// The cells by date, without the missing ones behind the last value.
-std::vector<Unfolded> cells_of(const io::CsvTable& table, const TableTime& time, const Periods& periods) {
-  std::vector<Unfolded> cells;
+/// By date, without missing values behind the last one.
+PeriodRows rows_of(const io::CsvTable& table, const TableTime& time, const Periods& periods) {
+  const std::vector<int64_t> rows = sorted_rows(time);
+  const auto visit = [&](const auto& add) {
+    for (const int64_t row : rows)
+      for (size_t i = 0; i < periods.count; ++i)
+        add(row, periods.date(time.dates[static_cast<size_t>(row)], i),
+            value_of(table.columns[periods.first + i], row));
+  };
   int64_t last = INT64_MIN;
-  for (int64_t row = 0; row < table.rows; ++row)
-    for (size_t period = 0; period < periods.count; ++period) {
-      const io::CsvColumn& column = table.columns[periods.first + period];
-      const auto at = static_cast<size_t>(row);
-      const double value = column.kind == io::CsvColumn::number ? column.numbers[at] : std::nan("");
-      cells.push_back({row, period, periods.date(time.dates[at], period), value});
-      if (!std::isnan(value)) last = std::max(last, cells.back().date);
-    }
-  std::erase_if(cells, [&](const Unfolded& cell) { return cell.date > last; });
-  std::stable_sort(cells.begin(), cells.end(),
-                   [](const Unfolded& a, const Unfolded& b) { return a.date < b.date; });
-  return cells;
+  visit([&](int64_t, int64_t date, double value) {
+    if (!std::isnan(value)) last = std::max(last, date);
+  });
+  PeriodRows out;
+  visit([&](int64_t row, int64_t date, double value) {
+    if (date > last) return;
+    out.dates.push_back(date);
+    out.values.push_back(value);
+    out.file_rows.push_back(row);
+  });
+  return out;
 }
 
 bool is_kept(const io::CsvColumn& column, const ForecastDataConfig& config) {
@@ -140,18 +158,16 @@ bool is_kept(const io::CsvColumn& column, const ForecastDataConfig& config) {
          std::find(config.id.begin(), config.id.end(), column.name) != config.id.end();
 }
 
-io::CsvColumn repeated(const io::CsvColumn& column, const std::vector<Unfolded>& cells) {
+io::CsvColumn repeated(const io::CsvColumn& column, const std::vector<int64_t>& rows) {
   io::CsvColumn out;
   out.name = column.name;
   out.kind = column.kind;
   out.plain_integers = column.plain_integers;
-  for (const Unfolded& cell : cells) {
-    const auto row = static_cast<size_t>(cell.row);
+  for (const int64_t row : rows)
     if (column.kind == io::CsvColumn::text)
-      out.texts.push_back(column.texts[row]);
+      out.texts.push_back(column.texts[static_cast<size_t>(row)]);
     else
-      out.numbers.push_back(column.numbers[row]);
-  }
+      out.numbers.push_back(column.numbers[static_cast<size_t>(row)]);
   return out;
 }
 
@@ -180,27 +196,21 @@ void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConf
   require_numbers(table, *periods);
   const std::string first = table.columns[periods->first].name,
                     last = table.columns[periods->first + periods->count - 1].name;
-  const std::vector<Unfolded> cells = cells_of(table, time, *periods);
-  require(!cells.empty(), ErrorKind::data, "{}: columns '{}' to '{}' have no value", table.source, first,
-          last);
+  PeriodRows unfolded = rows_of(table, time, *periods);
+  require(!unfolded.dates.empty(), ErrorKind::data, "{}: columns '{}' to '{}' have no value", table.source,
+          first, last);
   io::CsvColumn dates, value;
   dates.name = table.columns[time.columns[0]].name;
   dates.kind = io::CsvColumn::date;
   value.name = "value";
-  time.dates.clear();
-  std::vector<int64_t> rows;
-  for (const Unfolded& cell : cells) {
-    time.dates.push_back(cell.date);
-    value.numbers.push_back(cell.value);
-    rows.push_back(cell.row);
-  }
+  value.numbers = std::move(unfolded.values);
   std::vector<io::CsvColumn> columns = {std::move(dates)};
   std::vector<std::string> dropped;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const io::CsvColumn& column = table.columns[i];
     if (periods->contains(i) || time.takes(i)) continue;
     if (is_kept(column, config))
-      columns.push_back(repeated(column, cells));
+      columns.push_back(repeated(column, unfolded.file_rows));
     else
       dropped.push_back("'" + column.name + "'");
   }
@@ -211,8 +221,9 @@ void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConf
                                       fmt::join(dropped, ", "), dropped.size() == 1 ? "is" : "are"));
   columns.push_back(std::move(value));
   table.columns = std::move(columns);
-  table.rows = std::ssize(cells);
-  table.file_rows = std::move(rows);
+  table.rows = std::ssize(unfolded.dates);
+  table.file_rows = std::move(unfolded.file_rows);
+  time.dates = std::move(unfolded.dates);
   time.columns = {0};
   time.others.clear();
   time.cells.clear();
