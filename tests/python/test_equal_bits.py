@@ -1,6 +1,8 @@
 """A small float32 training of each task ends with the same bytes under the loops and libraries of a CPU with AVX-512 and
 under those of one without it. The environment stands for the other CPU; tests/equal_bits.py asks a real one."""
 
+import os
+import subprocess
 import sys
 
 import pytest
@@ -46,3 +48,8 @@ def test_weights_depend_on_what_the_promise_leaves_out(inputs, tmp_path):
 def test_info_says_what_is_promised(environment, sentence):
     assert sentence in ok("info", env={"ATEN_CPU_CAPABILITY": "avx2", **environment}).stdout.splitlines()
     assert f'"bits": "{sentence}"' in modewise("info", "--json", env={"ATEN_CPU_CAPABILITY": "avx2", **environment}).stdout
+
+
+def test_a_fork_of_the_program_has_the_kernels_of_a_start():
+    started = subprocess.run([PROGRAM, "info"], capture_output=True, text=True, check=True, env={**os.environ})
+    assert ok("info").stdout == started.stdout
