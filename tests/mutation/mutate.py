@@ -57,7 +57,7 @@ STAGES = {
            python("test_io_oracle", "test_image_oracle", "test_png_jpeg_oracle")],
     "text": [program("text_test"), python("test_tokenizers"), python("test_word_piece")],
     "ops": [python("test_ops", k="{focus}"), program("ops_test"), python("test_ops_attention", "test_ops_sequence"),
-            python("test_ops")],
+            python("test_ops"), python("test_compiled_kernels")],
     "nn": [program("nn_test"), program("models_test")],
     "models": [program("models_test", "*{word}*"), program("models_test"), python("test_package_models")],
     "data": [program("data_test", "*{word}*"), program("data_test"), program("tasks_test")],
@@ -78,7 +78,7 @@ STAGES = {
                python(*PACKAGE_TESTS, k="not installed_layout")],
 }  # fmt: skip
 PROGRAM = ["modewise", "program_forks", "python_package"]  # for Python tests
-TARGETS = {"io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test"], "core": ["train_test", "data_test"],
+TARGETS = {"ops": ["stand_in_cuda"], "io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test"], "core": ["train_test", "data_test"],
            "train": ["train_toy"], "metrics": ["tasks_test"], "data": ["tasks_test"]}  # beside PROGRAM and the tests of the layer
 FOLDERS = {"cli": ROOT / "cli", "python": ROOT / "python" / "modewise"}  # of the sources; else modewise/LAYER
 
