@@ -20,7 +20,7 @@ if(MODEWISE_FUZZ)
 endif()
 if(MODEWISE_COVERAGE)
   # Counters of several threads are added up only if updates are atomic.
-  target_compile_options(modewise_flags INTERFACE --coverage -fprofile-update=atomic -O0)
+  target_compile_options(modewise_flags INTERFACE --coverage -fprofile-update=atomic)
   target_link_options(modewise_flags INTERFACE --coverage)
 endif()
 
