@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "modewise/data/forecasting/load_series.h"
-#include "tests/data/scratch.h"
+#include "tests/data/forecasting/table_test.h"
 
 namespace modewise::data {
 namespace {
@@ -13,21 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class CsvSource : public testing::Test {
- protected:
-  Series load(const std::string& text, ForecastDataConfig config = {}, const std::string& name = "f.csv") {
-    config.path = folder_.write(name, text);
-    return load_series(config);
-  }
-  std::string load_error(ErrorKind kind, const std::string& text, const ForecastDataConfig& config = {}) {
-    std::string message = error_of(kind, [&] { load(text, config); });
-    const std::string path = folder_.path("f.csv");
-    for (size_t at; (at = message.find(path)) != std::string::npos;)
-      message.replace(at, path.size(), "f.csv");
-    return message;
-  }
-  ScratchFolder folder_;
-};
+using CsvSource = TableTest;
 
 TEST_F(CsvSource, DateColumnIsTheTimeAxisAndNumbersAreTheVariablesInFileOrder) {
   const Series s = load("OT,date,b,a\n1,2020-01-01 00:00:00,2,3\n4,2020-01-01 01:00:00,5,6\n");

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include "modewise/data/forecasting/load_series.h"
-#include "tests/data/scratch.h"
+#include "tests/data/forecasting/table_test.h"
 
 namespace modewise::data {
 namespace {
@@ -13,20 +12,8 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 
-class LongTable : public testing::Test {
+class LongTable : public TableTest {
  protected:
-  Series load(const std::string& text, const ForecastDataConfig& config = {}) {
-    ForecastDataConfig mine = config;
-    mine.path = folder_.write("f.csv", text);
-    return load_series(mine);
-  }
-  std::string refused(ErrorKind kind, const std::string& text, const ForecastDataConfig& config = {}) {
-    std::string message = error_of(kind, [&] { load(text, config); });
-    const std::string path = folder_.path("f.csv");
-    for (size_t at; (at = message.find(path)) != std::string::npos;)
-      message.replace(at, path.size(), "f.csv");
-    return message;
-  }
   /// Cells of [T, series …] in order, −1: missing.
   static std::vector<double> cells(const Series& s) {
     std::vector<double> out;
@@ -34,7 +21,6 @@ class LongTable : public testing::Test {
       out.push_back(s.observed.defined() && !seen_at(s, i) ? -1 : value_at(s, i));
     return out;
   }
-  ScratchFolder folder_;
 };
 
 const std::string kHead = "unique_id,ds,y\n";
@@ -79,7 +65,7 @@ TEST_F(LongTable, SeveralColumnsAreASecondMode) {
 TEST_F(LongTable, IdsMayBeNumbersUnderTheirName) {
   const std::string rows = "7,2020-01-01,1\n8,2020-01-01,2\n7,2020-01-02,3\n8,2020-01-02,4\n";
   EXPECT_THAT(load("Sensor_ID,date,y\n" + rows).modes[0].labels, ElementsAre("7", "8"));
-  EXPECT_THAT(refused(ErrorKind::data, "depth,date,y\n" + rows),
+  EXPECT_THAT(load_error(ErrorKind::data, "depth,date,y\n" + rows),
               testing::HasSubstr("data.id names the columns of the series ids of a long table"));
   ForecastDataConfig config;
   config.id = {"depth"};
@@ -115,10 +101,10 @@ TEST_F(LongTable, SeriesMayFollowEachOther) {
 TEST_F(LongTable, FlagsAndValuesAreNotIds) {
   for (const auto& [a, b] :
        {std::pair("Y", "N"), std::pair("CET", "CEST"), std::pair("-0.7%", "0.9%"), std::pair("Mon", "Tue")})
-    EXPECT_THAT(refused(ErrorKind::data,
-                        fmt::format("date,word,y\n2020-01-01,{0},1\n2020-01-01,{1},2\n2020-01-02,{0},3\n"
-                                    "2020-01-02,{1},4\n",
-                                    a, b)),
+    EXPECT_THAT(load_error(ErrorKind::data,
+                           fmt::format("date,word,y\n2020-01-01,{0},1\n2020-01-01,{1},2\n2020-01-02,{0},3\n"
+                                       "2020-01-02,{1},4\n",
+                                       a, b)),
                 testing::HasSubstr("equals the date of line"))
         << a;
 }
@@ -140,16 +126,16 @@ TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
   config.id = {"store"};
   const std::string twice =
       "f.csv:3: series 'a' has a second row for 2020-01-01: set data.id to all series id columns";
-  EXPECT_EQ(refused(ErrorKind::data, text, config), twice);
-  EXPECT_EQ(refused(ErrorKind::data,
-                    "store,date,y\na,2020-01-01,1\na,2020-01-01,2\nb,2020-01-01,3\na,2020-01-02,4\n"),
+  EXPECT_EQ(load_error(ErrorKind::data, text, config), twice);
+  EXPECT_EQ(load_error(ErrorKind::data,
+                       "store,date,y\na,2020-01-01,1\na,2020-01-01,2\nb,2020-01-01,3\na,2020-01-02,4\n"),
             twice);
   config.id = {"stor"};
-  EXPECT_EQ(refused(ErrorKind::config, text, config),
+  EXPECT_EQ(load_error(ErrorKind::config, text, config),
             "data.id: f.csv has no column 'stor' (did you mean 'store'?)");
   config.id = {"date"};
   EXPECT_EQ(
-      refused(ErrorKind::data, text, config),
+      load_error(ErrorKind::data, text, config),
       "f.csv: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows "
       "of each series in their order");
 }
@@ -194,33 +180,33 @@ TEST_F(LongTable, WithNoneATableIsWide) {
 
 TEST_F(LongTable, SaysWhatIsWrong) {
   EXPECT_EQ(
-      refused(ErrorKind::data, kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-01,4\n",
-              [] {
-                ForecastDataConfig config;
-                config.id = {"unique_id"};
-                return config;
-              }()),
+      load_error(ErrorKind::data, kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-01,4\n",
+                 [] {
+                   ForecastDataConfig config;
+                   config.id = {"unique_id"};
+                   return config;
+                 }()),
       "f.csv:5: series 'A' has a second row for 2020-01-01: set data.id to all series id columns");
-  EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
+  EXPECT_EQ(load_error(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
             "f.csv: each of the 3 rows is its own series with unique_id as series id; data.id = none reads "
             "one series");
-  EXPECT_EQ(refused(ErrorKind::data,
-                    "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,d,2020-01-02,3\nb,c,2020-01-02,3\n"),
+  EXPECT_EQ(load_error(ErrorKind::data,
+                       "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,d,2020-01-02,3\nb,c,2020-01-02,3\n"),
             "f.csv: the rows belong to several series, and the columns 'p', 'q' could be the series id: set "
             "data.id to one");
   ForecastDataConfig config;
   config.id = {"unique_id"};
-  EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-01,1\n,2020-01-01,2\nA,2020-01-02,1\n", config),
+  EXPECT_EQ(load_error(ErrorKind::data, kHead + "A,2020-01-01,1\n,2020-01-01,2\nA,2020-01-02,1\n", config),
             "f.csv:3: column 'unique_id' must name a series, the cell is empty");
   EXPECT_EQ(
-      refused(ErrorKind::data, "unique_id,y\nA,1\nB,2\nA,3\n", config),
+      load_error(ErrorKind::data, "unique_id,y\nA,1\nB,2\nA,3\n", config),
       "f.csv: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows "
       "of each series in their order");
   EXPECT_EQ(
-      refused(ErrorKind::data,
-              kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-03,3\nA,2020-01-05,3\nA,"
-                      "2020-01-05 12:00,3\n",
-              config),
+      load_error(ErrorKind::data,
+                 kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-03,3\nA,2020-01-05,3\nA,"
+                         "2020-01-05 12:00,3\n",
+                 config),
       "f.csv:7: expected dates at a constant step (gaps allowed); the most common step is 1 d (2 of 4), but "
       "2020-01-05 00:00 and 2020-01-05 12:00 (lines 6 and 7) are 12 h apart; data.resample = \"1 h\" or "
       "another step pools dates, data.dates = \"rows\" reads "
@@ -233,7 +219,7 @@ TEST_F(LongTable, SeriesThatShareFewDatesAreRefusedBeforeTheyTakeMemory) {
     text += "s" + std::to_string(i) + "," + std::to_string(1577836800 + 60 * (3000 - i)) + ",1\n";
   text += "s0,1577836800,2\n";
   EXPECT_EQ(
-      refused(ErrorKind::data, text),
+      load_error(ErrorKind::data, text),
       "f.csv: its 3000 series share too few dates: pivoted they would have 9003000 cells for 3001 rows");
 }
 

@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "modewise/data/forecasting/load_series.h"
-#include "tests/data/scratch.h"
+#include "tests/data/forecasting/table_test.h"
 
 namespace modewise::data {
 namespace {
@@ -14,18 +13,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
 
-class PeriodsInColumns : public testing::Test {
+class PeriodsInColumns : public TableTest {
  protected:
   Series load(const std::string& text, ForecastDataConfig config = {},
               const std::string& orient = "periods") {
-    config.path = folder_.write("f.csv", text);
     config.orient = orient;
-    return load_series(config);
+    return TableTest::load(text, config);
   }
   std::string refused(const std::string& text, const std::string& orient = "periods") {
     return error_of(ErrorKind::data, [&] { load(text, {}, orient); });
   }
-  ScratchFolder folder_;
 };
 
 /// One cell for each count from 1 on, behind `first`.

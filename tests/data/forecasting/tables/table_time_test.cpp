@@ -7,9 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "modewise/data/forecasting/load_series.h"
 #include "modewise/io/tables/time_zone.h"
-#include "tests/data/scratch.h"
+#include "tests/data/forecasting/table_test.h"
 
 namespace modewise::data {
 namespace {
@@ -18,24 +17,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class TableTimes : public testing::Test {
+class TableTimes : public TableTest {
  protected:
-  Series load(const std::string& text, ForecastDataConfig config = {}) {
-    config.path = folder_.write("f.csv", text);
-    return load_series(config);
-  }
-  std::string load_error(ErrorKind kind, const std::string& text, const ForecastDataConfig& config = {}) {
-    std::string message = error_of(kind, [&] { load(text, config); });
-    const std::string path = folder_.path("f.csv");
-    for (size_t at; (at = message.find(path)) != std::string::npos;)
-      message.replace(at, path.size(), "f.csv");
-    return message;
-  }
   /// "first row .. row after the last (step)"
   std::string span(const Series& s) {
     return s.time.text_at(0) + " .. " + s.time.text_at(s.rows()) + " (" + s.time.frequency_text() + ")";
   }
-  ScratchFolder folder_;
 };
 
 std::string rows(const std::vector<const char*>& times, const char* header = "date,y") {
