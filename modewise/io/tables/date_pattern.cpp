@@ -28,12 +28,6 @@ bool each_element(std::string_view pattern, const Literal& literal, const Code& 
   return true;
 }
 
-bool has_code(std::string_view pattern, std::string_view codes) {
-  return !each_element(
-      pattern, [](char) { return true; },
-      [&](char code, bool) { return codes.find(code) == std::string_view::npos; });
-}
-
 /// Numbers of a pattern that are not fields of a civil time.
 struct Fields {
   int quarter = 0, half = 0, day_of_year = 0, week = 0, weekday = 1;
@@ -51,7 +45,7 @@ class PatternReader {
         pattern_, [&](char c) { return literal(c); }, [&](char code, bool) { return take(code); });
     if (!fits || !resolve()) return std::nullopt;
     date_.style.pattern = pattern_;
-    date_.style.has_day = has_code(pattern_, "djVG");
+    date_.style.has_day = pattern_has(pattern_, "djVG");
     text = scanner_.rest();
     return std::move(date_);
   }
@@ -194,12 +188,18 @@ std::string pattern_error(std::string_view pattern) {
       });
   if (!wrong.empty()) return fmt::format("the code %{} is not one of %{}", wrong, fmt::join(kCodes, " %"));
   if (pattern.ends_with('%') && !pattern.ends_with("%%")) return "it ends in %";
-  if (!has_code(pattern, "YyG")) return "it has no year (%Y)";
+  if (!pattern_has(pattern, "YyG")) return "it has no year (%Y)";
   return "";
 }
 
+bool pattern_has(std::string_view pattern, std::string_view codes) {
+  return !each_element(
+      pattern, [](char) { return true; },
+      [&](char code, bool) { return codes.find(code) == std::string_view::npos; });
+}
+
 bool pattern_has_clock(std::string_view pattern) {
-  return has_code(pattern, kClockCodes);
+  return pattern_has(pattern, kClockCodes);
 }
 
 std::optional<WrittenDate> read_pattern(std::string_view& text, std::string_view pattern) {

@@ -17,6 +17,8 @@ namespace modewise::io {
 
 /// "" if `pattern` is valid, else what is wrong with it.
 std::string pattern_error(std::string_view pattern);
+/// Whether a code of `pattern` is one of `codes`, "aA".
+bool pattern_has(std::string_view pattern, std::string_view codes);
 bool pattern_has_clock(std::string_view pattern);
 
 /// Reads a date at the front of `text` and removes it; style.pattern is `pattern`.

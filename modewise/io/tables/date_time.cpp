@@ -116,7 +116,7 @@ std::string time_text(int64_t seconds, const DateStyle& style) {
     time = to_civil(seconds - kSecondsOfDay);
     time.hour = 24;
   }
-  if (style.weekday != DateStyle::no_weekday)
+  if (style.weekday != DateStyle::no_weekday && !pattern_has(style.pattern, "aA"))
     weekday = weekday_name(weekday_of(before_midnight ? seconds - kSecondsOfDay : seconds),
                            style.weekday == DateStyle::full_weekday, style.languages, style.letters) +
               std::string(style.weekday_mark);
@@ -125,7 +125,7 @@ std::string time_text(int64_t seconds, const DateStyle& style) {
   if (style.clock != DateStyle::no_clock)
     text += style.clock_separator + std::string(style.clock_separator == ',' ? " " : "") +
             clock_text(time, style);
-  return text + zone_text(style);
+  return pattern_has(style.pattern, "z") ? text : text + zone_text(style);
 }
 
 }  // namespace
@@ -230,10 +230,11 @@ std::string DateStyle::text() const {
   }
   static constexpr std::array<std::string_view, 4> kClocks = {"", "hour", "hour:minute",
                                                               "hour:minute:second"};
-  if (weekday != no_weekday) result = "weekday" + std::string(weekday_mark) + result;
+  if (weekday != no_weekday && !pattern_has(pattern, "aA"))
+    result = "weekday" + std::string(weekday_mark) + result;
   if (clock != no_clock) result += clock_separator + std::string(kClocks[static_cast<size_t>(clock)]);
   if (twelve_hours) result += " AM/PM";
-  if (has_offset)
+  if (has_offset && !pattern_has(pattern, "z"))
     result += zone.empty() ? "±offset" : std::string(zone_marks == "" ? "" : " ") + std::string(zone);
   return interval_mark.empty() ? result : result + std::string(interval_mark) + "end";
 }

@@ -429,6 +429,11 @@ TEST(DateStyle, IsNamedForNotes) {
   EXPECT_EQ(read_date_time("07/31/2016 09:30 PM")->style.text(), "month/day/year hour:minute AM/PM");
   EXPECT_EQ(read_date_time("2016-07-01T09:30:15Z")->style.text(), "year-month-dayThour:minute:secondZ");
   EXPECT_EQ(read_date_time("2016-07-01 09+02:00")->style.text(), "year-month-day hour±offset");
+  EXPECT_EQ(read_date_time("2016年07月01日")->style.text(), "%Y年%m月%d日");
+  for (const auto& [unit, name] :
+       {std::pair(1.0, "seconds since 1970"), std::pair(1e3, "milliseconds since 1970"),
+        std::pair(1e6, "microseconds since 1970"), std::pair(1e9, "nanoseconds since 1970")})
+    EXPECT_EQ(read_unix_time(std::vector{1704067200 * unit})->style.text(), name);
 }
 
 DateColumn dates_of(std::initializer_list<const char*> texts) {
@@ -540,6 +545,12 @@ TEST(DateColumn, KeepsTheFullestClock) {
   EXPECT_EQ(column.take_dates().back(), DateColumn::missing);
 }
 
+TEST(DateColumn, TakesTheHalvesOfTheDayOfTheFirstRowThatHasThem) {
+  DateColumn column = dates_of({"7/13/2016", "7/13/2016 9:30p.m.", "7/14/2016 9:30 PM"});
+  ASSERT_TRUE(column.decide());
+  EXPECT_EQ(format_date_time(at(2016, 7, 2, 21, 15), column.style()), "7/2/2016 9:15p.m.");
+}
+
 TEST(DateColumn, TakesTheFormOfTheFirstClock) {
   DateColumn column = dates_of({"2016-07-01", "2016-07-01T09:30"});
   ASSERT_TRUE(column.decide());
@@ -600,6 +611,20 @@ TEST(DateColumn, DecidesTheOrderOfIntervals) {
   DateColumn months = dates_of({"2016-01-01 - 2016-02-01", "2016-02-01 - 2016-03-01"});
   ASSERT_TRUE(months.decide());
   EXPECT_EQ(format_date_time(at(2016, 3, 1), months.style()), "2016-03-01") << "lengths differ";
+  // One end decides for the other.
+  for (const char* text : {"07.31.2016 - 08.01.2016", "12/12/2016 - 13/12/2016", "13/12/2016 - 12/01/2017"}) {
+    DateColumn one = dates_of({text});
+    ASSERT_TRUE(one.decide());
+    EXPECT_FALSE(one.style().order_guessed) << text;
+    EXPECT_EQ(format_date_time(one.take_dates()[0], one.style()), text);
+  }
+  EXPECT_FALSE(DateColumn().add("07/31/2016 - 31/08/2016")) << "the ends contradict each other";
+}
+
+TEST(DateColumn, TakesTheLengthOfIntervalsThatAChangeOfTheClockShortens) {
+  DateColumn hours = dates_of({"2016-10-30 02:00 - 2016-10-30 02:00", "2016-10-30 02:00 - 2016-10-30 03:00"});
+  ASSERT_TRUE(hours.decide());
+  EXPECT_EQ(format_date_time(at(2016, 10, 31), hours.style()), "2016-10-31 00:00 - 2016-10-31 01:00");
 }
 
 TEST(DateColumn, TakesSummerAndWinterZonesToUtc) {
@@ -624,6 +649,10 @@ TEST(DatePattern, ReadsAndWrites) {
            {"1.7.2016, 09:30 Uhr", "%d.%m.%Y, %H:%M Uhr", at(2016, 7, 1, 9, 30)},
            {"09:30 PM on Jul 01 16", "%I:%M %p on %b %d %y", at(2016, 7, 1, 21, 30)},
            {"100% 2016", "100%% %Y", at(2016, 1, 1)},
+           {"Fri, 1 July 2016 09:30:15.000 +0200", "%a, %-d %B %Y %H:%M:%S.%f %z", at(2016, 7, 1, 9, 30, 15)},
+           {"Freitag 2016-07-01 09", "%A %Y-%m-%d %H", at(2016, 7, 1, 9)},
+           {"2016-07-01 +0200, FRI", "%Y-%m-%d %z, %a", at(2016, 7, 1)},
+           {"09:30:05 a.m. 2016", "%I:%M:%S %p %Y", at(2016, 1, 1, 9, 30, 5)},
            {"2016-07-01 24", "%Y-%m-%d %H", at(2016, 7, 2)},
            {"2016-07-01 24", "%Y-%m-%d %h", at(2016, 7, 1, 23)},
            {"3/2016", "%q/%Y", at(2016, 7, 1)},
@@ -637,11 +666,21 @@ TEST(DatePattern, ReadsAndWrites) {
     EXPECT_EQ(to_seconds(date->time), expected) << text;
     EXPECT_EQ(format_date_time(expected, date->style), text);
   }
+  std::string_view named = "Fri 2016-07-01 Z";
+  EXPECT_EQ(read_pattern(named, "%a %Y-%m-%d %z")->style.text(), "%a %Y-%m-%d %z");
   EXPECT_EQ(pattern_error("%Y-%m-%d %H:%M:%S.%f %z"), "");
   EXPECT_EQ(pattern_error("%Y-%K"),
             "the code %K is not one of %Y %y %m %d %H %I %M %S %f %p %b %B %a %A %j %q %o "
             "%G %V %u %h %z %%");
   EXPECT_EQ(pattern_error("%d.%m."), "it has no year (%Y)");
+  EXPECT_EQ(pattern_error("%Y-%"), "it ends in %");
+  EXPECT_EQ(pattern_error("%Y%%"), "");
+  for (const auto& [text, pattern] :
+       {std::pair("Fry 2016", "%a %Y"), std::pair("2016 09:30 XM", "%Y %I:%M %p"),
+        std::pair("2016 9.", "%Y %H.%f"), std::pair("2016 25", "%Y %H"), std::pair("2016", "%Y %H")}) {
+    std::string_view rest = text;
+    EXPECT_FALSE(read_pattern(rest, pattern)) << text;
+  }
   DateColumn column("%d.%m.%y");
   EXPECT_TRUE(column.add(" 01.07.16 "));
   EXPECT_FALSE(column.add("01.07.2016"));
@@ -715,6 +754,11 @@ TEST(DateNumbers, ReadsDecimalYears) {
   const auto days = read_decimal_years(std::vector{2023.0, 2023.002740, 2023.997260});
   ASSERT_TRUE(days);
   EXPECT_EQ(days->dates, (Dates{at(2023, 1, 1), at(2023, 1, 2), at(2023, 12, 31)}));
+  EXPECT_EQ(format_date_time(at(2023, 1, 2), days->style), "2023.00274");
+  const auto hours = read_decimal_years(std::vector{2023.5, 2023.50011416, 2023.50022831});
+  ASSERT_TRUE(hours);
+  EXPECT_EQ(hours->dates, (Dates{at(2023, 7, 2, 12), at(2023, 7, 2, 13), at(2023, 7, 2, 14)}));
+  EXPECT_EQ(format_date_time(at(2023, 7, 2, 14), hours->style), "2023.50022831");
   EXPECT_FALSE(read_decimal_years(std::vector{2023.0, 2023.3}));
   EXPECT_FALSE(read_decimal_years(std::vector{2023.0, 2024.0}));
 }
