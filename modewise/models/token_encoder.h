@@ -34,8 +34,6 @@ class TokenEncoder : public torch::nn::Module {
   AttentionView attention(const nn::PatchTokens& input) const;
 
   const TokenShape& tokens() const { return tokens_; }
-  /// The modes with a factor, in the order of the factors.
-  const std::vector<int64_t>& attended_modes() const { return attended_modes_; }
 
  private:
   at::Tensor with_codes(const at::Tensor& tokens) const;
@@ -43,7 +41,7 @@ class TokenEncoder : public torch::nn::Module {
   void make_blocks(const EncoderConfig& config, const std::string& mechanism, nn::Initializer& init);
 
   TokenShape tokens_;
-  std::vector<int64_t> attended_modes_;
+  std::vector<int64_t> attended_modes_;  // those with a factor, in its order
   std::shared_ptr<nn::ModuleList<nn::ModeEmbedding>> identity_;
   std::shared_ptr<nn::ModeEmbedding> learned_positions_;
   std::shared_ptr<nn::SinCosEncoding> fixed_positions_;

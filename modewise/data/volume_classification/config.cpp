@@ -81,8 +81,4 @@ void AugmentConfig::fields(Fields& f) {
   f.add("erase", erase, "fraction of training samples with a random box set to 0", {.min = 0, .max = 1});
 }
 
-bool AugmentConfig::moves_voxels() const {
-  return !flips.empty() || !quarter_rotations.empty() || shift > 0 || rotate > 0 || scale > 0 || stretch > 0;
-}
-
 }  // namespace modewise::data

@@ -54,7 +54,6 @@ struct AugmentConfig {
   double erase = 0;                        // fraction of samples with a random box set to 0
 
   void fields(Fields& f);
-  bool moves_voxels() const;
 };
 
 }  // namespace modewise::data

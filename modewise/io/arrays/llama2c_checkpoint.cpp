@@ -240,14 +240,4 @@ std::string format_llama2c(const Llama2cCheckpoint& checkpoint) {
   return out;
 }
 
-bool looks_like_llama2c(std::span<const std::byte> bytes) {
-  if (has_magic(bytes)) return true;
-  if (bytes.size() < kLegacyHeader) return false;
-  for (size_t i = 0; i < 7; ++i) {
-    const int64_t value = int_at(bytes, 4 * i);
-    if ((i != 5 && value < 1) || std::abs(value) > (int64_t{1} << 24)) return false;
-  }
-  return true;
-}
-
 }  // namespace modewise::io

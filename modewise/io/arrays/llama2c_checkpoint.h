@@ -53,7 +53,4 @@ void write_llama2c(const Llama2cHeader& header, const GiveLlama2cPart& give, con
 /// The same as a string.
 std::string format_llama2c(const Llama2cCheckpoint& checkpoint);
 
-/// Whether `bytes` may be such a file: magic number, or a header of seven plausible sizes.
-bool looks_like_llama2c(std::span<const std::byte> bytes);
-
 }  // namespace modewise::io

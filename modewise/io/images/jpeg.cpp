@@ -9,7 +9,6 @@
 #include "modewise/io/images/exif.h"
 #include "modewise/io/images/image_rows.h"
 #include "modewise/io/images/jpeg_handle.h"
-#include "modewise/io/mapped_file.h"
 
 namespace modewise::io {
 namespace {
@@ -162,11 +161,6 @@ Image parse_jpeg(std::span<const std::byte> bytes, const std::string& source,
   require(is_jpeg(bytes), ErrorKind::data,
           "{}: expected a JPEG image; the {} bytes do not begin with its signature", source, bytes.size());
   return JpegDecoder(bytes, source).decode(options);
-}
-
-Image read_jpeg(const std::filesystem::path& path, const ImageReadOptions& options) {
-  const MappedFile file(path);
-  return parse_jpeg(file.bytes(), path.string(), options);
 }
 
 std::string format_jpeg(const Image& image, int quality) {

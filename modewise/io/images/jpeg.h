@@ -6,7 +6,6 @@
 // (ImageReadOptions::remark). Bytes after the end are not read.
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -24,7 +23,6 @@ bool is_jpeg(std::span<const std::byte> bytes);
 /// Images of several scans keep all their coefficients, which cannot be scaled.
 Image parse_jpeg(std::span<const std::byte> bytes, const std::string& source,
                  const ImageReadOptions& options = {});
-Image read_jpeg(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
 /// Sequential, standard Huffman tables, chroma subsampling 4:2:0. `quality` is libjpeg's, 1 to 100.
 std::string format_jpeg(const Image& image, int quality);

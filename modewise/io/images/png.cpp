@@ -12,7 +12,6 @@
 #include "modewise/io/images/exif.h"
 #include "modewise/io/images/image_rows.h"
 #include "modewise/io/images/png_handle.h"
-#include "modewise/io/mapped_file.h"
 
 namespace modewise::io {
 namespace {
@@ -208,11 +207,6 @@ Image parse_png(std::span<const std::byte> bytes, const std::string& source,
   require(is_png(bytes), ErrorKind::data,
           "{}: expected a PNG image; the {} bytes do not begin with its signature", source, bytes.size());
   return PngDecoder(bytes, source).decode(options);
-}
-
-Image read_png(const std::filesystem::path& path, const ImageReadOptions& options) {
-  const MappedFile file(path);
-  return parse_png(file.bytes(), path.string(), options);
 }
 
 std::string format_png(const Image& image) {

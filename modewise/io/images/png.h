@@ -22,7 +22,6 @@ bool is_png(std::span<const std::byte> bytes);
 /// Interlaced images are decoded as a whole: too large ones are refused for every requested size.
 Image parse_png(std::span<const std::byte> bytes, const std::string& source,
                 const ImageReadOptions& options = {});
-Image read_png(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
 /// Grey or RGB, as the image.
 std::string format_png(const Image& image);

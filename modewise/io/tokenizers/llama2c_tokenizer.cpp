@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "modewise/core/error.h"
-#include "modewise/io/mapped_file.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
@@ -102,10 +101,6 @@ std::string byte_piece(int byte) {
 
 Llama2cTokenizer parse_llama2c_tokenizer(std::span<const std::byte> bytes, const std::string& source) {
   return Llama2cReader(bytes, source).read();
-}
-
-Llama2cTokenizer read_llama2c_tokenizer(const std::string& path) {
-  return parse_llama2c_tokenizer(MappedFile(path).bytes(), path);
 }
 
 }  // namespace modewise::io

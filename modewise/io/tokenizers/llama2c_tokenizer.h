@@ -24,6 +24,5 @@ std::string byte_piece(int byte);
 
 /// Throws data errors that name `source`, offset and rule.
 Llama2cTokenizer parse_llama2c_tokenizer(std::span<const std::byte> bytes, const std::string& source);
-Llama2cTokenizer read_llama2c_tokenizer(const std::string& path);
 
 }  // namespace modewise::io

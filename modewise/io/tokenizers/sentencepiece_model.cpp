@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/io/mapped_file.h"
 #include "modewise/io/tokenizers/character_map.h"
 #include "modewise/io/tokenizers/llama2c_tokenizer.h"
 #include "modewise/io/tokenizers/wire_reader.h"
@@ -223,10 +222,6 @@ SentencePieceModel parse_sentencepiece_model(std::span<const std::byte> bytes, c
   if (!bytes.empty() && bytes[0] != std::byte{'\n'})
     refuse_other_kind(bytes, source, "a sentencepiece model");
   return SentencePieceParser(bytes, source).parse();
-}
-
-SentencePieceModel read_sentencepiece_model(const std::string& path) {
-  return parse_sentencepiece_model(MappedFile(path).bytes(), path);
 }
 
 }  // namespace modewise::io

@@ -37,6 +37,5 @@ inline constexpr std::string_view kSpacePiece = "\xE2\x96\x81";
 
 /// Throws data errors that name `source`, offset and rule.
 SentencePieceModel parse_sentencepiece_model(std::span<const std::byte> bytes, const std::string& source);
-SentencePieceModel read_sentencepiece_model(const std::string& path);
 
 }  // namespace modewise::io

@@ -8,7 +8,6 @@
 
 #include "modewise/core/error.h"
 #include "modewise/io/json_scanner.h"
-#include "modewise/io/mapped_file.h"
 #include "modewise/io/tokenizers/byte_alphabet.h"
 #include "modewise/io/tokenizers/llama2c_tokenizer.h"
 #include "modewise/io/tokenizers/tokenizer_json_parts.h"
@@ -347,10 +346,6 @@ class TokenizerJsonParser {
 TokenizerJson parse_tokenizer_json(std::span<const std::byte> bytes, const std::string& source) {
   if (!bytes.empty() && bytes[0] != std::byte{'{'}) refuse_other_kind(bytes, source, "a tokenizer.json");
   return TokenizerJsonParser(bytes, source).parse();
-}
-
-TokenizerJson read_tokenizer_json(const std::string& path) {
-  return parse_tokenizer_json(MappedFile(path).bytes(), path);
 }
 
 }  // namespace modewise::io

@@ -86,6 +86,5 @@ struct TokenizerJson {
 
 /// Throws data errors that name `source`, offset and rule.
 TokenizerJson parse_tokenizer_json(std::span<const std::byte> bytes, const std::string& source);
-TokenizerJson read_tokenizer_json(const std::string& path);
 
 }  // namespace modewise::io

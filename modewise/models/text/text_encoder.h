@@ -51,7 +51,6 @@ class TextEncoder : public torch::nn::Module {
 
   /// The word embeddings [W, D].
   at::Tensor word_codes() const { return words_->rows(0, config_.vocabulary); }
-  bool has_pooler() const { return pooler_ != nullptr; }
   const TextModelConfig& config() const { return config_; }
 
  private:

@@ -111,7 +111,6 @@ TEST(Png, IsWrittenAsItIsRead) {
        std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {1, 1, 3}, {3, 5, 1}, {17, 31, 3}, {65, 2, 3}}) {
     const Image image = speckled(height, width, channels);
     write_png(scratch / "a.png", image);
-    EXPECT_EQ(read_png(scratch / "a.png"), image);
     EXPECT_EQ(read_image(scratch / "a.png"), image);
     EXPECT_EQ(read_file(scratch / "a.png"), format_png(image));
   }
