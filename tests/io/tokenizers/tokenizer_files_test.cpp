@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "modewise/io/tokenizers/character_map.h"
 #include "modewise/io/tokenizers/llama2c_tokenizer.h"
@@ -130,6 +131,24 @@ TEST(SentencePieceModel, ReadsPiecesAndSettings) {
   EXPECT_GT(parse_sentencepiece_model(to_bytes(model_file("unigram")), "file").character_map.size(), 100u);
 }
 
+TEST(SentencePieceModel, ReadsNamesOfItsMarks) {
+  const std::string pieces =
+      piece("<unk>", 2) + piece("[CLS]", 3) + piece("[SEP]", 3) + piece("[PAD]", 3) + piece("<s>");
+  const std::string settings = field(24, 1) + field(44, " ? ") + field(46, "[CLS]") + field(47, "[SEP]") +
+                               field(48, "[PAD]") + field(53, "");
+  const std::string normalizer =
+      field(3, field(1, "x") + field(3, 0) + field(4, 0) + field(5, 0) + field(6, "unknown field"));
+  const SentencePieceModel model =
+      parse_sentencepiece_model(to_bytes(pieces + field(2, settings) + normalizer + field(5, "")), "file");
+  EXPECT_EQ(model.algorithm, SentencePieceModel::Algorithm::unigram);
+  EXPECT_EQ(model.unknown_text, " ? ");
+  EXPECT_EQ(std::tuple(model.begin, model.end, model.pad), std::tuple(1, 2, 3));
+  EXPECT_TRUE(model.whitespace_as_suffix);
+  EXPECT_FALSE(model.add_dummy_prefix || model.remove_extra_whitespaces || model.escape_whitespaces);
+  EXPECT_EQ(parse_sentencepiece_model(to_bytes(pieces + field(2, "") + field(3, "")), "file").begin, -1)
+      << "<s> is no control piece";
+}
+
 TEST(SentencePieceModel, RefusesWhatIsWrong) {
   const std::string unknown = piece("<unk>", 2), a = piece("a"), trainer = field(2, field(3, 2)),
                     normalizer = field(3, "");
@@ -167,6 +186,13 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
        {"word", unknown + field(2, field(3, 3)) + normalizer,
         "file: not a readable model: at byte 18, the model is of type 3 word; unigram (1) and bpe (2) are "
         "supported"},
+       {"another type", unknown + field(2, field(3, 9)) + normalizer,
+        "file: not a readable model: at byte 18, the model is of type 9 ; unigram (1) and bpe (2) are "
+        "supported"},
+       {"delimiter", unknown + field(2, field(53, "|")) + normalizer,
+        "file: not a readable model: at byte 18, the model was trained with a custom delimiter, which is not "
+        "supported"},
+       {"another file", "\x89PNG\r\n\x1A\n", "file: expected a sentencepiece model, got a PNG image"},
        {"twice trained", unknown + trainer + end,
         "file: not a readable model: at byte 20, duplicate field trainer_spec"},
        {"denormaliser", unknown + end + field(5, field(2, "x")),

@@ -81,13 +81,15 @@ TEST(WordPieceVocabulary, RefusesWhatIsWrong) {
 TEST(BertTokenizerConfig, SaysHowTextsChange) {
   const BertTokenizerConfig config = parse_bert_tokenizer_config(
       R"({"do_lower_case": false, "tokenize_chinese_chars": false, "mask_token": {"content": "<mask>"},
-          "pad_token": "<pad>", "unk_token": null, "chat": [{"x": 1}]})",
+          "pad_token": "<pad>", "cls_token": "<s>", "sep_token": {"content": "</s>"}, "unk_token": null, "chat": [{"x": 1}]})",
       "file");
   EXPECT_FALSE(config.normalizing.lower_case);
   EXPECT_FALSE(config.normalizing.strip_accents);
   EXPECT_FALSE(config.normalizing.space_chinese);
   EXPECT_EQ(config.mask, "<mask>");
   EXPECT_EQ(config.padding, "<pad>");
+  EXPECT_EQ(config.opening, "<s>");
+  EXPECT_EQ(config.closing, "</s>");
   EXPECT_EQ(config.unknown, "[UNK]");
   EXPECT_TRUE(parse_bert_tokenizer_config(R"({"do_lower_case": false, "strip_accents": true})", "file")
                   .normalizing.strip_accents);
