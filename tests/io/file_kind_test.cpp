@@ -28,8 +28,12 @@ TEST(FileKind, IsKnownByTheFirstBytes) {
            {"BM\x10\0\0\0\x01\0\0\0\x36\0"sv, ""},
            {"GRIB\0\0\0\x02\0\0\0\0"sv, "a GRIB file"},
            {"GRIB\0\0\0\x03\0\0\0\0"sv, ""},
-           {"\0\0\0\x18""ftypisom"sv, "an MP4 or HEIF file"},
-           {"\x01\0\0\x18""ftypisom"sv, ""},
+           {"\0\0\0\x18"
+            "ftypisom"sv,
+            "an MP4 or HEIF file"},
+           {"\x01\0\0\x18"
+            "ftypisom"sv,
+            ""},
            {"RIFF\x10\0\0"sv, ""},
            {"\x10\0\0\0\0\0\0\0{\"a\""sv, "a safetensors file"},
            {"\x10\0\0\0\x01\0\0\0{\"a\""sv, ""},

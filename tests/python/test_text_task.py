@@ -211,6 +211,23 @@ def test_hidden_tokens_then_a_task(encoder, folder, tmp_path):
         assert f"the embeddings of 48 positions were {way}ed to 96" in extended.stderr
 
 
+def test_decompose_has_the_matrices_of_transformers(encoder, folder, tmp_path):
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed: matrices are not compared")
+    model = transformers.AutoModel.from_pretrained(encoder / "model", attn_implementation="eager").eval()
+    first = (folder / "story.txt").read_bytes().split(b"\n<|endoftext|>\n")[0]
+    for layer, head in ((1, 2), (2, 1)):
+        found = json.loads(ok("decompose", encoder, "--modes", "4,4", "--layer", layer, "--head", head, "--sample", 1, "--rank", 1,
+                              "--out", tmp_path / str(layer), "--json").stdout)
+        assert (found["sample_tokens"], found["sample"], found["samples"]) == (16, "text", 1)
+        with torch.no_grad():
+            weights = model(input_ids=torch.tensor([[256, *first[:15]]]), output_attentions=True).attentions[layer - 1][0, head - 1]
+        assert np.abs(np.load(tmp_path / str(layer) / "matrix.npy") - weights.numpy()).max() < 1e-6
+    fails(2, "has attention 'full', which has no fixed fold: set --modes", arguments=["decompose", encoder])
+    fails(2, "--tokenizer is for language models", arguments=["decompose", encoder, "--modes", "4,4", "--tokenizer", "bytes"])
+    fails(65, "no text has 64 tokens (8 × 8)", arguments=["decompose", encoder, "--modes", "8,8"])
+
+
 def test_a_stopped_run_goes_on_to_the_same_bits(folder, tmp_path):
     command = ["train", "text", "--objective", "masked_lm", "--data", folder / "story.txt", *QUICK, "--set", "train.epochs=8",
                "--set", "model.dropout=0.1", "--set", "train.checkpoint_every_steps=3"]

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
+#include "modewise/core/hash.h"
 #include "tests/error_of.h"
 #include "tests/failing_calls.h"
 #include "tests/scratch_folder.h"
@@ -114,6 +118,41 @@ TEST_F(Checkpoints, AManifestThatLiesIsNoSurprise) {
        {"", "{}", "[]", "null", "{\"format\":1}", "{\"format\":1,\"files\":7,\"hash\":\"\"}", "\xff"}) {
     write(folder / "step_20" / "manifest.json", text);
     expect_fallback(text);
+  }
+}
+
+TEST_F(Checkpoints, WhatIsWrongUnderAValidHashIsNamed) {
+  using Json = nlohmann::ordered_json;
+  fs::remove_all(folder / "step_10");
+  const fs::path step = folder / "step_20";
+  const Json whole = Json::parse(read_file(step / "manifest.json"));
+  const auto rewrite = [&](const char* state, const std::function<void(Json&)>& change) {
+    Json manifest = whole;
+    write(step / "state.json", state);
+    manifest.erase("hash");
+    manifest["files"]["state.json"] = {{"size", std::string_view(state).size()},
+                                       {"hash", content_hash(as_bytes(std::string_view(state)))}};
+    change(manifest);
+    manifest["hash"] = content_hash(as_bytes(manifest.dump()));
+    write(step / "manifest.json", manifest.dump(1) + "\n");
+  };
+  const auto nothing = [](Json&) {};
+  rewrite("{\"step\":20}", nothing);
+  EXPECT_EQ(store.newest()->step, 20);
+  const std::string manifest = (step / "manifest.json").string(), state = (step / "state.json").string();
+  for (const auto& [text, change, damage] :
+       std::initializer_list<std::tuple<const char*, std::function<void(Json&)>, std::string>>{
+           {"{}", [](Json& json) { json["files"].erase("state.json"); }, manifest + " lists no state.json"},
+           {"{}", [](Json& json) { json.erase("files"); }, manifest + " is not a manifest"},
+           {"{}", [](Json& json) { json["files"]["state.json"].erase("hash"); },
+            manifest + " is not a manifest"},
+           {"{}", [](Json& json) { json["format"] = 2; },
+            manifest + " has format 2, this program reads format 1"},
+           {"[]", nothing, state + " is not a JSON object"},
+           {"{]", nothing, state + ": not JSON"}}) {
+    rewrite(text, change);
+    EXPECT_THAT(error_of(ErrorKind::data, [&] { store.newest(); }),
+                HasSubstr("no checkpoint in " + folder.string() + " is intact: " + damage));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -14,6 +15,8 @@
 #include "modewise/core/file.h"
 #include "modewise/train/checkpoint/folder_lock.h"
 #include "modewise/train/loop/metric_log.h"
+#include "tests/failing_calls.h"
+#include "tests/logged.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::train {
@@ -291,6 +294,24 @@ TEST(FolderLock, LetsOneInAtATime) {
     EXPECT_EQ(error_of([&] { const FolderLock second(scratch.path()); }).kind(), ErrorKind::cannot_create);
   }
   const FolderLock again(scratch.path());
+}
+
+TEST(FolderLock, WarnsWhereTheFileSystemHasNone) {
+  const ScratchFolder scratch;
+  const FailingCalls failing("flock", ENOLCK, 1, 2);
+  const Logged logged;
+  const FolderLock first(scratch.path()), second(scratch.path());
+  const std::string warning = "warning: the file system of " + scratch.path().string() +
+                              " has no locks (No locks available): start no second training in this folder\n";
+  EXPECT_EQ(logged.text(), warning + warning);
+}
+
+TEST(RunFolder, KeepsTimings) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create_numbered(scratch.path(), "run");
+  run.write_timing({{"test", 1.5}});
+  EXPECT_EQ(run.read_timing(), (nlohmann::ordered_json{{"test", 1.5}}));
+  EXPECT_EQ(error_of([&] { run.read_metrics(); }).kind(), ErrorKind::no_input);
 }
 
 TEST(MetricLog, UnderALostClaimNothingIsCutOrAppended) {

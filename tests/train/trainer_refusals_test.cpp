@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <cmath>
@@ -11,7 +9,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "modewise/core/claims.h"
@@ -22,6 +19,7 @@
 #include "modewise/train/checkpoint/run_weights.h"
 #include "modewise/train/loop/trainer.h"
 #include "tests/error_of.h"
+#include "tests/logged.h"
 #include "toy_task.h"
 #include "trainer_fixture.h"
 
@@ -71,22 +69,6 @@ TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
   for (const at::Tensor& parameter : task.net->parameters())
     EXPECT_TRUE(std::isfinite(parameter.detach().abs().max().item<float>()));
 }
-
-/// Captures log messages within the scope, one line each.
-class Logged {
- public:
-  Logged() : before_(spdlog::default_logger()) {
-    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
-    sink->set_pattern("%l: %v");
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
-  }
-  ~Logged() { spdlog::set_default_logger(before_); }
-  std::string text() const { return text_.str(); }
-
- private:
-  std::shared_ptr<spdlog::logger> before_;
-  std::ostringstream text_;
-};
 
 TEST_F(TrainerTest, WeightsOfARunThatWasNeverEvaluatedAreLoadedWithAWarning) {
   TrainConfig config = small_config();

@@ -61,6 +61,7 @@ TEST(Npz, ReadsWhatItWrote) {
   for (const bool compress : {false, true}) {
     const auto path = std::filesystem::path(testing::TempDir()) / "arrays.npz";
     write_npz(path, example(), compress);
+    EXPECT_THAT(npz_names(path), testing::ElementsAre("a", "b"));
     const auto arrays = read_npz(path);
     ASSERT_EQ(arrays.size(), 2u);
     for (const auto& [name, array] : example()) {

@@ -102,10 +102,22 @@ TEST_F(ShardFolder, WhatDoesNotFitTogetherIsNamed) {
               testing::HasSubstr("maps the tensor 'b' to y.safetensors, which does not hold it"));
 }
 
+TEST_F(ShardFolder, WeightsInAnotherFormatAreNamed) {
+  for (const char* name : {"tokenizer.bin", "training_args.bin", "config.json"}) write(name, "x");
+  EXPECT_THAT(error(ErrorKind::no_input), testing::EndsWith("model.safetensors.index.json"));
+  for (const char* name : {"z.ckpt", "y.pth", "x.gguf", "pytorch_model.bin"}) {
+    write(name, "x");
+    EXPECT_THAT(error(ErrorKind::no_input),
+                testing::HasSubstr(std::string("model.safetensors.index.json; ") + name + " is not read: weights must be safetensors"));
+  }
+  fs::remove_all(folder_);
+  EXPECT_THAT(error(ErrorKind::no_input), testing::EndsWith("model.safetensors.index.json")) << "no folder";
+}
+
 TEST(ShardIndex, IsCheckedWordByWord) {
   const Parse parse = [](std::span<const std::byte> bytes) { parse_shard_index(to_text(bytes), "file"); };
   const std::string valid =
-      R"({"metadata": {"total_size": 9, "x": [1, {"y": null}]}, "weight_map": {"a": "f", "é": "g"}})";
+      R"({"metadata": {"total_size": 9, "x": [1, -1, 0.5, true, {"y": null}]}, "weight_map": {"a": "f", "é": "g"}})";
   expect_every_truncation_fails(parse, valid);
   expect_flips_are_clean(parse, valid);
   EXPECT_EQ(parse_shard_index(valid, "file").at("é"), "g");

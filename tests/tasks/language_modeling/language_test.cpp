@@ -4,15 +4,12 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <set>
-#include <sstream>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -22,6 +19,7 @@
 #include "modewise/tasks/language_modeling/passkey.h"
 #include "modewise/text/load_tokenizer.h"
 #include "tests/error_of.h"
+#include "tests/logged.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::tasks {
@@ -193,16 +191,13 @@ TEST_F(LanguageFiles, ADeeperFoldKeepsTrainedLatentsAndSaysWhatWasMadeUp) {
   config.attention.fold = {0, 3, 4};
   config.attention.latent_stddev = 2;
   const auto model = models::make_language_model(config, 3);
-  std::ostringstream said;
-  const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(said);
-  spdlog::default_logger()->sinks().push_back(sink);
+  const Logged logged;
   const auto remade = remade_model(*model, changed_config(model->config(), {"attention.fold=[0,1000,3,4]"}));
-  spdlog::default_logger()->sinks().pop_back();
   const std::string name = "model.layers.1.self_attn.latents";
   EXPECT_TRUE(at::equal(remade->named_parameters()[name].narrow(0, 0, 2), model->named_parameters()[name]));
-  EXPECT_NE(said.str().find("levels 1 to 2 are kept, level 3 is initialized as mean pooling (zero)"),
+  EXPECT_NE(logged.text().find("levels 1 to 2 are kept, level 3 is initialized as mean pooling (zero)"),
             std::string::npos)
-      << said.str();
+      << logged.text();
   const std::vector<int64_t> ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
   const at::Tensor tokens = at::tensor(ids).unsqueeze(0);
   const at::NoGradGuard no_grad;
