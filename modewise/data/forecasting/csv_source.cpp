@@ -113,8 +113,7 @@ bool is_empty(const io::CsvColumn& column) {
 }
 
 /// Whether a column is a row index, such as Beijing's "No" or a data frame's unnamed index: by its name, and
-/// counting by 1 from 0 or 1. A column without a name may begin anywhere, leave out numbers, decrease, or
-/// have the numbers from 0 or 1 in any order.
+/// counting by 1 from 0 or 1. The index of a frame is left out before (table_time.cpp).
 bool counts_rows(const io::CsvColumn& column, size_t place) {
   if (column.kind == io::CsvColumn::text) {  // an id that was read as it is written
     io::CsvColumn numbers;
@@ -131,24 +130,11 @@ bool counts_rows(const io::CsvColumn& column, size_t place) {
   const bool nameless =
       lower(column.name).starts_with("unnamed: ") || column.name == fmt::format("column {}", place + 1);
   if (!nameless && !names_row(column.name)) return false;
-  const auto steps = [&](auto&& fits) {
-    for (size_t row = 1; row < numbers.size(); ++row)
-      if (!fits(numbers[row] - numbers[row - 1])) return false;
-    return true;
-  };
   constexpr size_t kSure = 20;  // rows that count from another number than 0 or 1
-  if ((numbers[0] == 0 || numbers[0] == 1 || numbers.size() >= kSure) &&
-      steps([](double step) { return step == 1; }))
-    return true;
-  if (!nameless) return false;
-  if (std::any_of(numbers.begin(), numbers.end(), [](double x) { return x != std::floor(x) || x < 0; }))
-    return false;
-  if (steps([](double step) { return step > 0; }) || steps([](double step) { return step < 0; })) return true;
-  std::vector<double> sorted(numbers.begin(), numbers.end());
-  std::sort(sorted.begin(), sorted.end());
-  for (size_t row = 0; row < sorted.size(); ++row)
-    if (sorted[row] != sorted[0] + static_cast<double>(row)) return false;
-  return sorted[0] <= 1;
+  if (numbers[0] != 0 && numbers[0] != 1 && numbers.size() < kSure) return false;
+  for (size_t row = 1; row < numbers.size(); ++row)
+    if (numbers[row] - numbers[row - 1] != 1) return false;
+  return true;
 }
 
 /// First text of a column with its line, for messages.

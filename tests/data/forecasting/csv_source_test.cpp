@@ -1,5 +1,6 @@
 // Series from CSV files.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/data/forecasting/table_test.h"
@@ -143,6 +144,31 @@ TEST_F(CsvSource, TextDatesAndRowNumbersAreLeftOutWithNotes) {
                           "it"));
   EXPECT_THAT(s.warnings, ElementsAre("columns 'when' and 'checked' both hold dates, the first is "
                                       "the time column: data.time = checked selects the other"));
+}
+
+TEST_F(CsvSource, ARowIndexOutOfOrderIsSaidWhereThereAreNoDates) {
+  const std::string warning =
+      "the row index 'column 1' does not rise, and there are no dates: the rows follow each other in time as "
+      "in the "
+      "file; sort them before if that is not their order";
+  for (const char* index : {"0123", "0246", "3210", "2031"}) {
+    std::string text = ",a\n", dated = ",date,a\n";
+    for (int row = 0; row < 4; ++row) {
+      text += fmt::format("{},{}\n", index[row], row);
+      dated += fmt::format("{},2020-01-0{},{}\n", index[row], row + 1, row);
+    }
+    const Series s = load(text);
+    EXPECT_THAT(s.modes[0].labels, ElementsAre("a")) << index;
+    EXPECT_EQ(value_at(s, 3), 3);
+    EXPECT_THAT(s.notes, ElementsAre("column 'column 1' is a row index and is dropped"));
+    if (index[0] == '0')
+      EXPECT_THAT(s.warnings, IsEmpty()) << index;
+    else
+      EXPECT_THAT(s.warnings, ElementsAre(warning)) << index;
+    EXPECT_THAT(load(dated).warnings, IsEmpty()) << index;
+  }
+  // A number twice: a variable.
+  EXPECT_THAT(load(",a\n3,1\n0,2\n0,3\n7,4\n").modes[0].labels, ElementsAre("column 1", "a"));
 }
 
 TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {

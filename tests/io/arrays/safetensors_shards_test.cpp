@@ -108,7 +108,8 @@ TEST_F(ShardFolder, WeightsInAnotherFormatAreNamed) {
   for (const char* name : {"z.ckpt", "y.pth", "x.gguf", "pytorch_model.bin"}) {
     write(name, "x");
     EXPECT_THAT(error(ErrorKind::no_input),
-                testing::HasSubstr(std::string("model.safetensors.index.json; ") + name + " is not read: weights must be safetensors"));
+                testing::HasSubstr(std::string("model.safetensors.index.json; ") + name +
+                                   " is not read: weights must be safetensors"));
   }
   fs::remove_all(folder_);
   EXPECT_THAT(error(ErrorKind::no_input), testing::EndsWith("model.safetensors.index.json")) << "no folder";

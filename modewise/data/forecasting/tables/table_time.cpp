@@ -42,9 +42,12 @@ bool is_frame_index(const io::NumberCells& numbers) {
   return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
+/// Whether a column has the name of a data frame's index in a file: none, or that of a frame that was saved
+/// again, "Unnamed: 0.1".
 bool nameless(const io::CsvTable& table, size_t column) {
   const std::string name = lower(table.columns[column].name);
-  return table.had_header && column == 0 && (name.empty() || name == "column 1" || name == "unnamed: 0");
+  return table.had_header &&
+         (name.starts_with("unnamed: 0") || (column == 0 && (name.empty() || name == "column 1")));
 }
 
 bool among(const std::vector<std::string>& names, const std::string& name) {
@@ -172,7 +175,7 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
       if (!(rising && (plain_years || io::read_calendar_numbers(column.numbers) ||
                        io::read_unix_time(column.numbers)))) {
         if (i == 0 && table.columns.size() > 1 && table.had_header && counts_evenly(column.numbers) &&
-            column.numbers.size() > 3 && !names_row(column.name))
+            column.numbers.size() > 3 && !names_row(column.name) && !nameless(table, i))
           time.warnings.push_back(
               fmt::format("the numbers of the first column '{}' rise evenly, but are taken as a variable: "
                           "data.drop = {} leaves "
@@ -280,6 +283,11 @@ void leave_out_others(const io::CsvTable& table, TableTime& time, const Forecast
     if (nameless(table, i) && is_frame_index(column.numbers)) {
       time.others.push_back(i);
       time.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
+      if (time.columns.empty() && !rises(column.numbers))
+        time.warnings.push_back(fmt::format(
+            "the row index '{}' does not rise, and there are no dates: the rows follow each other in time "
+            "as in the file; sort them before if that is not their order",
+            column.name));
     } else if (io::time_name(column.name) == io::TimeName::whole && !time.columns.empty() &&
                (io::read_unix_time(column.numbers) || io::read_calendar_numbers(column.numbers))) {
       time.others.push_back(i);

@@ -93,6 +93,23 @@ TEST_F(TableTimes, NumbersThatOnlyLookLikeTimeAreNamed) {
   EXPECT_THAT(s.warnings, ElementsAre(HasSubstr("column 'time' rise evenly and are not dates")));
 }
 
+TEST_F(TableTimes, HoursAndMinutesAreDigits) {
+  for (const auto& [cells, begin, end] :
+       std::initializer_list<std::tuple<std::vector<const char*>, const char*, const char*>>{
+           {{"0", "30", "100", "130"}, "2024-01-01 00:00", "2024-01-01 02:00"},
+           {{"2230", "2300", "2330", "2400"}, "2024-01-01 22:30", "2024-01-02 00:30"},
+           {{"0930", "1000", "1100"}, "2024-01-01 09:30", "2024-01-01 11:30"}}) {
+    std::string text = "date,hour,y\n";
+    for (const char* cell : cells) text += std::string("2024-01-01,") + cell + ",5\n";
+    const Series s = load(text);
+    EXPECT_EQ(s.time.text_at(0), begin);
+    EXPECT_EQ(s.time.text_at(s.rows()), end);
+    EXPECT_EQ(s.time.frequency_text(), "30 min");
+    EXPECT_THAT(s.notes, testing::Contains(HasSubstr(
+                             "columns 'date' and 'hour' together are the time of a row ('hour': hhmm)")));
+  }
+}
+
 TEST_F(TableTimes, AFrameIndexIsNoVariable) {
   for (const char* index : {"0 1 2", "0 1 4", "4 0 9", "0 1 0"}) {
     std::string text = ",date,y\n";
@@ -102,6 +119,10 @@ TEST_F(TableTimes, AFrameIndexIsNoVariable) {
     EXPECT_THAT(s.modes[0].labels, ElementsAre("y")) << index;
     EXPECT_THAT(s.notes, ElementsAre("column 'column 1' is a row index and is dropped"));
   }
+  // A frame that was saved with its index and read again, twice.
+  EXPECT_THAT(
+      load(",Unnamed: 0.1,Unnamed: 0,date,y\n0,7,2,2024-01-01,5\n1,3,9,2024-01-02,6\n").modes[0].labels,
+      ElementsAre("y"));
   EXPECT_THAT(load(",date,y\n5.5,2024-01-01,5\n6,2024-01-02,5\n").modes[0].labels,
               ElementsAre("column 1", "y"));
 }
