@@ -162,6 +162,14 @@ def test_transformers_reads_what_is_exported_and_writes_the_same_text(tmp_path, 
     assert ids[0, result["prompt_tokens"] :].tolist() == result["ids"]
 
 
+def test_tokenize_shows_the_pieces(tmp_path):
+    (tmp_path / "a.txt").write_text("aé", encoding="utf-8")
+    assert ok("tokenize", tmp_path / "a.txt", "--pieces").stdout == "97\t'a'\n195\t'\\xc3'\n169\t'\\xa9'\n"
+    found = json.loads(ok("tokenize", tmp_path / "a.txt", "--pieces", "--json").stdout)
+    assert found["ids"] == [97, 195, 169] and found["pieces"][0] == "a" and found["count"] == found["bytes"] == 3
+    assert "ids" not in json.loads(ok("tokenize", tmp_path / "a.txt", "--count", "--json").stdout)
+
+
 @pytest.mark.parametrize("command", [["tokenize", "-"], ["tokenize", "--decode", "-"], ["generate", "MODEL", "--tokenizer", "bytes", "--prompt-file", "-"]],
                          ids=" ".join)  # fmt: skip
 def test_an_input_that_cannot_be_read_is_not_an_empty_text(tmp_path, command):

@@ -125,6 +125,24 @@ def test_runs_are_whole_and_evaluate_alike(tmp_path, text):
     assert continued["test"]["loss"] < trained["test"]["loss"] + 0.3
 
 
+def test_a_longer_context_is_stretched_or_set(tmp_path, text):
+    run = tmp_path / "run"
+    small = ["model.width=32", "model.layers=2", "model.heads=2", "model.context=64", "train.max_steps=20", "output.report=false"]
+    modewise("train", "language", "--data", text, "--out", run, "--attention", "full", *sum((["--set", one] for one in small), []))
+    measure = ["evaluate", run, "--lengths", 128, "--threads", 1]
+
+    def loss(*options):
+        (found,) = modewise(*measure, "--json", *options)["perplexity"]["results"]
+        return found["loss"]
+
+    stretched = loss("--rope", "linear")  # by 128 / 64
+    assert stretched == loss("--rope", "linear", "--factor", 2)
+    assert len({stretched, loss(), loss("--rope", "linear", "--factor", 3), loss("--rope", "yarn")}) == 4
+    modewise(*measure, "--rope", "linear", "--report", tmp_path / "page.html")
+    assert f"{stretched:.4f}" in (tmp_path / "page.html").read_text()
+    assert "--factor 2 has no effect without --rope" in modewise(*measure, "--factor", 2, code=2)
+
+
 def test_recall_is_reported_by_distance_and_pairs(tmp_path):
     trained = modewise("train", "language", "--data", "recall", "--out", tmp_path / "run", "--json", *settings(
         ["train.max_steps=3", "data.recall.length=64", "data.recall.pairs=2,4", "data.recall.held_back=16", "language.lengths=64,128"]))

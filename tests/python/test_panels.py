@@ -130,6 +130,22 @@ def test_series_that_end_early_continue_from_their_own_end(tmp_path):
     assert table.y[table.unique_id == "point"].tolist() == [3.0] * H
 
 
+def test_arrays_have_the_numbers_of_the_table(tmp_path):
+    run = tmp_path / "run"
+    train(panel(tmp_path / "p.csv", made(count=3)), run, "--model", "hot", "--set", "train.epochs=1")
+    ok("predict", run, "--out", tmp_path / "f.npz")
+    table, arrays = predictions(run), np.load(tmp_path / "f.npz")
+    names = arrays["names"].tobytes().decode().splitlines()
+    assert names == list(dict.fromkeys(table.unique_id))
+    columns = list(table.columns)
+    for i, name in enumerate(names):
+        rows = table[table.unique_id == name]
+        assert np.array_equal(pandas.to_datetime(arrays["times"][i], unit="s"), pandas.to_datetime(rows[columns[1]]))
+        np.testing.assert_allclose(arrays["forecast"][i, 0], rows[columns[2]], rtol=1e-5)
+        for k, level in enumerate(arrays["levels"]):
+            np.testing.assert_allclose(arrays["quantiles"][i, 0, :, k], rows[columns[3 + k]], rtol=1e-5, err_msg=f"{level} {columns}")
+
+
 def test_gaps_are_missing_rows(tmp_path):
     y = np.arange(60.0)
     y[[10, 11, 30]] = np.nan

@@ -194,6 +194,11 @@ TEST_F(LongTable, SaysWhatIsWrong) {
                        "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,d,2020-01-02,3\nb,c,2020-01-02,3\n"),
             "f.csv: the rows belong to several series, and the columns 'p', 'q' could be the series id: set "
             "data.id to one");
+  EXPECT_EQ(
+      load_error(ErrorKind::data,
+                 "store,item,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,d,2020-01-02,3\nb,c,2020-01-02,3\n"),
+      "f.csv: the rows belong to several series, and the columns 'store', 'item' could be the series id: set "
+      "data.id to one");
   ForecastDataConfig config;
   config.id = {"unique_id"};
   EXPECT_EQ(load_error(ErrorKind::data, kHead + "A,2020-01-01,1\n,2020-01-01,2\nA,2020-01-02,1\n", config),
