@@ -75,8 +75,7 @@ Progress::~Progress() {
   clear();
 }
 
-std::string Progress::line(std::string_view note, double under_way, double earlier) const {
-  const double elapsed = seconds_between(start_, last_);
+std::string Progress::line(double elapsed, std::string_view note, double under_way, double earlier) const {
   const double finished = static_cast<double>(done_ - first_) + under_way - earlier;
   const double speed = elapsed > 0 ? std::max(0.0, finished / elapsed) : 0;
   const double left = speed > 0 ? (static_cast<double>(total_ - done_) - under_way) / speed : -1;
@@ -92,7 +91,7 @@ void Progress::update(int64_t done, std::string_view note, double under_way, dou
   const double between = terminal_ ? 0.1 : std::clamp(seconds_between(start_, now) / 10, 10.0, 60.0);
   if (seconds_between(last_, now) < between) return;
   last_ = now;
-  const std::string text = line(note, under_way, earlier);
+  const std::string text = line(seconds_between(start_, now), note, under_way, earlier);
   if (!terminal_) {
     spdlog::info("{}", text);
     return;

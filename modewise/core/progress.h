@@ -22,13 +22,14 @@ class Progress {
   /// `note` follows the counts, e.g. "loss 0.312". `under_way` is the work on unfinished units, in units, and
   /// `earlier` the part of it that an earlier run had done; both only for the time left.
   void update(int64_t done, std::string_view note = {}, double under_way = 0, double earlier = 0);
+  /// The line of the last update, `elapsed` seconds after the start.
+  std::string line(double elapsed, std::string_view note = {}, double under_way = 0,
+                   double earlier = 0) const;
   /// Clears the bar, so that a log line may be printed.
   void clear();
   void finish();
 
  private:
-  std::string line(std::string_view note, double under_way, double earlier) const;
-
   using Clock = std::chrono::steady_clock;
   std::string label_, unit_;
   int64_t total_, first_, done_;

@@ -21,6 +21,19 @@ TEST(RateText, ChoosesTheUnitOfTime) {
   EXPECT_EQ(rate_text(0.9 / 3600, "runs"), "0.9 runs/h");
 }
 
+TEST(Progress, TellsSpeedAndTimeLeftOfItsOwnWork) {
+  Progress progress("train", 20, "steps", 5);  // an earlier run made five
+  EXPECT_EQ(progress.line(0), "train 5/20 steps  ? left");
+  EXPECT_EQ(progress.line(3), "train 5/20 steps  ? left");
+  progress.update(15);
+  EXPECT_EQ(progress.line(4, "loss 0.3"), "train 15/20 steps  loss 0.3  2.5 steps/s  2 s left");
+  EXPECT_EQ(progress.line(600), "train 15/20 steps  1.0 steps/min  5:00 left");
+  // Two and a half steps more are under way, of which the earlier run made one half: 12 in 4 s, 2.5 are left.
+  EXPECT_EQ(progress.line(4, "", 2.5, 0.5), "train 15/20 steps  3.0 steps/s  1 s left");
+  progress.update(20);
+  EXPECT_EQ(progress.line(5), "train 20/20 steps  3.0 steps/s  0 s left");
+}
+
 TEST(LastProgress, IsTheFractionOfTheLastLineOfProgress) {
   EXPECT_EQ(last_progress("started\ntrain 5/20 steps  loss 0.3\nevaluating 3/4 windows\n", "steps"), 0.25);
   EXPECT_EQ(

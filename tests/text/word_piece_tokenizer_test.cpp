@@ -65,6 +65,16 @@ TEST(WordPieceTokenizer, NormalizesAsConfigured) {
   EXPECT_EQ(tokenizer(cased).encode("un中 ün UN"), (Ids{kUnknown, kUnknown, kUn}));
 }
 
+TEST(WordPieceTokenizer, ChangesNothingWithoutANormalizer) {
+  io::TokenizerJson plain =
+      io::parse_word_piece_vocabulary(std::as_bytes(std::span(kVocabulary)), "file", {});
+  plain.word_piece->normalizing.reset();
+  const WordPieceTokenizer unchanged(std::move(plain), "", "");
+  EXPECT_EQ(unchanged.encode("un aff!"), (Ids{kUn, kAffWord, kBang}));
+  for (const char* text : {"UN", "ün", "un中", "un\x01"})
+    EXPECT_EQ(unchanged.encode(text), (Ids{kUnknown})) << text;
+}
+
 TEST(WordPieceTokenizer, BytesThatAreNoTextAreLeftOut) {
   EXPECT_EQ(tokenizer().encode("un\xFF\xC3 a\xE4\xB8"), (Ids{kUn, kUnknown}));
   EXPECT_EQ(tokenizer().encode(std::string("u\0n", 3)), (Ids{kUn}));

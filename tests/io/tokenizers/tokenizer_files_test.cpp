@@ -183,6 +183,8 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
         "file: the model has byte_fallback, but only 0 of the 256 byte pieces"},
        {"bad byte", unknown + piece("<0xGG>", 6) + fallback,
         "file: piece 1, '<0xGG>', is of the type byte, which must be written as <0x00> to <0xFF>"},
+       {"small letters", unknown + piece("<0x0a>", 6) + fallback,
+        "file: piece 1, '<0x0a>', is of the type byte, which must be written as <0x00> to <0xFF>"},
        {"word", unknown + field(2, field(3, 3)) + normalizer,
         "file: not a readable model: at byte 18, the model is of type 3 word; unigram (1) and bpe (2) are "
         "supported"},

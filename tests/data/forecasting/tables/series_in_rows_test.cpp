@@ -46,7 +46,8 @@ TEST_F(SeriesInRows, AreNamedByTheColumnsOfDataId) {
 }
 
 TEST_F(SeriesInRows, HaveDatesAtOneStepInTheHeader) {
-  EXPECT_THAT(load("name,2018,2019,2020,2021\np,1,2,3,4\nq,5,6,7,8\n").modes[0].labels, ElementsAre("p", "q"));
+  EXPECT_THAT(load("name,2018,2019,2020,2021\np,1,2,3,4\nq,5,6,7,8\n").modes[0].labels,
+              ElementsAre("p", "q"));
   for (const char* header : {"name,2018,2019,2021,2022\n", "name,2018,2018,2018,2018\n"})
     EXPECT_THAT(load(header + std::string("p,1,2,3,4\nq,5,6,7,8\n")).modes[0].labels.size(), 4) << header;
 }
