@@ -28,6 +28,7 @@ BUSY = threading.Lock()
 @functools.cache
 def program_forks():
     """The program that forks for each command (tests/cli/program_forks.cpp), and its variables that are read once."""
+    # os.environ alone: what libraries of this process have set (libtorch's instruction set) is not given.
     started = subprocess.Popen([built("program_forks")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ})
     atexit.register(lambda: (started.stdin.close(), started.wait(timeout=10)))
     return started, read_once(os.environ)
