@@ -1,9 +1,12 @@
 """decompose, cost, explain and sweep as their users meet them."""
+import collections
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import time
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -113,6 +116,23 @@ def test_cost_by_size_measured(tmp_path):
     for entry in result["entries"]:
         assert sum(layer["parameters"] for layer in entry["layers"]) == entry["parameters"]
     fails(2, "kroneker", arguments=["cost", "--attention", "kroneker"])
+
+
+def test_cost_of_one_size(tmp_path):
+    small = ["cost", "--size", "8,8,8", "--blocks", 2, "--width", 16, "--hidden", 32, "--heads", 2]
+    result = json.loads(ok(*small, "--attention", "linear,full", "--measure", "--repeats", 1, "--out", tmp_path / "bars", "--json").stdout)
+    for name, key, factor in (("training_time", "training_seconds", 1e3), ("inference_memory", "inference_bytes", 2**-20)):
+        root = ElementTree.parse(tmp_path / "bars" / f"{name}.svg").getroot()
+        shown = [float(title.text.rsplit(": ")[1].replace(",", "")) for title in root.iter("{http://www.w3.org/2000/svg}title") if ": " in title.text]
+        assert shown == pytest.approx([entry["measured"][key] * factor for entry in result["entries"]], rel=0.06, abs=0.006)
+    text = ok(*small, "--attention", "linear", "--layers", "--out", tmp_path / "layers").stdout
+    entry, = json.loads((tmp_path / "layers" / "cost.json").read_text())["entries"]
+    parameters = collections.Counter()
+    for line in text[text.index("layer "):].splitlines()[2:]:
+        layer, _, count, _ = re.split(r" {2,}", line.strip())
+        parameters[layer] += int(count.replace(",", ""))
+    assert parameters == {layer["name"]: layer["parameters"] for layer in entry["layers"]} and len(parameters) == 4
+    assert parameters.total() == entry["parameters"]
 
 
 def test_cost_of_whole_models_measured(tmp_path):
