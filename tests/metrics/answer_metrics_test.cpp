@@ -31,6 +31,14 @@ TEST(AnswerMetrics, WordsAsLongBench) {
   }
 }
 
+TEST(AnswerMetrics, ArticlesAreWholeWordsOfAnyAlphabet) {
+  // As of Python's \b(a|an|the)\b: é is a letter, « is none.
+  EXPECT_DOUBLE_EQ(qa_f1("éa", "é"), 0);
+  EXPECT_DOUBLE_EQ(qa_f1("théthe", "thé"), 0);
+  EXPECT_DOUBLE_EQ(qa_f1("«a»", "« »"), 1);
+  EXPECT_DOUBLE_EQ(qa_f1("the é", "é"), 1);
+}
+
 TEST(AnswerMetrics, ClassesAndNumbersAsLongBench) {
   const auto classes = answers()["classes"].get<std::vector<std::string>>();
   for (const auto& json : answers()["classification"]) {
