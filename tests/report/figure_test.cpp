@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <regex>
@@ -94,6 +95,31 @@ TEST(LineChart, LongCurvesAreThinnedAndKeepTheirPeak) {
   const std::string svg = inline_svg(chart, 640, 320);
   EXPECT_LT(svg.size(), 60'000u);
   EXPECT_TRUE(std::regex_search(svg, std::regex("L[0-9.]+ 16L"))) << "the peak touches the top of the plot";
+}
+
+TEST(LineChart, LongBandsAreThinnedAndKeepTheirEdges) {
+  // The least and greatest y of the filled shape of a band from −1 to 1 that reaches 40 and −30 at one point
+  // each.
+  const auto edges = [](size_t points) {
+    LineChart chart = line_of(std::vector<double>(points, 0.0));
+    Band band{std::vector<double>(points, -1.0), std::vector<double>(points, 1.0), ""};
+    band.upper[points / 3] = 40;
+    band.lower[points / 2] = -30;
+    chart.series[0].bands = {band};
+    chart.y.min = -50, chart.y.max = 50;
+    const std::string svg = inline_svg(chart, 640, 320);
+    EXPECT_LT(svg.size(), 60'000u);
+    std::smatch shape;
+    EXPECT_TRUE(std::regex_search(svg, shape, std::regex("d=\"([^\"]*)z\"")));
+    const std::string path = shape[1];
+    const std::regex corner("[ML]([0-9.]+) ([0-9.]+)");
+    std::vector<double> heights;
+    for (std::sregex_iterator at(path.begin(), path.end(), corner), end; at != end; ++at)
+      heights.push_back(std::stod((*at)[2]));
+    const auto [least, greatest] = std::minmax_element(heights.begin(), heights.end());
+    return std::pair(*least, *greatest);
+  };
+  EXPECT_EQ(edges(100'000), edges(9));
 }
 
 TEST(LineChart, ManyPointsAndWideBandsStaySmall) {
