@@ -291,3 +291,22 @@ def test_empty_and_strided_tensors_are_taken():
     assert ops.linear(torch.zeros(0, 3), weight).shape == (0, 4)
     x = torch.randn(3, 5).t()
     assert torch.equal(ops.linear(x, weight), ops.linear(x.contiguous(), weight))
+
+
+@pytest.mark.parametrize("name", [name for name, _ in inspect.getmembers(gradients, inspect.isfunction)])
+def test_gradients_pass_each_argument_under_its_name(name, monkeypatch):
+    """The functions of modewise.ops.gradients against the schemas of the operators."""
+    calls = []
+
+    class Recorder:
+        def __getattr__(self, operator):
+            return lambda *values, **named: calls.append((operator, values, named))
+
+    monkeypatch.setattr(gradients, "_ops", Recorder())
+    function = getattr(gradients, name)
+    given = {parameter: object() for parameter in inspect.signature(function).parameters}
+    function(**given)
+    ((operator, values, named),) = calls
+    schema = getattr(torch.ops.modewise, operator).default._schema
+    assert operator == name
+    assert dict(zip([one.name for one in schema.arguments], values, strict=False)) | named == given
