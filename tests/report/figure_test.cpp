@@ -116,8 +116,8 @@ TEST(LineChart, LongBandsAreThinnedAndKeepTheirEdges) {
     std::vector<double> heights;
     for (std::sregex_iterator at(path.begin(), path.end(), corner), end; at != end; ++at)
       heights.push_back(std::stod((*at)[2]));
-    const auto [least, greatest] = std::minmax_element(heights.begin(), heights.end());
-    return std::pair(*least, *greatest);
+    const auto [lowest, highest] = std::minmax_element(heights.begin(), heights.end());
+    return std::pair(*lowest, *highest);
   };
   EXPECT_EQ(edges(100'000), edges(9));
 }
