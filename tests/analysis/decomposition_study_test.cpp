@@ -1,10 +1,13 @@
 #include "modewise/analysis/decomposition_study.h"
 
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "modewise/analysis/canonical_decomposition.h"
 #include "modewise/core/error.h"
 #include "tests/analysis/matrices.h"
 #include "tests/error_of.h"
@@ -107,6 +110,19 @@ TEST(DecompositionStudy, RefusesWhatDoesNotFit) {
                        study_decomposition(matrix, {3, 4}, options);
                      }),
             "the sizes 5 × 2 do not multiply to 12 rows");
+}
+
+TEST(CanonicalDecomposition, NeedsNumbersAndARank) {
+  for (const auto& [tensor, rank, got] : std::initializer_list<std::tuple<at::Tensor, int64_t, const char*>>{
+           {at::zeros({0, 2}), 1, "[0, 2] and 1"},
+           {at::zeros(at::IntArrayRef{}), 1, "[] and 1"},
+           {at::zeros({3, 2}), 0, "[3, 2] and 0"}})
+    EXPECT_EQ(
+        error_of(ErrorKind::internal,
+                 [&, &tensor = tensor, &rank = rank] { canonical_decomposition(tensor, rank); }),
+        std::string("canonical_decomposition: expected a non-empty tensor and a rank of at least 1, got ") +
+            got);
+  EXPECT_EQ(canonical_decomposition(at::zeros({3, 2}), 1).error, 0);
 }
 
 }  // namespace
