@@ -41,7 +41,7 @@ class TokenEncoder : public torch::nn::Module {
   void make_blocks(const EncoderConfig& config, const std::string& mechanism, nn::Initializer& init);
 
   TokenShape tokens_;
-  std::vector<int64_t> attended_modes_;  // those with a factor, in its order
+  std::vector<int64_t> attended_modes_;  // with a factor, in the order of the factors
   std::shared_ptr<nn::ModuleList<nn::ModeEmbedding>> identity_;
   std::shared_ptr<nn::ModeEmbedding> learned_positions_;
   std::shared_ptr<nn::SinCosEncoding> fixed_positions_;

@@ -112,8 +112,8 @@ bool is_empty(const io::CsvColumn& column) {
   return false;
 }
 
-/// Whether a column is a row index, such as Beijing's "No" or a data frame's unnamed index: by its name, and
-/// counting by 1 from 0 or 1. The index of a frame is left out before (table_time.cpp).
+/// Whether a column is a row index, such as Beijing's "No": it has such a name, or none, and counts by 1,
+/// from 0 or 1 or over many rows. The index of a data frame was left out before (table_time.cpp).
 bool counts_rows(const io::CsvColumn& column, size_t place) {
   if (column.kind == io::CsvColumn::text) {  // an id that was read as it is written
     io::CsvColumn numbers;

@@ -50,6 +50,10 @@ bool nameless(const io::CsvTable& table, size_t column) {
          (name.starts_with("unnamed: 0") || (column == 0 && (name.empty() || name == "column 1")));
 }
 
+bool holds_frame_index(const io::CsvTable& table, size_t column) {
+  return nameless(table, column) && is_frame_index(table.columns[column].numbers);
+}
+
 bool among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -175,7 +179,7 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
       if (!(rising && (plain_years || io::read_calendar_numbers(column.numbers) ||
                        io::read_unix_time(column.numbers)))) {
         if (i == 0 && table.columns.size() > 1 && table.had_header && counts_evenly(column.numbers) &&
-            column.numbers.size() > 3 && !names_row(column.name) && !nameless(table, i))
+            column.numbers.size() > 3 && !names_row(column.name) && !holds_frame_index(table, i))
           time.warnings.push_back(
               fmt::format("the numbers of the first column '{}' rise evenly, but are taken as a variable: "
                           "data.drop = {} leaves "
@@ -280,7 +284,7 @@ void leave_out_others(const io::CsvTable& table, TableTime& time, const Forecast
     if (column.kind != io::CsvColumn::number || among(config.columns, column.name) ||
         has_other_use(column, config) || std::find(taken.begin(), taken.end(), i) != taken.end())
       continue;
-    if (nameless(table, i) && is_frame_index(column.numbers)) {
+    if (holds_frame_index(table, i)) {
       time.others.push_back(i);
       time.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
       if (time.columns.empty() && !rises(column.numbers))

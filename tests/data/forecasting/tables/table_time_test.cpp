@@ -123,6 +123,10 @@ TEST_F(TableTimes, AFrameIndexIsNoVariable) {
   EXPECT_THAT(
       load(",Unnamed: 0.1,Unnamed: 0,date,y\n0,7,2,2024-01-01,5\n1,3,9,2024-01-02,6\n").modes[0].labels,
       ElementsAre("y"));
+  // Fractions are a variable.
+  const Series rising = load(",y\n0.1,5\n0.2,6\n0.3,4\n0.4,7\n");
+  EXPECT_THAT(rising.modes[0].labels, ElementsAre("column 1", "y"));
+  EXPECT_THAT(rising.warnings, ElementsAre(HasSubstr("rise evenly, but are taken as a variable")));
   EXPECT_THAT(load(",date,y\n5.5,2024-01-01,5\n6,2024-01-02,5\n").modes[0].labels,
               ElementsAre("column 1", "y"));
 }
