@@ -121,7 +121,7 @@ json dump_image(const std::string& request, const std::string& path) {
   if (verb == "box") image = io::resized(image, first, second, io::ResizeFilter::box);
   if (verb == "fitted") image = io::fitted(image, first, second);
   if (verb == "write") {
-    io::write_png(path + ".png", image);
+    std::ofstream(path + ".png", std::ios::binary) << io::format_png(image);
     std::ofstream(path + ".jpg", std::ios::binary) << io::format_jpeg(image, static_cast<int>(first));
   }
   return {{"shape", {image.height, image.width, image.channels}},

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
 #include "modewise/io/images/exif.h"
 #include "modewise/io/images/image_rows.h"
 #include "modewise/io/images/png_handle.h"
@@ -233,10 +232,6 @@ std::string format_palette_png(const Image& indices, std::span<const uint8_t> pa
   std::vector<png_byte> alpha(static_cast<size_t>(transparent + 1), 255);
   if (!alpha.empty()) alpha.back() = 0;
   return written(indices, PNG_COLOR_TYPE_PALETTE, colors, alpha);
-}
-
-void write_png(const std::filesystem::path& path, const Image& image) {
-  write_file_atomically(path, format_png(image));
 }
 
 }  // namespace modewise::io

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -29,7 +28,5 @@ std::string format_png(const Image& image);
 /// each, at most 256. Colour `transparent` is transparent; -1: none. Throws an internal error unless all of
 /// this holds.
 std::string format_palette_png(const Image& indices, std::span<const uint8_t> palette, int transparent = -1);
-/// Written atomically.
-void write_png(const std::filesystem::path& path, const Image& image);
 
 }  // namespace modewise::io
