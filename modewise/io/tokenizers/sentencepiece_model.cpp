@@ -91,11 +91,11 @@ class SentencePieceParser {
     for (Field field; message.next(field);) {
       switch (field.number) {
         case 3: {
-          static constexpr std::string_view kNames[] = {"", "", "", "word", "char"};
+          static constexpr std::string_view kNames[] = {"", "", "", " word", " char"};
           const uint64_t algorithm = message.integer(field);
           if (algorithm != 1 && algorithm != 2) {
             file_.wrong(field.at,
-                        fmt::format("the model is of type {} {}; unigram (1) and bpe (2) are supported",
+                        fmt::format("the model is of type {}{}; unigram (1) and bpe (2) are supported",
                                     algorithm, algorithm < 5 ? kNames[algorithm] : ""));
           }
           model_.algorithm = static_cast<SentencePieceModel::Algorithm>(algorithm);

@@ -189,7 +189,7 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
         "file: not a readable model: at byte 18, the model is of type 3 word; unigram (1) and bpe (2) are "
         "supported"},
        {"another type", unknown + field(2, field(3, 9)) + normalizer,
-        "file: not a readable model: at byte 18, the model is of type 9 ; unigram (1) and bpe (2) are "
+        "file: not a readable model: at byte 18, the model is of type 9; unigram (1) and bpe (2) are "
         "supported"},
        {"delimiter", unknown + field(2, field(53, "|")) + normalizer,
         "file: not a readable model: at byte 18, the model was trained with a custom delimiter, which is not "
