@@ -76,6 +76,14 @@ TEST(Fields, WrongTypeAndBrokenRuleAreErrors) {
               HasSubstr("a.toml:1:"));
 }
 
+TEST(Rule, NamesItsConstraints) {
+  EXPECT_EQ((Rule{.min = 0, .max = 1}).text(), "from 0 to 1");
+  EXPECT_EQ((Rule{.min = 0.5}).text(), "at least 0.5");
+  EXPECT_EQ((Rule{.max = 8}).text(), "at most 8");
+  EXPECT_EQ((Rule{.one_of = {"sgd", "adam"}}).text(), "one of sgd, adam");
+  EXPECT_EQ(Rule{}.text(), "");
+}
+
 TEST(Fields, CommandLineSetsEveryType) {
   OuterConfig config;
   Fields fields = fields_of(config);
