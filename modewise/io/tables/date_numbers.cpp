@@ -123,9 +123,9 @@ std::optional<NumberDates> read_decimal_years(const NumberCells& numbers) {
   for (const double x : numbers) {
     if (std::isnan(x)) continue;
     if (!(x >= 1600 && x < 2300)) return std::nullopt;
-    // The fewest digits that give the number.
-    while (digits < 9 && std::abs(x * std::pow(10, digits) - std::round(x * std::pow(10, digits))) > 1e-3)
-      ++digits;
+    // The fewest digits that give the number, up to two roundings of a double.
+    const auto rest = [&] { return std::abs(std::remainder(x * std::pow(10, digits), 1)); };
+    while (digits < 9 && rest() > 4e-16 * x * std::pow(10, digits)) ++digits;
   }
   if (digits == 0) return std::nullopt;
   const double rounding = 0.51 * std::pow(10, -digits) + 1e-9;  // of a year
