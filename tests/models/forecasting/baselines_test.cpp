@@ -1,5 +1,5 @@
-// Published baselines: odd sizes, costs by counting, refusals. Their values are tested in oracle_test.cpp
-// against vectors of the authors' code.
+// Published baselines: odd sizes, costs by counting, refusals. Their values are tested in
+// forecaster_oracle_test.cpp against vectors of the authors' code.
 
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>

@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Case {
+struct RecordedSegmenter {
   nlohmann::json record;
   SegmentationShape shape;
   std::shared_ptr<Segmenter> model;
@@ -32,8 +32,8 @@ SegmenterConfig config_of(const std::vector<std::string>& settings) {
   return configured<SegmenterConfig>(settings);
 }
 
-Case load_case(const std::string& name, at::ScalarType dtype) {
-  Case c;
+RecordedSegmenter load_segmenter(const std::string& name, at::ScalarType dtype) {
+  RecordedSegmenter c;
   c.record = record_of("segmenters.json", name);
   const auto& r = c.record;
   c.shape = {r["times"], r["bands"], r["classes"], r["window"], r["missing"]};
@@ -54,7 +54,7 @@ class SegmenterOracle : public testing::TestWithParam<const char*> {};
 
 TEST_P(SegmenterOracle, OutputAgrees) {
   for (const auto dtype : {at::kDouble, at::kFloat}) {
-    const Case c = load_case(GetParam(), dtype);
+    const RecordedSegmenter c = load_segmenter(GetParam(), dtype);
     const at::Tensor rows = c.model->forward(c.input).to(at::kDouble).flatten(0, -2);
     const auto places = c.record["rows"].get<std::vector<int64_t>>();
     const double limit = dtype == at::kDouble ? 1e-9 : 2e-4;
@@ -67,7 +67,7 @@ TEST_P(SegmenterOracle, OutputAgrees) {
 }
 
 TEST_P(SegmenterOracle, GradientOfEveryParameterAgrees) {
-  const Case c = load_case(GetParam(), at::kDouble);
+  const RecordedSegmenter c = load_segmenter(GetParam(), at::kDouble);
   const at::Tensor out = c.model->forward(c.input);
   (out * noise(1003, out.sizes().vec())).sum().backward();
   expect_gradients_and_statistics(*c.model, c.record, 1004);

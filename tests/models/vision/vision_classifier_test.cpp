@@ -46,14 +46,14 @@ std::string test_name(const testing::TestParamInfo<const char*>& info) {
   return name;
 }
 
-struct Case {
+struct RecordedClassifier {
   nlohmann::json record;
   std::shared_ptr<VisionClassifier> model;
   ClassifierInput input;
 };
 
-Case load_case(const std::string& name, at::ScalarType dtype) {
-  Case c;
+RecordedClassifier load_classifier(const std::string& name, at::ScalarType dtype) {
+  RecordedClassifier c;
   c.record = record_of("volumes.json", name);
   const auto& r = c.record;
   const VisionShape shape = {r["size"], r["channels"], r["classes"], r["missing"]};
@@ -75,7 +75,7 @@ class VolumeOracle : public testing::TestWithParam<const char*> {};
 
 TEST_P(VolumeOracle, OutputAgrees) {
   for (const auto dtype : {at::kDouble, at::kFloat}) {
-    const Case c = load_case(GetParam(), dtype);
+    const RecordedClassifier c = load_classifier(GetParam(), dtype);
     const at::Tensor out = c.model->forward(c.input).to(at::kDouble);
     const double limit = dtype == at::kDouble ? 1e-9 : 2e-4;
     for (int64_t i = 0; i < out.size(0); ++i) {
@@ -88,7 +88,7 @@ TEST_P(VolumeOracle, OutputAgrees) {
 }
 
 TEST_P(VolumeOracle, GradientOfEveryParameterAgrees) {
-  const Case c = load_case(GetParam(), at::kDouble);
+  const RecordedClassifier c = load_classifier(GetParam(), at::kDouble);
   const at::Tensor out = c.model->forward(c.input);
   (out * noise(2003, out.sizes().vec())).sum().backward();
   expect_gradients_and_statistics(*c.model, c.record, 2004);

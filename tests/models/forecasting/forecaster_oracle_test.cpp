@@ -14,6 +14,7 @@
 #include "modewise/core/file.h"
 #include "modewise/models/forecasting/config.h"
 #include "modewise/models/forecasting/forecaster.h"
+#include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
 namespace {
@@ -22,7 +23,7 @@ at::Tensor tensor_of(const nlohmann::json& list, std::vector<int64_t> sizes) {
   return at::tensor(list.get<std::vector<double>>(), at::kDouble).view(sizes);
 }
 
-struct Case {
+struct RecordedForecaster {
   nlohmann::json record;
   ForecastShape shape;
   std::shared_ptr<Forecaster> model;
@@ -39,7 +40,7 @@ std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle
 }
 
 /// Copies the record's weights into the model; parameter names must match exactly.
-void load_weights(Case& c, at::ScalarType dtype) {
+void load_weights(RecordedForecaster& c, at::ScalarType dtype) {
   at::NoGradGuard no_grad;
   c.model->to(dtype);
   std::set<std::string> left;
@@ -59,8 +60,8 @@ void load_weights(Case& c, at::ScalarType dtype) {
   EXPECT_TRUE(left.empty()) << "the model has no " << *left.begin();
 }
 
-Case load_case(const std::string& name, at::ScalarType dtype) {
-  Case c;
+RecordedForecaster load_forecaster(const std::string& name, at::ScalarType dtype) {
+  RecordedForecaster c;
   const std::string folder = std::string(MODEWISE_SOURCE_DIR) + "/tests/models/vectors/";
   c.record = nlohmann::json::parse(read_file(folder + name + ".json"));
   const auto& shape = c.record["shape"];
@@ -97,28 +98,24 @@ Case load_case(const std::string& name, at::ScalarType dtype) {
   return c;
 }
 
-double largest(const at::Tensor& x) {
-  return x.abs().max().item<double>();
-}
-
 class Oracle : public testing::TestWithParam<std::string> {};
 
 TEST_P(Oracle, OutputAgreesInDoublePrecision) {
-  Case c = load_case(GetParam(), at::kDouble);
+  RecordedForecaster c = load_forecaster(GetParam(), at::kDouble);
   const at::Tensor out = c.model->forward(c.input);
   ASSERT_EQ(out.sizes(), c.output.sizes());
   EXPECT_LE(largest(out - c.output), 1e-9 * std::max(1.0, largest(c.output)));
 }
 
 TEST_P(Oracle, OutputAgreesInSinglePrecision) {
-  Case c = load_case(GetParam(), at::kFloat);
+  RecordedForecaster c = load_forecaster(GetParam(), at::kFloat);
   const at::Tensor out = c.model->forward(c.input);
   EXPECT_EQ(out.scalar_type(), at::kFloat);
   EXPECT_LE(largest(out.to(at::kDouble) - c.output), 1e-5 * std::max(1.0, largest(c.output)));
 }
 
 TEST_P(Oracle, GradientOfEveryParameterAgrees) {
-  Case c = load_case(GetParam(), at::kDouble);
+  RecordedForecaster c = load_forecaster(GetParam(), at::kDouble);
   const at::Tensor out = c.model->forward(c.input);
   (out * at::arange(1, out.numel() + 1, at::kDouble).cos().view(out.sizes())).sum().backward();
   const auto& checks = c.record["gradient_checks"];
