@@ -173,6 +173,12 @@ TEST(Csv, NamesTextsOfOtherFormats) {
   const std::pair<const char*, const char*> texts[] = {
       {"[\n  {\n    \"a\": 1\n  }\n]\n", "JSON; write it as CSV, in Python pandas.read_json(file).to_csv(…)"},
       {"{ \"a\": [1, 2] }\n", "JSON; write it as CSV, in Python pandas.read_json(file).to_csv(…)"},
+      {"[[1, 2],\n[3, 4]]\n", "JSON; write it as CSV, in Python pandas.read_json(file).to_csv(…)"},
+      {"{\"a\": 1}\r\n{\"a\": 2}\r\n",
+       "JSON lines; write it as CSV, in Python pandas.read_json(file, lines=True).to_csv(…)"},
+      {"[\"2024-01-01\", 1]\n[\"2024-01-02\", 2]\n",
+       "JSON lines; write it as CSV, in Python pandas.read_json(file, lines=True).to_csv(…)"},
+      {"{| class=\"wikitable\"\n! a\n|-\n| 1\n|}\n", "MediaWiki; export it as CSV"},
       {"CREATE TABLE t (a REAL);\nINSERT INTO t VALUES (1);\n",
        "SQL; run it in a database and export the table as CSV"},
       {"\\begin{tabular}{l}\na \\\\\n1 \\\\\n", "LaTeX; export it as CSV"},
