@@ -202,6 +202,23 @@ TEST(BarChart, LengthsAreProportionalToValues) {
   EXPECT_NEAR(std::stod(second[2]), 3 * std::stod(first[2]), 0.03);
 }
 
+TEST(BarChart, HorizontalBarsAddHeightAndVerticalOnesDoNot) {
+  BarChart chart;
+  chart.series = {{"", {1, 2}}};
+  chart.categories = {"a", "b"};
+  const double horizontal = natural_height(chart, 600);
+  chart.horizontal = false;
+  EXPECT_EQ(natural_height(chart, 600), 300);   // half of the width,
+  EXPECT_EQ(natural_height(chart, 100), 200);   // at least this,
+  EXPECT_EQ(natural_height(chart, 2000), 340);  // and at most this
+  chart.categories.push_back("c"), chart.series[0].values.push_back(3);
+  EXPECT_EQ(natural_height(chart, 600), 300);
+  chart.horizontal = true;
+  EXPECT_EQ(natural_height(chart, 600), horizontal + 24);  // a bar of 15 and a gap of 9
+  chart.value.label = "seconds";
+  EXPECT_EQ(natural_height(chart, 600), horizontal + 24 + 18);
+}
+
 TEST(BarChart, EmptyHugeAndBadInput) {
   EXPECT_THAT(inline_svg(BarChart{}), HasSubstr(">no data</text>"));
   BarChart many;
