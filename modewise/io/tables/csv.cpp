@@ -15,6 +15,7 @@
 #include "modewise/io/tables/csv_lines.h"
 #include "modewise/io/tables/csv_sample.h"
 #include "modewise/io/tables/csv_scanner.h"
+#include "modewise/io/tables/other_text.h"
 #include "modewise/io/tables/written_number.h"
 #include "modewise/io/text_input.h"
 #include "modewise/io/utf8.h"
@@ -173,67 +174,6 @@ class ColumnNotes {
   };
   std::vector<Note> notes_;
 };
-
-/// Texts of other formats, which begin so.
-struct OtherText {
-  std::string_view begin, name, remedy;
-};
-constexpr std::string_view kReadJson = "write it as CSV, in Python pandas.read_json(file).to_csv(…)";
-constexpr std::string_view kReadJsonLines =
-    "write it as CSV, in Python pandas.read_json(file, lines=True).to_csv(…)";
-constexpr std::string_view kRunSql = "run it in a database and export the table as CSV";
-constexpr std::string_view kExport = "export it as CSV";
-constexpr OtherText kOtherTexts[] = {
-    {"CREATE TABLE ", "SQL", kRunSql},
-    {"INSERT INTO ", "SQL", kRunSql},
-    {"DROP TABLE ", "SQL", kRunSql},
-    {"BEGIN TRANSACTION;", "SQL", kRunSql},
-    {"PRAGMA foreign_keys", "SQL", kRunSql},
-    {"-- MySQL dump", "SQL", kRunSql},
-    {"-- MariaDB dump", "SQL", kRunSql},
-    {"--\n-- PostgreSQL database dump", "SQL", kRunSql},
-    {"\\begin{", "LaTeX", kExport},
-    {"{|", "MediaWiki", kExport},
-    {"\u250c", "a table drawn with lines", kExport},
-    {"\u250f", "a table drawn with lines", kExport},
-    {"\u2552", "a table drawn with lines", kExport},
-    {"\u2554", "a table drawn with lines", kExport},
-    {"\u256d", "a table drawn with lines", kExport},
-    {"shape: (", "a table drawn with lines", kExport},
-};
-
-constexpr std::string_view kBlanks = " \t\r\n";
-
-bool is_one_of(char c, std::string_view characters) {
-  return characters.find(c) != std::string_view::npos;
-}
-
-/// Whether a text begins with an array of arrays, objects or strings, or with an object, in JSON.
-bool is_json(std::string_view text) {
-  const size_t outer = std::min(text.find_first_not_of(kBlanks), text.size());
-  const size_t inner = text.find_first_not_of(kBlanks, outer + 1);
-  if (inner == std::string_view::npos) return false;
-  return text[outer] == '[' ? is_one_of(text[inner], "[{\"") : text[outer] == '{' && text[inner] == '"';
-}
-
-/// Whether JSON has one value per line: the first and the second line begin and end as one.
-bool is_json_lines(std::string_view text) {
-  const std::string_view first = text.substr(0, text.find('\n'));
-  const size_t end = first.find_last_not_of(kBlanks), next = text.find_first_not_of(kBlanks, first.size());
-  return next != std::string_view::npos && is_one_of(first[end], "]}") && is_one_of(text[next], "[{");
-}
-
-void refuse_other_text(std::string_view text, const std::string& source) {
-  const auto refuse = [&](std::string_view name, std::string_view remedy) {
-    fail(ErrorKind::data, "{}: expected a table, got {}; {}", source, name, remedy);
-  };
-  if (is_json(text)) {
-    if (is_json_lines(text)) refuse("JSON lines", kReadJsonLines);
-    refuse("JSON", kReadJson);
-  }
-  for (const OtherText& other : kOtherTexts)
-    if (text.starts_with(other.begin)) refuse(other.name, other.remedy);
-}
 
 class TableReader {
  public:
