@@ -86,12 +86,18 @@ TEST_F(File, PipesAndDescriptorsAreWrittenToAndStay) {
 }
 
 TEST_F(File, AnUnfinishedFileLeavesNothing) {
+  const auto descriptors = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  const auto before = descriptors();
   {
     OutputFile file(folder_ / "a.txt");
     file.write(as_bytes("half"));
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+    EXPECT_EQ(descriptors(), before + 1);
   }
   EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_EQ(descriptors(), before);
 }
 
 TEST_F(File, PiecesOfAnySizeStandInTheirOrder) {

@@ -1,5 +1,6 @@
 #include "modewise/metrics/forecast_errors.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <span>
 
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 
 namespace modewise::metrics {
 namespace {
@@ -83,6 +85,20 @@ TEST(ForecastErrors, NeverReadWhatStandsUnderAMissingTarget) {
     if (!v.observed[i]) v.truth[i] = std::nanf("");
   dirty.add(v.forecast, v.truth, v.mask(), v.quantiles);
   EXPECT_EQ(to_json(clean.total()).dump(), to_json(dirty.total()).dump());
+}
+
+TEST(ForecastErrors, ComeBackFromTheirSums) {
+  const Vectors v;
+  ForecastErrors errors = v.empty(), copy = v.empty();
+  errors.add(v.forecast, v.truth, v.mask(), v.quantiles);
+  std::vector<double> sums = errors.sums();
+  copy.set_sums(sums);
+  EXPECT_EQ(to_json(errors.total()).dump(), to_json(copy.total()).dump());
+  EXPECT_EQ(to_json(errors.quantiles(Scale::units)).dump(), to_json(copy.quantiles(Scale::units)).dump());
+  const size_t count = sums.size();
+  sums.pop_back();
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { copy.set_sums(sums); }),
+            fmt::format("ForecastErrors: {} sums, got {}", count, count - 1));
 }
 
 TEST(ForecastErrors, OfNothingAreNullInJson) {

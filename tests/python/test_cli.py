@@ -72,7 +72,9 @@ def test_colour_obeys_the_environment(small_run):
     assert "\x1b" not in modewise("evaluate", "/nowhere").stderr
     assert "\x1b" in modewise("evaluate", "/nowhere", "--color", "always").stderr
     assert "\x1b" in modewise("evaluate", "/nowhere", env={"FORCE_COLOR": "1"}).stderr
-    assert "\x1b" not in modewise("evaluate", "/nowhere", env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).stderr
+    assert "\x1b" in modewise("evaluate", "/nowhere", env={"CLICOLOR_FORCE": "1"}).stderr
+    for quiet in ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, {"FORCE_COLOR": "0"}, {"FORCE_COLOR": "", "CLICOLOR_FORCE": "0"}):
+        assert "\x1b" not in modewise("evaluate", "/nowhere", env=quiet).stderr, quiet
 
 
 def test_help_begins_with_an_example():
