@@ -48,6 +48,11 @@ TEST(Rearranged, PutsKroneckerFactorsSideBySide) {
                        rearranged(a, {2, 4}, {3, 5});
                      }),
             "expected a matrix of 8 × 15 for modes 2 × 4, got 2 × 3");
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       rearranged(a, {2}, {3, 1});
+                     }),
+            "rearranged: 1 row modes, 2 column modes");
 }
 
 class Planted : public testing::TestWithParam<std::tuple<Modes, int64_t>> {};

@@ -92,6 +92,8 @@ def test_bad_matrices(tmp_path):
     fails(65, "the matrix has non-finite values", arguments=["decompose", tmp_path / "nan.npy", "--modes", "3,4"])
     fails(65, "matrix", arguments=["decompose", tmp_path / "flat.npy", "--modes", "5"])
     fails(66, "none.npy", arguments=["decompose", tmp_path / "none.npy", "--modes", "5"])
+    for option, value in [("--layer", 1), ("--head", 1), ("--samples", 1), ("--sample", 1), ("--data", "x"), ("--tokenizer", "x")]:
+        fails(2, "are for runs and models", "a.npy is a file of matrices", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4", option, value])
     fails(2, "--space", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4", "--space", "3y4"])
 
 
