@@ -52,24 +52,30 @@ PACKAGE_TESTS = sorted(path.stem for path in (ROOT / "tests" / "python").glob("t
 # The tests of a layer, quickest first; {focus} and {word} are the subject of the changed file, {users} the Python tests that name
 # it or what it defines.
 STAGES = {
-    "core": [program("core_test", "*{word}*"), program("core_test"), program("train_test"), program("data_test")],
+    "core": [program("core_test", "*{word}*"), program("core_test"), program("train_test"), program("data_test"),
+             python("test_cli", "test_outputs", "test_signals")],
     "io": [program("io_test", "*{word}*"), program("io_test"), program("text_test"),
-           python("test_io_oracle", "test_image_oracle", "test_png_jpeg_oracle")],
+           python("test_io_oracle", "test_image_oracle", "test_png_jpeg_oracle", "test_table_forms", "test_cases")],
     "text": [program("text_test"), python("test_tokenizers"), python("test_word_piece")],
     "ops": [python("test_ops", k="{focus}"), program("ops_test"), python("test_ops_attention", "test_ops_sequence"),
             python("test_ops"), python("test_compiled_kernels")],
-    "nn": [program("nn_test"), program("models_test")],
-    "models": [program("models_test", "*{word}*"), program("models_test"), python("test_package_models")],
-    "data": [program("data_test", "*{word}*"), program("data_test"), program("tasks_test")],
-    "metrics": [program("metrics_test"), program("tasks_test"), python("test_score")],
-    "train": [program("train_test"), python("test_train_crash")],
-    "analysis": [program("analysis_test", "*{word}*"), program("analysis_test"), python("test_analysis")],
+    "nn": [program("nn_test"), program("models_test"), python("test_package_models", "test_text_encoders")],
+    "models": [program("models_test", "*{word}*"), program("models_test"),
+               python("test_package_models", "test_text_encoders", "test_text_files", "test_vit", "test_package_checkpoints"),
+               python("test_forecast_baselines", "test_series_classification", "test_language_folders")],
+    "data": [program("data_test", "*{word}*"), program("data_test"), program("tasks_test"),
+             python("test_panels", "test_panel_covariates", "test_future_covariates", "test_table_forms", "test_labelled_tables", "test_cases")],
+    "metrics": [program("metrics_test"), program("tasks_test"), python("test_score"), python("test_seasonal_intervals")],
+    "train": [program("train_test"), python("test_train_crash"), python("test_workers")],
+    "analysis": [program("analysis_test", "*{word}*"), program("analysis_test"), python("test_analysis"),
+                 python("test_attention_spectra")],
     "report": [program("report_test"), python("test_report", "test_reproduce")],
-    "sweep": [program("sweep_test", "*{word}*"), program("sweep_test"), python("test_sweep_launchers", "test_reproduce")],
+    "sweep": [program("sweep_test", "*{word}*"), program("sweep_test"), python("test_sweep_launchers", "test_reproduce"),
+              python("test_panel_search", "test_auto")],
     "tasks": [program("tasks_test", "*{word}*"), program("tasks_test"), python("test_cli", "test_forecast_baselines", "test_panels"),
               python("test_text_task", "test_image_classification", "test_series_classification", "test_captioning", "test_segmentation",
                      "test_generate", "test_language_modeling"),
-              python("test_future_covariates", "test_panel_covariates", "test_no_test", "test_run_folder")],
+              python("test_future_covariates", "test_panel_covariates", "test_no_test", "test_run_folder", "test_seasonal_intervals")],
     "cli": [python("test_cli", "test_first_command", "test_implied_task", "test_your_folder", "test_first_guesses"),
             python("test_analysis", "test_generate", "test_tokenizers", "test_score", "test_reproduce", "test_sweep_launchers",
                    "test_captioning", "test_package_docs")],
@@ -78,7 +84,8 @@ STAGES = {
                python(*PACKAGE_TESTS, k="not installed_layout")],
 }  # fmt: skip
 PROGRAM = ["modewise", "program_forks", "python_package"]  # for Python tests
-TARGETS = {"ops": ["stand_in_cuda"], "io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test"], "core": ["train_test", "data_test"],
+TARGETS = {"ops": ["stand_in_cuda"], "io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test", "text_model_dump"],
+           "models": ["text_model_dump", "vit_dump"], "core": ["train_test", "data_test"],
            "train": ["train_toy"], "metrics": ["tasks_test"], "data": ["tasks_test"]}  # beside PROGRAM and the tests of the layer
 FOLDERS = {"cli": ROOT / "cli", "python": ROOT / "python" / "modewise"}  # of the sources; else modewise/LAYER
 
