@@ -43,6 +43,13 @@ TEST(LineChart, PointsLieWhereTheAxesSay) {
   EXPECT_THAT(inline_svg(chart, 320, 220), HasSubstr("<path d=\"M30.32 190L163.16 103L296 16\""));
 }
 
+TEST(LineChart, TheNameOfTheValueAxisIsReadFromBelow) {
+  LineChart chart = line_of({0, 15, 30});
+  chart.y.label = "load";
+  EXPECT_TRUE(std::regex_search(inline_svg(chart), std::regex("rotate\\(-90[^>]*>load</text>")));
+  EXPECT_THAT(inline_svg(line_of({0, 15, 30})), Not(HasSubstr("rotate(")));
+}
+
 TEST(LineChart, HasOneLineATickOfTheValueAxis) {
   LineChart chart = line_of({0, 15, 30});
   chart.y.min = 0, chart.y.max = 30;
