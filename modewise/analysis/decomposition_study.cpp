@@ -263,12 +263,16 @@ report::Table study_lines(const DecompositionStudy& study) {
       table.add_row({type.name, one.rank, one.parameters, Cell(one.error, 8),
                      Cell(1 - one.error * one.error, 8), Cell(std::nan(""), 8)});
   for (const Spectrum& space : study.spectra) {
-    for (size_t i = 0; i < std::max(space.values.size(), space.ranks.size()); ++i) {
-      const int64_t rank = i < space.ranks.size() ? space.ranks[i] : static_cast<int64_t>(i) + 1;
-      const double information = number(space.information, i);
+    // High ranks are decomposed in steps: the others have a singular value alone.
+    const int64_t last = std::max(std::ssize(space.values), space.ranks.empty() ? 0 : space.ranks.back());
+    for (int64_t rank = 1; rank <= last; ++rank) {
+      const auto found = std::ranges::lower_bound(space.ranks, rank);
+      const bool known = found != space.ranks.end() && *found == rank;
+      const double information =
+          known ? space.information[static_cast<size_t>(found - space.ranks.begin())] : std::nan("");
       table.add_row({"space " + space.name, rank, rank * space.term_parameters,
-                     Cell(std::sqrt(std::max(0.0, 1 - information)), 8), Cell(information, 8),
-                     Cell(number(space.values, static_cast<size_t>(rank) - 1), 8)});
+                     Cell(known ? std::sqrt(std::max(0.0, 1 - information)) : std::nan(""), 8),
+                     Cell(information, 8), Cell(number(space.values, static_cast<size_t>(rank) - 1), 8)});
     }
   }
   return table;

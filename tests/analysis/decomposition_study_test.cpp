@@ -79,6 +79,19 @@ TEST(StudySpectra, AreThoseOfTheStudyAndEndAtNinetyNinePercent) {
   EXPECT_EQ(terms_for(falling, 0.95), 4);
   EXPECT_EQ(terms_for(falling, 0.99), std::nullopt);
   EXPECT_THAT(spectra_table({falling}).to_csv(), testing::HasSubstr("> 4"));
+  DecompositionStudy lines;
+  lines.kronecker = {{.rank = 3, .parameters = 30, .error = 0.25}};
+  falling.name = "rows";
+  falling.values = {1, 0.5, 0.25, 0.125};
+  falling.term_parameters = 7;
+  lines.spectra = {falling};
+  const std::string csv = study_lines(lines).to_csv();
+  EXPECT_THAT(csv, testing::HasSubstr("3,30,0.25,0.9375,\n"));  // information: 1 - 0.25²
+  // The error is the root of the information that is missing. Rank 3 was not decomposed.
+  EXPECT_THAT(csv, testing::EndsWith("space rows,1,7,0.7071067811865476,0.5,1\n"
+                                     "space rows,2,14,0.3162277660168379,0.9,0.5\n"
+                                     "space rows,3,21,,,0.25\n"
+                                     "space rows,4,28,0.14142135623730956,0.98,0.125\n"));
 }
 
 TEST(DecompositionStudy, OfVectorSpaceIsTheSingularValues) {

@@ -52,7 +52,8 @@ bool is_json(std::string_view text) {
 /// Whether JSON has one value per line: the first and the second line begin and end as one.
 bool is_json_lines(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));
-  const size_t end = first.find_last_not_of(kJsonBlanks), next = text.find_first_not_of(kJsonBlanks, first.size());
+  const size_t end = first.find_last_not_of(kJsonBlanks),
+               next = text.find_first_not_of(kJsonBlanks, first.size());
   return next != std::string_view::npos && is_one_of(first[end], "]}") && is_one_of(text[next], "[{");
 }
 
