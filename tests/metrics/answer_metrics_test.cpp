@@ -52,6 +52,7 @@ TEST(AnswerMetrics, ClassesAndNumbersAsLongBench) {
   for (const auto& json : answers()["retrieval"])
     EXPECT_DOUBLE_EQ(retrieval_score(Case(json).prediction, Case(json).answer), json["score"].get<double>())
         << json;
+  EXPECT_EQ(retrieval_score("It is 12.", "Paragraph of 3, Paragraph 12: it"), 1);
   EXPECT_EQ(error_of(ErrorKind::data, [&] { retrieval_score("1", "Paragraph one"); }),
             "a retrieval answer must contain 'Paragraph NUMBER', got 'Paragraph one'");
 }

@@ -227,6 +227,10 @@ TEST(Conformal, FollowsASeasonThatLowersThePinballLoss) {
   const std::vector<float> q = calibrated_quantiles(calibration, forecast, {}, stddev, rows);
   EXPECT_NEAR(q[3], 1.28, 0.2);  // 90 % of a standard normal error
   EXPECT_NEAR(q[series * horizon * 5 + 3], 0.128, 0.03);
+  EXPECT_EQ(
+      error_of(ErrorKind::internal,
+               [&] { calibrated_quantiles(calibration, forecast, {}, stddev, std::vector<int64_t>{7}); }),
+      "calibrated_quantiles: 2 windows with 1 first target rows");
 }
 
 TEST(Conformal, TakesNoSeasonWithoutOneOrWithFewRows) {

@@ -81,7 +81,7 @@ STAGES = {
                    "test_captioning", "test_package_docs")],
     # An installation is tested with CMake, and needs the whole build folder.
     "python": [["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "{users}", "-k", "not installed_layout"],
-               python(*PACKAGE_TESTS, k="not installed_layout")],
+               python(*PACKAGE_TESTS, "test_sweep_launchers", "test_signals_in_python", k="not installed_layout")],
 }  # fmt: skip
 PROGRAM = ["modewise", "program_forks", "python_package"]  # for Python tests
 TARGETS = {"ops": ["stand_in_cuda"], "io": ["io_dump", "text_test"], "text": ["text_dump"], "nn": ["models_test", "text_model_dump"],

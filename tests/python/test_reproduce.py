@@ -1,6 +1,7 @@
 """Tables of papers (`modewise reproduce`): made official files of the right names and shapes, tables trained on them with tiny settings, and the cells
 that they write."""
 
+import datetime
 import json
 import os
 import statistics
@@ -180,6 +181,8 @@ def test_own_table_with_its_own_settings(own, tmp_path):
     lines = [line for line in again.stdout.splitlines() if line.startswith("|")]
     assert [line.split("|")[1].strip() for line in lines[2:]] == ["linear", "linear", "other", "further"]
     assert "Not available: other: not built" in again.stdout and "Missing data of Two: two.csv" in again.stdout
+    made = written["made"]
+    assert f"commit {made['commits'][0]}, on {made['processors'][0]}; table written {datetime.date.today()}" in again.stdout
 
 
 def test_costs_and_commands(own, tmp_path):
