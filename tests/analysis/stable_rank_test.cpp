@@ -11,7 +11,9 @@
 
 #include <cmath>
 
+#include "modewise/core/error.h"
 #include "tests/analysis/matrices.h"
+#include "tests/error_of.h"
 
 namespace modewise::analysis {
 namespace {
@@ -48,6 +50,18 @@ INSTANTIATE_TEST_SUITE_P(
                                      std::vector<int64_t>{11, 10}, std::vector<int64_t>{4, 5, 6},
                                      std::vector<int64_t>{2, 3, 5, 3}),
                      testing::Values(0.1, 1.0, 8.0)));
+
+TEST(StableRank, FactorsThatDoNotFitAreRefused) {
+  const at::Tensor square = at::ones({3, 3});
+  const auto refused = [](const ModeFactors& factors) {
+    return error_of(ErrorKind::internal, [&] { product_stable_rank(factors); });
+  };
+  const std::string wanted = "product_stable_rank: the matrix of mode 0 must be [.., 3, 3], got ";
+  EXPECT_EQ(refused({{3, 4}, {0}, {at::ones({3, 4})}}), wanted + "[3, 4]");
+  EXPECT_EQ(refused({{3, 4}, {0}, {at::ones({4, 3})}}), wanted + "[4, 3]");
+  EXPECT_EQ(refused({{3, 3}, {1, 0}, {square, at::ones({2, 3, 3})}}), wanted + "[2, 3, 3]");
+  EXPECT_EQ(refused({{3, 4}, {2}, {square}}), "product_stable_rank: there is no mode 2");
+}
 
 TEST(StableRank, OfKnownMatrices) {
   EXPECT_NEAR(stable_rank(at::eye(9, at::kDouble)).item<double>(), 9, 1e-12);

@@ -77,6 +77,11 @@ def test_colour_obeys_the_environment(small_run):
         assert "\x1b" not in modewise("evaluate", "/nowhere", env=quiet).stderr, quiet
 
 
+def test_decompose_names_the_runs_that_it_takes(small_run):
+    fails(2, f"{small_run} is of the task 'forecasting'", f"modewise explain {small_run} writes its attention matrices", "--member",
+          arguments=["decompose", small_run])
+
+
 def test_help_begins_with_an_example():
     for command in (["train", "forecast"], ["predict"], ["data", "show"], ["info"], ["demo"]):
         short, full = ok(*command, "-h").stdout, ok(*command, "--help").stdout

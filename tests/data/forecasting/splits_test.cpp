@@ -54,6 +54,7 @@ TEST(Splits, EttLeavesLaterRowsUnused) {
 
 TEST(Splits, SolarGivesTheRestToTest) {
   const Splits s = split("solar", 105);  // int(73.5), int(10.5)
+  EXPECT_EQ(s.train.begin, 0);
   EXPECT_EQ(s.train.end, 73);
   EXPECT_EQ(s.validation.end, 83);
   EXPECT_EQ(s.test.end, 105);
