@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pandas
@@ -218,7 +219,21 @@ def test_wide_tables_are_no_panels(tmp_path):
 
 
 def test_a_report_of_a_panel(tmp_path):
-    train(panel(tmp_path / "p.csv", made(count=4)), tmp_path / "run", "--model", "seasonal")
+    series = made(count=4)
+    train(panel(tmp_path / "p.csv", series), tmp_path / "run", "--model", "seasonal")
     ok("report", tmp_path / "run", "--out", tmp_path / "report.html")
-    assert "best MASE" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "best MASE" in page
+    charts = re.findall(r'<svg[^>]*class="mw"(.*?)</svg>', page, re.S)
+    charts = [chart for chart in charts if re.search(r">truth</text>", chart)]
+    names = [re.search(r"<text[^>]*>([^<]*)</text>", chart)[1] for chart in charts]
+    assert set(names) == set(series)
+    for name, chart in zip(names, charts):
+        values = series[name][1]
+        ticks = [float(text.replace(",", "")) for text in re.findall(r'text-anchor="end"[^>]*>([0-9.,]+)</text>', chart)]
+        assert len(ticks) >= 2 and values.min() / 2 < ticks[0] and ticks[-1] < 1.5 * values.max()
+        band = re.search(r'<path d="M([^"z]*)z"[^>]*fill-opacity="0.2"', chart[chart.index(">95 %<"):])[1]
+        points = [tuple(map(float, point.split())) for point in band.split("L")]
+        upper, lower = points[:H], points[:H - 1:-1]
+        assert all(x == other and 0 < low - high < 50 for (x, high), (other, low) in zip(upper, lower, strict=True))
     ok("compare", tmp_path / "run")
