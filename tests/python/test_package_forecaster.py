@@ -417,6 +417,12 @@ def test_what_is_not_fitted_says_so():
     assert str(error.value) == "this Forecaster is not fitted yet: call fit, or open a run with Forecaster.from_run"
 
 
+def test_targets_beside_the_frame_are_refused(wide):
+    with pytest.raises(errors.UsageError) as error:
+        modewise.Forecaster("repeat", horizon=4).fit(wide[0], y=[1])
+    assert str(error.value) == "Forecaster.fit takes one frame with the history of all series: y must be None"
+
+
 def bad_frames():
     wide = wide_frame(60)
     long = long_frame(wide)

@@ -253,6 +253,11 @@ TEST(HeatMap, CellsTakeTheColoursOfTheirValues) {
                              "\"><title>1, 0: 0.5000</title>"));
 }
 
+TEST(HeatMap, TheNameOfTheColorBarIsReadFromBelow) {
+  const HeatMap map{.value_label = "weight", .rows = 1, .columns = 2, .values = {0, 1}};
+  EXPECT_TRUE(std::regex_search(inline_svg(map), std::regex("rotate\\(-90[^>]*>weight</text>")));
+}
+
 TEST(HeatMap, ColumnLabelsThatDoNotFitAreRotated) {
   HeatMap map{.rows = 1, .columns = 4, .values = {0, 1, 2, 3}, .color_bar = false};
   map.column_labels = {"a", "b", "c", "d"};

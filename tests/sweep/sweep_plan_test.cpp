@@ -209,6 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"task = \"forcast\"", "forecast"}, Bad{"seeds = []", "seeds"},
                     Bad{"seeds = [1.5]", "integers"}, Bad{"seeds = [1, 1]", "run_s1"},
                     Bad{"[[axis]]\nname = \"a\"", "either key and values, or choices"},
+                    Bad{"[[axis]]\nvalues = [1]", "an axis needs a name or a key"},
                     Bad{"[[axis]]\nname = \"a\"\nvalues = [1]", "no key"},
                     Bad{"[[axis]]\nkey = \"a\"\nvalues = [1, 1]", "two choices"},
                     Bad{"[[axis]]\nname = \"a\"\nchoices = [1]", "a choice is"},
