@@ -88,7 +88,7 @@ FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::s
   };
   for (const Item& item : items) {
     if (item.kind == Item::Kind::mark) {
-      add({.id = item.mark, .begin = 0, .end = 0, .starts = true}, item.type, -1);
+      add({.id = item.mark}, item.type, -1);
       continue;
     }
     const size_t which = item.kind == Item::Kind::first ? 0 : 1;

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "modewise/core/error.h"
-#include "modewise/text/white_space.h"
 
 namespace modewise::text {
 
@@ -23,10 +22,7 @@ std::vector<Tokenizer::Piece> Tokenizer::encode_pieces(std::string_view text) co
       shown.remove_prefix(1);  // prepended by encode
     const bool found = text.substr(at).starts_with(shown);
     const auto end = found ? at + static_cast<uint32_t>(shown.size()) : at;
-    const std::string_view first = text.substr(at, end - at);
-    const bool starts =
-        begins_with_white_space(first) || at == 0 || ends_with_white_space(text.substr(0, at));
-    out.push_back({id, at, end, starts});
+    out.push_back({id, at, end});
     at = end;
   }
   return out;

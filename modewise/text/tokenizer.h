@@ -33,7 +33,6 @@ class Tokenizer {
   struct Piece {
     Id id = 0;
     uint32_t begin = 0, end = 0;
-    bool starts = true;  // begins a word
   };
   virtual ~Tokenizer();
 

@@ -1,6 +1,5 @@
 #include "modewise/text/white_space.h"
 
-#include <algorithm>
 #include <array>
 
 namespace modewise::text {
@@ -17,14 +16,6 @@ bool is_white_space(char32_t c) {
   return (c >= 0x9 && c <= 0xD) || c == ' ' || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
          c == 0x3000;
-}
-
-bool begins_with_white_space(std::string_view text) {
-  return std::ranges::any_of(kSpaces, [&](std::string_view space) { return text.starts_with(space); });
-}
-
-bool ends_with_white_space(std::string_view text) {
-  return std::ranges::any_of(kSpaces, [&](std::string_view space) { return text.ends_with(space); });
 }
 
 size_t white_space_before(std::string_view text) {

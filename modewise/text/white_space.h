@@ -8,10 +8,6 @@ namespace modewise::text {
 
 /// Whether a character is White_Space.
 bool is_white_space(char32_t c);
-/// Whether `text` begins with White_Space.
-bool begins_with_white_space(std::string_view text);
-/// Whether `text` ends with White_Space.
-bool ends_with_white_space(std::string_view text);
 /// Bytes of white space at the end of `text`.
 size_t white_space_before(std::string_view text);
 /// Bytes of white space at the front of `text`.

@@ -36,8 +36,8 @@ struct WordPieceTokenizer::Part {
 
   std::string_view text() const { return normalized.text; }
   /// The token of the normalized bytes from begin to end.
-  Piece piece(Id id, size_t begin, size_t end, bool starts) const {
-    return {id, offset + normalized.sources[begin].begin, offset + normalized.sources[end - 1].end, starts};
+  Piece piece(Id id, size_t begin, size_t end) const {
+    return {id, offset + normalized.sources[begin].begin, offset + normalized.sources[end - 1].end};
   }
 };
 
@@ -79,12 +79,12 @@ std::vector<Tokenizer::Piece> WordPieceTokenizer::encode_pieces(std::string_view
         AddedTokens::Pass::normalized, part.text(),
         [&](size_t begin, size_t end) { add_words(part, begin, end, out); },
         [&](const AddedTokens::Token& token, size_t begin, size_t end) {
-          out.push_back(part.piece(token.id, begin, end, true));
+          out.push_back(part.piece(token.id, begin, end));
         });
   };
   added_.around(AddedTokens::Pass::raw, text, encode_part,
                 [&](const AddedTokens::Token& token, size_t begin, size_t end) {
-                  out.push_back({token.id, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), true});
+                  out.push_back({token.id, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
                 });
   return out;
 }
@@ -129,12 +129,12 @@ void WordPieceTokenizer::add_word(const Part& part, size_t begin, size_t end, st
     }
     known = id.has_value();
     if (!known) break;
-    out.push_back(part.piece(*id, from, from + length - mark, first));
+    out.push_back(part.piece(*id, from, from + length - mark));
     from += length - mark;
   }
   if (known) return;
   out.resize(before);
-  out.push_back(part.piece(rules_.unknown, begin, end, true));
+  out.push_back(part.piece(rules_.unknown, begin, end));
 }
 
 void WordPieceTokenizer::append_valid(Id id, bool& start, std::string& text) const {

@@ -83,13 +83,9 @@ TEST(WordPieceTokenizer, BytesThatAreNoTextAreLeftOut) {
 TEST(WordPieceTokenizer, SaysWhatATokenStandsFor) {
   const std::string text = " ÜNaffable中e\u0301!";
   std::vector<std::string> shown;
-  std::string starts;
-  for (const Tokenizer::Piece& piece : tokenizer().encode_pieces(text)) {
+  for (const Tokenizer::Piece& piece : tokenizer().encode_pieces(text))
     shown.push_back(text.substr(piece.begin, piece.end - piece.begin));
-    starts += piece.starts ? '1' : '0';
-  }
   EXPECT_EQ(shown, (std::vector<std::string>{"ÜN", "aff", "able", "中", "e", "!"}));
-  EXPECT_EQ(starts, "100111");
 }
 
 TEST(WordPieceTokenizer, MarksWithinATextAreTokens) {
