@@ -72,6 +72,11 @@ TEST(StudySpectra, AreThoseOfTheStudyAndEndAtNinetyNinePercent) {
     EXPECT_EQ(spectra[i].name, study.spectra[i].name);
     EXPECT_EQ(spectra[i].information, study.spectra[i].information);
   }
+  const at::Tensor matrix = random_attention({24, 24}, 5, 3);
+  const DecompositionStudy full = study_decomposition(matrix, {3, 4, 2}, options);
+  EXPECT_THAT(full.spectra[2].ranks, ElementsAre(1, 2, 3, 4, 5, 6));
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(full.spectra[2].information[i], 1 - full.kronecker[i].error * full.kronecker[i].error);
   Spectrum falling;
   falling.ranks = {1, 2, 4};
   falling.information = {0.5, 0.9, 0.98};

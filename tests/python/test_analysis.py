@@ -85,6 +85,9 @@ def test_bad_matrices(tmp_path):
     nan[3, 3] = np.nan
     np.save(tmp_path / "nan.npy", nan)
     np.save(tmp_path / "flat.npy", np.zeros(5))
+    for name, shape in (("rows", (0, 4)), ("columns", (4, 0))):
+        np.save(tmp_path / f"{name}.npy", np.zeros(shape))
+        fails(65, f"{name}.npy: the matrix is empty", arguments=["decompose", tmp_path / f"{name}.npy", "--modes", "2,2"])
     fails(65, "10 × 10", "12 × 12", arguments=["decompose", tmp_path / "a.npy", "--modes", "5,2"])
     fails(2, "--skip-tokens 12: the matrix is 12 × 12", arguments=["decompose", tmp_path / "a.npy", "--modes", "5,2", "--skip-tokens", 12])
     fails(2, "--index", arguments=["decompose", tmp_path / "many.npy", "--modes", "3,4"])

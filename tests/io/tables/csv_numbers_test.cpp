@@ -29,6 +29,7 @@ TEST(Csv, ReadsNumbersAsTheyAreWritten) {
   EXPECT_EQ(numbers_of({"12'345.5", "12\u2019345", "7"}), (Numbers{12345.5, 12345, 7}));
   EXPECT_EQ(numbers_of({"-0.61%", "5 %", "0"}), (Numbers{-0.61, 5, 0}));
   EXPECT_EQ(numbers_of({"$5.50", "-$1,000.25", "$ 7", "8", "9 $"}), (Numbers{5.5, -1000.25, 7, 8, 9}));
+  EXPECT_EQ(numbers_of({"- $5.50", "$ -7", "+ $ 8"}), (Numbers{-5.5, -7, 8}));
   EXPECT_EQ(numbers_of({"5 \u20AC", "\u20AC6"}), (Numbers{5, 6}));
   EXPECT_EQ(numbers_of({"68.18K", "1.5M", "2B", "950", "3k"}), (Numbers{68180, 1.5e6, 2e9, 950, 3000}));
   EXPECT_EQ(numbers_of({"(1,234.50)", "17"}), (Numbers{-1234.5, 17}));

@@ -2,6 +2,7 @@
 
 #include "modewise/data/forecasting/tables/table_time.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <tuple>
@@ -13,9 +14,11 @@
 namespace modewise::data {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class TableTimes : public TableTest {
  protected:
@@ -177,6 +180,29 @@ TEST_F(TableTimes, HoursAndPeriodsOfTheDayAreClocks) {
   const Series midnight = load("day,clock,y\n2024-01-01,12:00,1\n2024-01-01,24:00,2\n2024-01-02,12:00,3\n");
   EXPECT_EQ(span(midnight), "2024-01-01 12:00 .. 2024-01-03 00:00 (12 h)");
   EXPECT_THAT(time_cells(midnight.time_columns, midnight.time.at(3)), ElementsAre("2024-01-02", "24:00"));
+}
+
+TEST_F(TableTimes, SundaysOfTwentyThreeAndTwentyFiveHoursChangeTheClock) {
+  const std::tuple<const char*, int, int64_t, const char*> days[] = {
+      {"2024-03-31", 23, 2, "2024-03-31 has 23 hours: the clock changes at 03:00"},
+      {"2024-10-27", 25, 3, "2024-10-27 has 25 hours: the clock changes at 03:00"},
+      {"2024-11-05", 25, 0, ""}};  // a Tuesday
+  for (const auto& [day, hours, change, note] : days) {
+    std::string text = "date,hr_end,y\n";
+    for (int hour = 1; hour <= hours; ++hour) text += fmt::format("{},{},{}\n", day, hour, hour);
+    const Series s = load(text);
+    EXPECT_EQ(s.rows(), hours) << day;
+    EXPECT_EQ(s.time.step, 3600) << day;
+    if (change == 0) {
+      EXPECT_THAT(s.notes, Not(Contains(HasSubstr("the clock changes")))) << day;
+      continue;
+    }
+    EXPECT_THAT(s.notes, Contains(note));
+    // The last hour of the day begins at 23:00, however many hours it has.
+    EXPECT_THAT(s.time.text_at(hours - 1), HasSubstr("23:00")) << day;
+    EXPECT_THAT(s.time.text_at(change - 1), HasSubstr(hours == 23 ? "01:00" : "02:00")) << day;
+    EXPECT_THAT(s.time.text_at(change), HasSubstr(hours == 23 ? "03:00" : "02:00")) << day;
+  }
 }
 
 TEST_F(TableTimes, ColumnsBesidesDatesThatAreNoClocksStayWhatTheyAre) {
