@@ -1,6 +1,7 @@
 """The program as its users meet it: exit codes, sentences, streams, files. Drives $MODEWISE_BUILD/bin/modewise."""
 import csv
 import json
+import os
 import pathlib
 import re
 import signal
@@ -264,6 +265,14 @@ def test_cost_of_the_released_forecaster():
     assert forms[0]["multiply_adds"] == pytest.approx(1.19e9, rel=0.02)
     assert forms[1]["multiply_adds"] == pytest.approx(1.51e9, rel=0.005)
     assert forms[2]["multiply_adds"] == pytest.approx(4.22e9, rel=0.005)
+
+
+def test_info_describes_this_machine():
+    machine = json.loads(ok("info", "--json").stdout)["machine"]
+    kilobytes = int(re.search(r"MemTotal: +(\d+) kB", pathlib.Path("/proc/meminfo").read_text())[1])
+    assert machine["memory_gib"] == pytest.approx(kilobytes / 2**20, rel=0.05)
+    assert machine["cores"] == os.cpu_count() and machine["host"] == os.uname().nodename
+    assert machine["system"] == " ".join([os.uname().sysname, os.uname().release, os.uname().machine])
 
 
 def test_rates_of_the_machine_are_measured_when_they_are_asked_for():
