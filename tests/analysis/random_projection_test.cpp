@@ -112,6 +112,14 @@ TEST(ProjectionStudy, IsExactForTheIdentityOnlyWithEveryDirection) {
   }
 }
 
+TEST(ProjectionStudy, AnEvenNumberOfDrawsHasTheMeanOfTheMiddleTwo) {
+  const ProjectionStudy study = study_projections(at::eye(64, at::kDouble), {8, 8}, 4, 1);
+  ASSERT_EQ(study.rows, (Modes{16, 32, 64, 128, 256}));
+  // 16 of 64 directions are kept: the error is the norm of 48 of 64 normal numbers, divided by that of all.
+  EXPECT_NEAR(study.truncated[0], std::sqrt(0.75), 0.1);
+  EXPECT_NEAR(study.truncated[1], std::sqrt(0.5), 0.12);
+}
+
 TEST(ProjectionStudy, RefusesModesThatDoNotFit) {
   try {
     study_projections(random_attention({6, 6}, 1), {2, 4}, 3, 1);

@@ -60,6 +60,15 @@ def test_seeds_and_threads():
 
 
 @needs_stories
+def test_a_text_beyond_the_training_length_is_noted():
+    """That of the model is 512 tokens."""
+    prompt = json.loads(ok("generate", STORIES, "--prompt", "One day", "--tokens", 1, "--json").stdout)["prompt_tokens"]
+    for length, noted in ((512, False), (513, True)):
+        stderr = ok("generate", STORIES, "--prompt", "One day", "--tokens", length - prompt, "--ignore-eos", "--temperature", 0).stderr
+        assert (f"the text ({length} tokens) is longer than the training length of the model (512)" in stderr) == noted
+
+
+@needs_stories
 def test_other_attention_generates_and_caches_less():
     sizes = {}
     for attention, options in {"full": [], "summary": ["--fold", "8,8,8"], "window": ["--window", "32"], "axial": ["--fold", "0,16"]}.items():

@@ -159,6 +159,43 @@ TEST(SplitPattern, TakesFewStepsOnTheSplitsInUse) {
   }
 }
 
+// The matches of Split(Regex(pattern), "removed", invert=True) of tokenizers 0.23.3.
+TEST(SplitPattern, MatchesAsOniguruma) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"a{,2}", {"aa", "aa", "a"}},
+      {"a{2,}", {"aaaaa"}},
+      {"a{2}", {"aa", "aa"}},
+      {"a{1,3}?", {"a", "a", "a", "a", "a"}},
+      {"\\d{,1}b", {"b", "b"}},
+      {"[^a\\d]{2,3}", {" \u00E9.", "\nb\u00E9", "\u00E9\x0B"}},
+      {"\\D+", {"aaaaab", " \u00E9.\nb\u00E9\u00E9\x0B", "c"}},
+      {"\\W+", {" ", ".\n", "\x0B"}},
+      {"\\v", {"\x0B"}},
+      {"\\x{e9}+", {"\u00E9", "\u00E9\u00E9"}},
+      {"\\x62", {"b", "b"}},
+      {"\\u00e9", {"\u00E9", "\u00E9", "\u00E9"}},
+      {"\\S",
+       {"a", "a", "a", "a", "a", "b", "1", "2", "\u00E9", ".", "b", "\u00E9", "\u00E9", "\u0663", "c"}},
+  };
+  const std::string text =
+      "aaaaab12 \u00E9.\nb\u00E9\u00E9\x0B\u0663"
+      "c";
+  for (const auto& [pattern, expected] : cases) {
+    const SplitPattern one(pattern, false, "file");
+    SplitPattern::Workspace workspace;
+    workspace.announce(text.size());
+    std::vector<std::string> found;
+    for (size_t from = 0; from < text.size();) {
+      const auto match = one.find(text, from, workspace);
+      if (!match) break;
+      if (match->end > match->begin) found.push_back(text.substr(match->begin, match->end - match->begin));
+      from = std::max(match->end, from + 1);
+      while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
+    }
+    EXPECT_EQ(found, expected) << pattern;
+  }
+}
+
 TEST(BytePairTokenizer, SplitsByPatternsThatMatchNothing) {
   const BytePairTokenizer tokenizer = byte_pair_of(with_pattern("(?=the)|x*"));
   EXPECT_EQ(tokenizer.decode(tokenizer.encode("onethe twothe")), "onethe twothe");
