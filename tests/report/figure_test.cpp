@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <regex>
+#include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/report/plot.h"
@@ -337,9 +339,16 @@ TEST(Thin, KeepsTheEndsAndTheExtremesOfEveryPixelColumn) {
   EXPECT_LE(thinned.size(), 1200u);
   EXPECT_EQ(thinned.front().x, points.front().x);
   EXPECT_EQ(thinned.back().x, points.back().x);
-  double highest = 0;
-  for (const Point& point : thinned) highest = std::max(highest, point.y);
-  EXPECT_EQ(highest, 9);
+  const auto extremes = [](const std::vector<Point>& of) {  // of each pixel column
+    std::map<double, std::pair<double, double>> out;
+    for (const Point& point : of) {
+      auto& [low, high] = out.try_emplace(std::floor(point.x), point.y, point.y).first->second;
+      low = std::min(low, point.y);
+      high = std::max(high, point.y);
+    }
+    return out;
+  };
+  EXPECT_EQ(extremes(thinned), extremes(points));
 }
 
 TEST(ResolveColors, SkipsColoursThatWereGiven) {

@@ -47,6 +47,7 @@ TEST(TextStream, HoldsBackOnlyWhatMayBecomeACharacter) {
   EXPECT_EQ(unfinished_utf8("\xED\xA0"), 0u);
   EXPECT_EQ(unfinished_utf8("\xF5"), 0u);
   EXPECT_EQ(unfinished_utf8("\x80\x80\x80"), 0u);
+  EXPECT_EQ(unfinished_utf8(std::string_view("\xE2\x80").substr(1)), 0u);  // what is before is not read
 }
 
 }  // namespace
