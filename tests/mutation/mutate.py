@@ -66,7 +66,7 @@ STAGES = {
     "data": [program("data_test", "*{word}*"), program("data_test"), program("tasks_test"),
              python("test_panels", "test_panel_covariates", "test_future_covariates", "test_table_forms", "test_labelled_tables", "test_cases")],
     "metrics": [program("metrics_test"), program("tasks_test"), python("test_score"), python("test_seasonal_intervals")],
-    "train": [program("train_test"), python("test_train_crash"), python("test_workers")],
+    "train": [program("train_test"), python("test_train_crash"), python("test_workers", "test_shared_work")],
     "analysis": [program("analysis_test", "*{word}*"), program("analysis_test"), python("test_analysis"),
                  python("test_attention_spectra")],
     "report": [program("report_test"), python("test_report", "test_reproduce")],
