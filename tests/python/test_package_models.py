@@ -1,6 +1,7 @@
 """modewise.load and modewise.nn: a run's model in Python has the names of its file and the bits of the program."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -323,6 +324,13 @@ def test_a_causal_type_sees_no_later_token(name):
     if name != "dot-product":
         with pytest.raises(ValueError, match=r"^a synthesizer built for tokens \[7\] takes at most as many, got \[8\]$"):
             attention(torch.zeros(1, 8, 6, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("sizes, rows", [([4, 6], 6), ([7], 1), ([2], 1)])
+def test_linformer_projects_to_a_quarter_of_the_tokens(sizes, rows):
+    attention = nn.synthesizer("linformer", sizes, 4, 2)
+    tokens = math.prod(sizes)
+    assert attention.key_map.shape == attention.value_map.shape == (rows, tokens)
 
 
 def test_unknown_types_are_sentences():
