@@ -68,10 +68,11 @@ inline void fill_with_noise(torch::nn::Module& model, const nlohmann::json& reco
     at::Tensor& target = parameters[key];
     EXPECT_EQ(target.sizes().vec(), sizes.get<std::vector<int64_t>>()) << key;
     at::Tensor value = noise(number++, target.sizes().vec());
+    const int64_t inputs = target.numel() / target.size(0);
     if (target.dim() == 1)
       value = value * 0.4 + (key.ends_with(".weight") ? 1 : 0);
     else
-      value = value * std::sqrt(12.0 / static_cast<double>(target.numel() / target.size(0)));
+      value = value * std::sqrt(12.0 / static_cast<double>(inputs));
     target.copy_(value);
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 #include "modewise/io/images/exif.h"
 #include "modewise/io/images/image_rows.h"
 #include "modewise/io/images/png_handle.h"
