@@ -37,24 +37,22 @@ constexpr OtherText kOtherTexts[] = {
 
 constexpr std::string_view kJsonBlanks = " \t\r\n";
 
-bool is_one_of(char c, std::string_view characters) {
-  return characters.find(c) != std::string_view::npos;
-}
-
-/// Whether a text begins with an array of arrays, objects or strings, or with an object, in JSON.
+/// Whether a text without blanks in front begins with an array of arrays, objects or strings, or with an
+/// object, in JSON.
 bool is_json(std::string_view text) {
-  const size_t outer = std::min(text.find_first_not_of(kJsonBlanks), text.size());
-  const size_t inner = text.find_first_not_of(kJsonBlanks, outer + 1);
+  const size_t inner = text.find_first_not_of(kJsonBlanks, 1);
   if (inner == std::string_view::npos) return false;
-  return text[outer] == '[' ? is_one_of(text[inner], "[{\"") : text[outer] == '{' && text[inner] == '"';
+  const char c = text[inner];
+  return text[0] == '[' ? c == '[' || c == '{' || c == '"' : text[0] == '{' && c == '"';
 }
 
-/// Whether JSON has one value per line: the first and the second line begin and end as one.
+/// Whether such JSON has one value per line: the first line ends as a value, and the next begins as one.
 bool is_json_lines(std::string_view text) {
-  const std::string_view first = text.substr(0, text.find('\n'));
-  const size_t end = first.find_last_not_of(kJsonBlanks),
-               next = text.find_first_not_of(kJsonBlanks, first.size());
-  return next != std::string_view::npos && is_one_of(first[end], "]}") && is_one_of(text[next], "[{");
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const char last = line[line.find_last_not_of(kJsonBlanks)];
+  const size_t next = text.find_first_not_of(kJsonBlanks, line.size());
+  return (last == ']' || last == '}') && next != std::string_view::npos &&
+         (text[next] == '[' || text[next] == '{');
 }
 
 }  // namespace
@@ -63,8 +61,9 @@ void refuse_other_text(std::string_view text, const std::string& source) {
   const auto refuse = [&](std::string_view name, std::string_view remedy) {
     fail(ErrorKind::data, "{}: expected a table, got {}; {}", source, name, remedy);
   };
-  if (is_json(text)) {
-    if (is_json_lines(text)) refuse("JSON lines", kReadJsonLines);
+  const std::string_view value = text.substr(std::min(text.find_first_not_of(kJsonBlanks), text.size()));
+  if (is_json(value)) {
+    if (is_json_lines(value)) refuse("JSON lines", kReadJsonLines);
     refuse("JSON", kReadJson);
   }
   for (const OtherText& other : kOtherTexts)
