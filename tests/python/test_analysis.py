@@ -140,7 +140,7 @@ def test_cost_of_one_size(tmp_path):
     assert parameters.total() == entry["parameters"]
     one_head, = json.loads(ok(*small[:-1], 1, "--attention", "full", "--json").stdout)["entries"]
     two_heads, = json.loads(ok(*small, "--attention", "full", "--json").stdout)["entries"]
-    # Of each block, weight and bias of the norms of queries and keys have the width of a head, 16 and 8.
+    # Each block has two norms (queries, keys) with a weight and a bias, which are as wide as a head: 16 or 8.
     assert one_head["parameters"] - two_heads["parameters"] == 2 * 2 * 2 * (16 - 8)
     fails(2, "--heads", "0", arguments=[*small[:-1], 0, "--attention", "full"])
 

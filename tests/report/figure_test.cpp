@@ -202,7 +202,7 @@ TEST(BarChart, LengthsAreProportionalToValues) {
   chart.categories = {"a", "b"};
   chart.series = {{"", {1, 3}}};
   const std::string svg = inline_svg(chart);
-  // Of the natural height of 76 pixels the axis takes 22: two rows of 27 with a gap of 9 and one of 1.
+  // The chart is 76 pixels high, the axis 22. That leaves 27 for each bar: a gap of 10, and 17 for the bar.
   const std::regex bar("<rect x=\"([0-9.]+)\" y=\"[0-9.]+\" width=\"([0-9.]+)\" height=\"17\"");
   std::smatch first, second;
   ASSERT_TRUE(std::regex_search(svg, first, bar));
