@@ -45,21 +45,11 @@ std::string value_text(const BarSeries& series, size_t i, int decimals) {
   return error > 0 ? fmt::format("{} ± {:.{}f}", text, error, decimals) : text;
 }
 
-// Layout along the value axis ("value") and across it ("slot"), shared by both orientations.
 struct BarLayout {
-  bool horizontal;
   Rect plot;
   Scale value;
-  double slot;   // pixels per category
+  double category_height;
   int decimals;  // of the value labels
-
-  double slot_start(size_t category) const {
-    return (horizontal ? plot.y : plot.x) + slot * static_cast<double>(category);
-  }
-  Rect bar(double from, double to, double start, double thickness) const {
-    const double low = std::min(from, to), length = std::abs(to - from);
-    return horizontal ? Rect{low, start, length, thickness} : Rect{start, low, thickness, length};
-  }
 };
 
 Range value_range(const BarChart& chart) {
@@ -84,10 +74,6 @@ double widest_category(const BarChart& chart) {
   return widest;
 }
 
-std::vector<Tick> value_ticks(const Range& range, double count) {
-  return number_ticks(range.low(), range.high(), std::clamp(static_cast<int>(count), 2, 8));
-}
-
 BarLayout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
   const int decimals = value_decimals(chart);
   double value_width = 0;
@@ -96,99 +82,56 @@ BarLayout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
       for (size_t i = 0; i < shown_categories(chart); ++i)
         value_width = std::max(value_width, text_width(value_text(series, i, decimals), 11));
   const double label_line = chart.value.label.empty() ? 0 : 18;
-  const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
-  if (chart.horizontal) {
-    const double left = widest_category(chart) + 8 + (range.low() < 0 ? value_width : 0);
-    const Rect plot{area.x + left, area.y + 2, std::max(1.0, area.width - left - value_width - 12),
-                    std::max(1.0, area.height - 22 - label_line)};
-    return {true, plot, Scale(AxisScale::linear, range, plot.x, plot.right()), plot.height / slots, decimals};
-  }
-  double left = 0;
-  for (const Tick& tick : value_ticks(range, area.height / 45))
-    left = std::max(left, text_width(tick.label, 11));
-  left += 8 + label_line;
-  const double width = std::max(1.0, area.width - left - 8);
-  const bool rotated = widest_category(chart) + 6 > width / slots;
-  const double below = chart.show_values && range.low() < 0 ? 14 : 0;
-  const double bottom = (rotated ? widest_category(chart) * 0.71 + 14 : 20) + below;
-  const Rect plot{area.x + left, area.y + 14, width, std::max(1.0, area.height - bottom - 14)};
-  return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / slots, decimals};
+  const double left = widest_category(chart) + 8 + (range.low() < 0 ? value_width : 0);
+  const Rect plot{area.x + left, area.y + 2, std::max(1.0, area.width - left - value_width - 12),
+                  std::max(1.0, area.height - 22 - label_line)};
+  return {plot, Scale(AxisScale::linear, range, plot.x, plot.right()),
+          plot.height / static_cast<double>(std::max<size_t>(1, shown_categories(chart))), decimals};
 }
 
 void draw_axes(Canvas& canvas, const BarChart& chart, const BarLayout& layout, const Range& range,
                const Rect& area) {
   const Rect& plot = layout.plot;
-  for (const Tick& tick : value_ticks(range, layout.horizontal ? plot.width / 80 : area.height / 45)) {
+  const int ticks = std::clamp(static_cast<int>(plot.width / 80), 2, 8);
+  for (const Tick& tick : number_ticks(range.low(), range.high(), ticks)) {
     const double at = layout.value(tick.position);
-    if (layout.horizontal) {
-      const bool grid = !chart.show_values;  // value labels replace the grid
-      canvas.line(at, grid ? plot.y : plot.bottom(), at, plot.bottom() + (grid ? 0 : 4),
-                  {grid ? Paint::grid() : Paint::axis()});
-      canvas.text(at, plot.bottom() + 15, tick.label,
-                  {.anchor = TextStyle::Anchor::middle, .paint = Paint::muted()});
-    } else {
-      canvas.line(plot.x, at, plot.right(), at, {Paint::grid()});
-      canvas.text(plot.x - 6, at + 4, tick.label,
-                  {.anchor = TextStyle::Anchor::end, .paint = Paint::muted()});
-    }
+    const bool grid = !chart.show_values;  // value labels replace the grid
+    canvas.line(at, grid ? plot.y : plot.bottom(), at, plot.bottom() + (grid ? 0 : 4),
+                {grid ? Paint::grid() : Paint::axis()});
+    canvas.text(at, plot.bottom() + 15, tick.label,
+                {.anchor = TextStyle::Anchor::middle, .paint = Paint::muted()});
   }
-  if (layout.horizontal) {
-    canvas.text(plot.x + plot.width / 2, plot.bottom() + 32, chart.value.label,
-                {.anchor = TextStyle::Anchor::middle});
-  } else {
-    canvas.text(area.x + 11, plot.y + plot.height / 2, chart.value.label,
-                {.anchor = TextStyle::Anchor::middle, .rotate = -90});
-  }
-  const bool rotated = widest_category(chart) + 6 > layout.slot;
-  const double below = chart.show_values && range.low() < 0 ? 14 : 0;
-  for (size_t i = 0; i < shown_categories(chart); ++i) {
-    const double middle = layout.slot_start(i) + layout.slot / 2;
-    const std::string label = shorten(chart.categories[i], 32);
-    if (layout.horizontal) {
-      canvas.text(area.x + widest_category(chart) + 2, middle + 4, label, {.anchor = TextStyle::Anchor::end});
-    } else if (rotated) {
-      canvas.text(middle + 4, plot.bottom() + below + 12, label,
-                  {.anchor = TextStyle::Anchor::end, .rotate = -45});
-    } else {
-      canvas.text(middle, plot.bottom() + below + 15, label, {.anchor = TextStyle::Anchor::middle});
-    }
-  }
+  canvas.text(plot.x + plot.width / 2, plot.bottom() + 32, chart.value.label,
+              {.anchor = TextStyle::Anchor::middle});
+  for (size_t i = 0; i < shown_categories(chart); ++i)
+    canvas.text(area.x + widest_category(chart) + 2,
+                plot.y + layout.category_height * (static_cast<double>(i) + 0.5) + 4,
+                shorten(chart.categories[i], 32), {.anchor = TextStyle::Anchor::end});
 }
 
 void draw_bar(Canvas& canvas, const BarChart& chart, const BarLayout& layout, size_t series_index,
-              size_t category, double start, double thickness, const Paint& paint) {
+              size_t category, double top, double thickness, const Paint& paint) {
   const BarSeries& series = chart.series[series_index];
-  const double middle = start + thickness / 2, zero = layout.value(0);
+  const double middle = top + thickness / 2, zero = layout.value(0);
   double end = zero;
   if (is_shown(series.values[category])) {
     const double value = series.values[category], error = error_of(series, category);
     const std::string tip =
         fmt::format("{}{}{}: {}", chart.categories[category], series.label.empty() ? "" : ", ", series.label,
                     value_text(series, category, layout.decimals));
-    canvas.rect(layout.bar(zero, layout.value(value), start, thickness), paint, tip);
+    const double at = layout.value(value);
+    canvas.rect({std::min(zero, at), top, std::abs(at - zero), thickness}, paint, tip);
     end = layout.value(value + (value < 0 ? -error : error));
-    if (error > 0) {
-      const double low = layout.value(value - error), high = layout.value(value + error);
-      if (layout.horizontal) {
-        canvas.line(low, middle, high, middle, {Paint::ink(), 1.2});
-      } else {
-        canvas.line(middle, low, middle, high, {Paint::ink(), 1.2});
-      }
-    }
+    if (error > 0)
+      canvas.line(layout.value(value - error), middle, layout.value(value + error), middle,
+                  {Paint::ink(), 1.2});
   }
   if (!chart.show_values) return;
   const bool negative = is_shown(series.values[category]) && series.values[category] < 0;
-  const TextStyle style{.anchor = !layout.horizontal ? TextStyle::Anchor::middle
-                                  : negative         ? TextStyle::Anchor::end
-                                                     : TextStyle::Anchor::start,
-                        .size = 10.5,
-                        .paint = Paint::muted()};
-  const std::string text = value_text(series, category, layout.decimals);
-  if (layout.horizontal) {
-    canvas.text(end + (negative ? -5 : 5), middle + 4, text, style);
-  } else if (text_width(text, 10.5) < thickness * 1.3 + 8) {
-    canvas.text(middle, negative ? end + 12 : end - 4, text, style);
-  }
+  canvas.text(end + (negative ? -5 : 5), middle + 4, value_text(series, category, layout.decimals),
+              {.anchor = negative ? TextStyle::Anchor::end : TextStyle::Anchor::start,
+               .size = 10.5,
+               .paint = Paint::muted()});
 }
 
 }  // namespace
@@ -216,10 +159,9 @@ std::vector<LegendEntry> legend_of(const BarChart& chart) {
 
 double natural_height(const BarChart& chart, double width) {
   const double heading = (chart.title.empty() ? 0 : 22) + legend_height(width, legend_of(chart));
-  if (!chart.horizontal) return std::clamp(width * 0.5, 200.0, 340.0) + heading;
   const auto bars = static_cast<double>(std::max<size_t>(1, chart.series.size()));
-  const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
-  return heading + slots * (bars * kBar + kGap) + 28 + (chart.value.label.empty() ? 0 : 18);
+  const auto categories = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
+  return heading + categories * (bars * kBar + kGap) + 28 + (chart.value.label.empty() ? 0 : 18);
 }
 
 void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) {
@@ -238,22 +180,19 @@ void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) 
   }
   const auto colors = colors_of(chart);
   const auto bars = static_cast<double>(chart.series.size());
-  const double gap = std::min(kGap, layout.slot * 0.35);
-  const double thickness = std::min((layout.slot - gap) / bars, 48.0);
+  const double height = layout.category_height;
+  const double thickness = std::min((height - std::min(kGap, height * 0.35)) / bars, 48.0);
   for (size_t category = 0; category < shown_categories(chart); ++category)
     for (size_t i = 0; i < chart.series.size(); ++i) {
-      const double start = layout.slot_start(category) + (layout.slot - bars * thickness) / 2;
-      draw_bar(canvas, chart, layout, i, category, start + thickness * static_cast<double>(i), thickness - 1,
+      const double top =
+          layout.plot.y + height * static_cast<double>(category) + (height - bars * thickness) / 2;
+      draw_bar(canvas, chart, layout, i, category, top + thickness * static_cast<double>(i), thickness - 1,
                Paint::series(colors[i]));
     }
   const double zero = layout.value(0);
   const Rect& plot = layout.plot;
-  if (layout.horizontal) {
-    canvas.line(zero, plot.y, zero, plot.bottom(), {Paint::axis()});
-    if (chart.show_values) canvas.line(plot.x, plot.bottom(), plot.right(), plot.bottom(), {Paint::axis()});
-  } else {
-    canvas.line(plot.x, zero, plot.right(), zero, {Paint::axis()});
-  }
+  canvas.line(zero, plot.y, zero, plot.bottom(), {Paint::axis()});
+  if (chart.show_values) canvas.line(plot.x, plot.bottom(), plot.right(), plot.bottom(), {Paint::axis()});
 }
 
 }  // namespace modewise::report

@@ -63,13 +63,12 @@ struct BarSeries {
   int color = kAutomaticColor;
 };
 
-/// Bars from zero; the bars of several series are grouped by category.
+/// Horizontal bars from zero; the bars of several series are grouped by category.
 struct BarChart {
   std::string title = {};
   Axis value = {};  // linear
   std::vector<std::string> categories = {};
   std::vector<BarSeries> series = {};
-  bool horizontal = true;   // fits long model names
   bool show_values = true;  // value label at the end of each bar
 };
 

@@ -59,11 +59,12 @@ struct Margins {
 
 Margins margins_of(const HeatMap& map, double width) {
   const Side rows(map.row_labels, map.rows), columns(map.column_labels, map.columns);
-  const double left = rows.widest + 8 + (map.y_label.empty() ? 0 : 18);
+  double left = rows.widest + 8 + (map.y_label.empty() ? 0 : 18);
   const double right = (map.color_bar ? color_bar_width(map) : 0) + 2;
   const double cell =
       std::max(1.0, width - left - right) / static_cast<double>(std::max<int64_t>(1, map.columns));
   const bool rotated = !columns.labels.empty() && columns.widest + 6 > cell;
+  if (rotated) left = std::max(left, columns.widest * 0.71);  // the first label ends below its column
   const double bottom = (rotated ? columns.widest * 0.71 + 14 : 18) + (map.x_label.empty() ? 0 : 18);
   return {left, right, bottom, rotated};
 }

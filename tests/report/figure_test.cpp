@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/report/markup.h"
 #include "modewise/report/plot.h"
 #include "tests/error_of.h"
 
@@ -188,13 +189,10 @@ TEST(BarChart, HasABarAValueAndADashForAMissingOne) {
   BarChart chart;
   chart.categories = {"a", "b", "c"};
   chart.series = {{"one", {1, kNan, -3}}, {"two", {4, 5, 6}}};
-  for (const bool horizontal : {true, false}) {
-    chart.horizontal = horizontal;
-    const std::string svg = inline_svg(chart);
-    EXPECT_EQ(count(svg, "</title></rect>"), 5u);
-    EXPECT_EQ(count(svg, ">–</text>"), 1u);
-    EXPECT_THAT(svg, HasSubstr("<title>c, one: −3</title>"));
-  }
+  const std::string svg = inline_svg(chart);
+  EXPECT_EQ(count(svg, "</title></rect>"), 5u);
+  EXPECT_EQ(count(svg, ">–</text>"), 1u);
+  EXPECT_THAT(svg, HasSubstr("<title>c, one: −3</title>"));
 }
 
 TEST(BarChart, LengthsAreProportionalToValues) {
@@ -212,21 +210,15 @@ TEST(BarChart, LengthsAreProportionalToValues) {
   EXPECT_NEAR(std::stod(second[2]), 3 * std::stod(first[2]), 0.03);
 }
 
-TEST(BarChart, HorizontalBarsAddHeightAndVerticalOnesDoNot) {
+TEST(BarChart, EachBarAddsHeight) {
   BarChart chart;
   chart.series = {{"", {1, 2}}};
   chart.categories = {"a", "b"};
-  const double horizontal = natural_height(chart, 600);
-  chart.horizontal = false;
-  EXPECT_EQ(natural_height(chart, 600), 300);   // half of the width,
-  EXPECT_EQ(natural_height(chart, 100), 200);   // at least this,
-  EXPECT_EQ(natural_height(chart, 2000), 340);  // and at most this
+  const double height = natural_height(chart, 600);
   chart.categories.push_back("c"), chart.series[0].values.push_back(3);
-  EXPECT_EQ(natural_height(chart, 600), 300);
-  chart.horizontal = true;
-  EXPECT_EQ(natural_height(chart, 600), horizontal + 24);  // a bar of 15 and a gap of 9
+  EXPECT_EQ(natural_height(chart, 600), height + 24);  // a bar of 15 and a gap of 9
   chart.value.label = "seconds";
-  EXPECT_EQ(natural_height(chart, 600), horizontal + 24 + 18);
+  EXPECT_EQ(natural_height(chart, 600), height + 24 + 18);
 }
 
 TEST(BarChart, EmptyHugeAndBadInput) {
@@ -266,6 +258,19 @@ TEST(HeatMap, ColumnLabelsThatDoNotFitAreRotated) {
   EXPECT_THAT(inline_svg(map, 400, 200), Not(HasSubstr("rotate(")));
   map.column_labels[1] = "a name that is wider";
   EXPECT_THAT(inline_svg(map, 400, 200), HasSubstr("rotate("));
+}
+
+TEST(HeatMap, RotatedLabelsLieInsideTheFigure) {
+  HeatMap map{.rows = 1, .columns = 4, .values = {0, 1, 2, 3}, .color_bar = false};
+  map.column_labels = {"a name that is wider than its column", "b", "c", "d"};
+  const std::string svg = inline_svg(map, 400, 300);
+  // A label ends at its rotation's centre, and begins to the left of it and below.
+  const std::regex label("rotate\\(-45 ([0-9.]+) ([0-9.]+)\\)[^>]*>(a name [^<]*)</text>");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(svg, found, label));
+  const double extent = text_width(found[3].str(), 11) / std::sqrt(2);
+  EXPECT_GT(std::stod(found[1]), extent);
+  EXPECT_LT(std::stod(found[2]) + extent, 300);
 }
 
 TEST(HeatMap, DivergingIsSymmetricAboutZero) {

@@ -196,16 +196,15 @@ std::vector<CaptionedFigure> odd_figures() {
     dots.series[0].x.push_back(noise(i));
     dots.series[0].y.push_back(noise(i) + 0.3 * noise(i + 77));
   }
-  BarChart vertical;
-  vertical.title = "Vertical bars, negative too";
-  vertical.value.label = "skill (%)";
-  vertical.categories = {"one", "two", "three"};
-  vertical.series = {{"a", {12, -7, kNan}}, {"b", {3, 9, -1}}};
-  vertical.horizontal = false;
+  BarChart negative;
+  negative.title = "Negative bars";
+  negative.value.label = "skill (%)";
+  negative.categories = {"one", "two", "three"};
+  negative.series = {{"a", {12, -7, kNan}}, {"b", {3, 9, -1}}};
   HeatMap none{.title = "Empty heat map"};
   return {
       {empty, "Nothing to draw."}, {one, "A single point."},       {broken, "Missing values break the line."},
-      {dots, "A scatter plot."},   {vertical, "Bars below zero."}, {none, "No cells."}};
+      {dots, "A scatter plot."},   {negative, "Bars below zero."}, {none, "No cells."}};
 }
 
 void write_page(const std::filesystem::path& folder) {
