@@ -128,15 +128,12 @@ MeasuredCost measure_classifier(const models::VisionModelConfig& config, const m
 double growth_exponent(const std::vector<double>& x, const std::vector<double>& y) {
   const size_t n = std::min(x.size(), y.size());
   if (n < 2) return std::numeric_limits<double>::quiet_NaN();
-  double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
-  for (size_t i = 0; i < n; ++i) {
-    mean_x += std::log(x[i]) / static_cast<double>(n);
-    mean_y += std::log(y[i]) / static_cast<double>(n);
-  }
+  double mean_x = 0, xx = 0, xy = 0;
+  for (size_t i = 0; i < n; ++i) mean_x += std::log(x[i]) / static_cast<double>(n);
   for (size_t i = 0; i < n; ++i) {
     const double dx = std::log(x[i]) - mean_x;
     xx += dx * dx;
-    xy += dx * (std::log(y[i]) - mean_y);
+    xy += dx * std::log(y[i]);  // the sum of dx is 0
   }
   return xy / xx;
 }
