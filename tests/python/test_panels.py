@@ -218,9 +218,14 @@ def test_wide_tables_are_no_panels(tmp_path):
     fails(65, "long table", "data.id", arguments=["train", "forecast", path, "--horizon", 2, "--set", "data.panel=yes", "--out", tmp_path / "run"])
 
 
-def test_a_report_of_a_panel(tmp_path):
+@pytest.mark.parametrize("variables", [1, 2])
+def test_a_report_of_a_panel(variables, tmp_path):
     series = made(count=4)
-    train(panel(tmp_path / "p.csv", series), tmp_path / "run", "--model", "seasonal")
+    table = panel(tmp_path / "p.csv", series)
+    if variables == 2:  # charts draw the first
+        frame = pandas.read_csv(table, dtype={"unique_id": str})
+        frame.assign(z=1000 * frame.y.max() - frame.y).to_csv(table, index=False)
+    train(table, tmp_path / "run", "--model", "seasonal")
     ok("report", tmp_path / "run", "--out", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "best MASE" in page

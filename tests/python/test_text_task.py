@@ -1,6 +1,7 @@
 """Encoders of texts as their users meet them: GLUE's files and one's own, classes, numbers, hidden tokens, resuming."""
 import csv
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from cli_helpers import PROGRAM, ROOT, fails, modewise, ok
+from modewise.loading import load
 
 
 TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=2", "--set", "model.heads=2",
@@ -113,6 +115,18 @@ def test_evaluate_predict_explain_and_compare(run, folder, tmp_path):
     assert "Attention of the tokens of" in (tmp_path / "why" / "explain.html").read_text()
     assert "accuracy %" in ok("compare", run).stdout
     ok("report", run, "--out", tmp_path / "report.html")
+
+
+def test_a_run_whose_file_has_one_class_is_refused(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "copy")
+    record = json.loads((copy / "data.json").read_text())
+    (copy / "data.json").write_text(json.dumps(record | {"classes": record["classes"][:1]}))
+    fails(65, "data.json: classes: expected two or more, got 1", arguments=["evaluate", copy])
+
+
+def test_a_text_run_has_no_module_in_python(run):
+    with pytest.raises(NotImplementedError, match=r"task 'text', which has no module in Python yet; the program and modewise\.tasks run it"):
+        load(run)
 
 
 def test_numbers_of_pairs(folder, tmp_path):

@@ -322,6 +322,15 @@ TEST_F(Searching, FindsTheBestOfAllRounds) {
   EXPECT_THAT(table, HasSubstr("late,760"));
   EXPECT_THAT(table, HasSubstr("base,850"));
   EXPECT_THAT(table, HasSubstr("baselines: error: no good"));
+  const auto plan = nlohmann::json::parse(read_file(folder / "out" / "auto" / "plan.json"));
+  std::map<std::string, int64_t> full_steps;
+  for (const nlohmann::json& one : plan.at("measured")) {
+    EXPECT_GT(one.at("start_seconds"), 0.0);  // what a run took beside its steps and evaluations
+    full_steps[one.at("name")] = one.at("full_steps");
+  }
+  // The first two have no steps.
+  EXPECT_EQ(full_steps,
+            (std::map<std::string, int64_t>{{"base", 1}, {"bad", 1}, {"quick", 40}, {"late", 40}, {"nan", 40}}));
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 6);
 }
 
@@ -448,6 +457,7 @@ TEST_F(Searching, PutsTheBestTogether) {
   };
   const std::string asked = of_run("ensemble", "ensemble", "ensemble");
   EXPECT_THAT(asked, HasSubstr("model.ensemble.splits=1"));
+  EXPECT_EQ(of_run("ensemble", "ensemble", "what"), "ensemble 0 \n");  // steps are not limited
   for (const char* name : {"late", "quick", "base"}) EXPECT_THAT(asked, HasSubstr(std::string(name) + '"'));
   EXPECT_THAT(asked, HasSubstr('"' + path("round1", "late") + '"'));
   fs::remove_all(folder / "out" / "auto" / "ensemble");

@@ -78,7 +78,7 @@ void TextRun::restore(const Json& data, const std::string& file) {
   reading = run_reading(config, folder());
   source_ = data.at("source").get<std::string>();
   trained_ = {data.at("classes").get<std::vector<std::string>>(), data.at("pairs").get<bool>()};
-  require(trained_.classes.size() >= 2, ErrorKind::data, "{}: there are {} classes, fewer than two", file,
+  require(trained_.classes.size() >= 2, ErrorKind::data, "{}: classes: expected two or more, got {}", file,
           trained_.classes.size());
   shape_ = {std::ssize(trained_.classes)};
 }
