@@ -134,6 +134,9 @@ def test_on_several_splits_a_member_is_the_mean_of_its_trainings(members, on_spl
     np.testing.assert_allclose(weights(on_splits), np.repeat(wanted, 2) / 2, rtol=0, atol=1e-12)
     assert metrics(on_splits)["validation"]["loss"] == pytest.approx(-figure[0], abs=1e-12)
     assert metrics(on_splits)["validation"]["samples"] == sum(map(len, labels))
+    # Its arrays are of the first split.
+    np.testing.assert_allclose(kept(on_splits)[0], mixed_table[0], rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(kept(on_splits)[1], labels[0])
     # Members were trained on samples scaled in other ways; the ensemble scales its own back to theirs.
     mean = sum(weight * scores(run) for weight, run in zip(weights(on_splits), members.values()))
     np.testing.assert_allclose(scores(on_splits), mean, rtol=0, atol=2e-3)
