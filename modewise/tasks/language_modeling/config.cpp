@@ -15,7 +15,7 @@ namespace {
 LanguageModelingConfig loaded(LanguageModelingConfig config, const Settings& settings) {
   Fields fields = fields_of(config);
   if (!settings.file.empty()) fields.load_toml_file(settings.file);
-  for (const std::string& assignment : settings.assignments) fields.set(assignment);
+  set_all(fields, settings.assignments);
   return config;
 }
 

@@ -12,6 +12,7 @@
 #include "modewise/models/language_modeling/files.h"
 #include "modewise/models/language_modeling/latents.h"
 #include "modewise/tasks/language_modeling/spec.h"
+#include "modewise/tasks/run/load_config.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/text/load_tokenizer.h"
 
@@ -83,7 +84,7 @@ models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
   }
   ModelFields wrapper{config};
   Fields fields = fields_of(wrapper);
-  for (const std::string& change : changes) fields.set(change);
+  set_all(fields, changes);
   config.rope.require_effect(rope, "model");
   if (config.rope.scaling.original_length == 0 && config.rope.scaling.kind != "none")
     config.rope.scaling.original_length = config.context;

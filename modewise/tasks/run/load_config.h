@@ -18,8 +18,20 @@ inline bool is_run_config(const std::string& file) {
   return path.filename() == "config.toml" && std::filesystem::exists(path.parent_path() / "manifest.json");
 }
 
-/// The config of `settings`. Without `saved`, model.name and model.preset are applied first, because they set
-/// other fields, and paths become absolute. Config has fields() and validate(source).
+/// Applies assignments `a.b=value` in their order, those of presets before the others: a preset sets other
+/// fields.
+inline void set_all(Fields& fields, std::vector<std::string> assignments) {
+  auto rest = assignments.begin();
+  for (const Field& field : fields.list())
+    if (field.after)
+      rest = std::stable_partition(rest, assignments.end(), [&](const std::string& text) {
+        return text.starts_with(field.path + "=");
+      });
+  for (const std::string& assignment : assignments) fields.set(assignment);
+}
+
+/// The config of `settings`. Without `saved`, its assignments are applied, and paths become absolute. Config
+/// has fields() and validate(source).
 template <class Config>
 Config load_config(const Settings& settings) {
   Config config;
@@ -31,13 +43,7 @@ Config load_config(const Settings& settings) {
     fields.load_toml_file(file);
   const std::string source = file.empty() ? "options" : file;
   if (!settings.saved) {
-    std::vector<std::string> assignments = settings.assignments;
-    const auto first = [&](const std::string& prefix, auto begin) {
-      return std::stable_partition(begin, assignments.end(),
-                                   [&](const std::string& text) { return text.starts_with(prefix); });
-    };
-    first("model.preset=", first("model.name=", assignments.begin()));
-    for (const std::string& assignment : assignments) fields.set(assignment);
+    set_all(fields, settings.assignments);
     fields.make_paths_absolute();
     fields.validate(source);
   }
