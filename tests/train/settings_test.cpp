@@ -104,6 +104,20 @@ TEST(TrainConfig, MustFitTogether) {
   EXPECT_THAT(why(), HasSubstr("epochs"));
 }
 
+TEST(OptimizerConfig, AdamHasNoWeightDecayUnlessItIsSet) {
+  OptimizerConfig config;
+  Fields fields = fields_of(config);
+  fields.set("name=adamw");
+  EXPECT_EQ(config.weight_decay, 0.01);
+  fields.set("name=adam");
+  EXPECT_EQ(config.weight_decay, 0);
+  for (const char* file : {"weight_decay = 0.2\nname = 'adam'\n", "name = 'adam'\nweight_decay = 0.2\n"}) {
+    config = {};
+    fields.load_toml(file, "x.toml");
+    EXPECT_EQ(config.weight_decay, 0.2) << file;
+  }
+}
+
 TEST(TrainConfig, KnowsWhatChangesNumbers) {
   for (const char* name : {"prefetch", "recompute", "checkpoint_every_steps", "checkpoint_every_minutes",
                            "keep_checkpoints", "timeout", "test"})

@@ -13,9 +13,12 @@
 namespace modewise::train {
 
 void OptimizerConfig::fields(Fields& f) {
-  f.add("name", name,
-        "optimizer: adamw (decoupled weight decay) or adam (weight decay added to the gradient)",
-        {.one_of = {"adamw", "adam"}});
+  f.add_preset("name", name,
+               "optimizer: adamw (decoupled weight decay) or adam (weight decay added to the gradient; sets "
+               "weight_decay to 0, as in torch)",
+               {.one_of = {"adamw", "adam"}}, [this] {
+                 if (name == "adam") weight_decay = 0;
+               });
   f.add("learning_rate", learning_rate, "peak learning rate", {.min = 0});
   f.add("weight_decay", weight_decay, "weight decay coefficient; 0: none", {.min = 0});
   f.add("betas", betas, "decay rates of the first and second moment", {.min = 0, .max = 1});
