@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import statistics
+import tomllib
 
 import pytest
 
@@ -236,3 +237,26 @@ def test_wheel_and_build_have_the_same_tables():
         assert (PROGRAM.parent.parent / "share" / "modewise" / name).resolve() == PAPERS.parent / name
     rules = (ROOT / "cmake" / "modewise_install.cmake").read_text()
     assert rules.count("install(DIRECTORY experiments/papers experiments/questions DESTINATION") == 2
+
+
+def settings_of(node, path=""):
+    """(dotted key, value) of every entry of a TOML file, those of lists of tables included."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from settings_of(value, f"{path}.{key}")
+    elif isinstance(node, list) and node and isinstance(node[0], dict):
+        for one in node:
+            yield from settings_of(one, path)
+    else:
+        yield path, node
+
+
+def test_no_recipe_adds_weight_decay_to_the_gradients_of_adam():
+    """Adam divides it by the size of the gradients: .01 already makes a transformer's output constant."""
+    adam = []
+    for file in sorted((ROOT / "experiments").rglob("*.toml")):
+        settings = list(settings_of(tomllib.loads(file.read_text())))
+        if any(key.endswith("optimizer.name") and value == "adam" for key, value in settings):
+            adam.append(file.name)
+            assert all(value == 0 for key, value in settings if key.endswith("optimizer.weight_decay")), file
+    assert len(adam) >= 10
