@@ -329,8 +329,8 @@ TEST_F(Searching, FindsTheBestOfAllRounds) {
     full_steps[one.at("name")] = one.at("full_steps");
   }
   // The first two have no steps.
-  EXPECT_EQ(full_steps,
-            (std::map<std::string, int64_t>{{"base", 1}, {"bad", 1}, {"quick", 40}, {"late", 40}, {"nan", 40}}));
+  EXPECT_EQ(full_steps, (std::map<std::string, int64_t>{
+                            {"base", 1}, {"bad", 1}, {"quick", 40}, {"late", 40}, {"nan", 40}}));
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 6);
 }
 
