@@ -59,6 +59,23 @@ def test_a_run_learns_and_keeps_its_files(run):
         assert words in page
 
 
+def test_a_model_that_predicts_one_class_says_so(folder, tmp_path):
+    rng = np.random.default_rng(5)
+    rows = [f"{','.join(f'{x:.3f}' for x in rng.normal(size=12))}:{'rare' if i % 10 == 0 else 'usual'}" for i in range(80)]
+    (tmp_path / "n.ts").write_text("\n".join(["@problemName Noise", "@classLabel true usual rare", "@data", *rows]) + "\n")
+
+    def said(path, epochs):
+        out = tmp_path / f"{path.stem}-{epochs}"
+        text = ok("train", "classify-series", path, "--out", out, *SMALL, "--epochs", epochs).stderr
+        return [line for line in text.splitlines() if "are predicted as" in line], json.loads((out / "metrics.json").read_text())["validation"]
+
+    lines, validation = said(tmp_path / "n.ts", 2)
+    assert [sum(column) for column in zip(*validation["confusion"])] == [validation["samples"], 0]
+    assert len(lines) == 1 and (f"all {validation['samples']} validation samples are predicted as class 'usual': the accuracy of "
+                                f"{100 * validation['accuracy']:.1f} % is its share") in lines[0]
+    assert said(folder / "Ramps_TRAIN.ts", 25)[0] == []
+
+
 def test_evaluate_predict_report_and_compare(run, folder, tmp_path):
     metrics = json.loads((run / "metrics.json").read_text())
     assert json.loads(ok("evaluate", run, "--json").stdout) == metrics["test"]

@@ -70,6 +70,22 @@ Json evaluated(const ClassificationRun& run, const std::string& split, Arrays& a
   return evaluation_of(run, split, metrics);
 }
 
+/// Warns if all samples are predicted as one class: its share is the accuracy.
+void warn_of_one_class(const ClassificationRun& run, const Json& evaluation) {
+  const std::vector<std::string>& names = run.set().classes;
+  std::vector<int64_t> predicted(names.size());
+  for (const Json& row : evaluation.at("confusion"))
+    for (size_t k = 0; k < names.size(); ++k) predicted[k] += row.at(k).get<int64_t>();
+  const auto samples = evaluation.at("samples").get<int64_t>();
+  const auto only = std::find(predicted.begin(), predicted.end(), samples);
+  if (only == predicted.end() || evaluation.at("accuracy") == 1.0) return;
+  spdlog::warn(
+      "all {} validation {} are predicted as class '{}': the accuracy of {:.1f} % is its share. More epochs or "
+      "another learning rate may help",
+      samples, run.set().many, names[static_cast<size_t>(only - predicted.begin())],
+      100 * evaluation.at("accuracy").get<double>());
+}
+
 }  // namespace
 
 std::string ClassificationRun::choice_text() const {
@@ -138,6 +154,7 @@ void ClassificationRun::finish(Json& metrics) {
   Arrays arrays;
   metrics["test_read"] = with_test;
   metrics["validation"] = evaluated(*this, "validation", arrays);
+  warn_of_one_class(*this, metrics["validation"]);
   if (with_test) metrics["test"] = timed_test([&] { return evaluated(*this, "test", arrays); });
   io::write_npz(folder().file(kPredictions).string(), arrays);
   if (mixture() != nullptr) metrics["members"] = members_json(*this);
