@@ -85,6 +85,22 @@ def test_printed_cells_are_those_of_the_papers(official, tmp_path):
         assert tables[paper, table][row][column] == printed, (paper, table, row, column)
 
 
+@pytest.mark.parametrize(("table", "data", "printed"), [
+    (("hot", "table1"), "exchange", {"HOT--product-": "680K", "HOT--sum-": "680K", "Transformer--non-factorized-": "620K"}),
+    (("hot-first", "table1"), "exchange", {"HOT--Ours-": "620K"}),
+    (("hot", "table2"), "adrenal", {"HOT--product-": "2M", "HOT--sum-": "2M"}),
+])  # fmt: skip
+def test_models_have_the_printed_sizes(table, data, printed, official, tmp_path):
+    write_csv(tmp_path / "exchange_rate.csv", rows=8000)
+    (tmp_path / "medmnist").symlink_to(official / "medmnist")
+    costs = json.loads(ok("reproduce", *table, "--data", tmp_path, "--only", data, "--seeds", 1, "--cost", "--json", "--out", tmp_path / "out",
+                          *(["--set", "data.counts=any"] if data == "adrenal" else [])).stdout)  # fmt: skip
+    sizes = {one["run"].rsplit("_", 2)[0]: one["parameters"] for one in costs}
+    for row, size in printed.items():
+        unit, step = (1e3, 10) if size.endswith("K") else (1e6, 1)
+        assert abs(sizes[row] / unit - float(size[:-1])) < step, row  # cut or rounded, to 10 thousand or to a million
+
+
 def test_tables_share_runs_and_write_cells_beside_the_printed_ones(official, tmp_path):
     """Tables 2 and 9 of the second paper: the means of the runs' metrics.json, marked as cut; the second trains nothing."""
     out = tmp_path / "out"
