@@ -74,7 +74,7 @@ STAGES = {
               python("test_panel_search", "test_auto")],
     "tasks": [program("tasks_test", "*{word}*"), program("tasks_test"), python("test_cli", "test_forecast_baselines", "test_panels"),
               python("test_text_task", "test_image_classification", "test_series_classification", "test_captioning", "test_segmentation",
-                     "test_generate", "test_language_modeling"),
+                     "test_generate", "test_language_modeling", "test_class_ensembles"),
               python("test_future_covariates", "test_panel_covariates", "test_no_test", "test_run_folder", "test_seasonal_intervals")],
     "cli": [python("test_cli", "test_first_command", "test_implied_task", "test_your_folder", "test_first_guesses"),
             python("test_analysis", "test_generate", "test_tokenizers", "test_score", "test_reproduce", "test_sweep_launchers",

@@ -85,3 +85,12 @@ def test_the_programs_errors_are_exceptions():
     with pytest.raises(errors.UsageError) as error:
         fitted(documents(), run="here").fit(documents(), y=[1])
     assert str(error.value) == "LanguageModel.fit takes texts alone: y must be None"
+
+
+def test_a_text_classifier_has_no_module_yet(tmp_path):
+    rows = [f"{text}\t{i % 2}" for i, text in enumerate(documents(24))]
+    (tmp_path / "texts.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n")
+    ok("train", "text", tmp_path / "texts.tsv", "--out", tmp_path / "run", "--tokenizer", "bytes", "--set", "model.width=8", "--set", "model.layers=1",
+       "--set", "model.heads=2", "--set", "train.max_steps=2", "--set", "output.report=false")  # fmt: skip
+    with pytest.raises(NotImplementedError, match=r"task 'text', which has no module in Python yet; the program and modewise\.tasks run it"):
+        modewise.load(tmp_path / "run")

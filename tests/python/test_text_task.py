@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from cli_helpers import PROGRAM, ROOT, fails, modewise, ok
-from modewise.loading import load
 
 
 TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=2", "--set", "model.heads=2",
@@ -122,11 +121,6 @@ def test_a_run_whose_file_has_one_class_is_refused(run, tmp_path):
     record = json.loads((copy / "data.json").read_text())
     (copy / "data.json").write_text(json.dumps(record | {"classes": record["classes"][:1]}))
     fails(65, "data.json: classes: expected two or more, got 1", arguments=["evaluate", copy])
-
-
-def test_a_text_run_has_no_module_in_python(run):
-    with pytest.raises(NotImplementedError, match=r"task 'text', which has no module in Python yet; the program and modewise\.tasks run it"):
-        load(run)
 
 
 def test_numbers_of_pairs(folder, tmp_path):
