@@ -80,8 +80,8 @@ void warn_of_one_class(const ClassificationRun& run, const Json& evaluation) {
   const auto only = std::find(predicted.begin(), predicted.end(), samples);
   if (only == predicted.end() || evaluation.at("accuracy") == 1.0) return;
   spdlog::warn(
-      "all {} validation {} are predicted as class '{}': the accuracy of {:.1f} % is its share. More epochs or "
-      "another learning rate may help",
+      "all {} validation {} are predicted as class '{}': the accuracy of {:.1f} % is its share. "
+      "More epochs or another learning rate may help",
       samples, run.set().many, names[static_cast<size_t>(only - predicted.begin())],
       100 * evaluation.at("accuracy").get<double>());
 }
