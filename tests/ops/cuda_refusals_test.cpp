@@ -1,5 +1,5 @@
-// What the Triton kernels refuse: each limit, and the first size above it. No kernel runs, and tensors have
-// no numbers.
+// Limits of the Triton kernels: the largest size that each takes, and the first above it. No kernel runs, and
+// tensors have no numbers.
 
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>

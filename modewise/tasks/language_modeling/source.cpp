@@ -12,7 +12,6 @@
 #include "modewise/models/language_modeling/files.h"
 #include "modewise/models/language_modeling/latents.h"
 #include "modewise/tasks/language_modeling/spec.h"
-#include "modewise/tasks/run/load_config.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/text/load_tokenizer.h"
 
@@ -84,7 +83,7 @@ models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
   }
   ModelFields wrapper{config};
   Fields fields = fields_of(wrapper);
-  set_all(fields, changes);
+  for (const std::string& change : changes) fields.set(change);
   config.rope.require_effect(rope, "model");
   if (config.rope.scaling.original_length == 0 && config.rope.scaling.kind != "none")
     config.rope.scaling.original_length = config.context;
