@@ -1,6 +1,5 @@
 #include "modewise/tasks/forecasting/predict.h"
 
-#include <ATen/ops/empty_like.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
+#include "modewise/tasks/forecasting/naive_errors.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/train/checkpoint/tensor_file.h"
 
@@ -74,26 +74,6 @@ std::shared_ptr<models::Forecaster> model_for_the_end(const ForecastRun& run,
   train::copy_into(train::module_tensors(*model), train::module_tensors(*run.model));
   model->refit(fitting_rows(source, run.summary.scaler));
   return model;
-}
-
-/// Repeats the last observed value of each lookback for every step; 0 (the training mean) if there is none.
-at::Tensor repeat_forecast(const ForecastBlock& block) {
-  const at::Tensor result = at::empty_like(block.future);
-  const std::span<const float> past = floats(block.past);
-  const std::span<const bool> observed = flags(block.past_observed);
-  const int64_t lookback = block.past.size(-1), horizon = block.future.size(-1);
-  float* out = result.mutable_data_ptr<float>();
-  for (int64_t i = 0; i < block.past.numel() / lookback; ++i) {
-    float last = 0;
-    for (int64_t step = lookback; step-- > 0;) {
-      const auto at = static_cast<size_t>(i * lookback + step);
-      if (!observed.empty() && !observed[at]) continue;
-      last = past[at];
-      break;
-    }
-    std::fill_n(out + i * horizon, horizon, last);
-  }
-  return result;
 }
 
 Json intervals_json(const metrics::ForecastErrors& errors) {
@@ -222,13 +202,14 @@ Json backtest(const ForecastRun& run, int64_t stride, const std::string& split) 
   const std::vector<double> levels = forecaster.levels();
   metrics::ForecastErrors all = make_errors(run.config, data.scaler, levels);
   metrics::ForecastErrors all_repeat = make_errors(run.config, data.scaler, {});
+  const NaiveForecast last_value(run.model->shape(), 1);
   Json origins = Json::array();
   const auto evaluate = [&](const ForecastBlock& block) {
     metrics::ForecastErrors one = make_errors(run.config, data.scaler, levels);
     metrics::ForecastErrors one_repeat = make_errors(run.config, data.scaler, {});
     const std::vector<float> quantiles = forecaster.quantiles(block);
     require_finite(block, quantiles, data.series);
-    const at::Tensor repeat = repeat_forecast(block);
+    const at::Tensor repeat = last_value(block);
     for (metrics::ForecastErrors* errors : {&one, &all})
       errors->add(floats(block.forecast), floats(block.future), flags(block.future_observed), quantiles);
     for (metrics::ForecastErrors* errors : {&one_repeat, &all_repeat})

@@ -36,6 +36,11 @@ Json error_rows(const Json& evaluation) {
     rows.push_back(errors);
     rows.back()["name"] = evaluation.at("horizons").size() > 1 ? "scaled, horizon " + steps : "scaled";
   }
+  for (const Json& naive : evaluation.value("naive", Json::array())) {  // absent from older runs
+    const auto season = naive.at("season").get<int64_t>();
+    rows.push_back(naive.at("scaled"));
+    rows.back()["name"] = season == 1 ? "repeat, scaled" : fmt::format("seasonal ({}), scaled", season);
+  }
   rows.push_back(evaluation.at("units"));
   rows.back()["name"] = "in units";
   if (evaluation.contains("quantiles_units")) rows.back()["quantiles"] = evaluation.at("quantiles_units");

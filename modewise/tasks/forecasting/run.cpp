@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/models/forecasting/cost.h"
+#include "modewise/tasks/forecasting/naive_errors.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/train/checkpoint/run_weights.h"
@@ -142,13 +144,19 @@ nlohmann::ordered_json ForecastRun::evaluate(const std::string& split, bool keep
   const CalibratedForecaster calibrated = forecaster();
   const int64_t stored = keep ? config.output.predictions : 0;
   PredictionStore store(data, windows, calibrated.levels(), stored);
+  NaiveErrors naive(config, data, model->shape());
   const metrics::ForecastErrors errors = evaluate_forecaster(
       calibrated, data, windows,
-      [&](const ForecastBlock& block, std::span<const float> quantiles) { store.add(block, quantiles); },
+      [&](const ForecastBlock& block, std::span<const float> quantiles) {
+        store.add(block, quantiles);
+        naive.add(block);
+      },
       workers);
   if (!workers.is_rank_zero()) return {};
   if (stored > 0) store.write(folder().file("predictions.npz"));
-  return evaluation_json(split, errors, config.forecast, data.series);
+  nlohmann::ordered_json evaluation = evaluation_json(split, errors, config.forecast, data.series);
+  evaluation["naive"] = naive.json();
+  return evaluation;
 }
 
 void ForecastRun::finish(nlohmann::ordered_json& metrics) {
@@ -174,6 +182,9 @@ void ForecastRun::finish(nlohmann::ordered_json& metrics) {
     metrics["test"] = timed_test([&] { return evaluated("test"); });
   else
     metrics["validation"] = evaluated("validation");
+  if (const std::string text = naive_is_better(metrics[config.train.test ? "test" : "validation"]);
+      !text.empty())
+    spdlog::warn("{}", text);
 }
 
 data::ForecastDataConfig run_series_config(const ForecastRun& run, const std::string& path) {
