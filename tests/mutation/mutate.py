@@ -78,7 +78,7 @@ STAGES = {
               python("test_future_covariates", "test_panel_covariates", "test_no_test", "test_run_folder", "test_seasonal_intervals")],
     "cli": [python("test_cli", "test_first_command", "test_implied_task", "test_your_folder", "test_first_guesses"),
             python("test_analysis", "test_generate", "test_tokenizers", "test_score", "test_reproduce", "test_sweep_launchers",
-                   "test_captioning", "test_package_docs", "test_attention_spectra")],
+                   "test_captioning", "test_package_docs", "test_attention_spectra", "test_auto")],
     # An installation is tested with CMake, and needs the whole build folder.
     "python": [["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "{users}", "-k", "not installed_layout"],
                python(*PACKAGE_TESTS, "test_sweep_launchers", "test_signals_in_python", k="not installed_layout")],

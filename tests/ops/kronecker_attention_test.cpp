@@ -6,10 +6,12 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "modewise/ops/attention/axis_attention.h"
+#include "modewise/ops/attention/dot_product_attention.h"
 #include "modewise/ops/attention/full_attention.h"
 #include "modewise/ops/dense/mode_product.h"
 #include "tests/ops/tensors.h"
@@ -43,6 +45,25 @@ TEST(KroneckerAttention, WithOneModeIsStandardAttention) {
   EXPECT_LT(largest_difference(kronecker_attention(x, value, w, options), expected), 1e-12);
   EXPECT_LT(largest_difference(full_attention(q, k, value, 4), expected), 1e-12);
   EXPECT_LT(largest_difference(axis_attention(q, k, value, 4, 0), expected), 1e-12);
+}
+
+TEST(AxisAttention, WithoutMasksIsTheFusedDotProductAttention) {
+  const auto q = random_tensor({3, 17, 24}, at::kFloat, 1), k = random_tensor({3, 17, 24}, at::kFloat, 2),
+             v = random_tensor({3, 17, 24}, at::kFloat, 3);
+  const auto head = [](const at::Tensor& t) { return t.unflatten(-1, {4, 6}); };
+  const auto fused =
+      dot_product_attention(head(q), head(k), head(v), {}, false, 1 / std::sqrt(6.0)).flatten(-2);
+  EXPECT_TRUE(at::equal(axis_attention(q, k, v, 4, 0), fused));
+  // A mask that keeps every token takes the other path, whose sums have another order.
+  const auto all = at::ones({3, 17}, at::kBool);
+  const auto masked = axis_attention(q, k, v, 4, 0, all);
+  EXPECT_FALSE(at::equal(masked, fused));
+  EXPECT_LT(largest_difference(masked, fused), 1e-5);
+}
+
+TEST(AxisAttention, OfNoTensorsIsEmpty) {
+  const auto none = at::zeros({0, 5, 24});
+  EXPECT_EQ(axis_attention(none, none, none, 4, 0).sizes(), none.sizes());
 }
 
 TEST(KroneckerAttention, AppliesItsMapsInTurn) {

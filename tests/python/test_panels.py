@@ -175,6 +175,15 @@ def test_a_resumed_panel_has_the_same_bits(tmp_path):
     assert predictions(tmp_path / "part").equals(predictions(tmp_path / "whole"))
 
 
+def test_data_show_describes_a_panel(tmp_path):
+    table = panel(tmp_path / "p.csv", {"a": ("2000-01-01", np.arange(60.0)), "b": ("2001-01-01", np.arange(20.0)), "c": ("2000-06-01", np.arange(31.0))})
+    lines = ok("data", "show", table, "--set", "data.panel=yes").stdout.splitlines()
+    assert lines[0] == f"{table}: a panel of 3 series of 20 to 60 rows (median 31), 111 rows in all"
+    assert lines[1] == "from 2000-01-01 to 2004-12-01, every 1 month"
+    assert next(line for line in lines if line.startswith("y ")).split() == ["y", "0", "0", *(f"{x:.6g}" for x in (
+        np.mean([*range(60), *range(20), *range(31)]), 59, np.std([*range(60), *range(20), *range(31)])))]
+
+
 def test_auto_reads_many_or_uneven_series_as_a_panel(tmp_path):
     shared = {name: ("2000-01-01", np.arange(60.0) + i) for i, name in enumerate("ab")}
     short = ["--horizon", H, "--model", "repeat", "--set", "output.report=false"]
