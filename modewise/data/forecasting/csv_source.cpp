@@ -372,9 +372,13 @@ Series to_series(SeriesTable read) {
   head.categories = read.config.words;
   head.notes = std::move(read.notes);
   head.warnings = std::move(read.warnings);
+  for (const size_t value : read.values)
+    if (const io::CsvColumn& column = read.table.columns[value]; !column.unit.empty())
+      head.units[column.name] = column.unit;
   Series series = is_long ? lay_side_by_side(std::move(read)) : lay_out(std::move(read));
   series.header = head.header;
   series.decimal = std::move(head.decimal);
+  series.units = std::move(head.units);
   series.time_columns = std::move(head.time_columns);
   series.categories = std::move(head.categories);
   series.notes.insert(is_long ? series.notes.end() : series.notes.begin(), head.notes.begin(),

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -68,6 +70,7 @@ struct Series {
   std::vector<std::string> warnings;  // ambiguities, and the option that decides each
   std::optional<bool> header;         // whether the first row of a CSV source is a header
   std::string decimal;                // decimal mark that the numbers of a CSV source prove, or ""
+  std::map<std::string, std::string> units;  // left out of the numbers of columns, by column: {"load": "kWh"}
   TimeColumns time_columns;
   Categories categories;                  // categories of the one-hot encoded columns
   std::optional<LongLayout> long_layout;  // set for long tables

@@ -56,6 +56,7 @@ struct CsvColumn {
   Kind kind = number;
   NumberCells numbers;          // NaN: missing
   bool plain_integers = false;  // all numbers are written as fmt would write them: at most 15 digits
+  std::string unit;             // left out before or behind the numbers: kWh, %, €; "": none
   std::vector<int64_t> dates;   // seconds (date_time.h); kMissingDate: missing
   DateStyle date_style;
   TextCells texts;  // unquoted; "" where missing

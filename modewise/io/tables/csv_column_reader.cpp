@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/io/number_text.h"
+#include "modewise/io/tables/date_pattern.h"
 #include "modewise/io/tables/time_names.h"
 #include "modewise/io/utf8.h"
 
@@ -255,8 +256,10 @@ CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
     return Result::read_again;
   }
   if (misfit_line_ != 0) {
-    if (column_.kind != CsvColumn::number || !names_hours(column_.name)) return Result::misfit;
-    start(CsvColumn::text);  // 02X, the repeated hour
+    const bool repeated_hour = column_.kind == CsvColumn::number && names_hours(column_.name);  // 02X
+    const bool season = column_.kind == CsvColumn::date && !season_pattern(misfit_).empty();    // 2012/13
+    if (!repeated_hour && !season) return Result::misfit;
+    start(CsvColumn::text);
     return Result::read_again;
   }
   if (column_.kind == CsvColumn::date) {
@@ -331,6 +334,8 @@ CsvColumn CsvColumnReader::take() {
     column_.dates = date_column_.take_dates();
   }
   column_.plain_integers = column_.kind == CsvColumn::number && plain_integers_;
+  if (column_.kind == CsvColumn::number)
+    column_.unit = !unit_.empty() ? unit_ : evidence_.percent > 0 ? "%" : std::string(evidence_.currency);
   return std::move(column_);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "modewise/io/tables/date_scanner.h"
 
@@ -31,6 +32,7 @@ bool each_element(std::string_view pattern, const Literal& literal, const Code& 
 /// Numbers of a pattern that are not fields of a civil time.
 struct Fields {
   int quarter = 0, half = 0, day_of_year = 0, week = 0, weekday = 1;
+  bool has_year = false;
   bool hour_ends = false;
 };
 
@@ -75,10 +77,12 @@ class PatternReader {
       case 'Y':
       case 'G':
         if (!take_number(value, 4, 4, 0, 9999, false)) return false;
+        if (std::exchange(fields_.has_year, true)) return value == time.year + 1;
         time.year = value;
         return true;
       case 'y':
         if (!take_number(value, 2, 2, 0, 99, false)) return false;
+        if (std::exchange(fields_.has_year, true)) return value == (time.year + 1) % 100;
         style.short_year = true;
         time.year = year_of_two_digits(value);
         return true;
@@ -202,6 +206,14 @@ bool pattern_has_clock(std::string_view pattern) {
   return pattern_has(pattern, kClockCodes);
 }
 
+std::string_view season_pattern(std::string_view text) {
+  for (const std::string_view pattern : {"%Y/%y", "%Y-%y", "%Y/%Y", "%Y-%Y"}) {
+    std::string_view rest = text;
+    if (read_pattern(rest, pattern) && rest.empty()) return pattern;
+  }
+  return "";
+}
+
 std::optional<WrittenDate> read_pattern(std::string_view& text, std::string_view pattern) {
   return PatternReader(text, pattern).read(text);
 }
@@ -217,6 +229,7 @@ std::string format_pattern(const CivilTime& time, const DateStyle& style) {
   const auto number = [&](int64_t value, int width, bool padded) {
     text += fmt::format("{:0{}}", value, padded ? width : 1);
   };
+  int64_t year = time.year;  // a second one is the next
   each_element(
       style.pattern,
       [&](char c) {
@@ -226,13 +239,13 @@ std::string format_pattern(const CivilTime& time, const DateStyle& style) {
       [&](char code, bool padded) {
         switch (code) {
           case 'Y':
-            number(time.year, 4, padded);
+            number(year++, 4, padded);
             break;
           case 'G':
             number(thursday.year, 4, padded);
             break;
           case 'y':
-            number(((time.year % 100) + 100) % 100, 2, padded);
+            number(((year++ % 100) + 100) % 100, 2, padded);
             break;
           case 'm':
             number(time.month, 2, padded && style.padded);

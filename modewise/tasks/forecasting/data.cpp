@@ -27,6 +27,32 @@ std::string step_text(const data::TimeAxis& time) {
   return time.dated ? time.frequency_text() : "no dates";
 }
 
+/// Data error for columns of `series` that have another unit than in the training data `source`; a warning
+/// for those that have one in only one of both.
+void require_same_units(const std::map<std::string, std::string>& run, const std::string& source,
+                        const data::Series& series) {
+  std::map<std::string, std::string> all = run;
+  all.insert(series.units.begin(), series.units.end());
+  for (const auto& [column, any] : all) {
+    const auto was = run.find(column), is = series.units.find(column);
+    if (was == run.end() || is == series.units.end()) {
+      const auto unit = [](bool none, const std::string& text) {
+        return none ? "no unit" : "the unit " + text;
+      };
+      spdlog::warn(
+          "{}: column '{}' has {}, but the run was trained on {}, where it has {}: the numbers are taken to "
+          "be "
+          "in the same unit",
+          series.source, column, unit(is == series.units.end(), any), source, unit(was == run.end(), any));
+      continue;
+    }
+    require(was->second == is->second, ErrorKind::data,
+            "{}: the unit of column '{}' is {}, but the run was trained on {}, where it is {}: convert the "
+            "column",
+            series.source, column, is->second, source, was->second);
+  }
+}
+
 /// Hash of the values as float64, whatever their type.
 std::string hash_of_doubles(const at::Tensor& values) {
   constexpr int64_t kBlock = int64_t{1} << 20;
@@ -141,6 +167,7 @@ DataSummary summarize(const ForecastData& data) {
           data.series.observed.defined(),
           data.series.header,
           data.series.decimal,
+          data.series.units,
           data.series.categories,
           known,
           ahead,
@@ -155,6 +182,7 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
                                  {"missing", summary.missing}};
   if (summary.header) json["header"] = *summary.header;
   if (!summary.decimal.empty()) json["decimal"] = summary.decimal;
+  if (summary.units) json["units"] = *summary.units;
   if (!summary.categories.empty()) json["categories"] = summary.categories;
   json["time"] = {{"dated", time.dated}, {"start", time.start},   {"start_text", time.text_at(0)},
                   {"step", time.step},   {"months", time.months}, {"week", time.week}};
@@ -176,6 +204,7 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   result.missing = json.at("missing");
   if (json.contains("header")) result.header = json["header"].get<bool>();
   result.decimal = json.value("decimal", "");
+  if (json.contains("units")) result.units = json["units"].get<std::map<std::string, std::string>>();
   if (json.contains("categories")) result.categories = json["categories"].get<data::Categories>();
   const auto& time = json.at("time");
   result.time.length = json.at("rows");
@@ -217,6 +246,7 @@ data::Series shape_of(const DataSummary& summary) {
 
 void require_fits(const DataSummary& run, const data::Series& series) {
   data::require_same_modes(run.modes, series);
+  if (run.units) require_same_units(*run.units, run.source, series);
   if (run.known) data::require_same_modes(run.known->modes, *series.known);
   if (run.time.dated && series.time.dated)
     require(run.time.step == series.time.step && run.time.months == series.time.months &&

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -60,6 +61,7 @@ struct DataSummary {
   bool missing = false;        // trained with masks
   std::optional<bool> header;  // as in Series
   std::string decimal;         // as in Series
+  std::optional<std::map<std::string, std::string>> units;  // as in Series; none: a run made before
   data::Categories categories;
   std::optional<FutureCovariateSummary> known;
   data::FutureCovariateShape ahead;  // sizes of the future covariates of windows

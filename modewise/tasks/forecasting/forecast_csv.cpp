@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -19,10 +20,23 @@ std::string cells_text(const std::vector<std::string>& cells, report::CsvReader 
   return text;
 }
 
-std::string number_text(double value) {
+std::string number_text(double value, double unit) {
+  constexpr double kNear = 10;                     // standard deviations from 0
+  constexpr int kDigits = 7, kMin = 9, kMax = 17;  // of a float32, and of a float64
   if (std::isnan(value)) return "";
-  if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
-  return fmt::format("{}", static_cast<float>(value));
+  const double distance = std::abs(value) / unit;
+  if (!(distance > kNear) && std::abs(value) <= std::numeric_limits<float>::max())
+    return fmt::format("{}", static_cast<float>(value));
+  const int digits = distance > kNear && std::isfinite(distance)
+                         ? std::clamp(kDigits + static_cast<int>(std::log10(distance)), kMin, kMax)
+                         : kMin;
+  return fmt::format("{}", std::stod(fmt::format("{:.{}g}", value, digits)));
+}
+
+std::string name_line(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return name + "\n";
 }
 
 std::string value_names(const std::vector<std::string>& names, const std::vector<double>& levels,

@@ -27,8 +27,8 @@ at::Tensor NaiveForecast::operator()(const ForecastBlock& block) const {
   return model_->forward({block.past, block.past_observed, block.first_step}).contiguous();
 }
 
-NaiveErrors::NaiveErrors(const ForecastConfig& config, const ForecastData& data,
-                         const models::ForecastShape& shape) {
+NaiveForecastErrors::NaiveForecastErrors(const ForecastConfig& config, const ForecastData& data,
+                                         const models::ForecastShape& shape) {
   std::vector<int64_t> seasons = {1};
   if (const int64_t season = season_of(data.series.time); season > 1 && season <= shape.lookback)
     seasons.push_back(season);
@@ -36,12 +36,12 @@ NaiveErrors::NaiveErrors(const ForecastConfig& config, const ForecastData& data,
     rows_.push_back({season, NaiveForecast(shape, season), make_errors(config, data.scaler, {})});
 }
 
-void NaiveErrors::add(const ForecastBlock& block) {
+void NaiveForecastErrors::add(const ForecastBlock& block) {
   for (Row& row : rows_)
     row.errors.add(floats(row.forecast(block)), floats(block.future), flags(block.future_observed));
 }
 
-nlohmann::ordered_json NaiveErrors::json() const {
+nlohmann::ordered_json NaiveForecastErrors::json() const {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const Row& row : rows_)
     json.push_back({{"name", row.season == 1 ? "repeat" : "seasonal"},

@@ -27,9 +27,10 @@ class NaiveForecast {
 
 /// Errors of the last value repeated, and of the last season if the time step has one (season_of) and the
 /// lookback contains it.
-class NaiveErrors {
+class NaiveForecastErrors {
  public:
-  NaiveErrors(const ForecastConfig& config, const ForecastData& data, const models::ForecastShape& shape);
+  NaiveForecastErrors(const ForecastConfig& config, const ForecastData& data,
+                      const models::ForecastShape& shape);
   void add(const ForecastBlock& block);
   /// A list: `name` (repeat or seasonal), `season` in rows, and errors, `scaled` and in `units`.
   nlohmann::ordered_json json() const;

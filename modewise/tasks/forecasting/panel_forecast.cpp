@@ -334,6 +334,8 @@ void predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster
     const std::span<const float> values = floats(block.forecast);
     part.first = block.first_window;
     part.series = block.windows();
+    const auto units = forecaster.scaler.stddev.begin() + part.first * width;
+    part.units.assign(units, units + part.series * width);
     part.values.clear();
     part.quantiles.clear();
     for (int64_t i = 0; i < part.series; ++i)
@@ -359,6 +361,7 @@ PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedF
     all.steps = part.steps;
     all.variables = part.variables;
     all.levels = part.levels;
+    all.units.insert(all.units.end(), part.units.begin(), part.units.end());
     all.values.insert(all.values.end(), part.values.begin(), part.values.end());
     all.quantiles.insert(all.quantiles.end(), part.quantiles.begin(), part.quantiles.end());
   });
@@ -383,9 +386,10 @@ std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, repo
       text += id + "," + time_cells(panel.time_columns, time_text(panel, s, row), seconds_of(panel, s, row));
       for (int64_t v = 0; v < forecast.variables; ++v) {
         const auto at = static_cast<size_t>((i * forecast.variables + v) * forecast.steps + step);
-        text += "," + number_text(forecast.values[at]);
+        const double unit = forecast.units[static_cast<size_t>(i * forecast.variables + v)];
+        text += "," + number_text(forecast.values[at], unit);
         for (size_t level = 0; level < levels; ++level)
-          text += "," + number_text(forecast.quantiles[at * levels + level]);
+          text += "," + number_text(forecast.quantiles[at * levels + level], unit);
       }
       text += "\n";
     }
@@ -397,7 +401,7 @@ std::string to_npz(const PanelForecast& forecast, const data::Panel& panel) {
   std::string names;
   std::vector<int64_t> times;
   for (int64_t s = 0; s < panel.series(); ++s) {
-    names += panel.name(s) + "\n";
+    names += name_line(panel.name(s));
     for (int64_t step = 0; step < forecast.steps; ++step)
       times.push_back(seconds_of(panel, s, panel.rows(s) + step));
   }

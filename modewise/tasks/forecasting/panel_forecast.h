@@ -93,6 +93,7 @@ struct PanelForecast {
   int64_t first = 0, series = 0;  // series [first, first + series) of the panel
   int64_t steps = 0, variables = 0;
   std::vector<double> levels;
+  std::vector<double> units;      // [series, V]: standard deviations, for the digits in CSV
   std::vector<double> values;     // [series, V, steps]
   std::vector<double> quantiles;  // [series, V, steps, Q]
 };

@@ -441,7 +441,7 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
   json["worst"] = shown(order.size() - std::min(order.size(), kShownSeries));
   if (keep) {
     std::string names;
-    for (const data::PanelWindow& window : windows) names += panel.name(window.series) + "\n";
+    for (const data::PanelWindow& window : windows) names += name_line(panel.name(window.series));
     const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
     const std::filesystem::path file = folder().file("test_series.npz");
     prepare_output(file, true);

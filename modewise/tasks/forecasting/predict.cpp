@@ -29,9 +29,9 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// Appends the forecast of a series at a step and its quantiles, each after a comma.
 void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_t step) {
   const size_t at = s * forecast.times.size() + step, levels = forecast.levels.size();
-  text += "," + number_text(forecast.values[at]);
+  text += "," + number_text(forecast.values[at], forecast.units[s]);
   for (size_t level = 0; level < levels; ++level)
-    text += "," + number_text(forecast.quantiles[at * levels + level]);
+    text += "," + number_text(forecast.quantiles[at * levels + level], forecast.units[s]);
 }
 
 std::string long_csv(const Forecast& forecast, CsvReader reader) {
@@ -118,6 +118,7 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   result.time_columns = series.time_columns;
   result.layout = series.long_layout;
   result.levels = forecaster.levels();
+  result.units = stddev;
   const auto horizon = static_cast<size_t>(shape.horizon), count = static_cast<size_t>(steps);
   const size_t levels = result.levels.size();
   for (size_t step = 0; step < count; ++step) {
@@ -159,7 +160,7 @@ std::string to_npz(const Forecast& forecast) {
   const auto series = std::ssize(forecast.names), steps = forecast.steps(),
              levels = std::ssize(forecast.levels);
   std::string names;
-  for (const std::string& name : forecast.names) names += name + "\n";
+  for (const std::string& name : forecast.names) names += name_line(name);
   const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
   std::map<std::string, io::Array> arrays = {
       {"times", io::make_array({steps}, std::span<const int64_t>(forecast.seconds))},

@@ -19,6 +19,7 @@ struct Forecast {
   std::vector<std::string> times;          // H: in the file's date format
   data::TimeColumns time_columns;          // for tables with dates
   std::vector<std::string> names;          // S
+  std::vector<double> units;               // S: standard deviations, for the digits in CSV
   std::vector<double> levels;              // Q, may be empty
   std::vector<double> values;              // [S, H]
   std::vector<double> quantiles;           // [S, H, Q]

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/tasks/forecasting/forecast_csv.h"
 
 namespace modewise::tasks {
 
@@ -53,7 +54,7 @@ void PredictionStore::write(const std::filesystem::path& path) const {
   std::string names;
   for (const int64_t row : first_rows_)
     for (int64_t i = 0; i < lookback_ + horizon_; ++i) times.push_back(data_.series.time.at(row + i));
-  for (int64_t s = 0; s < series; ++s) names += data_.series.series_name(s) + "\n";
+  for (int64_t s = 0; s < series; ++s) names += name_line(data_.series.series_name(s));
   const uint8_t dated = data_.series.time.dated ? 1 : 0;
   const auto bytes = [](const std::string& text) {
     return std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size());

@@ -144,7 +144,7 @@ nlohmann::ordered_json ForecastRun::evaluate(const std::string& split, bool keep
   const CalibratedForecaster calibrated = forecaster();
   const int64_t stored = keep ? config.output.predictions : 0;
   PredictionStore store(data, windows, calibrated.levels(), stored);
-  NaiveErrors naive(config, data, model->shape());
+  NaiveForecastErrors naive(config, data, model->shape());
   const metrics::ForecastErrors errors = evaluate_forecaster(
       calibrated, data, windows,
       [&](const ForecastBlock& block, std::span<const float> quantiles) {

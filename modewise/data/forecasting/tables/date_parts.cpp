@@ -171,6 +171,16 @@ std::optional<int64_t> seconds_of_pattern(const std::vector<PartNumbers>& parts,
   return io::to_seconds(date->time) + int64_t{hour} * 3600;
 }
 
+/// Counts hours from 1 to 24 from 0, as clock_column.cpp does: they end at their number.
+bool end_hours(PartNumbers& part) {
+  if (part.pattern != "%H" || part.values.empty()) return false;
+  const auto [low, high] = std::minmax_element(part.values.begin(), part.values.end());
+  if (*low < 1 || *high != 24) return false;
+  for (int& hour : part.values) --hour;
+  part.pattern = "%h";
+  return true;
+}
+
 io::DateStyle style_of_parts(size_t parts) {
   io::DateStyle style;
   style.has_day = parts >= 3;
@@ -220,19 +230,21 @@ std::optional<DateParts> read_date_parts(const io::CsvTable& table,
       return std::nullopt;
   }
   DateParts result;
+  result.hours_end = end_hours(parts.back());
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
     const std::optional<int64_t> date =
         of_pattern ? seconds_of_pattern(parts, row) : seconds_of_parts(parts, row);
     if (!date) fail_parts(table, parts, row);
     result.dates.push_back(*date);
   }
-  bool plain = !of_pattern;
+  bool plain = !of_pattern && !result.hours_end;
   for (PartNumbers& part : parts) {
     result.columns.push_back(part.column);
     plain = plain && table.columns[part.column].kind == io::CsvColumn::number;
     part.style.pattern = part.pattern;
     if (part.pattern.ends_with("%V")) parts[0].style.pattern = result.cells[0].style.pattern = "%G";
-    part.style.clock = part.pattern == "%H" ? io::DateStyle::hours : io::DateStyle::no_clock;
+    const bool hour = part.pattern == "%H" || part.pattern == "%h";
+    part.style.clock = hour ? io::DateStyle::hours : io::DateStyle::no_clock;
     if (table.columns[part.column].kind == io::CsvColumn::number && part.pattern != "%Y")
       part.style.pattern.insert(part.style.pattern.find('%') + 1, "-");
     result.cells.push_back({part.style});

@@ -17,6 +17,7 @@ struct DateParts {
   std::vector<int64_t> dates;
   io::DateStyle style;
   std::vector<TimeCell> cells;  // of the columns; empty: plain numbers year, month, day, hour, minute, second
+  bool hours_end = false;       // hours from 1 to 24: 1 is 00:00 to 01:00
 };
 
 /// Reads a year and what stands besides it: a month (number, name or M01) with day, hour, minute and second

@@ -239,13 +239,14 @@ std::vector<size_t> columns_of_numbers(const io::CsvTable& table, const TableTim
   return columns;
 }
 
-/// The series of a table whose dates increase all along: of columns with names of ids,
-/// if each series ends before the next and has several rows.
+/// The series of a table whose dates increase all along: of columns with names of ids, if each series has
+/// several rows and, where numbers are the ids, ends before the next.
 std::optional<TableIds> ids_one_after_the_other(const io::CsvTable& table, const std::vector<size_t>& named) {
   std::vector<size_t> columns;
   for (const size_t column : named)
     if (const TableIds ids = ids_of(table, {column});
-        ids.series.size() > 1 && have_several_rows(ids) && are_blocks(ids))
+        ids.series.size() > 1 && have_several_rows(ids) &&
+        (are_blocks(ids) || table.columns[column].kind == io::CsvColumn::text))
       columns.push_back(column);
   if (columns.empty()) return std::nullopt;
   TableIds ids = ids_of(table, columns);
@@ -253,9 +254,24 @@ std::optional<TableIds> ids_one_after_the_other(const io::CsvTable& table, const
   return ids;
 }
 
+/// Blocks of rows under the name of an id: series, of which find_ids says that they have no dates.
+std::optional<TableIds> ids_without_dates(const io::CsvTable& table, const ForecastDataConfig& config) {
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const io::CsvColumn& column = table.columns[i];
+    if (!names_ids(column.name) || !could_be_ids(column) ||
+        std::find(config.drop.begin(), config.drop.end(), column.name) != config.drop.end() ||
+        std::find(config.columns.begin(), config.columns.end(), column.name) != config.columns.end())
+      continue;
+    TableIds ids = ids_of(table, {i});
+    if (ids.series.size() > 1 && have_several_rows(ids) && are_blocks(ids)) return ids;
+  }
+  return std::nullopt;
+}
+
 std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& time,
                                   const ForecastDataConfig& config) {
-  if (time.columns.empty() || (table.rows < 2 && !config.follows)) return std::nullopt;
+  if (table.rows < 2 && !config.follows) return std::nullopt;
+  if (time.columns.empty()) return ids_without_dates(table, config);
   std::vector<size_t> always, named, others;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (time.takes(i)) continue;
@@ -361,10 +377,11 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
   std::optional<TableIds> ids =
       config.id.empty() ? found_ids(table, time, config) : ids_of(table, asked_for(table, config));
   if (!ids) return ids;
-  require(!time.columns.empty() || config.panel == "yes", ErrorKind::data,
-          "{}: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows of "
-          "each series in their order",
-          table.source);
+  require(
+      !time.columns.empty() || config.panel == "yes", ErrorKind::data,
+      "{}: column '{}' names {} series, but no column holds dates: data.panel = yes reads the rows of each "
+      "series in their order, data.id = none one series",
+      table.source, table.columns[ids->columns[0]].name, ids->series.size());
   require(config.follows || std::ssize(ids->series) < table.rows, ErrorKind::data,
           "{}: {} is its own series with {} as series id; data.id = none reads one series", table.source,
           table.rows == 1 ? "its row" : fmt::format("each of the {} rows", table.rows),

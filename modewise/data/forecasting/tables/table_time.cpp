@@ -195,11 +195,17 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
     if (name == io::TimeName::part && column.kind == io::CsvColumn::text && differ_like_dates(column.texts)) {
       if (auto read = read_time_column(table, i)) {
         read->warnings = time.warnings;
-        read->notes = time.notes;
+        read->notes.insert(read->notes.begin(), time.notes.begin(), time.notes.end());
         time = std::move(*read);
         return;
       }
     } else if (name != io::TimeName::whole || column.kind == io::CsvColumn::date) {
+      if (auto seasons = i == 0 ? read_seasons(table, i) : std::nullopt) {
+        seasons->warnings = time.warnings;
+        seasons->notes.insert(seasons->notes.begin(), time.notes.begin(), time.notes.end());
+        time = std::move(*seasons);
+        return;
+      }
       if (i == 0 && column.kind == io::CsvColumn::text && table.had_header && differ_like_dates(column.texts))
         time.warnings.push_back(fmt::format(
             "each row has another text in the first column '{}' ({}), which is not a date: the rows "
@@ -222,7 +228,7 @@ void check_unread(const io::CsvTable& table, TableTime& time, const ForecastData
     }
     if (auto read = numbers ? std::nullopt : read_time_column(table, i)) {
       read->warnings = time.warnings;
-      read->notes = time.notes;
+      read->notes.insert(read->notes.begin(), time.notes.begin(), time.notes.end());
       time = std::move(*read);
       return;
     }
@@ -259,6 +265,10 @@ TableTime found_time(const io::CsvTable& table, const ForecastDataConfig& config
     time.style = std::move(parts->style);
     time.cells = std::move(parts->cells);
     time.parts = true;
+    if (parts->hours_end)
+      time.notes.push_back(
+          fmt::format("column '{}' is read as hours 1 to 24, which end at their number: 1 is 00:00 to 01:00",
+                      table.columns[time.columns.back()].name));
     if (!time.cells.empty() && time.cells[0].style.pattern == "%G")
       time.notes.push_back(fmt::format("column '{}' is read as ISO weeks, dated by their Monday",
                                        table.columns[time.columns[1]].name));

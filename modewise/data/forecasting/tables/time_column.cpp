@@ -120,6 +120,50 @@ TableTime read_by_number_form(const io::CsvTable& table, size_t i, const Forecas
 
 }  // namespace
 
+std::optional<TableTime> read_seasons(const io::CsvTable& table, size_t i) {
+  const io::CsvColumn& column = table.columns[i];
+  const io::DateStyle& style = column.date_style;
+  const bool months = column.kind == io::CsvColumn::date && !style.has_day && !style.quarter &&
+                      (style.pattern.empty() || style.pattern == "%Y/%m") &&
+                      style.order == io::DateStyle::year_first && style.month == io::DateStyle::number;
+  const char mark = style.pattern.empty() ? style.separator : '/';
+  if (column.kind == io::CsvColumn::number || (column.kind == io::CsvColumn::date && !months))
+    return std::nullopt;
+  const auto cell = [&](size_t row) {
+    if (!months) return std::string(column.texts[row]);
+    if (column.dates[row] == io::kMissingDate) return std::string();
+    const io::CivilTime civil = io::to_civil(column.dates[row]);
+    return fmt::format("{:04}{}{:02}", civil.year, mark, civil.month);
+  };
+  const size_t rows = months ? column.dates.size() : column.texts.size();
+  std::string first;
+  io::DateColumn seasons;
+  bool differ = false;
+  for (size_t row = 0; row < rows; ++row) {
+    const std::string text = cell(row);
+    if (text.empty()) {
+      seasons.add_missing();
+      continue;
+    }
+    if (first.empty()) {
+      first = text;
+      seasons = io::DateColumn(std::string(io::season_pattern(first)));
+      for (size_t empty = 0; empty < row; ++empty) seasons.add_missing();
+    }
+    if (io::season_pattern(text).empty() || !seasons.add(text)) return std::nullopt;
+    differ = differ || text != first;
+  }
+  if (!differ) return std::nullopt;
+  seasons.decide();
+  TableTime time;
+  time.columns = {i};
+  time.style = seasons.style();
+  time.dates = seasons.take_dates();
+  time.notes = {fmt::format("column '{}' is read as seasons of two years, such as {}{}", column.name, first,
+                            months ? fmt::format("; data.time_format = %Y{}%m reads months", mark) : "")};
+  return time;
+}
+
 bool rises(const io::NumberCells& numbers) {
   return numbers.size() >= 2 && std::adjacent_find(numbers.begin(), numbers.end(), [](double a, double b) {
                                   return !(a < b);
@@ -140,6 +184,7 @@ bool has_clock(const io::DateStyle& style) {
 
 std::optional<TableTime> read_time_column(const io::CsvTable& table, size_t i) {
   const io::CsvColumn& column = table.columns[i];
+  if (auto seasons = read_seasons(table, i)) return seasons;
   if (column.kind == io::CsvColumn::date) {
     TableTime time;
     time.columns = {i};
@@ -189,9 +234,22 @@ std::optional<TableTime> read_time_column(const io::CsvTable& table, size_t i) {
 
 std::optional<TableTime> read_time_numbers(const io::CsvTable& table, size_t column) {
   const io::CsvColumn& cells = table.columns[column];
-  auto dates = read_numbers(cells, io::time_name(cells.name), column == 0);
+  const io::TimeName name = io::time_name(cells.name);
+  auto dates = read_numbers(cells, name, column == 0);
   if (!dates) return std::nullopt;
-  return of_numbers(column, std::move(*dates));
+  TableTime time = of_numbers(column, std::move(*dates));
+  const bool excel = time.style.numbers == io::DateStyle::excel_days;
+  if (excel || name == io::TimeName::none) {
+    const size_t row = first_filled(cells);
+    io::DateStyle plain;
+    plain.clock = has_clock(time.style) ? io::DateStyle::seconds : io::DateStyle::no_clock;
+    time.notes.push_back(fmt::format(
+        "the numbers of column '{}' are read as {}: {} is {}; data.time_format names another form, data.drop "
+        "= {} reads the rows without dates",
+        cells.name, excel ? "days since 1899-12-30, as in Excel" : "dates", cells.numbers[row],
+        io::format_date_time(time.dates[row], plain), cells.name));
+  }
+  return time;
 }
 
 bool is_pattern(const std::string& format) {

@@ -17,6 +17,10 @@ bool counts_evenly(const io::NumberCells& numbers);
 /// Whether dates have a time of day.
 bool has_clock(const io::DateStyle& style);
 
+/// Seasons or fiscal years such as 2001/02 in a column of texts, or of what was read as months 13 months
+/// apart; nullopt for other columns. Dated by the first year.
+std::optional<TableTime> read_seasons(const io::CsvTable& table, size_t column);
+
 /// The times of a column, or nullopt if it holds none; its name does not matter.
 std::optional<TableTime> read_time_column(const io::CsvTable& table, size_t column);
 

@@ -136,8 +136,8 @@ TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
   config.id = {"date"};
   EXPECT_EQ(
       load_error(ErrorKind::data, text, config),
-      "f.csv: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows "
-      "of each series in their order");
+      "f.csv: column 'date' names 3 series, but no column holds dates: data.panel = yes reads the rows of "
+      "each series in their order, data.id = none one series");
 }
 
 TEST_F(LongTable, ANumberOfTheRowIsNoSeries) {
@@ -205,8 +205,8 @@ TEST_F(LongTable, SaysWhatIsWrong) {
             "f.csv:3: column 'unique_id' must name a series, the cell is empty");
   EXPECT_EQ(
       load_error(ErrorKind::data, "unique_id,y\nA,1\nB,2\nA,3\n", config),
-      "f.csv: data.id needs rows with dates, but no column holds dates; data.panel = yes reads the rows "
-      "of each series in their order");
+      "f.csv: column 'unique_id' names 2 series, but no column holds dates: data.panel = yes reads the rows "
+      "of each series in their order, data.id = none one series");
   EXPECT_EQ(
       load_error(ErrorKind::data,
                  kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-03,3\nA,2020-01-05,3\nA,"
