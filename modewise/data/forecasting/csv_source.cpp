@@ -470,6 +470,14 @@ void find_series(SeriesTable& read, const ForecastDataConfig& asked) {
   }
 }
 
+/// A header of dates or years looks like values, but data.orient = columns takes it as names.
+io::CsvOptions file_options(const ForecastDataConfig& asked) {
+  io::CsvOptions options = csv_options(asked);
+  if (asked.orient == "columns" && asked.header == "auto" && has_dates_in_header(asked.path, options))
+    options.header = io::CsvOptions::yes;
+  return options;
+}
+
 }  // namespace
 
 std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const ForecastDataConfig& config,
@@ -552,7 +560,7 @@ bool header_names_ids(const ForecastDataConfig& config) {
 }
 
 std::optional<SeriesTable> read_long_table(const ForecastDataConfig& asked) {
-  const io::CsvOptions options = csv_options(asked);
+  const io::CsvOptions options = file_options(asked);
   if (has_series_in_rows(asked, options)) return std::nullopt;
   SeriesTable read = read_timed_table(asked.path, asked, options);
   find_series(read, asked);
@@ -563,7 +571,7 @@ std::optional<SeriesTable> read_long_table(const ForecastDataConfig& asked) {
 }
 
 Series read_csv_series(const ForecastDataConfig& asked) {
-  const io::CsvOptions options = csv_options(asked);
+  const io::CsvOptions options = file_options(asked);
   if (has_series_in_rows(asked, options)) return read_series_in_rows(asked, options);
   SeriesTable read = read_timed_table(asked.path, asked, options);
   require_known_orient(read.table, read.time, asked);

@@ -19,7 +19,7 @@
 namespace modewise::data {
 namespace {
 
-constexpr size_t kMonths = 12, kHours = 24;
+constexpr size_t kMonths = 12, kQuarters = 4, kHours = 24;
 
 /// The number behind one of these prefixes in a column's name, of at most two digits; -1: none.
 int64_t numbered(std::string name, std::initializer_list<std::string_view> prefixes) {
@@ -45,6 +45,16 @@ size_t months_from(const std::vector<std::string>& names, size_t first) {
   return end - first;
 }
 
+/// Whether the columns from `first` on are the quarters of a year.
+bool quarters_from(const std::vector<std::string>& names, size_t first) {
+  if (first + kQuarters > names.size()) return false;
+  for (size_t i = 0; i < kQuarters; ++i)
+    if (numbered(names[first + i], {"q", "qtr ", "qtr", "quarter ", "quarter"}) !=
+        static_cast<int64_t>(i) + 1)
+      return false;
+  return true;
+}
+
 /// How many columns from `first` on are the hours, or shorter parts, of a day.
 size_t hours_from(const std::vector<std::string>& names, size_t first) {
   const auto hour = [&](size_t i) {
@@ -65,33 +75,37 @@ size_t hours_from(const std::vector<std::string>& names, size_t first) {
   return day ? clocks.size() : 0;
 }
 
-/// Columns that are the months of a row's year, or parts of its day.
+/// Columns that are the months or quarters of a row's year, or parts of its day.
 struct Periods {
   size_t first = 0, count = 0;
-  bool months = false;
+  int months = 0;  // of a period: 1 or 3; 0: a part of the day
+
+  const char* name() const { return months == 0 ? "hours" : months == 1 ? "months" : "quarters"; }
 
   bool contains(size_t column) const { return column >= first && column < first + count; }
   /// Seconds of a period of the row with this date.
   int64_t date(int64_t row, size_t period) const {
     if (row == io::kMissingDate) return row;
-    if (months) return io::to_seconds({io::to_civil(row).year, static_cast<int>(period) + 1, 1, 0, 0, 0});
+    if (months > 0)
+      return io::to_seconds({io::to_civil(row).year, static_cast<int>(period) * months + 1, 1, 0, 0, 0});
     return row + static_cast<int64_t>(period) * (io::kSecondsOfDay / static_cast<int64_t>(count));
   }
 };
 
 std::optional<Periods> find_periods(const io::CsvTable& table, const TableTime& time) {
   if (time.columns.empty() || time.style.clock != io::DateStyle::no_clock) return std::nullopt;
-  const bool months = !time.style.has_day || time.style.pattern == "%Y";
+  const bool years = !time.style.has_day || time.style.pattern == "%Y";
   if (!table.had_header) {  // a year and twelve columns
     const size_t first = time.columns.back() + 1;
-    if (months && first + kMonths == table.columns.size()) return Periods{first, kMonths, true};
+    if (years && first + kMonths == table.columns.size()) return Periods{first, kMonths, 1};
     return std::nullopt;
   }
   std::vector<std::string> names;
   for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
   for (size_t first = 0; first < names.size(); ++first) {
-    const size_t count = months ? months_from(names, first) : hours_from(names, first);
-    if (count >= kMonths) return Periods{first, count, months};
+    const size_t count = years ? months_from(names, first) : hours_from(names, first);
+    if (count >= kMonths) return Periods{first, count, years ? 1 : 0};
+    if (years && quarters_from(names, first)) return Periods{first, kQuarters, 3};
   }
   return std::nullopt;
 }
@@ -181,8 +195,8 @@ void require_no_periods(const io::CsvTable& table, const TableTime& time, const 
   fail(ErrorKind::data,
        "{}: columns '{}' to '{}' look like the {} of each row: data.orient = periods reads one series, "
        "data.orient = columns reads {} variables",
-       table.source, first, table.columns[periods->first + periods->count - 1].name,
-       periods->months ? "months" : "hours", periods->count);
+       table.source, first, table.columns[periods->first + periods->count - 1].name, periods->name(),
+       periods->count);
 }
 
 void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConfig& config) {
@@ -190,8 +204,9 @@ void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConf
   require(
       periods.has_value(), ErrorKind::data,
       "{}: data.orient = periods: expected a row for each year with a column for each month, Jan to Dec or "
-      "1 to 12, or a row for each day with a column for each hour; data.time names the column of years or "
-      "days",
+      "1 to 12, or each quarter, Q1 to Q4, or a row for each day with a column for each hour; data.time "
+      "names "
+      "the column of years or days",
       table.source);
   require_numbers(table, *periods);
   const std::string first = table.columns[periods->first].name,
@@ -215,7 +230,7 @@ void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConf
       dropped.push_back("'" + column.name + "'");
   }
   table.notes.push_back(fmt::format("columns '{}' to '{}' are read as the {} of each row, one series", first,
-                                    last, periods->months ? "months" : "hours"));
+                                    last, periods->name()));
   if (!dropped.empty())
     table.notes.push_back(fmt::format("column{} {} beside them {} dropped", dropped.size() == 1 ? "" : "s",
                                       fmt::join(dropped, ", "), dropped.size() == 1 ? "is" : "are"));
@@ -228,9 +243,10 @@ void unfold_periods(io::CsvTable& table, TableTime& time, const ForecastDataConf
   time.others.clear();
   time.cells.clear();
   time.parts = false;
-  if (periods->months) {
+  if (periods->months > 0) {
     time.style = {};
     time.style.has_day = false;
+    time.style.quarter = periods->months == 3;
     time.style.clock = io::DateStyle::no_clock;
   } else {
     time.style.clock = io::DateStyle::minutes;

@@ -19,13 +19,14 @@
 #include "modewise/io/tables/csv_dialect.h"
 #include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/tables/date_column.h"
+#include "modewise/io/tables/month_names.h"
 #include "modewise/io/tables/written_number.h"
 #include "modewise/io/text_input.h"
 
 namespace modewise::data {
 namespace {
 
-constexpr size_t kMinDates = 3, kMinYears = 4, kMinNumbered = 6;
+constexpr size_t kMinDates = 3, kMinYears = 4, kMinNumbered = 6, kMaxBehind = 3;
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -39,48 +40,55 @@ int64_t year_of(std::string_view text) {
   return year >= 1500 && year <= 2200 ? year : 0;
 }
 
-/// Dates at the end of a header.
+/// Dates of a header.
 struct HeaderDates {
-  size_t first = 0;  // column of the first
+  size_t first = 0, end = 0;  // columns
   std::vector<int64_t> dates;
   io::DateStyle style;
   bool years = false;
 };
 
-std::optional<HeaderDates> years_of_header(const std::vector<std::string>& names) {
+/// Years in a header that end before column `end`.
+std::optional<HeaderDates> years_of_header(const std::vector<std::string>& names, size_t end) {
   HeaderDates found;
+  found.end = end;
   found.years = true;
   found.style.has_day = false;
   found.style.clock = io::DateStyle::no_clock;
-  std::vector<int64_t> years;
-  found.first = names.size();
+  found.first = end;
   while (found.first > 0 && year_of(names[found.first - 1]) != 0) --found.first;
-  for (size_t i = found.first; i < names.size(); ++i) years.push_back(year_of(names[i]));
-  if (found.first == 0 || years.size() < kMinYears) return std::nullopt;
-  for (size_t i = 0; i < years.size(); ++i) {
-    if (i > 0 && (years[1] == years[0] || years[i] - years[i - 1] != years[1] - years[0]))
-      return std::nullopt;
-    found.dates.push_back(io::to_seconds({years[i], 1, 1, 0, 0, 0}));
-  }
+  if (found.first == 0 || end - found.first < kMinYears) return std::nullopt;
+  for (size_t i = found.first; i < end; ++i)
+    found.dates.push_back(io::to_seconds({year_of(names[i]), 1, 1, 0, 0, 0}));
   return found;
 }
 
-std::optional<HeaderDates> dates_of_header(const std::vector<std::string>& names) {
+/// Dates in a header that end before column `end`.
+std::optional<HeaderDates> dates_of_header(const std::vector<std::string>& names, size_t end) {
   HeaderDates found;
-  found.first = names.size();
+  found.first = found.end = end;
   while (found.first > 0 && io::read_date_time(names[found.first - 1])) --found.first;
-  if (found.first == 0 || names.size() - found.first < kMinDates) return years_of_header(names);
+  if (found.first == 0 || end - found.first < kMinDates) return years_of_header(names, end);
   io::DateColumn column;
-  for (size_t i = found.first; i < names.size(); ++i)
+  for (size_t i = found.first; i < end; ++i)
     if (!column.add(names[i])) return std::nullopt;
   if (!column.decide()) return std::nullopt;
   found.style = column.style();
   found.dates = column.take_dates();
-  for (size_t i = 1; i < found.dates.size(); ++i)
-    if (found.dates[i] == found.dates[i - 1] ||
-        (found.dates[i] > found.dates[i - 1]) != (found.dates[1] > found.dates[0]))
-      return std::nullopt;
   return found;
+}
+
+/// The dates of a header; at most kMaxBehind other columns, such as a total, are behind them.
+std::optional<HeaderDates> dates_of_header(const std::vector<std::string>& names) {
+  for (size_t behind = 0; behind <= kMaxBehind && behind < names.size(); ++behind) {
+    std::optional<HeaderDates> found = dates_of_header(names, names.size() - behind);
+    if (!found) continue;
+    const std::vector<int64_t>& dates = found->dates;
+    for (size_t i = 1; i < dates.size(); ++i)
+      if (dates[i] == dates[i - 1] || (dates[i] > dates[i - 1]) != (dates[1] > dates[0])) return std::nullopt;
+    return found;
+  }
+  return std::nullopt;
 }
 
 /// The first two rows of a file.
@@ -219,12 +227,13 @@ struct RowTable {
   io::CsvTable table;
   std::optional<HeaderDates> dated;
   size_t fixed = 0;         // columns of texts before the values
+  size_t end = 0;           // the first column behind the values
   std::vector<size_t> ids;  // those that label a row
 
-  int64_t steps() const { return std::ssize(table.columns) - static_cast<int64_t>(fixed); }
+  int64_t steps() const { return static_cast<int64_t>(end) - static_cast<int64_t>(fixed); }
   std::vector<double> values(size_t row) const {
     std::vector<double> numbers;
-    for (size_t i = fixed; i < table.columns.size(); ++i)
+    for (size_t i = fixed; i < end; ++i)
       numbers.push_back(table.columns[i].kind == io::CsvColumn::number ? table.columns[i].numbers[row]
                                                                        : kNoNumber);
     return numbers;
@@ -254,6 +263,7 @@ RowTable read_row_table(const ForecastDataConfig& config, const io::CsvOptions& 
     return texts.contains(std::string(name)) || (name.starts_with("column ") && texts.contains(""));
   };
   rows.table = io::read_csv(config.path, options);
+  rows.end = rows.dated ? rows.dated->end : rows.table.columns.size();
   rows.ids = id_columns(rows.table, rows.fixed, config);
   return rows;
 }
@@ -274,7 +284,7 @@ void require_values(const RowTable& rows) {
   const io::CsvTable& table = rows.table;
   require(rows.steps() >= 2, ErrorKind::data, "{}: expected rows of at least 2 values after {} of texts",
           table.source, counted(rows.fixed, "column"));
-  for (size_t i = rows.fixed; i < table.columns.size(); ++i) {
+  for (size_t i = rows.fixed; i < rows.end; ++i) {
     const io::CsvColumn& column = table.columns[i];
     require(column.kind == io::CsvColumn::number ||
                 (column.kind == io::CsvColumn::text &&
@@ -306,6 +316,13 @@ std::vector<std::string> notes_of(const RowTable& rows, int64_t shifted) {
   for (size_t i = 0; i < rows.fixed; ++i)
     if (std::find(rows.ids.begin(), rows.ids.end(), i) == rows.ids.end())
       unused.push_back("'" + rows.table.columns[i].name + "'");
+  if (rows.end < rows.table.columns.size()) {
+    std::vector<std::string> behind;
+    for (size_t i = rows.end; i < rows.table.columns.size(); ++i)
+      behind.push_back("'" + rows.table.columns[i].name + "'");
+    notes.push_back(fmt::format("column{} {} behind the dates {} dropped", behind.size() == 1 ? "" : "s",
+                                fmt::join(behind, ", "), behind.size() == 1 ? "is" : "are"));
+  }
   const bool one = unused.size() == 1;
   if (!unused.empty())
     notes.push_back(fmt::format("column{} {} {} one value for each series and {} dropped", one ? "" : "s",
@@ -317,8 +334,7 @@ std::vector<std::string> notes_of(const RowTable& rows, int64_t shifted) {
 Place place_of(const RowTable& rows, std::vector<size_t> chosen, std::vector<int64_t> shifts,
                std::vector<int64_t> laid) {
   std::vector<std::string> columns;
-  for (size_t i = rows.fixed; i < rows.table.columns.size(); ++i)
-    columns.push_back(rows.table.columns[i].name);
+  for (size_t i = rows.fixed; i < rows.end; ++i) columns.push_back(rows.table.columns[i].name);
   return [lines = TableLines(rows.table), chosen = std::move(chosen), shifts = std::move(shifts),
           laid = std::move(laid), columns = std::move(columns)](int64_t row, int64_t index) {
     if (!laid.empty()) row = std::find(laid.begin(), laid.end(), row) - laid.begin();
@@ -331,9 +347,13 @@ Place place_of(const RowTable& rows, std::vector<size_t> chosen, std::vector<int
 
 }  // namespace
 
+bool has_dates_in_header(const std::string& path, const io::CsvOptions& options) {
+  return dated_header(path, options).has_value();
+}
+
 bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options) {
   if (config.orient != "auto") return config.orient == "rows";
-  return !names_time(config) && config.categories.empty() && dated_header(config.path, options).has_value();
+  return !names_time(config) && config.categories.empty() && has_dates_in_header(config.path, options);
 }
 
 Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& asked) {
@@ -341,6 +361,12 @@ Series read_series_in_rows(const ForecastDataConfig& config, const io::CsvOption
   const io::CsvTable& table = rows.table;
   const std::vector<std::string> labels = different_labels(rows);
   require_values(rows);
+  require(config.orient == "rows" || !rows.dated || !rows.dated->years ||
+              !std::all_of(labels.begin(), labels.end(), [](const auto& x) { return io::find_month(x); }),
+          ErrorKind::data,
+          "{}: its rows are months and its columns years: data.orient = periods reads one series of the "
+          "transposed table, with a row for each year; data.orient = rows reads one series for each month",
+          table.source);
   Series series;
   DatedRows laid;
   laid.axis.length = rows.steps();

@@ -8,9 +8,12 @@
 
 namespace modewise::data {
 
-/// Whether the series of a CSV file are its rows: `config.orient` is rows; or it is auto, the header ends in
-/// three or more increasing or decreasing dates (or four or more years at a constant step) after a column
-/// without dates.
+/// Whether the header of a CSV file has three or more increasing or decreasing dates, or four or more years,
+/// after a column without dates, and at most three columns such as a total behind them.
+bool has_dates_in_header(const std::string& path, const io::CsvOptions& options);
+
+/// Whether the series of a CSV file are its rows: `config.orient` is rows; or it is auto, and the header has
+/// dates.
 bool has_series_in_rows(const ForecastDataConfig& config, const io::CsvOptions& options);
 
 /// Reads such a file: [T, N], N labelled by `config.id`, else by the first column whose cells differ, else by
