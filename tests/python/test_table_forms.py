@@ -18,6 +18,13 @@ HALVES = [datetime.datetime(1980 + i // 2, i % 2 * 6 + 1, 1) for i in range(40)]
 WEEKS = [datetime.datetime(2019, 12, 30) + datetime.timedelta(7 * i) for i in range(120)]  # two of 53 weeks
 
 
+SEASONS = [datetime.datetime(y, 1, 1) for y in range(2000, 2024)]
+
+
+def season(mark, digits):
+    return lambda d: f"{d.year}{mark}{str(d.year + 1)[-digits:]}"
+
+
 def value(i):
     return round(20 + 5 * math.sin(i) + i / 8, 2)
 
@@ -74,6 +81,10 @@ DATES = {
     "year and 1": (QUARTERS, lambda d: f"{d.year},{d.month // 3 + 1}", "Year,Quarter,value", "3 months"),
     "day of year": (HOURS, lambda d: f"{d.year},{int(d.strftime('%j'))},{d.hour}", "YEAR,DOY,HR,value", "1 h"),
     "hours of NASA": (HOURS, lambda d: f"{d.year},{d.month},{d.day},{d.hour}", "YEAR,MO,DY,HR,value", "1 h"),
+    "seasons to 2012": (SEASONS[:12], season("/", 2), "season,value", "1 year"),
+    "seasons": (SEASONS, season("/", 2), "Season,value", "1 year"),
+    "fiscal years": (SEASONS, season("-", 4), "Year,value", "1 year"),
+    "hours that end": (HOURS, lambda d: f"{d.year},{d.month},{d.day},{d.hour + 1}", "year,month,day,hour,value", "1 h"),
     "HE01": (HOURS, lambda d: f"{d:%Y-%m-%d},HE{d.hour + 1:02}", "Date,Hour,value", "1 h"),
     "hhmmss": (HOURS, lambda d: f"{d:%Y%m%d,%H%M%S}", "<DATE>,<TIME>,value", "1 h"),
 }
@@ -89,10 +100,12 @@ def test_a_form_of_dates_is_read(form, tmp_path):
     assert shown["first"].startswith(write(dates[0])) or "," in write(dates[0])
 
 
-@pytest.mark.parametrize("form", ["KW 01/2020", "KW 1/2020", "2020-W1", "202001", "2010-S1", "year and week", "year and M01", "year and Q1", "day of year", "Chinese"])
+@pytest.mark.parametrize("form", ["KW 01/2020", "KW 1/2020", "2020-W1", "202001", "2010-S1", "seasons to 2012", "seasons", "fiscal years", "hours that end", "year and week", "year and M01", "year and Q1", "day of year", "Chinese"])
 def test_forecasts_are_written_in_the_form_of_the_file(form, tmp_path):
     dates, write, header, step = DATES[form]
     later = dates[-1] + (datetime.timedelta(hours=1) if step == "1 h" else dates[1] - dates[0])
+    if step == "1 year":
+        later = dates[-1].replace(year=dates[-1].year + 1)
     if "month" in step:  # from the first of a month to that of the next step
         months = dates[-1].year * 12 + dates[-1].month - 1 + int(step.split()[0])
         later = datetime.datetime(months // 12, months % 12 + 1, 1)
@@ -197,6 +210,78 @@ def test_a_layout_is_read(layout, tmp_path):
     assert said is None or any(said in note for note in shown["notes"])
 
 
+@pytest.mark.parametrize("behind", [["Total"], ["Total", "Change %"], []])
+@pytest.mark.parametrize("names", [[str(y) for y in range(2000, 2020)], ["2000", "2001", "2005", "2006"], [f"{m}-20" for m in "Jan Feb Mar Apr".split()]])
+def test_dates_of_a_header_may_have_gaps_and_a_total_behind(names, behind, tmp_path):
+    cells = {city: [100 * k + i for i in range(len(names))] for k, city in enumerate(("Rome", "Oslo", "Bern"))}
+    lines = [",".join(["City", *names, *behind]), *(",".join([city, *map(str, values), *("9.5%" for _ in behind)]) for city, values in cells.items())]
+    shown = described(tmp_path, "\n".join([*lines, ""]))
+    assert shown["modes"][0]["labels"] == list(cells)
+    assert [(one["min"], one["max"]) for one in shown["variables"]] == [(min(values), max(values)) for values in cells.values()]
+    assert shown["rows"] == (7 if names[2] == "2005" else len(names))
+    assert any("behind the dates" in note for note in shown["notes"]) == bool(behind)
+    columns = described(tmp_path, "\n".join([*lines, ""]), "data.orient=columns")
+    assert [one["name"] for one in columns["variables"]] == [*names, *behind] and columns["rows"] == 3
+
+
+def test_quarters_in_columns_are_read_as_one_series(tmp_path):
+    lines = ["Year,Q1,Q2,Q3,Q4", *(f"{2000 + i},{4 * i},{4 * i + 1},{4 * i + 2},{4 * i + 3}" for i in range(20))]
+    shown = described(tmp_path, "\n".join([*lines, ""]), "data.orient=periods")
+    assert (shown["rows"], shown["frequency"], shown["first"], shown["last"]) == (80, "3 months", "2000-Q1", "2019-Q4")
+    assert shown["variables"][0]["mean"] == 39.5
+
+
+def test_series_that_alternate_are_read_by_their_id(tmp_path):
+    lines = ["date,store,value", *(f"{day:%Y-%m-%d},{'BA'[i % 2]},{i + 1000 * (i % 2)}" for i, day in enumerate(DAYS))]
+    shown = described(tmp_path, "\n".join([*lines, ""]), "data.panel=no")
+    assert shown["modes"][0]["labels"] == ["B", "A"]
+    assert [(one["min"], one["max"]) for one in shown["variables"]] == [(0, 58), (1001, 1059)]
+
+
+@pytest.mark.parametrize("name, first, text", [("timestamp", 36000, "Excel: 36000 is 1998-07-24"), ("counter", 1600000000, "1600000000 is 2020-09-13 12:26:40")])
+def test_numbers_that_are_taken_for_dates_are_said(name, first, text, tmp_path):
+    shown = described(tmp_path, "\n".join([f"{name},value", *(f"{first + i},{value(i)}" for i in range(60)), ""]))
+    assert any(text in note and "data.time_format" in note for note in shown["notes"])
+
+
+def trained(tmp_path, text, name="table.csv"):
+    (tmp_path / name).write_text(text)
+    ok("train", "forecast", tmp_path / name, "--model", "repeat", "--horizon", 2, "--lookback", 4, "--out", tmp_path / "run", "--no-test",
+       "--set", "output.report=false")
+    return tmp_path / "run"
+
+
+def test_newer_data_in_another_unit_are_refused(tmp_path):
+    def with_unit(unit):
+        return "\n".join(["date,load", *(f"{day:%Y-%m-%d},{i + 0.5}{unit}" for i, day in enumerate(DAYS)), ""])
+
+    run = trained(tmp_path, with_unit(" kWh"))
+    for command in ("predict", "evaluate"):
+        (tmp_path / "new.csv").write_text(with_unit(" MWh"))
+        result = modewise(command, run, "--data", tmp_path / "new.csv")
+        assert result.returncode == 65
+        assert "the unit of column 'load' is MWh, but the run was trained on" in result.stderr and "where it is kWh" in result.stderr
+    (tmp_path / "new.csv").write_text(with_unit(""))
+    assert "column 'load' has no unit, but the run was trained on" in ok("predict", run, "--data", tmp_path / "new.csv").stderr
+    (tmp_path / "new.csv").write_text(with_unit(" kWh"))
+    assert "unit" not in ok("predict", run, "--data", tmp_path / "new.csv").stderr
+
+
+@pytest.mark.parametrize("last", [1234567929, 12345814.75, 0.5, 285.25])
+def test_a_forecast_has_the_digits_of_its_series(last, tmp_path):
+    text = "\n".join(["date,value", *(f"{day:%Y-%m-%d},{last - 59 + i!r}" for i, day in enumerate(DAYS)), ""])
+    printed = ok("predict", trained(tmp_path, text)).stdout.splitlines()
+    assert [float(line.split(",")[1]) for line in printed[1:]] == pytest.approx([last] * 2, abs=1e-4)
+
+
+def test_names_with_line_breaks_are_kept(tmp_path):
+    text = "\n".join(['date,"load\n[kWh]"', *(f"{day:%Y-%m-%d},{i}" for i, day in enumerate(DAYS)), ""])
+    (tmp_path / "table.csv").write_text(text)
+    ok("train", "forecast", tmp_path / "table.csv", "--model", "repeat", "--horizon", 2, "--lookback", 4, "--out", tmp_path / "run")
+    ok("predict", tmp_path / "run", "--out", tmp_path / "f.csv")
+    assert list(pandas.read_csv(tmp_path / "f.csv").columns[:2]) == ["date", "load\n[kWh]"]
+
+
 YEARS = list(range(2019, 1959, -1))
 
 
@@ -221,6 +306,13 @@ def wide(names):
 
 MONTH_NAMES = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 REFUSED = {
+    "titles of a sheet": (["Report of 2024,", "made 2024-05-01,", ",", "date,value", *rows()], ["data.skip_lines = 1-3"]),
+    "a column for each quarter": (["Year,Q1,Q2,Q3,Q4", *(f"{1990 + i},1,2,3,4" for i in range(20))], ["'Q1' to 'Q4'", "data.orient = periods", "data.orient = columns"]),
+    "months in rows and years in columns": (["Month,2019,2020,2021,2022", *(f"{m},1,2,3,4" for m in MONTH_NAMES)], ["months", "transposed", "data.orient = rows"]),
+    "ids without dates": (["unique_id,y", *(f"{name},{i}" for name in "ab" for i in range(9))], ["'unique_id' names 2 series", "data.panel = yes", "data.id = none"]),
+    "a dash for an amount": (["date,value", "2024-01-01,(5.00)", "2024-01-02,-", "2024-01-03,7.00"], ["data.missing_texts = -"]),
+    "a row without a date": (["date,value", *rows()[:20], ",18", *rows()[21:]], ["table.csv:22", "data.skip_lines = 22"]),
+    "merged cells of dates": (["date,value", *(row if i % 2 else f",{i}" for i, row in enumerate(rows()))], ["merged", "29 others"]),
     "lines above the header": (["Report of 2024", "", "date,value", *rows()], ["data.skip_lines = 1-2"]),
     "more cells below": (["Station:,Berlin,x", "date,value", *rows()], ["data.skip_lines = 1 "]),
     "a source at the end": (["date,value", *rows(), "", "Source: a bank"], ["table.csv:63", "data.skip_lines = 63"]),

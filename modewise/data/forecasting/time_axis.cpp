@@ -155,13 +155,23 @@ std::string remedy_of_repeats(std::span<const int64_t> dates, const io::DateStyl
   return 100 * repeats <= dates.size() ? text + kRowsRemedy : text;
 }
 
+/// The date of row `row` is empty: with one the line may be left out, several may be merged cells.
+[[noreturn]] void fail_empty_date(std::span<const int64_t> dates, size_t row, const LineOf& line_of,
+                                  const std::string& source) {
+  const int64_t line = line_of(static_cast<int64_t>(row));
+  const auto empty = std::count(dates.begin(), dates.end(), io::kMissingDate);
+  fail(ErrorKind::data, "{}:{}: expected a date, the cell is empty; {}", source, line,
+       empty == 1 ? fmt::format("data.skip_lines = {} leaves the line out", line)
+                  : fmt::format("so are {} others: the cells of merged rows need their date in each row",
+                                empty - 1));
+}
+
 /// Requires dates that are not empty and increase (or do not decrease, with `equal_too`).
 void require_rising(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                     const std::string& source, bool equal_too) {
   for (size_t i = 0; i < dates.size(); ++i) {
     const auto row = static_cast<int64_t>(i);
-    if (dates[i] == io::kMissingDate)
-      fail(ErrorKind::data, "{}:{}: expected a date, the cell is empty", source, line_of(row));
+    if (dates[i] == io::kMissingDate) fail_empty_date(dates, i, line_of, source);
     if (i == 0 || dates[i] > dates[i - 1]) continue;
     const bool equal = dates[i] == dates[i - 1];
     if (equal && equal_too) continue;
@@ -444,9 +454,7 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
 DatedRows space_rows_equally(std::span<const int64_t> dates, const LineOf& line_of,
                              const io::DateStyle& style, const std::string& source) {
   for (size_t i = 0; i < dates.size(); ++i)
-    if (dates[i] == io::kMissingDate)
-      fail(ErrorKind::data, "{}:{}: expected a date, the cell is empty", source,
-           line_of(static_cast<int64_t>(i)));
+    if (dates[i] == io::kMissingDate) fail_empty_date(dates, i, line_of, source);
   DatedRows result;
   TimeAxis& axis = result.axis;
   axis.dated = true;

@@ -328,8 +328,20 @@ class TableReader {
     return {};
   }
 
+  /// Whether at most one of several columns has a name, such as in "Sales report,,".
+  bool has_title_for_header() const {
+    size_t nameless = 0;
+    for (size_t i = 0; i < columns_.size(); ++i)
+      nameless += columns_[i].name() == fmt::format("column {}", i + 1);
+    return dialect_.header && columns_.size() > 1 && nameless + 1 >= columns_.size();
+  }
+
   std::string remedy_of(const CsvColumnReader& column, const CsvScanner& at_rows) const {
     if (options_.plain_numbers) return {};
+    if (has_title_for_header())
+      if (const std::string advice = advice_above_table(text_, source_, options_, dialect_.left_out);
+          !advice.empty())
+        return "; " + advice;
     const std::vector<int64_t> lines = lines_like_headers(at_rows);
     if (std::find(lines.begin(), lines.end(), column.misfit_line()) != lines.end()) {
       std::string list;

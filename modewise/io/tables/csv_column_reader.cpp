@@ -157,7 +157,9 @@ void CsvColumnReader::count_mark(std::string_view cell, int64_t line) {
   cell = strip_spaces(cell);
   // In accounts a dash is a zero.
   if ((evidence_.accounting > 0 || !evidence_.currency.empty()) && cell == "-")
-    return note_misfit(cell, line, "holds amounts of money, where {} can be 0 or a missing value");
+    return note_misfit(cell, line,
+                       "holds amounts of money, where {} can be 0 or a missing value: data.missing_texts = - "
+                       "reads it as missing, 0 in its place as 0");
   const auto known = std::find_if(mark_counts_.begin(), mark_counts_.end(),
                                   [&](const auto& mark) { return mark.first == cell; });
   if (known == mark_counts_.end())

@@ -150,12 +150,17 @@ std::string advice_above_table(std::string_view text, const std::string& source,
     return kind == CellKind::number || kind == CellKind::date;
   };
   const auto holds_values = [&](const CsvRow& row) { return std::any_of(row.begin(), row.end(), is_value); };
+  // A title with empty cells behind it, as spreadsheets write it, or a row of empty cells.
+  const auto is_title = [&](const CsvRow& row) {
+    const auto empty = std::count_if(row.begin(), row.end(), [](const auto& cell) { return cell.empty(); });
+    return empty + 1 >= std::ssize(row) && !holds_values(row);
+  };
   for (const char delimiter : {',', ';', '\t', '|', ' '}) {
     const CsvSample sample = read_csv_sample(text, delimiter, source, left_out);
     if (sample.rows.empty()) continue;
     const size_t width = sample.rows.back().size();
     size_t first = sample.rows.size();
-    while (first > 0 && sample.rows[first - 1].size() == width) --first;
+    while (first > 0 && sample.rows[first - 1].size() == width && !is_title(sample.rows[first - 1])) --first;
     if (width < 2 || first == 0 || 2 * first >= sample.rows.size()) continue;
     if (delimiter == ' ' && !holds_values(sample.rows.back())) continue;  // sentences
     const int64_t above = sample.lines[first] - 1;

@@ -224,15 +224,17 @@ TEST(TimeAxis, AMissingDateIsAnError) {
                        lay_out_dates(
                            dates, [](int64_t row) { return row + 2; }, {}, "f.csv");
                      }),
-            "f.csv:3: expected a date, the cell is empty");
+            "f.csv:3: expected a date, the cell is empty; data.skip_lines = 3 leaves the line out");
   const std::vector<int64_t> first = {INT64_MIN, 0, 7200};
   for (const auto& [given, line] : {std::pair(dates, 3), std::pair(first, 2)})
-    EXPECT_EQ(error_of(ErrorKind::data,
-                       [&, &given = given] {
-                         space_rows_equally(
-                             given, [](int64_t row) { return row + 2; }, {}, "f.csv");
-                       }),
-              fmt::format("f.csv:{}: expected a date, the cell is empty", line));
+    EXPECT_EQ(
+        error_of(ErrorKind::data,
+                 [&, &given = given] {
+                   space_rows_equally(
+                       given, [](int64_t row) { return row + 2; }, {}, "f.csv");
+                 }),
+        fmt::format("f.csv:{}: expected a date, the cell is empty; data.skip_lines = {} leaves the line out",
+                    line, line));
 }
 
 TEST(TimeAxis, WithoutDatesRowsAreNumbers) {

@@ -313,7 +313,9 @@ TEST(Csv, RefusesWithThePlace) {
       {"two currencies", "x\n$5\n\u20AC5\n",
        "file:3: column 'x' holds more than one currency: '\u20AC5' is in another one than above"},
       {"a dash in accounts", "x\n$5\n-\n",
-       "file:3: column 'x' holds amounts of money, where '-' can be 0 or a missing value"},
+       "file:3: column 'x' holds amounts of money, where '-' can be 0 or a missing value: data.missing_texts "
+       "= - reads "
+       "it as missing, 0 in its place as 0"},
       {"texts of missing cells", "x,y\n1,2\nBad,3\nBad,4\n2,5\n",
        "file:3: column 'x' holds numbers, but 'Bad' is not a finite number; 2 cells hold it: "
        "data.missing_texts = Bad reads them as missing"},
