@@ -136,7 +136,7 @@ TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
   config.id = {"date"};
   EXPECT_EQ(
       load_error(ErrorKind::data, text, config),
-      "f.csv: column 'date' names 3 series, but no column holds dates: data.panel = yes reads the rows of "
+      "f.csv: column 'date' names 2 series, but no column holds dates: data.panel = yes reads the rows of "
       "each series in their order, data.id = none one series");
 }
 

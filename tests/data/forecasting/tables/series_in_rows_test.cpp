@@ -45,11 +45,15 @@ TEST_F(SeriesInRows, AreNamedByTheColumnsOfDataId) {
               HasSubstr("has no column '2019-01-01' before its values"));
 }
 
-TEST_F(SeriesInRows, HaveDatesAtOneStepInTheHeader) {
+TEST_F(SeriesInRows, HaveDatesInTheHeader) {
   EXPECT_THAT(load("name,2018,2019,2020,2021\np,1,2,3,4\nq,5,6,7,8\n").modes[0].labels,
               ElementsAre("p", "q"));
-  for (const char* header : {"name,2018,2019,2021,2022\n", "name,2018,2018,2018,2018\n"})
-    EXPECT_THAT(load(header + std::string("p,1,2,3,4\nq,5,6,7,8\n")).modes[0].labels.size(), 4) << header;
+  const Series gap = load("name,2018,2019,2021,2022,sum\np,1,2,3,4,10\nq,5,6,7,8,26\n");
+  EXPECT_THAT(gap.modes[0].labels, ElementsAre("p", "q"));
+  EXPECT_EQ(gap.rows(), 5);
+  EXPECT_EQ(gap.missing_cells(), 2);
+  EXPECT_EQ(load("name,2018,2018,2018,2018\np,1,2,3,4\nq,5,6,7,8\n").modes[0].labels.size(), 4);
+  EXPECT_EQ(load("name,2018,2019,2021,2020\np,1,2,3,4\nq,5,6,7,8\n").modes[0].labels.size(), 4);
 }
 
 }  // namespace
