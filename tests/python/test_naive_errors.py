@@ -90,3 +90,13 @@ def test_a_model_with_higher_errors_than_a_naive_forecast_is_a_warning(tmp_path)
     assert "has lower validation errors" in (tmp_path / "kept" / "log.txt").read_text()
     better = ok("train", "forecast", tmp_path / "d.csv", "--model", "seasonal", "--out", tmp_path / "better", *OPTIONS)
     assert "has lower" not in better.stderr
+
+
+def test_of_several_horizons_the_longest_is_compared(tmp_path):
+    hours().to_csv(tmp_path / "d.csv", index=False)
+    printed = ok("train", "forecast", tmp_path / "d.csv", "--model", "dlinear", "--epochs", 1, "--out", tmp_path / "run", *OPTIONS, "--set", "forecast.horizons=[8,30]").stdout
+    names = [line.split("  ")[0] for line in printed.splitlines()]
+    assert "scaled, horizon 8" in names and "repeat, scaled, horizon 30" in names and "seasonal (24), scaled, horizon 30" in names
+    mse, mae, _ = expected(hours(), 1)
+    row = results(tmp_path / "run")["naive"][0]["scaled"]
+    np.testing.assert_allclose([row["mse"], row["mae"]], [mse, mae], rtol=2e-6)

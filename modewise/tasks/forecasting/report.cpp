@@ -31,15 +31,19 @@ std::vector<JsonColumn> error_columns(const JsonColumn& first) {
 }
 
 Json error_rows(const Json& evaluation) {
+  const auto scaled = [&](const std::string& steps) {
+    return evaluation.at("horizons").size() > 1 ? "scaled, horizon " + steps : std::string("scaled");
+  };
   Json rows = Json::array();
   for (const auto& [steps, errors] : evaluation.at("horizons").items()) {
     rows.push_back(errors);
-    rows.back()["name"] = evaluation.at("horizons").size() > 1 ? "scaled, horizon " + steps : "scaled";
+    rows.back()["name"] = scaled(steps);
   }
   for (const Json& naive : evaluation.value("naive", Json::array())) {  // absent from older runs
     const auto season = naive.at("season").get<int64_t>();
     rows.push_back(naive.at("scaled"));
-    rows.back()["name"] = season == 1 ? "repeat, scaled" : fmt::format("seasonal ({}), scaled", season);
+    rows.back()["name"] = fmt::format("{}, {}", season == 1 ? "repeat" : fmt::format("seasonal ({})", season),
+                                      scaled(fmt::format("{}", evaluation.at("horizon").get<int64_t>())));
   }
   rows.push_back(evaluation.at("units"));
   rows.back()["name"] = "in units";
